@@ -109,9 +109,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not wants_some(config):
         chosen = list(in_this_run(items, has_all))
         if is_part_of_spark(config):
-            chosen = on_engines.for_spark(chosen)
+            chosen = on_engines.choose_for_spark(chosen)
     if config.getoption("--on") == "sail":
-        chosen = on_engines.for_sail(chosen)
+        chosen = on_engines.choose_for_sail(chosen)
     config.hook.pytest_deselected(items=[*set(items).difference(chosen)])
     items[:] = chosen
 

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.pages import pictures
-from tests.pages.blocks import blocks
+from tests.pages.blocks import read_blocks
 from tests.pages.pictures import COOKBOOK, PICTURES, draw, span_of, write
 from tests.pages.tables import register_tables
 
@@ -25,7 +25,7 @@ def printed_ids(name: str) -> set[str]:
     """The matches that the page prints right before a picture."""
     page = COOKBOOK / f"{PICTURES[name].page}.md"
     place = page.read_text(encoding="utf-8").index(f"/{name}.svg)")
-    *_, printed = [block.printed for block in blocks(page) if block.end < place]
+    *_, printed = [block.printed for block in read_blocks(page) if block.end < place]
     assert printed is not None
     header, *lines = [re.split(r"\s{2,}", line.strip()) for line in printed.splitlines()]
     matches = [dict(zip(header, line, strict=True)) for line in lines]

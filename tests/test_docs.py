@@ -28,7 +28,7 @@ from pyspark.sql import SparkSession
 import matchrec
 from matchrec.cli.rows import format_first_rows
 from tests.pages import matching
-from tests.pages.blocks import BLOCK, Block, blocks
+from tests.pages.blocks import BLOCK, Block, read_blocks
 from tests.pages.reference import without_text
 from tests.pages.tables import register_tables
 from tests.quick.embedded import commands_in, invoke
@@ -109,7 +109,7 @@ def test_blocks_do_what_they_say(
 ) -> None:
     monkeypatch.chdir(ROOT)
     names: dict[str, Any] = {"__name__": "__main__"}
-    for block in blocks(page):
+    for block in read_blocks(page):
         printed = run_block(block, tables, names)
         if block.printed is None:
             continue
@@ -129,7 +129,7 @@ def test_every_text_block_is_what_another_block_prints() -> None:
     found = {}
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        printed = [block.printed for block in blocks(page) if block.printed is not None]
+        printed = [block.printed for block in read_blocks(page) if block.printed is not None]
         shown = [one[2] for one in BLOCK.finditer(without_text(text)) if one[1] == "text"]
         if only_shown := [one for one in shown if one not in printed]:
             found[str(page.relative_to(ROOT))] = len(only_shown)
@@ -176,7 +176,7 @@ def test_nothing_speaks_of_a_release_that_there_is_not() -> None:
     sources = (ROOT / "matchrec").glob("**/*.py")
     for page in (*PAGES, *sources):
         assert by_name.search(page.read_text(encoding="utf-8")) is None, page
-    readme = [block for block in blocks(ROOT / "README.md") if block.language == "sh"]
+    readme = [block for block in read_blocks(ROOT / "README.md") if block.language == "sh"]
     for line in "".join(block.code for block in readme).splitlines():
         assert SET_UP.fullmatch(line) or line.startswith(".venv/bin/"), line
 

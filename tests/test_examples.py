@@ -1,4 +1,4 @@
-"""Every file of sql_examples runs and returns what plain loops over the same data find."""
+"""Each query in sql_examples returns what plain loops over the same data find."""
 
 from __future__ import annotations
 
@@ -32,21 +32,22 @@ def tables(spark: SparkSession) -> Iterator[SparkSession]:
         spark.catalog.dropTempView(path.stem)
 
 
-def comparable(rows: Iterator[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Rows in one order, whatever their order was, with numbers of one kind."""
-    return sorted((tuple(map(comparable_value, row)) for row in rows), key=repr)
+def make_rows_comparable(rows: Iterator[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Return rows in an order that depends on their values only, with numbers of one type."""
+    return sorted((tuple(map(make_comparable, row)) for row in rows), key=repr)
 
 
-def comparable_value(value: Any) -> Any:
+def make_comparable(value: Any) -> Any:
+    """Return a number as a rounded float, so that equal numbers of several types are equal."""
     return round(float(value), 6) if isinstance(value, (int, float, Decimal)) else value
 
 
 @pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.stem)
 def test_example_returns_what_plain_loops_find(path: Path, tables: SparkSession) -> None:
     found = matchrec.sql(tables, path.read_text(encoding="utf-8")).collect()
-    expected = comparable(ANSWERS[path.stem]())
+    expected = make_rows_comparable(ANSWERS[path.stem]())
     assert expected, "an example that finds nothing shows nothing"
-    assert comparable(tuple(row) for row in found) == expected
+    assert make_rows_comparable(tuple(row) for row in found) == expected
 
 
 @pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.stem)

@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from tests.pages.blocks import blocks
+from tests.pages.blocks import read_blocks
 
 PAGE = Path(__file__).parent.parent / "docs" / "how-to" / "migration" / "window_functions.md"
 DAY = timedelta(days=1)
@@ -24,7 +24,7 @@ Rows = list[tuple[Any, ...]]
 
 def pairs() -> list[tuple[str, str]]:
     """Window SQL and clause of each task: the sql blocks that share what they print."""
-    queries = [block for block in blocks(PAGE) if block.language == "sql" and block.printed]
+    queries = [block for block in read_blocks(PAGE) if block.language == "sql" and block.printed]
     return [(one.code, two.code) for one, two in pairwise(queries) if one.printed == two.printed]
 
 

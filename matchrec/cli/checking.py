@@ -39,8 +39,8 @@ def check(request: QueryRequest, strict: bool) -> None:
         warnings.simplefilter("always", MatchRecognizeWarning)  # whatever PYTHONWARNINGS says
         for statement in request.statements:
             with label_errors(statement.label):
-                what = statement.text if request.earlier else last
-                check_statement(request, spark, statement, what)
+                content = statement.text if request.earlier else last
+                check_statement(request, spark, statement, content)
     count = sum(isinstance(warning, MatchRecognizeWarning) for warning in shown)
     if strict and count:
         tell(f"{show_count(count, 'warning')}; --strict exits with code {ExitCode.REFUSED:d}")
@@ -48,19 +48,19 @@ def check(request: QueryRequest, strict: bool) -> None:
 
 
 def check_statement(
-    request: QueryRequest, spark: SparkSession, statement: Statement, what: Any
+    request: QueryRequest, spark: SparkSession, statement: Statement, content: Any
 ) -> None:
     """Plan one statement and print the columns of its result.
 
     A temporary view is created, because later statements may read it. The engine would execute
     other statements that are not queries, such as INSERT, to plan them: only their clauses are
-    checked, which `QueryRequest.prepared` has done.
+    checked, which `QueryRequest.open_statement` has done.
 
     Args:
         request: the query.
         spark: a session with the tables.
         statement: the statement.
-        what: its text, or the Pattern.
+        content: the text of the statement, or the Pattern.
     """
     from matchrec.spark.backends import make_runner
 
@@ -68,7 +68,7 @@ def check_statement(
     if request.language == "sql" and not (statement.is_query or statement.creates_view):
         tell(f"{prefix}not a query; only its MATCH_RECOGNIZE clauses were checked")
         return
-    frame = request.build_query(spark, what).to_df()
+    frame = request.build_query(spark, content).to_df()
     make_runner(spark).analyse(frame)
     columns = ", ".join(f"{name} {type_name}" for name, type_name in frame.dtypes)
     print(f"{prefix}ok; the result has {columns}" if columns else f"{prefix}ok")

@@ -33,14 +33,14 @@ from matchrec.errors.wording import show_count
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-READ = (*get_args(DialectName), "sase", "pattern")
+INPUT_LANGUAGES = (*get_args(DialectName), "sase", "pattern")
 
 # Spark counts a limit in 32 bits, and a table asks for one row more than it shows.
 MOST_ROWS = 2**31 - 2
 
 
 def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path | None:
-    """The file. Raises click.BadParameter where it is there and is not to be replaced."""
+    """Return the file. Raise click.BadParameter if it exists and may not be replaced."""
     is_replaced = ctx.params.pop("overwrite", False)
     if file is not None and file.exists() and not is_replaced:
         raise click.BadParameter(str(errors.file_exists(path=str(file))))
@@ -267,7 +267,9 @@ def tell_of_no_rows(request: QueryRequest, count: int) -> None:
 @click.command(cls=arguments.Repeatable)
 @arguments.QUERY
 @arguments.make_choice_option(
-    "--read", READ, "Language of the query. [default: by the name of its file, else spark]"
+    "--read",
+    INPUT_LANGUAGES,
+    "Language of the query. [default: by the name of its file, else spark]",
 )
 @arguments.make_choice_option(
     "--write", get_args(TargetDialect), "SQL dialect to write.", default="spark", show_default=True
@@ -295,12 +297,13 @@ def transpile(query: QuerySource, read: str | None, write: str, **options: Any) 
 
     named = query.language
     language = read or ("spark" if named == "sql" else named)
-    what: str | matchrec.Pattern = query.read(language)
+    content: str | matchrec.Pattern = query.read(language)
     if language == "pattern":
-        what, language = load_pattern(str(what)), "spark"
+        content = load_pattern(str(content))
+        language = "spark"
     passed: dict[str, Any] = {name: value for name, value in options.items() if value}
     events = passed.pop("events", "events")
-    print(convert_query(what, language, write, events, **passed))
+    print(convert_query(content, language, write, events, **passed))
 
 
 # V-shapes in three years of share prices, from the query to the picture.

@@ -51,9 +51,9 @@ WRITTEN_FORMATS = {
 COMPRESSIONS: dict[str, Callable[..., IO[Any]]] = {".gz": gzip.open, ".bz2": bz2.open}
 DELIMITERS = (",", ";", "\t", "|")
 UTF_16_STARTS = (BOM_UTF16_LE, BOM_UTF16_BE)
-BLOCK = 1 << 20  # bytes of a file that are read at once
+BLOCK_SIZE = 1 << 20  # bytes of a file that are read at once
 SAMPLE_SIZE = 10_000  # bytes of a file that are read to find out its format or delimiter
-FOLDERS: list[tempfile.TemporaryDirectory[str]] = []  # kept here until the program ends
+TEMPORARY_FOLDERS: list[tempfile.TemporaryDirectory[str]] = []  # kept here until the program ends
 PART_FOLDER = ".matchrec-"  # the beginning of the name of a folder with an incomplete file
 WILDCARD = re.compile(r"[*?[]")
 SPECIAL_IN_GLOBS = re.compile(r"[\[\]{}*?\\,]")
@@ -265,7 +265,7 @@ class Table:
 def make_temporary_folder() -> Path:
     """Make a folder that is removed when the program ends, and return its path."""
     folder = tempfile.TemporaryDirectory(prefix="matchrec-")
-    FOLDERS.append(folder)
+    TEMPORARY_FOLDERS.append(folder)
     return Path(folder.name)
 
 
@@ -341,19 +341,19 @@ def make_table(name: str, path: str) -> Table:
         MatchRecognizeError: there is no such file, or its format is unknown.
     """
     if Path(path).exists():
-        return Table(name, (Path(path),), format_of_table(name, Path(path)))
+        return Table(name, (Path(path),), find_table_format(name, Path(path)))
     root, pattern = split_pattern(path)
     paths = tuple(sorted(root.glob(pattern))) if pattern else ()
     if not paths:
         what = f"the file of table `{name}`,"
         raise errors.no_such_file(what=what, path=path, cure=suggest_nearest_file(path))
-    formats = {format_of_table(name, path) for path in paths}
+    formats = {find_table_format(name, path) for path in paths}
     if len(formats) > 1:
         raise errors.several_formats(pattern=path, formats=sorted(formats))
     return Table(name, paths, formats.pop(), root)
 
 
-def format_of_table(name: str, path: Path) -> str:
+def find_table_format(name: str, path: Path) -> str:
     """Return the format of a file, or of the files in a folder.
 
     A Parquet file is recognised by its content, all others by their names.
@@ -370,7 +370,7 @@ def format_of_table(name: str, path: Path) -> str:
         if first_file is None:
             reason = "it is a folder without files"
             raise errors.unreadable_table(name=name, path=str(path), reason=reason)
-        return format_of_table(name, first_file)
+        return find_table_format(name, first_file)
     return "parquet" if read_start(path).startswith(b"PAR1") else find_format(path)
 
 
@@ -456,7 +456,7 @@ def find_line_not_in_utf8(path: Path) -> int | None:
     lines = 1
     with COMPRESSIONS.get(path.suffix.lower(), open)(path, "rb") as content:
         try:
-            while block := content.read(BLOCK):
+            while block := content.read(BLOCK_SIZE):
                 decode(block)
                 lines += block.count(b"\n")
             decode(b"", True)

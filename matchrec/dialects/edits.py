@@ -175,8 +175,8 @@ def _find_edits_between_anchors(
     old: str, new: str, old_tokens: Sequence[Token], new_tokens: Sequence[Token]
 ) -> Iterator[Edit]:
     """Yield the edits of some tokens of a text, given the tokens of their translation."""
-    old_keys = [_comparison_key(old, token) for token in old_tokens]
-    new_keys = [_comparison_key(new, token) for token in new_tokens]
+    old_keys = [_make_comparison_key(old, token) for token in old_tokens]
+    new_keys = [_make_comparison_key(new, token) for token in new_tokens]
     matcher = SequenceMatcher(None, old_keys, new_keys, autojunk=False)
     for group in matcher.get_grouped_opcodes(CONTEXT):
         changes = [opcode for opcode in group if opcode[0] != "equal"]
@@ -217,7 +217,7 @@ def _follows_space(text: str, tokens: Sequence[Token], index: int) -> bool:
     return 0 < index < len(tokens) and text[tokens[index].start - 1].isspace()
 
 
-def _comparison_key(text: str, token: Token) -> str:
+def _make_comparison_key(text: str, token: Token) -> str:
     """Return the text by which tokens are compared. Case counts only in quotes."""
     written = text[token.start : token.end + 1]
     return written if written[:1] in "'\"`" else written.upper()

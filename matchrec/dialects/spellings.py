@@ -61,7 +61,7 @@ class ProductPart:
 
 def edit_spellings(
     tokens: TokenSequence,
-    cuts: Iterable[ClauseLocation] | None,
+    locations: Iterable[ClauseLocation] | None,
     product: Product,
     values: ParameterValues,
 ) -> Iterator[Edit]:
@@ -69,7 +69,7 @@ def edit_spellings(
 
     Args:
         tokens: the tokens of the text.
-        cuts: the clauses of a query; None if the text is a clause.
+        locations: the clauses of a query; None if the text is a clause.
         product: the product whose SQL it is.
         values: the values of the query's parameters, if they are known.
 
@@ -82,18 +82,18 @@ def edit_spellings(
         yield from _edit_comments(tokens, product.comment_sign)
     if product.name not in ("azure", "bigquery"):
         return
-    if cuts is None:
+    if locations is None:
         clause, options = _take_out_options(read_section_tokens(tokens), product, values)
         yield from _edit_clause_spellings(clause, options, product)
     times = set()
-    for cut in cuts or ():
-        clause_tokens = cut_out_tokens(tokens, cut.opening, cut.closing)
+    for location in locations or ():
+        clause_tokens = cut_out_tokens(tokens, location.opening, location.closing)
         clause, options = _take_out_options(clause_tokens, product, values)
         yield from _edit_clause_spellings(clause, options, product)
-        time = _find_timestamp_by(tokens, cut) if product.name == "azure" else None
+        time = _find_timestamp_by(tokens, location) if product.name == "azure" else None
         if time is not None:
             times.add(time)
-            yield from _move_timestamp_by(tokens, time, cut, clause)
+            yield from _move_timestamp_by(tokens, time, location, clause)
     for index in range(len(tokens)):
         is_time = product.name == "azure" and tokens.has_keys(index, "TIMESTAMP", "BY")
         if is_time and index not in times:
@@ -176,13 +176,13 @@ def _find_closing(clause: ClauseTokens, opening: int) -> int:
     return clause.pairs[opening]
 
 
-def _find_timestamp_by(tokens: TokenSequence, cut: ClauseLocation) -> int | None:
+def _find_timestamp_by(tokens: TokenSequence, location: ClauseLocation) -> int | None:
     """Return the index of TIMESTAMP BY after the relation of a clause; None if there is none.
 
     Raises:
         MatchRecognizeError: the relation has PARTITION BY.
     """
-    before = list(tokens.walk_level(tokens.around[cut.word] + 1, cut.word))
+    before = list(tokens.walk_level(tokens.around[location.word] + 1, location.word))
     starts = [index for index in before if tokens.key(index) in ("FROM", "JOIN")]
     if starts:
         before = [index for index in before if index > starts[-1]]
@@ -196,21 +196,21 @@ def _find_timestamp_by(tokens: TokenSequence, cut: ClauseLocation) -> int | None
 
 
 def _move_timestamp_by(
-    tokens: TokenSequence, timestamp_by: int, cut: ClauseLocation, clause: ClauseTokens
+    tokens: TokenSequence, timestamp_by: int, location: ClauseLocation, clause: ClauseTokens
 ) -> Iterator[Edit]:
     """Yield the edits that turn TIMESTAMP BY after a relation into ORDER BY in the clause.
 
     Args:
         tokens: the tokens of the query.
         timestamp_by: the index of TIMESTAMP BY.
-        cut: the clause.
-        clause: its tokens.
+        location: where the clause is.
+        clause: the tokens of the clause.
 
     Raises:
         MatchRecognizeError: OVER has a key that does not divide the rows of the clause.
     """
-    over = cut.word
-    for index in tokens.walk_level(timestamp_by + 2, cut.word):
+    over = location.word
+    for index in tokens.walk_level(timestamp_by + 2, location.word):
         if tokens.key(index) == "OVER":
             over = index
             break
@@ -220,7 +220,7 @@ def _move_timestamp_by(
     if partition_by:
         for key in clause.split_at_commas(partition_by.start, partition_by.end):
             names.add(clause.text_at(clause.span(*key)).upper())
-    for key in tokens.split_at_commas(over + 1, cut.word) if over < cut.word else ():
+    for key in tokens.split_at_commas(over + 1, location.word) if over < location.word else ():
         span = tokens.span(*key)
         if tokens.text_at(span).upper() not in names:
             raise errors.time_per_key(span, key=tokens.text_at(span))
@@ -229,7 +229,7 @@ def _move_timestamp_by(
     start = min(
         section.keyword.start for section in sections.values() if section is not partition_by
     )
-    yield Edit(tokens.span(timestamp_by, cut.word), "")
+    yield Edit(tokens.span(timestamp_by, location.word), "")
     yield Edit(Span(start, start), f"ORDER BY {tokens.text_at(order)}\n", order)
 
 

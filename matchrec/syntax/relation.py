@@ -297,7 +297,7 @@ def _find_created_object(tokens: TokenSequence) -> int:
     return index
 
 
-def refuse_stored_text(tokens: TokenSequence, cut: ClauseLocation) -> None:
+def refuse_stored_text(tokens: TokenSequence, location: ClauseLocation) -> None:
     """Raise an error for a clause in a view of several sessions, in a function or in a script.
 
     Their text is stored, and read where nobody evaluates the clause.
@@ -307,7 +307,7 @@ def refuse_stored_text(tokens: TokenSequence, cut: ClauseLocation) -> None:
     index = _find_created_object(tokens)
     if index == 0:
         return
-    modifiers = [tokens.key(before) for before in range(min(index, cut.word))]
+    modifiers = [tokens.key(before) for before in range(min(index, location.word))]
     is_temporary = "TEMP" in modifiers or "TEMPORARY" in modifiers
     if tokens.key(index) == "VIEW" and "GLOBAL" in modifiers:
         raise errors.clause_in_global_view(tokens.span(0, index + 1))
@@ -424,21 +424,21 @@ def _refuse_recursion(tokens: TokenSequence, clause: WithClause, start: int) -> 
             raise errors.recursive_relation(tokens[start].span, name=name.text)
 
 
-def find_relation(tokens: TokenSequence, cut: ClauseLocation) -> WrittenRelation:
+def find_relation(tokens: TokenSequence, location: ClauseLocation) -> WrittenRelation:
     """Return the relation that a clause applies to.
 
     Raises:
         MatchRecognizeError: the clause follows no relation, or one that depends on other relations.
     """
-    start = find_relation_start(tokens, cut)
-    relation = read_relation(tokens, start, cut.word)
-    if relation.end != cut.word:
-        raise _explain_misplaced(tokens, cut.word)
+    start = find_relation_start(tokens, location)
+    relation = read_relation(tokens, start, location.word)
+    if relation.end != location.word:
+        raise _explain_misplaced(tokens, location.word)
     if tokens.key(start - 2) == "," and tokens.key(start - 1) == "FROM":
         raise errors.comma_before_from(tokens[start - 2].span)
     is_in_brackets = tokens.around[start] >= 0
     if is_in_brackets:
-        _refuse_correlation(tokens, start, cut.word)
+        _refuse_correlation(tokens, start, location.word)
     return relation
 
 
@@ -458,7 +458,7 @@ def _explain_misplaced(tokens: TokenSequence, word: int) -> MatchRecognizeError:
     return errors.clause_in_wrong_place(tokens[word].span)
 
 
-def find_relation_start(tokens: TokenSequence, cut: ClauseLocation) -> int:
+def find_relation_start(tokens: TokenSequence, location: ClauseLocation) -> int:
     """Return the index of the first token of a clause's relation.
 
     What is between that token and the clause is not checked.
@@ -466,18 +466,22 @@ def find_relation_start(tokens: TokenSequence, cut: ClauseLocation) -> int:
     Raises:
         MatchRecognizeError: no relation is before the clause, or one that it cannot apply to.
     """
-    before = tokens.key(cut.word - 1)
+    before = tokens.key(location.word - 1)
     starts: list[int] = []
     if before != "|>":  # a pipe, which follows a query and no relation
-        starts = list(_find_relation_starts(tokens, cut.word))
-    if cut.word == 0 or cut.word in starts or before in ("(", ","):
-        raise errors.clause_without_relation(tokens[cut.word].span)
+        starts = list(_find_relation_starts(tokens, location.word))
+    if location.word == 0 or location.word in starts or before in ("(", ","):
+        raise errors.clause_without_relation(tokens[location.word].span)
     if not starts:
-        raise _explain_misplaced(tokens, cut.word)
+        raise _explain_misplaced(tokens, location.word)
     start = starts[-1]
     if tokens.key(0) in ("DELETE", "UPDATE") and start == 2:
-        raise errors.clause_on_changed_table(tokens[cut.word].span, word=tokens.key(0))
-    if tokens.key(start) == "LATERAL" and start + 1 < cut.word and tokens.key(start + 1) != ".":
+        raise errors.clause_on_changed_table(tokens[location.word].span, word=tokens.key(0))
+    if (
+        tokens.key(start) == "LATERAL"
+        and start + 1 < location.word
+        and tokens.key(start + 1) != "."
+    ):
         raise errors.lateral_relation(tokens[start].span)
     return start
 

@@ -66,31 +66,33 @@ def find_pivot_columns(tokens: TokenSequence) -> Iterator[Spelling]:
 
 def find_relation_names(tokens: TokenSequence) -> Iterator[Spelling]:
     """Yield aliases that need backticks, and names of WITH queries in another case."""
-    withs = tuple(find_with_clauses(tokens))
+    with_clauses = tuple(find_with_clauses(tokens))
     for word in sorted((*tokens.places.get("FROM", ()), *tokens.places.get("JOIN", ()))):
         for relation in find_relations_after(tokens, word, len(tokens)):
             for alias in relation.aliases:
                 if tokens[alias].is_word and tokens.key(alias) in NO_ALIAS_OF_SAIL:
                     yield Spelling(tokens[alias].span, quote_name(tokens[alias].text))
-            name = find_defined_name(tokens, withs, relation.start)
+            name = find_defined_name(tokens, with_clauses, relation.start)
             if name is not None and name != tokens[relation.start].name:
                 yield Spelling(tokens[relation.start].span, quote_name(name))
 
 
-def find_defined_name(tokens: TokenSequence, withs: Sequence[WithClause], index: int) -> str | None:
+def find_defined_name(
+    tokens: TokenSequence, with_clauses: Sequence[WithClause], index: int
+) -> str | None:
     """Return the name of the WITH query that a relation names; None if it names another table.
 
     Case does not count. The innermost WITH around the relation comes first.
 
     Args:
         tokens: the whole query.
-        withs: the WITH clauses of the query, outer ones first.
+        with_clauses: the WITH clauses of the query, outer ones first.
         index: the first token of the relation.
     """
     if not tokens[index].is_name or tokens.key(index + 1) in (".", "("):
         return None
     name = tokens[index].name.lower()
-    for clause in reversed(withs):
+    for clause in reversed(with_clauses):
         if not clause.start < index < clause.end:
             continue
         for table in reversed(clause.definitions):

@@ -107,14 +107,14 @@ class Block:
         """Return the text from SELECT up to FROM."""
         return self.tokens.span(self.select.select, self.select.from_)
 
-    def sites(self, withs: tuple[WithClause, ...]) -> Iterator[Site]:
+    def sites(self, with_clauses: tuple[WithClause, ...]) -> Iterator[Site]:
         """Yield the site of each window, in the order of evaluation.
 
         Args:
-            withs: the WITH clauses of the query.
+            with_clauses: the WITH clauses of the query.
         """
         names = list_names_outside(self.tokens)
-        visible = find_visible(self.tokens, withs, self.select.relation[0])
+        visible = find_visible(self.tokens, with_clauses, self.select.relation[0])
         columns_of_calls = frozenset(
             call.column.lower() for window in self.windows for _, call in window.calls
         )

@@ -32,7 +32,7 @@ class Chooser(Protocol):
 
 
 @dataclass
-class Drawn:
+class HypothesisChooser:
     """Choices that Hypothesis makes, so that it can shrink failing examples."""
 
     draw: Any
@@ -45,15 +45,15 @@ class Drawn:
 
 
 @dataclass
-class Writer:
+class PatternWriter:
     """A writer of the calls of a random pattern."""
 
     chooser: Chooser
-    names: list[str] = field(default_factory=list)  # of the stages so far that accept events
-    stages: int = 0  # number of stages so far, negated ones included
-    # Of the chain that was written last:
-    ends_empty: bool = False  # whether its last stage may be left out
-    is_empty: bool = False  # whether all of its stages may be left out
+    names: list[str] = field(default_factory=list)  # the stages so far that accept events
+    stages: int = 0  # how many stages there are so far, negated ones included
+    # Whether the last stage, and whether every stage, of the chain written last may be left out.
+    ends_empty: bool = False
+    is_empty: bool = False
 
     def chance(self, percent: int) -> bool:
         """Return True with a probability of so many percent."""
@@ -63,7 +63,7 @@ class Writer:
         """Return one of the options."""
         return self.chooser.choice(options)
 
-    def chain(self, depth: int) -> str:
+    def write_chain(self, depth: int) -> str:
         """Write `begin(...).next(...)` with some stages."""
         count = self.choice((1, 2, 2, 3, 3, 4) if depth == 0 else (1, 2, 2))
         calls = ""
@@ -73,44 +73,44 @@ class Writer:
         for index in range(count):
             call = "begin" if index == 0 else self.choice(CALLS)
             if index and not empty and self.chance(15):
-                calls += self.negated()
+                calls += self.write_negated_call()
                 if self.chance(20):
-                    calls += self.negated()
+                    calls += self.write_negated_call()
                 greedy = False
-            text, greedy, empty = self.stage(call, depth, may_be_optional=not greedy)
+            text, greedy, empty = self.write_stage(call, depth, may_be_optional=not greedy)
             calls += text
             all_empty &= empty
         self.ends_empty = empty
         self.is_empty = all_empty
         return calls.removeprefix(".")
 
-    def negated(self) -> str:
+    def write_negated_call(self) -> str:
         """Write a call with a negated stage."""
         call = self.choice(("not_next", "not_followed_by", "not_followed_by"))
-        return f".{call}({self.named(negated=True)}"
+        return f".{call}({self.write_name_and_conditions(negated=True)}"
 
-    def named(self, *, negated: bool = False) -> str:
+    def write_name_and_conditions(self, *, negated: bool = False) -> str:
         """Write the name of a new stage and its conditions, after the opening parenthesis."""
         self.stages += 1
         letter = self.choice("acd" if negated else "abbcc" if self.names else "aab")
         name = f"{letter}{self.stages}"
         simple = self.chance(75)
-        condition = f"is_{letter}" if simple else self.condition(name, letter, negated)
+        condition = f"is_{letter}" if simple else self.write_condition(name, letter, negated)
         if not negated:
             self.names.append(name)
         if simple:
             return f"{name})"
         if not condition:
             return f'"{name}")'
-        return f'"{name}").where("{condition}")' + self.or_where()
+        return f'"{name}").where("{condition}")' + self.write_or_where()
 
-    def or_where(self) -> str:
+    def write_or_where(self) -> str:
         """Write `.or_where(...)`, or nothing."""
         if not self.chance(10):
             return ""
         return f'.or_where("is_{self.choice(LETTERS)}")'
 
-    def condition(self, name: str, letter: str, negated: bool) -> str:
+    def write_condition(self, name: str, letter: str, negated: bool) -> str:
         """Write a condition on the event, and perhaps on accepted events; "" for no condition."""
         simple = (
             "",
@@ -138,40 +138,40 @@ class Writer:
             )
         )
 
-    def stage(self, call: str, depth: int, may_be_optional: bool) -> tuple[str, bool, bool]:
+    def write_stage(self, call: str, depth: int, may_be_optional: bool) -> tuple[str, bool, bool]:
         """Write a stage, and return also whether it is greedy and whether it may be left out."""
         is_group = depth < 2 and self.chance(18)
         empty = False
         if is_group:
-            text = f".{call}({self.chain(depth + 1)})"
+            text = f".{call}({self.write_chain(depth + 1)})"
             empty = self.is_empty
         else:
-            text = f".{call}({self.named()}"
-        text, greedy, optional = self.quantified(text, is_group, may_be_optional)
+            text = f".{call}({self.write_name_and_conditions()}"
+        text, greedy, optional = self.add_quantifier(text, is_group, may_be_optional)
         if not is_group and self.chance(8):
             text += f'.within({self.chooser.randint(1, 3)}, "previous_to_current")'
         return text, greedy, optional or empty
 
-    def quantified(
+    def add_quantifier(
         self, text: str, is_group: bool, may_be_optional: bool
     ) -> tuple[str, bool, bool]:
-        """Add a quantifier to a stage; returns the same as `stage`."""
+        """Add a quantifier to a stage. Return the same as `write_stage`."""
         kind = self.choice(("one", "one", "one", "one_or_more", "one_or_more", "times", "range"))
         optional = may_be_optional and self.chance(20)
         suffix = ".optional()" if optional else ""
         if kind == "one":
             return text + suffix, False, optional
         gap = f"gap={self.chooser.randint(1, 3)}" if not is_group and self.chance(8) else ""
-        loops, call = self.counts(kind, gap)
+        loops, call = self.write_counts(kind, gap)
         inner = self.choice(("", "", ".consecutive()", ".allow_combinations()"))
         greedy = not is_group and inner != ".allow_combinations()" and self.chance(30)
         until = loops and self.chance(25)
         text += f".{call}{inner}{suffix}"
         text += ".greedy()" if greedy else ""
-        text += f'.until("{self.until()}")' if until else ""
+        text += f'.until("{self.write_until()}")' if until else ""
         return text, greedy, optional
 
-    def counts(self, kind: str, gap: str) -> tuple[bool, str]:
+    def write_counts(self, kind: str, gap: str) -> tuple[bool, str]:
         """Return whether a quantifier has no upper bound, and its call."""
         least = self.chooser.randint(1, 2)
         if kind == "one_or_more":
@@ -184,7 +184,7 @@ class Writer:
         bounds = ", ".join(filter(None, (f"{least}, {most}", gap)))
         return False, f"times({bounds})"
 
-    def until(self) -> str:
+    def write_until(self) -> str:
         """Write an `until` condition for the stage that was written last."""
         options = [f"is_{letter}" for letter in LETTERS]
         if self.names:
@@ -195,24 +195,24 @@ class Writer:
 @st.composite
 def questions(draw: Any) -> Question:
     """Draw a question with Hypothesis."""
-    return random_question(Drawn(draw))
+    return draw_question(HypothesisChooser(draw))
 
 
-def random_question(chooser: Chooser) -> Question:
+def draw_question(chooser: Chooser) -> Question:
     """Draw a pattern and a stream of events."""
-    writer = Writer(chooser)
-    calls = writer.chain(0)
+    writer = PatternWriter(chooser)
+    calls = writer.write_chain(0)
     ends_open = not writer.ends_empty and writer.chance(12)
     if ends_open:
-        calls += writer.negated()
+        calls += writer.write_negated_call()
     window = chooser.randint(3, 8) if ends_open or writer.chance(40) else None
     calls += f".within({window})" if window else ""
     timeouts = window is not None and writer.chance(50)
-    skip = random_skip(writer) if writer.chance(40) else ""
-    return Question(calls, skip, timeouts, tuple(random_stream(chooser)))
+    skip = draw_skip_strategy(writer) if writer.chance(40) else ""
+    return Question(calls, skip, timeouts, tuple(draw_stream(chooser)))
 
 
-def random_skip(writer: Writer) -> str:
+def draw_skip_strategy(writer: PatternWriter) -> str:
     """Draw an after-match skip strategy, in the words of a case file."""
     skip = writer.choice(("to next", "past last event", "to first", "to last"))
     if skip not in ("to first", "to last"):
@@ -220,7 +220,7 @@ def random_skip(writer: Writer) -> str:
     return f"{skip} {writer.choice(writer.names)}{' throws' if writer.chance(20) else ''}"
 
 
-def random_stream(chooser: Chooser) -> list[str]:
+def draw_stream(chooser: Chooser) -> list[str]:
     """Draw up to eight events. Some have the same time; some satisfy no or several conditions."""
     words, time = [], 0
     for number in range(1, chooser.choice((2, 4, 5, 6, 6, 7, 7, 8, 8)) + 1):

@@ -35,7 +35,7 @@ from matchrec.plan.pattern import (
     make_concatenation,
     make_permutation,
 )
-from tests.references.event_selection import SelectionQuery, ways
+from tests.references.event_selection import SelectionQuery, list_ways
 from tests.tasks.contiguous import Rows
 from tests.tasks.selection import WindowedRows
 
@@ -265,7 +265,7 @@ def cases(
         query = replace(query, after_match=draw(after_match_skips(targets)))
     if output is not MatchOutput.PREFERRED or selection is not EventSelection.STRICT_CONTIGUITY:
         window_end = draw(windows(rows))
-    is_never_empty = output is not MatchOutput.PREFERRED or None not in ways((shape.pattern,))
+    is_never_empty = output is not MatchOutput.PREFERRED or None not in list_ways((shape.pattern,))
     if is_never_empty and (window_end is not None or len(shape.components) > 1):
         absence = absences(shape, window_end is not None)
         query = replace(query, absences=tuple(draw(st.lists(absence, max_size=2))))

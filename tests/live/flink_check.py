@@ -27,7 +27,7 @@ from sqlglot import expressions as sql
 from tests.cases.case_file import CASES, case_files
 from tests.cases.pattern_notation import Question, built, by_definition, question_of
 from tests.generators.pattern_trees import Element, Event, Group, Not, Pattern, Stage
-from tests.generators.patterns import random_question
+from tests.generators.patterns import draw_question
 from tests.references.patterns import Search, TooMuchError
 
 PROGRAM = Path(__file__).parent / "flink" / "FlinkPatterns.java"
@@ -226,7 +226,7 @@ def ordered_alike(question: Question) -> bool:
 def random_asked(count: int, seed: int) -> Iterator[Asked]:
     random = Random(seed)
     while count:
-        question = random_question(random)
+        question = draw_question(random)
         with suppress(TooMuchError):
             if plain(question) and ordered_alike(question):
                 yield Asked("random", question, by_definition(question))

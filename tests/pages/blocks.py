@@ -19,14 +19,13 @@ class Block(NamedTuple):
     end: int  # where the block ends in the page
 
 
-def blocks(page: Path) -> list[Block]:
-    """The blocks of a page in order, without those that say what a block prints.
+def read_blocks(page: Path) -> list[Block]:
+    """Return the blocks of a page that run, each with what it prints.
 
-    Signatures (py) and the examples of docstrings (pycon), which run in a test of their own, are
-    left out, too.
+    A text block is what the block right before it prints. After several sql blocks in a row, which
+    write one query in several ways, it is what each of them prints.
 
-    A text block belongs to the block right before it, and to all of them where several sql blocks
-    stand right before it, one after the other: they say the same in several ways.
+    Left out are signatures (py), and the examples of docstrings (pycon), which another test runs.
     """
     text = page.read_text(encoding="utf-8")
     found = list(BLOCK.finditer(text))

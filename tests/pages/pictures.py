@@ -35,7 +35,7 @@ from matchrec.explain.charts.series import MatchSpan, Series
 from matchrec.explain.pictures import figures
 from matchrec.explain.pictures.figures import FAINT, INK
 from tests.benchmarks.pictures import for_both_schemes, new_figure, save
-from tests.pages.blocks import blocks
+from tests.pages.blocks import read_blocks
 from tests.pages.tables import register_tables
 
 ROOT = Path(__file__).parent.parent.parent
@@ -133,7 +133,9 @@ def draw(spark: SparkSession, name: str) -> Figure:
     picture = PICTURES[name]
     page = COOKBOOK / f"{picture.page}.md"
     place = page.read_text(encoding="utf-8").index(f"/{name}.svg)")
-    *_, matches = [matchrec.sql(spark, block.code) for block in blocks(page) if block.end < place]
+    *_, matches = [
+        matchrec.sql(spark, block.code) for block in read_blocks(page) if block.end < place
+    ]
     rows = without_zone(spark.sql(picture.rows))
     series = dict(series_of(rows.collect(), picture.pause))
     found = without_zone(matches).collect()
@@ -262,7 +264,7 @@ def draw_page_picture(name: str) -> str:
     place = page.read_text(encoding="utf-8").index(f"/{name}.svg)")
     names: dict[str, Any] = {"__name__": "__main__"}
     with redirect_stdout(StringIO()), mpl.rc_context({"svg.hashsalt": "matchrec"}):
-        for block in blocks(page):
+        for block in read_blocks(page):
             if block.end < place and block.language == "python":
                 exec(compile(block.code, "<block>", "exec"), names)
         return for_both_schemes(picture.svg(names))

@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 import matchrec
 from matchrec.errors import MatchRecognizeRunError
 from tests.cases.pattern_notation import NAMES, SCHEMA, Question, built, by_definition
-from tests.generators.patterns import random_question, random_stream
+from tests.generators.patterns import draw_question, draw_stream
 from tests.properties.test_patterns import agrees
 from tests.quick.scale import batches, copies_of
 from tests.references.patterns import TooMuchError
@@ -81,7 +81,7 @@ class PatternQuery:
 def random_query(random: Random, streams: Sequence[Sequence[str]]) -> PatternQuery:
     """Return a Pattern that is not too much for the reference in any of the streams."""
     while True:
-        question = random_question(random)
+        question = draw_question(random)
         try:
             expected = {
                 str(number): by_definition(replace(question, words=tuple(words)))
@@ -119,7 +119,7 @@ def regrouped(question: Question, rows: Sequence[dict[str, object]]) -> Iterator
 @pytest.mark.parametrize("seed", batches(60, A_BATCH))
 def test_matches_are_those_of_the_definitions(spark: SparkSession, seed: int) -> None:
     random = Random(seed)
-    streams = [random_stream(random) for _ in range(STREAMS)]
+    streams = [draw_stream(random) for _ in range(STREAMS)]
     words = tuple(f"{word}/{number}" for number, one in enumerate(streams) for word in one)
     events = [
         tuple(event[name] for name in NAMES)

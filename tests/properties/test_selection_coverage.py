@@ -134,7 +134,7 @@ def test_random_conditions_on_the_run(
         rows.offsets[number] + start
         for number, partition in enumerate(rows.seen_by(asked))
         for start in range(len(partition.words))
-        if any(one or output is PREFERRED for one in partition.matches_from(start))
+        if any(one or output is PREFERRED for one in partition.find_matches_from(start))
     ]
     for room in (Room(), Room(rows=3, matches=2, memory=1)):
         assert found_of(asked, rows, room)[2] == begun, show_pattern(asked.pattern)

@@ -36,9 +36,9 @@ from tests.quick.scale import is_drawn
 
 TABLE = Path(__file__).with_name("on_sail.txt")
 NEWEST = (4, 3)
-PART_OF_MODULES = 5  # one in so many modules that run on Sail has tests that also run on Spark
-PART = 200  # of such a module, one in so many tests runs on Spark
-OF_OLDER = 4  # one in so many modules for Spark runs on an older Spark
+ONE_IN_MODULES = 5  # of the modules that run on Sail, one in 5 has tests that run on Spark, too
+ONE_IN_TESTS = 200  # of the tests in such a module, one in 200 runs on Spark, too
+ONE_IN_MODULES_ON_OLDER_SPARK = 4  # of the modules only for Spark, one in 4 runs on an older Spark
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Entry:
 
 
 @cache  # because it is called for each module
-def entries() -> list[Entry]:
+def read_entries() -> list[Entry]:
     """Return the lines of the table."""
     table: list[Entry] = []
     for line in TABLE.read_text(encoding="utf-8").splitlines():
@@ -63,7 +63,7 @@ def entries() -> list[Entry]:
     return table
 
 
-def entry_of(item: pytest.Item, table: Sequence[Entry]) -> Entry | None:
+def find_table_entry(item: pytest.Item, table: Sequence[Entry]) -> Entry | None:
     """Return the first line that is about a test; None without one."""
     return next((entry for entry in table if item.nodeid.startswith(entry.begins)), None)
 
@@ -74,12 +74,12 @@ def is_newest() -> bool:
     return (release, minor) >= NEWEST
 
 
-def for_sail(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+def choose_for_sail(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     """Return the tests that run on Sail, and mark those that are expected to fail there."""
-    table = entries()
+    table = read_entries()
     chosen: list[pytest.Item] = []
     for item in items:
-        entry = entry_of(item, table)
+        entry = find_table_entry(item, table)
         if entry is not None and entry.word in ("leave", "newest"):
             continue
         if entry is not None:
@@ -92,11 +92,11 @@ def may_have_tests_for_spark(module: str) -> bool:
     """Return whether `pytest --on spark` may run a test of a module. Others are not collected."""
     about_module = [
         entry
-        for entry in entries()
+        for entry in read_entries()
         if entry.begins.startswith(module) or module.startswith(entry.begins)
     ]
     needs_newest = any(entry.word == "newest" for entry in about_module)
-    if is_drawn(module, PART_OF_MODULES) or needs_newest:
+    if is_drawn(module, ONE_IN_MODULES) or needs_newest:
         return True
     return bool(about_module) and is_drawn_for_this_spark(module)
 
@@ -104,28 +104,29 @@ def may_have_tests_for_spark(module: str) -> bool:
 def is_drawn_for_this_spark(module: str) -> bool:
     """Return whether this Spark runs a test of a module that the table leaves to Spark.
 
-    An older Spark has one in `OF_OLDER` of these modules, the newest Spark has the others.
+    An older Spark has one in `ONE_IN_MODULES_ON_OLDER_SPARK` of these modules. The newest Spark
+    has the others.
     """
-    return is_drawn(module, OF_OLDER) is not is_newest()
+    return is_drawn(module, ONE_IN_MODULES_ON_OLDER_SPARK) is not is_newest()
 
 
-def for_spark(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+def choose_for_spark(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     """Return the part of the tests that `pytest --on spark` runs: see the module's docstring."""
-    table = entries()
+    table = read_entries()
     newest = is_newest()
-    number_in_module = 1 if newest else 0  # of the test that runs, from 0
+    chosen_index = 1 if newest else 0  # which of a module's tests that are left to Spark runs
     chosen: list[pytest.Item] = []
-    counts: Counter[str] = Counter()  # by module, the tests so far that are left to Spark
+    counts: Counter[str] = Counter()  # for each module, its tests so far that are left to Spark
     for item in items:
-        entry = entry_of(item, table)
+        entry = find_table_entry(item, table)
         module = item.nodeid.partition("::")[0]
         if entry is None:
-            is_part = is_drawn(module, PART_OF_MODULES) and is_drawn(item.nodeid, PART)
+            is_part = is_drawn(module, ONE_IN_MODULES) and is_drawn(item.nodeid, ONE_IN_TESTS)
             runs = has_session(item) and is_part
         elif entry.word == "newest":
             runs = newest
         else:
-            runs = counts[module] == number_in_module and is_drawn_for_this_spark(module)
+            runs = counts[module] == chosen_index and is_drawn_for_this_spark(module)
             counts[module] += 1
         if runs:
             chosen.append(item)

@@ -3,11 +3,11 @@
 It is slow and obvious. From matchrec it uses only the trees that row patterns, conditions and
 clauses are written in. Anchors are not supported.
 
-A state of a run is what remains to be matched: a tuple of patterns that follow each other. `ways`
-lists how a run can go on from there. Before the first row of `A B+ C` the state is (A B+ C). The
-only way from there is to map a row to A, which leads to the state (B+, C).
+A state of a run is what remains to be matched: a tuple of patterns that follow each other.
+`list_ways` lists how a run can go on from there. Before the first row of `A B+ C` the state is
+(A B+ C). The only way from there is to map a row to A, which leads to the state (B+, C).
 
-1. `words_from` tries every way on every row, and also skips the row if the strategy allows it.
+1. `complete_run` tries every way on every row, and also skips the row if the strategy allows it.
 2. `holds` drops the results whose closing condition is not true, or for which a row exists that
    must be absent.
 3. `matches` selects and orders: all matches, non-overlapping ones, or the preferred match of each
@@ -99,7 +99,7 @@ Way = tuple[str, State] | None
 
 
 @lru_cache(maxsize=10_000)
-def ways(state: State) -> tuple[Way, ...]:
+def list_ways(state: State) -> tuple[Way, ...]:
     """Return the different ways on from a state, preferred ones first."""
     return tuple(dict.fromkeys(_enumerate_ways(state)))
 
@@ -244,10 +244,10 @@ class Partition:
                 # A row is skipped if it is not the one that the run waits for. A run in a loop
                 # waits for one more row of the loop: it may skip rows of the variable after it.
                 loop = find_loop_variable(state)
-                awaited = {loop} if loop else {way[0] for way in ways(state) if way}
+                awaited = {loop} if loop else {way[0] for way in list_ways(state) if way}
                 return not any(self.may_take(mapped, row, variable) for variable in awaited)
 
-    def words_from(self, start: int, mapped: Mapped, row: int, state: State) -> Iterator[Mapped]:
+    def complete_run(self, start: int, mapped: Mapped, row: int, state: State) -> Iterator[Mapped]:
         """Yield the complete runs that continue a run, preferred ones first, some repeatedly.
 
         Args:
@@ -257,23 +257,23 @@ class Partition:
             state: what remains to be matched.
         """
         is_in_window = row < self.window_end[start]
-        for way in ways(state):
+        for way in list_ways(state):
             if way is None:
                 yield mapped
                 continue
             variable, next_state = way
             if is_in_window and self.may_take(mapped, row, variable):
                 longer = (*mapped, (row, variable))
-                yield from self.words_from(start, longer, row + 1, next_state)
+                yield from self.complete_run(start, longer, row + 1, next_state)
         if is_in_window and mapped and self.may_skip(mapped, row, state):
-            yield from self.words_from(start, mapped, row + 1, state)
+            yield from self.complete_run(start, mapped, row + 1, state)
 
-    def matches_from(self, start: int) -> Iterator[Mapped]:
+    def find_matches_from(self, start: int) -> Iterator[Mapped]:
         """Yield the matches of a starting row, the empty one included, preferred ones first.
 
         Some are yielded repeatedly.
         """
-        for mapped in self.words_from(start, (), start, (self.query.pattern,)):
+        for mapped in self.complete_run(start, (), start, (self.query.pattern,)):
             if self.holds(mapped):
                 yield mapped
 
@@ -291,10 +291,10 @@ class Partition:
         return not any(
             self.satisfies(absence.variable, row, mapped)
             for absence in self.query.absences
-            for row in self.rows_of_absence(absence, mapped)
+            for row in self.find_absence_rows(absence, mapped)
         )
 
-    def rows_of_absence(self, absence: Absence, mapped: Mapped) -> Iterable[int]:
+    def find_absence_rows(self, absence: Absence, mapped: Mapped) -> Iterable[int]:
         """Return the rows among which no row may satisfy the condition of an absence.
 
         - At the beginning of the pattern: the rows before the match whose window holds all of it.
@@ -319,23 +319,26 @@ class Partition:
         members = self.query.members
         return [row for row, variable in mapped if any(variable in members[name] for name in names)]
 
-    def by_rows(self, first: int = 0) -> list[Mapped]:
+    def list_matches_by_rows(self, first: int = 0) -> list[Mapped]:
         """Return the matches that start at row `first` or later, in the order of their rows.
 
         Of matches with the same rows, the preferred one comes first. Empty ones are left out.
         """
         different: dict[Mapped, None] = {}
         for start in range(first, len(self.words)):
-            for mapped in self.matches_from(start):
+            for mapped in self.find_matches_from(start):
                 if mapped:
                     different.setdefault(mapped)
-        return sorted(different, key=order_of_rows)
+        return sorted(different, key=make_row_sort_key)
 
     def all_matches(self) -> list[Mapped]:
         """Return the matches that are not empty, by their rows, then by their variables."""
-        return sorted(self.by_rows(), key=lambda mapped: (order_of_rows(mapped), self.ids(mapped)))
+        return sorted(
+            self.list_matches_by_rows(),
+            key=lambda mapped: (make_row_sort_key(mapped), self.list_variable_ids(mapped)),
+        )
 
-    def ids(self, mapped: Mapped) -> list[int]:
+    def list_variable_ids(self, mapped: Mapped) -> list[int]:
         """Return the ids of the variables."""
         return [self.query.variables.index(variable) for _, variable in mapped]
 
@@ -343,7 +346,7 @@ class Partition:
         """Yield the first match in the order of rows, then the first that starts after its end."""
         first = 0
         number = 1
-        while matches := replace(self, number=number).by_rows(first):
+        while matches := replace(self, number=number).list_matches_by_rows(first):
             match = matches[0]
             yield match
             first = match[-1][0] + 1
@@ -358,7 +361,7 @@ class Partition:
         start = 0
         number = 1
         while start < len(self.words):
-            mapped = next(replace(self, number=number).matches_from(start), None)
+            mapped = next(replace(self, number=number).find_matches_from(start), None)
             if mapped is None:
                 start += 1
                 continue
@@ -381,6 +384,6 @@ class Partition:
                 yield from self.preferred()
 
 
-def order_of_rows(mapped: Mapped) -> tuple[int, int, list[int]]:
+def make_row_sort_key(mapped: Mapped) -> tuple[int, int, list[int]]:
     """Return the sort key of matches: the last row, then the first row, then all rows."""
     return mapped[-1][0], mapped[0][0], [row for row, _ in mapped]

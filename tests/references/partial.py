@@ -26,7 +26,7 @@ from matchrec.plan.pattern import (
     RowPattern,
     Variable,
 )
-from tests.references.event_selection import Mapped, Partition, State, ways
+from tests.references.event_selection import Mapped, Partition, State, list_ways
 from tests.references.matcher import Word, Words, next_start
 
 TIMED_OUT, UNFINISHED = "timed out", "unfinished"
@@ -210,10 +210,10 @@ def continue_run(
         state: what remains to be matched.
     """
     if row == partition.window_end[start]:
-        if mapped and any(ways(state)):
+        if mapped and any(list_ways(state)):
             yield mapped
         return
-    for way in ways(state):
+    for way in list_ways(state):
         if way is None:
             continue
         variable, next_state = way

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from matchrec.plan.clauses import MatchOutput
 from tests.references.coverage import Needs, Taken, number_occurrences
-from tests.references.event_selection import Mapped, Partition, State, ways
+from tests.references.event_selection import Mapped, Partition, State, list_ways
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def runs_from(partition: Partition, start: int, mapped: Mapped, state: State) ->
     row = mapped[-1][0] + 1 if mapped else start
     longer: list[Run] = []
     while row < partition.window_end[start]:
-        for way in ways(state):
+        for way in list_ways(state):
             if way is None:
                 continue
             variable, next_state = way
@@ -79,7 +79,7 @@ def cover(partition: Partition) -> Iterator[Covered]:
         runs = list(runs_from(numbered_partition, start, (), (query.pattern,)))
         needed = [needed_rows(needs, run.taken, start, query.output) for run in runs]
         best = min(range(len(runs)), key=lambda i: (needed[i], -len(runs[i].mapped), i))
-        matches = numbered_partition.matches_from(start)
+        matches = numbered_partition.find_matches_from(start)
         if query.output is MatchOutput.PREFERRED:
             begins = any(True for _ in matches)
         else:  # empty matches are not in the result

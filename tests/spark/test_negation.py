@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 import matchrec
 from matchrec import Pattern
 from tests.cases.pattern_notation import NAMES, SCHEMA, built, read_event
-from tests.generators.patterns import random_question, random_stream
+from tests.generators.patterns import draw_question, draw_stream
 from tests.quick.scale import SEED, examples, some_of
 
 PATTERNS = (
@@ -32,7 +32,7 @@ def random_patterns(count: int) -> Iterator[Pattern]:
     """Random patterns with a NOT that SQL can say."""
     number = SEED
     while count:
-        calls = random_question(Random(number)).calls
+        calls = draw_question(Random(number)).calls
         number += 1
         if "not_" in calls:
             pattern = built(calls, Pattern)
@@ -50,7 +50,7 @@ def streams(spark: SparkSession) -> DataFrame:
     events = [
         {**read_event(word, number), "p": str(stream)}
         for stream in range(40)
-        for number, word in enumerate(random_stream(random), 1)
+        for number, word in enumerate(draw_stream(random), 1)
     ]
     rows = [tuple(event[name] for name in NAMES) for event in events]
     frame = spark.createDataFrame(rows, SCHEMA)

@@ -24,12 +24,14 @@ CLAUSE = "PARTITION BY k ORDER BY t MEASURES count(*) AS n PATTERN (A B+) DEFINE
 @pytest.fixture
 def rows(spark: SparkSession) -> DataFrame:
     """Two partitions, each with two rises."""
-    found = [(key, t, v) for key in "xy" for t, v in enumerate([1, 2, 0, 1, 2])]
-    return spark.createDataFrame(found, "k string, t int, v int")
+    rows = [(key, t, v) for key in "xy" for t, v in enumerate([1, 2, 0, 1, 2])]
+    return spark.createDataFrame(rows, "k string, t int, v int")
 
 
-def slowly(seconds: float) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """A task that one can look at."""
+def make_slow_task(
+    seconds: float,
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Return a function that passes batches on after some seconds, so that its task can be seen."""
 
     def wait(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         time.sleep(seconds)
@@ -39,8 +41,8 @@ def slowly(seconds: float) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.R
 
 
 @contextmanager
-def running(frame: DataFrame) -> Iterator[Thread]:
-    """Runs a query in another thread."""
+def run_in_thread(frame: DataFrame) -> Iterator[Thread]:
+    """Run a query in another thread, and wait for it at the end."""
     thread = Thread(target=frame.collect)
     thread.start()
     try:
@@ -49,17 +51,17 @@ def running(frame: DataFrame) -> Iterator[Thread]:
         thread.join()
 
 
-def test_a_query_inside_runs_as_ever(spark: SparkSession, rows: DataFrame) -> None:
+def test_a_query_inside_returns_its_rows(spark: SparkSession, rows: DataFrame) -> None:
     with matchrec.progress(spark):
         assert len(matchrec.match_recognize(rows, CLAUSE).collect()) == 4
 
 
 def test_tasks_are_seen_while_they_run(spark: SparkSession) -> None:
     seconds = 5 if is_connect(spark) else 0.6  # a server tells it every other second
-    frame = spark.range(0, 2, 1, 2).mapInArrow(slowly(seconds), "id bigint")
+    frame = spark.range(0, 2, 1, 2).mapInArrow(make_slow_task(seconds), "id bigint")
     with watch_tasks(spark) as tasks:
         assert tasks() == Tasks()
-        with running(frame) as query:
+        with run_in_thread(frame) as query:
             most = Tasks()
             while most.all == 0 and query.is_alive():
                 most = tasks()
@@ -77,12 +79,14 @@ def test_rows_are_counted_where_workers_run_in_this_program(
         assert tasks().rows == (10 if on_sail else 0)
 
 
-def test_a_terminal_shows_them(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_shows_the_progress(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shown = StringIO()
     console = Console(file=shown, force_terminal=True, width=100)
     monkeypatch.setattr("matchrec.spark.actions.find_console", lambda: console)
     with matchrec.progress(spark):
-        spark.range(0, 2, 1, 2).mapInArrow(slowly(1.3), "id bigint").collect()
+        spark.range(0, 2, 1, 2).mapInArrow(make_slow_task(1.3), "id bigint").collect()
     assert "no task yet, 0 s" in shown.getvalue()
     assert ", 1 s" in shown.getvalue()
 
@@ -120,7 +124,7 @@ def test_a_cell_without_widgets_has_a_line(
 ) -> None:
     monkeypatch.setattr("matchrec.spark.actions.find_console", lambda: Console(force_jupyter=True))
     with matchrec.progress(spark):
-        spark.range(0, 2, 1, 2).mapInArrow(slowly(1.3), "id bigint").collect()
+        spark.range(0, 2, 1, 2).mapInArrow(make_slow_task(1.3), "id bigint").collect()
     *lines, last, _ = capsys.readouterr().out.split("\r")
     assert any(line.rstrip().endswith(", 1 s") for line in lines)
     assert last.strip() == ""

@@ -27,7 +27,7 @@ from matchrec import Pattern, RuleMatches
 from matchrec.search.partitions import IntArray
 from matchrec.spark.streaming.bucket import bucket_of
 from matchrec.worker import wire
-from tests.pages.blocks import blocks
+from tests.pages.blocks import read_blocks
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import batches
 from tests.spark.test_rule_sets_over_streams import RULES, plain, query_of_rules, random_events
@@ -654,7 +654,9 @@ def test_a_stream_goes_on_with_the_rules_of_a_table_that_grows(
 def test_a_loop_starts_a_query_again_as_its_rules_change(feed: Feed, table: RuleTable) -> None:
     names: dict[str, Any] = {}
     page = Path(__file__).parents[2] / "docs" / "how-to" / "rule_streams.md"
-    exec(next(block.code for block in blocks(page) if "def keep_matching" in block.code), names)
+    exec(
+        next(block.code for block in read_blocks(page) if "def keep_matching" in block.code), names
+    )
     started: list[StreamingQuery] = []
 
     def start() -> StreamingQuery:

@@ -1,4 +1,4 @@
-"""The hour and the day of an instant are told in the session's time zone, whatever a file's is."""
+"""The hour and the day of an instant are those of the session's time zone, not of a file's."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_what_is_between_two_rows_is_told_by_clocks(spark: SparkSession, events:
             ORDER BY ts MEASURES A.id AS id AFTER MATCH SKIP TO NEXT ROW
             PATTERN (A X{{23}} B) DEFINE B AS B.ts - A.ts < INTERVAL '24' HOUR)""",
     ).collect()
-    assert sorted(one.id for one in found) == [*range(30 - 24, HOURS - 24)]
+    assert sorted(match.id for match in found) == [*range(30 - 24, HOURS - 24)]
 
 
 def test_the_day_is_the_session_s(spark: SparkSession, events: str) -> None:
@@ -96,7 +96,7 @@ def test_hours_of_rules_and_of_a_dataframe(spark: SparkSession, events: str) -> 
     assert rules.matches.count() == len(wanted)
 
 
-def shown_in_the_docs() -> tuple[str, str]:
+def read_warning_in_docs() -> tuple[str, str]:
     """Return the warning that the page on warnings shows, and the clause in it.
 
     The blocks of that page run on Spark, where nobody gets this warning.
@@ -112,7 +112,7 @@ def test_days_in_hours_are_told(
 ) -> None:
     """A session that adds 24 hours where Spark adds a day warns; of less than a day nobody does."""
     clause = "ORDER BY ts MEASURES count(*) AS n PATTERN (A+) WITHIN {} DEFINE A AS id >= 4"
-    days, hours = (clause.format(one) for one in ("INTERVAL 1 DAY", "INTERVAL 23 HOURS"))
+    days, hours = (clause.format(window) for window in ("INTERVAL 1 DAY", "INTERVAL 23 HOURS"))
     rows = spark.table(events)
     with warnings.catch_warnings():
         warnings.simplefilter("error", DaysInHoursWarning)
@@ -129,7 +129,7 @@ def test_days_in_hours_are_told(
     near = Pattern.begin("a").next("b").within("1 day", "previous_to_current")
     with pytest.warns(DaysInHoursWarning, match=told):
         matchrec.match_pattern(rows, near, order_by="ts")
-    shown, clause = shown_in_the_docs()
+    shown, clause = read_warning_in_docs()
     with pytest.warns(DaysInHoursWarning) as caught:
         matchrec.match_recognize(rows.selectExpr("ts", "id AS price"), clause)
     assert [f"{type(one.message).__name__}: {one.message}" for one in caught] == [shown]

@@ -14,7 +14,7 @@ from pyspark.sql.functions import col, expr
 
 import matchrec
 from matchrec import MatchRecognizeError
-from matchrec.explain.tracing.why import draw
+from matchrec.explain.tracing.why import draw_story
 from matchrec.spark.tracing import collect_table, write_literal
 from tests.properties.test_queries import settings
 
@@ -69,7 +69,7 @@ row 1 (day = 2024-01-01): no match
     assert frame["outcome"].tolist() == ["taken", "taken", "taken", "failed", "failed", "failed"]
     assert frame["row"].tolist() == [1, 2, 3, 4, 4, 3]
     assert set(frame["start"]) == {1}
-    (panel,) = draw(answer.story).axes
+    (panel,) = draw_story(answer.story).axes
     marks = [line.get_marker() for line in panel.lines]
     assert (marks.count("o"), marks.count("x")) == (3, 3)
     assert "<svg" in answer._repr_html_()

@@ -18,7 +18,14 @@ from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import Partitions
 from matchrec.search.strategies import SearchAlgorithm
 from matchrec.syntax.row_pattern import parse_row_pattern
-from tests.references.event_selection import CLOSING, Mapped, Partition, SelectionQuery, State, ways
+from tests.references.event_selection import (
+    CLOSING,
+    Mapped,
+    Partition,
+    SelectionQuery,
+    State,
+    list_ways,
+)
 from tests.references.matcher import Failure, Value
 from tests.tasks.compiled import compiled
 from tests.tasks.contiguous import Rows, kind_of, search, words
@@ -173,7 +180,7 @@ def is_deterministic(pattern: RowPattern) -> bool:
     states: list[State] = [(pattern,)]
     reached = set(states)
     for state in states:  # grows during the loop
-        steps = [way for way in ways(state) if way is not None]
+        steps = [way for way in list_ways(state) if way is not None]
         if len({variable for variable, _ in steps}) < len(steps):
             return False
         new = {target for _, target in steps} - reached

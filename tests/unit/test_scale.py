@@ -82,13 +82,13 @@ def test_two_versions_of_spark_share_what_is_its_own(
 ) -> None:
     table = [on_engines.Entry("leave", "own.py", ""), on_engines.Entry("fails", "some.py::d", "")]
     table += [on_engines.Entry("newest", "own.py::f", ""), on_engines.Entry("leave", "new.py", "")]
-    monkeypatch.setattr(on_engines, "entries", lambda: table[::-1])
+    monkeypatch.setattr(on_engines, "read_entries", lambda: table[::-1])
     monkeypatch.setattr(on_engines, "is_newest", lambda: newest)
     monkeypatch.setattr(on_engines, "is_drawn", lambda name, _: name == "own.py")
     names = (*(f"own.py::{one}" for one in "abcf"), "some.py::d", "some.py::e")
     names += tuple(f"new.py::{one}" for one in "ghi")
     items: list[Any] = [SimpleNamespace(nodeid=one) for one in names]
-    assert "".join(one.nodeid[-1] for one in on_engines.for_spark(items)) == done
+    assert "".join(one.nodeid[-1] for one in on_engines.choose_for_spark(items)) == done
 
 
 def test_queries_are_compiled_as_by_users_spark(spark: SparkSession) -> None:

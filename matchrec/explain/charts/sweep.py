@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # The columns of the table that follow the columns of the values.
-FIGURES = ("matches", "partitions", "rows", "median_rows", "median_span")
+FIGURE_COLUMNS = ("matches", "partitions", "rows", "median_rows", "median_span")
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,12 +38,12 @@ class Sweep(PicturedText):
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns of the table."""
-        return (*self.names, *FIGURES)
+        return (*self.names, *FIGURE_COLUMNS)
 
     @property
     def text(self) -> str:
         """The table, as `print` shows it."""
-        rows = [self.columns, *self._texts()]
+        rows = [self.columns, *self._make_cells()]
         widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
         lines = [
             "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
@@ -51,7 +51,7 @@ class Sweep(PicturedText):
         ]
         return "\n".join(lines)
 
-    def _texts(self) -> list[tuple[str, ...]]:
+    def _make_cells(self) -> list[tuple[str, ...]]:
         """Return the cells of all rows as texts."""
         return [tuple(show_cell(value) for value in row) for row in self.rows]
 
@@ -74,9 +74,9 @@ class Sweep(PicturedText):
         >>> print(matchrec.sweep(spark.range(5), clause, {"least": [1, 3]}).svg())
         <?xml ...
         """
-        return render(self._figure, "svg").decode()
+        return render(self._draw, "svg").decode()
 
-    def _figure(self) -> Figure:
+    def _draw(self) -> Figure:
         """Return the line chart as a figure of matplotlib."""
         figure = make_figure(7, 4)
         panel = figure.subplots()
@@ -102,7 +102,7 @@ class Sweep(PicturedText):
 
     def _repr_html_(self) -> str:
         """Return the table as HTML."""
-        return build_html_table(self.columns, self._texts())
+        return build_html_table(self.columns, self._make_cells())
 
 
 def show_cell(value: object) -> str:

@@ -46,8 +46,8 @@ def choose_trials(attempts: Sequence[Attempt]) -> list[TrialKey]:
     last one first, then all others, until the matches have `MOST_MAPPED` rows together.
     """
     by_importance = [
-        *((number, attempt.stopped) for number, attempt in enumerate(attempts)),
-        *((number, attempt.best[::-1]) for number, attempt in enumerate(attempts)),
+        *((number, attempt.stopping_trials) for number, attempt in enumerate(attempts)),
+        *((number, attempt.best_path[::-1]) for number, attempt in enumerate(attempts)),
         *((number, range(len(attempt.trials))) for number, attempt in enumerate(attempts)),
     ]
     candidates: dict[TrialKey, None] = {}  # an ordered set
@@ -100,7 +100,7 @@ def list_rows_of_trial(task: Task, attempt: Attempt, index: int) -> Mapped:
     """
     trial = attempt.trials[index]
     last_variable = trial.variable if task.stages is None else trial.condition_variable
-    path = (attempt.trials[i] for i in attempt.path_to(trial.before))
+    path = (attempt.trials[i] for i in attempt.find_path_to(trial.before))
     return (*((earlier.row, earlier.variable) for earlier in path), (trial.row, last_variable))
 
 

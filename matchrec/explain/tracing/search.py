@@ -1,8 +1,8 @@
 """A search that records every question it asks.
 
-It goes depth first, in preferment order, one run at a time.
-It runs the search of `search.kernels.skipping`, of which a search that skips no row is a special
-case, with a hook that records the outcome of each question. If what follows depends on the data
+It goes depth first, in preferment order, one run at a time. It is the search of
+`search.kernels.skipping`, of which a search that skips no row is a special case, with a hook that
+records the outcome of each question. If what follows depends on the data
 only, a state and row that led to no match are not tried again within an attempt.
 
 Cost: as backtracking, in Python. An attempt ends after `most` trials.
@@ -101,7 +101,7 @@ class Attempt:
         return max(lengths, default=0)
 
     @cached_property
-    def best(self) -> tuple[int, ...]:
+    def best_path(self) -> tuple[int, ...]:
         """The indices of the trials that took the rows of the best path.
 
         It is the longest match, or without a match the longest path. Of several that are equally
@@ -110,16 +110,16 @@ class Attempt:
         matched = [trial for trial in self.trials if trial.outcome is Outcome.MATCHED]
         if matched:
             longest = max(matched, key=lambda trial: trial.depth)
-            return self.path_to(longest.before)
+            return self.find_path_to(longest.before)
         for index, trial in enumerate(self.trials):
             if trial.outcome is Outcome.TAKEN and trial.depth + 1 == self.reach:
-                return self.path_to(index)
+                return self.find_path_to(index)
         return ()
 
     @cached_property
-    def stopped(self) -> tuple[int, ...]:
+    def stopping_trials(self) -> tuple[int, ...]:
         """The indices of the trials at the end of the best path that did not lead on."""
-        end = self.best[-1] if self.best else -1
+        end = self.best_path[-1] if self.best_path else -1
         leads_on = (Outcome.TAKEN, Outcome.MATCHED)
         return tuple(
             index
@@ -127,7 +127,7 @@ class Attempt:
             if trial.before == end and trial.outcome not in leads_on
         )
 
-    def path_to(self, index: int) -> tuple[int, ...]:
+    def find_path_to(self, index: int) -> tuple[int, ...]:
         """Return the indices of the trials that took rows up to this one, the first row first.
 
         Args:

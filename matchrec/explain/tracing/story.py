@@ -176,7 +176,7 @@ class StoryWriter:
 
     def describe_attempt(self, number: int, attempt: Attempt) -> AttemptStory:
         """Return the text of an attempt. `number` is its index in the trace."""
-        key_trials = {*attempt.best, *attempt.stopped}
+        key_trials = {*attempt.best_path, *attempt.stopping_trials}
         lines = [
             self.describe_trial(trial, (number, index), attempt, is_key=index in key_trials)
             for index, trial in enumerate(attempt.trials)
@@ -200,7 +200,7 @@ class StoryWriter:
             is_key: see `Line`.
         """
         _, index = key
-        is_given_back = trial.outcome is Outcome.TAKEN and index not in attempt.best
+        is_given_back = trial.outcome is Outcome.TAKEN and index not in attempt.best_path
         return Line(
             row=trial.row + 1,
             order_values=self.rows.show_order_values(trial.row),
@@ -242,13 +242,13 @@ class StoryWriter:
             yield f"the trace stops after {count:,} trials, and the next lines are about these"
         if attempt.matches:
             return
-        if not attempt.best:
+        if not attempt.best_path:
             yield "no row could be mapped"
         else:
-            best = [attempt.trials[index] for index in attempt.best]
+            best = [attempt.trials[index] for index in attempt.best_path]
             path = tuple((trial.row, trial.variable) for trial in best)
             yield f"got as far as {self.describe_rows(path, attempt.start)}"
-        stopped = [attempt.trials[index] for index in attempt.stopped]
+        stopped = [attempt.trials[index] for index in attempt.stopping_trials]
         yield from self.explain_stop(stopped, attempt.start)
 
     def explain_stop(self, stopped: Sequence[Trial], start: int) -> Iterator[str]:

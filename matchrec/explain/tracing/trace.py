@@ -113,7 +113,7 @@ def check_attempt(task: Task, attempt: Attempt, matches: Iterable[SearchMatch]) 
 
 
 # How many trials the attempts of a partition have together before the trace gives up.
-MOST_TRIALS = 1_000_000
+MOST_TRIALS_IN_ALL = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def trace_best(tracer: Tracer, matches: SearchMatches, starts: dict[int, int], l
     # equals. Rows differ, so attempts are never compared.
     best: list[tuple[int, int, Attempt]] = []
     for traced_rows, (row, match_count) in enumerate(starts.items()):
-        if trial_count >= MOST_TRIALS:
+        if trial_count >= MOST_TRIALS_IN_ALL:
             return Trace(matches, sort_attempts(best), None, traced_rows, row)
         attempt = trace_row(tracer, row, match_count, matches)
         trial_count += len(attempt.trials)

@@ -60,15 +60,15 @@ def choose_lines(attempt: AttemptStory) -> Sequence[Line]:
     """
     if len(attempt.lines) <= MOST_LINES:
         return attempt.lines
-    lines = fold(attempt.lines)
+    lines = fold_lines(attempt.lines)
     if len(lines) > MOST_LINES:
-        lines = fold(line for line in attempt.lines if line.is_key)
+        lines = fold_lines(line for line in attempt.lines if line.is_key)
     if len(lines) > MOST_LINES:
         lines = [*lines[:FIRST_LINES], *lines[FIRST_LINES - MOST_LINES :]]
     return lines
 
 
-def fold(lines: Iterable[Line]) -> list[Line]:
+def fold_lines(lines: Iterable[Line]) -> list[Line]:
     """Keep only the first and the last of consecutive rows that have the same outcomes.
 
     The last line of the first row then says how many rows are not shown.
@@ -135,7 +135,7 @@ TAKEN = (Outcome.TAKEN.value, "given back")
 LINE_HEIGHT = 0.2
 
 
-def draw(story: Story) -> Figure:
+def draw_story(story: Story) -> Figure:
     """Draw the attempts below each other.
 
     Rows go down, variables go across, and what failed is written to the right of each row.
@@ -296,4 +296,4 @@ class Why(figures.PicturedText):
         >>> print(matchrec.query(spark.range(3), large, order_by="id").why().svg())
         <?xml ...
         """
-        return figures.render(lambda: draw(self.story), "svg").decode()
+        return figures.render(lambda: draw_story(self.story), "svg").decode()

@@ -251,7 +251,7 @@ class EventReader(ScalarReader):
         variable = name.text
         self.position = self.text.index_after(start)
         brackets = "".join(token.text for token in self.tokens[start : self.position])
-        indexes = {index.of(variable).upper(): index for index in Index}
+        indexes = {index.write_for(variable).upper(): index for index in Index}
         indexes[f"{variable}[..{variable}.LEN]".upper()] = Index.ALL
         index = indexes.get(f"{variable}{brackets}".upper())
         if index is None:

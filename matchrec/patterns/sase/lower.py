@@ -244,7 +244,7 @@ def find_test_point(conjunct: Scalar, components: Components) -> str:
         last = max(readings, key=lambda reading: components.test_points.index(reading.test_point))
     for reading in readings:
         # `a[i]` stands for one event after another, so all else must be known by then.
-        is_element = reading.test_point == nodes.Index.CURRENT.of(reading.name)
+        is_element = reading.test_point == nodes.Index.CURRENT.write_for(reading.name)
         if is_element and reading.test_point != last.test_point:
             raise errors.predicate_on_later_event(reading.span, last.span, name=reading.name)
     return last.test_point
@@ -265,7 +265,7 @@ def find_reading(reference: Reference, components: Components) -> EventReading:
         is_before_current = reference.excludes_current_row
     else:
         is_before_current = reference.navigation.logical_offset > 0
-    current = nodes.Index.CURRENT.of(name)
+    current = nodes.Index.CURRENT.write_for(name)
     if is_before_current:
         return EventReading(name, current, span)
     after_kleene = components.test_points[components.test_points.index(current) + 1]

@@ -54,10 +54,10 @@ class Index(Enum):
     LAST = "a[a.LEN]"
     ALL = "a[]"
 
-    def of(self, variable: str) -> str:
+    def write_for(self, variable: str) -> str:
         """Return the index as one writes it for a variable.
 
-        >>> Index.LAST.of("up"), Index.ALONE.of("up")
+        >>> Index.LAST.write_for("up"), Index.ALONE.write_for("up")
         ('up[up.LEN]', 'up')
         """
         return variable if self is Index.ALONE else self.value.replace("a", variable)
@@ -76,7 +76,7 @@ class Identifier:
     @property
     def events(self) -> str:
         """The identifier without its attribute: `a[i]`."""
-        return self.index.of(self.name.text)
+        return self.index.write_for(self.name.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class SaseQuery:
     strategy: SaseStrategy
     # The conditions of WHERE, without equivalence tests.
     predicates: tuple[Scalar, ...]
-    # The attributes of equivalence tests, which are equal in all events of a match.
+    # The attributes of equivalence tests: all events of a match have equal values in them.
     tests: tuple[Term, ...]
     # The length of the window, or how many events it has.
     window: RowExpression | int | None = None
@@ -124,7 +124,11 @@ Neighbours = tuple[str, ...] | None
 def list_component_variables(component: Component) -> tuple[str, ...]:
     """Return the primary variables of a component."""
     name = component.name.text
-    return (Index.FIRST.of(name), Index.CURRENT.of(name)) if component.kleene else (name,)
+    return (
+        (Index.FIRST.write_for(name), Index.CURRENT.write_for(name))
+        if component.kleene
+        else (name,)
+    )
 
 
 @dataclass(frozen=True)

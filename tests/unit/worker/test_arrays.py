@@ -39,8 +39,8 @@ def test_equal_values_have_one_rank(
     def key(value: object) -> object:
         return value.encode() if isinstance(value, str) else value
 
-    known = sorted({key(one) for one in values if one is not None})  # type: ignore[type-var]
-    expected = [None if one is None else known.index(key(one)) + 1 for one in values]
+    known = sorted({key(value) for value in values if value is not None})  # type: ignore[type-var]
+    expected = [None if value is None else known.index(key(value)) + 1 for value in values]
     assert ranks(pa.array(values, kind)).to_pylist() == expected
     assert ranks(pa.array([None, None], kind)).to_pylist() == [None, None]
     assert ranks(pa.array([], kind)).to_pylist() == []
@@ -83,9 +83,7 @@ assert "pandas" not in sys.modules
     ],
     ids=str,
 )
-def test_of_a_type_without_numbers_it_is_told_what_is_null(
-    kind: pa.DataType, value: object
-) -> None:
+def test_values_without_numbers_become_zeros(kind: pa.DataType, value: object) -> None:
     values = pa.array([value, None], kind)
     assert encode_for_conditions(values).tolist() == [0, 0]
     assert find_valid(values).tolist() == [True, False]

@@ -84,9 +84,9 @@ def test_sums_of_negative_numbers_are_those_of_the_kernels() -> None:
 def test_the_best_way_is_the_first_of_the_longest() -> None:
     asked = query("A B C | A D E F")
     found = attempt(asked, "A BD E -")
-    assert [found.trials[i].row for i in found.best] == [0, 1, 2]
-    assert [asked.variables[found.trials[i].variable] for i in found.best] == ["A", "D", "E"]
-    assert [asked.variables[found.trials[i].variable] for i in found.stopped] == ["F"]
+    assert [found.trials[i].row for i in found.best_path] == [0, 1, 2]
+    assert [asked.variables[found.trials[i].variable] for i in found.best_path] == ["A", "D", "E"]
+    assert [asked.variables[found.trials[i].variable] for i in found.stopping_trials] == ["F"]
     assert found.reach == 3
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from matchrec.explain.tracing.story import AttemptStory, Line, Story
-from matchrec.explain.tracing.why import MOST_LINES, choose_lines, draw, show_story
+from matchrec.explain.tracing.why import MOST_LINES, choose_lines, draw_story, show_story
 
 TURN = 60
 ROWS = 100
@@ -38,7 +38,7 @@ def test_a_short_attempt_is_shown_as_it_is() -> None:
 
 def test_text_and_picture_say_how_many_rows_are_folded() -> None:
     story = Story((), "day", (), (attempt(ROWS),))
-    (panel,) = draw(story).axes
+    (panel,) = draw_story(story).axes
     for shown in (show_story(story), "\n".join(text.get_text() for text in panel.texts)):
         assert "... 58 more rows with the same outcomes" in shown
         assert "... 38 more rows with the same outcomes" in shown
