@@ -3,9 +3,9 @@
 If a window bounds matches, rows that are further apart than the window are in no common match. Then
 a partition can be cut wherever no match lies on both sides:
 
-1. Divide the order into stretches, several to a window: `Ranges.stretch`.
+1. Divide the order into stretches, several to a window: `Ranges.write_stretch_number`.
 2. Let Spark count the rows of each stretch, and note which of the conditions that every match
-   needs hold for some row in it: `Ranges.kept`.
+   needs hold for some row in it: `Ranges.find_kept_stretches`.
 3. Find the stretches in which a match may begin, in `worker.ranges`. Rows that no match can have
    are not shuffled. Between stretches that no match joins, the partition is cut.
 4. Join the rows with the stretches that are kept: `Ranges.assign`. The join is broadcast.
