@@ -73,7 +73,7 @@ def split_statements(text: str) -> tuple[Statement, ...]:
     tokens = try_read_tokens(text)
     if tokens is None or SCRIPT.match(drop_comments(text)):
         return (Statement(text),)
-    semicolons = [index for index in tokens.places.get(";", ()) if tokens.around[index] < 0]
+    semicolons = [index for index in tokens.indices_by_key.get(";", ()) if tokens.around[index] < 0]
     starts = [0, *(index + 1 for index in semicolons)]
     ends = [*semicolons, len(tokens)]
     spans = [

@@ -41,7 +41,7 @@ SKIPPING = "SKIP TILL NEXT MATCH"
 ALL = f"{SKIPPING} ALL MATCHES"
 BACKTRACKING: Algorithm = "backtracking"
 BREADTH_FIRST: Algorithm = "breadth_first"
-KINDS: tuple[tuple[Algorithm, dict[str, str]], ...] = (
+SEARCH_KINDS: tuple[tuple[Algorithm, dict[str, str]], ...] = (
     (BACKTRACKING, {}),
     (BACKTRACKING, {"on_run": ON_RUN}),
     (BACKTRACKING, {"on_run": ON_RUN, "selected": SKIPPING}),
@@ -117,7 +117,7 @@ def build_queries(spark: SparkSession) -> Iterator[DataFrame]:
     """Yield the results of queries that use every kind of search. No job has run yet."""
     rows = spark.sql(ROWS).coalesce(1)
     rows.createOrReplaceTempView("warm_rows")
-    for algorithm, parts in KINDS:
+    for algorithm, parts in SEARCH_KINDS:
         options = matchrec.Options(algorithm=algorithm)
         yield matchrec.sql(spark, CLAUSE.format(**PARTS | parts), options=options)
     spark.range(20_000).coalesce(1).createOrReplaceTempView("warm_many_rows")

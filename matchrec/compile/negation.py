@@ -267,7 +267,7 @@ class NegationTestBuilder:
         for variable in sorted(variables):
             negated = self.plan.variables[variable]
             view = Viewpoint(self.plan, negated, mapped, row, count_rows_before)
-            absences.append(view.absence())
+            absences.append(view.make_absence_condition())
         return absences
 
     def count_rows_before(self, number: int, row: ForbiddenRow, members: VariableIds) -> int:

@@ -19,7 +19,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
 from typing import Any, Protocol
 
-from matchrec.conditions.functions.comparisons import find_representative, rank
+from matchrec.conditions.functions.comparisons import find_representative, make_rank_key
 from matchrec.conditions.functions.function import (
     AggregateUse,
     Compute,
@@ -116,10 +116,10 @@ MOST_RESULTS = 1 << 16  # results of a fixed size, such as numbers
 class SharedLists(Protocol):
     """Lists with numbers from 1. A list is another one and one more row."""
 
-    def before(self, number: int) -> int:
+    def find_list_before(self, number: int) -> int:
         """Return the number of the list without the last row of this one; 0 for no rows."""
 
-    def values(self, number: int) -> tuple[Value, ...]:
+    def read_last_row(self, number: int) -> tuple[Value, ...]:
         """Return the values of the last row of a list."""
 
 
@@ -145,13 +145,13 @@ def build_list_aggregate(begin: Callable[[], Accumulator]) -> Compute:
             results.move_to_end(number)
             return results[number]
         new_rows = [number]  # the lists whose last rows are added, the last one first
-        accumulator = accumulators.pop(lists.before(number), None)
+        accumulator = accumulators.pop(lists.find_list_before(number), None)
         if accumulator is None:
             accumulator = begin()
-            while shorter := lists.before(new_rows[-1]):
+            while shorter := lists.find_list_before(new_rows[-1]):
                 new_rows.append(shorter)
         for new_row in reversed(new_rows):
-            accumulator.add(*lists.values(new_row))
+            accumulator.add(*lists.read_last_row(new_row))
         result = accumulator.result()
         accumulators[number] = accumulator
         if len(accumulators) > MOST_KEPT:
@@ -171,7 +171,7 @@ def find_sort_key(type_: ValueType) -> Callable[[Value], OrderingKey]:
     NaN is the greatest number.
     """
     if type_.family is Family.FLOATING or type_.family in NESTED:
-        return rank
+        return make_rank_key
     return lambda value: value
 
 
@@ -485,7 +485,7 @@ def begin_percentile(use: AggregateUse) -> Accumulator:
         """Insert a value in order, and check and note the percentage."""
         values, _ = state
         if value is not None:
-            insort(values, value, key=rank)
+            insort(values, value, key=make_rank_key)
         return values, None if part is None else check_percentage(float(part))
 
     def finish(state: AggregateState) -> Value:

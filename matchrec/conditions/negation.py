@@ -61,10 +61,10 @@ class Viewpoint:
     mapped: str
     # Which row is the candidate.
     row: ForbiddenRow
-    # Returns how many rows are mapped to some variables before the candidate, at least.
-    least: Callable[[frozenset[int]], int]
+    # Returns the least number of rows that are mapped to some variables before the candidate.
+    count_rows_before: Callable[[frozenset[int]], int]
 
-    def absence(self) -> Scalar:
+    def make_absence_condition(self) -> Scalar:
         """Return the condition that the candidate does not satisfy the condition under NOT.
 
         It also holds if there is no candidate.
@@ -78,7 +78,9 @@ class Viewpoint:
             if definition.variable == self.negated
         ]
         if self.row is ForbiddenRow.AFTER:
-            has_row = make_column(self.candidate(0), "TRUE")  # NULL if no row comes after
+            has_row = make_column(
+                self.navigate_to_candidate(0), "TRUE"
+            )  # NULL if no row comes after
             conditions.insert(0, has_row)
         return (
             make_complement(join_tests(conditions))
@@ -86,7 +88,7 @@ class Viewpoint:
             else make_literal("FALSE", NO_SPAN)
         )
 
-    def candidate(self, physical_offset: int) -> Navigation:
+    def navigate_to_candidate(self, physical_offset: int) -> Navigation:
         """Return the navigation to the candidate, or to a row at an offset from it."""
         return Navigation(self.mapped, physical_offset=physical_offset + self.row)
 
@@ -119,7 +121,7 @@ class Viewpoint:
             return self.rewrite_first(navigation, span)
         is_candidate = self.includes_candidate(navigation.variable)
         if is_candidate and navigation.logical_offset == 0:
-            return self.candidate(navigation.physical_offset)
+            return self.navigate_to_candidate(navigation.physical_offset)
         # Count rows before the candidate. The condition counts the candidate if it is one of the
         # variable's rows there; the search counts it if it is really mapped to the variable.
         rows_before = navigation.logical_offset - is_candidate
@@ -135,10 +137,10 @@ class Viewpoint:
         variable = navigation.variable
         if self.includes_candidate(variable) == self.includes_mapped(variable):
             return navigation
-        if self.least(self.plan.members[variable]) > navigation.logical_offset:
+        if self.count_rows_before(self.plan.members[variable]) > navigation.logical_offset:
             return navigation  # a row before the candidate
         if variable == self.negated and navigation.logical_offset == 0:
-            return self.candidate(navigation.physical_offset)
+            return self.navigate_to_candidate(navigation.physical_offset)
         raise reads_row_under_not(
             span,
             what="FIRST of rows that may be missing",

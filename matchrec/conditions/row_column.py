@@ -226,7 +226,7 @@ def check_order(plan: MatchPlan) -> None:
 
 
 def build_near_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
-    """Return where the windows between neighbours end that begin with a row, the shortest first.
+    """Return where each window between a row and its next neighbour ends, the shortest first.
 
     Empty if the query has no stages.
     """

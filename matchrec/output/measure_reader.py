@@ -277,7 +277,9 @@ class MeasureReader:
         columns = [build_term_column(argument) for argument in aggregate.arguments]
         types = tuple(self.types[column] for column in columns)
         function = aggregate.function
-        use = AggregateUse(types, aggregate.distinct, aggregate.ignore_nulls).under(self.session)
+        use = AggregateUse(types, aggregate.distinct, aggregate.ignore_nulls).with_settings(
+            self.session
+        )
         families = NUMBERS if function in STATISTICS else SIMPLE
         if not all(type_.family in families for type_ in types):
             return None

@@ -44,7 +44,7 @@ from matchrec.syntax.sections import (
     read_words_after_pattern,
 )
 from matchrec.syntax.tokens import (
-    OF_SEVERAL_ROWS,
+    CALLS_OVER_SEVERAL_ROWS,
     SPARK,
     UNITS_OF_TIME,
     Dialect,
@@ -418,7 +418,7 @@ def _may_be_row_count(expression: TokenSequence) -> bool:
         return False
     indices = range(len(expression))
     calls = {expression.key(index) for index in indices if expression.is_call(index)}
-    return calls.isdisjoint(OF_SEVERAL_ROWS | NONDETERMINISTIC)
+    return calls.isdisjoint(CALLS_OVER_SEVERAL_ROWS | NONDETERMINISTIC)
 
 
 def _read_subset(clause: ClauseTokens, start: int, end: int) -> Subset:

@@ -185,7 +185,7 @@ def may_have_clause(text: str) -> bool:
 
 def _refuse_several_statements(tokens: TokenSequence) -> None:
     """Raise an error if a statement follows a semicolon, because no call takes more than one."""
-    for index in tokens.places.get(";", ()):
+    for index in tokens.indices_by_key.get(";", ()):
         is_outside_brackets = tokens.around[index] < 0
         if is_outside_brackets and tokens.key(index + 1) not in (";", ""):
             raise errors.several_statements(tokens[index].span)
@@ -278,7 +278,7 @@ def _find_markers(tokens: TokenSequence, sites: tuple[Site, ...]) -> tuple[Span,
 
     A `?` in PATTERN is a quantifier, except for one that is the bound of a quantifier.
     """
-    indices = tokens.places.get("?", ())
+    indices = tokens.indices_by_key.get("?", ())
     if not indices:
         return ()
     patterns = [site.clause.pattern.span for site in sites]

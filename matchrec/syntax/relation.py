@@ -80,7 +80,9 @@ def find_clauses(tokens: TokenSequence) -> tuple[ClauseLocation, ...]:
             inside another one's parentheses.
     """
     clause_words = [
-        index for index in tokens.places.get("MATCH_RECOGNIZE", ()) if is_clause(tokens, index)
+        index
+        for index in tokens.indices_by_key.get("MATCH_RECOGNIZE", ())
+        if is_clause(tokens, index)
     ]
     if clause_words:
         _refuse_unbalanced(tokens, clause_words)
@@ -133,10 +135,10 @@ def _refuse_unbalanced(tokens: TokenSequence, clause_words: Sequence[int]) -> No
         if word + 1 not in tokens.pairs:
             raise _explain_unclosed(tokens, word)
         _refuse_early_end(tokens, word + 1)
-    for closing in tokens.places.get(")", ()):
+    for closing in tokens.indices_by_key.get(")", ()):
         if closing not in tokens.openings:
             raise unexpected_token(")", "the query", tokens[closing].span)
-    for opening in tokens.places.get("(", ()):
+    for opening in tokens.indices_by_key.get("(", ()):
         if opening not in tokens.pairs:
             raise unclosed_bracket_in_expression(
                 tokens[opening].span, opening="(", where="the query"
@@ -268,7 +270,9 @@ def _explain_part_outside(
     If the query has a `)` that closes nothing, the one at `closing` is one too many. Otherwise the
     part itself is in the wrong place.
     """
-    has_stray_parenthesis = any(other not in tokens.openings for other in tokens.places[")"])
+    has_stray_parenthesis = any(
+        other not in tokens.openings for other in tokens.indices_by_key[")"]
+    )
     if has_stray_parenthesis:
         return closed_too_early(tokens[closing].span, tokens[index].span, keyword=part)
     return part_outside_clause(tokens[index].span, part=part)
@@ -372,7 +376,7 @@ def find_visible(
 
 def find_with_clauses(tokens: TokenSequence) -> Iterator[WithClause]:
     """Yield every WITH clause of a query, outer ones first."""
-    for index in tokens.places.get("WITH", ()):
+    for index in tokens.indices_by_key.get("WITH", ()):
         if tokens.key(index - 1) == ".":
             continue
         is_table_name = tokens.key(index + 2) in ("(", "AS")  # a table that is called `recursive`
@@ -620,7 +624,7 @@ def list_names_outside(tokens: TokenSequence, inside: range = range(0)) -> froze
     keys = {token.key for token in outside}
     if "SELECT" not in keys or keys & _READERS_OF_ALL_COLUMNS:
         return None
-    for index in tokens.places.get("*", ()):
+    for index in tokens.indices_by_key.get("*", ()):
         if index not in inside and not _is_operator(tokens, index):
             return None
     return frozenset(token.name.lower() for token in outside if token.can_name)

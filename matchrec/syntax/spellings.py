@@ -53,7 +53,7 @@ def find_spellings(text: str, dialect: Dialect = SPARK) -> tuple[Spelling, ...]:
 
 def find_pivot_columns(tokens: TokenSequence) -> Iterator[Spelling]:
     """Yield the column of each PIVOT that names one column, in parentheses."""
-    for pivot in tokens.places.get("PIVOT", ()):
+    for pivot in tokens.indices_by_key.get("PIVOT", ()):
         closing = tokens.pairs.get(pivot + 1)
         if tokens.key(pivot + 1) != "(" or closing is None:
             continue
@@ -67,7 +67,9 @@ def find_pivot_columns(tokens: TokenSequence) -> Iterator[Spelling]:
 def find_relation_names(tokens: TokenSequence) -> Iterator[Spelling]:
     """Yield aliases that need backticks, and names of WITH queries in another case."""
     with_clauses = tuple(find_with_clauses(tokens))
-    for word in sorted((*tokens.places.get("FROM", ()), *tokens.places.get("JOIN", ()))):
+    for word in sorted(
+        (*tokens.indices_by_key.get("FROM", ()), *tokens.indices_by_key.get("JOIN", ()))
+    ):
         for relation in find_relations_after(tokens, word, len(tokens)):
             for alias in relation.aliases:
                 if tokens[alias].is_word and tokens.key(alias) in NO_ALIAS_OF_SAIL:
@@ -117,7 +119,7 @@ def refuse_unpivot_aliases(tokens: TokenSequence) -> None:
 
 def find_unpivoted_columns(tokens: TokenSequence) -> Iterator[TokenRange]:
     """Yield the tokens of each column, with its alias, in the lists of UNPIVOT: start and end."""
-    for unpivot in tokens.places.get("UNPIVOT", ()):
+    for unpivot in tokens.indices_by_key.get("UNPIVOT", ()):
         opening = unpivot + (3 if tokens.key(unpivot + 2) == "NULLS" else 1)
         closing = tokens.pairs.get(opening)
         if tokens.key(opening) != "(" or closing is None:

@@ -59,7 +59,7 @@ WINDOW_ONLY = split_words(
     "LAG LEAD NTH_VALUE ROW_NUMBER RANK DENSE_RANK PERCENT_RANK CUME_DIST NTILE"
 )
 
-OF_SEVERAL_ROWS = AGGREGATES | FUNCTIONS_OF_MATCH | WINDOW_ONLY
+CALLS_OVER_SEVERAL_ROWS = AGGREGATES | FUNCTIONS_OF_MATCH | WINDOW_ONLY
 
 UNITS = split_words(
     "YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND NANOSECOND"
@@ -228,7 +228,7 @@ MOST_ROWS = 2**31 - 1
 
 
 def read_whole_number(digits: str) -> int | None:
-    """Return the number that digits are; None if it is greater than `MOST`.
+    """Return the number that digits are; None if it is greater than `MOST_ROWS`.
 
     >>> read_whole_number("007"), read_whole_number("9" * 5000)
     (7, None)
@@ -317,7 +317,7 @@ def make_first_matches(number: str, span: Span | None) -> FirstMatches:
     """Return the option `FIRST number MATCHES`.
 
     Raises:
-        MatchRecognizeParseError: the number is not from 1 to `MOST`.
+        MatchRecognizeParseError: the number is not from 1 to `MOST_ROWS`.
     """
     return FirstMatches(read_number_of_rows(number, span, errors.not_a_number_of_matches), span)
 
@@ -335,7 +335,7 @@ def read_number_of_rows(
         make_error: makes the error for other numbers.
 
     Raises:
-        MatchRecognizeParseError: the number is not from 1 to `MOST`.
+        MatchRecognizeParseError: the number is not from 1 to `MOST_ROWS`.
     """
     count = read_whole_number(number) if number.isdecimal() else None
     if not count:
@@ -573,7 +573,7 @@ class TokenSequence:
         return {token.span.start: index for index, token in enumerate(self.tokens)}
 
     @cached_property
-    def places(self) -> dict[str, list[int]]:
+    def indices_by_key(self) -> dict[str, list[int]]:
         """Return the indices of the tokens with each key."""
         indices: dict[str, list[int]] = {}
         for index, token in enumerate(self.tokens):

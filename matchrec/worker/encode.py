@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from matchrec.compile.executable import ColumnAspect, Executable
-from matchrec.conditions.functions.comparisons import find_representative, rank
+from matchrec.conditions.functions.comparisons import find_representative, make_rank_key
 from matchrec.conditions.functions.function import Value
 from matchrec.errors.kinds import MakeRunError
 from matchrec.errors.run import failures
@@ -284,7 +284,7 @@ def rank_nested(columns: Sequence[pa.Array]) -> tuple[pa.Array, list[Value]]:
         for nested in columns
         for value in read_values(nested)
     ]
-    keys = [None if value is None else rank(value) for value in values]
+    keys = [None if value is None else make_rank_key(value) for value in values]
     value_by_key = {key: value for key, value in zip(keys, values, strict=True) if key is not None}
     sorted_keys = sorted(value_by_key)
     rank_by_key = {key: number for number, key in enumerate(sorted_keys, 1)}

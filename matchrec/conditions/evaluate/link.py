@@ -56,13 +56,13 @@ def find_live_registers(
         tested: for each state, the variables whose conditions are evaluated on a run in it.
     """
     live = [set[int]().union(*(reads[variable] for variable in variables)) for variables in tested]
-    dependences_of = [find_dependences(variable_steps) for variable_steps in steps]
+    dependences_by_variable = [find_dependences(variable_steps) for variable_steps in steps]
     moves_into: list[list[Move]] = [[] for _ in tested]
     waiting = [(state, register) for state, registers in enumerate(live) for register in registers]
 
     def need_after(move: Move, register: int) -> None:
         """Make live what a register depends on that is read after the row of a move is mapped."""
-        needed = dependences_of[move.variable].get(register, {register})
+        needed = dependences_by_variable[move.variable].get(register, {register})
         for earlier in needed - live[move.source]:
             live[move.source].add(earlier)
             waiting.append((move.source, earlier))

@@ -77,7 +77,7 @@ class Lists:
         forms: Sequence[CodedForm],
         source: RowValues,
         live: Callable[[], Iterable[int]],
-        computer: Callable[[ListedValue, CodeRange], Callable[[int], Value]],
+        make_computer: Callable[[ListedValue, CodeRange], Callable[[int], Value]],
     ) -> None:
         """Make the lists.
 
@@ -85,7 +85,7 @@ class Lists:
             forms: the forms of rows, see `registers.Reduced`.
             source: the values of rows.
             live: returns the numbers of the lists that runs may have.
-            computer: returns a function that computes a value of a row as it is kept. The function
+            make_computer: returns a function that computes a value of a row as it is kept, and that
                 raises FunctionError if it cannot.
         """
         # The last row of each list, by the number of the list, and the other way round.
@@ -94,13 +94,15 @@ class Lists:
         # The number of the newest list.
         self.last = 0
         # With more rows than this, dead lists are dropped.
-        self.most = MOST_ROWS
+        self.row_limit = MOST_ROWS
         self.live = live
         self.source = source
         # For each form, functions that return whether a row counts, and then its values.
         self.forms = [
             [
-                computer(value, code) if value.column is None else self.column_reader(value.column)
+                make_computer(value, code)
+                if value.column is None
+                else self.make_column_reader(value.column)
                 for value, code in form
             ]
             for form in forms
@@ -130,7 +132,7 @@ class Lists:
             key = (number, self.layouts[form], error)
         longer = self.numbers.get(key)
         if longer is None:
-            if len(self.rows) >= self.most:
+            if len(self.rows) >= self.row_limit:
                 self.drop_dead_lists(number)
             longer = self.last + 1
             self.last = longer
@@ -138,18 +140,18 @@ class Lists:
             self.rows[longer] = key
         return longer
 
-    def column_reader(self, column: int) -> Callable[[int], int | None]:
+    def make_column_reader(self, column: int) -> Callable[[int], int | None]:
         """Return a function that reads the bits of a column on a row; None for NULL."""
         columns = self.source.columns
         valid = self.source.valid
         return lambda row: columns.item(column, row) if valid.item(column, row) else None
 
-    def before(self, number: int) -> int:
+    def find_list_before(self, number: int) -> int:
         """Return the list without its last row."""
         before: int = self.rows[number][0]
         return before
 
-    def values(self, number: int) -> tuple[Value, ...]:
+    def read_last_row(self, number: int) -> tuple[Value, ...]:
         """Return the values of the last row of a list.
 
         Raises:
@@ -173,10 +175,10 @@ class Lists:
             current = live_number
             while current in self.rows and current not in kept:
                 kept[current] = self.rows[current]
-                current = self.before(current)
+                current = self.find_list_before(current)
         self.rows = kept
         self.numbers = {row: kept_number for kept_number, row in kept.items()}
-        self.most = max(MOST_ROWS, 2 * len(kept))
+        self.row_limit = max(MOST_ROWS, 2 * len(kept))
 
     def clear(self) -> None:
         """Drop all lists, because no run lives any more."""
@@ -222,18 +224,18 @@ class PythonCalls:
         self.mathematics = find_mathematics(linked)
         # Values on the stack that Python holds.
         self.objects: list[Value] = [None] * linked.depth
-        self.lists = Lists(linked.forms, source, self.live_lists, self.computer)
+        self.lists = Lists(linked.forms, source, self.find_live_lists, self.make_computer)
         # For each call, what computes it, whether Python holds its value, and what makes its bits.
         self.formulas = [self.build_formula(call) for call in linked.calls]
         self.is_held = [is_ranked(call.type) for call in linked.calls]
         self.encoders = [make_encoder(call.type) for call in linked.calls]
         self.pointer = callback(self.answer) if linked.calls else NO_CALLBACK
 
-    def answer(self, what: int, top_or_list: int, row: int) -> int:
+    def answer(self, formula_or_form: int, top_or_list: int, row: int) -> int:
         """Compute a formula, or append a row to a list.
 
         Args:
-            what: the number of a formula, or -1 - the number of a form.
+            formula_or_form: the number of a formula, or -1 - the number of a form.
             top_or_list: the index on the stack from which the arguments of the formula are, or the
                 number of a list.
             row: the position of the row to append.
@@ -242,16 +244,16 @@ class PythonCalls:
             Of a formula VALUE or an error; its value is on the stack. Else the number of the list.
         """
         try:
-            if what < 0:
-                return self.append(-1 - what, top_or_list, row)
+            if formula_or_form < 0:
+                return self.append(-1 - formula_or_form, top_or_list, row)
             if self.failure is not None and not isinstance(self.failure, FunctionError):
                 return FUNCTION_FAILED
-            return self.compute(what, top_or_list)
+            return self.compute(formula_or_form, top_or_list)
         except OverflowError:
             return OVERFLOW
         except BaseException as error:  # noqa: BLE001 -- a kernel lets nothing through
             self.failure = error
-            return FUNCTION_FAILED if what >= 0 else top_or_list
+            return FUNCTION_FAILED if formula_or_form >= 0 else top_or_list
 
     def failed(self) -> FunctionError:
         """Return why the last call has failed.
@@ -286,13 +288,13 @@ class PythonCalls:
             self.lists.clear()
         return self.lists.append(number, form, row)
 
-    def computer(self, value: ListedValue, code: CodeRange) -> Callable[[int], Value]:
+    def make_computer(self, value: ListedValue, code: CodeRange) -> Callable[[int], Value]:
         """Return a function that computes a value of a row as a list keeps it.
 
         It raises FunctionError if it cannot.
         """
         decode = make_decoder(value.type, value.expression, self.source)
-        read = self.value_at(0, decode if is_kept_as_it_is(value) else int)
+        read = self.make_value_reader(0, decode if is_kept_as_it_is(value) else int)
         columns = self.source.columns
 
         def compute_value(row: int) -> Value:
@@ -312,7 +314,7 @@ class PythonCalls:
 
         return compute_value
 
-    def live_lists(self) -> list[int]:
+    def find_live_lists(self) -> list[int]:
         """Return the lists that runs may have.
 
         There may be more, as registers that no run uses may still hold what a former run had.
@@ -323,19 +325,19 @@ class PythonCalls:
     def build_formula(self, call: Call) -> Evaluate:
         """Return a function that computes a call of the arguments on the stack."""
         readers = [
-            self.list_at(offset)
+            self.make_list_reader(offset)
             if isinstance(argument, Aggregated)
-            else self.value_at(offset, make_decoder(type_, argument, self.source))
+            else self.make_value_reader(offset, make_decoder(type_, argument, self.source))
             for offset, (argument, type_) in enumerate(find_python_arguments(call, call.type))
         ]
         return build_formula(call, iter(readers))
 
-    def list_at(self, offset: int) -> Evaluate:
+    def make_list_reader(self, offset: int) -> Evaluate:
         """Return a function that reads a list, as its number and all lists, above the top."""
         stack = self.stack
         return lambda: (stack.item(0, self.top + offset), self.lists)
 
-    def value_at(self, offset: int, decode: Decode) -> Evaluate:
+    def make_value_reader(self, offset: int, decode: Decode) -> Evaluate:
         """Return a function that reads a value on the stack above the top."""
         stack = self.stack
 

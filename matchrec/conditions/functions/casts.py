@@ -47,7 +47,7 @@ TRUE_WORDS = frozenset({"t", "true", "y", "yes", "1"})
 FALSE_WORDS = frozenset({"f", "false", "n", "no", "0"})
 
 
-def cast_type(use: FunctionUse) -> ValueType | None:
+def find_cast_type(use: FunctionUse) -> ValueType | None:
     """Return the target of a cast, or None if Python does not have the cast."""
     target = find_type(use.words[0]) if use.words else None
     if target is None:
@@ -60,7 +60,7 @@ def cast_type(use: FunctionUse) -> ValueType | None:
 def build_strict_cast(use: FunctionUse) -> Compute:
     """Return a cast as in ANSI mode: it raises NoValueError if the value does not fit."""
     (source,) = use.types
-    target = cast_type(use)
+    target = find_cast_type(use)
     assert target is not None
     cast = Cast(source, target, use.time_zone)
     converter = keep_value if source == target else CONVERTERS[source.family, target.family]
@@ -92,7 +92,7 @@ def build_cast(use: FunctionUse) -> Compute:
 
     Without ANSI, integers wrap around, and other values that do not fit become NULL.
     """
-    target = cast_type(use)
+    target = find_cast_type(use)
     source = use.types[0]
     if use.ansi:
         return build_strict_cast(use)
@@ -237,6 +237,6 @@ CONVERTERS: Mapping[tuple[Family, Family], Converter] = {
 }
 
 CASTS: Mapping[str, Function] = {
-    "CAST": Function((None,), cast_type, build_cast),
-    "TRY_CAST": Function((None,), cast_type, build_lenient_cast),
+    "CAST": Function((None,), find_cast_type, build_cast),
+    "TRY_CAST": Function((None,), find_cast_type, build_lenient_cast),
 }

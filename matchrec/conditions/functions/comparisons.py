@@ -50,10 +50,10 @@ def build_comparison(compare: Callable[[Value, Value], bool]) -> Function:
         """Return the comparison for the types of the arguments."""
         families = {type_.family for type_ in use.types}
         if families <= NESTED:
-            return lambda left, right: compare(rank(left), rank(right))
+            return lambda left, right: compare(make_rank_key(left), make_rank_key(right))
         if Family.FLOATING not in families:
             return compare
-        return lambda left, right: compare(rank(float(left)), rank(float(right)))
+        return lambda left, right: compare(make_rank_key(float(left)), make_rank_key(float(right)))
 
     return Function((None, None), find_comparison_type, build)
 
@@ -82,13 +82,13 @@ def find_representative(value: Value) -> Value:
     return value
 
 
-def rank(value: Value) -> tuple[Value, ...]:
+def make_rank_key(value: Value) -> tuple[Value, ...]:
     """Return a key that sorts values among which there may be NaN, which is the greatest.
 
     Nested values are compared part by part. A part that is NULL is the least.
     """
     if isinstance(value, tuple):
-        return tuple((False,) if part is None else (True, rank(part)) for part in value)
+        return tuple((False,) if part is None else (True, make_rank_key(part)) for part in value)
     is_nan = value != value
     return is_nan, 0 if is_nan else value
 

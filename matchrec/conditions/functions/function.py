@@ -79,7 +79,7 @@ class AggregateUse:
     # it is the lower value plus a part of their distance.
     weighs_both: bool = False
 
-    def under(self, session: SessionSettings) -> AggregateUse:
+    def with_settings(self, session: SessionSettings) -> AggregateUse:
         """Return the same aggregate with the settings of a session."""
         return replace(
             self, legacy_statistics=session.legacy_statistics, weighs_both=session.weighs_both

@@ -126,7 +126,7 @@ def type_list(typer: Typer, step: RunningAggregate) -> TypedStep:
         raise filter_not_boolean(step.span, function=function, type_name=type_name)
     types = tuple(argument.type for argument in arguments)
     use = AggregateUse(types, aggregate.distinct, aggregate.ignore_nulls, typer.ansi)
-    use = use.under(typer.settings)
+    use = use.with_settings(typer.settings)
     is_value_compared = find_entry(function).compares or aggregate.distinct
     compared_types = types if is_value_compared else types[1:]
     has_unknown_type = any(type_.family is Family.OTHER and type_ != VOID for type_ in types)

@@ -126,7 +126,7 @@ def rewrite_system_timestamp(node: exp.Dot | exp.Column, context: RuleContext) -
 
 def rewrite_text_addition(node: exp.Add, context: RuleContext) -> exp.Expr:
     """Rewrite `a + 'text'` to `a || 'text'`."""
-    if any(context.kind(side) is ValueKind.TEXT for side in (node.this, node.expression)):
+    if any(context.find_kind(side) is ValueKind.TEXT for side in (node.this, node.expression)):
         return exp.DPipe(this=node.this.copy(), expression=node.expression.copy())
     return node
 

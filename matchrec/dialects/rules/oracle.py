@@ -110,7 +110,7 @@ def rewrite_compared_durations(node: exp.Expr, context: RuleContext) -> exp.Expr
         is_text = isinstance(operand, exp.Literal) and operand.is_string
         if is_text and _DURATION.fullmatch(operand.name):
             node.set(side, _build_day_time_interval(operand.name))
-        elif context.kind(operand) in NUMBERS:
+        elif context.find_kind(operand) in NUMBERS:
             node.set(side, build_days(operand.copy()))
     return node
 
@@ -119,13 +119,13 @@ def _is_time_difference(node: exp.Expr, context: RuleContext) -> bool:
     """Return whether it is the difference of two times, and nothing else is computed of it."""
     if not isinstance(node, exp.Sub):
         return False
-    return {context.kind(node.this), context.kind(node.expression)} <= TIMES
+    return {context.find_kind(node.this), context.find_kind(node.expression)} <= TIMES
 
 
 def rewrite_time_difference(node: exp.Sub, context: RuleContext) -> exp.Expr:
     """Rewrite `d - e` to a number of days, if a number is needed or both have no time of day."""
-    left_kind = context.kind(node.this)
-    right_kind = context.kind(node.expression)
+    left_kind = context.find_kind(node.this)
+    right_kind = context.find_kind(node.expression)
     kinds = {left_kind, right_kind}
     if not kinds <= TIMES:
         if kinds <= TIMES | {None}:
@@ -176,7 +176,7 @@ def _find_use(node: exp.Expr, context: RuleContext) -> DifferenceUse:
         return DifferenceUse.NUMBER
     if isinstance(parent, (exp.Add, exp.Sub, exp.Coalesce)):
         operands = parent.iter_expressions()
-        kinds = {context.kind(operand) for operand in operands if operand is not node}
+        kinds = {context.find_kind(operand) for operand in operands if operand is not node}
         if kinds & NUMBERS:
             return DifferenceUse.NUMBER
         if kinds & {ValueKind.INTERVAL, *TIMES}:
@@ -188,8 +188,8 @@ def rewrite_shift(node: exp.Add | exp.Sub, context: RuleContext) -> exp.Expr:
     """Rewrite `d + n` and `d - n`, which move a time by n days."""
     time = node.this.copy()
     number = node.expression.copy()
-    time_kind = context.kind(node.this)
-    number_kind = context.kind(node.expression)
+    time_kind = context.find_kind(node.this)
+    number_kind = context.find_kind(node.expression)
     if isinstance(node, exp.Add) and time_kind in NUMBERS:  # n + d
         time, number = number, time
         time_kind, number_kind = number_kind, time_kind
@@ -227,7 +227,7 @@ def rewrite_trunc(node: exp.Expr, context: RuleContext) -> exp.Expr:
     value, second = _read_trunc(node)
     if value is None:
         return node
-    kind = context.kind(value)
+    kind = context.find_kind(value)
     if kind is None and isinstance(second, exp.Literal | exp.Var) and not second.is_number:
         kind = ValueKind.TIMESTAMP  # the second argument is a unit
     if kind in TIMES:
@@ -379,7 +379,7 @@ def rewrite_to_char_without_format(node: exp.ToChar, context: RuleContext) -> ex
     """Rewrite `TO_CHAR(d)`: a time has the format DD-MON-RR, all else is a cast."""
     if node.args.get("format"):
         return node
-    if context.kind(node.this) in TIMES:
+    if context.find_kind(node.this) in TIMES:
         text = exp.TimeToStr(this=node.this, format=exp.Literal.string("%d-%b-%y"))
         return exp.Upper(this=text)
     remark_fraction(node.this, context)
@@ -388,7 +388,7 @@ def rewrite_to_char_without_format(node: exp.ToChar, context: RuleContext) -> ex
 
 def remark_fraction(number: exp.Expr, context: RuleContext) -> None:
     """Remark on the text of a number, which is `11.5` and `.5` in Oracle, not `11.50` and `0.5`."""
-    if context.kind(number) in (ValueKind.DECIMAL, ValueKind.FRACTION):
+    if context.find_kind(number) in (ValueKind.DECIMAL, ValueKind.FRACTION):
         zeros = "without zeros at its end and without a zero before its point"
         context.remark(f"Oracle writes a number {zeros}")
 

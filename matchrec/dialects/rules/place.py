@@ -211,7 +211,7 @@ class KnownColumns:
     # Looks up the columns of all other tables.
     tables: TableLookup = no_tables
 
-    def has(self, select: exp.Select, name: str) -> bool | None:
+    def has_column(self, select: exp.Select, name: str) -> bool | None:
         """Return whether a relation that a query reads has a column of this name.
 
         None if that is not known.
@@ -219,7 +219,7 @@ class KnownColumns:
         exists, _ = self._search_query(select, name.lower())
         return exists
 
-    def kind(self, column: exp.Column) -> ValueKind | None:
+    def find_kind(self, column: exp.Column) -> ValueKind | None:
         """Return the kind of a column; None if it is not known."""
         name = column.name.lower()
         if self.inputs is not None:
@@ -254,7 +254,7 @@ class KnownColumns:
         if isinstance(query, exp.Select):
             for item in query.expressions:
                 if item.alias_or_name.lower() == name:
-                    return True, find_kind(item.unalias(), self.kind)
+                    return True, find_kind(item.unalias(), self.find_kind)
             return self._search_query(query, name) if query.is_star else (False, None)
         kinds = self._find_columns_of_table(relation) if query is None else None
         return (None, None) if kinds is None else (name in kinds, kinds.get(name))
@@ -448,7 +448,7 @@ class RuleContext:
         """Return the context of an expression in a part of the clause."""
         return replace(self, part=part)
 
-    def kind(self, node: exp.Expr) -> ValueKind | None:
+    def find_kind(self, node: exp.Expr) -> ValueKind | None:
         """Return the kind of an expression; None if it is not known.
 
         Columns in it whose kinds are not known are added to `findings`.
@@ -457,7 +457,7 @@ class RuleContext:
 
     def _find_kind_of_column(self, column: exp.Column) -> ValueKind | None:
         """Return the kind of a column. If it is not known, add it to `findings`, return None."""
-        kind = self.columns.kind(column)
+        kind = self.columns.find_kind(column)
         if kind is None:
             self.findings.missed.append(column.name)
         return kind
@@ -467,7 +467,7 @@ class RuleContext:
 
         If that is not known, add the name to `findings`, and return None.
         """
-        exists = self.columns.has(select, name)
+        exists = self.columns.has_column(select, name)
         if exists is None:
             self.findings.missed.append(name)
         return exists

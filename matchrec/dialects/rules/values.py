@@ -46,7 +46,7 @@ def round_or_cut_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
     is_to_integer = node.is_type(*exp.DataType.INTEGER_TYPES)
     if rounds == other_rounds or not is_to_integer or isinstance(node.this, _WHOLE_NUMBERS):
         return node
-    kind = context.kind(node.this)
+    kind = context.find_kind(node.this)
     if kind is None:
         does, other = ("rounds", "truncates") if rounds else ("truncates", "rounds")
         cast = f"a cast to an integer {does} in {context.read.title}, and {other} in"
@@ -78,7 +78,7 @@ def rewrite_division(node: exp.Div, context: RuleContext) -> exp.Expr:
     write = context.write
     if read.divides_integers == write.divides_integers:
         return node
-    kinds = {context.kind(node.this), context.kind(node.expression)}
+    kinds = {context.find_kind(node.this), context.find_kind(node.expression)}
     if kinds == {ValueKind.INTEGER} and read.divides_integers:
         return exp.IntDiv(this=node.this, expression=node.expression)
     if kinds <= {ValueKind.INTEGER, None}:
@@ -113,7 +113,7 @@ def remark_average_of_integers(node: exp.Avg, context: RuleContext) -> exp.Expr:
 
     Flink returns it without a fraction, though its documentation shows one.
     """
-    if context.kind(node.this) is ValueKind.INTEGER:
+    if context.find_kind(node.this) is ValueKind.INTEGER:
         context.remark("AVG of integers keeps its fraction, which Flink SQL drops")
     return node
 
@@ -121,7 +121,7 @@ def remark_average_of_integers(node: exp.Avg, context: RuleContext) -> exp.Expr:
 def remark_average_of_decimals(node: exp.Avg, context: RuleContext) -> exp.Expr:
     """Remark on `AVG` of decimals: in Trino it has as many digits as they, elsewhere more."""
     reads_trino = context.read.name == "trino"
-    kind = context.kind(node.this)
+    kind = context.find_kind(node.this)
     if kind is ValueKind.DECIMAL or (kind is None and reads_trino):
         other = context.write.title if reads_trino else context.read.title
         digits = f"AVG of decimals keeps their number of digits in Trino, and has more in {other}"
@@ -131,7 +131,7 @@ def remark_average_of_decimals(node: exp.Avg, context: RuleContext) -> exp.Expr:
 
 def round_decimal_quotient(node: exp.Div, context: RuleContext) -> exp.Expr:
     """Round `a / b` of decimals as Trino does, to the digits of the operand that has more."""
-    kinds = {context.kind(node.this), context.kind(node.expression)}
+    kinds = {context.find_kind(node.this), context.find_kind(node.expression)}
     are_decimals = ValueKind.DECIMAL in kinds and kinds <= {
         ValueKind.DECIMAL,
         ValueKind.INTEGER,
@@ -153,7 +153,7 @@ def _count_decimal_digits(node: exp.Expr, context: RuleContext) -> int | None:
     match node:
         case exp.Literal() if not node.is_string:
             return len(node.name.partition(".")[2])
-        case exp.Cast() if context.kind(node) is ValueKind.DECIMAL:
+        case exp.Cast() if context.find_kind(node) is ValueKind.DECIMAL:
             parameters = node.to.expressions
             return int(parameters[1].name) if len(parameters) == 2 else 0
         case exp.Paren() | exp.Neg() | exp.Abs() | exp.Min() | exp.Max() | exp.Sum():
@@ -164,7 +164,7 @@ def _count_decimal_digits(node: exp.Expr, context: RuleContext) -> int | None:
             if left is None or right is None:
                 return None
             return left + right if isinstance(node, exp.Mul) else max(left, right)
-    return 0 if context.kind(node) is ValueKind.INTEGER else None
+    return 0 if context.find_kind(node) is ValueKind.INTEGER else None
 
 
 def rewrite_greatest_and_least(node: exp.Greatest | exp.Least, context: RuleContext) -> exp.Expr:
@@ -312,8 +312,8 @@ def rewrite_elapsed_time(node: exp.DateDiff | exp.TimestampDiff, context: RuleCo
     seconds = (_SECONDS | {"DAY": _SECONDS_A_DAY}).get(unit.name.upper())
     if seconds is None:
         return node
-    later_kind = context.kind(node.this)
-    earlier_kind = context.kind(node.expression)
+    later_kind = context.find_kind(node.this)
+    earlier_kind = context.find_kind(node.expression)
     if not {later_kind, earlier_kind} <= TIMESTAMPS:
         return node
     later = convert_to_microseconds(node.this.copy(), later_kind)
@@ -374,7 +374,7 @@ def rewrite_date_difference(node: exp.Sub, context: RuleContext) -> exp.Expr:
     """Rewrite `d - e` of two dates to a number of days."""
     if not context.write.is_spark:
         return node
-    if {context.kind(node.this), context.kind(node.expression)} != {ValueKind.DATE}:
+    if {context.find_kind(node.this), context.find_kind(node.expression)} != {ValueKind.DATE}:
         return node
     later = call_function("UNIX_DATE", node.this)
     earlier = call_function("UNIX_DATE", node.expression)
@@ -383,7 +383,7 @@ def rewrite_date_difference(node: exp.Sub, context: RuleContext) -> exp.Expr:
 
 def cast_truncated_date(node: exp.TimestampTrunc, context: RuleContext) -> exp.Expr:
     """Cast `date_trunc('week', d)` of a date to a date. Spark's returns a timestamp."""
-    if context.kind(node.this) is ValueKind.DATE:
+    if context.find_kind(node.this) is ValueKind.DATE:
         return exp.cast(node.copy(), "date")
     return node
 
@@ -398,7 +398,7 @@ def drop_fraction_of_second(node: exp.Extract, context: RuleContext) -> exp.Expr
         return node
     if read.has_functions_of_spark or read.name == "oracle":
         return node
-    if context.kind(node.expression) in (ValueKind.INTERVAL, ValueKind.DIFFERENCE):
+    if context.find_kind(node.expression) in (ValueKind.INTERVAL, ValueKind.DIFFERENCE):
         return node
     return exp.Anonymous(this="SECOND", expressions=[node.expression.copy()])
 
@@ -452,6 +452,6 @@ def remark_text_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
     kinds = set(TIMESTAMPS)
     if context.read.name == "trino":
         kinds.add(ValueKind.FRACTION)
-    if context.kind(node.this) in kinds:
+    if context.find_kind(node.this) in kinds:
         context.remark(_TEXT_CASTS[context.read.name])
     return node

@@ -357,7 +357,7 @@ class EventReader(ScalarReader):
         """Read a call: an aggregate of events, or a function of SQL over one row."""
         token = self.tokens[self.position]
         is_call = self.text.is_call(self.position)
-        if not is_call or token.key not in tokens.OF_SEVERAL_ROWS:
+        if not is_call or token.key not in tokens.CALLS_OVER_SEVERAL_ROWS:
             return super().read_call()
         function = token.text.lower()
         if function in OVER_EVENTS:

@@ -433,7 +433,7 @@ class TestDefinitions(tree.StepBuilder):
         """Return the conditions of a stage as one expression. Without any, every event is taken."""
         if not tests:
             return make_literal("TRUE", NOWHERE)
-        return tree.combine(tests, self.parse_condition, join_conditions)
+        return tree.combine_tests(tests, self.parse_condition, join_conditions)
 
     def parse_condition(self, test: tree.Test) -> Scalar:
         """Return a condition as an expression over the candidate and over stages."""

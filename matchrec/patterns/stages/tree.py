@@ -34,7 +34,9 @@ T = TypeVar("T")
 StageTests = tuple[Test, ...]
 
 
-def combine(tests: StageTests, make: Callable[[Test], T], join: Callable[[str, list[T]], T]) -> T:
+def combine_tests(
+    tests: StageTests, make: Callable[[Test], T], join: Callable[[str, list[T]], T]
+) -> T:
     """Combine one or more conditions, from left to right.
 
     `where(a).where(b).or_where(c)` becomes `(a AND b) OR c`.
@@ -141,14 +143,14 @@ def name_columns(
         columns[name] = test.expression
         return replace(test, expression=name)
 
-    def name_columns(stage: Stage) -> Stage:
+    def name_columns_in_stage(stage: Stage) -> Stage:
         """Return a stage, inner stages included, with column names in its conditions."""
-        inner_stages = tuple(name_columns(inner) for inner in stage.stages)
+        inner_stages = tuple(name_columns_in_stage(inner) for inner in stage.stages)
         until = None if stage.until is None else name_column(stage.until)
         conditions = tuple(name_column(condition) for condition in stage.conditions)
         return replace(stage, stages=inner_stages, conditions=conditions, until=until)
 
-    return tuple(name_columns(stage) for stage in stages), columns
+    return tuple(name_columns_in_stage(stage) for stage in stages), columns
 
 
 # A pattern as the calls that build it.
@@ -258,7 +260,7 @@ class StepBuilder:
         """Return the name of the test that an event satisfies the conditions of a stage."""
         if not stage.conditions:
             return "every event"
-        return combine(
+        return combine_tests(
             stage.conditions,
             lambda test: str(test.expression),
             lambda operator, parts: f" {operator} ".join(f"({part})" for part in parts),

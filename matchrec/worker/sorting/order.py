@@ -287,7 +287,7 @@ class Order:
     # The words of the rows as they came, the last one first.
     words: list[Word] = field(default_factory=list)
 
-    def ties(self) -> IntArray:
+    def find_ties(self) -> IntArray:
         """Return the numbers of the rows, in order, that equal the row before."""
         if not self.words:  # all rows are equal
             return np.arange(1, len(self.begins))
@@ -515,7 +515,7 @@ def sort_table(
     order = find_order(table, sorting, in_any_order=in_any_order)
     table = take_in_order(table, order, sorting)
     if watch is not None:
-        watch.count(table, order.ties())
+        watch.count(table, order.find_ties())
     return mark_partitions(table, order.begins)
 
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from pyspark.sql import SparkSession
 
-from matchrec.conditions.functions.casts import cast_type
+from matchrec.conditions.functions.casts import find_cast_type
 from matchrec.conditions.functions.function import FunctionUse, Value
 from matchrec.conditions.types import (
     BIGINT,
@@ -69,7 +69,7 @@ def test_casts(spark: SparkSession, type_: ValueType, rows: list[tuple[Value]]) 
         Case(name, f"{name}({{0}} AS {target})", (0,), (target,))
         for target in TARGETS
         for name in ("CAST", "TRY_CAST")
-        if cast_type(FunctionUse((type_,), (target,))) is not None
+        if find_cast_type(FunctionUse((type_,), (target,))) is not None
     ]
     zone = "America/New_York" if "time" in type_.name or "date" in type_.name else "UTC"
     Table((type_,), rows).check(spark, cases, zone)

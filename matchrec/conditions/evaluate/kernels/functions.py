@@ -73,14 +73,14 @@ def compute(function: int, left: int, right: int) -> int:
     if function == _CEILING:
         return to_integer(math.ceil(x), x)
     if function == _ROUND:
-        return rounded_bits(x, y)
+        return round_to_bits(x, y)
     if function <= _POWER:
         if _LN <= function <= _LOG10 and (x <= 0 or (function == _LOG and y <= 0)):
             return NO_RESULT
-        return bits_of(power_or_logarithm(function, x, y))
+        return bits_of(compute_power_or_logarithm(function, x, y))
     if function == _SIGN:
         return bits_of(x if x == 0 or x != x else math.copysign(1.0, x))
-    return bits_of(angle(function, x))
+    return bits_of(compute_angle(function, x))
 
 
 # A float times a power of ten that is less than this is off by less than a thousandth.
@@ -88,7 +88,7 @@ _MOST_SCALED = 2.0**40
 
 
 @inner
-def rounded_bits(x: float, digits: float) -> int:
+def round_to_bits(x: float, digits: float) -> int:
     """Return the bits of x rounded to decimal digits, or NO_RESULT near the middle of two results.
 
     There, the decimal that a float is written as decides: the float 0.15 is a little less than
@@ -107,7 +107,7 @@ def rounded_bits(x: float, digits: float) -> int:
 
 
 @inner
-def power_or_logarithm(function: int, x: float, y: float) -> float:
+def compute_power_or_logarithm(function: int, x: float, y: float) -> float:
     """Return a root, a power or a logarithm. For LOG, x is the base."""
     if function == _SQRT:
         return math.sqrt(x)
@@ -125,7 +125,7 @@ def power_or_logarithm(function: int, x: float, y: float) -> float:
 
 
 @inner
-def angle(function: int, x: float) -> float:
+def compute_angle(function: int, x: float) -> float:
     """Return a function of an angle, or one whose value is an angle."""
     if function == _RADIANS:
         return x * (math.pi / 180.0)
