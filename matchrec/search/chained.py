@@ -40,7 +40,8 @@ class Chained(ContiguousStrategy):
     chosen_for = "preferred matches that overlap; conditions read only the data"
     fastest_because = "conditions depend on the data only, so failures are remembered"
 
-    def find_obstacle(self, task: Task) -> str | None:
+    @classmethod
+    def find_obstacle(cls, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
         if (reason := why_not_preferred(task)) is not None:
             return reason

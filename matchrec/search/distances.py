@@ -65,7 +65,8 @@ class LongestByDistances(ByDistances):
         "farthest end of a match is computed once for each state and row"
     )
 
-    def find_obstacle(self, task: Task) -> str | None:
+    @classmethod
+    def find_obstacle(cls, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
         return why_not_longest(task) or why_not_data_only(task)
 
@@ -81,7 +82,8 @@ class Windowed(ByDistances):
         "once for each state and row, and no failing path is searched"
     )
 
-    def find_obstacle(self, task: Task) -> str | None:
+    @classmethod
+    def find_obstacle(cls, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
         no_window = None if task.windowed else "matches have no window"
         return why_not_preferred(task) or no_window or why_not_data_only(task)

@@ -52,7 +52,8 @@ class Memoised(ContiguousStrategy):
     matching = "memoised"
     chosen_for = "preferred matches; failures hold from any starting row"
 
-    def find_obstacle(self, task: Task) -> str | None:
+    @classmethod
+    def find_obstacle(cls, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
         if (reason := why_not_preferred(task)) is not None:
             return reason

@@ -64,7 +64,8 @@ class LongestOfAllRuns(AllRuns):
         "and runs with equal computation states merge"
     )
 
-    def find_obstacle(self, task: Task) -> str | None:
+    @classmethod
+    def find_obstacle(cls, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
         return why_not_longest(task)
 
@@ -80,6 +81,7 @@ class Merging(AllRuns):
         "exponentially, so runs with equal computation states merge"
     )
 
-    def find_obstacle(self, task: Task) -> str | None:
+    @classmethod
+    def find_obstacle(cls, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
         return why_not_preferred(task)

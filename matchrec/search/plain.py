@@ -47,7 +47,8 @@ class Plain(ContiguousStrategy):
         "exponentially, so one run at a time is fastest"
     )
 
-    def find_obstacle(self, task: Task) -> str | None:
+    @classmethod
+    def find_obstacle(cls, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
         return why_not_preferred(task)
 

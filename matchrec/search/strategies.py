@@ -78,13 +78,11 @@ class SearchAlgorithm:
     def choose(self, task: Task) -> Strategy:
         """Return the strategy by which the algorithm searches a task that it can run."""
         finds_runs = task.partial is not None and task.output in ONE_MATCH_PER_START
-        strategies = (kind(self.room, finds_runs) for kind in STRATEGIES)
-        task = replace(task, partial=None)
-        return next(
-            strategy
-            for strategy in strategies
-            if strategy.algorithm == self.name and strategy.find_obstacle(task) is None
-        )
+        matches_task = task if task.partial is None else replace(task, partial=None)
+        for strategy in STRATEGIES:
+            if strategy.algorithm == self.name and strategy.find_obstacle(matches_task) is None:
+                return strategy(self.room, finds_runs)
+        raise AssertionError("each algorithm has a strategy for every task that it can run")
 
 
 ALGORITHMS = {name: SearchAlgorithm(name) for name in (BACKTRACKING, BREADTH_FIRST)}

@@ -40,8 +40,9 @@ class Strategy(ABC):
     # Whether the runs from starting rows without a match are output after the matches.
     finds_runs: bool = False
 
+    @classmethod
     @abstractmethod
-    def find_obstacle(self, task: Task) -> str | None:
+    def find_obstacle(cls, task: Task) -> str | None:
         """Return why the strategy cannot search a task, or None if it can."""
 
     def name(self, task: Task) -> str:
@@ -148,7 +149,8 @@ NAMES: Mapping[MatchOutput, str] = {
 class SelectionStrategy(Strategy):
     """A strategy for event selection."""
 
-    def find_obstacle(self, task: Task) -> str | None:
+    @classmethod
+    def find_obstacle(cls, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
         if task.totals is not None:
             return "the query asks for aggregates over all matches instead of matches"

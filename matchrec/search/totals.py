@@ -47,7 +47,8 @@ class TotalsOfAllRuns(Strategy):
         "merge"
     )
 
-    def find_obstacle(self, task: Task) -> str | None:
+    @classmethod
+    def find_obstacle(cls, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
         return None if task.totals is not None else "the query asks for matches"
 
