@@ -35,7 +35,7 @@ from matchrec.plan.resolve import InputColumns, inline_earlier_measures
 from matchrec.source import Source
 from matchrec.spark.backend import Backend
 from matchrec.spark.backends import find_backend
-from matchrec.spark.errors.diagnose import Diagnosis, find_refusal
+from matchrec.spark.errors.diagnose import explain_refusals, find_refusal
 from matchrec.spark.errors.users_terms import put_in_plain_words
 from matchrec.spark.relation import Relation, Runner
 from matchrec.spark.sail.probes import spark_version
@@ -218,7 +218,7 @@ class Question:
         Raises:
             MatchRecognizeError: Spark or matchrec rejects something inside.
         """
-        with rule.naming(), Diagnosis(rule.plan, self.relation, self.columns).explain():
+        with rule.naming(), explain_refusals(rule.plan, self.relation, self.columns):
             yield
 
     def resolve_rule(self, rule: Rule) -> ResolvedQuery:

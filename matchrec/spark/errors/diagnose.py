@@ -203,35 +203,51 @@ def render_stand_in(reference: Reference) -> str:
             return "1L"
 
 
+@contextmanager
+def explain_refusals(plan: MatchPlan, relation: Relation, columns: InputColumns) -> Iterator[None]:
+    """Explain what the engine refuses inside of the `with` statement.
+
+    Args:
+        plan: the plan that the engine gets there.
+        relation: the input.
+        columns: the columns of the relation, as the plan names them.
+
+    Raises:
+        MatchRecognizeError: the engine refuses something. The error says where it is written.
+    """
+    try:
+        yield
+    except QUERY_ERRORS as error:
+        raise Diagnosis(plan, relation, columns).find_error(error) from error
+    except RecursionError as error:
+        raise conditions.nested_too_deep_to_plan() from error
+    except MatchRecognizeUnsupportedError as error:
+        # The compiler's error about a window does not name the types.
+        for interval in plan.intervals:
+            expected = conditions.within_not_a_distance(interval.span)
+            if (error.code, error.span) == (expected.code, expected.span):
+                raise make_window_error(plan, relation, interval) from None
+        raise error from None
+
+
+def make_window_error(
+    plan: MatchPlan, relation: Relation, interval: RowExpression
+) -> MatchRecognizeError:
+    """Return the error of a window that is not a distance along its key."""
+    order = plan.order_by[0].expression
+    order_type = relation.type_of(order.text).simpleString()
+    interval_type = relation.type_of(interval.text).simpleString()
+    return conditions.within_of_other_type(order_type, interval_type, order.span, interval.span)
+
+
 @dataclass(frozen=True)
 class Diagnosis:
-    """Finds out why an engine refuses a plan over a relation."""
+    """Finds out why an engine has refused a plan over a relation."""
 
     plan: MatchPlan
     relation: Relation
     # The columns of the relation, as the plan names them.
     columns: InputColumns
-
-    @contextmanager
-    def explain(self) -> Iterator[None]:
-        """Explain what the engine refuses inside of the `with` statement.
-
-        Raises:
-            MatchRecognizeError: the engine refuses something. The error says where it is written.
-        """
-        try:
-            yield
-        except QUERY_ERRORS as error:
-            raise self.find_error(error) from error
-        except RecursionError as error:
-            raise conditions.nested_too_deep_to_plan() from error
-        except MatchRecognizeUnsupportedError as error:
-            # The compiler's error about a window does not name the types.
-            for interval in self.plan.intervals:
-                expected = conditions.within_not_a_distance(interval.span)
-                if (error.code, error.span) == (expected.code, expected.span):
-                    raise self.make_window_error(interval) from None
-            raise error from None
 
     def find_error(self, error: PySparkException) -> MatchRecognizeError:
         """Return the error that explains a refusal.
@@ -250,7 +266,7 @@ class Diagnosis:
         for interval in self.plan.intervals:
             texts = [column.text for column in build_end_columns(self.plan, interval)]
             if find_refusal(texts, self.relation) is not None:
-                return self.make_window_error(interval)
+                return make_window_error(self.plan, self.relation, interval)
         mistake = next(find_mistakes(self.plan, self.relation), None)
         if mistake is not None:
             return mistake
@@ -284,13 +300,6 @@ class Diagnosis:
         smallest = min(subquery_spans, key=lambda span: span.end - span.start)
         what = f"column `{name}` of the input"
         return correlated_subquery(smallest, clause="MEASURES", what=what).under(name)
-
-    def make_window_error(self, interval: RowExpression) -> MatchRecognizeError:
-        """Return the error of a window that is not a distance along its key."""
-        order = self.plan.order_by[0].expression
-        order_type = self.relation.type_of(order.text).simpleString()
-        interval_type = self.relation.type_of(interval.text).simpleString()
-        return conditions.within_of_other_type(order_type, interval_type, order.span, interval.span)
 
     def explain_refusal(self, written: WrittenSql, error: PySparkException) -> MatchRecognizeError:
         """Return the error of one expression that the engine refuses.

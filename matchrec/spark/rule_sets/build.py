@@ -35,7 +35,7 @@ from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quote_name, quote_string
 from matchrec.spark.backends import find_backend
-from matchrec.spark.errors.diagnose import Diagnosis
+from matchrec.spark.errors.diagnose import explain_refusals
 from matchrec.spark.execute import build_result_items, project
 from matchrec.spark.prepare import PreparedInput, prepare
 from matchrec.spark.question import Question
@@ -193,7 +193,7 @@ def check_shared_plan(question: Question) -> None:
     """
     first_plan = question.rules[0].plan
     shared_plan = MatchPlan(first_plan.pattern, first_plan.partition_by, first_plan.order_by)
-    with Diagnosis(shared_plan, question.relation, question.columns).explain():
+    with explain_refusals(shared_plan, question.relation, question.columns):
         texts = [expression.text for expression in shared_plan.sorted_by]
         _ = question.relation.select(texts).schema  # which is when Spark analyses them
 
