@@ -351,8 +351,10 @@ class MeasureReader:
 
         If unmatched rows are output, the last read says whether a row is matched.
         """
-        rows = ReadRowsForSpark(tuple(self.fields))
-        reads = tuple(rows if isinstance(read, ReadRowsForSpark) else read for read in self.reads)
+        reads = tuple(
+            ReadRowsForSpark(tuple(self.fields)) if isinstance(read, ReadRowsForSpark) else read
+            for read in self.reads
+        )
         if rows_per_match.shows_unmatched:
             return (*reads, ReadIsMatched())
         return reads or (ReadNothing(),)

@@ -200,7 +200,8 @@ def build_read_schema(executable: Executable, inputs: Sequence[StructField]) -> 
         executable: the compiled query.
         inputs: the fields of the columns that are sent to the workers.
     """
-    shows_partial = executable.task.partial is not None or ReadKind() in executable.reads
+    reads_kind = any(isinstance(read, ReadKind) for read in executable.reads)
+    shows_partial = executable.task.partial is not None or reads_kind
     shows_unmatched = executable.rows_per_match.shows_unmatched
     nullability = Nullability(
         columns=tuple(field.nullable for field in inputs),
