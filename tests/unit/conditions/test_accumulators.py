@@ -118,10 +118,10 @@ class Chains:
         4: (2, 9.0),
     }
 
-    def before(self, number: int) -> int:
+    def find_list_before(self, number: int) -> int:
         return self.rows[number][0]
 
-    def values(self, number: int) -> tuple[float]:
+    def read_last_row(self, number: int) -> tuple[float]:
         return (self.rows[number][1],)
 
 
