@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 from pyspark.sql import SparkSession
 
-from matchrec.jit import kept
+from matchrec.jit import disk_cache
 from matchrec.spark.environment import MAX_BYTES
 from matchrec.spark.sail.start import start
 from tests.quick import on_engines
@@ -189,7 +189,7 @@ def _first_steps() -> None:
     steps up, and the others run compiled code.
     """
     if not FULL and LONG_RUN is None:
-        for kernel in kept.ALL:
+        for kernel in disk_cache.CACHED_FUNCTIONS:
             kernel.steps_by_python.clear()
 
 

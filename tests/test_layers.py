@@ -9,7 +9,7 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from matchrec.jit.kept import NUMBERED_IN, SOURCES
+from matchrec.jit.disk_cache import ENUM_SOURCES, SOURCE_FOLDERS
 
 PACKAGE = Path(__file__).parent.parent / "matchrec"
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -295,13 +295,13 @@ def test_all_that_machine_code_is_made_from_tells_whether_it_is_still_right() ->
     }
     folders = {name.replace(".", "/") for name in layers | set(map(layer, compiled))}
     hosts_read = {"plan", "conditions", "errors"}  # trees and messages, which no kernel can
-    assert {one for one in folders if (PACKAGE / one).is_dir()} - hosts_read <= set(SOURCES)
+    assert {one for one in folders if (PACKAGE / one).is_dir()} - hosts_read <= set(SOURCE_FOLDERS)
     kernels = [one for one in MODULES if "kernels" in one.parts or one.stem == "kernels"]
     read = {name for one in kernels for name in imported(one) if name.startswith("matchrec.")}
     files = {f"{name.removeprefix('matchrec.').replace('.', '/')}.py" for name in read}
-    of_other_folders = {name for name in files if not name.startswith(SOURCES)}
+    of_other_folders = {name for name in files if not name.startswith(SOURCE_FOLDERS)}
     assert {name for name in of_other_folders if (PACKAGE / name).exists()} <= {
-        *NUMBERED_IN,
+        *ENUM_SOURCES,
         "memory.py",
     }
 

@@ -2,4 +2,11 @@
 
 numba compiles a function when it is first called, and keeps it on disk. No other package of
 matchrec imports numba.
+
+    decorators   `@kernel`, `@inner`, `@spliced` and others: the ways to compile a function
+    parts        functions that only kernels call
+    disk_cache   compiled functions on disk, one for each combination of types
+    trust        which folders compiled code may be loaded from
+    callbacks    pointers to functions that kernels call
+    bits         a float as the 64 bits that hold it
 """

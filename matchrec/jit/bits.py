@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from matchrec.jit.kept import KernelPart
+from matchrec.jit.parts import KernelPart
 
 _F = TypeVar("_F", bound=Callable[..., object])
 
@@ -37,19 +37,19 @@ class SameBits(KernelPart):
         return self._dispatcher
 
 
-def _casting(source: str, target: str) -> Callable[[_F], _F]:
+def _make_cast(source: str, target: str) -> Callable[[_F], _F]:
     """Return a decorator that makes a function a cast between two types of numba."""
     options = {"types": (source, target)}
     return lambda function: SameBits(function, options)  # type: ignore[return-value]
 
 
-@_casting("int64", "float64")
-def float_of(bits: int) -> float:
+@_make_cast("int64", "float64")
+def bits_to_float(bits: int) -> float:
     """Return the float that some bits hold."""
     return float(np.int64(bits).view(np.float64))
 
 
-@_casting("float64", "int64")
-def bits_of(value: float) -> int:
+@_make_cast("float64", "int64")
+def float_to_bits(value: float) -> int:
     """Return the bits that hold a float."""
     return int(np.float64(value).view(np.int64))

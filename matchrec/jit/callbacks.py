@@ -14,7 +14,8 @@ from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
-from matchrec.jit import kept, trust
+from matchrec.jit import disk_cache, trust
+from matchrec.jit.parts import copy_with_parts
 
 Callback = Callable[[int, int, int], int]
 
@@ -23,7 +24,7 @@ _SIGNATURE = "int64(int64, int64, int64)"
 _OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
 
 
-def callback(function: Callback) -> Any:
+def make_callback(function: Callback) -> Any:
     """Return a pointer to a Python function, which must not raise.
 
     The pointer is valid as long as the returned object lives.
@@ -31,40 +32,40 @@ def callback(function: Callback) -> Any:
     return _POINTER(function)
 
 
-def pointer_to(function: Callback) -> Any:
-    """Return a pointer to a function, compiled or loaded from where kernels are kept."""
-    with kept.ONE_THREAD:
-        # It has the type of a callback. Otherwise, kernels would be compiled again for it.
-        return _POINTER(compiled(function).address)
+def make_pointer(function: Callback) -> Any:
+    """Return a pointer to a function that is compiled or loaded from the disk cache."""
+    with disk_cache.COMPILE_LOCK:
+        # The pointer has the type of a callback. Otherwise, kernels would be compiled again for it.
+        return _POINTER(compile_for_c(function).address)
 
 
 @lru_cache
-def compiled(function: Callback) -> Any:
-    """Compile a function for C callers, or load it from where kernels are kept.
+def compile_for_c(function: Callback) -> Any:
+    """Compile a function for C callers, or load it from the disk cache.
 
-    What is returned lives as long as the process, so pointers to it stay valid.
+    The result lives as long as the process, so pointers to it stay valid.
     """
     assert isinstance(function, FunctionType)
     import numba  # noqa: F401 -- as a whole first: threads that import parts of it fail
     from numba.core.ccallback import CFunc
     from numba.core.sigutils import normalize_signature
 
-    name = f"{function.__qualname__}-pointer-{kept.digest_of_sources()}"
-    named = kept.with_parts(function, name)
-    c_function: Any = CFunc(named, normalize_signature(_SIGNATURE), {}, dict(_OPTIONS))
+    name = f"{function.__qualname__}-pointer-{disk_cache.hash_sources()}"
+    copy = copy_with_parts(function, name)
+    c_function: Any = CFunc(copy, normalize_signature(_SIGNATURE), {}, dict(_OPTIONS))
     try:
-        folder = kept.enable_caching(c_function, named)
-        with trust.files_for_us_alone(), kept.lock_name(folder, name):
-            if not kept.is_found(function, folder, name):
-                kept.announce_compiling()
+        folder = disk_cache.enable_caching(c_function, copy)
+        with trust.create_private_files(), disk_cache.lock_name(folder, name):
+            if not disk_cache.prepare_files(function, folder, name):
+                disk_cache.print_compiling()
             c_function.compile()
             if folder is not None:
-                kept.Files(folder, name).vouch()
-    except OSError:  # there is no room to keep it, or a file that must not be used
-        c_function = CFunc(named, normalize_signature(_SIGNATURE), {}, dict(_OPTIONS))
+                disk_cache.CacheFiles(folder, name).vouch()
+    except OSError:  # the disk is full, or there is a file that must not be used
+        c_function = CFunc(copy, normalize_signature(_SIGNATURE), {}, dict(_OPTIONS))
         c_function.compile()
     return c_function
 
 
 # Passed to kernels that have nothing to call.
-NO_CALLBACK = callback(lambda *_: 0)
+NO_CALLBACK = make_callback(lambda *_: 0)

@@ -18,7 +18,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from matchrec.jit.kept import KeptFunction, KernelPart
+from matchrec.jit.disk_cache import CachedFunction
+from matchrec.jit.parts import KernelPart
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -29,12 +30,12 @@ _PART = _OPTIONS | {"no_cpython_wrapper": True}
 _SPLICED: set[CodeType] = set()
 
 
-def kernel(function: Callable[P, R]) -> KeptFunction[P, R]:
+def kernel(function: Callable[P, R]) -> CachedFunction[P, R]:
     """Compile a function that Python calls.
 
     Its arguments are contiguous arrays, records of them, numbers and None.
     """
-    return KeptFunction(function, _OPTIONS)
+    return CachedFunction(function, _OPTIONS)
 
 
 def allocating(function: Callable[P, R]) -> Callable[P, R]:
@@ -44,7 +45,7 @@ def allocating(function: Callable[P, R]) -> Callable[P, R]:
     compiled once for arrays that are, and once for others. It is assumed to take as many steps as
     its longest array is long. While there are few, it runs in Python and is not compiled.
     """
-    kept = KeptFunction(function, {"nogil": True})
+    cached = CachedFunction(function, {"nogil": True})
 
     @wraps(function)
     def call(*arguments: P.args, **named: P.kwargs) -> R:
@@ -52,10 +53,10 @@ def allocating(function: Callable[P, R]) -> Callable[P, R]:
         assert not named, "numba gets arguments by their positions"
         inputs: Any = tuple(map(read_only, arguments))
         steps = max((len(array) for array in inputs if isinstance(array, np.ndarray)), default=1)
-        if steps >= kept.steps_left(inputs):
-            return kept(*inputs, **named)
-        kept.count_steps(steps, inputs)
-        return kept.by_python(*inputs, **named)
+        if steps >= cached.count_steps_left(inputs):
+            return cached(*inputs, **named)
+        cached.count_steps(steps, inputs)
+        return cached.run_in_python(*inputs, **named)
 
     return call
 
@@ -74,7 +75,7 @@ def inner(function: _F) -> _F:
 
 
 def spliced(function: _F) -> _F:
-    """Copy the text of a function into the function that calls it, before that is compiled.
+    """Copy the text of a function into the function that calls it before that one is compiled.
 
     This is for a part of a large function that is called in one place. It is optimised only once,
     and records need not be passed to it array by array. numba knows that an argument is None if it
@@ -86,10 +87,10 @@ def spliced(function: _F) -> _F:
 
 
 def _is_compiled(_call: Any, caller: Any, _called: Any) -> bool:
-    """Return whether the function that calls a spliced one is compiled itself.
+    """Return whether the function that calls a spliced one is not spliced itself.
 
-    Text is copied only there. If it were copied into other spliced functions before, it would be
-    copied again with each of them.
+    Text is copied only into such a function. If it were copied into other spliced functions before,
+    it would be copied again with each of them.
 
     Source: numba's manual, "Notes on Inlining", on cost models.
     """

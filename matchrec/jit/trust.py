@@ -10,7 +10,7 @@ write to it, or replace it:
 2.  A symbolic link on the way belongs to one of these two, and what it points to is trusted, too.
 3.  A file in it is a regular file, not a link, under the same rule.
 
-Nothing can change between this check and the load: who could change it is who would be refused.
+Nothing can change between this check and the load: a user who could change it has been refused.
 
 The folder beside the sources is different. The sources are run in any case, so whoever can write
 them gains nothing by writing compiled code. Their owner, and the groups that may write to their
@@ -60,14 +60,14 @@ def has_users() -> bool:
     return hasattr(os, "geteuid")
 
 
-def own_writers() -> Writers:
+def find_own_writers() -> Writers:
     """Return who may write to a folder of the user: the user, root, the user's private group."""
-    return Writers(frozenset({0, os.geteuid()}), private_groups())
+    return Writers(frozenset({0, os.geteuid()}), find_private_groups())
 
 
-def writers_of_sources(source: Path) -> Writers:
+def find_source_writers(source: Path) -> Writers:
     """Return who may write beside a source file: also who may write the sources themselves."""
-    writers = own_writers()
+    writers = find_own_writers()
     status = source.stat()
     folder = source.parent.stat()
     groups = {folder.st_gid} if folder.st_mode & WRITABLE_BY_GROUP else set()
@@ -78,7 +78,7 @@ def writers_of_sources(source: Path) -> Writers:
     )
 
 
-def private_groups() -> frozenset[int]:
+def find_private_groups() -> frozenset[int]:
     """Return the group that has the user's name and no other member, if there is one.
 
     Many systems give each user such a group, and let it write to all new files.
@@ -95,16 +95,16 @@ def private_groups() -> frozenset[int]:
     return frozenset({group.gr_gid}) if is_private else frozenset()
 
 
-def find_fault_of_folder(folder: Path, writers: Writers) -> str | None:
+def find_folder_fault(folder: Path, writers: Writers) -> str | None:
     """Return why a folder is not trusted, or None if it is. A folder that is missing is trusted."""
     try:
-        faults = faults_on_the_way(folder.absolute(), writers, holds_files=True, links=MOST_LINKS)
+        faults = list_path_faults(folder.absolute(), writers, holds_files=True, links=MOST_LINKS)
         return next(faults, None)
     except OSError as error:
         return f"{folder} cannot be looked at: {error.strerror}"
 
 
-def faults_on_the_way(
+def list_path_faults(
     folder: Path, writers: Writers, *, holds_files: bool, links: int
 ) -> Iterator[str]:
     """Yield what is wrong with a folder and with the folders and links that lead to it.
@@ -131,10 +131,10 @@ def faults_on_the_way(
                 yield fault
         if stat.S_ISLNK(status.st_mode):
             target = entry.parent / entry.readlink()
-            yield from faults_on_the_way(target, writers, holds_files=is_last, links=links - 1)
+            yield from list_path_faults(target, writers, holds_files=is_last, links=links - 1)
 
 
-def find_fault_beside(folder: Path, writers: Writers) -> str | None:
+def find_fault_beside_sources(folder: Path, writers: Writers) -> str | None:
     """Return why a folder beside the sources is not trusted, or None if it is.
 
     The folders above it are not looked at: the sources were found through them.
@@ -150,7 +150,7 @@ def find_fault_beside(folder: Path, writers: Writers) -> str | None:
     return writers.find_fault(folder, status)
 
 
-def find_fault_of_file(file: Path, writers: Writers) -> str | None:
+def find_file_fault(file: Path, writers: Writers) -> str | None:
     """Return why a file is not trusted, or None if it is or if it is missing."""
     try:
         status = file.lstat()
@@ -163,16 +163,16 @@ def find_fault_of_file(file: Path, writers: Writers) -> str | None:
     return writers.find_fault(file, status)
 
 
-ONE_UMASK = RLock()  # the umask is that of the process, so one thread at a time changes it
+UMASK_LOCK = RLock()  # the umask is that of the process, so one thread at a time changes it
 
 
 @contextmanager
-def files_for_us_alone() -> Iterator[None]:
+def create_private_files() -> Iterator[None]:
     """Make new files and folders so that no other user can write to them, whatever the umask."""
     if not has_users():
         yield
         return
-    with ONE_UMASK:
+    with UMASK_LOCK:
         before = os.umask(WRITABLE_BY_GROUP | WRITABLE_BY_ALL)
         os.umask(before | WRITABLE_BY_GROUP | WRITABLE_BY_ALL)
         try:

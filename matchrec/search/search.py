@@ -44,7 +44,7 @@ from matchrec.errors.kinds import MakeRunError
 from matchrec.errors.run import failures
 from matchrec.errors.streams import stream_out_of_memory
 from matchrec.jit.decorators import read_only
-from matchrec.jit.kept import KeptFunction, wrapping_integers
+from matchrec.jit.disk_cache import CachedFunction, let_integers_wrap
 from matchrec.plan.clauses import MatchOutput
 from matchrec.search.interface import Room, Task
 from matchrec.search.kernels import layout
@@ -94,7 +94,7 @@ class Kernel:
     Python runs the loop with these functions until the kernel is compiled.
     """
 
-    search: KeptFunction[..., int]
+    search: CachedFunction[..., int]
     # Gets the same arguments as the kernel.
     search_start: Callable[..., int]
     # Gets what the search works in.
@@ -235,7 +235,7 @@ class KernelSearch(ABC, Generic[W]):
         if self.steps_left is None:
             has_few_rows = self.arrays.rows.starts[-1] <= current_shortcuts().few_steps
             may_use_python = has_few_rows and self.may_use_python
-            self.steps_left = kernel.steps_left(arguments) if may_use_python else 0
+            self.steps_left = kernel.count_steps_left(arguments) if may_use_python else 0
         if self.steps_left > 0:
             steps_before = self.steps_left
             status = self.advance_by_python(arguments)
@@ -258,7 +258,7 @@ class KernelSearch(ABC, Generic[W]):
         progress: layout.Progress = work.progress
         limit = progress.step_limit
         try:
-            with wrapping_integers():
+            with let_integers_wrap():
                 while progress.partition < rows.starts.shape[0] - 1:
                     status = layout.DONE
                     while status == layout.DONE and find_start(rows.begins, progress):

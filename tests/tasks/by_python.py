@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from unittest import mock
 
-from matchrec.jit.kept import KeptFunction
+from matchrec.jit.disk_cache import CachedFunction
 from matchrec.search.interface import Task
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import Partitions
@@ -57,12 +57,12 @@ def python_takes_steps(most: int) -> Iterator[list[int]]:
     """
     taken: list[int] = []
 
-    def count_steps(_kernel: KeptFunction[..., object], steps: int, _arguments: object) -> None:
+    def count_steps(_kernel: CachedFunction[..., object], steps: int, _arguments: object) -> None:
         taken.append(steps)
 
     with (
-        mock.patch.object(KeptFunction, "steps_left", return_value=most),
-        mock.patch.object(KeptFunction, "count_steps", count_steps),
+        mock.patch.object(CachedFunction, "count_steps_left", return_value=most),
+        mock.patch.object(CachedFunction, "count_steps", count_steps),
         mock.patch("matchrec.search.search.perf_counter", return_value=0.0),
     ):
         yield taken

@@ -44,7 +44,7 @@ from matchrec.conditions.run_condition import (
     walk_expression,
 )
 from matchrec.conditions.types import Kind
-from matchrec.jit.bits import bits_of
+from matchrec.jit.bits import float_to_bits
 from matchrec.plan.expression import Navigation
 
 # An operation and its arguments a, b, c and d, see `instructions`.
@@ -78,7 +78,9 @@ class ConditionCompiler:
         """Append the code that pushes the value of an expression."""
         match expression:
             case Constant(int() | float() as value, kind):
-                self._emit(op.CONSTANT, int(value) if kind is Kind.INTEGER else bits_of(value))
+                self._emit(
+                    op.CONSTANT, int(value) if kind is Kind.INTEGER else float_to_bits(value)
+                )
             case Constant():
                 self._emit(op.NULL_CONSTANT)
             case ReadValue():

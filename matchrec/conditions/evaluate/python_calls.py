@@ -37,7 +37,7 @@ from matchrec.conditions.evaluate.registers import ListedValue, Reduced
 from matchrec.conditions.functions.function import AnsiError, FunctionError, Value
 from matchrec.conditions.run_condition import Aggregated, Call, find_python_arguments
 from matchrec.conditions.types import is_ranked
-from matchrec.jit.callbacks import NO_CALLBACK, callback
+from matchrec.jit.callbacks import NO_CALLBACK, make_callback
 
 MOST_ROWS = 1 << 18  # of all lists, before those that no run has are dropped
 
@@ -229,7 +229,7 @@ class PythonCalls:
         self.formulas = [self.build_formula(call) for call in linked.calls]
         self.is_held = [is_ranked(call.type) for call in linked.calls]
         self.encoders = [make_encoder(call.type) for call in linked.calls]
-        self.pointer = callback(self.answer) if linked.calls else NO_CALLBACK
+        self.pointer = make_callback(self.answer) if linked.calls else NO_CALLBACK
 
     def answer(self, formula_or_form: int, top_or_list: int, row: int) -> int:
         """Compute a formula, or append a row to a list.

@@ -37,7 +37,7 @@ from matchrec.conditions.evaluate.kernels.arithmetic import (
     wrapped_product,
     wrapped_sum,
 )
-from matchrec.jit.bits import bits_of, float_of
+from matchrec.jit.bits import bits_to_float, float_to_bits
 from matchrec.jit.decorators import inlined, inner
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import TotalArrays
@@ -78,7 +78,7 @@ def add_number(to: IntArray, at: int, other: IntArray, other_at: int) -> None:
     carried = np.int64((low ^ _SIGN) < (other[other_at] ^ _SIGN))
     to[at + 1] = wrapped_sum(wrapped_sum(to[at + 1], other[other_at + 1]), carried)
     to[at] = low
-    to[at + 2] = bits_of(float_of(to[at + 2]) + float_of(other[other_at + 2]))
+    to[at + 2] = float_to_bits(bits_to_float(to[at + 2]) + bits_to_float(other[other_at + 2]))
 
 
 @inlined
@@ -100,9 +100,9 @@ def add_product(
 
     `floats` says whether the value is the bits of a double.
     """
-    roughly = float_of(ways[ways_at + 2])
+    roughly = bits_to_float(ways[ways_at + 2])
     if floats:
-        to[at + 2] = bits_of(float_of(to[at + 2]) + roughly * float_of(value))
+        to[at + 2] = float_to_bits(bits_to_float(to[at + 2]) + roughly * bits_to_float(value))
         return
     low, high = ways[ways_at], ways[ways_at + 1]
     product_low = wrapped_product(low, value)
@@ -113,13 +113,13 @@ def add_product(
     carried = np.int64((sum_low ^ _SIGN) < (product_low ^ _SIGN))
     to[at + 1] = wrapped_sum(wrapped_sum(to[at + 1], product_high), carried)
     to[at] = sum_low
-    to[at + 2] = bits_of(float_of(to[at + 2]) + roughly * abs(np.float64(value)))
+    to[at + 2] = float_to_bits(bits_to_float(to[at + 2]) + roughly * abs(np.float64(value)))
 
 
 @inlined
 def is_zero(numbers: IntArray, at: int) -> bool:
     """Return whether a number of ways is zero. Its double suffices, as it is never negative."""
-    return float_of(numbers[at + 2]) == 0.0
+    return bits_to_float(numbers[at + 2]) == 0.0
 
 
 @inlined
@@ -138,7 +138,7 @@ def copy_number(to: IntArray, at: int, other: IntArray, other_at: int) -> None:
 def is_before(value: int, other: int, aggregate: int, floats: int) -> bool:
     """Return whether `value` is the extreme of two values. `aggregate` is MIN or MAX."""
     if floats:
-        order = order_of_floats(float_of(value), float_of(other))
+        order = order_of_floats(bits_to_float(value), bits_to_float(other))
     else:
         order = order_of_integers(value, other)
     return order < 0 if aggregate == MIN else order > 0
@@ -156,7 +156,7 @@ def begin_ways(ways: IntArray, totals: TotalArrays) -> None:
     """Write the totals before the first row: one way, on which nothing has been read."""
     for word in range(ways.shape[0]):
         ways[word] = 0
-    ways[WAYS], ways[WAYS + 2] = 1, bits_of(1.0)
+    ways[WAYS], ways[WAYS + 2] = 1, float_to_bits(1.0)
     for total in range(totals.asked.shape[0]):
         at = NUMBER + total * OF_A_TOTAL
         is_counted = totals.asked[total, IN_A_MATCH] == COUNT
@@ -211,7 +211,7 @@ def keep_extreme(ways: IntArray, at: int, value: int, row: int, spec: IntArray) 
     """Keep a value and its row if it is the extreme of itself and the value of the known ways."""
     if is_extreme(ways, at, value, spec[OVER_MATCHES], spec[IS_FLOAT]):
         ways[at + VALUE], ways[at + VALUE + ROW] = value, row
-        ways[at + VALUE + 2] = bits_of(abs(np.float64(value)))  # if it begins a sum
+        ways[at + VALUE + 2] = float_to_bits(abs(np.float64(value)))  # if it begins a sum
 
 
 @inlined
@@ -227,10 +227,12 @@ def extend_extreme(ways: IntArray, at: int, value: int, row: int, spec: IntArray
             if is_before(value, ways[value_at], inside, floats):
                 ways[value_at], ways[value_at + ROW] = value, row
         elif floats:
-            ways[value_at] = bits_of(float_of(ways[value_at]) + float_of(value))
+            ways[value_at] = float_to_bits(bits_to_float(ways[value_at]) + bits_to_float(value))
         else:
             ways[value_at] = wrapped_sum(ways[value_at], value)
-            ways[value_at + 2] = bits_of(float_of(ways[value_at + 2]) + abs(np.float64(value)))
+            ways[value_at + 2] = float_to_bits(
+                bits_to_float(ways[value_at + 2]) + abs(np.float64(value))
+            )
     if not is_zero(ways, at + UNSET):
         keep_extreme(ways, at, value, row, spec)
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from matchrec.jit.callbacks import NO_CALLBACK, callback, compiled, pointer_to
+from matchrec.jit.callbacks import NO_CALLBACK, compile_for_c, make_callback, make_pointer
 from matchrec.jit.decorators import kernel
-from matchrec.jit.kept import type_of
+from matchrec.jit.disk_cache import describe_type
 
 
 @kernel
@@ -21,14 +21,18 @@ def weighted(one: int, two: int, three: int) -> int:
     return one + 10 * two + 100 * three
 
 
-@pytest.mark.parametrize("kind", [callback, pointer_to])
+@pytest.mark.parametrize("kind", [make_callback, make_pointer])
 def test_a_kernel_calls_python_and_compiled_functions_alike(kind: Callable[..., Any]) -> None:
     assert added(1, kind(weighted)) == 321
 
 
 def test_a_compiled_function_is_found_again() -> None:
-    assert compiled(weighted) is compiled(weighted)
+    assert compile_for_c(weighted) is compile_for_c(weighted)
 
 
 def test_a_kernel_is_compiled_once_for_all_functions() -> None:
-    assert type_of(pointer_to(weighted)) == type_of(NO_CALLBACK) == type_of(callback(weighted))
+    assert (
+        describe_type(make_pointer(weighted))
+        == describe_type(NO_CALLBACK)
+        == describe_type(make_callback(weighted))
+    )

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import pytest
 
-from matchrec.jit import kept
-from matchrec.jit.bits import bits_of, float_of
+from matchrec.jit import disk_cache
+from matchrec.jit.bits import bits_to_float, float_to_bits
 from matchrec.jit.decorators import allocating, inlined, inner, kernel
-from matchrec.jit.kept import taken_by_numba, with_parts
+from matchrec.jit.parts import copy_with_parts, make_dispatcher
 from matchrec.shortcuts import ALL, in_force
 
 
@@ -48,7 +48,7 @@ def multiplied(record, others):
 
 @kernel
 def halved(bits):
-    return bits_of(float_of(bits) / 2)
+    return float_to_bits(bits_to_float(bits) / 2)
 
 
 @allocating
@@ -74,7 +74,7 @@ def test_records_and_arrays_that_may_be_missing() -> None:
 
 def test_a_record_with_named_fields_is_written_to() -> None:
     function = cast("Any", counted).__wrapped__
-    (own,) = [one for one in kept.ALL if one.function is function]
+    (own,) = [one for one in disk_cache.CACHED_FUNCTIONS if one.function is function]
     for fields in (["first", "last"], ["last", "first"]):
         progress = np.zeros(1, (np.record, [(field, np.int64) for field in fields]))[0]
         counted(progress, np.array([7, 8]))
@@ -87,7 +87,7 @@ def test_arrays_that_may_be_written_to_are_no_other_ones() -> None:
     fixed = np.array([1, 2, 3])
     fixed.flags.writeable = False
     function = cast("Any", doubled).__wrapped__
-    (own,) = [one for one in kept.ALL if one.function is function]
+    (own,) = [one for one in disk_cache.CACHED_FUNCTIONS if one.function is function]
     with in_force(replace(ALL, few_steps=0)):
         assert [doubled(one).tolist() for one in (fixed, np.array([4]))] == [[2, 4, 6], [8]]
     assert len(own.compiled) == 1
@@ -95,7 +95,7 @@ def test_arrays_that_may_be_written_to_are_no_other_ones() -> None:
 
 def test_python_takes_the_first_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     function = cast("Any", halves).__wrapped__
-    (own,) = [one for one in kept.ALL if one.function is function]
+    (own,) = [one for one in disk_cache.CACHED_FUNCTIONS if one.function is function]
     monkeypatch.setattr(own, "is_kept", lambda _: False)  # by an earlier run of this test
     with in_force(replace(ALL, few_steps=6)):
         assert [halves(np.arange(size)).tolist() for size in (3, 2)] == [[0, 0, 1], [0, 0]]
@@ -109,8 +109,10 @@ def test_no_reference_is_counted() -> None:
 
     The option that says so is `_nrt`, of which numba's documentation does not speak.
     """
-    (function,) = (one for one in kept.ALL if one.function is multiplied.__wrapped__)
-    compiled = taken_by_numba(with_parts(function.function), function.options)
+    (function,) = (
+        one for one in disk_cache.CACHED_FUNCTIONS if one.function is multiplied.__wrapped__
+    )
+    compiled = make_dispatcher(copy_with_parts(function.function), function.options)
     compiled(Record(np.array([1, 2]), 2), np.array([6]))
     (text,) = compiled.inspect_llvm().values()
     assert "@NRT_" not in text

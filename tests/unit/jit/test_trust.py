@@ -12,10 +12,15 @@ from typing import Any
 import pytest
 from numba.core import config
 
-from matchrec.jit import kept, trust
+from matchrec.jit import disk_cache, trust
 from matchrec.jit.decorators import kernel
-from matchrec.jit.trust import Writers, find_fault_beside, find_fault_of_file, find_fault_of_folder
-from tests.unit.jit.test_kept import THREE, Place, added, compiled, place, source_in, summed
+from matchrec.jit.trust import (
+    Writers,
+    find_fault_beside_sources,
+    find_file_fault,
+    find_folder_fault,
+)
+from tests.unit.jit.test_disk_cache import THREE, Place, added, compiled, place, source_in, summed
 
 __all__ = ("compiled", "place")  # fixtures
 
@@ -28,9 +33,9 @@ as_root = pytest.mark.skipif(
 
 @pytest.fixture(autouse=True)
 def every_fault_is_told() -> Iterator[None]:
-    kept.announce_untrusted.cache_clear()
+    disk_cache.print_untrusted.cache_clear()
     yield
-    kept.announce_untrusted.cache_clear()
+    disk_cache.print_untrusted.cache_clear()
 
 
 @pytest.fixture
@@ -47,8 +52,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_folder_of_ours_is_trusted(folder: Path) -> None:
-    assert find_fault_of_folder(folder, trust.own_writers()) is None
-    assert find_fault_of_folder(folder / "not" / "made", trust.own_writers()) is None
+    assert find_folder_fault(folder, trust.find_own_writers()) is None
+    assert find_folder_fault(folder / "not" / "made", trust.find_own_writers()) is None
 
 
 def give_away(entry: Path) -> None:
@@ -77,30 +82,30 @@ CHANGES: dict[str, Callable[[Path], Any]] = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_folder_that_others_can_change_is_not_trusted(folder: Path, change: str) -> None:
     CHANGES[change](folder)
-    fault = find_fault_of_folder(folder, trust.own_writers())
+    fault = find_folder_fault(folder, trust.find_own_writers())
     assert fault is not None
     assert fault.startswith(str(folder.parent if change.startswith("above") else folder))
 
 
 def test_a_folder_of_ours_in_one_such_as_tmp_is_trusted(folder: Path) -> None:
     folder.parent.chmod(0o1777)
-    assert find_fault_of_folder(folder, trust.own_writers()) is None
+    assert find_folder_fault(folder, trust.find_own_writers()) is None
 
 
 def test_our_private_group_may_write(folder: Path) -> None:
     folder.chmod(0o775)
     gid = folder.stat().st_gid
     owners = frozenset({os.geteuid(), 0})
-    assert find_fault_of_folder(folder, Writers(owners, frozenset({gid}))) is None
-    assert find_fault_of_folder(folder, Writers(owners)) is not None
+    assert find_folder_fault(folder, Writers(owners, frozenset({gid}))) is None
+    assert find_folder_fault(folder, Writers(owners)) is not None
 
 
 def test_a_link_of_ours_to_a_trusted_folder_is_trusted(folder: Path, tmp_path: Path) -> None:
     for target in (folder, Path("above") / "cache"):
         link = tmp_path / f"link{len(str(target))}"
         link.symlink_to(target)
-        assert find_fault_of_folder(link, trust.own_writers()) is None
-        assert find_fault_of_folder(link / "below", trust.own_writers()) is None
+        assert find_folder_fault(link, trust.find_own_writers()) is None
+        assert find_folder_fault(link / "below", trust.find_own_writers()) is None
 
 
 @as_root
@@ -110,7 +115,7 @@ def test_a_link_of_another_user_is_not_trusted(folder: Path, tmp_path: Path) -> 
     link.symlink_to(folder)
     give_away(link)
     for asked in (link, link / "below"):
-        fault = find_fault_of_folder(asked, trust.own_writers())
+        fault = find_folder_fault(asked, trust.find_own_writers())
         assert fault == f"{link} belongs to another user ({ANOTHER})"
 
 
@@ -121,14 +126,14 @@ def test_a_link_to_a_folder_that_all_can_write_is_not_trusted(
     link = tmp_path / "link"
     link.symlink_to(folder)
     folder.chmod(0o777)
-    fault = find_fault_of_folder(link.joinpath(*below), trust.own_writers())
+    fault = find_folder_fault(link.joinpath(*below), trust.find_own_writers())
     assert fault == f"{folder} can be written to by all users"
 
 
 def test_links_in_a_circle_are_not_trusted(tmp_path: Path) -> None:
     (tmp_path / "one").symlink_to(tmp_path / "other")
     (tmp_path / "other").symlink_to(tmp_path / "one")
-    assert find_fault_of_folder(tmp_path / "one", trust.own_writers()) is not None
+    assert find_folder_fault(tmp_path / "one", trust.find_own_writers()) is not None
 
 
 # Beside the sources: who may write these may write compiled code.
@@ -140,9 +145,9 @@ def test_who_owns_the_sources_may_own_the_folder_beside_them(tmp_path: Path) -> 
     source.write_text("")
     beside.mkdir()
     give_away(beside)
-    assert find_fault_beside(beside, trust.writers_of_sources(source)) is not None
+    assert find_fault_beside_sources(beside, trust.find_source_writers(source)) is not None
     give_away(source)
-    assert find_fault_beside(beside, trust.writers_of_sources(source)) is None
+    assert find_fault_beside_sources(beside, trust.find_source_writers(source)) is None
 
 
 def test_who_may_write_the_sources_may_write_beside_them(tmp_path: Path) -> None:
@@ -151,35 +156,35 @@ def test_who_may_write_the_sources_may_write_beside_them(tmp_path: Path) -> None
     beside.mkdir()
     beside.chmod(0o777)
     tmp_path.chmod(0o755)
-    assert find_fault_beside(beside, trust.writers_of_sources(source)) is not None
+    assert find_fault_beside_sources(beside, trust.find_source_writers(source)) is not None
     tmp_path.chmod(0o777)
-    assert find_fault_beside(beside, trust.writers_of_sources(source)) is None
+    assert find_fault_beside_sources(beside, trust.find_source_writers(source)) is None
 
 
 def test_a_link_beside_the_sources_is_not_trusted(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "__pycache__").symlink_to(tmp_path / "elsewhere")
-    assert find_fault_beside(tmp_path / "__pycache__", trust.own_writers()) is not None
+    assert find_fault_beside_sources(tmp_path / "__pycache__", trust.find_own_writers()) is not None
 
 
-# Files
+# CacheFiles
 
 
 def test_a_file_of_ours_is_trusted(tmp_path: Path) -> None:
     file = tmp_path / "code.nbi"
-    assert find_fault_of_file(file, trust.own_writers()) is None, "it is missing"
+    assert find_file_fault(file, trust.find_own_writers()) is None, "it is missing"
     file.write_bytes(b"")
     file.chmod(0o644)
-    assert find_fault_of_file(file, trust.own_writers()) is None
+    assert find_file_fault(file, trust.find_own_writers()) is None
     file.chmod(0o666)
-    assert find_fault_of_file(file, trust.own_writers()) is not None
+    assert find_file_fault(file, trust.find_own_writers()) is not None
 
 
 def test_a_link_is_no_file(tmp_path: Path) -> None:
     file, link = tmp_path / "code.nbi", tmp_path / "link.nbi"
     file.write_bytes(b"")
     link.symlink_to(file)
-    fault = find_fault_of_file(link, trust.own_writers())
+    fault = find_file_fault(link, trust.find_own_writers())
     assert fault == f"{link} is not a regular file"
 
 
@@ -209,7 +214,7 @@ def test_a_file_that_others_can_change_is_made_again(
     for _ in range(2):
         assert kernel(added)(THREE) == 18
     assert len(compiled) == 2
-    assert find_fault_of_file(file, trust.own_writers()) is None
+    assert find_file_fault(file, trust.find_own_writers()) is None
 
 
 @as_root
@@ -219,7 +224,7 @@ def test_a_file_that_cannot_be_removed_is_not_loaded(
     kernel(added)(THREE)
     for file in place():
         give_away(file)
-    monkeypatch.setattr(kept.Files, "remove", lambda _: None)
+    monkeypatch.setattr(disk_cache.CacheFiles, "remove", lambda _: None)
     for count in (2, 3):
         assert kernel(added)(THREE) == 18
         assert len(compiled) == count, "it is compiled, and not kept"
@@ -236,18 +241,18 @@ def test_a_place_that_others_can_change_is_passed_over(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(config, "CACHE_DIR", str(folder))
-    (found,) = {kernel(added).place()}
+    (found,) = {kernel(added).find_folder()}
     assert found is not None
     if change == "written by all, as /tmp is":  # of numba's folder below it
         folder = found
     CHANGES[change](folder)
-    passed_over = kernel(added).place()
+    passed_over = kernel(added).find_folder()
     assert passed_over not in (None, found)
-    assert passed_over == kept.folder_beside(added)
+    assert passed_over == disk_cache.find_source_cache(added)
     error = capsys.readouterr().err
     assert error.startswith("matchrec: compiled code is not kept where another user could change")
     assert str(folder.parent if change.startswith("above") else folder) in error
-    kernel(added).place()
+    kernel(added).find_folder()
     assert not capsys.readouterr().err, "it is said once"
 
 
@@ -269,9 +274,9 @@ def test_code_that_was_planted_does_not_run(
     (code,) = (one for one in place() if one.suffix == ".nbc")
     (voucher,) = (one for one in place() if one.suffix == ".sha256")
     index.write_bytes(pickle.dumps(Planted()))
-    found = kept.Files(voucher.parent, voucher.stem)
-    assert {index, code} == {*found.kept()}
-    voucher.write_bytes(found.digests().encode())  # who writes there vouches as well
+    found = disk_cache.CacheFiles(voucher.parent, voucher.stem)
+    assert {index, code} == {*found.find_code_files()}
+    voucher.write_bytes(found.compute_digests().encode())  # who writes there vouches as well
     give_away(index)
     assert kernel(added)(THREE) == 18
     assert not marker.exists()
@@ -285,7 +290,7 @@ def test_a_planted_copy_beside_a_read_only_installation_is_not_taken(
     kernel(added)(THREE)
     (installed,) = {file.parent for file in place()}
     give_away(installed)
-    monkeypatch.setattr(kept, "folder_beside", lambda _: installed)
+    monkeypatch.setattr(disk_cache, "find_source_cache", lambda _: installed)
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "home"))
     assert kernel(added)(THREE) == 18
     assert len(compiled) == 2
@@ -298,7 +303,7 @@ def test_files_are_for_us_alone_whatever_the_umask(place: Place) -> None:
         assert os.umask(0) == 0, "it is as it was"
     finally:
         os.umask(before)
-    found = kernel(added).place()
+    found = kernel(added).find_folder()
     assert found is not None
     for entry in (*found.iterdir(), found, found.parent):
         assert not entry.stat().st_mode & 0o022, entry
@@ -355,7 +360,7 @@ def test_a_disk_that_is_full(tmp_path: Path) -> None:
     """No file can have more than a few bytes, which the system says as of a full disk."""
     code = (
         "import resource, numpy\n"
-        "from tests.unit.jit.test_kept import added, kernel\n"
+        "from tests.unit.jit.test_disk_cache import added, kernel\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))\n"
         "print(kernel(added)(numpy.array([5, 6, 7])))\n"
     )
@@ -376,7 +381,7 @@ def kernel_is_found_after(folder: Path, environment: dict[str, str]) -> bool:
     """Whether a process that has room keeps what the next one finds."""
     code = (
         "import numpy\n"
-        "from tests.unit.jit.test_kept import added, kernel\n"
+        "from tests.unit.jit.test_disk_cache import added, kernel\n"
         "print(kernel(added)(numpy.array([5, 6, 7])))\n"
     )
     errors = [
@@ -389,4 +394,8 @@ def kernel_is_found_after(folder: Path, environment: dict[str, str]) -> bool:
         ).stderr
         for _ in range(2)
     ]
-    return kept.LINE in errors[0] and kept.LINE not in errors[1] and any(folder.rglob("*.nbc"))
+    return (
+        disk_cache.COMPILING_MESSAGE in errors[0]
+        and disk_cache.COMPILING_MESSAGE not in errors[1]
+        and any(folder.rglob("*.nbc"))
+    )

@@ -21,7 +21,7 @@ from matchrec.conditions.run_condition import (
 from matchrec.conditions.types import Kind
 from matchrec.errors import MatchRecognizePlanError
 from matchrec.errors.run import failures
-from matchrec.jit.kept import ALL
+from matchrec.jit.disk_cache import CACHED_FUNCTIONS
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, SkipTo
 from matchrec.plan.expression import End, Navigation
 from matchrec.search.interface import Room
@@ -125,10 +125,10 @@ def test_a_match_larger_than_a_chunk_is_found_whole(algorithm: SearchAlgorithm) 
 def test_read_only_rows_need_no_other_kernel(algorithm: SearchAlgorithm) -> None:
     rows, found = partitions(np.ones(4, np.int64), 4), [(0, 1, 0, 0, 0), (0, 2, 2, 0, 0)]
     assert listed(algorithm, query("A A"), rows) == found
-    compiled = sum(len(one.compiled) for one in ALL)
+    compiled = sum(len(one.compiled) for one in CACHED_FUNCTIONS)
     rows.satisfied.flags.writeable = False
     assert listed(algorithm, query("A A"), rows) == found
-    assert sum(len(one.compiled) for one in ALL) == compiled
+    assert sum(len(one.compiled) for one in CACHED_FUNCTIONS) == compiled
 
 
 @algorithms

@@ -11,7 +11,7 @@ import numpy as np
 
 from matchrec.conditions.evaluate import instructions as op
 from matchrec.conditions.evaluate.instructions import NO_RESULT, NULL, VALUE
-from matchrec.jit.bits import bits_of, float_of
+from matchrec.jit.bits import bits_to_float, float_to_bits
 from matchrec.jit.decorators import inlined, inner, spliced
 
 
@@ -83,8 +83,8 @@ def calculate(function: int, left: int, right: int) -> int:
         mode = function & (op.ANSI | op.TRIES)
         value, answer = combine_integers(operator, left, right, bits, mode)
     else:
-        result, answer = combine_floats(operator, float_of(left), float_of(right), ansi)
-        value = bits_of(result)
+        result, answer = combine_floats(operator, bits_to_float(left), bits_to_float(right), ansi)
+        value = float_to_bits(result)
     if function & op.WHY:
         return answer
     return value if answer == VALUE else NO_RESULT

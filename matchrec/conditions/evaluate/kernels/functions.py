@@ -17,8 +17,8 @@ from matchrec.conditions.evaluate.kernels.arithmetic import calculate
 from matchrec.conditions.evaluate.kernels.strict_math import exp, ln, log10, power
 from matchrec.conditions.evaluate.link import LinkedConditions
 from matchrec.conditions.run_condition import MathFunction
-from matchrec.jit.bits import bits_of, float_of
-from matchrec.jit.callbacks import NO_CALLBACK, pointer_to
+from matchrec.jit.bits import bits_to_float, float_to_bits
+from matchrec.jit.callbacks import NO_CALLBACK, make_pointer
 from matchrec.jit.decorators import inner
 
 # The numbers of the functions.
@@ -46,8 +46,8 @@ def find_mathematics(linked: LinkedConditions) -> Any:
     """
     arithmetic = {function for function in linked.functions if function >= op.ARITHMETIC}
     if linked.functions - arithmetic:
-        return pointer_to(compute)
-    return pointer_to(compute_arithmetic) if arithmetic else NO_CALLBACK
+        return make_pointer(compute)
+    return make_pointer(compute_arithmetic) if arithmetic else NO_CALLBACK
 
 
 def compute_arithmetic(function: int, left: int, right: int) -> int:
@@ -64,10 +64,10 @@ def compute(function: int, left: int, right: int) -> int:
     if function >= op.ARITHMETIC:
         return calculate(function, left, right)
     if function == op.NARROW_INTEGER:  # directly: by way of a float64 it would be rounded twice
-        return bits_of(np.float64(np.float32(left)))
-    x, y = float_of(left), float_of(right)
+        return float_to_bits(np.float64(np.float32(left)))
+    x, y = bits_to_float(left), bits_to_float(right)
     if function == op.NARROW:
-        return bits_of(np.float64(np.float32(x)))
+        return float_to_bits(np.float64(np.float32(x)))
     if function == _FLOOR:
         return to_integer(math.floor(x), x)
     if function == _CEILING:
@@ -77,10 +77,10 @@ def compute(function: int, left: int, right: int) -> int:
     if function <= _POWER:
         if _LN <= function <= _LOG10 and (x <= 0 or (function == _LOG and y <= 0)):
             return NO_RESULT
-        return bits_of(compute_power_or_logarithm(function, x, y))
+        return float_to_bits(compute_power_or_logarithm(function, x, y))
     if function == _SIGN:
-        return bits_of(x if x == 0 or x != x else math.copysign(1.0, x))
-    return bits_of(compute_angle(function, x))
+        return float_to_bits(x if x == 0 or x != x else math.copysign(1.0, x))
+    return float_to_bits(compute_angle(function, x))
 
 
 # A float times a power of ten that is less than this is off by less than a thousandth.
@@ -103,7 +103,7 @@ def round_to_bits(x: float, digits: float) -> int:
         return NO_RESULT
     whole_units = float(least + 1 if scaled - least > 0.5 else least)
     rounded = whole_units / scale if digits >= 0 else whole_units * scale
-    return bits_of(math.copysign(rounded, x))
+    return float_to_bits(math.copysign(rounded, x))
 
 
 @inner

@@ -18,7 +18,7 @@ from matchrec.conditions.evaluate.kernels.arithmetic import (
     order_of_integers,
     wrapped_sum,
 )
-from matchrec.jit.bits import bits_of, float_of
+from matchrec.jit.bits import bits_to_float, float_to_bits
 from matchrec.jit.decorators import inlined, inner, spliced
 
 BoolArray = npt.NDArray[np.bool_]
@@ -97,7 +97,7 @@ def holds(
             if operation == op.REDUCED:
                 values[top] = registers[a + 1]
             elif flag != 0:
-                values[top] = bits_of(float_of(registers[b + 1]) / flag)
+                values[top] = float_to_bits(bits_to_float(registers[b + 1]) / flag)
         elif operation == op.JUMP_IF_FALSE or operation == op.JUMP_IF_TRUE:
             if valid[top] and values[top] == operation - op.JUMP_IF_FALSE:
                 at = a
@@ -116,7 +116,7 @@ def holds(
             values[top] = 1 - valid[top]
             valid[top] = 1
         elif operation == op.WIDEN:
-            values[top] = bits_of(float(values[top]))
+            values[top] = float_to_bits(float(values[top]))
         elif operation == op.MATCH_NUMBER:
             top += 1
             values[top] = inputs.progress.number + 1
@@ -179,7 +179,7 @@ def compare_values(kind: int, comparison: int, top: int, values: IntArray, valid
     if kind == op.COMPARE_INTEGER:
         order = order_of_integers(left, right)
     else:
-        order = order_of_floats(float_of(left), float_of(right))
+        order = order_of_floats(bits_to_float(left), bits_to_float(right))
     values[top] = compare(comparison, order)
     valid[top] = both
 
@@ -257,12 +257,12 @@ def reduce(operation: int, registers: IntArray, a: int, value: int) -> None:
             flag = -1
         former = total
     elif operation == op.SUM_FLOAT:
-        former = bits_of(float_of(former) + float_of(value))
+        former = float_to_bits(bits_to_float(former) + bits_to_float(value))
     elif operation == op.MIN_INTEGER or operation == op.MAX_INTEGER:
         if (value < former) == (operation == op.MIN_INTEGER):
             former = value
     else:
-        order = order_of_floats(float_of(value), float_of(former))
+        order = order_of_floats(bits_to_float(value), bits_to_float(former))
         if order == (-1 if operation == op.MIN_FLOAT else 1):
             former = value
     registers[a] = flag

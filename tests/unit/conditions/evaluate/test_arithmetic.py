@@ -32,7 +32,7 @@ from matchrec.conditions.evaluate.kernels.arithmetic import (
 )
 from matchrec.conditions.evaluate.kernels.functions import compute_arithmetic
 from matchrec.conditions.run_condition import Comparison
-from matchrec.jit.callbacks import pointer_to
+from matchrec.jit.callbacks import make_pointer
 from matchrec.jit.decorators import kernel
 from tests.references.matcher import rounded_quotient
 
@@ -57,7 +57,7 @@ def float_operation(operator: int, left: float, right: float, ansi: int) -> tupl
 
 
 def answered(function: int, left: int, right: int) -> Answered:
-    arithmetic = pointer_to(compute_arithmetic)
+    arithmetic = make_pointer(compute_arithmetic)
     answer = arithmetic(function + WHY, left, right)
     value = arithmetic(function, left, right)
     assert answer == VALUE or value == NO_RESULT

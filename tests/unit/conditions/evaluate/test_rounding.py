@@ -16,7 +16,7 @@ from matchrec.conditions.functions import load_functions
 from matchrec.conditions.functions.function import AnsiError, FunctionUse, Value
 from matchrec.conditions.run_condition import MathFunction
 from matchrec.conditions.types import DOUBLE, INT, TINYINT, ValueType, build_decimal_type
-from matchrec.jit.callbacks import pointer_to
+from matchrec.jit.callbacks import make_pointer
 from tests.quick.scale import examples
 
 
@@ -25,12 +25,12 @@ def rounded(value: Value, type_: ValueType, places: int, *, ansi: bool = True) -
     return load_functions()["ROUND"].build(use)(value)
 
 
-def bits_of(value: float) -> int:
+def float_to_bits(value: float) -> int:
     bits: int = struct.unpack("<q", struct.pack("<d", value))[0]
     return bits
 
 
-def float_of(bits: int) -> float:
+def bits_to_float(bits: int) -> float:
     found: float = struct.unpack("<d", struct.pack("<q", bits))[0]
     return found
 
@@ -73,18 +73,18 @@ def test_other_numbers_keep_their_type_or_lose_places() -> None:
 )
 def test_compiled_rounding_is_exact_or_left_to_python(value: float, places: int) -> None:
     number = [*MathFunction].index(MathFunction.ROUND)
-    found = pointer_to(compute)(number, bits_of(value), bits_of(float(places)))
-    assert found == NO_RESULT or float_of(found) == rounded(value, DOUBLE, places)
+    found = make_pointer(compute)(number, float_to_bits(value), float_to_bits(float(places)))
+    assert found == NO_RESULT or bits_to_float(found) == rounded(value, DOUBLE, places)
 
 
 def test_only_what_is_near_a_middle_or_large_is_left_to_python() -> None:
     number = [*MathFunction].index(MathFunction.ROUND)
     values = [(0.14, 1), (1.006, 2), (-2.4, 0), (1234567.891, 2), (161.0, -1)]
     for value, places in values:
-        found = pointer_to(compute)(number, bits_of(value), bits_of(float(places)))
-        assert float_of(found) == rounded(value, DOUBLE, places)
+        found = make_pointer(compute)(number, float_to_bits(value), float_to_bits(float(places)))
+        assert bits_to_float(found) == rounded(value, DOUBLE, places)
     for value, places in [(0.15, 1), (2.0**50, 0), (inf, 0), (nan, 0)]:
-        found = pointer_to(compute)(number, bits_of(value), bits_of(float(places)))
+        found = make_pointer(compute)(number, float_to_bits(value), float_to_bits(float(places)))
         assert found == NO_RESULT
 
 
@@ -105,5 +105,5 @@ def test_only_what_is_near_a_middle_or_large_is_left_to_python() -> None:
 def test_a_number_of_32_bits(value: float, expected: float) -> None:
     whole = isinstance(value, int)
     function = NARROW_INTEGER if whole else NARROW
-    found = pointer_to(compute)(function, value if whole else bits_of(value), 0)
-    assert repr(float_of(found)) == repr(expected)
+    found = make_pointer(compute)(function, value if whole else float_to_bits(value), 0)
+    assert repr(bits_to_float(found)) == repr(expected)

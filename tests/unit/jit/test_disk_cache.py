@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pytest
 from numba.core import config, event
 
-from matchrec.jit import kept
+from matchrec.jit import disk_cache
 from matchrec.jit.decorators import allocating, kernel
 from matchrec.shortcuts import Shortcuts, in_force
 
@@ -24,7 +24,7 @@ IN_A_PROCESS = """
 import sys
 import numpy as np
 from numba.core import event
-from tests.unit.jit.test_kept import Compiled, added, kernel
+from tests.unit.jit.test_disk_cache import Compiled, added, kernel
 with event.install_listener("numba:compile", Compiled()) as compiled:
     print(kernel(added)(np.array([5, 6, 7])), len(compiled.names))
 """
@@ -66,7 +66,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[
     """Has functions kept in an empty folder; gives their files in it."""
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "cache"))
     cache = tmp_path / "cache"
-    return lambda: sorted(file for file in cache.rglob("*.*") if file.name != kept.LOCKS)
+    return lambda: sorted(file for file in cache.rglob("*.*") if file.name != disk_cache.LOCK_FILE)
 
 
 Place = Callable[[], list[Path]]
@@ -95,7 +95,7 @@ def test_code_made_from_other_sources_is_not_used(
 ) -> None:
     kernel(added)(THREE)
     files = len(place())
-    monkeypatch.setattr(kept, "digest_of_sources", lambda: "others")
+    monkeypatch.setattr(disk_cache, "hash_sources", lambda: "others")
     kernel(added)(THREE)
     kernel(added)(THREE)
     assert len(compiled) == 2
@@ -106,24 +106,24 @@ def test_python_takes_few_steps(place: Place, compiled: list[str]) -> None:
     function, others = kernel(added), THREE.astype(np.int32)
     with in_force(Shortcuts(few_steps=10)):
         for left in (10, 6, 2):
-            assert function.steps_left((THREE,)) == left
+            assert function.count_steps_left((THREE,)) == left
             function.count_steps(4, (THREE,))
-        assert function.steps_left((THREE,)) == 0
-        assert function.steps_left((others,)) == 10, "for other types it is other code"
+        assert function.count_steps_left((THREE,)) == 0
+        assert function.count_steps_left((others,)) == 10, "for other types it is other code"
     assert not compiled
 
 
 def test_python_takes_no_step_of_what_is_there(place: Place) -> None:
     function = kernel(added)
     function(THREE)
-    assert function.steps_left((THREE,)) == 0
-    assert kernel(added).steps_left((THREE,)) == 0, "another process has kept it"
+    assert function.count_steps_left((THREE,)) == 0
+    assert kernel(added).count_steps_left((THREE,)) == 0, "another process has kept it"
 
 
 def test_numbers_wrap_in_python_too(place: Place) -> None:
     most = np.array([2**63 - 1, 1])
     function = kernel(added)
-    assert function.by_python(most) == function(most) == -(2**63)
+    assert function.run_in_python(most) == function(most) == -(2**63)
 
 
 def cut(content: bytes) -> bytes:
@@ -182,7 +182,7 @@ def summed(folder: Path, **environment: str) -> tuple[str, bool]:
     result = subprocess.run(
         command, env=inherited | environment, capture_output=True, text=True, check=True
     )
-    return result.stdout.strip(), kept.LINE in result.stderr
+    return result.stdout.strip(), disk_cache.COMPILING_MESSAGE in result.stderr
 
 
 def make_unwritable(folder: Path) -> None:
@@ -214,7 +214,7 @@ def test_functions_of_a_read_only_installation_are_used(
 ) -> None:
     kernel(added)(THREE)
     (installed,) = {file.parent for file in place()}
-    monkeypatch.setattr(kept, "folder_beside", lambda _: installed)
+    monkeypatch.setattr(disk_cache, "find_source_cache", lambda _: installed)
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "home"))
     assert kernel(added)(THREE) == 18
     assert compiled == ["added"]
@@ -257,9 +257,9 @@ def test_several_processes_at_once_with_nothing_kept(
 
 def test_places(place: Place, tmp_path: Path) -> None:
     summing = kernel(added)
-    assert not [one for one in kept.places() if tmp_path in one.parents]
+    assert not [one for one in disk_cache.find_cache_folders() if tmp_path in one.parents]
     summing(THREE)
-    (found,) = (one for one in kept.places() if tmp_path in one.parents)
+    (found,) = (one for one in disk_cache.find_cache_folders() if tmp_path in one.parents)
     assert found.parent == tmp_path / "cache"
 
 
@@ -273,7 +273,7 @@ def test_what_allocates_is_kept_too(place: Place, compiled: list[str]) -> None:
 def test_compiling_is_said_once(
     place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kept.announce_compiling.cache_clear()
+    disk_cache.print_compiling.cache_clear()
     kernel(added)(THREE)
     kernel(added)(THREE.astype(np.int32))
-    assert capsys.readouterr().err == f"{kept.LINE}\n"
+    assert capsys.readouterr().err == f"{disk_cache.COMPILING_MESSAGE}\n"

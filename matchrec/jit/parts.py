@@ -1,0 +1,89 @@
+"""Functions that only kernels call, and numba's dispatchers for them.
+
+A process that only plans queries compiles nothing, and numba takes a while to load. So numba is
+loaded when a kernel is first called. Until then, a part is a plain function. Before numba compiles
+a function, each part that the function names is replaced by numba's dispatcher for the part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+
+class KernelPart:
+    """A function that only kernels call, and the options with which numba compiles it."""
+
+    def __init__(self, function: Callable[..., object], options: dict[str, Any]) -> None:
+        assert isinstance(function, FunctionType)
+        self.py_func = function
+        self.options = options
+        self._dispatcher: Any = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run the function in Python, which is slow but needs no compiled code."""
+        return self.py_func(*arguments)
+
+    @property
+    def dispatcher(self) -> Any:
+        """Return numba's dispatcher for the function."""
+        if self._dispatcher is None:
+            # Create it before the dispatchers of the parts that the function names: they may name
+            # the function, too.
+            function = copy_with_own_globals(self.py_func)
+            self._dispatcher = make_dispatcher(function, self.options)
+            insert_dispatchers(function)
+        return self._dispatcher
+
+
+def make_dispatcher(function: FunctionType, options: dict[str, Any]) -> Any:
+    """Return numba's dispatcher for a function: the object that compiles it when it is called."""
+    import numba
+
+    njit: Any = numba.njit  # its types do not know all options
+    return njit(**options)(function)
+
+
+def copy_with_parts(function: FunctionType, name: str | None = None) -> FunctionType:
+    """Return a copy of a function whose parts are replaced by their dispatchers.
+
+    Args:
+        function: the function.
+        name: the qualified name of the copy, if it gets another one.
+    """
+    copy = copy_with_own_globals(function)
+    copy.__qualname__ = name or function.__qualname__
+    insert_dispatchers(copy)
+    return copy
+
+
+def copy_with_own_globals(function: FunctionType) -> FunctionType:
+    """Return a copy of a function whose globals can be changed for it alone."""
+    copy = FunctionType(
+        function.__code__,
+        dict(function.__globals__),
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    copy.__module__ = function.__module__
+    copy.__qualname__ = function.__qualname__
+    return copy
+
+
+def insert_dispatchers(function: FunctionType) -> None:
+    """Replace the parts among the globals of a function by their dispatchers.
+
+    Only parts whose names occur in the code of the function are replaced. A name that occurs may
+    also be the name of an attribute: `exp` in `strict_math` has the name of `math.exp`. `int`
+    becomes a cast, because numba would otherwise compile a function for each type.
+    """
+    import numba
+
+    names = function.__globals__
+    names["int"] = numba.int64
+    for name in function.__code__.co_names:
+        part = names.get(name)
+        if isinstance(part, KernelPart):
+            names[name] = part.dispatcher
