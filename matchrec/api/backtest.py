@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
 
 from matchrec.api.clause import Clause
-from matchrec.automaton.closure import UNREACHABLE
+from matchrec.automaton.facts import UNREACHABLE
 from matchrec.compile.coverage import CoverageDraft, CoverageTask
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors import labels as errors

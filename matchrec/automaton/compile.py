@@ -23,7 +23,8 @@ from operator import or_
 
 from typing_extensions import assert_never
 
-from matchrec.automaton.closure import Folding, FollowSets, find_reachable, find_targets, fold
+from matchrec.automaton.facts import FollowSets, find_targets
+from matchrec.automaton.folding import Folding, find_reachable, fold
 from matchrec.automaton.program import (
     GUARD_END,
     GUARD_START,
@@ -124,8 +125,8 @@ class _PatternCompiler:
     """
 
     pattern: RowPattern
-    # Ids of variables by name.
-    ids: dict[str, int]
+    # The id of each variable, by its name.
+    variable_ids: dict[str, int]
     # All states so far.
     states: list[State] = field(default_factory=list)
     # The state of each part that is compiled already, by the part and its continuations.
@@ -144,9 +145,9 @@ class _PatternCompiler:
         self.states.append(State(edges))
         return len(self.states) - 1
 
-    def begin(self, variable: Variable, target: StateId) -> Edge:
+    def build_begin_edge(self, variable: Variable, target: StateId) -> Edge:
         """Return the edge on which a row is mapped to `variable`."""
-        return Edge(Action.BEGIN, target, self.ids[variable.name], excluded=self.excluded)
+        return Edge(Action.BEGIN, target, self.variable_ids[variable.name], excluded=self.excluded)
 
     def compile_node(self, node: RowPattern, then: _Then) -> StateId:
         """Return the state that matches `node` and goes on at `then`."""
@@ -165,14 +166,16 @@ class _PatternCompiler:
             case PartitionEnd():
                 return self.add_state(Edge(Action.PROCEED, then.empty, anchor=GUARD_END))
             case Negation(names):
-                forbids = tuple(self.ids[name] for name in names)
+                forbids = tuple(self.variable_ids[name] for name in names)
                 return self.add_state(Edge(Action.PROCEED, then.empty, forbids=forbids))
             case Variable():
-                return self.add_state(self.begin(node, then.consumed))
+                return self.add_state(self.build_begin_edge(node, then.consumed))
             case Concatenation(parts):
                 return self._compile_sequence(parts, then)
             case Alternation(parts):  # earlier alternatives are preferred
-                return self.add_state(*(_proceed(self.compile_node(part, then)) for part in parts))
+                return self.add_state(
+                    *(_build_proceed_edge(self.compile_node(part, then)) for part in parts)
+                )
             case Permutation(parts):
                 return self._compile_permutation(node, frozenset(range(len(parts))), then)
             case Quantified():
@@ -185,15 +188,15 @@ class _PatternCompiler:
     def _compile_sequence(self, parts: Sequence[RowPattern], then: _Then) -> StateId:
         """Return the state that matches parts one after the other and goes on at `then`."""
         for part in reversed(parts):
-            then = self._before(part, then)
+            then = self._compile_before(part, then)
         return then.empty
 
-    def _before(self, part: RowPattern, then: _Then) -> _Then:
+    def _compile_before(self, part: RowPattern, then: _Then) -> _Then:
         """Return the continuations of what precedes `part`.
 
         A row that is consumed there counts as consumed in `part` as well.
         """
-        return self._last_required(part, then, then)
+        return self._compile_last_required(part, then, then)
 
     def _compile_permutation(self, node: Permutation, left: frozenset[int], then: _Then) -> StateId:
         """Return the state before the parts still `left`, tried in lexicographic order of position.
@@ -210,24 +213,24 @@ class _PatternCompiler:
             for chosen in sorted(left):
                 others = left - {chosen}
                 if len(others) < 2 or _matches_in_one_way(node.parts[chosen]):
-                    edges.append(self._begin_permutation(node, others, chosen, then))
+                    edges.append(self._build_permutation_edge(node, others, chosen, then))
                     continue
                 for order in permutations(sorted(others)):
                     parts = [node.parts[index] for index in (chosen, *order)]
-                    edges.append(_proceed(self._compile_sequence(parts, then)))
+                    edges.append(_build_proceed_edge(self._compile_sequence(parts, then)))
             self.compiled[key] = self.add_state(*edges)
         return self.compiled[key]
 
-    def _begin_permutation(
+    def _build_permutation_edge(
         self, node: Permutation, others: frozenset[int], chosen: int, then: _Then
     ) -> Edge:
         """Return the edge to the chosen part, from which the others follow in any order."""
         part = node.parts[chosen]
         after = self._compile_permutation(node, others, _Then(then.consumed, then.consumed))
         if isinstance(part, Variable):
-            return self.begin(part, after)
+            return self.build_begin_edge(part, after)
         empty = self._compile_permutation(node, others, then)
-        return _proceed(self.compile_node(part, _Then(after, empty)))
+        return _build_proceed_edge(self.compile_node(part, _Then(after, empty)))
 
     def _compile_quantified(self, node: Quantified, then: _Then) -> StateId:
         """Compile required iterations, then optional ones; the last one is compiled first."""
@@ -237,11 +240,11 @@ class _PatternCompiler:
         else:
             after = then
             for _ in range(node.most - node.least):
-                after = self._optional(node, after, then)
+                after = self._compile_optional_iteration(node, after, then)
         if node.least > 0:
-            after = self._last_required(node.part, after, then)
+            after = self._compile_last_required(node.part, after, then)
         for _ in range(node.least - 1):  # an empty iteration counts, and the next one runs
-            after = self._before(node.part, after)
+            after = self._compile_before(node.part, after)
         return after.empty
 
     def _compile_loop(self, node: Quantified, exit_state: StateId) -> StateId:
@@ -251,10 +254,10 @@ class _PatternCompiler:
             loop = self.add_state()
             self.compiled[key] = loop  # before the part is compiled, which leads back to it
             if isinstance(node.part, Variable):
-                again = replace(self.begin(node.part, loop), action=Action.TAKE)
+                again = replace(self.build_begin_edge(node.part, loop), action=Action.TAKE)
             else:
-                again = _proceed(self.compile_node(node.part, _Then(loop, exit_state)))
-            self.states[loop] = State(_ordered(node, again, _proceed(exit_state)))
+                again = _build_proceed_edge(self.compile_node(node.part, _Then(loop, exit_state)))
+            self.states[loop] = State(_order_edges(node, again, _build_proceed_edge(exit_state)))
         return self.compiled[key]
 
     def _compile_entry(self, node: Quantified, then: _Then) -> StateId:
@@ -263,12 +266,12 @@ class _PatternCompiler:
         if then.consumed == then.empty:
             return loop
         if isinstance(node.part, Variable):
-            first = self.begin(node.part, loop)
+            first = self.build_begin_edge(node.part, loop)
         else:
-            first = _proceed(self.compile_node(node.part, _Then(loop, then.empty)))
-        return self.add_state(*_ordered(node, first, _proceed(then.empty)))
+            first = _build_proceed_edge(self.compile_node(node.part, _Then(loop, then.empty)))
+        return self.add_state(*_order_edges(node, first, _build_proceed_edge(then.empty)))
 
-    def _optional(self, node: Quantified, after: _Then, then: _Then) -> _Then:
+    def _compile_optional_iteration(self, node: Quantified, after: _Then, then: _Then) -> _Then:
         """Return the continuations before one more optional iteration; an empty one ends the loop.
 
         Args:
@@ -279,23 +282,22 @@ class _PatternCompiler:
 
         def add_entry(leave: StateId) -> StateId:
             """Add the state from which a run may enter the iteration or `leave` the loop."""
-            again = _proceed(self.compile_node(node.part, _Then(after.consumed, leave)))
-            return self.add_state(*_ordered(node, again, _proceed(leave)))
+            again = _build_proceed_edge(self.compile_node(node.part, _Then(after.consumed, leave)))
+            return self.add_state(*_order_edges(node, again, _build_proceed_edge(leave)))
 
         consumed = add_entry(then.consumed)
         if then.consumed == then.empty:
             return _Then(consumed, consumed)
         return _Then(consumed, add_entry(then.empty))
 
-    def _last_required(self, part: RowPattern, after: _Then, then: _Then) -> _Then:
+    def _compile_last_required(self, part: RowPattern, after: _Then, then: _Then) -> _Then:
         """Return the continuations before the iteration that reaches the least number of them.
 
         An empty iteration ends the loop.
         """
-        return _Then(
-            self.compile_node(part, _Then(after.consumed, then.consumed)),
-            self.compile_node(part, _Then(after.consumed, then.empty)),
-        )
+        consumed = self.compile_node(part, _Then(after.consumed, then.consumed))
+        empty = self.compile_node(part, _Then(after.consumed, then.empty))
+        return _Then(consumed, empty)
 
 
 def _matches_in_one_way(node: RowPattern) -> bool:
@@ -309,12 +311,12 @@ def _matches_in_one_way(node: RowPattern) -> bool:
             return all(_matches_in_one_way(child) for child in list_children(node))
 
 
-def _proceed(target: StateId) -> Edge:
+def _build_proceed_edge(target: StateId) -> Edge:
     """Return an unconditional proceed edge."""
     return Edge(Action.PROCEED, target)
 
 
-def _ordered(node: Quantified, again: Edge, leave: Edge) -> tuple[Edge, Edge]:
+def _order_edges(node: Quantified, again: Edge, leave: Edge) -> tuple[Edge, Edge]:
     """Return two edges in preferment order.
 
     A greedy quantifier prefers one more iteration, a reluctant one prefers to leave.
@@ -324,8 +326,8 @@ def _ordered(node: Quantified, again: Edge, leave: Edge) -> tuple[Edge, Edge]:
 
 # The row pattern of a plan, compiled: its program, the program folded, and facts about them.
 #
-# Made once for a query, right after `plan.resolve`. Pruning, the choice of the algorithm,
-# lookaround and cost read its facts; the search makes its arrays from the folding.
+# It is made once for a query, right after `plan.resolve`. Pruning, the choice of the algorithm,
+# lookaround and cost read its facts. The search makes its arrays from the folding.
 
 
 # A program with more states counts as ambiguous without a look: all others are searched from each.
@@ -336,8 +338,8 @@ MOST_SEARCHED = 60
 class CompiledPattern:
     """A program and its folding, which says what a row does to a run in each state.
 
-    Facts are computed when they are first read. Picklable, so that workers need not fold again. The
-    hash does not visit every edge.
+    Facts are computed when they are first read. It can be pickled, so that workers need not fold
+    the program again. The hash does not visit every edge.
     """
 
     program: Program
@@ -350,11 +352,13 @@ class CompiledPattern:
     def longest(self) -> int | None:
         """Return the number of rows of the longest match, None if there is no bound."""
         folded = self.folding.choices
-        targets_of = {state: find_targets(folded, state) for state in range(len(folded))}
+        targets_by_state = {state: find_targets(folded, state) for state in range(len(folded))}
         longest: dict[int, int] = {}
         try:
-            for state in TopologicalSorter(targets_of).static_order():  # after all it leads to
-                lengths = (longest[target] + 1 for target in targets_of[state])
+            for state in TopologicalSorter(
+                targets_by_state
+            ).static_order():  # after all it leads to
+                lengths = (longest[target] + 1 for target in targets_by_state[state])
                 longest[state] = max(lengths, default=0)
         except CycleError:
             return None
@@ -401,7 +405,7 @@ class CompiledPattern:
     @cached_property
     def follow(self) -> FollowSets:
         """Return which variables begin and end matches, and which follow each other."""
-        return FollowSets.of(self.folding.choices)
+        return FollowSets.compute(self.folding.choices)
 
 
 def compile_pattern(plan: MatchPlan) -> CompiledPattern:

@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain, takewhile
 
-from matchrec.automaton.closure import Choice, Effect, Folding, limit_choices, number_states
+from matchrec.automaton.folding import Choice, Effect, Folding, limit_choices, number_states
 from matchrec.automaton.program import (
     A_MATCH,
     FIRST_NEAR,
@@ -53,8 +53,8 @@ from matchrec.plan.stages import (
 
 # What is left of a pattern of stages while it is compiled, and what holds until the next row.
 #
-# The key of a state is what follows it (`Rest`, `Repeated`) and what the next row must not be
-# (`Pending`).
+# The key of a state is what follows it (`RemainingSteps`, `Repetitions`) and what the next row must
+# not be (`Pending`).
 
 StageNames = tuple[str, ...]
 Nots = tuple[ForbiddenEvent, ...]
@@ -71,13 +71,13 @@ class Pending:
     # The NOTs since the last part. They end the pattern if nothing follows.
     closing: Nots = ()
     # Number of enclosing groups, counted from the innermost, whose repetition has no row yet.
-    empty: int = 0
+    empty_groups: int = 0
 
-    def with_stops(self, *tests: str) -> Pending:
+    def add_stops(self, *tests: str) -> Pending:
         """Add tests to `stops`, each once."""
         return replace(self, stops=tuple(dict.fromkeys((*self.stops, *tests))))
 
-    def with_kills(self, *tests: str | None) -> Pending:
+    def add_kills(self, *tests: str | None) -> Pending:
         """Add tests to `kills`, each once. None is ignored."""
         kills = (test for test in (*self.kills, *tests) if test is not None)
         return replace(self, kills=tuple(dict.fromkeys(kills)))
@@ -87,7 +87,7 @@ NOT_PENDING = Pending()
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class RemainingSteps:
     """What follows: some steps from an index on, and what follows them.
 
     The hash does not visit the steps, because many of these share them.
@@ -95,33 +95,33 @@ class Rest:
 
     steps: tuple[RepeatedPart | ForbiddenEvent, ...]
     # The index of the first step.
-    at: int
+    index: int
     # What follows the steps; None is the end of the pattern.
-    then: Rest | Repeated | None
+    then: RemainingSteps | Repetitions | None
     # Tests of the enclosing groups' loops that end them. None of the steps may read their rows.
     until: StageNames = ()
     # The contiguity of the first step if an enclosing group decides it.
-    first: Contiguity | None = None
+    first_contiguity: Contiguity | None = None
 
-    def tail(self) -> Rest:
+    def skip_first(self) -> RemainingSteps:
         """Return what follows the first step."""
-        return replace(self, at=self.at + 1, first=None)
+        return replace(self, index=self.index + 1, first_contiguity=None)
 
     def __hash__(self) -> int:
-        return hash((self.at, self.then, self.until, self.first))
+        return hash((self.index, self.then, self.until, self.first_contiguity))
 
 
 @dataclass(frozen=True, slots=True)
-class Repeated:
+class Repetitions:
     """What follows some repetitions of a part."""
 
     part: RepeatedPart
     # Number of repetitions so far.
     count: int
-    # The rest that begins with the part.
-    rest: Rest
+    # The remaining steps; the first one is the part.
+    remaining: RemainingSteps
 
-    def after_next(self) -> Repeated:
+    def repeat_once(self) -> Repetitions:
         """Return what follows one more repetition."""
         count = self.count + 1
         if self.part.most is None:
@@ -144,40 +144,42 @@ class Repeated:
         """Return which rows may be skipped before the next repetition."""
         if self.count > 0:
             return self.part.inner
-        return self.rest.first or self.part.contiguity
+        return self.remaining.first_contiguity or self.part.contiguity
 
 
-def following_nots(rest: Rest | Repeated | None) -> Nots:
+def find_following_nots(remaining: RemainingSteps | Repetitions | None) -> Nots:
     """Return the NOTs directly after a part, which hold between its repetitions, too.
 
     NOTs that wait for the end of the window are left out: they judge each prefix of a loop by
     itself.
     """
-    if rest is None:
+    if remaining is None:
         return ()
-    if isinstance(rest, Repeated):
-        return following_nots(rest.rest.tail())
-    if rest.at == len(rest.steps):
-        return following_nots(rest.then)
-    leading = takewhile(lambda step: isinstance(step, ForbiddenEvent), rest.steps[rest.at :])
+    if isinstance(remaining, Repetitions):
+        return find_following_nots(remaining.remaining.skip_first())
+    if remaining.index == len(remaining.steps):
+        return find_following_nots(remaining.then)
+    leading = takewhile(
+        lambda step: isinstance(step, ForbiddenEvent), remaining.steps[remaining.index :]
+    )
     nots = tuple(step for step in leading if isinstance(step, ForbiddenEvent))
-    ends_pattern = rest.then is None and rest.at + len(nots) == len(rest.steps)
+    ends_pattern = remaining.then is None and remaining.index + len(nots) == len(remaining.steps)
     if ends_pattern and nots and not nots[-1].only_next:
         return tuple(event for event in nots if event.only_next)
     return nots
 
 
-def is_over(rest: Rest) -> bool:
+def is_over(remaining: RemainingSteps) -> bool:
     """Return whether only NOTs follow until the end of the pattern."""
-    only_nots = all(isinstance(step, ForbiddenEvent) for step in rest.steps[rest.at :])
-    return only_nots and rest.then is None
+    only_nots = all(isinstance(step, ForbiddenEvent) for step in remaining.steps[remaining.index :])
+    return only_nots and remaining.then is None
 
 
-def part_name(part: RepeatedPart) -> str:
+def name_part(part: RepeatedPart) -> str:
     """Return the names of the stages of a part, separated by spaces."""
     if isinstance(part.content, Single):
         return part.content.name
-    return " ".join(part_name(step) for step in part.content if isinstance(step, RepeatedPart))
+    return " ".join(name_part(step) for step in part.content if isinstance(step, RepeatedPart))
 
 
 MOST_STATES = 5_000
@@ -194,7 +196,7 @@ def compile_stages(steps: Steps, variables: StageNames) -> Program:
         MatchRecognizePlanError: repetitions make the program too large.
     """
     compiler = _StageCompiler({name: number for number, name in enumerate(variables)})
-    start = compiler.compile_rest(Rest(steps, 0, None), NOT_PENDING)
+    start = compiler.compile_remaining(RemainingSteps(steps, 0, None), NOT_PENDING)
     while compiler.unfilled:  # making edges may add states
         state, edges = compiler.unfilled.pop()
         compiler.states[state] = State(tuple(edges))
@@ -219,12 +221,12 @@ def compile_stages(steps: Steps, variables: StageNames) -> Program:
 class _StageCompiler:
     """Makes the states of a program, one for each key."""
 
-    # Ids of stages and tests, by name.
-    ids: dict[str, int]
+    # The id of each stage and test, by its name.
+    test_ids: dict[str, int]
     states: list[State] = field(default_factory=lambda: [State(), State()])
     names: list[str] = field(default_factory=lambda: ["end", "stop"])
-    # The states so far, by key.
-    made: dict[object, StateId] = field(default_factory=dict)
+    # The state of each key for which one has been made.
+    state_by_key: dict[object, StateId] = field(default_factory=dict)
     # States in which a run becomes a match when its window ends.
     pending: set[StateId] = field(default_factory=set)
     # States whose edges are still to be made. As each waits for its turn, the stack is only as deep
@@ -234,29 +236,29 @@ class _StageCompiler:
     FINAL = 0
     STOP = 1
 
-    def make(self, key: object, name: str, edges: Iterator[Edge]) -> StateId:
+    def get_state(self, key: object, name: str, edges: Iterator[Edge]) -> StateId:
         """Return the state with a key; make it if there is none yet.
 
         Args:
-            key: what the state is made for.
+            key: identifies the state: what follows it, and what must hold for the next row.
             name: its name.
             edges: its edges, read later.
 
         Raises:
             MatchRecognizePlanError: there are more than MOST_STATES.
         """
-        if key not in self.made:
+        if key not in self.state_by_key:
             if len(self.states) >= MOST_STATES:
                 raise pattern_too_large(None, limit=MOST_STATES, what="states")
-            self.made[key] = len(self.states)
+            self.state_by_key[key] = len(self.states)
             self.states.append(State())
             self.names.append(name)
-            self.unfilled.append((self.made[key], edges))
-        return self.made[key]
+            self.unfilled.append((self.state_by_key[key], edges))
+        return self.state_by_key[key]
 
     def find_ids(self, tests: StageNames) -> tuple[int, ...]:
         """Return the ids of tests, each once."""
-        return tuple(self.ids[test] for test in dict.fromkeys(tests))
+        return tuple(self.test_ids[test] for test in dict.fromkeys(tests))
 
     def build_proceed_edge(
         self, target: StateId, needs: StageNames = (), forbids: StageNames = ()
@@ -271,45 +273,52 @@ class _StageCompiler:
         for test in tests:
             yield self.build_proceed_edge(self.STOP, (test,))
 
-    def compile_rest(self, rest: Rest | Repeated | None, pending: Pending) -> StateId:
-        """Return the state of a run before `rest`."""
-        if rest is None:
+    def compile_remaining(
+        self, remaining: RemainingSteps | Repetitions | None, pending: Pending
+    ) -> StateId:
+        """Return the state of a run before `remaining`."""
+        if remaining is None:
             return self.compile_end(pending)
-        if isinstance(rest, Repeated):
+        if isinstance(remaining, Repetitions):
             # The repetition of a group is over, so the group is no longer around what follows.
-            outside = replace(pending, empty=max(0, pending.empty - 1))
-            if pending.empty > 0 and rest.is_enough:
-                return self.compile_rest(rest.rest.tail(), outside)
-            return self.compile_part(rest, outside)
-        if rest.at == len(rest.steps):
-            return self.compile_rest(rest.then, pending)
-        step = rest.steps[rest.at]
+            outside = replace(pending, empty_groups=max(0, pending.empty_groups - 1))
+            if pending.empty_groups > 0 and remaining.is_enough:
+                return self.compile_remaining(remaining.remaining.skip_first(), outside)
+            return self.compile_part(remaining, outside)
+        if remaining.index == len(remaining.steps):
+            return self.compile_remaining(remaining.then, pending)
+        step = remaining.steps[remaining.index]
         if isinstance(step, RepeatedPart):
-            return self.compile_part(Repeated(step, 0, rest), replace(pending, closing=()))
+            return self.compile_part(Repetitions(step, 0, remaining), replace(pending, closing=()))
         closing = replace(pending, closing=(*pending.closing, step))
         if not step.only_next:
-            return self.compile_rest(rest.tail(), closing.with_stops(step.test))
-        if is_over(rest.tail()):
-            return self.compile_rest(rest.tail(), closing)
-        return self.compile_nots((step,), closing, rest)
+            return self.compile_remaining(remaining.skip_first(), closing.add_stops(step.test))
+        if is_over(remaining.skip_first()):
+            return self.compile_remaining(remaining.skip_first(), closing)
+        return self.compile_nots((step,), closing, remaining)
 
-    def compile_nots(self, nots: Nots, pending: Pending, rest: Rest | StateId) -> StateId:
+    def compile_nots(
+        self, nots: Nots, pending: Pending, remaining: RemainingSteps | StateId
+    ) -> StateId:
         """Return the state whose next row must not satisfy some NOTs.
 
         Args:
             nots: the NOTs.
             pending: what else holds until the next row is mapped.
-            rest: the state that follows, or the rest that begins with the NOT.
+            remaining: the state that follows, or the remaining steps, the first of them the NOT.
         """
-        edges = self.build_edges_of_nots(nots, pending, rest)
-        return self.make((nots, pending, rest), nots[0].name, edges)
+        edges = self.build_not_edges(nots, pending, remaining)
+        return self.get_state((nots, pending, remaining), nots[0].name, edges)
 
-    def build_edges_of_nots(
-        self, nots: Nots, pending: Pending, rest: Rest | StateId
+    def build_not_edges(
+        self, nots: Nots, pending: Pending, remaining: RemainingSteps | StateId
     ) -> Iterator[Edge]:
         """Yield the edges of the state of `compile_nots`."""
         tests = tuple(event.test for event in nots)
-        target = rest if isinstance(rest, int) else self.compile_rest(rest.tail(), pending)
+        if isinstance(remaining, int):
+            target = remaining
+        else:
+            target = self.compile_remaining(remaining.skip_first(), pending)
         yield self.build_proceed_edge(target, forbids=tests)
         yield from self.build_stop_edges(tests)
 
@@ -318,7 +327,7 @@ class _StageCompiler:
         closing = pending.closing
         if not closing:
             return self.FINAL
-        state = self.make(("end", closing), closing[-1].name, self.build_end_edges(closing))
+        state = self.get_state(("end", closing), closing[-1].name, self.build_end_edges(closing))
         if closing[-1].only_next:
             return state
         self.pending.add(state)
@@ -340,120 +349,127 @@ class _StageCompiler:
         for test in near_tests:
             yield Edge(Action.IGNORE, self.FINAL, needs=self.find_ids((test,)))
         tests = (*(event.test for event in closing if not event.only_next), *near_tests)
-        yield Edge(Action.IGNORE, self.made["end", closing], forbids=self.find_ids(tests))
+        yield Edge(Action.IGNORE, self.state_by_key["end", closing], forbids=self.find_ids(tests))
 
-    def compile_part(self, repeated: Repeated, pending: Pending) -> StateId:
+    def compile_part(self, repetitions: Repetitions, pending: Pending) -> StateId:
         """Return the state of a run after some repetitions of a part."""
-        part = repeated.part
-        if part.most is not None and repeated.count >= part.most:
-            return self.compile_exit(repeated, pending)
+        part = repetitions.part
+        if part.most is not None and repetitions.count >= part.most:
+            return self.compile_exit(repetitions, pending)
         # What holds if the run goes on with another repetition.
         going_on = pending
         next_row_nots = Nots()
-        if repeated.count > 0:
-            nots = following_nots(repeated.rest.tail())
+        if repetitions.count > 0:
+            nots = find_following_nots(repetitions.remaining.skip_first())
             lasting_tests = (event.test for event in nots if not event.only_next)
-            going_on = pending.with_kills(part.gap).with_stops(*lasting_tests)
-            if repeated.may_leave:
+            going_on = pending.add_kills(part.gap).add_stops(*lasting_tests)
+            if repetitions.may_leave:
                 next_row_nots = tuple(event for event in nots if event.only_next)
         if isinstance(part.content, tuple):
-            return self.compile_group(repeated, going_on, pending, next_row_nots)
-        key: tuple[object, ...] = (repeated, pending)
+            return self.compile_group(repetitions, going_on, pending, next_row_nots)
+        key: tuple[object, ...] = (repetitions, pending)
         name = part.content.name
         waiting_key = key
-        if repeated.may_leave and repeated.contiguity is not Contiguity.STRICT:
+        if repetitions.may_leave and repetitions.contiguity is not Contiguity.STRICT:
             # A companion without proceed edges, so that a run that skips rows follows them once.
             waiting_key = ("companion", *key)
-            self.make(waiting_key, name, self.build_stage_edges(repeated, going_on, waiting_key))
-        fresh = going_on.with_stops(*(event.test for event in next_row_nots))
-        build_exit_edges = self.build_exit_edges(repeated, pending) if repeated.may_leave else ()
-        edges = chain(self.build_stage_edges(repeated, fresh, waiting_key), build_exit_edges)
-        return self.make(key, name, edges)
+            companion_edges = self.build_stage_edges(repetitions, going_on, waiting_key)
+            self.get_state(waiting_key, name, companion_edges)
+        # What holds for the next row, but not for the rows after a skipped one.
+        first_pending = going_on.add_stops(*(event.test for event in next_row_nots))
+        edges = self.build_stage_edges(repetitions, first_pending, waiting_key)
+        if repetitions.may_leave:
+            edges = chain(edges, self.build_exit_edges(repetitions, pending))
+        return self.get_state(key, name, edges)
 
     def build_stage_edges(
-        self, repeated: Repeated, pending: Pending, waiting_key: object
+        self, repetitions: Repetitions, pending: Pending, waiting_key: object
     ) -> Iterator[Edge]:
         """Yield the edges of a single stage that read a row, and those to the stop state.
 
         Args:
-            repeated: the stage and its repetitions so far.
+            repetitions: the stage and its repetitions so far.
             pending: what holds until the next row is mapped.
             waiting_key: the key of the state in which a run waits that skips a row.
         """
-        part = repeated.part
+        part = repetitions.part
         content = part.content
         assert isinstance(content, Single)
         near_tests = () if part.near is None else (part.near,)
-        kills = (*repeated.rest.until, *pending.kills, *near_tests)
+        kills = (*repetitions.remaining.until, *pending.kills, *near_tests)
         until_tests = () if part.until is None else (part.until.test,)
-        target = self.compile_part(repeated.after_next(), NOT_PENDING)
+        target = self.compile_part(repetitions.repeat_once(), NOT_PENDING)
         yield Edge(
             Action.TAKE,
             target,
-            self.ids[content.name],
+            self.test_ids[content.name],
             needs=self.find_ids((content.test,)),
             forbids=self.find_ids((*until_tests, *kills)),
         )
-        if repeated.contiguity is not Contiguity.STRICT:
-            takeable = (content.test,) if repeated.contiguity is Contiguity.RELAXED else ()
+        if repetitions.contiguity is not Contiguity.STRICT:
+            takeable = (content.test,) if repetitions.contiguity is Contiguity.RELAXED else ()
             # While it waits for its first row, a loop ignores the event that would end it.
-            ending = until_tests if repeated.count > 0 else ()
+            ending = until_tests if repetitions.count > 0 else ()
             forbids = self.find_ids((*takeable, *ending, *kills))
-            yield Edge(Action.IGNORE, self.made[waiting_key], forbids=forbids)
+            yield Edge(Action.IGNORE, self.state_by_key[waiting_key], forbids=forbids)
         yield from self.build_stop_edges(pending.stops)
 
-    def build_exit_edges(self, repeated: Repeated, pending: Pending) -> Iterator[Edge]:
+    def build_exit_edges(self, repetitions: Repetitions, pending: Pending) -> Iterator[Edge]:
         """Yield the edges on which a part is left."""
-        part = repeated.part
-        exit_state = self.compile_exit(repeated, pending)
+        part = repetitions.part
+        exit_state = self.compile_exit(repetitions, pending)
         if part.greedy and part.has_choice and part.until is not None:
             # The event that ends a greedy loop may be read by what follows, whatever it satisfies.
             until = (part.until.test,)
-            yield self.build_proceed_edge(self.compile_rest(repeated.rest.tail(), pending), until)
+            yield self.build_proceed_edge(
+                self.compile_remaining(repetitions.remaining.skip_first(), pending), until
+            )
             yield self.build_proceed_edge(exit_state, (), until)
         else:
             yield self.build_proceed_edge(exit_state)
 
-    def compile_exit(self, repeated: Repeated, pending: Pending) -> StateId:
+    def compile_exit(self, repetitions: Repetitions, pending: Pending) -> StateId:
         """Return the state after a part.
 
         After a greedy stage, no edge may read a row that the stage would have taken.
         """
-        part = repeated.part
+        part = repetitions.part
         if part.greedy and part.has_choice and isinstance(part.content, Single):
-            pending = pending.with_kills(part.content.test)
-        return self.compile_rest(repeated.rest.tail(), pending)
+            pending = pending.add_kills(part.content.test)
+        return self.compile_remaining(repetitions.remaining.skip_first(), pending)
 
     def compile_group(
-        self, repeated: Repeated, going_on: Pending, leaving: Pending, next_row_nots: Nots
+        self, repetitions: Repetitions, going_on: Pending, leaving: Pending, next_row_nots: Nots
     ) -> StateId:
         """Return the state before a repetition of a group.
 
         Args:
-            repeated: the group and its repetitions so far.
+            repetitions: the group and its repetitions so far.
             going_on: what holds until the next row if the group is repeated.
             leaving: what holds until the next row if the group is left.
             next_row_nots: what the next row must not be if the group is repeated.
         """
-        part = repeated.part
-        rest = repeated.rest
+        part = repetitions.part
+        remaining = repetitions.remaining
         assert isinstance(part.content, tuple)
-        inside = replace(going_on, empty=going_on.empty + 1)
-        until = rest.until if part.until is None else (*rest.until, part.until.test)
-        body = Rest(part.content, 0, repeated.after_next(), until, repeated.contiguity)
-        if not repeated.may_leave:
-            return self.compile_rest(body, inside)
+        inside = replace(going_on, empty_groups=going_on.empty_groups + 1)
+        until = remaining.until if part.until is None else (*remaining.until, part.until.test)
+        body = RemainingSteps(
+            part.content, 0, repetitions.repeat_once(), until, repetitions.contiguity
+        )
+        if not repetitions.may_leave:
+            return self.compile_remaining(body, inside)
         edges = chain(
             self.build_entry_edges(body, inside, next_row_nots),
-            self.build_exit_edges(repeated, leaving),
+            self.build_exit_edges(repetitions, leaving),
         )
-        return self.make((repeated, leaving), f"({part_name(part)})", edges)
+        return self.get_state((repetitions, leaving), f"({name_part(part)})", edges)
 
     def build_entry_edges(
-        self, body: Rest, pending: Pending, next_row_nots: Nots
+        self, body: RemainingSteps, pending: Pending, next_row_nots: Nots
     ) -> Iterator[Edge]:
         """Yield the edge to the first stage of a group."""
-        head = self.compile_rest(body, pending)
+        head = self.compile_remaining(body, pending)
         if next_row_nots:
             head = self.compile_nots(next_row_nots, pending, head)
         yield self.build_proceed_edge(head)
@@ -599,7 +615,7 @@ class _Folder:
         ignore = ignores[-1] if ignores and not waiting.starts else None
         return take, ignore
 
-    def find_stops(self, waiting: WaitingState) -> set[VariableId]:
+    def find_stopping_tests(self, waiting: WaitingState) -> set[VariableId]:
         """Return the tests of NOTs that stop a run in a waiting state."""
         return {
             test
@@ -615,15 +631,15 @@ class _Folder:
             return
         for edge in self.find_edges(waiting, Action.IGNORE):  # completed by time
             for test in edge.needs:
-                yield apply_effect(test, Effect.COMPLETES)
-        ends = self.find_ends(waiting)
+                yield build_effect_choice(test, Effect.COMPLETES)
+        ends = self.find_ending_tests(waiting)
         nears = set(self.nears)
         for test in sorted(ends & nears):
-            yield apply_effect(test, Effect.TIMES_OUT)
+            yield build_effect_choice(test, Effect.TIMES_OUT)
         for test in sorted(ends - nears):
-            yield apply_effect(test, Effect.ENDS)
-        for test in sorted(self.find_stops(waiting) - ends):
-            yield apply_effect(test, Effect.STOPS)
+            yield build_effect_choice(test, Effect.ENDS)
+        for test in sorted(self.find_stopping_tests(waiting) - ends):
+            yield build_effect_choice(test, Effect.STOPS)
         take, ignore = self.find_reading_edges(waiting)
         if take is not None:
             yield from self.list_taking_choices(take, ignore, ends)
@@ -632,13 +648,13 @@ class _Folder:
         if ignore.target == self.program.final:
             yield Choice(0, None, None, effect=Effect.COMPLETES), None
 
-    def find_ends(self, waiting: WaitingState) -> set[VariableId]:
+    def find_ending_tests(self, waiting: WaitingState) -> set[VariableId]:
         """Return the tests of rows that end a run, because no edge reads such a row."""
         forbidden = [
             set(edge.forbids) for edge in self.find_reading_edges(waiting) if edge is not None
         ]
         ends = set.intersection(*forbidden) | waiting.forbids
-        ends |= self.find_stops(waiting) & self.tests.direct
+        ends |= self.find_stopping_tests(waiting) & self.tests.direct
         ends |= {self.tests.complements[test] for test in waiting.needs}
         if waiting.starts:
             return ends.difference(self.nears)  # no row before that could be too far away
@@ -665,11 +681,11 @@ class _Folder:
             if target.state != self.program.final:
                 yield mapped, target
         for blocking_test in sorted(blocking - {test}):
-            yield apply_effect(blocking_test, Effect.BLOCKS)
+            yield build_effect_choice(blocking_test, Effect.BLOCKS)
         for target in targets:
             if target.state == self.program.final:
                 for forbidden_test in sorted(target.forbids):
-                    yield apply_effect(forbidden_test, Effect.CUTS)
+                    yield build_effect_choice(forbidden_test, Effect.CUTS)
                 yield mapped, WaitingState(target.state)
 
     def find_state_after_skip(self, waiting: WaitingState) -> WaitingState | None:
@@ -708,6 +724,6 @@ class _Folder:
         return NOT_NEAR
 
 
-def apply_effect(test: VariableId, effect: Effect) -> tuple[Choice, None]:
+def build_effect_choice(test: VariableId, effect: Effect) -> tuple[Choice, None]:
     """Return the choice of a row that satisfies a test and has an effect. It leads nowhere."""
     return Choice(0, None, None, test=test, effect=effect), None

@@ -27,17 +27,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, count
 
-from matchrec.automaton.closure import (
+from matchrec.automaton.compile import CompiledPattern, compile_program
+from matchrec.automaton.facts import find_least_rows
+from matchrec.automaton.folding import (
     Choice,
     Effect,
     Folded,
     Folding,
-    find_least_rows,
     fold,
     limit_choices,
     number_states,
 )
-from matchrec.automaton.compile import CompiledPattern, compile_program
 from matchrec.automaton.program import A_MATCH, GUARD_START
 from matchrec.plan.pattern import RowPattern, Variable, replace_children
 from matchrec.source import Span
@@ -294,7 +294,7 @@ def find_stage_occurrences(compiled: CompiledPattern, stages: int) -> Occurrence
         stages: how many stages it has.
     """
     folding = compiled.folding
-    remaining = find_least_rows(accept_by_time(folding))
+    remaining = find_least_rows(add_acceptances_by_time(folding))
     first_states = frozenset(range(folding.starts))
     # A run that begins awaits the occurrences that any of the first states awaits.
     siblings = [
@@ -310,7 +310,7 @@ def find_stage_occurrences(compiled: CompiledPattern, stages: int) -> Occurrence
     )
 
 
-def accept_by_time(folding: Folding) -> Folded:
+def add_acceptances_by_time(folding: Folding) -> Folded:
     """Return the choices, with an acceptance in states where a run needs only time, not rows."""
     accept = Choice(0, None, None)
     accepting = []

@@ -124,9 +124,9 @@ class Program:
         return any(edge.action is Action.IGNORE for state in self.states for edge in state.edges)
 
     def __str__(self) -> str:
-        return "\n".join(self.text_of(state) for state in range(len(self.states)))
+        return "\n".join(self.describe_state(state) for state in range(len(self.states)))
 
-    def text_of(self, state: StateId, formulas: Formulas = NO_FORMULAS) -> str:
+    def describe_state(self, state: StateId, formulas: Formulas = NO_FORMULAS) -> str:
         """Describe a state and its edges, one line each.
 
         Args:
@@ -134,18 +134,20 @@ class Program:
             formulas: formulas to append to edges. Edges that are missing here get none.
         """
         roles = " start" * (state == self.start) + " final" * (state == self.final)
-        lines = [f"{self.named(state)}{roles}"]
+        lines = [f"{self.name_state(state)}{roles}"]
         for order, edge in enumerate(self.states[state].edges):
             formula = formulas.get((state, order))
             condition = "" if formula is None else f" if {formula}"
-            lines.append(f"    {self.label(edge)} -> {self.named(edge.target)}{condition}")
+            lines.append(
+                f"    {self.describe_edge(edge)} -> {self.name_state(edge.target)}{condition}"
+            )
         return "\n".join(lines)
 
-    def named(self, state: StateId) -> str:
+    def name_state(self, state: StateId) -> str:
         """Return the name of a state, or its number if states have no names."""
         return self.names[state] if self.names else str(state)
 
-    def label(self, edge: Edge) -> str:
+    def describe_edge(self, edge: Edge) -> str:
         """Describe an edge without its target: its action, then its condition.
 
         For example `begin A`, `proceed if ^` or `take B excluded`.
@@ -162,18 +164,21 @@ class Program:
             words.append("excluded")
         return " ".join(words)
 
-    def dot(self, formulas: Formulas = NO_FORMULAS) -> str:
+    def to_dot(self, formulas: Formulas = NO_FORMULAS) -> str:
         """Draw the program in Graphviz's language; numbers on edges are their preferment order."""
         lines = ["digraph program {", "  rankdir=LR; node [shape=circle];"]
         lines += ['  start [shape=point, label=""];', f"  start -> {self.start};"]
         lines.append(f"  {self.final} [shape=doublecircle];")
-        lines += [f'  {number} [label="{escape(name)}"];' for number, name in enumerate(self.names)]
+        lines += [
+            f'  {number} [label="{escape_dot_text(name)}"];'
+            for number, name in enumerate(self.names)
+        ]
         for number, state in enumerate(self.states):
             for index, edge in enumerate(state.edges):
-                label = escape(self.label(edge))
+                label = escape_dot_text(self.describe_edge(edge))
                 formula = formulas.get((number, index))
                 if formula is not None:
-                    label += f"\\n{escape(formula)}"
+                    label += f"\\n{escape_dot_text(formula)}"
                 style = _LINE_STYLES[edge.action]
                 attributes = f'label="{index + 1}: {label}", style={style}'
                 lines.append(f"  {number} -> {edge.target} [{attributes}];")
@@ -233,19 +238,19 @@ def number_names(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(unique_names)
 
 
-def escape(text: str) -> str:
-    """Return text as it is written inside a string of Graphviz's language."""
+def escape_dot_text(text: str) -> str:
+    """Escape text for a string in Graphviz's language."""
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-# How a run ends.
-
-# What becomes of a run whose window or partition ends while it waits in a state. FIRST_NEAR + n:
-# it times out by window n between neighbouring rows or by the window of the whole match, whichever
-# ends first.
-NOTHING = 0
+# What becomes of a run whose window or partition ends while it waits in a state.
+NOTHING = 0  # the run is not output
 A_MATCH = 1
-TIMED_OUT = 2
+TIMED_OUT = 2  # the window of the whole match has ended
+# FIRST_NEAR + n: window n between neighbouring rows has ended, or the window of the whole match,
+# whichever ends first.
 FIRST_NEAR = 3
 UNFINISHED = -1  # the partition ended while the run was live, before its window ended
-NOT_NEAR = -1  # no window between neighbouring rows ends a run in this state
+
+# The value of `Folding.near` if no window between neighbouring rows ends a run in a state.
+NOT_NEAR = -1

@@ -23,7 +23,7 @@ from enum import Enum
 from itertools import product
 from typing import NamedTuple
 
-from matchrec.automaton.closure import Choice, Effect, Folding, find_reachable, number_states
+from matchrec.automaton.folding import Choice, Effect, Folding, find_reachable, number_states
 from matchrec.conditions.run_condition import (
     Arithmetic,
     Basic,

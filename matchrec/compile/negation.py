@@ -19,15 +19,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from matchrec.automaton.closure import (
+from matchrec.automaton.compile import CompiledPattern, compile_pattern
+from matchrec.automaton.facts import find_least_mapped
+from matchrec.automaton.folding import (
     ANCHORS,
     Choice,
     Folding,
     find_forbidden_variables,
-    find_least_mapped,
     number_states,
 )
-from matchrec.automaton.compile import CompiledPattern, compile_pattern
 from matchrec.automaton.program import VariableIds
 from matchrec.conditions.negation import ForbiddenRow, Viewpoint, join_tests
 from matchrec.conditions.residual import SplitCondition

@@ -25,8 +25,9 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import NamedTuple, Protocol
 
-from matchrec.automaton.closure import Choice, is_needed
 from matchrec.automaton.compile import CompiledPattern, compile_pattern
+from matchrec.automaton.facts import is_needed
+from matchrec.automaton.folding import Choice
 from matchrec.compile.columns import (
     ComputedValue,
     build_crossing,

@@ -20,7 +20,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from matchrec.automaton.closure import Effect, determinise, may_map_twice
+from matchrec.automaton.facts import may_map_twice
+from matchrec.automaton.folding import Effect, determinise
 from matchrec.automaton.program import A_MATCH
 from matchrec.compile.absences import end_runs_at_absent_rows
 from matchrec.compile.executable import ColumnAspect, TotalledColumn

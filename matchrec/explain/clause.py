@@ -96,7 +96,9 @@ class ExplainedClause:
         plan, executable = self.plan, self.executable
         program = executable.task.pattern.program
         edge_formulas = write_formulas(plan, executable.task)
-        states = (program.text_of(state, edge_formulas) for state in range(len(program.states)))
+        states = (
+            program.describe_state(state, edge_formulas) for state in range(len(program.states))
+        )
         yield "row pattern", iter((executable.pattern,))
         yield (
             "partitions and order",
@@ -133,7 +135,7 @@ class ExplainedClause:
     def dot(self) -> str:
         """The program in Graphviz's language."""
         task = self.executable.task
-        return task.pattern.program.dot(write_formulas(self.plan, task))
+        return task.pattern.program.to_dot(write_formulas(self.plan, task))
 
     @property
     def svg(self) -> str:

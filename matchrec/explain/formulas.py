@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 
 from typing_extensions import assert_never
 
-from matchrec.automaton.closure import Choice
+from matchrec.automaton.folding import Choice
 from matchrec.automaton.program import Action, Edge, Formulas, Program, StateId
 from matchrec.compile.executable import Executable
 from matchrec.conditions.evaluate import instructions as op
@@ -291,7 +291,7 @@ def find_blocking_labels(program: Program, state: StateId) -> list[str]:
     what comes next.
     """
     takes = [edge for edge in program.states[state].edges if edge.action is Action.TAKE]
-    labels = [program.label(edge) for edge in takes]
+    labels = [program.describe_edge(edge) for edge in takes]
     if not takes:
         labels = [label for label in find_next_labels(program, state) if label]
     return list(dict.fromkeys(labels))
@@ -310,7 +310,7 @@ def find_next_labels(program: Program, state: StateId) -> Iterator[str]:
             yield ""
         for edge in program.states[next_state].edges:
             if edge.variable is not None:
-                yield program.label(edge)
+                yield program.describe_edge(edge)
             elif edge.target not in visited:
                 visited.add(edge.target)
                 queue.append(edge.target)
@@ -333,7 +333,7 @@ def describe_nondeterminism(executable: Executable) -> Iterator[str]:
     for state, branching in find_branchings(task):
         states_by_source.setdefault(branching, []).append(state)
     for (source, runs), states in states_by_source.items():
-        names = limit_lines((program.named(state) for state in dict.fromkeys(states)), "more")
+        names = limit_lines((program.name_state(state) for state in dict.fromkeys(states)), "more")
         plural = "s" if len(states) > 1 else ""
         states_text = f"state{plural} {', '.join(names)}"
         yield f"{source} in {states_text}: the number of runs can grow {runs} with W"
@@ -461,7 +461,7 @@ def describe_registers(executable: Executable) -> Iterator[str]:
     lines = []
     for state in sorted(needed):
         names = " ".join(f"V{number}" for number in sorted(needed[state]))
-        lines.append(f"state {program.named(state)} needs: {names or 'nothing'}")
+        lines.append(f"state {program.name_state(state)} needs: {names or 'nothing'}")
     yield from limit_lines(lines, "more states")
 
 

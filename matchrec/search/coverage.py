@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from matchrec.automaton.closure import UNREACHABLE
+from matchrec.automaton.facts import UNREACHABLE
 from matchrec.automaton.occurrences import Occurrences
 from matchrec.search.interface import Condition, Room, Staged, Task
 from matchrec.search.kernels import counting, coverage, layout, selection_coverage

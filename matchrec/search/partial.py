@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from matchrec.automaton.closure import find_live_states
+from matchrec.automaton.facts import find_live_states
 from matchrec.automaton.program import A_MATCH, NOTHING, TIMED_OUT, UNFINISHED
 from matchrec.plan.clauses import MatchOutput
 from matchrec.search.interface import Room, Task

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.automaton.closure import find_live_states, find_states_reached_twice
+from matchrec.automaton.facts import find_live_states, find_states_reached_twice
 from matchrec.automaton.program import GUARD_END, TIMED_OUT
 from matchrec.conditions.evaluate.formulas import RowValues
 from matchrec.conditions.evaluate.instructions import MATCH_NUMBER, READ

@@ -37,7 +37,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec import memory
-from matchrec.automaton.closure import may_map_twice
+from matchrec.automaton.facts import may_map_twice
 from matchrec.automaton.program import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.conditions.functions.function import AnsiError
 from matchrec.errors.kinds import MakeRunError

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matchrec.automaton.closure import UNREACHABLE
+from matchrec.automaton.facts import UNREACHABLE
 from matchrec.automaton.occurrences import compile_occurrences
 from matchrec.conditions.run_condition import (
     Comparison,

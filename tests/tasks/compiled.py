@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from matchrec.automaton.closure import Folded, fold
 from matchrec.automaton.compile import CompiledPattern, compile_program
+from matchrec.automaton.folding import Folded, fold
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import RowPattern, list_variable_names
 

@@ -23,7 +23,7 @@ from fractions import Fraction
 from math import ceil, floor, nextafter
 from typing import NamedTuple
 
-from matchrec.automaton.closure import FollowSets
+from matchrec.automaton.facts import FollowSets
 from matchrec.automaton.program import VariableId
 from matchrec.conditions.row_column import OrderType
 from matchrec.conditions.split import ConditionSplitter, is_single_reference

@@ -17,8 +17,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from matchrec.automaton.closure import Choice, Folded, find_targets
 from matchrec.automaton.compile import CompiledPattern
+from matchrec.automaton.facts import find_targets
+from matchrec.automaton.folding import Choice, Folded
 from matchrec.automaton.program import VariableId, VariableIds
 from matchrec.compile.pruning.locality import Shortcut, find_obstacle
 from matchrec.conditions.residual import SplitCondition

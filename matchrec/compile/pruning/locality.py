@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from matchrec.automaton.closure import FollowSets
+from matchrec.automaton.facts import FollowSets
 from matchrec.plan import clauses, expression, pattern
 from matchrec.plan.choices import Dependency
 from matchrec.plan.match_plan import MatchPlan

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from matchrec.automaton.closure import Effect
+from matchrec.automaton.folding import Effect
 from matchrec.automaton.program import A_MATCH
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.plan.clauses import MatchOutput

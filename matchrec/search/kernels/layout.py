@@ -35,7 +35,7 @@ from typing import NamedTuple, Protocol, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.automaton.closure import Effect
+from matchrec.automaton.folding import Effect
 from matchrec.conditions.evaluate.kernels.machine import Input
 from matchrec.plan.clauses import Grouping, MatchOutput
 from matchrec.search.partitions import BoolArray, Frontier, IntArray
@@ -366,7 +366,7 @@ class Work(Protocol):
 SOURCE = 0
 TARGET = 1  # a state, ACCEPT, or an effect of a row that is not mapped
 VARIABLE = 2  # -1 if the choice accepts
-GUARD = 3  # see `automaton.closure`
+GUARD = 3  # see `automaton.folding`
 MEMO = 4  # the memo number of the target, if its failures are worth remembering
 WORD = 5  # the row condition: `satisfied[row, WORD] & MASK == MASK`; mask 0 is always true
 MASK = 6
@@ -385,7 +385,7 @@ NO_LIMIT = 2**62
 ACCEPT = -1  # the target of a choice that accepts
 NOT_REMEMBERED = -1  # the memo number of a target whose failures are not remembered
 
-# Effects of a row that is not mapped, instead of a choice's target: see `automaton.closure.Effect`.
+# Effects of a row that is not mapped, instead of a choice's target: see `automaton.folding.Effect`.
 ENDS, STOPS, _, COMPLETES_HERE, TIMES_OUT, CUTS = map(int, Effect)
 
 # Which matches are output, in the order of `MatchOutput`.

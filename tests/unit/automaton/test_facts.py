@@ -2,9 +2,9 @@ from graphlib import CycleError
 
 import pytest
 
-from matchrec.automaton import closure
-from matchrec.automaton.closure import Folded
+from matchrec.automaton import facts
 from matchrec.automaton.compile import compile_program
+from matchrec.automaton.folding import Folded
 from matchrec.automaton.program import Action, Edge, Program, State
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.tasks import compiled
@@ -46,18 +46,18 @@ def test_facts(text: str, most: int | None, deterministic: bool) -> None:
 def test_a_run_is_live_where_rows_could_still_make_a_match(
     text: str, live: tuple[bool, ...]
 ) -> None:
-    assert closure.find_live_states(folded(text)) == live
+    assert facts.find_live_states(folded(text)) == live
 
 
 def test_only_states_that_two_ways_reach_are_worth_remembering() -> None:
-    assert closure.find_states_reached_twice(folded("A B C")) == (False,) * 4
-    assert closure.find_states_reached_twice(folded("A B+ C")) == (False, False, True, True)
-    assert closure.find_states_reached_twice(folded("(A | B) C")) == (False, True, True)
+    assert facts.find_states_reached_twice(folded("A B C")) == (False,) * 4
+    assert facts.find_states_reached_twice(folded("A B+ C")) == (False, False, True, True)
+    assert facts.find_states_reached_twice(folded("(A | B) C")) == (False, True, True)
 
 
 def test_a_program_draws_itself() -> None:
     pattern = parse_row_pattern("^ A+ {- B -}")
-    dot = compile_program(pattern, ("A", "B")).dot()
+    dot = compile_program(pattern, ("A", "B")).to_dot()
     assert '0 -> 1 [label="1: proceed if ^", style=dotted];' in dot
     assert '[label="1: take A", style=bold];' in dot
     assert "begin B excluded" in dot
@@ -78,7 +78,7 @@ def test_programs_stay_small(text: str, choices: int) -> None:
 
 
 def test_what_may_stand_beside_what() -> None:
-    found = closure.FollowSets.of(folded("A B* (C | D)"))
+    found = facts.FollowSets.compute(folded("A B* (C | D)"))
     a, b, c, d = range(4)
     assert (found.first, found.last) == ({a}, {c, d})
     assert found.pairs == {(a, b), (a, c), (a, d), (b, b), (b, c), (b, d)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from matchrec.automaton import closure
+from matchrec.automaton import folding
 from matchrec.automaton.occurrences import Occurrences, compile_occurrences
 from matchrec.errors import MatchRecognizePlanError
 from tests.tasks.contiguous import Query, query
@@ -52,6 +52,6 @@ def test_copies_where_needed(text: str, copied: bool) -> None:
 
 
 def test_too_many_copies_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(closure, "MOST_CHOICES", 30)
+    monkeypatch.setattr(folding, "MOST_CHOICES", 30)
     with pytest.raises(MatchRecognizePlanError, match="over 30 choices"):
         occurrences("PERMUTE(A+, B, C)+")

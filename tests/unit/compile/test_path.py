@@ -8,8 +8,8 @@ from unittest import mock
 
 import pytest
 
-from matchrec.automaton import closure
 from matchrec.automaton import compile as nfa
+from matchrec.automaton import folding
 from matchrec.compile.executable import Executable
 from matchrec.conditions.types import BIGINT
 from matchrec.errors import MatchRecognizePlanError
@@ -65,8 +65,8 @@ def test_a_worker_compiles_nothing_again(plan: MatchPlan) -> None:
 @pytest.fixture
 def few_choices(monkeypatch: pytest.MonkeyPatch) -> int:
     """A limit that a small pattern is over."""
-    monkeypatch.setattr(closure, "MOST_CHOICES", 2000)
-    return closure.MOST_CHOICES
+    monkeypatch.setattr(folding, "MOST_CHOICES", 2000)
+    return folding.MOST_CHOICES
 
 
 @pytest.mark.parametrize("output", [MatchOutput.PREFERRED, ALL])

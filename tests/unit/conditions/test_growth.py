@@ -7,7 +7,7 @@ import pstats
 
 import pytest
 
-from matchrec.automaton import closure
+from matchrec.automaton import folding
 from matchrec.conditions.typing import steps
 from matchrec.errors import MatchRecognizeError
 from tests.benchmarks.planning import Queries, families, planned
@@ -84,7 +84,7 @@ def test_what_grows_by_the_square_is_refused_with_its_limit(
     monkeypatch: pytest.MonkeyPatch, name: str, limit: str
 ) -> None:
     """By a hundredth of the limits, which take seconds to come to."""
-    monkeypatch.setattr(closure, "MOST_CHOICES", 2_000)
+    monkeypatch.setattr(folding, "MOST_CHOICES", 2_000)
     monkeypatch.setattr(steps, "MOST_OPERATIONS", 2_000)
     (queries,) = (family for family in families() if family.name == name)
     with pytest.raises(MatchRecognizeError, match=limit):

@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from matchrec.automaton.closure import Choice, is_needed
+from matchrec.automaton.facts import is_needed
+from matchrec.automaton.folding import Choice
 from matchrec.shortcuts import Shortcuts, in_force
 from matchrec.syntax.row_pattern import parse_row_pattern
 from matchrec.worker import wire

@@ -1,0 +1,202 @@
+"""Facts about a row pattern that follow from its folded program alone, whatever the rows are.
+
+`FollowSets` of `A B* (C | D)`: it begins with A, ends with C or D, and has the pairs A B, A C,
+A D, B B, B C and B D.
+
+Source: Glushkov, "The abstract theory of automata", the sets First, Last and Follow.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from matchrec.automaton.folding import Choice, Effect, Folded, Folding, find_reachable
+from matchrec.automaton.program import GUARD_END, VariableId
+
+UNREACHABLE = 1 << 30
+
+
+def find_least_rows(folded: Folded) -> tuple[int, ...]:
+    """Return for each state the least number of rows that a match needs from there.
+
+    UNREACHABLE if no way leads to an acceptance, as in `A $ B`.
+    """
+    sources: list[list[int]] = [[] for _ in folded]
+    for state in range(len(folded)):
+        for target in find_targets(folded, state):
+            sources[target].append(state)
+    least = [0 if any(choice.accepts for choice in choices) else UNREACHABLE for choices in folded]
+    reached = [state for state, rows in enumerate(least) if rows == 0]
+    for state in reached:  # grows while it is read
+        for source in sources[state]:
+            if least[source] == UNREACHABLE:
+                least[source] = least[state] + 1
+                reached.append(source)
+    return tuple(least)
+
+
+def find_live_states(folded: Folded) -> tuple[bool, ...]:
+    """Return for each state whether a run that mapped rows may become a match by mapping more."""
+
+    def is_possible(choice: Choice) -> bool:
+        """Return whether a choice is possible after the first row.
+
+        No such row is the first one of its partition, and no row before another one is the last.
+        """
+        return choice.guard == 0 or (choice.accepts and choice.guard == GUARD_END)
+
+    later = tuple(tuple(filter(is_possible, choices)) for choices in folded)
+    least = find_least_rows(later)
+    return tuple(
+        any(least[target] < UNREACHABLE for target in find_targets(later, state))
+        for state in range(len(folded))
+    )
+
+
+def find_least_mapped(folded: Folded, members: frozenset[VariableId]) -> tuple[int, ...]:
+    """Return for each state the least number of rows mapped to `members` by a run that is there."""
+    least = [0, *(UNREACHABLE for _ in folded[1:])]
+    changed = True
+    while changed:
+        changed = False
+        for state, choices in enumerate(folded):
+            for choice in choices:
+                rows = least[state] + (choice.variable in members)
+                if choice.target is not None and rows < least[choice.target]:
+                    least[choice.target] = rows
+                    changed = True
+    return tuple(least)
+
+
+def find_states_reached_twice(folded: Folded) -> tuple[bool, ...]:
+    """Return for each state whether two searches or ways can reach it at the same row.
+
+    That is the case after a state that is entered twice, as the start is if a row leads back to it.
+    In all other states a failure is not worth remembering.
+    """
+    entries = Counter(choice.target for choices in folded for choice in choices)
+    entries[0] += 1
+    entered_twice = (state for state in range(len(folded)) if entries[state] > 1)
+    reached = set(find_reachable(entered_twice, partial(find_targets, folded)))
+    return tuple(state in reached for state in range(len(folded)))
+
+
+def find_targets(folded: Folded, state: int) -> tuple[int, ...]:
+    """Return the states that one row can lead to from a state, each once."""
+    return tuple(
+        dict.fromkeys(choice.target for choice in folded[state] if choice.target is not None)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FollowSets:
+    """The variables at both ends of matches, and the pairs of variables that follow each other."""
+
+    # Variables to which the first row of a match can be mapped.
+    first: frozenset[VariableId]
+    # Variables to which the last row of a match can be mapped.
+    last: frozenset[VariableId]
+    # The variables to which two adjacent rows of a match can be mapped, in order.
+    pairs: frozenset[tuple[VariableId, VariableId]]
+    # Whether a match can be empty.
+    matches_empty: bool
+
+    @classmethod
+    def compute(cls, folded: Folded) -> FollowSets:
+        """Return the sets of a folded program."""
+        variables_from: list[set[VariableId]] = [set() for _ in folded]
+        accepting = set[int]()
+        entries = set[tuple[VariableId, int]]()  # a variable, and the state that its row leads to
+        for state, choices in enumerate(folded):
+            for choice in choices:
+                if choice.accepts:
+                    accepting.add(state)
+                if choice.variable is not None:
+                    variables_from[state].add(choice.variable)
+                    if choice.target is not None:
+                        entries.add((choice.variable, choice.target))
+        return cls(
+            first=frozenset(variables_from[0]),
+            last=frozenset(variable for variable, state in entries if state in accepting),
+            pairs=frozenset(
+                (variable, following)
+                for variable, state in entries
+                for following in variables_from[state]
+            ),
+            matches_empty=0 in accepting,
+        )
+
+    def before(self, variable: VariableId) -> frozenset[VariableId]:
+        """Return the variables to which the row before a row of `variable` can be mapped."""
+        return frozenset(first for first, second in self.pairs if second == variable)
+
+
+def is_needed(folding: Folding, marked: Callable[[Choice], bool]) -> bool:
+    """Return whether every output of a partition needs a row mapped by a marked choice.
+
+    Conditions are unknown here, so any of them may hold.
+
+    Args:
+        folding: the folded program.
+        marked: returns whether a choice is marked.
+    """
+    ending_effects = (Effect.COMPLETES, Effect.TIMES_OUT)
+
+    def list_targets(state: int) -> Iterator[int]:
+        """Yield where a run goes that maps no row by a marked choice."""
+        waiting_states = folding.waits[state : state + 1]
+        unmarked = (choice.target for choice in folding.choices[state] if not marked(choice))
+        for target in (*waiting_states, *unmarked):
+            if target is not None:
+                yield target
+
+    def has_output(state: int) -> bool:
+        """Return whether a run in this state can become a match or time out."""
+        choices = folding.choices[state]
+        if any(choice.accepts or choice.effect in ending_effects for choice in choices):
+            return True
+        return any(folding.ends[state : state + 1])
+
+    states = find_reachable(range(folding.starts), list_targets)
+    return not any(has_output(state) for state in states)
+
+
+def may_map_twice(folding: Folding, waits: tuple[int | None, ...]) -> bool:
+    """Return whether two ways may map the same rows to the same variables and both be a match.
+
+    Conditions are unknown here, so any of them may hold. The search follows two
+    ways at once: it visits pairs of states, each with whether the two ways have differed so far.
+
+    Source: Book, Even, Greibach, Ott, "Ambiguity in graphs and expressions", IEEE TC 20(2), 1971.
+
+    Args:
+        folding: the folded program.
+        waits: for each state the one in which a run waits after it skips a row, None if it may not.
+    """
+    folded = folding.choices
+    accepting = [any(choice.accepts for choice in choices) for choices in folded]
+
+    def list_next_pairs(pair: tuple[int, int, bool]) -> Iterator[tuple[int, int, bool]]:
+        """Yield the pairs of states that two runs can reach with the next row."""
+        left, right, differs = pair
+        left_wait = waits[left]
+        right_wait = waits[right]
+        if left_wait is not None and right_wait is not None:
+            yield left_wait, right_wait, differs
+        for left_index, left_choice in enumerate(folded[left]):
+            for right_index, right_choice in enumerate(folded[right]):
+                if left_choice.variable != right_choice.variable:
+                    continue
+                if left_choice.target is not None and right_choice.target is not None:
+                    is_same = left_index == right_index
+                    yield left_choice.target, right_choice.target, differs or not is_same
+
+    starts = range(folding.starts)
+    first_pairs = ((left, right, left != right) for left in starts for right in starts)
+    return any(
+        differs and accepting[left] and accepting[right]
+        for left, right, differs in find_reachable(first_pairs, list_next_pairs)
+    )
