@@ -29,7 +29,7 @@ from matchrec.plan.clauses import Measure, RowsPerMatch
 from matchrec.plan.expression import End, Navigation, Semantics, Term, make_column
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quote_name, quote_string
-from matchrec.search.kernels.counting import NOTED_PARTS
+from matchrec.search.kernels.nearest_runs import NOTED_PARTS
 from matchrec.spark.coverage import list_attempts
 from matchrec.spark.execute import execute
 from matchrec.spark.question import Options, is_streaming

@@ -63,7 +63,7 @@ def explain_partition(clause: Clause, target: Target, limit: int) -> Why:
         search = trace_search(task, strategy, partition.partitions, partition.asked, limit)
     except RunFailure as failure:
         row_place = RowLocation(target.partition or {}, failure.row + 1)
-        raise failure.error(row_place) from failure
+        raise failure.build_error(row_place) from failure
 
     trials = choose_trials(search.attempts)
     values = {}

@@ -39,7 +39,7 @@ from matchrec.conditions.run_condition import (
 from matchrec.errors import match_totals as errors
 from matchrec.plan.clauses import EventSelection
 from matchrec.plan.expression import Navigation
-from matchrec.search.interface import Absent, Task
+from matchrec.search.task import AbsenceCondition, Task
 
 
 class Phase(Enum):
@@ -97,7 +97,7 @@ def end_runs_at_absent_rows(task: Task) -> Task:
     return replace(task, pattern=pattern, absent=others)
 
 
-def is_between_rows(absent: Absent) -> bool:
+def is_between_rows(absent: AbsenceCondition) -> bool:
     """Return whether an absence is between two rows of a match."""
     return absent.after is not None and absent.before is not None
 
@@ -108,7 +108,7 @@ class StateDivision:
 
     task: Task
     # The absences between two rows of a match.
-    between: tuple[Absent, ...]
+    between: tuple[AbsenceCondition, ...]
     # For each divided state, the moves that map a row. The first state is the one where runs begin.
     moves: dict[DividedState, list[RunMove]] = field(default_factory=dict)
     # The divided states in which a run can be a complete match.
@@ -165,7 +165,7 @@ class StateDivision:
             if not combinations:
                 yield RunMove(choice, DEAD_STATE)
 
-    def find_next_phases(self, phase: Phase, absent: Absent, choice: Choice) -> Phases:
+    def find_next_phases(self, phase: Phase, absent: AbsenceCondition, choice: Choice) -> Phases:
         """Return the phases in which a run can be after a choice has mapped a row.
 
         There are two if the run must guess, and none if no match can continue with this row.
@@ -268,7 +268,7 @@ def find_absences_within(phases: Phases) -> frozenset[int]:
     return frozenset(number for number, phase in enumerate(phases) if phase is Phase.WITHIN)
 
 
-def check_condition(task: Task, absent: Absent, later_variables: frozenset[int]) -> None:
+def check_condition(task: Task, absent: AbsenceCondition, later_variables: frozenset[int]) -> None:
     """Check that the condition of an absent row has its final value when the row comes.
 
     Args:

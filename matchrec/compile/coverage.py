@@ -50,9 +50,9 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan, drop_output_options
 from matchrec.plan.pattern import list_negations, list_variable_names
-from matchrec.search.coverage import Counts, Coverable
-from matchrec.search.interface import NearbyCondition
-from matchrec.search.records import compile_task
+from matchrec.search.coverage import AnnotatedTask, Counts
+from matchrec.search.kernel_input import compile_task
+from matchrec.search.task import NearbyCondition
 
 # A conjunct of a condition that does not depend on the run, computed by Spark or by the worker.
 RowTest = RowColumn | Nearby
@@ -95,7 +95,7 @@ class CoverageTask:
 
     executable: Executable
     # The task of the search, with the places in the row pattern and the parts of conditions.
-    coverable: Coverable
+    coverable: AnnotatedTask
     # The condition that a row equals the one before it in all ORDER BY columns: the bit that Spark
     # computes, or the condition that the worker computes. None without ORDER BY.
     tie: int | NearbyCondition | None
@@ -213,7 +213,7 @@ def link_coverage(coverage: CoverageDraft, executable: Executable) -> CoverageTa
     order_columns = [columns.index(build_row_column(output.name)) for output in draft.outputs]
     return CoverageTask(
         executable=executable,
-        coverable=Coverable(task, coverage.occurrences, number_parts(coverage, bits)),
+        coverable=AnnotatedTask(task, coverage.occurrences, number_parts(coverage, bits)),
         tie=link_tie(coverage.tie, executable, bits),
         naming_columns=(*partition_columns, *order_columns),
     )

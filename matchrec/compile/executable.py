@@ -13,8 +13,8 @@ from matchrec.output.measure_reader import Pieces, RowAggregate
 from matchrec.output.reads import Read, ReadAt
 from matchrec.plan.clauses import Distance, RowsPerMatch
 from matchrec.plan.expression import Frame
-from matchrec.search.interface import NearbyCondition, Task
 from matchrec.search.strategy import Strategy
+from matchrec.search.task import NearbyCondition, Task
 
 # How far a query looks around the rows of a run, so that a partition can be searched in chunks.
 #
@@ -45,7 +45,7 @@ def find_lookaround(
     """
     if task.selects or task.partial is not None:
         return None
-    from matchrec.search.records import compile_task
+    from matchrec.search.kernel_input import compile_task
 
     guards = task.pattern.guards
     all_offsets = [0, *offsets]

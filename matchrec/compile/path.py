@@ -82,8 +82,8 @@ from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.operations import is_partial
 from matchrec.plan.pattern import list_negations, show_pattern
 from matchrec.plan.resolve import InputColumns, resolve
-from matchrec.search.interface import Absent, Condition, NearbyCondition, Staged, Task
 from matchrec.search.strategies import choose
+from matchrec.search.task import AbsenceCondition, Condition, NearbyCondition, StageOptions, Task
 from matchrec.shortcuts import current_shortcuts
 
 
@@ -623,7 +623,7 @@ def build_task(draft: Draft, conditions: TypedConditions) -> Task:
     has_windows = (plan.within, plan.within_rows, plan.row_gap) != (None, None, None)
     stages = None
     if plan.staging is not None:
-        stages = Staged(skip=plan.staging.skip, timeouts=plan.staging.timeouts is not None)
+        stages = StageOptions(skip=plan.staging.skip, timeouts=plan.staging.timeouts is not None)
     return Task(
         pattern=draft.pattern,
         conditions=tuple(
@@ -660,9 +660,9 @@ def find_condition_bits(draft: Draft, conditions: TypedConditions) -> Mapping[st
     return bits
 
 
-def build_absent(plan: MatchPlan, absence: Absence) -> Absent:
+def build_absent(plan: MatchPlan, absence: Absence) -> AbsenceCondition:
     """Return an absence as the search gets it, with the ids of its variables."""
-    return Absent(
+    return AbsenceCondition(
         variable=plan.variables.index(absence.variable),
         after=find_members(plan, absence.after),
         before=find_members(plan, absence.before),

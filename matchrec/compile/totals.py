@@ -34,7 +34,7 @@ from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
 from matchrec.plan.expression import End
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.totals import TotalAggregate, Totals
-from matchrec.search.interface import Task, TaskTotals, Total
+from matchrec.search.task import Task, TaskTotals, Total
 from matchrec.shortcuts import current_shortcuts
 
 # The aggregates of one match that runs carry. The value on the first or last row of a variable
@@ -100,7 +100,7 @@ def find_each_match_once(task: Task, grouped: Grouping) -> Task:
         raise errors.MustBuildMatchesError(errors.SKIP_STRATEGY)
     if grouped is Grouping.END and has_late_matches(task):
         raise errors.MustBuildMatchesError(errors.COMPLETE_LATER)
-    if not may_map_twice(task.pattern.folding, task.waits):
+    if not may_map_twice(task.pattern.folding, task.waiting_states):
         return task
     if task.selection is EventSelection.SKIP_TILL_NEXT_MATCH or task.stages is not None:
         # Which rows a run may skip depends on the state it is in, so states cannot be merged.

@@ -261,7 +261,7 @@ def describe_conditions(plan: MatchPlan, executable: Executable) -> Iterator[str
             if condition.run_condition is not None:
                 tests.append(f"during the search: {texts[variable]}")
             yield f"{variable.removeprefix(':')}: {', and '.join(tests) or 'true'}"
-    source = "data only" if task.looks_only_at_data else "run"
+    source = "data only" if task.reads_only_data else "run"
     yield f"the conditions depend on the {source}"
     yield from describe_python_functions(executable)
 

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 
 class Reason(Enum):
-    """Why a run came no nearer to a match, as text. In the order of `search.kernels.counting`."""
+    """Why a run came no nearer to a match, in the order of `search.kernels.nearest_runs`."""
 
     FALSE = "{}'s condition was false"
     NO_ROW = "the partition ended before {}"

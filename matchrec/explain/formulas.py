@@ -38,8 +38,8 @@ from matchrec.plan.expression import ColumnReference, End, Reference, Scalar, re
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_navigation, show_reference, show_scalar
 from matchrec.plan.stages import Skip
-from matchrec.search.interface import Task
-from matchrec.search.records import compile_task
+from matchrec.search.kernel_input import compile_task
+from matchrec.search.task import Task
 
 # The sources of nondeterminism. Source: SASE+, "Runtime complexity", the four sources.
 

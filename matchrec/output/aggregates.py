@@ -24,7 +24,7 @@ from matchrec.jit.decorators import allocating
 from matchrec.output.measures import Links, Reader
 from matchrec.plan.expression import Semantics
 from matchrec.search.matches import Matches, RunFailure
-from matchrec.search.partitions import BoolArray, FloatArray, IntArray, take_or
+from matchrec.search.partitions import BoolArray, FloatArray, IntArray, take_or_default
 
 Numbers = TypeVar("Numbers", IntArray, FloatArray)
 
@@ -188,7 +188,7 @@ class AggregateReader:
             return self.reader.add_up(self.counted >= 0, semantics)
         ones = np.ones(self.reader.partitions.rows, np.int64)
         sums = self.sum_integers(ones, ansi=False)
-        return take_or(sums, find_total_rows(self.reader, semantics), 0)
+        return take_or_default(sums, find_total_rows(self.reader, semantics), 0)
 
     def sum_integers(self, values: IntArray, *, ansi: bool) -> IntArray:
         """Return for each mapped row the sum of the values up to it: int64[k].

@@ -22,9 +22,9 @@ from matchrec.search.partitions import (
     BoolArray,
     IntArray,
     Partitions,
-    find_starts_of_groups,
+    find_group_starts,
     list_positions,
-    take_or,
+    take_or_default,
 )
 
 Links = npt.NDArray[np.int32]
@@ -140,7 +140,7 @@ class Reader:
 
         Only if a match's rows are neighbours.
         """
-        return take_or(self.matches.start - self.matches.offsets[:-1], self.rows.match, 0)
+        return take_or_default(self.matches.start - self.matches.offsets[:-1], self.rows.match, 0)
 
     def take_step(self, positions: IntArray, navigation: Navigation) -> IntArray:
         """Take the physical step of a navigation.
@@ -154,11 +154,11 @@ class Reader:
         """
         if navigation.physical_offset == 0:
             return positions
-        partition = take_or(self.matches.partition, self.rows.match, 0)
+        partition = take_or_default(self.matches.partition, self.rows.match, 0)
         first = self.partitions.starts[partition]
         end = self.partitions.starts[partition + 1]
         if self.frame is not None:
-            first = take_or(self.matches.start, self.rows.match, 0)
+            first = take_or_default(self.matches.start, self.rows.match, 0)
             if self.frame.end is not None:
                 end = np.minimum(end, first + self.frame.end + 1)
         target = positions + navigation.physical_offset
@@ -171,7 +171,7 @@ class Reader:
         if self.matches.chains is not None:
             mask = self.find_mask(navigation.variable)
             marked = find_marked(mask, self.matches.chains.following, is_first)
-            return take_or(marked, self.rows.current, -1)
+            return take_or_default(marked, self.rows.current, -1)
         base, limit = self.look(navigation.semantics)
         if navigation.variable is None:
             nth = base + offset if is_first else limit - 1 - offset
@@ -184,7 +184,7 @@ class Reader:
         """Return the row position that a navigation reads, or -1: int64[r]."""
         mapped = self.find_mapped(navigation)
         if self.matches.rows is not None:
-            return self.take_step(take_or(self.matches.rows, mapped, -1), navigation)
+            return self.take_step(take_or_default(self.matches.rows, mapped, -1), navigation)
         return self.take_step(np.where(mapped >= 0, mapped + self.shifts, -1), navigation)
 
     def find_classifiers(self, navigation: Navigation) -> Variables:
@@ -196,7 +196,7 @@ class Reader:
         mapped = self.find_mapped(navigation)
         if navigation.physical_offset:
             mapped = self.find_neighbours(mapped, navigation.physical_offset)
-        return take_or(self.matches.classifiers, mapped, -1)
+        return take_or_default(self.matches.classifiers, mapped, -1)
 
     def find_neighbours(self, mapped: IntArray, distance: int) -> IntArray:
         """Return the mapped row at a physical distance from another one, or -1: int64[r].
@@ -224,7 +224,7 @@ class Reader:
 
     def find_match_numbers(self) -> IntArray:
         """Return the match number, -1 for an unmatched row: int64[r]."""
-        return take_or(self.matches.number, self.rows.match, -1)
+        return take_or_default(self.matches.number, self.rows.match, -1)
 
     def find_positions_in_match(self) -> IntArray:
         """Return the position of each mapped row in its match, from 0: int64[k]."""
@@ -248,11 +248,11 @@ class Reader:
             The indices of the rows, output row after output row. And int64[r + 1]: where
             the rows of each output row begin, then the number of all rows.
         """
-        before = find_starts_of_groups(mask)  # number of marked rows before each mapped row
+        before = find_group_starts(mask)  # number of marked rows before each mapped row
         base, limit = self.look(semantics)
         first = before[base]
         counts = before[limit] - first
-        return np.flatnonzero(mask)[list_positions(first, counts)], find_starts_of_groups(counts)
+        return np.flatnonzero(mask)[list_positions(first, counts)], find_group_starts(counts)
 
     def add_up(self, values: BoolArray | IntArray, semantics: Semantics) -> IntArray:
         """Return the sum of values over the mapped rows that each output row sees: int64[r].
@@ -261,6 +261,6 @@ class Reader:
             values: int64[k] or bool[k], the value of each mapped row.
             semantics: which rows an output row sees.
         """
-        before = find_starts_of_groups(values)  # sum of the values before each mapped row
+        before = find_group_starts(values)  # sum of the values before each mapped row
         base, limit = self.look(semantics)
         return np.asarray(before[limit] - before[base], np.int64)

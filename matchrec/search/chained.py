@@ -23,12 +23,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from matchrec.search.interface import BACKTRACKING, Task
-from matchrec.search.strategy import ContiguousStrategy, why_not_preferred
+from matchrec.search.strategy import ContiguousStrategy, explain_not_preferred
+from matchrec.search.task import BACKTRACKING, Task
 from matchrec.shortcuts import current_shortcuts
 
 if TYPE_CHECKING:
-    from matchrec.search.strategy import SearchClass
+    from matchrec.search.strategy import TaskSearchClass
 
 
 @dataclass(frozen=True)
@@ -43,16 +43,17 @@ class Chained(ContiguousStrategy):
     @classmethod
     def find_obstacle(cls, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
-        if (reason := why_not_preferred(task)) is not None:
-            return reason
+        obstacle = explain_not_preferred(task)
+        if obstacle is not None:
+            return obstacle
         if not current_shortcuts().chains:
             return "matches may not share rows"
-        return None if task.shares_rows else "how a match continues depends on its starting row"
+        return None if task.can_share_rows else "how a match continues depends on its starting row"
 
-    def load(self, task: Task) -> SearchClass:
-        """Import and return the search: that of `memoised` if chains are not asked for.
+    def load(self, task: Task) -> TaskSearchClass:
+        """Import and return the search, or the search of `memoised` if the task wants no chains.
 
-        Chains would have to be written out then. That takes longer than to find the rows of short
+        Chains would have to be written out then, which takes longer than finding the rows of short
         matches again.
         """
         if not task.chained:

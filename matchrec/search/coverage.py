@@ -8,6 +8,7 @@ every row is a starting row, whatever AFTER MATCH says, and one match of it is e
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -17,23 +18,23 @@ import numpy as np
 
 from matchrec.automaton.facts import UNREACHABLE
 from matchrec.automaton.occurrences import Occurrences
-from matchrec.search.interface import Condition, Room, Staged, Task
-from matchrec.search.kernels import counting, coverage, layout, selection_coverage
-from matchrec.search.kernels.counting import END_SIZE, KNOWN_TRAIL, RunCounts
+from matchrec.search.kernel_input import SearchInput, build_negation_arrays, find_bit, prepare_input
+from matchrec.search.kernel_search import Kernel, KernelSearch, PathSearch, Shapes
+from matchrec.search.kernels import coverage, layout, nearest_runs, selection_coverage
 from matchrec.search.kernels.coverage import CoverageWork
+from matchrec.search.kernels.nearest_runs import END_SIZE, REMEMBERED_TRAIL, RunCounts
 from matchrec.search.kernels.selection_coverage import SelectionCoverageWork
 from matchrec.search.matches import Matches
 from matchrec.search.partitions import IntArray, Partitions
-from matchrec.search.records import SearchInput, build_negation_arrays, find_bit, prepare_input
-from matchrec.search.search import Kernel, KernelSearch, PathSearch, Shapes
+from matchrec.search.task import Capacity, Condition, StageOptions, Task
 
-WORD = 64  # bits
+WORD_BITS = 64
 NO_START = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Coverable:
-    """A task, and what its choices and conditions are in the query as the user wrote it."""
+class AnnotatedTask:
+    """A task, with what its choices and conditions are in the query as the user wrote it."""
 
     task: Task
     # The variables in PATTERN, each time they occur, and the occurrence that each choice takes.
@@ -56,53 +57,58 @@ class Counts(NamedTuple):
     notes: IntArray
 
     @classmethod
-    def of(cls, coverable: Coverable) -> Counts:
+    def create(cls, annotated_task: AnnotatedTask) -> Counts:
         """Return counts of nothing, without notes."""
-        occurrences = coverable.occurrences
+        occurrences = annotated_task.occurrences
         occurrence_count = len(occurrences.variables)
         choice_count = len(occurrences.occurrence_by_choice)
-        part_count = sum(map(len, coverable.parts))
+        part_count = sum(map(len, annotated_task.parts))
         return cls(
             came=np.zeros(occurrence_count, np.int64),
-            ended=np.zeros((choice_count + 1, counting.REASONS), np.int64),
+            ended=np.zeros((choice_count + 1, nearest_runs.REASONS), np.int64),
             parts_false=np.zeros((occurrence_count + 1, part_count), np.int64),
             best=np.array([UNREACHABLE, NO_START], np.int64),
-            notes=np.zeros((0, counting.NOTE_SIZE), np.int64),
+            notes=np.zeros((0, nearest_runs.NOTE_SIZE), np.int64),
         )
 
 
 def find_matches(
-    coverable: Coverable, counts: Counts, partitions: Partitions, room: Room | None = None
+    annotated_task: AnnotatedTask,
+    counts: Counts,
+    partitions: Partitions,
+    capacity: Capacity | None = None,
 ) -> Iterator[Matches]:
     """Yield matches in chunks, and count the starting rows on the way.
 
     Args:
-        coverable: the task.
-        counts: to which the search adds.
+        annotated_task: the task.
+        counts: the counts to which the search adds.
         partitions: the rows to search.
-        room: how much a chunk may hold.
+        capacity: how much a chunk may hold.
 
     Raises:
         RunFailure: the search has failed because of the rows.
     """
     # A run that times out is not a match.
-    task = replace(coverable.task, partial=None, stages=coverable.task.stages and Staged())
-    coverable = replace(coverable, task=task)
+    task = annotated_task.task
+    stages = None if task.stages is None else StageOptions()
+    task = replace(task, partial=None, stages=stages)
+    annotated_task = replace(annotated_task, task=task)
     arrays = prepare_input(task, partitions, selects=task.selects)
     search = SelectionCoverage if task.selects else ContiguousCoverage
-    return search(coverable, counts, arrays, room or Room()).find_matches()
+    return search(annotated_task, counts, arrays, capacity or Capacity()).find_matches()
 
 
-def find_nearest_runs(coverable: Coverable, partitions: Partitions) -> IntArray:
+def find_nearest_runs(annotated_task: AnnotatedTask, partitions: Partitions) -> IntArray:
     """Return the nearest run of each starting row without a match: `notes` of `RunCounts`.
 
     Raises:
         RunFailure: the search has failed because of the rows.
     """
-    notes = np.zeros((partitions.rows, counting.NOTE_SIZE), np.int64)
-    notes[:, counting.NOTE_REMAINING] = counting.NOTHING_NOTED
-    counts = Counts.of(coverable)._replace(notes=notes)
-    for _ in find_matches(coverable, counts, partitions):
+    notes = np.zeros((partitions.rows, nearest_runs.NOTE_SIZE), np.int64)
+    notes[:, nearest_runs.NOTE_REMAINING] = nearest_runs.NOTHING_NOTED
+    counts = Counts.create(annotated_task)._replace(notes=notes)
+    for _ in find_matches(annotated_task, counts, partitions):
         pass  # the notes are written on the way
     return notes
 
@@ -115,17 +121,17 @@ class ContiguousCoverage(PathSearch[CoverageWork]):
 
     kernel = Kernel(coverage.search, coverage.search_start, coverage.begin_partition)
     progress: coverage.CoverageProgress
-    progress_kind = coverage.CoverageProgress
+    progress_class = coverage.CoverageProgress
 
     def __init__(
-        self, coverable: Coverable, counts: Counts, arrays: SearchInput, room: Room
+        self, annotated_task: AnnotatedTask, counts: Counts, arrays: SearchInput, capacity: Capacity
     ) -> None:
-        self.trail_words = count_trail_words(coverable)
-        self.counts = build_run_counts(coverable, counts, arrays)
-        super().__init__(coverable.task, arrays, room)
+        self.trail_words = count_trail_words(annotated_task)
+        self.counts = build_run_counts(annotated_task, counts, arrays)
+        super().__init__(annotated_task.task, arrays, capacity)
         if self.keeps_states:
-            # A remembered failure may come from runs that left out equal ones. It would not tell
-            # the nearest run.
+            # A failure may come from a search that left out runs equal to others. Then the nearest
+            # run of that search need not be the nearest one of all.
             self.remember_nothing()
 
     @property
@@ -141,26 +147,28 @@ class ContiguousCoverage(PathSearch[CoverageWork]):
     def shapes(self) -> Shapes:
         """Return the arrays of `PathSearch`, the table of states and the nearest runs."""
         (rows, memo_bytes), _ = self.shape_memo()["memo"]
-        known_size = rows, 8 * memo_bytes, KNOWN_TRAIL + self.trail_words
-        known: Shapes = {"known": (known_size, np.int64)}
+        remembered_shape = rows, 8 * memo_bytes, REMEMBERED_TRAIL + self.trail_words
+        remembered: Shapes = {"remembered": (remembered_shape, np.int64)}
         table = self.shape_table(self.sizes[layout.RUNS_FULL] if self.keeps_states else 0)
         nearest = shape_nearest_runs(self.sizes[layout.PATH_FULL], self.trail_words)
-        return super().shapes | table | nearest | known
+        return super().shapes | table | nearest | remembered
 
     def make_work(self) -> CoverageWork:
         """Return what the kernel works in."""
         return CoverageWork(
             progress=self.progress,
             output=self.output,
-            path=self.memory["path"],
-            memo=self.memory["memo"],
-            table=self.memory["table"],
+            path=self.working_arrays["path"],
+            memo=self.working_arrays["memo"],
+            table=self.working_arrays["table"],
             counts=self.counts._replace(
-                trails=self.memory["trails"], ends=self.memory["ends"], known=self.memory["known"]
+                trails=self.working_arrays["trails"],
+                ends=self.working_arrays["ends"],
+                remembered=self.working_arrays["remembered"],
             ),
         )
 
-    def arguments(self) -> tuple[object, ...]:
+    def build_arguments(self) -> tuple[object, ...]:
         """Return the arguments of the kernel."""
         conditions = None if self.arrays.compiled.linked is None else self.conditions
         return self.rules, self.arrays.rows, self.work, conditions
@@ -178,15 +186,15 @@ class SelectionCoverage(KernelSearch[SelectionCoverageWork]):
         selection_coverage.begin_partition,
     )
     progress: selection_coverage.SelectionCoverageProgress
-    progress_kind = selection_coverage.SelectionCoverageProgress
+    progress_class = selection_coverage.SelectionCoverageProgress
 
     def __init__(
-        self, coverable: Coverable, counts: Counts, arrays: SearchInput, room: Room
+        self, annotated_task: AnnotatedTask, counts: Counts, arrays: SearchInput, capacity: Capacity
     ) -> None:
-        self.trail_words = count_trail_words(coverable)
-        self.counts = build_run_counts(coverable, counts, arrays)
-        self.between = find_absences_on_data(coverable, arrays)
-        super().__init__(coverable.task, arrays, room)
+        self.trail_words = count_trail_words(annotated_task)
+        self.counts = build_run_counts(annotated_task, counts, arrays)
+        self.between = find_absences_on_data(annotated_task, arrays)
+        super().__init__(annotated_task.task, arrays, capacity)
 
     @property
     def keeps_states(self) -> bool:
@@ -216,42 +224,49 @@ class SelectionCoverage(KernelSearch[SelectionCoverageWork]):
         return SelectionCoverageWork(
             progress=self.progress,
             output=self.output,
-            path=self.memory["path"],
-            table=self.memory["table"],
-            counts=self.counts._replace(trails=self.memory["trails"], ends=self.memory["ends"]),
+            path=self.working_arrays["path"],
+            table=self.working_arrays["table"],
+            counts=self.counts._replace(
+                trails=self.working_arrays["trails"], ends=self.working_arrays["ends"]
+            ),
             between=self.between,
         )
 
-    def arguments(self) -> tuple[object, ...]:
+    def build_arguments(self) -> tuple[object, ...]:
         """Return the arguments of the kernel."""
-        rules, selecting, rows = self.rules, self.selecting, self.arrays.rows
+        rules = self.rules
+        selecting = self.selecting
+        rows = self.arrays.rows
         return rules, selecting, rows, self.work, self.conditions, self.arrays.negation
 
 
-def count_trail_words(coverable: Coverable) -> int:
+def count_trail_words(annotated_task: AnnotatedTask) -> int:
     """Return how many words the trail of a run has."""
-    return -(-max(1, len(coverable.occurrences.variables)) // WORD)
+    bits = max(1, len(annotated_task.occurrences.variables))
+    return math.ceil(bits / WORD_BITS)
 
 
 def shape_nearest_runs(depths: int, trail_words: int) -> Shapes:
-    """Return the nearest runs from each row of the path on, and from the row after it."""
+    """Return the shapes of the arrays of nearest runs, from each row of the path and the next."""
     return {
         "trails": ((depths + 1, trail_words), np.int64),
         "ends": ((depths + 1, END_SIZE), np.int64),
     }
 
 
-def build_run_counts(coverable: Coverable, counts: Counts, arrays: SearchInput) -> RunCounts:
+def build_run_counts(
+    annotated_task: AnnotatedTask, counts: Counts, arrays: SearchInput
+) -> RunCounts:
     """Return what the kernels read and write to count runs, without the nearest runs.
 
     Args:
-        coverable: the task.
-        counts: to which the search adds.
+        annotated_task: the task.
+        counts: the counts to which the search adds.
         arrays: the task and its partitions, as kernels read them.
     """
-    occurrences = coverable.occurrences
+    occurrences = annotated_task.occurrences
     program = arrays.rules.program
-    parts_first, parts = build_parts(coverable)
+    parts_first, parts = build_parts(annotated_task)
     empty = np.empty((0, 0), np.int64)
     return RunCounts(
         remaining=np.array(occurrences.remaining, np.int64),
@@ -269,16 +284,18 @@ def build_run_counts(coverable: Coverable, counts: Counts, arrays: SearchInput) 
         notes=counts.notes,
         trails=empty,
         ends=empty,
-        known=np.empty((0, 0, 0), np.int64),
+        remembered=np.empty((0, 0, 0), np.int64),
     )
 
 
-def find_absences_on_data(coverable: Coverable, arrays: SearchInput) -> layout.NegationArrays:
+def find_absences_on_data(
+    annotated_task: AnnotatedTask, arrays: SearchInput
+) -> layout.NegationArrays:
     """Return the negations between rows of a match whose conditions depend on the data only.
 
     These can be decided as soon as the row after them is mapped.
     """
-    negation = build_negation_arrays(coverable.task, arrays.compiled, arrays.rows.satisfied)
+    negation = build_negation_arrays(annotated_task.task, arrays.compiled, arrays.rows.satisfied)
     absent = negation.absent
     is_between = absent[:, layout.ABSENT_KIND] == layout.IN_THE_MIDDLE
     has_no_code = absent[:, layout.ABSENT_CODE] == absent[:, layout.ABSENT_CODE_END]
@@ -290,8 +307,10 @@ def find_absences_on_data(coverable: Coverable, arrays: SearchInput) -> layout.N
     )
 
 
-def build_parts(coverable: Coverable) -> tuple[IntArray, IntArray]:
+def build_parts(annotated_task: AnnotatedTask) -> tuple[IntArray, IntArray]:
     """Return `parts_first` and `parts` of `RunCounts`."""
-    rows = [(*find_bit(Condition(part)), NO_START) for parts in coverable.parts for part in parts]
-    first = np.cumsum([0, *map(len, coverable.parts)])
-    return first.astype(np.int64), np.array(rows, np.int64).reshape(-1, counting.PART_SIZE)
+    rows = [
+        (*find_bit(Condition(part)), NO_START) for parts in annotated_task.parts for part in parts
+    ]
+    first = np.cumsum([0, *map(len, annotated_task.parts)])
+    return first.astype(np.int64), np.array(rows, np.int64).reshape(-1, nearest_runs.PART_SIZE)

@@ -29,25 +29,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from matchrec.search.interface import BACKTRACKING, Task
 from matchrec.search.strategy import (
     ContiguousStrategy,
-    why_not_data_only,
-    why_not_longest,
-    why_not_preferred,
+    explain_not_longest,
+    explain_not_preferred,
+    explain_run_conditions,
 )
+from matchrec.search.task import BACKTRACKING, Task
 
 if TYPE_CHECKING:
-    from matchrec.search.strategy import SearchClass
+    from matchrec.search.strategy import TaskSearchClass
 
 
 @dataclass(frozen=True)
 class ByDistances(ContiguousStrategy):
-    """How far the end of a match is, found out once for each state and row."""
+    """How far the end of a match is, computed once for each state and row."""
 
     algorithm = BACKTRACKING
 
-    def load(self, task: Task) -> SearchClass:  # noqa: ARG002 -- other classes look at it
+    def load(self, task: Task) -> TaskSearchClass:  # noqa: ARG002 -- other classes look at it
         """Import and return the search."""
         from matchrec.search.kernels.distances import DistanceSearch
 
@@ -56,7 +56,7 @@ class ByDistances(ContiguousStrategy):
 
 @dataclass(frozen=True)
 class LongestByDistances(ByDistances):
-    """The longest match: how far its farthest end is, found out once for each state and row."""
+    """The longest match: how far its farthest end is, computed once for each state and row."""
 
     matching = "longest"
     chosen_for = "longest matches; conditions read only the data"
@@ -68,12 +68,12 @@ class LongestByDistances(ByDistances):
     @classmethod
     def find_obstacle(cls, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
-        return why_not_longest(task) or why_not_data_only(task)
+        return explain_not_longest(task) or explain_run_conditions(task)
 
 
 @dataclass(frozen=True)
 class Windowed(ByDistances):
-    """The preferred match in a window: how far its end is, once for each state and row."""
+    """The preferred match in a window: how far its end is, computed once for each state and row."""
 
     matching = "windowed"
     chosen_for = "preferred matches in windows; conditions read only the data"
@@ -86,4 +86,4 @@ class Windowed(ByDistances):
     def find_obstacle(cls, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
         no_window = None if task.windowed else "matches have no window"
-        return why_not_preferred(task) or no_window or why_not_data_only(task)
+        return explain_not_preferred(task) or no_window or explain_run_conditions(task)

@@ -55,17 +55,17 @@ def number_versions(
         before: int64[g], the pointer to which each one leads; -1 at the start of a run.
         is_loop: by state, whether it is a loop.
     """
-    has_started = before >= 0
+    has_previous = before >= 0
     # The state in which the run of the pointer before waits.
     waiting = np.where(is_loop[state], state, state + 1)[before]
-    stays_in_loop = has_started & is_loop[state] & (state == waiting)
+    stays_in_loop = has_previous & is_loop[state] & (state == waiting)
     order = np.lexsort((stays_in_loop, row, before, partition)).astype(np.int64)
     rank, is_last = rank_siblings(order, partition, before)
-    enters_state = has_started & ~is_loop[state[before]]
-    leaves_loop = has_started & (state != waiting)
+    enters_state = has_previous & ~is_loop[state[before]]
+    leaves_loop = has_previous & (state != waiting)
     appends_digit = leaves_loop | (stays_in_loop & ~is_last)
-    added = np.where(has_started, enters_state.astype(np.int64) + appends_digit, 1)
-    return number_digits(before, rank, enters_state, added)
+    added_digits = np.where(has_previous, enters_state.astype(np.int64) + appends_digit, 1)
+    return number_digits(before, rank, enters_state, added_digits)
 
 
 def rank_siblings(
@@ -96,7 +96,7 @@ def rank_siblings(
 
 @allocating
 def number_digits(
-    before: IntArray, rank: IntArray, enters_state: BoolArray, added: IntArray
+    before: IntArray, rank: IntArray, enters_state: BoolArray, added_digits: IntArray
 ) -> Versions:
     """Return the versions of pointers, each from the version of the pointer before.
 
@@ -104,22 +104,25 @@ def number_digits(
         before: int64[g], the pointer to which each one leads, an earlier one; -1 at a start.
         rank: int64[g], the rank of a pointer among its siblings, which is added to a digit.
         enters_state: bool[g], whether the run waits in another state, with another digit.
-        added: int64[g], how many digits the version has more than the one before.
+        added_digits: int64[g], how many digits the version has more than the one before.
     """
     offsets = np.zeros(len(before) + 1, np.int64)
     for pointer in range(len(before)):
-        former = before[pointer]
-        length = offsets[former + 1] - offsets[former] if former >= 0 else 0
-        offsets[pointer + 1] = offsets[pointer] + length + added[pointer]
+        previous = before[pointer]
+        length = offsets[previous + 1] - offsets[previous] if previous >= 0 else 0
+        offsets[pointer + 1] = offsets[pointer] + length + added_digits[pointer]
     digits = np.zeros(offsets[-1], np.int32)
     for pointer in range(len(before)):
-        begin, former = offsets[pointer], before[pointer]
-        if former < 0:
+        begin = offsets[pointer]
+        previous = before[pointer]
+        if previous < 0:
             digits[begin] = rank[pointer] + 1
             continue
-        length = offsets[former + 1] - offsets[former]
-        digits[begin : begin + length] = digits[offsets[former] : offsets[former + 1]]
-        digits[begin + length - (0 if enters_state[pointer] else 1)] += rank[pointer]
+        length = offsets[previous + 1] - offsets[previous]
+        digits[begin : begin + length] = digits[offsets[previous] : offsets[previous + 1]]
+        # The digit of the state in which the run waits. It is a new digit if it is another state.
+        current = begin + length if enters_state[pointer] else begin + length - 1
+        digits[current] += rank[pointer]
     return offsets, digits
 
 

@@ -2,7 +2,7 @@
 
 1. `ResumedSearch.find_matches` searches the new rows of a call, and ends runs whose windows have
    ended.
-2. `ResumedSearch.answer` returns the state for the next call, and which rows must be kept for it.
+2. `ResumedSearch.finish` returns the state for the next call, and which rows must be kept for it.
 
 The live runs, their registers and the shared buffer are those of a search over all rows. Between
 two calls they are stored as a `SearchState`, with the rows to which they still lead. The last row
@@ -22,30 +22,30 @@ import numpy.typing as npt
 from matchrec.automaton.program import NOT_NEAR
 from matchrec.conditions.evaluate import instructions as op
 from matchrec.conditions.evaluate.registers import Reduced, RowOf
-from matchrec.search.interface import MOST_IN_STREAM, Room, Task
-from matchrec.search.kernels import layout
-from matchrec.search.kernels.all_matches import RunsSearch
-from matchrec.search.kernels.order import SearchPosition
-from matchrec.search.kernels.totals import TotalsSearch
-from matchrec.search.live_runs import LiveRuns, find_extremes
-from matchrec.search.matches import Matches, Numbering, no_matches
-from matchrec.search.partitions import BoolArray, IntArray, Partitions, take_or
-from matchrec.search.records import (
+from matchrec.search.kernel_input import (
     SearchInput,
     build_row_arrays,
     compile_task,
     prepare_input,
     to_read_only,
 )
+from matchrec.search.kernels import layout
+from matchrec.search.kernels.all_matches import RunsSearch
+from matchrec.search.kernels.match_order import SearchPosition
+from matchrec.search.kernels.totals import TotalsSearch
+from matchrec.search.live_runs import LiveRuns, find_extremes
+from matchrec.search.matches import Matches, Numbering, make_empty_matches
+from matchrec.search.partitions import BoolArray, IntArray, Partitions, take_or_default
 from matchrec.search.selection import (
     Release,
-    concatenate,
-    first_matches,
+    concatenate_matches,
+    keep_first_matches,
     release_matches,
     sort_matches,
 )
+from matchrec.search.task import MAX_STREAM_BYTES, Capacity, Task
 
-# An array as it is stored. Its elements have the type that its name stands for.
+# An array as it is stored. The type of its elements depends on its name.
 StoredArray = npt.NDArray[Any]
 
 
@@ -59,7 +59,7 @@ class SearchState:
 
     # How many rows of the partition have been searched.
     done: int
-    # The last match number.
+    # The number of the last match.
     numbered: int
     # int64[k], the numbers of the rows that are kept.
     numbers: IntArray
@@ -77,7 +77,7 @@ class SearchState:
         return not len(self.live_runs.runs) and not self.held.count
 
 
-def new_state(registers: int, columns: int = layout.NODE_SIZE) -> SearchState:
+def make_empty_state(registers: int, columns: int = layout.NODE_SIZE) -> SearchState:
     """Return the state of a partition without rows.
 
     Args:
@@ -94,18 +94,18 @@ def new_state(registers: int, columns: int = layout.NODE_SIZE) -> SearchState:
             nodes=np.empty((0, columns), np.int64),
         ),
         start_bounds=np.zeros((0, 2), np.int64),
-        held=no_matches(),
+        held=make_empty_matches(),
     )
 
 
-# The fields of `Matches` that matches which wait have.
-HELD = tuple(
-    field.name for field in fields(Matches) if getattr(no_matches(), field.name) is not None
+# The fields of `Matches` that are set for matches that wait.
+STORED_MATCH_FIELDS = tuple(
+    field.name for field in fields(Matches) if getattr(make_empty_matches(), field.name) is not None
 )
 
 
 def to_arrays(state: SearchState) -> dict[str, StoredArray]:
-    """Return a state as arrays by name, as they are stored. `from_arrays` is the inverse."""
+    """Return a state as arrays with names, as it is stored. `from_arrays` is the inverse."""
     arrays: dict[str, StoredArray] = {
         "counts": np.array([state.done, state.numbered], np.int64),
         "numbers": state.numbers,
@@ -114,7 +114,7 @@ def to_arrays(state: SearchState) -> dict[str, StoredArray]:
         "nodes": state.live_runs.nodes,
         "start bounds": state.start_bounds,
     }
-    return arrays | {f"held.{name}": getattr(state.held, name) for name in HELD}
+    return arrays | {f"held.{name}": getattr(state.held, name) for name in STORED_MATCH_FIELDS}
 
 
 def from_arrays(arrays: Mapping[str, StoredArray]) -> SearchState:
@@ -127,7 +127,7 @@ def from_arrays(arrays: Mapping[str, StoredArray]) -> SearchState:
         live_runs=LiveRuns(arrays["runs"], arrays["registers"], arrays["nodes"]),
         start_bounds=arrays["start bounds"],
         held=replace(
-            no_matches(),
+            make_empty_matches(),
             partition=arrays["held.partition"],
             number=arrays["held.number"],
             start=arrays["held.start"],
@@ -141,23 +141,26 @@ def from_arrays(arrays: Mapping[str, StoredArray]) -> SearchState:
     )
 
 
-# Small at first, because each key of a stream has its own search in each batch.
-ROOM = Room(rows=1 << 14, matches=1 << 10, memory=1 << 6, most=MOST_IN_STREAM)
-TO_THE_END = -1  # instead of a row to stop at: search up to the end of the partition
+# Arrays are small at first, because each key of a stream has its own search in each batch.
+STREAM_CAPACITY = Capacity(
+    mapped_rows=1 << 14, matches=1 << 10, initial_rows=1 << 6, max_bytes=MAX_STREAM_BYTES
+)
+# Instead of a row to stop at: search up to the end of the partition.
+TO_THE_END = -1
 
 
 @dataclass(frozen=True, slots=True)
 class SearchCall:
     """The n rows of one call, and where the search stops."""
 
-    # One partition: the rows that were kept, then the new ones.
+    # One partition: the rows that were kept from earlier calls, then the new ones.
     partitions: Partitions
     # The row before which the search stops. The conditions of negations may look at later rows.
     stop: int
     # bool[n], whether the window that begins with a row has ended by the clock, though rows in it
     # may come after `stop`.
     ended: BoolArray
-    # All rows from this one on are kept. It is at most `stop`.
+    # All rows from this one on are kept for the next call. It is at most `stop`.
     needed: int
     # bool[w, n], whether a window between neighbours that begins with a row has ended by the clock;
     # None without such windows.
@@ -167,8 +170,7 @@ class SearchCall:
 class ResumedSearch:
     """The search of the new rows of a call. It also ends the runs whose windows have ended.
 
-    `live` are the runs that are live, and `last_live` says when runs were last live, once all
-    matches have been yielded.
+    First read `find_matches` to its end, then call `finish`.
 
     Args:
         task: a task with event selection.
@@ -181,14 +183,19 @@ class ResumedSearch:
         self.state = state
         self.call = call
         self.arrays = separate_windows(prepare_input(task, call.partitions), call)
+        # The runs that are live so far.
         self.live = state.live_runs
+        # For each row, the last row at which a run was live that began there; if it matters.
         self.last_live = np.zeros(0, np.int64)
         new_rows = len(call.ended) - len(state.numbers)
         new_numbers = np.arange(state.done, state.done + new_rows)
         self.numbers = np.concatenate([state.numbers, new_numbers])
         self.numbering = Numbering(state.numbered)
         self.release = Release(
-            matches=no_matches(), held=no_matches(), start_bounds=state.start_bounds, settled=-1
+            matches=make_empty_matches(),
+            held=make_empty_matches(),
+            start_bounds=state.start_bounds,
+            settled=-1,
         )
 
     def find_matches(self) -> Iterator[Matches]:
@@ -204,14 +211,14 @@ class ResumedSearch:
         chunks_found = self.find_all()
         chunks: Iterator[Matches]
         if task.skip is not None:
-            self.release = self.decide(list(chunks_found))
+            self.release = self.apply_skip_strategy(list(chunks_found))
             chunks = iter([self.release.matches])
         elif task.totals is not None:
             chunks = chunks_found
         else:
             chunks = map(sort_matches, chunks_found)
         for matches in chunks:
-            yield first_matches(task, self.numbering.number_matches(matches))
+            yield keep_first_matches(task, self.numbering.number_matches(matches))
 
     def find_all(self) -> Iterator[Matches]:
         """Yield the matches of the new rows, then the matches of runs whose windows have ended."""
@@ -220,16 +227,16 @@ class ResumedSearch:
         stop = self.call.stop
         start = len(self.state.numbers)
         if stop > start:
-            search = resume(task, arrays, self.live, start, stop)
+            search = resume_search(task, arrays, self.live, start, stop)
             yield from search.find_matches()
             search.prune()
-            self.live = search.live_runs()
+            self.live = search.copy_live_runs()
             self.last_live = search.last_live
         has_ended = self.find_ended_runs()
         if not has_ended.any():
             return
         if arrays.compiled.flushes:
-            search = resume(task, arrays, self.live.keep(has_ended), stop, TO_THE_END)
+            search = resume_search(task, arrays, self.live.keep(has_ended), stop, TO_THE_END)
             yield from search.find_matches()
             last_live = search.last_live
             if len(self.last_live):
@@ -244,11 +251,11 @@ class ResumedSearch:
         is_window_past = self.arrays.rows.window_end[live.starts] <= call.stop
         has_ended = np.asarray(call.ended[live.starts] & is_window_past, np.bool_)
         if call.near is not None:
-            waiting, window = windows_between(self.task, live)
+            waiting, window = find_windows_between(self.task, live)
             has_ended[waiting] |= call.near[window, live.last_rows[waiting]]
         return has_ended
 
-    def decide(self, new_matches: list[Matches]) -> Release:
+    def apply_skip_strategy(self, new_matches: list[Matches]) -> Release:
         """Apply a skip strategy to the matches that waited and to new ones.
 
         Returns:
@@ -268,7 +275,7 @@ class ResumedSearch:
             start_bounds=self.to_positions(state.start_bounds, shift),
             starts=np.zeros(1, np.int64),
         )
-        release = release_matches(self.task, concatenate([waiting, *new_matches]), position)
+        release = release_matches(self.task, concatenate_matches([waiting, *new_matches]), position)
         assert release.held.completed is not None
         held = replace(release.held, completed=release.held.completed + shift)
         bounds = self.to_numbers(release.start_bounds, shift)
@@ -286,10 +293,10 @@ class ResumedSearch:
         # The row after all others has a number too.
         next_number = self.numbers[-1] + 1 if len(self.numbers) else shift
         numbers = np.append(self.numbers, next_number)
-        return np.stack([row + shift, take_or(numbers, bound, -1)], axis=1)
+        return np.stack([row + shift, take_or_default(numbers, bound, -1)], axis=1)
 
-    def answer(self) -> tuple[SearchState, IntArray]:
-        """Return what the next call needs. It is called once all matches have been yielded.
+    def finish(self) -> tuple[SearchState, IntArray]:
+        """Return what the next call needs, after all matches have been read.
 
         Returns:
             The state of the search; and int64[k], the positions of the rows before `stop` that must
@@ -306,18 +313,18 @@ class ResumedSearch:
         if not can_be_released.all():
             live = prune_runs(task, arrays, live.keep(can_be_released), self.call)
         if task.most_matches is not None and last_number >= task.most_matches:
-            held = no_matches()
+            held = make_empty_matches()
             no_runs = np.zeros(len(self.live.runs), np.bool_)
             live = prune_runs(task, arrays, self.live.keep(no_runs), self.call)
 
+        assert held.rows is not None
         row_registers = find_row_registers(arrays)
         extremes = find_extremes(task)
-        needed = live.needed_rows(row_registers, extremes), held.start, held.rows
+        needed = [live.find_needed_rows(row_registers, extremes), held.start, held.rows]
         kept = find_kept_rows(needed, self.call, keep_between=bool(task.absent))
 
         new_positions = np.full(len(self.numbers), -1, np.int64)
         new_positions[kept] = np.arange(len(kept))
-        assert held.rows is not None
         new_state = SearchState(
             done=state.done + self.call.stop - len(state.numbers),
             numbered=last_number,
@@ -330,15 +337,15 @@ class ResumedSearch:
 
 
 def separate_windows(arrays: SearchInput, call: SearchCall) -> SearchInput:
-    """Return arrays by whose totals no two runs merge that begin with different rows.
+    """Return arrays with which runs that carry totals merge only if they begin with the same row.
 
-    Windows that end with the last row that is present may end at different rows later, so equal
-    ends of windows do not make two runs equal.
+    Otherwise, runs merge if their windows end together. But windows that end with the last row that
+    is present may end at different rows later.
     """
     if arrays.totals is None or call.partitions.window_end is None:
         return arrays
-    apart = to_read_only(np.arange(call.partitions.rows), np.int64)
-    return replace(arrays, totals=arrays.totals._replace(apart=apart))
+    merge_keys = to_read_only(np.arange(call.partitions.rows), np.int64)
+    return replace(arrays, totals=arrays.totals._replace(merge_keys=merge_keys))
 
 
 def find_row_registers(arrays: SearchInput) -> IntArray:
@@ -353,7 +360,7 @@ def find_possible_starts(task: Task, partitions: Partitions) -> BoolArray:
     """Return bool[n], false if the row conditions say that no run begins with a row."""
     compiled = compile_task(task, partitions.integers)
     rules = compiled.rules
-    first_choices = rules.program[: rules.first[compiled.selecting.starts]]
+    first_choices = rules.program[: rules.first_choice[compiled.selecting.starts]]
     if (first_choices[:, layout.TARGET] < 0).any():
         return np.ones(partitions.rows, np.bool_)
     satisfied = build_row_arrays(partitions, selects=True).satisfied
@@ -363,7 +370,7 @@ def find_possible_starts(task: Task, partitions: Partitions) -> BoolArray:
     return may_begin
 
 
-def windows_between(task: Task, live: LiveRuns) -> tuple[IntArray, IntArray]:
+def find_windows_between(task: Task, live: LiveRuns) -> tuple[IntArray, IntArray]:
     """Return the runs that wait in a window between neighbours, and the index of that window."""
     window_by_state = np.array(task.pattern.folding.near, np.int64)
     window = window_by_state[live.runs[:, layout.RUN_STATE]]
@@ -373,12 +380,14 @@ def windows_between(task: Task, live: LiveRuns) -> tuple[IntArray, IntArray]:
 
 def prune_runs(task: Task, arrays: SearchInput, live: LiveRuns, call: SearchCall) -> LiveRuns:
     """Return the runs without the nodes to which none of them leads."""
-    search = resume(task, arrays, live, call.stop, call.stop)
+    search = resume_search(task, arrays, live, call.stop, call.stop)
     search.prune()
-    return search.live_runs()
+    return search.copy_live_runs()
 
 
-def resume(task: Task, arrays: SearchInput, live: LiveRuns, start: int, stop: int) -> RunsSearch:
+def resume_search(
+    task: Task, arrays: SearchInput, live: LiveRuns, start: int, stop: int
+) -> RunsSearch:
     """Return a search that goes on with live runs.
 
     Args:
@@ -389,19 +398,17 @@ def resume(task: Task, arrays: SearchInput, live: LiveRuns, start: int, stop: in
         stop: the row before which it stops, or TO_THE_END.
     """
     search_class = RunsSearch if task.totals is None else TotalsSearch
-    search = search_class(task, arrays, ROOM)
+    search = search_class(task, arrays, STREAM_CAPACITY)
     search.progress.start = start
     arrays.rows.frontier.start[0] = start
     search.restore(live)
     if stop != TO_THE_END:
-        search.progress.goes_on = 1
+        search.progress.keeps_runs = 1
         arrays.rows.frontier.until[0] = stop
     return search
 
 
-def find_kept_rows(
-    needed: Iterable[IntArray | None], call: SearchCall, *, keep_between: bool
-) -> IntArray:
+def find_kept_rows(needed: Iterable[IntArray], call: SearchCall, *, keep_between: bool) -> IntArray:
     """Return the rows before `call.stop` that are needed later, ascending.
 
     Args:

@@ -11,19 +11,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from matchrec.search.interface import Task
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.ways import KNOWN, NUMBER, OF_A_TOTAL, ROW, VALUE, count_words
+from matchrec.search.kernels.carried_totals import KNOWN, ROW, VALUE, count_words, locate_total
 from matchrec.search.matches import DOUBLE_WORD
 from matchrec.search.partitions import BoolArray, IntArray
+from matchrec.search.task import Task
 
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
     """A total whose value is the value of a row, and the columns of a node that hold it."""
 
-    # The column with the number of ways on which the value is known, as the bits of a double.
-    known: int
+    # The column with the number of ways that have a value, as the bits of a double.
+    known_ways: int
     # The columns with the value, and with the row that has it.
     value: int
     row: int
@@ -32,7 +32,7 @@ class Extreme:
 
     def has_value(self, nodes: IntArray) -> BoolArray:
         """Return bool[n], which nodes have a value."""
-        return np.asarray(nodes[:, self.known] != 0)
+        return np.asarray(nodes[:, self.known_ways] != 0)
 
 
 Extremes = tuple[Extreme, ...]
@@ -48,12 +48,12 @@ def find_extremes(task: Task, begin: int = layout.NODE_SIZE) -> Extremes:
     if task.totals is None:
         return ()
     extremes = []
-    for index, total in enumerate(task.totals.asked):
-        if total.is_of_a_row and total.values is not None:
-            first = begin + NUMBER + OF_A_TOTAL * index
+    for index, total in enumerate(task.totals.aggregates):
+        if total.is_row_value and total.values is not None:
+            first = begin + locate_total(index)
             extremes.append(
                 Extreme(
-                    known=first + KNOWN + DOUBLE_WORD,
+                    known_ways=first + KNOWN + DOUBLE_WORD,
                     value=first + VALUE,
                     row=first + VALUE + ROW,
                     values=total.values,
@@ -64,7 +64,9 @@ def find_extremes(task: Task, begin: int = layout.NODE_SIZE) -> Extremes:
 
 def count_node_columns(task: Task) -> int:
     """Return how many columns a node has in a search for all matches."""
-    return layout.NODE_SIZE + (0 if task.totals is None else count_words(len(task.totals.asked)))
+    return layout.NODE_SIZE + (
+        0 if task.totals is None else count_words(len(task.totals.aggregates))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,31 +93,33 @@ class LiveRuns:
     def last_rows(self) -> IntArray:
         """Return int64[r], the row that each run has mapped last. Merged runs have the same."""
         node = self.runs[:, layout.RUN_NODE].copy()
-        while (joins := self.joins[node]).any():
-            node[joins] = self.nodes[node[joins], layout.NODE_BEFORE]
+        leads_to_join = self.is_join[node]
+        while leads_to_join.any():
+            node[leads_to_join] = self.nodes[node[leads_to_join], layout.NODE_BEFORE]
+            leads_to_join = self.is_join[node]
         return np.asarray(self.nodes[node, layout.NODE_ROW], np.int64)
 
     @property
-    def joins(self) -> BoolArray:
+    def is_join(self) -> BoolArray:
         """Return bool[n], which nodes are joins and have no row."""
         return np.asarray(self.nodes[:, layout.NODE_CHOICE] == layout.JOIN)
 
     @property
     def first_rows(self) -> IntArray:
         """Return the rows with which the runs begin, unsorted."""
-        is_first = (self.nodes[:, layout.NODE_BEFORE] < 0) & ~self.joins
+        is_first = (self.nodes[:, layout.NODE_BEFORE] < 0) & ~self.is_join
         return np.asarray(self.nodes[is_first, layout.NODE_ROW], np.int64)
 
-    def needed_rows(self, row_registers: IntArray, extremes: Extremes) -> IntArray:
+    def find_needed_rows(self, row_registers: IntArray, extremes: Extremes) -> IntArray:
         """Return every row that the runs need; arguments as `change_rows`."""
         needed: list[IntArray] = []
 
-        def note(rows: IntArray) -> IntArray:
-            """Note the rows, and leave them as they are."""
+        def collect_rows(rows: IntArray) -> IntArray:
+            """Collect the rows, and leave them as they are."""
             needed.append(rows)
             return rows
 
-        self.change_rows(note, row_registers, extremes)
+        self.change_rows(collect_rows, row_registers, extremes)
         return np.concatenate(needed)
 
     def change_rows(
@@ -131,7 +135,7 @@ class LiveRuns:
         runs = self.runs.copy()
         registers = self.registers.copy()
         nodes = self.nodes.copy()
-        has_row = ~self.joins
+        has_row = ~self.is_join
         runs[:, layout.RUN_START] = change(runs[:, layout.RUN_START])
         nodes[has_row, layout.NODE_ROW] = change(nodes[has_row, layout.NODE_ROW])
         nodes[:, layout.NODE_START] = change(nodes[:, layout.NODE_START])

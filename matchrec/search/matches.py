@@ -1,8 +1,8 @@
 """Matches: what a search returns, in flat arrays; and the error that depends on the data.
 
-AFTER MATCH SKIP over matches that have been found already is here as well. To add a skip strategy,
-add a member to `plan.clauses.SkipTo`, its syntax and a test case. All searches go on by
-`kernels.starts`, so nothing needs to change here unless its target is a new kind of row.
+`find_next_starts` applies AFTER MATCH SKIP to matches that have been found. To add a skip strategy,
+add a member to `plan.clauses.SkipTo`, its syntax and a test case. The searches and this module
+compute the next starting row by `kernels.search_loop`, so neither changes.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from matchrec.errors.run.place import RowLocation
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.plan.expression import End
 from matchrec.plan.stages import Skip
-from matchrec.search.kernels import starts as kernel
+from matchrec.search.kernels import search_loop
 from matchrec.search.kernels.layout import SkipRule
 from matchrec.search.partitions import BoolArray, IntArray, list_positions
 
 # Of the three words of a number in `Matches.totals`, the one with the bits of a double: see
-# `kernels.ways`. A number of matches or ways is zero only if this word is.
+# `kernels.carried_totals`. A number of matches or ways is zero only if this word is.
 DOUBLE_WORD = 2
 
 
@@ -84,7 +84,7 @@ class Matches:
     # lengths of matches. Only a task that asks for chains gets them.
     chains: Chains | None = None
     # int64[m, w], the aggregates over all matches of each group, which counts as a match of one
-    # row: see `kernels.ways`.
+    # row: see `kernels.carried_totals`.
     totals: IntArray | None = None
 
     @property
@@ -103,7 +103,7 @@ class Matches:
 def make_one_row_matches(
     partition: IntArray, row: IntArray, classifiers: npt.NDArray[np.int16]
 ) -> Matches:
-    """Return things that are not matches as matches of one row: pointers or groups of matches."""
+    """Return pointers, or groups of matches, in the form of matches of one row."""
     offsets = np.arange(len(row) + 1, dtype=np.int64)
     return Matches(
         partition=partition,
@@ -117,11 +117,11 @@ def make_one_row_matches(
 
 
 @cache  # a stream calls this for every key
-def no_matches() -> Matches:
-    """Return no matches, as a search with event selection does."""
-    none = np.zeros(0, np.int64)
-    matches = make_one_row_matches(none, none, np.zeros(0, np.int16))
-    return replace(matches, completed=none, kind=none)
+def make_empty_matches() -> Matches:
+    """Return no matches, with the fields that matches of event selection have."""
+    nothing = np.zeros(0, np.int64)
+    matches = make_one_row_matches(nothing, nothing, np.zeros(0, np.int16))
+    return replace(matches, completed=nothing, kind=nothing)
 
 
 class Numbering:
@@ -132,8 +132,9 @@ class Numbering:
     """
 
     def __init__(self, last_number: int = 0) -> None:
-        self.partition = 0  # the partition of the last match
-        self.last_number = last_number  # its number
+        # The partition and the number of the last match.
+        self.partition = 0
+        self.last_number = last_number
 
     def number_matches(self, matches: Matches) -> Matches:
         """Number matches that are in order of partition.
@@ -170,20 +171,20 @@ class RunFailure(Exception):  # noqa: N818 -- the worker turns it into an error 
         self.row = row
         self.fields = fields
 
-    def error(self, location: RowLocation) -> MatchRecognizeRunError:
+    def build_error(self, location: RowLocation) -> MatchRecognizeRunError:
         """Return the error for the user. `location` says where `row` is, in the user's terms."""
         return self.make_error(location=location, **self.fields)
 
 
-def skip_rule(to: SkipTo) -> SkipRule:
-    """Return a skip strategy as kernels read it."""
+def encode_skip(to: SkipTo) -> SkipRule:
+    """Return AFTER MATCH SKIP as kernels read it."""
     return SkipRule(backwards=to.end is End.LAST, past=to.past)
 
 
 def find_targets(
     variable: str | None, members: Mapping[str, frozenset[int]], mapped: IntArray
 ) -> BoolArray:
-    """Return bool[k], which variables AFTER MATCH SKIP can go to.
+    """Return bool[k], to rows of which variables AFTER MATCH SKIP can go.
 
     Args:
         variable: the variable that the strategy names, primary or union; None for all.
@@ -195,18 +196,18 @@ def find_targets(
     return np.isin(mapped, list(members[variable]))
 
 
-def next_starts(
+def find_next_starts(
     skip: AfterMatchSkip | Skip, members: Mapping[str, frozenset[int]], matches: Matches
 ) -> IntArray:
     """Return int64[m], the row from which the search goes on after each match.
 
-    It is `kernel.NO_ROW` if the match has no row to which the strategy could go.
+    It is `search_loop.NO_ROW` if the match has no row to which the strategy could go.
     """
     variables = np.arange(int(matches.classifiers.max(initial=0)) + 1)
     is_target = find_targets(skip.variable, members, variables)
     start_after = np.empty(matches.count, np.int64)
-    kernel.next_starts(
-        skip_rule(skip.to),
+    search_loop.fill_next_starts(
+        encode_skip(skip.to),
         is_target,
         np.ascontiguousarray(matches.start),
         np.ascontiguousarray(matches.offsets),

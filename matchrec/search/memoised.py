@@ -32,16 +32,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from matchrec.search.interface import BACKTRACKING, Task
 from matchrec.search.strategy import (
     ContiguousStrategy,
-    compiled,
+    compile_arrays,
+    explain_not_preferred,
     load_backtracking,
-    why_not_preferred,
 )
+from matchrec.search.task import BACKTRACKING, Task
 
 if TYPE_CHECKING:
-    from matchrec.search.strategy import SearchClass
+    from matchrec.search.strategy import TaskSearchClass
 
 
 @dataclass(frozen=True)
@@ -55,19 +55,20 @@ class Memoised(ContiguousStrategy):
     @classmethod
     def find_obstacle(cls, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
-        if (reason := why_not_preferred(task)) is not None:
-            return reason
-        if task.looks_only_at_data or compiled(task).remembers_all:
+        obstacle = explain_not_preferred(task)
+        if obstacle is not None:
+            return obstacle
+        if task.reads_only_data or compile_arrays(task).remembers_all:
             return None
         return "a later condition may read the run"
 
-    def reason(self, task: Task) -> str:
+    def explain_choice(self, task: Task) -> str:
         """Return why failures can be remembered."""
-        if task.looks_only_at_data:
+        if task.reads_only_data:
             return "conditions depend on the data only, so failures are remembered"
         reason = "no condition reads the run after two paths meet, so failures are remembered"
-        return f"{reason} until the next match" if compiled(task).rules.forgets else reason
+        return f"{reason} until the next match" if compile_arrays(task).rules.forgets else reason
 
-    def load(self, task: Task) -> SearchClass:
+    def load(self, task: Task) -> TaskSearchClass:
         """Import and return the search: see `load_backtracking`."""
         return load_backtracking(task)

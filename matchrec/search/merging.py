@@ -33,11 +33,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from matchrec.search.interface import BREADTH_FIRST, Task
-from matchrec.search.strategy import ContiguousStrategy, why_not_longest, why_not_preferred
+from matchrec.search.strategy import ContiguousStrategy, explain_not_longest, explain_not_preferred
+from matchrec.search.task import BREADTH_FIRST, Task
 
 if TYPE_CHECKING:
-    from matchrec.search.strategy import SearchClass
+    from matchrec.search.strategy import TaskSearchClass
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class AllRuns(ContiguousStrategy):
 
     algorithm = BREADTH_FIRST
 
-    def load(self, task: Task) -> SearchClass:  # noqa: ARG002 -- other classes look at it
+    def load(self, task: Task) -> TaskSearchClass:  # noqa: ARG002 -- other classes look at it
         """Import and return the search."""
         from matchrec.search.kernels.merging import MergingSearch
 
@@ -67,7 +67,7 @@ class LongestOfAllRuns(AllRuns):
     @classmethod
     def find_obstacle(cls, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
-        return why_not_longest(task)
+        return explain_not_longest(task)
 
 
 @dataclass(frozen=True)
@@ -84,4 +84,4 @@ class Merging(AllRuns):
     @classmethod
     def find_obstacle(cls, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
-        return why_not_preferred(task)
+        return explain_not_preferred(task)

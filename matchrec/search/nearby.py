@@ -13,9 +13,9 @@ import numpy as np
 
 from matchrec.conditions.evaluate.vectors import RowFailure, Vectors
 from matchrec.conditions.types import Kind
-from matchrec.search.interface import NearbyCondition
 from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import BoolArray, Partitions, WordArray
+from matchrec.search.task import NearbyCondition
 
 
 def satisfy_nearby(partitions: Partitions, conditions: tuple[NearbyCondition, ...]) -> Partitions:

@@ -1,6 +1,6 @@
 """Runs that are output in addition to the matches: SHOW TIMEOUT AND UNFINISHED MATCHES.
 
-1. Any strategy finds the matches (`with_runs` gets them and passes them on).
+1. Any strategy finds the matches, and `add_partial_runs` passes them on.
 2. `find_starts` finds the starting rows that the search came to and that begin no match.
 3. `PartialSearch` finds, for each of these, the most preferred run that is live where its window or
    its partition ends.
@@ -16,7 +16,8 @@ import numpy as np
 from matchrec.automaton.facts import find_live_states
 from matchrec.automaton.program import A_MATCH, NOTHING, TIMED_OUT, UNFINISHED
 from matchrec.plan.clauses import MatchOutput
-from matchrec.search.interface import Room, Task
+from matchrec.search.kernel_input import prepare_input
+from matchrec.search.kernel_search import Kernel, Shapes
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import RunStarts
 from matchrec.search.kernels.skipping import (
@@ -25,14 +26,13 @@ from matchrec.search.kernels.skipping import (
     find_live_run,
     search_live_runs,
 )
-from matchrec.search.matches import Matches, next_starts
+from matchrec.search.matches import Matches, find_next_starts
 from matchrec.search.partitions import IntArray, Partitions
-from matchrec.search.records import prepare_input
-from matchrec.search.search import Kernel, Shapes
+from matchrec.search.task import Capacity, Task
 
 
-def with_runs(
-    chunks: Iterator[Matches], task: Task, partitions: Partitions, room: Room
+def add_partial_runs(
+    chunks: Iterator[Matches], task: Task, partitions: Partitions, capacity: Capacity
 ) -> Iterator[Matches]:
     """Yield the matches of a task in chunks, as they are found, then all runs, numbered -1.
 
@@ -40,7 +40,7 @@ def with_runs(
         chunks: the matches of the task.
         task: a task that outputs runs.
         partitions: its rows.
-        room: how much a chunk may hold.
+        capacity: how much a chunk may hold.
 
     Raises:
         RunFailure: a search has failed because of the rows.
@@ -49,12 +49,12 @@ def with_runs(
     next_rows = [np.zeros(0, np.int64)]
     for matches in chunks:
         partition_end = partitions.starts[matches.partition + 1]
-        next_row = next_starts(task.after_match, task.members, matches)
+        next_row = find_next_starts(task.after_match, task.members, matches)
         match_starts.append(matches.start)
         next_rows.append(np.minimum(next_row, partition_end))
         yield replace(matches, kind=np.full(matches.count, A_MATCH))
     starts = find_starts(task, partitions, np.concatenate(match_starts), np.concatenate(next_rows))
-    for runs in PartialSearch(task, partitions, room, starts).find_matches():
+    for runs in PartialSearch(task, partitions, capacity, starts).find_matches():
         yield replace(runs, number=np.full(runs.count, -1))
 
 
@@ -74,10 +74,11 @@ def find_starts(
     assert partial is not None
     starts = partitions.starts
     size = partitions.rows + 1
-    begin_here = np.bincount(match_starts, minlength=size)
-    end_here = np.bincount(next_rows, minlength=size)
-    is_covered = np.cumsum(begin_here - end_here)[:-1] != 0
-    matches_before = np.cumsum(begin_here) - begin_here
+    # By row, how many matches begin with it, and after how many matches the search goes on with it.
+    begun_matches = np.bincount(match_starts, minlength=size)
+    ended_matches = np.bincount(next_rows, minlength=size)
+    is_covered = np.cumsum(begun_matches - ended_matches)[:-1] != 0
+    matches_before = np.cumsum(begun_matches) - begun_matches
 
     sizes = np.diff(starts)
     partition_begin = np.repeat(starts[:-1], sizes)
@@ -85,8 +86,9 @@ def find_starts(
     end = partition_end if partitions.window_end is None else partitions.window_end
     is_unfinished = partial.unfinished & (end == partition_end)
     has_window = end > np.arange(len(end))
-    is_wanted = ~is_covered & has_window & (is_unfinished | partial.timed_out)
-    kind = np.where(is_wanted, np.where(is_unfinished, UNFINISHED, TIMED_OUT), NOTHING)
+    is_output = ~is_covered & has_window & (is_unfinished | partial.timed_out)
+    kind_at_end = np.where(is_unfinished, UNFINISHED, TIMED_OUT)
+    kind = np.where(is_output, kind_at_end, NOTHING)
     return RunStarts(
         kind=kind,
         number=matches_before[:-1] - matches_before[partition_begin],
@@ -102,24 +104,29 @@ class PartialSearch(SkippingSearch):
     Args:
         task: a task that outputs runs.
         partitions: its rows.
-        room: how much a chunk may hold.
+        capacity: how much a chunk may hold.
         starts: the starting rows, and what a run from each of them is.
     """
 
     kernel = Kernel(search_live_runs, find_live_run, begin_partition)
 
-    def __init__(self, task: Task, partitions: Partitions, room: Room, starts: RunStarts) -> None:
-        max_steps = None if task.selects or task.looks_only_at_data else task.max_steps
+    def __init__(
+        self, task: Task, partitions: Partitions, capacity: Capacity, starts: RunStarts
+    ) -> None:
+        max_steps = None if task.selects or task.reads_only_data else task.max_steps
         preferred = replace(task, output=MatchOutput.PREFERRED, max_steps=max_steps)
         self.starts = starts
-        super().__init__(preferred, prepare_input(preferred, partitions), room)
+        super().__init__(preferred, prepare_input(preferred, partitions), capacity)
+
         accepts = self.rules.program[:, layout.TARGET] == layout.ACCEPT
         program = self.rules.program[~accepts]
-        first = np.searchsorted(program[:, layout.SOURCE], np.arange(len(self.rules.first)))
-        ends = np.array(find_live_states(task.pattern.folding.choices), np.int64)
-        self.rules = self.rules._replace(program=program, first=first)
+        states = np.arange(len(self.rules.first_choice))
+        first_choice = np.searchsorted(program[:, layout.SOURCE], states)
+        self.rules = self.rules._replace(program=program, first_choice=first_choice)
+
+        is_live = np.array(find_live_states(task.pattern.folding.choices), np.int64)
         assert self.selecting is not None
-        self.selecting = self.selecting._replace(ends=ends)
+        self.selecting = self.selecting._replace(ends=is_live)
 
     @property
     def keeps_states(self) -> bool:
@@ -133,8 +140,10 @@ class PartialSearch(SkippingSearch):
         size = self.sizes[layout.RUNS_FULL] if self.keeps_states else 0
         return super().shapes | self.shape_table(size)
 
-    def arguments(self) -> tuple[object, ...]:
+    def build_arguments(self) -> tuple[object, ...]:
         """Return the arguments of the kernel. No match is looked for, so there is no negation."""
-        rules, selecting, rows = self.rules, self.selecting, self.arrays.rows
-        table = self.memory["table"]
+        rules = self.rules
+        selecting = self.selecting
+        rows = self.arrays.rows
+        table = self.working_arrays["table"]
         return rules, selecting, rows, self.work, self.conditions, table, self.starts

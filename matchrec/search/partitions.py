@@ -24,7 +24,7 @@ WordArray = npt.NDArray[np.uint64]
 S = TypeVar("S", bound=np.generic)
 
 
-def take_or(values: npt.NDArray[S], index: IntArray, otherwise: int) -> npt.NDArray[S]:
+def take_or_default(values: npt.NDArray[S], index: IntArray, otherwise: int) -> npt.NDArray[S]:
     """Return `values[index]`, with `otherwise` where the index is -1."""
     if not len(values):
         return np.full((len(index), *values.shape[1:]), otherwise, values.dtype)
@@ -32,12 +32,12 @@ def take_or(values: npt.NDArray[S], index: IntArray, otherwise: int) -> npt.NDAr
     return np.where(has_index, values[index], otherwise)
 
 
-def find_starts_of_groups(sizes: BoolArray | IntArray) -> IntArray:
+def find_group_starts(sizes: BoolArray | IntArray) -> IntArray:
     """Return int64[k + 1], where each of k groups starts in a flat array, then the total size.
 
     The sizes may be marks; then it is how many marks come before each position.
 
-    >>> find_starts_of_groups(np.array([2, 0, 3])).tolist()
+    >>> find_group_starts(np.array([2, 0, 3])).tolist()
     [0, 2, 2, 5]
     """
     starts = np.zeros(len(sizes) + 1, np.int64)
@@ -51,11 +51,12 @@ def list_positions(first: IntArray, sizes: IntArray) -> IntArray:
     >>> list_positions(np.array([5, 0]), np.array([2, 3])).tolist()
     [5, 6, 0, 1, 2]
     """
-    shifts = np.repeat(first - find_starts_of_groups(sizes)[:-1], sizes)
+    shifts = np.repeat(first - find_group_starts(sizes)[:-1], sizes)
     return np.asarray(shifts + np.arange(len(shifts)), np.int64)
 
 
-NO_EDGE = 2**62  # after every row: all rows of the partition are present
+# The edge of a partition whose rows are all present: it comes after every row.
+NO_EDGE = 2**62
 
 
 class Frontier(NamedTuple):
@@ -85,7 +86,7 @@ class Frontier(NamedTuple):
     steps: IntArray
 
     @staticmethod
-    def of(
+    def create(
         starts: IntArray, start: int = 0, edge: int = NO_EDGE, number: int = 0, steps: int = 0
     ) -> Frontier:
         """Return a frontier: the first partition may have begun before, the last one may go on.
@@ -113,14 +114,14 @@ class Frontier(NamedTuple):
         return frontier
 
     @property
-    def goes_on(self) -> bool:
+    def is_incomplete(self) -> bool:
         """Return whether rows of some partition are still missing."""
         return bool((self.edge != NO_EDGE).any())
 
     def let_grow(self, starts: IntArray, window_end: IntArray) -> IntArray:
-        """Return the ends of windows, moved on by one row if later rows may be in the window.
+        """Return the ends of windows, one row later for each window that missing rows may be in.
 
-        That is so for a window that ends with the last row that is present of a partition.
+        Missing rows may be in a window that ends with the last row that is present.
         """
         missing_from = np.where(self.edge != NO_EDGE, starts[1:], -1)
         may_grow = window_end == np.repeat(missing_from, np.diff(starts))
@@ -162,7 +163,7 @@ class Partitions:
         """Return the number of rows n."""
         return int(self.starts[-1])
 
-    def only(self, partition: int) -> Partitions:
+    def take_partition(self, partition: int) -> Partitions:
         """Return one of the partitions by itself. It has no frontier."""
         begin, end = self.starts[partition : partition + 2].tolist()
         rows = slice(begin, end)

@@ -28,11 +28,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from matchrec.search.interface import BACKTRACKING, Task
-from matchrec.search.strategy import ContiguousStrategy, load_backtracking, why_not_preferred
+from matchrec.search.strategy import ContiguousStrategy, explain_not_preferred, load_backtracking
+from matchrec.search.task import BACKTRACKING, Task
 
 if TYPE_CHECKING:
-    from matchrec.search.strategy import SearchClass
+    from matchrec.search.strategy import TaskSearchClass
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class Plain(ContiguousStrategy):
     @classmethod
     def find_obstacle(cls, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
-        return why_not_preferred(task)
+        return explain_not_preferred(task)
 
-    def load(self, task: Task) -> SearchClass:
+    def load(self, task: Task) -> TaskSearchClass:
         """Import and return the search: see `load_backtracking`."""
         return load_backtracking(task)

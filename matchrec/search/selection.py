@@ -21,13 +21,14 @@ import numpy as np
 from matchrec.automaton.program import A_MATCH
 from matchrec.errors.run import failures
 from matchrec.plan.clauses import MatchOutput
-from matchrec.search.interface import Room, Task
+from matchrec.search.kernel_input import SearchInput
+from matchrec.search.kernel_search import needs_release_times
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.all_matches import RunsSearch
-from matchrec.search.kernels.merging import MergingSearch
-from matchrec.search.kernels.order import (
+from matchrec.search.kernels.match_order import (
     HELD,
     KEPT,
+    LEFT_OUT,
     MappedRows,
     RankedMatches,
     SearchPosition,
@@ -35,12 +36,18 @@ from matchrec.search.kernels.order import (
     mark_kept,
     settle_ties,
 )
+from matchrec.search.kernels.merging import MergingSearch
+from matchrec.search.kernels.search_loop import NO_ROW
 from matchrec.search.kernels.skipping import MatchSearch
-from matchrec.search.kernels.starts import NO_ROW
-from matchrec.search.matches import Matches, Numbering, RunFailure, next_starts, no_matches
-from matchrec.search.partitions import BoolArray, IntArray, take_or
-from matchrec.search.records import SearchInput
-from matchrec.search.search import at_most, needs_release_times
+from matchrec.search.matches import (
+    Matches,
+    Numbering,
+    RunFailure,
+    find_next_starts,
+    make_empty_matches,
+)
+from matchrec.search.partitions import BoolArray, IntArray, take_or_default
+from matchrec.search.task import Capacity, Task
 
 # Matches in order
 
@@ -87,7 +94,7 @@ def take_matches(matches: Matches, order: IntArray) -> Matches:
         return matches
     lengths = np.diff(matches.offsets)[order]
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    # where each mapped row was before
+    # How far each mapped row is moved.
     shifts = np.repeat(matches.offsets[:-1][order] - offsets[:-1], lengths)
     indices = np.arange(offsets[-1]) + shifts
     return replace(
@@ -114,10 +121,10 @@ def number_chunks(task: Task, ordered: Iterator[Matches]) -> Iterator[Matches]:
     """Number the matches of sorted chunks, and drop those that the task does not output."""
     numbering = Numbering()
     for matches in ordered:
-        yield first_matches(task, numbering.number_matches(matches))
+        yield keep_first_matches(task, numbering.number_matches(matches))
 
 
-def first_matches(task: Task, numbered: Matches) -> Matches:
+def keep_first_matches(task: Task, numbered: Matches) -> Matches:
     """Return the matches of each partition that the task outputs, by their numbers."""
     if task.most_matches is None:
         return numbered
@@ -129,7 +136,7 @@ def filter_matches(matches: Matches, is_kept: BoolArray) -> Matches:
     return take_matches(matches, np.flatnonzero(is_kept))
 
 
-def concatenate(parts: Sequence[Matches]) -> Matches:
+def concatenate_matches(parts: Sequence[Matches]) -> Matches:
     """Return the matches of several parts, one part after the other."""
     parts = [part for part in parts if part.count] or parts[:1]
     first = parts[0]
@@ -193,7 +200,7 @@ def release_matches(task: Task, matches: Matches, position: SearchPosition) -> R
     """
     assert matches.kind is not None
     ranked = sort_matches(filter_matches(matches, matches.kind == A_MATCH), by_start=True)
-    outcome, new_bounds = decide(task, ranked, position)
+    outcome, new_bounds = decide_matches(task, ranked, position)
     bounds = np.concatenate([position.start_bounds, new_bounds[outcome == KEPT]])
     kept = filter_matches(ranked, outcome == KEPT)
     held = filter_matches(ranked, outcome == HELD)
@@ -202,9 +209,9 @@ def release_matches(task: Task, matches: Matches, position: SearchPosition) -> R
     assert timed_out.completed is not None
     set_at, first_allowed = bounds.T  # the rows at which bounds were set, and the bounds
     bound_index = np.searchsorted(set_at, timed_out.completed, side="left") - 1
-    is_in_bounds = timed_out.start >= take_or(first_allowed, bound_index, -1)
+    is_in_bounds = timed_out.start >= take_or_default(first_allowed, bound_index, -1)
 
-    released = concatenate([kept, filter_matches(timed_out, is_in_bounds)])
+    released = concatenate_matches([kept, filter_matches(timed_out, is_in_bounds)])
     released = take_matches(released, np.argsort(released.partition, kind="stable"))
     last_bound = int(np.searchsorted(set_at, position.stop, side="left")) - 1
     return Release(
@@ -215,7 +222,9 @@ def release_matches(task: Task, matches: Matches, position: SearchPosition) -> R
     )
 
 
-def decide(task: Task, ranked: Matches, position: SearchPosition) -> tuple[IntArray, IntArray]:
+def decide_matches(
+    task: Task, ranked: Matches, position: SearchPosition
+) -> tuple[IntArray, IntArray]:
     """Decide on each match whether it is kept, held or left out.
 
     Args:
@@ -224,7 +233,7 @@ def decide(task: Task, ranked: Matches, position: SearchPosition) -> tuple[IntAr
         position: where the search has stopped.
 
     Returns:
-        int64[m], KEPT, HELD or 0 for each match; and int64[m, 2], the start bound after it.
+        int64[m], KEPT, HELD or LEFT_OUT for each match; and int64[m, 2], the start bound after it.
 
     Raises:
         RunFailure: a match has no row to which the strategy could skip.
@@ -232,14 +241,14 @@ def decide(task: Task, ranked: Matches, position: SearchPosition) -> tuple[IntAr
     skip = task.skip
     assert skip is not None
     assert ranked.completed is not None
-    outcome = np.zeros(ranked.count, np.int64)
+    outcome = np.full(ranked.count, LEFT_OUT, np.int64)
     # The bound before the first match, then the bound after each match.
     bounds = np.full((ranked.count + 1, 2), -1)
     if not ranked.count:
         return outcome, bounds[1:]
     last_bound = position.start_bounds[-1:]
     bounds[: len(last_bound)] = last_bound
-    target = next_starts(skip, task.members, ranked)
+    target = find_next_starts(skip, task.members, ranked)
     matches = RankedMatches(
         lower=int(position.starts[ranked.partition[0]]),
         start=np.ascontiguousarray(ranked.start),
@@ -259,43 +268,44 @@ def decide(task: Task, ranked: Matches, position: SearchPosition) -> tuple[IntAr
 
 # Searches
 
-LARGE_CHUNK = 1 << 16  # mapped rows
+# After how many mapped rows `join_chunks` begins another chunk.
+LARGE_CHUNK = 1 << 16
 
 
 def find_by_one_run(
-    task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
+    task: Task, arrays: SearchInput, capacity: Capacity, counters: IntArray | None
 ) -> Iterator[Matches]:
     """Yield the matches of a task in order, numbered, by one run at a time.
 
-    Preferred matches are found in the order of their starting rows. All matches are found in
-    another order than that in which they are complete, so all of them are held to be sorted, unless
-    a skip strategy decides on them.
+    Preferred matches are found in the order of their starting rows. All matches are not found in
+    the order in which they are complete. So they are kept until the end and sorted, unless a skip
+    strategy decides on them.
 
     Args:
         task: a task with event selection.
         arrays: the task and its partitions, as kernels read them.
-        room: how much a chunk may hold.
+        capacity: how much a chunk may hold.
         counters: see `KernelSearch`.
 
     Raises:
         RunFailure: the search has failed because of the rows.
     """
-    search = MatchSearch(task, arrays, room, counters)
+    search = MatchSearch(task, arrays, capacity, counters)
     if task.output is MatchOutput.PREFERRED:
         return number_chunks(task, search.find_matches())
     if task.skip is not None:
-        chunks = ReleasingSearch(search, room, room).find_matches()
+        chunks = ReleasingSearch(search, capacity, capacity).find_matches()
         return number_chunks(task, join_chunks(chunks))
-    # The first ones found need not be the first ones complete.
+    # The first matches that are found need not be the first ones that are complete.
     search.progress.match_limit = layout.NO_LIMIT
     chunks_found = list(search.find_matches())
     if not chunks_found:
         return number_chunks(task, iter([]))
-    return number_chunks(task, iter([sort_matches(concatenate(chunks_found))]))
+    return number_chunks(task, iter([sort_matches(concatenate_matches(chunks_found))]))
 
 
 def find_by_all_runs(
-    task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
+    task: Task, arrays: SearchInput, capacity: Capacity, counters: IntArray | None
 ) -> Iterator[Matches]:
     """Yield the matches of a task in order, numbered, by all runs at once.
 
@@ -306,17 +316,17 @@ def find_by_all_runs(
         RunFailure: the search has failed because of the rows.
     """
     if task.output is MatchOutput.PREFERRED:
-        preferred = MergingSearch(task, arrays, room, counters)
+        preferred = MergingSearch(task, arrays, capacity, counters)
         return number_chunks(task, preferred.find_matches())
     if task.skip is not None:
-        small = at_most(room, ROOM)
-        large = at_most(room, LARGE_ROOM)
+        small = capacity.limit(SMALL_CAPACITY)
+        large = capacity.limit(LARGE_CAPACITY)
         search = RunsSearch(task, arrays, small, counters)
         if not needs_release_times(task):
-            search.progress.alone = READS_ALONE * int(arrays.rows.starts[-1])
+            search.progress.solo_read_limit = READS_ALONE * int(arrays.rows.starts[-1])
         chunks = ReleasingSearch(search, small, large).find_matches()
         return number_chunks(task, join_chunks(chunks))
-    search = RunsSearch(task, arrays, room, counters)
+    search = RunsSearch(task, arrays, capacity, counters)
     if task.output is MatchOutput.GRAPH:
         return search.find_graph()
     return number_chunks(task, map(sort_matches, search.find_matches()))
@@ -328,16 +338,18 @@ def join_chunks(chunks: Iterator[Matches]) -> Iterator[Matches]:
     for matches in chunks:
         joined.append(matches)
         if sum(int(chunk.offsets[-1]) for chunk in joined) >= LARGE_CHUNK:
-            yield concatenate(joined)
+            yield concatenate_matches(joined)
             joined = []
     if joined:
-        yield concatenate(joined)
+        yield concatenate_matches(joined)
 
 
-# The room after which a search with a skip strategy decides on its matches, by `ReleasingSearch`.
-ROOM = Room(rows=1 << 16, matches=1 << 12)
-LARGE_ROOM = Room(rows=1 << 19, matches=1 << 15)  # if no run waits, and many are released
-MANY = 1 / 8  # of the matches that were found
+# The sizes of chunks after which a search with a skip strategy decides on its matches: the small
+# one if decisions are frequent, the large one if they are rare. See `ReleasingSearch`.
+SMALL_CAPACITY = Capacity(mapped_rows=1 << 16, matches=1 << 12)
+LARGE_CAPACITY = Capacity(mapped_rows=1 << 19, matches=1 << 15)
+# From this share of the matches that were found on, many of them are released.
+MIN_SHARE_OF_MANY = 1 / 8
 # How often a row may be read, on average, while the runs of one starting row are followed alone.
 READS_ALONE = 8
 
@@ -353,12 +365,11 @@ class ReleasingSearch:
     """
 
     search: MatchSearch | RunsSearch
-    # The room of a chunk, after which it decides, if decisions are frequent.
-    small_room: Room
-    # The same if decisions are rare.
-    large_room: Room
+    # The size of a chunk, after which it decides, if decisions are frequent; and if they are rare.
+    small_capacity: Capacity
+    large_capacity: Capacity
     # Matches that wait.
-    held: Matches = field(default_factory=no_matches)
+    held: Matches = field(default_factory=make_empty_matches)
     # See `SearchPosition`.
     start_bounds: IntArray = field(default_factory=lambda: np.zeros((0, 2), np.int64))
 
@@ -374,17 +385,17 @@ class ReleasingSearch:
         for matches in search.find_matches():
             released = self.release(matches)
             yield released
-            releases_many = not waits and released.count >= MANY * matches.count
+            releases_many = not waits and released.count >= MIN_SHARE_OF_MANY * matches.count
             # If the runs of one starting row are followed alone, few matches are left out.
             is_rare = releases_many or self.follows_one_start
-            search.room = self.large_room if is_rare else self.small_room
-        yield self.release(no_matches())
+            search.capacity = self.large_capacity if is_rare else self.small_capacity
+        yield self.release(make_empty_matches())
 
     @property
     def follows_one_start(self) -> bool:
         """Return whether the runs of one starting row are followed alone."""
         search = self.search
-        return isinstance(search, RunsSearch) and search.progress.alone != 0
+        return isinstance(search, RunsSearch) and search.progress.solo_read_limit != 0
 
     def release(self, new_matches: Matches) -> Matches:
         """Return which of the held and the new matches can be released now.
@@ -397,7 +408,7 @@ class ReleasingSearch:
         first_rows = np.zeros(0, np.int64)
         if runs is not None:
             runs.prune()
-            first_rows = runs.live_runs().first_rows
+            first_rows = runs.copy_live_runs().first_rows
         position = SearchPosition(
             stop=int(search.progress.start),
             first_rows=first_rows,
@@ -405,10 +416,12 @@ class ReleasingSearch:
             start_bounds=self.start_bounds,
             starts=search.arrays.rows.starts,
         )
-        release = release_matches(search.task, concatenate([self.held, new_matches]), position)
+        release = release_matches(
+            search.task, concatenate_matches([self.held, new_matches]), position
+        )
         self.held = release.held
         self.start_bounds = release.start_bounds
         if runs is not None and not self.follows_one_start:
-            live = runs.live_runs()
+            live = runs.copy_live_runs()
             runs.restore(live.keep(live.starts >= release.settled))
         return release.matches

@@ -29,8 +29,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from matchrec.search.interface import BACKTRACKING, Task
 from matchrec.search.strategy import SelectionStrategy
+from matchrec.search.task import BACKTRACKING, Task
 
 if TYPE_CHECKING:
     from matchrec.search.matches import Matches
@@ -50,7 +50,7 @@ class SelectionByOneRun(SelectionStrategy):
         self, task: Task, partitions: Partitions, counters: IntArray | None
     ) -> Iterator[Matches]:
         """Yield the matches in order, numbered."""
-        from matchrec.search.records import prepare_input
+        from matchrec.search.kernel_input import prepare_input
         from matchrec.search.selection import find_by_one_run
 
-        return find_by_one_run(task, prepare_input(task, partitions), self.room, counters)
+        return find_by_one_run(task, prepare_input(task, partitions), self.capacity, counters)

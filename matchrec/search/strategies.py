@@ -1,7 +1,9 @@
-"""Choose how a task is searched: two algorithms, and the strategies by which each of them searches.
+"""Choose how a task is searched: an algorithm, and one of its strategies.
 
-Users may choose the algorithm. Its strategy is the first one in `STRATEGIES` that can search the
-task. `format_strategies` returns a table of all strategies that says when each of them is chosen.
+1. Users may choose the algorithm; otherwise `find_fastest` does.
+2. The strategy is the first one of this algorithm in `STRATEGIES` that can search the task.
+
+`format_strategies` returns a table of all strategies that says when each of them is chosen.
 """
 
 from __future__ import annotations
@@ -13,12 +15,12 @@ from matchrec.plan.clauses import ONE_MATCH_PER_START, MatchOutput
 from matchrec.search.all_matches import SelectionByAllRuns
 from matchrec.search.chained import Chained
 from matchrec.search.distances import LongestByDistances, Windowed
-from matchrec.search.interface import BACKTRACKING, BREADTH_FIRST, Room, Task
 from matchrec.search.memoised import Memoised
 from matchrec.search.merging import LongestOfAllRuns, Merging
 from matchrec.search.plain import Plain
 from matchrec.search.skipping import SelectionByOneRun
-from matchrec.search.strategy import Strategy, compiled
+from matchrec.search.strategy import Strategy, compile_arrays
+from matchrec.search.task import BACKTRACKING, BREADTH_FIRST, Capacity, Task
 from matchrec.search.totals import TotalsOfAllRuns
 
 # Strategies of one algorithm are in order of preference.
@@ -55,12 +57,14 @@ def format_strategies() -> str:
 class SearchAlgorithm:
     """A search algorithm, which a user may choose by its name.
 
-    "backtracking" is depth-first search, linear in the rows where conditions depend on the data
-    only. "breadth_first" makes one pass over the rows; runs with one future are searched once.
+    "backtracking" is depth-first search. It is linear in the rows if conditions depend on the data
+    only. "breadth_first" makes one pass over the rows; runs with the same future are searched once.
     """
 
+    # BACKTRACKING or BREADTH_FIRST.
     name: str
-    room: Room = Room()
+    # How much a search may hold in memory.
+    capacity: Capacity = Capacity()
 
     def find_obstacle(self, task: Task) -> str | None:
         """Return the sentence that says why the algorithm cannot run a task, or None if it can."""
@@ -69,7 +73,7 @@ class SearchAlgorithm:
                 return "only breadth_first has the shared buffer that the match graph shows"
             if task.totals is not None:
                 return "aggregates over all matches need all runs at once"
-            if task.output is MatchOutput.LONGEST and not task.looks_only_at_data:
+            if task.output is MatchOutput.LONGEST and not task.reads_only_data:
                 return "LONGEST MATCH needs all runs at once if conditions depend on the run"
         if task.output is MatchOutput.PREFERRED and (task.absent or task.closing is not None):
             return "negation needs all matches, and the query asks for the preferred ones"
@@ -81,7 +85,7 @@ class SearchAlgorithm:
         matches_task = task if task.partial is None else replace(task, partial=None)
         for strategy in STRATEGIES:
             if strategy.algorithm == self.name and strategy.find_obstacle(matches_task) is None:
-                return strategy(self.room, finds_runs)
+                return strategy(capacity=self.capacity, finds_runs=finds_runs)
         raise AssertionError("each algorithm has a strategy for every task that it can run")
 
 
@@ -104,7 +108,8 @@ def choose(task: Task, name: str = "auto") -> tuple[Strategy, str]:
     if obstacle is not None:
         raise algorithm_not_possible(name=algorithm.name, reason=obstacle)
     strategy = algorithm.choose(task)
-    return strategy, strategy.reason(task) if name == "auto" else "you chose this algorithm"
+    reason = strategy.explain_choice(task) if name == "auto" else "you chose this algorithm"
+    return strategy, reason
 
 
 def find_fastest(task: Task) -> str:
@@ -113,13 +118,15 @@ def find_fastest(task: Task) -> str:
     All runs at once are faster if all matches are asked for, and if the ways through the pattern
     multiply while failures cannot be remembered.
     """
-    if task.selects or task.looks_only_at_data:
-        all_at_once = task.selects and task.output is not MatchOutput.PREFERRED
+    if task.selects:
+        all_at_once = task.output is not MatchOutput.PREFERRED
+    elif task.reads_only_data:
+        all_at_once = False
     elif task.output is MatchOutput.LONGEST:
         all_at_once = True
     else:
         multiplies = task.pattern.is_exponentially_ambiguous
-        all_at_once = multiplies and not compiled(task).remembers_all
+        all_at_once = multiplies and not compile_arrays(task).remembers_all
     return BREADTH_FIRST if all_at_once else BACKTRACKING
 
 
@@ -127,7 +134,7 @@ def classify_time(task: Task, algorithm: str) -> str:
     """Return in words how the time of a contiguous search grows with its rows.
 
     Conditions are unknown here: any of them may hold on any row. W is how many rows a match may
-    have. If conditions depend on the run, `max_steps` ends what takes too long.
+    have. If conditions depend on the run, `max_steps` ends a search that takes too long.
     """
     longest = task.pattern.longest
     if task.windowed:
@@ -138,16 +145,21 @@ def classify_time(task: Task, algorithm: str) -> str:
             rows = "W is the number of rows in a partition"
     within = f"linear in the number of rows times W; {rows}"
     one_at_a_time = algorithm == BACKTRACKING
-    if task.looks_only_at_data:
+    if task.reads_only_data:
         merges = one_at_a_time or not task.windowed
-        if task.output is MatchOutput.LONGEST:  # values hold for one end of windows only
+        if task.output is MatchOutput.LONGEST:
+            # A distance to the farthest end holds for one end of windows only.
             merges = one_at_a_time and not task.windowed
         return "linear in the number of rows" if merges else within
-    if one_at_a_time and compiled(task).remembers_all:
+    if one_at_a_time and compile_arrays(task).remembers_all:
         if task.windowed:
             return within
-        again = " for each match, because conditions read MATCH_NUMBER()"
-        return "linear in the number of rows" + (again if compiled(task).rules.forgets else "")
+        if compile_arrays(task).rules.forgets:
+            return (
+                "linear in the number of rows for each match, because conditions read "
+                "MATCH_NUMBER()"
+            )
+        return "linear in the number of rows"
     if task.pattern.is_deterministic:
         return within
     explodes = longest is not None or task.pattern.is_exponentially_ambiguous

@@ -1,9 +1,10 @@
-"""What a strategy is: a way to search one kind of task, and when it can.
+"""The base classes of strategies. A strategy is a way to search one kind of task.
 
-Each strategy is a class in a file of its own, and `strategies` has the list of them and the choice.
-A strategy says which tasks it can search, what `explain` calls it and why it is chosen. It knows
-its search only by name: the code that searches is loaded by the first search, in a worker, because
-a query that is planned needs none of it. Each `load` or `find_matches` names its kernel.
+Each strategy is a class in a file of its own. `strategies` has the list of them, and chooses one.
+
+A strategy says which tasks it can search, what `explain` calls it and why it is chosen. Its methods
+`load` and `find_matches` import the code that searches only when a worker calls them, because a
+query that is planned needs none of it.
 """
 
 from __future__ import annotations
@@ -14,29 +15,29 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from matchrec.plan.clauses import MatchOutput
-from matchrec.search.interface import Room, Task
+from matchrec.search.task import Capacity, Task
 
 if TYPE_CHECKING:
+    from matchrec.search.kernel_input import CompiledTask, SearchInput
     from matchrec.search.matches import Matches
     from matchrec.search.partitions import IntArray, Partitions
-    from matchrec.search.records import CompiledTask, SearchInput
 
 
 @dataclass(frozen=True)
 class Strategy(ABC):
     """A way to search one kind of task. Immutable: a search has all mutable state."""
 
-    # The name of the algorithm that it is a variant of, by which users choose.
+    # The name of its algorithm. Users may choose the algorithm.
     algorithm: ClassVar[str]
     # What `explain` calls it.
     matching: ClassVar[str]
-    # Which tasks it is for, for the table in the documentation.
+    # Which tasks it is for: a cell of the table that `format_strategies` returns.
     chosen_for: ClassVar[str]
-    # Why it is expected to be the fastest for a task, for `explain`.
+    # Why it is expected to be the fastest for its tasks, for `explain`.
     fastest_because: ClassVar[str]
 
-    # How much a search may hold.
-    room: Room = Room()
+    # How much a search may hold in memory.
+    capacity: Capacity = Capacity()
     # Whether the runs from starting rows without a match are output after the matches.
     finds_runs: bool = False
 
@@ -53,7 +54,7 @@ class Strategy(ABC):
         """Return the name for a task without the part about runs."""
         return self.matching
 
-    def reason(self, task: Task) -> str:  # noqa: ARG002 -- other classes look at it
+    def explain_choice(self, task: Task) -> str:  # noqa: ARG002 -- other classes look at it
         """Return why the strategy is expected to be the fastest for a task that it can search."""
         return self.fastest_because
 
@@ -75,10 +76,10 @@ class Strategy(ABC):
         """
         if not self.finds_runs:
             return self.find_matches(task, partitions, counters)
-        from matchrec.search.partial import with_runs
+        from matchrec.search.partial import add_partial_runs
 
         matches = self.find_matches(replace(task, partial=None), partitions, counters)
-        return with_runs(matches, task, partitions, self.room)
+        return add_partial_runs(matches, task, partitions, self.capacity)
 
     @abstractmethod
     def find_matches(
@@ -87,29 +88,29 @@ class Strategy(ABC):
         """Yield all matches, as `search` does, of a task that asks for no runs."""
 
 
-class Search(Protocol):
-    """One search of one task: see `search.KernelSearch`."""
+class TaskSearch(Protocol):
+    """One search of one task: see `kernel_search.KernelSearch`."""
 
     def find_matches(self) -> Iterator[Matches]:
         """Yield the matches in chunks, as they are found."""
 
 
-class SearchClass(Protocol):
+class TaskSearchClass(Protocol):
     """A class of searches."""
 
     def __call__(
-        self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
-    ) -> Search:
+        self, task: Task, arrays: SearchInput, capacity: Capacity, counters: IntArray | None
+    ) -> TaskSearch:
         """Return a search of a task over some partitions."""
 
 
-def load_backtracking(task: Task) -> SearchClass:
+def load_backtracking(task: Task) -> TaskSearchClass:
     """Import and return the backtracking search of preferred matches.
 
     If conditions read only the data, it is the search that remembers failures by state and row.
     Otherwise, it is the search that tests conditions on the run.
     """
-    if task.looks_only_at_data:
+    if task.reads_only_data:
         from matchrec.search.kernels.memoised import MemoisedSearch
 
         return MemoisedSearch
@@ -123,21 +124,22 @@ class ContiguousStrategy(Strategy):
     """A strategy for matches of consecutive rows."""
 
     @abstractmethod
-    def load(self, task: Task) -> SearchClass:
+    def load(self, task: Task) -> TaskSearchClass:
         """Load the class that searches a task."""
 
     def find_matches(
         self, task: Task, partitions: Partitions, counters: IntArray | None
     ) -> Iterator[Matches]:
         """Yield the matches that the strategy's search finds."""
-        from matchrec.search.records import prepare_input
+        from matchrec.search.kernel_input import prepare_input
 
         arrays = prepare_input(task, partitions, selects=False)
-        return self.load(task)(task, arrays, self.room, counters).find_matches()
+        return self.load(task)(task, arrays, self.capacity, counters).find_matches()
 
 
-# What strategies of event selection are called if no skip strategy of stages leaves matches out.
-NAMES: Mapping[MatchOutput, str] = {
+# What `explain` calls a search with event selection if no skip strategy of stages leaves matches
+# out.
+NAME_BY_OUTPUT: Mapping[MatchOutput, str] = {
     MatchOutput.PREFERRED: "preferred matches that skip rows",
     MatchOutput.ALL: "all matches",
     MatchOutput.NON_OVERLAPPING: "matches that do not overlap",
@@ -158,34 +160,35 @@ class SelectionStrategy(Strategy):
 
     def name_matching(self, task: Task) -> str:
         """Return which matches the task outputs."""
-        return "matches after the skip strategy" if task.skip else NAMES[task.output]
+        return "matches after the skip strategy" if task.skip else NAME_BY_OUTPUT[task.output]
 
 
-# The reasons for which a strategy cannot search a task; None if there is none. They are joined by
-# `or`.
+# Why a strategy cannot search a task; None if it can. A strategy with several conditions joins the
+# calls by `or`.
 
 
-def why_not_longest(task: Task) -> str | None:
-    """Return a reason if a task does not ask for the longest match of consecutive rows."""
+def explain_not_longest(task: Task) -> str | None:
+    """Return a sentence if a task does not ask for the longest match of consecutive rows."""
     if task.selects or task.output is not MatchOutput.LONGEST:
         return "the query does not ask for the longest match of consecutive rows"
     return None
 
 
-def why_not_preferred(task: Task) -> str | None:
-    """Return a reason if a task does not ask for the preferred match of consecutive rows."""
+def explain_not_preferred(task: Task) -> str | None:
+    """Return a sentence if a task does not ask for the preferred match of consecutive rows."""
     if task.selects or task.output is MatchOutput.LONGEST:
         return "the query asks for more than the preferred match of consecutive rows"
     return None
 
 
-def why_not_data_only(task: Task) -> str | None:
-    """Return a reason if some condition of a task reads more than the data."""
-    return None if task.looks_only_at_data else "conditions depend on the run"
+def explain_run_conditions(task: Task) -> str | None:
+    """Return a sentence if some condition of a task depends on the run."""
+    return None if task.reads_only_data else "conditions depend on the run"
 
 
-def compiled(task: Task) -> CompiledTask:
-    """Return the arrays of a task, which say more of conditions on the run than their form does."""
-    from matchrec.search.records import compile_task  # loads all that conditions on the run need
+def compile_arrays(task: Task) -> CompiledTask:
+    """Return the arrays of a task. They say which failures of a search can be remembered."""
+    # Imported here, because it loads all that conditions on the run need.
+    from matchrec.search.kernel_input import compile_task
 
     return compile_task(task, 0)

@@ -27,8 +27,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from matchrec.search.interface import BREADTH_FIRST, Task
 from matchrec.search.strategy import Strategy
+from matchrec.search.task import BREADTH_FIRST, Task
 
 if TYPE_CHECKING:
     from matchrec.search.matches import Matches
@@ -56,8 +56,8 @@ class TotalsOfAllRuns(Strategy):
         self, task: Task, partitions: Partitions, counters: IntArray | None
     ) -> Iterator[Matches]:
         """Yield the groups that have a match, each as a match of one row."""
+        from matchrec.search.kernel_input import prepare_input
         from matchrec.search.kernels.totals import TotalsSearch
-        from matchrec.search.records import prepare_input
 
         arrays = prepare_input(task, partitions)
-        return TotalsSearch(task, arrays, self.room, counters).find_matches()
+        return TotalsSearch(task, arrays, self.capacity, counters).find_matches()

@@ -217,7 +217,7 @@ class Waiting:
         return Piece(
             table=table,
             starts=starts,
-            frontier=Frontier.of(starts, self.start, edge, self.number, self.steps),
+            frontier=Frontier.create(starts, self.start, edge, self.number, self.steps),
             passed=self.passed,
             covered=covered,
             fresh=table.num_rows - len(self.covered),

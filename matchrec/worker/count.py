@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.ways import WAYS
+from matchrec.search.kernels.carried_totals import WAYS
 from matchrec.search.matches import DOUBLE_WORD, Matches
 from matchrec.search.partitions import IntArray
 from matchrec.worker import wire

@@ -17,10 +17,10 @@ from matchrec.compile.coverage import SUMMED_FIGURES, CoverageTask, Figures
 from matchrec.compile.executable import Executable
 from matchrec.output.rows import find_matched_rows
 from matchrec.search.coverage import Counts, find_matches, find_nearest_runs
-from matchrec.search.interface import NearbyCondition
-from matchrec.search.kernels import counting
+from matchrec.search.kernels import nearest_runs
 from matchrec.search.nearby import find_rows_with, find_satisfying_rows, satisfy_nearby
 from matchrec.search.partitions import IntArray, Partitions
+from matchrec.search.task import NearbyCondition
 from matchrec.worker import wire
 from matchrec.worker.arrays import take_column
 from matchrec.worker.batches import Piece
@@ -50,7 +50,7 @@ class CoverageWorker:
             MatchRecognizeRunError: the rows do not allow the search.
         """
         figures_of_pieces = [Figures()]
-        counts = Counts.of(self.task.coverable)
+        counts = Counts.create(self.task.coverable)
         nearest: Nearest = None
         for piece in self.incoming.read_pieces(batches, self.task.executable.lookaround):
             figures_of_pieces.append(self.count_matches(piece, counts))
@@ -110,11 +110,11 @@ class CoverageWorker:
 
     def take_nearest(self, piece: Piece, counts: Counts) -> Nearest:
         """Return the nearest run if this piece has brought a nearer one than those before."""
-        start = int(counts.best[counting.BEST_START])
+        start = int(counts.best[nearest_runs.BEST_START])
         if start == NO_START:
             return None
-        counts.best[counting.BEST_START] = NO_START
-        remaining = int(counts.best[counting.BEST_REMAINING])
+        counts.best[nearest_runs.BEST_START] = NO_START
+        remaining = int(counts.best[nearest_runs.BEST_REMAINING])
         names = [
             piece.table.column(wire.column(index)).slice(start, 1).combine_chunks()
             for index in self.task.naming_columns
@@ -151,23 +151,23 @@ class AttemptWorker:
 
         Args:
             piece: the piece that was searched.
-            notes: int64[n, NOTE_SIZE], see `kernels.counting`.
+            notes: int64[n, NOTE_SIZE], see `kernels.nearest_runs`.
         """
-        has_notes = notes[:, counting.NOTE_REMAINING] != counting.NOTHING_NOTED
+        has_notes = notes[:, nearest_runs.NOTE_REMAINING] != nearest_runs.NOTHING_NOTED
         is_returned = has_notes.copy()
         is_returned[len(is_returned) - piece.fresh :] = True
         starts = np.flatnonzero(is_returned)
         notes = notes[starts]
         has_no_notes = ~has_notes[starts]
-        last_rows = np.maximum(notes[:, counting.NOTE_ROW] - 1, starts)
+        last_rows = np.maximum(notes[:, nearest_runs.NOTE_ROW] - 1, starts)
         last_rows = np.where(has_no_notes, starts, last_rows)
-        choice = notes[:, counting.NOTE_CHOICE]
+        choice = notes[:, nearest_runs.NOTE_CHOICE]
         numbers = (
-            notes[:, counting.NOTE_REMAINING],
+            notes[:, nearest_runs.NOTE_REMAINING],
             choice,
-            notes[:, counting.NOTE_REASON],
+            notes[:, nearest_runs.NOTE_REASON],
             last_rows - starts + (choice > 0),  # the number of rows of the run
-            notes[:, counting.NOTE_PARTS],
+            notes[:, nearest_runs.NOTE_PARTS],
         )
         *keys, order = [
             take_column(piece.table, wire.column(index)) for index in self.task.first_naming_columns
@@ -222,7 +222,7 @@ def sum_coverage(task: CoverageTask, rows: Iterable[list[int]]) -> tuple[Figures
         task: what the workers have counted.
         rows: the array of counts that each worker has returned.
     """
-    empty = Counts.of(task.coverable)
+    empty = Counts.create(task.coverable)
     figure_count = len(fields(Figures))
     no_counts = np.zeros(figure_count + len(flatten_counts(empty)), np.int64)
     numbers = np.array([no_counts, *rows], np.int64)

@@ -68,7 +68,7 @@ def encode_partitions(
         satisfied = unpack_conditions(table, len(executable.conditions))
     ranks, ranked_values = rank_columns(executable, table)
     window_end = find_first_rows_outside(executable, table, starts)
-    if window_end is not None and frontier is not None and frontier.goes_on:
+    if window_end is not None and frontier is not None and frontier.is_incomplete:
         window_end = frontier.let_grow(starts, window_end)
         if executable.window_rows is not None:
             # a window of a number of rows does not grow beyond them, whatever rows follow
@@ -225,7 +225,7 @@ def rank_columns(
     for index in sorted(executable.crossing.ranked):
         shape = find_type_shape(table.column(wire.column(index)).type)
         indices_by_type.setdefault(shape, []).append(index)
-    calls_python = any(executable.task.calls())
+    calls_python = any(executable.task.list_calls())
     ranks: dict[int, pa.Array] = {}
     values_by_column: dict[int, list[object]] = {}
     for indices in indices_by_type.values():

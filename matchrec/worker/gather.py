@@ -54,7 +54,7 @@ from matchrec.output.reads import (
 )
 from matchrec.plan.expression import Navigation, Semantics
 from matchrec.search.matches import RunFailure
-from matchrec.search.partitions import BoolArray, FloatArray, IntArray, take_or
+from matchrec.search.partitions import BoolArray, FloatArray, IntArray, take_or_default
 from matchrec.worker import arrays, wire
 from matchrec.worker.arrays import find_valid, make_array, read_offsets, take_column
 from matchrec.worker.decimals import always_fit, find_too_large, make_decimals, widen_for_sum
@@ -445,12 +445,12 @@ class Aggregation:
             case Reduction.SUM:
                 return self.sum_rows(last_mapped, counts == 0)
             case Reduction.AVG:
-                sums = take_or(self.sum_floats(), last_mapped, 0)
+                sums = take_or_default(self.sum_floats(), last_mapped, 0)
                 return make_array(sums / np.maximum(counts, 1), counts == 0)
             case Reduction.MIN | Reduction.MAX as function:
                 keys = arrays.sort_keys(self.values)
                 extremes = self.aggregates.find_extremes(keys, greatest=function is Reduction.MAX)
-                rows = take_or(extremes, last_mapped, -1)
+                rows = take_or_default(extremes, last_mapped, -1)
                 return self.values.take(make_array(rows, rows < 0))
 
     def sum_rows(self, last_mapped: IntArray, is_null: BoolArray) -> pa.Array:
@@ -467,10 +467,10 @@ class Aggregation:
         if pa.types.is_decimal(value_type):
             return self.sum_decimals(last_mapped, is_null)
         if pa.types.is_floating(value_type):
-            return make_array(take_or(self.sum_floats(), last_mapped, 0), is_null)
+            return make_array(take_or_default(self.sum_floats(), last_mapped, 0), is_null)
         integers = arrays.read_integers(self.values)
         sums = self.aggregates.sum_integers(integers, ansi=self.ansi)
-        return make_array(take_or(sums, last_mapped, 0), is_null)
+        return make_array(take_or_default(sums, last_mapped, 0), is_null)
 
     def sum_decimals(self, last_mapped: IntArray, is_null: BoolArray) -> pa.Array:
         """Return the sum of decimals for each output row, see `sum_rows`.
@@ -480,10 +480,10 @@ class Aggregation:
         value_type = self.values.type
         type_of_sum = widen_for_sum(value_type)
         words_by_row = self.aggregates.sum_decimals(arrays.read_decimal_words(self.values))
-        words = take_or(words_by_row, last_mapped, 0)
+        words = take_or_default(words_by_row, last_mapped, 0)
         if always_fit(self.values):
             return make_decimals(words, is_null, type_of_sum)
-        doubles = take_or(self.sum_floats(), last_mapped, 0)
+        doubles = take_or_default(self.sum_floats(), last_mapped, 0)
         is_too_large = find_too_large(words, doubles, value_type.scale) & ~is_null
         if self.ansi and is_too_large.any():
             first = int(np.flatnonzero(is_too_large)[0])
@@ -521,7 +521,7 @@ def fill_totals(gatherer: Gatherer, read: ReadTotal) -> pa.Array:
         reader=gatherer.reader,
         read=read,
         index=index,
-        total=task_totals.asked[index],
+        total=task_totals.aggregates[index],
     )
     return filler.fill()
 

@@ -31,10 +31,10 @@ from matchrec.output.rows import (
     find_output_rows,
     find_unmatched_rows,
 )
-from matchrec.search.interface import Task
-from matchrec.search.matches import Matches, RunFailure, no_matches
+from matchrec.search.matches import Matches, RunFailure, make_empty_matches
 from matchrec.search.nearby import satisfy_nearby
 from matchrec.search.partitions import NO_EDGE, IntArray, Partitions
+from matchrec.search.task import Task
 from matchrec.worker import arrays, wire
 from matchrec.worker.arrays import take_column
 from matchrec.worker.batches import PartitionWithoutRoom, Piece
@@ -57,7 +57,7 @@ def share_rows_of_matches(executable: Executable, table: pa.Table, starts: IntAr
     """
     task = executable.task
     reads = executable.reads
-    if not (task.shares_rows and read_from_chains(reads, executable.rows_per_match)):
+    if not (task.can_share_rows and read_from_chains(reads, executable.rows_per_match)):
         return task
     all_exact = all(
         adds_exactly(
@@ -104,7 +104,7 @@ def locate_failures(locate: Callable[[int], RowLocation]) -> Iterator[None]:
     try:
         yield
     except RunFailure as failure:
-        raise failure.error(locate(failure.row)) from failure
+        raise failure.build_error(locate(failure.row)) from failure
 
 
 def locate_row(
@@ -235,7 +235,9 @@ class Worker:
                 yield from self.make_batches(piece.table, partitions, matches, rows)
             if rows_per_match.shows_unmatched:
                 unmatched = self.find_unmatched_rows(piece, partitions, search_start)
-                yield from self.make_batches(piece.table, partitions, no_matches(), unmatched)
+                yield from self.make_batches(
+                    piece.table, partitions, make_empty_matches(), unmatched
+                )
 
     def satisfy_nearby(self, partitions: Partitions) -> Partitions:
         """Return the partitions with the bits of the row conditions that the worker computes.

@@ -343,7 +343,7 @@ class RuleWorker(Worker):
         piece = Piece(
             table=table,
             starts=starts,
-            frontier=Frontier.of(starts),
+            frontier=Frontier.create(starts),
             passed=0,
             covered=np.zeros(row_count, np.bool_),
             fresh=row_count,

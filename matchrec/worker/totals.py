@@ -13,10 +13,10 @@ from matchrec.errors.match_totals import total_too_large
 from matchrec.errors.run import failures
 from matchrec.output.measures import Reader
 from matchrec.output.reads import ReadTotal
-from matchrec.search.interface import Total
-from matchrec.search.kernels import ways
+from matchrec.search.kernels import carried_totals
 from matchrec.search.matches import DOUBLE_WORD, RunFailure
 from matchrec.search.partitions import BoolArray, FloatArray, IntArray
+from matchrec.search.task import Total
 from matchrec.worker import wire
 from matchrec.worker.arrays import make_array, take_column, view_as_doubles
 from matchrec.worker.decimals import SURELY_TOO_LARGE, find_too_large, make_decimals, widen_for_sum
@@ -28,7 +28,7 @@ SURELY_A_BIGINT = 9.2e18  # a sum of doubles up to it is of integers that BIGINT
 class TotalFiller:
     """Fills the column of one aggregate over all matches.
 
-    The numbers of a search have three words: see `search.kernels.ways`.
+    The numbers of a search have three words: see `search.kernels.carried_totals`.
     """
 
     executable: Executable
@@ -60,9 +60,9 @@ class TotalFiller:
         """
         words = self.words
         total = self.total
-        begin = ways.NUMBER + self.index * ways.OF_A_TOTAL
-        known_matches = words[:, begin + ways.KNOWN :]  # those whose measure is not NULL
-        value = words[:, begin + ways.VALUE :]
+        begin = carried_totals.locate_total(self.index)
+        known_matches = words[:, begin + carried_totals.KNOWN :]  # those whose measure is not NULL
+        value = words[:, begin + carried_totals.VALUE :]
         is_null = known_matches[:, DOUBLE_WORD] == 0
         if total.over == "count":
             never = np.zeros(len(words), np.bool_)
@@ -71,7 +71,7 @@ class TotalFiller:
             return self.make_numbers(value, is_null)
         if total.inside in ("count", "sum"):
             return self.make_extremes(value, is_null)
-        rows = np.where(is_null, -1, value[:, ways.ROW])
+        rows = np.where(is_null, -1, value[:, carried_totals.ROW])
         return self.values.take(make_array(rows, rows < 0))
 
     def make_numbers(self, words: IntArray, is_null: BoolArray) -> pa.Array:
@@ -113,7 +113,7 @@ class TotalFiller:
                 measure is a double, the numbers themselves.
         """
         if self.total.floats:
-            number_of_matches = view_as_doubles(self.words[:, ways.WAYS + DOUBLE_WORD])
+            number_of_matches = view_as_doubles(self.words[:, carried_totals.WAYS + DOUBLE_WORD])
             return doubles, np.isinf(number_of_matches)
         low, high = numbers[:, 0], numbers[:, 1]
         has_wrapped = ~(doubles <= SURELY_TOO_LARGE)

@@ -26,9 +26,9 @@ from matchrec.conditions.types import Kind
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.plan.expression import End, Navigation
 from matchrec.plan.pattern import list_variable_names
-from matchrec.search.interface import Condition, Task
 from matchrec.search.partitions import Partitions
 from matchrec.search.strategies import ALGORITHMS, SearchAlgorithm
+from matchrec.search.task import Condition, Task
 from matchrec.shortcuts import Shortcuts, in_force
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.benchmarks.fresh_copy import fresh_copy

@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from matchrec.search.interface import Room
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.all_matches import AllMatchesWork, RunsSearch
+from matchrec.search.task import Capacity
 from tests.benchmarks.machine import load, processor
 from tests.benchmarks.markdown import table
 from tests.benchmarks.sase_workload import (
@@ -307,7 +307,7 @@ def state_at_the_end(cell: Cell) -> tuple[AllMatchesWork, IntArray]:
     """What a breadth-first search that begins with no room has worked in, and its counters."""
     one = search(cell)
     counters = np.zeros(layout.COUNTERS, np.int64)
-    run = RunsSearch(one.task, one.prepare(), Room(memory=1), counters)
+    run = RunsSearch(one.task, one.prepare(), Capacity(initial_rows=1), counters)
     for _ in run.find_matches():
         pass
     return run.work, counters

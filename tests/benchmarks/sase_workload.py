@@ -20,14 +20,14 @@ from matchrec.conditions.types import BIGINT
 from matchrec.patterns.sase import Streams, compile_sase
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.resolve import InputColumns
-from matchrec.search.interface import Room, Task
+from matchrec.search.kernel_input import SearchInput, prepare_input
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.all_matches import RunsSearch
 from matchrec.search.matches import Matches
 from matchrec.search.partitions import Partitions, find_ends_after
-from matchrec.search.records import SearchInput, prepare_input
 from matchrec.search.selection import number_chunks, sort_matches
 from matchrec.search.strategies import ALGORITHMS as PRODUCT
+from matchrec.search.task import Capacity, Task
 from tests.tasks.linking import draft_query, link
 
 SYMBOLS = 2
@@ -200,7 +200,7 @@ class Search:
         if self.engine == "backtracking":
             algorithm = PRODUCT[self.engine].choose(self.task)
             return algorithm.search(self.task, self.partitions, counters)
-        runs = RunsSearch(self.task, self.prepare(), Room(), counters)
+        runs = RunsSearch(self.task, self.prepare(), Capacity(), counters)
         return number_chunks(self.task, map(sort_matches, runs.find_matches()))
 
     def prepare(self) -> SearchInput:

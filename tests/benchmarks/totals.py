@@ -28,11 +28,11 @@ import pandas as pd
 from matchrec.compile.absences import end_runs_at_absent_rows
 from matchrec.compile.totals import find_each_match_once
 from matchrec.plan.clauses import Grouping, MatchOutput
-from matchrec.search.interface import Room, Task, TaskTotals, Total
+from matchrec.search.kernel_input import prepare_input
 from matchrec.search.kernels.all_matches import RunsSearch
 from matchrec.search.kernels.totals import TotalsSearch
 from matchrec.search.partitions import IntArray, Partitions
-from matchrec.search.records import prepare_input
+from matchrec.search.task import Capacity, Task, TaskTotals, Total
 from tests.benchmarks.machine import load, processor
 from tests.benchmarks.markdown import table
 from tests.benchmarks.sase_workload import executable, partitions, stream
@@ -101,7 +101,7 @@ def count(task: Task, rows: Partitions) -> Counted:
     for _ in range(ROUNDS):
         arrays = prepare_input(own, rows)
         began = time.process_time()
-        search = TotalsSearch(own, arrays, Room())
+        search = TotalsSearch(own, arrays, Capacity())
         (found,) = search.find_matches()
         best = min(best, time.process_time() - began)
         assert found.totals is not None
@@ -121,7 +121,7 @@ def build(task: Task, rows: Partitions) -> Counted:
     """Each match by itself."""
     best, matches, size = float("inf"), 0, 0
     for _ in range(ROUNDS):
-        search = RunsSearch(task, prepare_input(task, rows), Room())
+        search = RunsSearch(task, prepare_input(task, rows), Capacity())
         began = time.process_time()
         matches = sum(chunk.count for chunk in search.find_matches())
         best, size = min(best, time.process_time() - began), size_of(search)
@@ -130,7 +130,7 @@ def build(task: Task, rows: Partitions) -> Counted:
 
 def size_of(search: RunsSearch) -> int:
     """Bytes of the arrays in which a search works."""
-    return sum(array.nbytes for array in search.memory.values())
+    return sum(array.nbytes for array in search.working_arrays.values())
 
 
 def workloads(quick: bool) -> Iterator[Workload]:

@@ -27,9 +27,9 @@ from matchrec.plan.pattern import (
     make_permutation,
     show_pattern,
 )
-from matchrec.search.coverage import Coverable
-from matchrec.search.interface import Room
+from matchrec.search.coverage import AnnotatedTask
 from matchrec.search.matches import RunFailure
+from matchrec.search.task import Capacity
 from tests.properties.test_engines import LONGER, queries, random_examples, run_dependent, windowed
 from tests.references.coverage import NEVER, Ending, cover, number_occurrences
 from tests.references.matcher import Failure
@@ -40,7 +40,7 @@ from tests.tasks.copies import cover_both_sizes
 pytestmark = pytest.mark.larger  # its examples are
 
 REASONS = ("FALSE", "NO_ROW", "OUT_OF_WINDOW", "ANCHORED")
-ROOMS = (Room(), Room(rows=3, matches=2, memory=1))
+CAPACITIES = (Capacity(), Capacity(mapped_rows=3, matches=2, initial_rows=1))
 PARTS = ("A", "B", "A+", "A*", "B+?", "A? B", "^ A | B", "(A B)?", "A | B | ()", "A{1,2}", "A $")
 SHORT = st.lists(st.sets(st.sampled_from("ABC")).map(frozenset), min_size=1, max_size=6).map(tuple)
 
@@ -58,7 +58,7 @@ class Outcome:
     matches: list[int] = field(default_factory=list)
 
 
-def coverable(query: Query, *, windowed: bool = False) -> Coverable:
+def coverable(query: Query, *, windowed: bool = False) -> AnnotatedTask:
     """Conditions of two parts: the word of the row, and what depends on the run."""
     task = query.task()
     found = compile_occurrences(task.pattern, query.pattern)
@@ -67,13 +67,13 @@ def coverable(query: Query, *, windowed: bool = False) -> Coverable:
         for index, name in enumerate(query.variables)
     ]
     task = replace(task, pattern=found.pattern, windowed=windowed)
-    return Coverable(task, found, tuple(parts))
+    return AnnotatedTask(task, found, tuple(parts))
 
 
-def found_of(query: Query, rows: Rows, room: Room) -> Outcome | str:
+def found_of(query: Query, rows: Rows, capacity: Capacity) -> Outcome | str:
     asked = coverable(query, windowed=rows.window_end is not None)
     try:
-        counts, chunks = cover_both_sizes(asked, rows.partitions(query.variables), room)
+        counts, chunks = cover_both_sizes(asked, rows.partitions(query.variables), capacity)
     except RunFailure as failure:
         return kind_of(failure)
     last = [None, *range(len(asked.occurrences.variables))]
@@ -123,8 +123,8 @@ def false_parts(
 
 def assert_agreement(query: Query, rows: Rows) -> None:
     expected = expected_of(query, rows)
-    for room in ROOMS:
-        found = found_of(query, rows, room)
+    for capacity in CAPACITIES:
+        found = found_of(query, rows, capacity)
         if isinstance(expected, str) or isinstance(found, str):
             assert found == expected
             continue
@@ -216,7 +216,7 @@ def test_nearest_runs_are_still_known_when_the_path_has_grown() -> None:
     assert isinstance(expected, Outcome)
     assert expected.best == (1, 0)
     assert expected.came == {0: 1, 1: 1}
-    found = found_of(query, rows, Room(memory=2))
+    found = found_of(query, rows, Capacity(initial_rows=2))
     assert isinstance(found, Outcome)
     found.came = +found.came
     assert found == expected
@@ -225,7 +225,7 @@ def test_nearest_runs_are_still_known_when_the_path_has_grown() -> None:
 def test_more_occurrences_than_a_word_has_bits() -> None:
     """Each A of 34 pairs begins a run to the last row; no B begins one."""
     query = query_of("A B " * 35)
-    found = found_of(query, words("A B " * 34), Room())
+    found = found_of(query, words("A B " * 34), Capacity())
     assert isinstance(found, Outcome)
     assert [found.came[place] for place in range(70)] == [34 - place // 2 for place in range(70)]
     assert found.ended[None, "FALSE"] == 34
@@ -239,7 +239,7 @@ def test_ways_that_multiply_meet_where_conditions_read_the_same() -> None:
     count = Reduce(Reduction.COUNT, "A", None, Kind.INTEGER)
     never = build_operation(Comparison.GREATER, count, Constant(1000, Kind.INTEGER))
     query = replace(query_of("(A | B)* C"), run_conditions={"C": never})
-    found = found_of(query, words("ABC " * 40), Room(memory=1))
+    found = found_of(query, words("ABC " * 40), Capacity(initial_rows=1))
     assert isinstance(found, Outcome)
     assert +found.came == {0: 40}
     assert +found.ended == {(0, "NO_ROW"): 40}

@@ -38,8 +38,8 @@ from matchrec.plan.pattern import (
     make_permutation,
     show_pattern,
 )
-from matchrec.search.interface import Room
 from matchrec.search.strategies import SearchAlgorithm
+from matchrec.search.task import Capacity
 from tests.generators.arithmetic import arithmetic
 from tests.generators.selection import after_match_skips
 from tests.quick.scale import LARGE, examples, some_of
@@ -57,9 +57,9 @@ from tests.tasks.contiguous import (
 EXAMPLES = examples(32)
 ALGORITHMS: list[SearchAlgorithm] = [
     SearchAlgorithm("backtracking"),
-    SearchAlgorithm("backtracking", Room(rows=3, matches=2, memory=1)),
+    SearchAlgorithm("backtracking", Capacity(mapped_rows=3, matches=2, initial_rows=1)),
     SearchAlgorithm("breadth_first"),
-    SearchAlgorithm("breadth_first", Room(rows=3, matches=2, memory=1)),
+    SearchAlgorithm("breadth_first", Capacity(mapped_rows=3, matches=2, initial_rows=1)),
 ]
 VARIABLES = ("A", "B", "C")
 

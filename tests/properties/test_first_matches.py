@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.plan.clauses import EventSelection, MatchOutput
-from matchrec.search.interface import Task
+from matchrec.search.task import Task
 from tests.generators.selection import cases, general, sequences
 from tests.properties.test_engines import (
     ALGORITHMS,

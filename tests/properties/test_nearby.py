@@ -26,10 +26,10 @@ from matchrec.conditions.run_condition import (
 )
 from matchrec.conditions.types import Kind
 from matchrec.plan.expression import Navigation
-from matchrec.search.interface import NearbyCondition
 from matchrec.search.matches import RunFailure
 from matchrec.search.nearby import satisfy_nearby
 from matchrec.search.partitions import Frontier, Partitions
+from matchrec.search.task import NearbyCondition
 from tests.generators.arithmetic import arithmetic
 from tests.quick.scale import copies_of, examples
 from tests.references.matcher import Candidate, Failure, Value
@@ -171,7 +171,7 @@ def test_rows_whose_neighbours_are_not_here_yet_are_not_asked() -> None:
     """Of a piece of a partition the search begins at row 1 and comes no further than row 2."""
     part: Columns = {Kind.INTEGER: [[5, 1, 1, 0], [0] * 4], Kind.FLOATING: [[0.0] * 4] * 2}
     partitions = partitions_of([part], [0] * 4)
-    frontier = Frontier.of(partitions.starts, start=1, edge=3)
+    frontier = Frontier.create(partitions.starts, start=1, edge=3)
     partitions = replace(partitions, frontier=frontier)
     one = Constant(1, Kind.INTEGER)
 

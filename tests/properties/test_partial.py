@@ -19,10 +19,10 @@ from matchrec.plan.clauses import (
     SkipTo,
 )
 from matchrec.plan.pattern import show_pattern
-from matchrec.search.interface import Room, Task
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import Partitions
 from matchrec.search.strategies import choose
+from matchrec.search.task import Capacity, Task
 from tests.generators.selection import cases, general
 from tests.properties.test_engines import LONGER, queries, run_dependent, windowed
 from tests.quick.scale import examples
@@ -45,7 +45,7 @@ EXAMPLES = examples(50)
 KINDS = {outcomes.TIMED_OUT: TIMED_OUT, outcomes.UNFINISHED: UNFINISHED, outcomes.A_MATCH: "match"}
 SHOWN = (PartialMatches(True), PartialMatches(False, True), PartialMatches(True, True))
 BY_TIME, BY_END, BY_BOTH = SHOWN
-SMALL_ROOM = Room(rows=3, matches=2, memory=1)
+SMALL_CAPACITY = Capacity(mapped_rows=3, matches=2, initial_rows=1)
 
 Outcome = list[tuple[int, str, Mapped]] | tuple[str, int]
 
@@ -57,12 +57,12 @@ random_examples = settings(
 )
 
 
-def run_algorithm(name: str, room: Room, task: Task, partitions: Partitions) -> Outcome:
+def run_algorithm(name: str, capacity: Capacity, task: Task, partitions: Partitions) -> Outcome:
     """First row over all partitions, kind and rows of each match and run, sorted."""
     asked = replace(task, windowed=partitions.window_end is not None)
     strategy = choose(asked, name)[0]
     if strategy.finds_runs:
-        strategy = replace(strategy, room=room)
+        strategy = replace(strategy, capacity=capacity)
     try:
         chunks = list(search_both_sizes(strategy, asked, partitions))
     except RunFailure as failure:
@@ -149,11 +149,11 @@ def assert_agreement(query: Query, rows: Rows, partial: PartialMatches) -> None:
     asked = replace(query.task(), partial=partial)
     partitions = rows.partitions(query.variables)
     names = ("backtracking", "breadth_first")
-    if query.output is MatchOutput.LONGEST and not asked.looks_only_at_data:
+    if query.output is MatchOutput.LONGEST and not asked.reads_only_data:
         names = names[1:]
-    for name, room in itertools.product(names, (Room(), SMALL_ROOM)):
-        found = run_algorithm(name, room, asked, partitions)
-        assert found == expected, (name, room, show_pattern(query.pattern))
+    for name, capacity in itertools.product(names, (Capacity(), SMALL_CAPACITY)):
+        found = run_algorithm(name, capacity, asked, partitions)
+        assert found == expected, (name, capacity, show_pattern(query.pattern))
 
 
 @pytest.mark.parametrize(
@@ -249,10 +249,10 @@ def test_random_event_selection(
         partial = BY_TIME if output is MatchOutput.ALL else partial
         expected = selected_reference(asked, rows, partial)
         for name in ("backtracking", "breadth_first"):
-            for room in (Room(), SMALL_ROOM):
+            for capacity in (Capacity(), SMALL_CAPACITY):
                 planned = replace(task(asked), partial=partial)
-                found = run_algorithm(name, room, planned, rows.partitions(planned.variables))
-                assert found == expected, (name, room, show_pattern(asked.pattern))
+                found = run_algorithm(name, capacity, planned, rows.partitions(planned.variables))
+                assert found == expected, (name, capacity, show_pattern(asked.pattern))
 
     run()
 

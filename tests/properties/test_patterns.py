@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.search import selection
-from matchrec.search.interface import Room
+from matchrec.search.task import Capacity
 from tests.cases.pattern_notation import Question, built, by_definition
 from tests.generators.pattern_trees import Pattern
 from tests.generators.patterns import questions
@@ -47,8 +47,11 @@ def test_both_engines_find_what_the_definitions_say(
         expected = by_definition(question)
     except TooMuchError:
         assume(False)
-    rooms = {"ROOM": Room(matches=matches), "LARGE_ROOM": Room(matches=3 * matches)}
-    with patch.multiple(selection, **rooms, READS_ALONE=reads_alone):
+    capacities = {
+        "SMALL_CAPACITY": Capacity(matches=matches),
+        "LARGE_CAPACITY": Capacity(matches=3 * matches),
+    }
+    with patch.multiple(selection, **capacities, READS_ALONE=reads_alone):
         found = answers(question, rows_a_batch=rows_a_batch)
     for algorithm, lines in found.items():
         assert any(agrees(question, right, lines) for right in expected), (

@@ -25,8 +25,8 @@ from matchrec.conditions.types import Kind
 from matchrec.plan.clauses import Absence, AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.plan.expression import End, Navigation
 from matchrec.plan.pattern import show_pattern
-from matchrec.search.interface import Room
 from matchrec.search.strategies import SearchAlgorithm
+from matchrec.search.task import Capacity
 from tests.generators.selection import Shape, cases, general, sequences
 from tests.quick.scale import examples, some_of
 from tests.references.event_selection import SelectionQuery
@@ -49,9 +49,9 @@ from tests.tasks.selection import (
 EXAMPLES = examples(32)
 ALGORITHMS: list[SearchAlgorithm] = [
     SearchAlgorithm("backtracking"),
-    SearchAlgorithm("backtracking", Room(rows=3, matches=2, memory=1)),
+    SearchAlgorithm("backtracking", Capacity(mapped_rows=3, matches=2, initial_rows=1)),
     SearchAlgorithm("breadth_first"),
-    SearchAlgorithm("breadth_first", Room(rows=3, matches=2, memory=1)),
+    SearchAlgorithm("breadth_first", Capacity(mapped_rows=3, matches=2, initial_rows=1)),
 ]
 ALL, NON_OVERLAPPING = MatchOutput.ALL, MatchOutput.NON_OVERLAPPING
 PREFERRED = MatchOutput.PREFERRED

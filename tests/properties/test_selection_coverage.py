@@ -23,8 +23,8 @@ from matchrec.conditions.run_condition import (
 from matchrec.conditions.types import Kind
 from matchrec.plan.clauses import Absence, EventSelection, MatchOutput
 from matchrec.plan.pattern import list_variable_names, show_pattern
-from matchrec.search.coverage import Coverable
-from matchrec.search.interface import Room
+from matchrec.search.coverage import AnnotatedTask
+from matchrec.search.task import Capacity
 from tests.cases.pattern_notation import Question, built
 from tests.generators.pattern_trees import Pattern
 from tests.generators.patterns import questions
@@ -44,13 +44,13 @@ ALL, PREFERRED = MatchOutput.ALL, MatchOutput.PREFERRED
 Outcome = tuple[Counter[int], Counter[tuple[int | None, str]], list[int]]
 
 
-def found_of(asked: SelectionQuery, rows: WindowedRows, room: Room) -> Outcome:
+def found_of(asked: SelectionQuery, rows: WindowedRows, capacity: Capacity) -> Outcome:
     one = task(asked)
     found = compile_occurrences(one.pattern, asked.pattern, every_way=asked.output is ALL)
     parts = tuple((number,) for number in range(len(one.conditions)))
-    coverable = Coverable(replace(one, pattern=found.pattern), found, parts)
+    coverable = AnnotatedTask(replace(one, pattern=found.pattern), found, parts)
     partitions = rows.partitions(asked.variables)
-    counts, chunks = cover_both_sizes(coverable, partitions, room)
+    counts, chunks = cover_both_sizes(coverable, partitions, capacity)
     ended: Counter[tuple[int | None, str]] = Counter()
     for choice, reason in np.argwhere(counts.ended).tolist():
         place = None if choice == 0 else found.occurrence_by_choice[choice - 1]
@@ -83,8 +83,8 @@ def reason(run: Run, end: int, rows: int) -> str:
 
 def assert_agreement(asked: SelectionQuery, rows: WindowedRows) -> None:
     expected = expected_of(asked, rows)
-    for room in (Room(), Room(rows=3, matches=2, memory=1)):
-        came, ended, begun = found_of(asked, rows, room)
+    for capacity in (Capacity(), Capacity(mapped_rows=3, matches=2, initial_rows=1)):
+        came, ended, begun = found_of(asked, rows, capacity)
         assert begun == expected[2], show_pattern(asked.pattern)
         assert ended == expected[1], show_pattern(asked.pattern)
         if not begun:
@@ -136,8 +136,8 @@ def test_random_conditions_on_the_run(
         for start in range(len(partition.words))
         if any(one or output is PREFERRED for one in partition.find_matches_from(start))
     ]
-    for room in (Room(), Room(rows=3, matches=2, memory=1)):
-        assert found_of(asked, rows, room)[2] == begun, show_pattern(asked.pattern)
+    for capacity in (Capacity(), Capacity(mapped_rows=3, matches=2, initial_rows=1)):
+        assert found_of(asked, rows, capacity)[2] == begun, show_pattern(asked.pattern)
 
 
 def reads_match_number(asked: SelectionQuery) -> bool:
@@ -166,14 +166,14 @@ def test_random_patterns_of_stages(question: Question) -> None:
     stages = len(list_variable_names(drafted(question).plan.pattern))
     found = find_stage_occurrences(one.pattern, stages)
     none: tuple[tuple[int | None, ...], ...] = tuple(() for _ in one.conditions)
-    coverable = Coverable(one, found, none)
-    counts, chunks = cover_both_sizes(coverable, partitions, Room())
+    coverable = AnnotatedTask(one, found, none)
+    counts, chunks = cover_both_sizes(coverable, partitions, Capacity())
     assert sum(chunk.count for chunk in chunks) == begun
     assert counts.ended.sum() + begun == partitions.rows
 
 
 def by_hand(asked: SelectionQuery, rows: WindowedRows) -> Outcome:
-    return found_of(asked, rows, Room())
+    return found_of(asked, rows, Capacity())
 
 
 def test_a_run_ends_with_its_partition_or_its_window() -> None:

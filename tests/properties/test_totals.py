@@ -17,14 +17,14 @@ from matchrec.compile.totals import find_each_match_once
 from matchrec.conditions.types import Kind
 from matchrec.errors.match_totals import MustBuildMatchesError
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
-from matchrec.search.incremental import SearchCall, new_state
-from matchrec.search.interface import Room, Task, TaskTotals, Total
-from matchrec.search.kernels import ways as kernel
+from matchrec.search.incremental import SearchCall, make_empty_state
+from matchrec.search.kernel_input import compile_task
+from matchrec.search.kernels import carried_totals as kernel
 from matchrec.search.live_runs import count_node_columns
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import IntArray, Partitions
-from matchrec.search.records import compile_task
 from matchrec.search.strategies import SearchAlgorithm
+from matchrec.search.task import Capacity, Task, TaskTotals, Total
 from tests.generators.selection import cases, general, sequences
 from tests.quick.scale import examples
 from tests.references.event_selection import SelectionQuery
@@ -47,7 +47,7 @@ from tests.unit.search.test_incremental import (
 )
 
 COPIES = 30
-ROOMS = (Room(), Room(rows=3, matches=2, memory=1))
+CAPACITIES = (Capacity(), Capacity(mapped_rows=3, matches=2, initial_rows=1))
 IN_A_MATCH = ("count", "sum", "min", "max", "first", "last")
 
 
@@ -143,7 +143,7 @@ def answer(
     place: int, one: Asked, words: IntArray, rows: Rows, numbers: IntArray | None = None
 ) -> Value:
     """What a group's words say of an aggregate. numbers: of the rows that were searched."""
-    at = kernel.NUMBER + place * kernel.OF_A_TOTAL
+    at = kernel.locate_total(place)
     known, value = words[at + kernel.KNOWN :], words[at + kernel.VALUE :]
     if one.over == "count":
         return numbers_of(known)
@@ -187,12 +187,16 @@ def expected(
 
 
 def found_by_engine(
-    asked: list[Asked], query: SelectionQuery, rows: WindowedRows, grouped: Grouping, room: Room
+    asked: list[Asked],
+    query: SelectionQuery,
+    rows: WindowedRows,
+    grouped: Grouping,
+    capacity: Capacity,
 ) -> dict[int, tuple[Value, ...]]:
     """The totals of each group, as the engine says them."""
     own = asking(asked, query, grouped)
     partitions = columns_of(asked, rows.rows, rows.partitions(query.variables))
-    algorithm = SearchAlgorithm("breadth_first", room)
+    algorithm = SearchAlgorithm("breadth_first", capacity)
     assert SearchAlgorithm("backtracking").find_obstacle(own)
     (matches,) = algorithm.choose(own).search(own, partitions)
     return dict(starmap(row_of(asked, rows.rows, matches, grouped), enumerate(matches.start)))
@@ -254,9 +258,11 @@ def test_random_totals(selection: EventSelection, grouped: Grouping, depends_on_
             most_rows=6,
         ),
         st.data(),
-        st.sampled_from(ROOMS),
+        st.sampled_from(CAPACITIES),
     )
-    def agree(case: tuple[SelectionQuery, WindowedRows], data: st.DataObject, room: Room) -> None:
+    def agree(
+        case: tuple[SelectionQuery, WindowedRows], data: st.DataObject, capacity: Capacity
+    ) -> None:
         query, rows = case
         try:
             carried(query)
@@ -266,10 +272,10 @@ def test_random_totals(selection: EventSelection, grouped: Grouping, depends_on_
         reference = run_reference(query, rows)
         if isinstance(reference, tuple):
             with pytest.raises(RunFailure):
-                found_by_engine(asked, query, rows, grouped, room)
+                found_by_engine(asked, query, rows, grouped, capacity)
             return
         wanted = expected(asked, reference, rows.rows, grouped, query)
-        assert found_by_engine(asked, query, rows, grouped, room) == wanted
+        assert found_by_engine(asked, query, rows, grouped, capacity) == wanted
         often, size = copied(rows), len(rows.rows.words)
         if grouped is not Grouping.PARTITION:
             size = rows.offsets[-1]
@@ -278,7 +284,7 @@ def test_random_totals(selection: EventSelection, grouped: Grouping, depends_on_
             for group, values in wanted.items()
             for copy in range(COPIES)
         }
-        assert found_by_engine(asked, query, often, grouped, room) == many
+        assert found_by_engine(asked, query, often, grouped, capacity) == many
 
     agree()
 
@@ -328,7 +334,7 @@ def found_in_pieces(
     for partition, first in enumerate(partitions.starts[:-1].tolist()):
         whole = one_partition(partitions, partition)
         registers = compile_task(own, whole.integers).registers
-        state, come = new_state(registers, count_node_columns(own)), 0
+        state, come = make_empty_state(registers, count_node_columns(own)), 0
         for size, clock in (*pieces, (whole.rows, True)):
             come = min(whole.rows, come + size)
             numbers = np.concatenate([state.numbers, np.arange(state.done, come)])
@@ -360,10 +366,10 @@ def ranked_anew(call: SearchCall, own: Task) -> SearchCall:
     """The call with other ranks of what is only compared, as each call has ranks of its own."""
     assert own.totals is not None
     columns = call.partitions.columns.copy()
-    last = max((one.values for one in own.totals.asked if one.values is not None), default=-1)
+    last = max((one.values for one in own.totals.aggregates if one.values is not None), default=-1)
     begin = len(columns) - 1 - last
-    for one in own.totals.asked:
-        if one.is_of_a_row and one.values is not None:
+    for one in own.totals.aggregates:
+        if one.is_row_value and one.values is not None:
             ranks = np.unique(columns[begin + one.values], return_inverse=True)[1]
             columns[begin + one.values] = ranks - 3
     return replace(call, partitions=replace(call.partitions, columns=columns))
@@ -391,7 +397,7 @@ def test_counts_of_more_than_64_bits_are_exact() -> None:
             query_of("A+", EventSelection.SKIP_TILL_ANY_MATCH),
             plain_rows(" ".join("A" * rows)),
             Grouping.PARTITION,
-            Room(),
+            Capacity(),
         )
         total = rows * 2 ** (rows - 1)  # every row is in half of the subsets
         wrapped = (total + 2**127) % 2**128 - 2**127

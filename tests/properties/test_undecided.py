@@ -12,9 +12,9 @@ from matchrec.compile.executable import find_lookaround
 from matchrec.conditions.types import Kind
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput, SkipTo
 from matchrec.plan.pattern import PartitionEnd, PartitionStart, show_pattern, walk_pattern
-from matchrec.search.interface import Room
 from matchrec.search.partitions import Frontier
 from matchrec.search.strategies import SearchAlgorithm
+from matchrec.search.task import Capacity
 from tests.properties.test_engines import LONGER, queries, run_dependent, windowed
 from tests.quick.scale import examples
 from tests.tasks.contiguous import (
@@ -31,7 +31,7 @@ from tests.tasks.contiguous import (
 
 ALGORITHMS: list[SearchAlgorithm] = [
     SearchAlgorithm("backtracking"),
-    SearchAlgorithm("backtracking", Room(rows=3, matches=2, memory=1)),
+    SearchAlgorithm("backtracking", Capacity(mapped_rows=3, matches=2, initial_rows=1)),
     SearchAlgorithm("breadth_first"),
 ]
 MORE = (frozenset("ABC"),) * 40

@@ -40,7 +40,7 @@ def test_what_is_decided_is_let_go() -> None:
         assert begin == piece.passed
         assert begin + piece.frontier.start[0] == max(seen, 0)
         assert begin == 0 or piece.frontier.start[0] >= 2
-        if piece.frontier.goes_on:
+        if piece.frontier.is_incomplete:
             assert piece.frontier.edge[0] == piece.table.num_rows - 1
         end_search(piece)
         seen = begin + piece.frontier.start[-1]
@@ -59,7 +59,7 @@ def test_what_is_undecided_doubles() -> None:
 def test_partitions_that_must_be_whole_are() -> None:
     (piece,) = split_into_pieces(batches([100_000], 100), None, rows_a_call=1_000)
     assert piece.table.num_rows == 100_000
-    assert not piece.frontier.goes_on
+    assert not piece.frontier.is_incomplete
 
 
 def test_small_partitions_come_together_and_large_ones_by_themselves() -> None:
@@ -67,7 +67,7 @@ def test_small_partitions_come_together_and_large_ones_by_themselves() -> None:
     found = []
     for piece in split_into_pieces(batches(sizes, 70), Lookaround(0, 0), rows_a_call=1_000):
         found.append(
-            (np.diff(piece.starts).tolist(), piece.frontier.goes_on, piece.fresh_partitions)
+            (np.diff(piece.starts).tolist(), piece.frontier.is_incomplete, piece.fresh_partitions)
         )
         end_search(piece)
     whole = [one for one, goes_on, _ in found if not goes_on]

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.search.interface import Task
+from matchrec.search.task import Task
 from matchrec.worker import match
 
 COUNT = 2_000

@@ -18,7 +18,7 @@ import matchrec
 from matchrec import AfterMatch, Pattern, memory
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.search import incremental
-from matchrec.search.incremental import SearchState, from_arrays, new_state, to_arrays
+from matchrec.search.incremental import SearchState, from_arrays, make_empty_state, to_arrays
 from matchrec.spark.streaming import bucket
 from matchrec.spark.streaming.bucket import digest, states_in
 from tests.tasks.stream_pieces import Group, Streamed, times
@@ -276,7 +276,7 @@ def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
 
 def states_of(group: Group) -> list[SearchState]:
     """Of the searches with event selection of a bucket's keys."""
-    found = states_in(group.memory.arrays, "0", to_arrays(new_state(0)))
+    found = states_in(group.memory.arrays, "0", to_arrays(make_empty_state(0)))
     states = {name: one.each() for name, one in found.items()}
     keys = group.memory.keys.num_rows
     return [from_arrays({name: each[key] for name, each in states.items()}) for key in range(keys)]
@@ -366,7 +366,8 @@ def test_a_stream_takes_no_more_memory_than_it_may(
         )
         return len(list(streamed.in_pieces(streamed.by_key[0], [(8, 107_000)], Group())))
 
-    monkeypatch.setattr(incremental, "ROOM", replace(incremental.ROOM, most=1 << 21))
+    capacity = replace(incremental.STREAM_CAPACITY, max_bytes=1 << 21)
+    monkeypatch.setattr(incremental, "STREAM_CAPACITY", capacity)
     with pytest.raises(MatchRecognizeRunError, match="more than 2 are allowed") as caught:
         rows_out(pattern)
     assert caught.value.partition == {"k": "p"}

@@ -14,10 +14,10 @@ from dataclasses import replace
 from unittest import mock
 
 from matchrec.jit.disk_cache import CachedFunction
-from matchrec.search.interface import Task
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import Partitions
 from matchrec.search.strategy import Strategy
+from matchrec.search.task import Task
 from tests.quick.scale import FULL
 
 MOST_COMPARED = 500  # compare partitions with at most so many rows
@@ -63,7 +63,7 @@ def python_takes_steps(most: int) -> Iterator[list[int]]:
     with (
         mock.patch.object(CachedFunction, "count_steps_left", return_value=most),
         mock.patch.object(CachedFunction, "count_steps", count_steps),
-        mock.patch("matchrec.search.search.perf_counter", return_value=0.0),
+        mock.patch("matchrec.search.kernel_search.perf_counter", return_value=0.0),
     ):
         yield taken
 

@@ -23,10 +23,10 @@ from matchrec.errors.run import failures
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
 from matchrec.plan.pattern import RowPattern, list_negations, list_variable_names
 from matchrec.search.chained import Chained
-from matchrec.search.interface import Condition, Task
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import NO_EDGE, Frontier, IntArray, Partitions
 from matchrec.search.strategies import SearchAlgorithm
+from matchrec.search.task import Condition, Task
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.references.matcher import Candidate, CanMap, Failure, Value, find_all
 from tests.tasks.by_python import is_small, outcome
@@ -271,7 +271,7 @@ def run_algorithm_in_pieces(
             end = min(end + step, length)
             edge = end - begin - lookaround.after if end < length else NO_EDGE
             piece = rows.part(partition, begin, end).partitions(task.variables)
-            frontier = Frontier.of(piece.starts, start, edge, number, steps)
+            frontier = Frontier.create(piece.starts, start, edge, number, steps)
             first_row = offset + begin
             try:
                 chunks = list(search(algorithm, task, replace(piece, frontier=frontier)))

@@ -24,11 +24,11 @@ from matchrec.automaton.program import A_MATCH
 from matchrec.compile.executable import find_lookaround
 from matchrec.conditions.run_condition import TriedMatchNumber, walk_expression
 from matchrec.plan.clauses import EventSelection, MatchOutput
-from matchrec.search.coverage import Counts, Coverable, find_matches
-from matchrec.search.interface import Room, Task
+from matchrec.search.coverage import AnnotatedTask, Counts, find_matches
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import NO_EDGE, Frontier, IntArray, Partitions
 from matchrec.search.strategy import Strategy
+from matchrec.search.task import Capacity, Task
 from tests.quick import scale
 from tests.quick.scale import copies_of
 from tests.tasks.by_python import as_python_runs, compare_with_python, rows_of
@@ -36,7 +36,8 @@ from tests.tasks.by_python import as_python_runs, compare_with_python, rows_of
 AnyArray = npt.NDArray[Any]
 LARGE = 40_000  # rows: their numbers need more than 16 bits
 MIDDLE = 2 * scale.LARGE  # rows: enough for several chunks, and for buffers to grow
-LEAST = Room(rows=350, matches=150, memory=4)  # the least room in which copies are searched
+# The least capacity with which copies are searched.
+LEAST = Capacity(mapped_rows=350, matches=150, initial_rows=4)
 # What is compared of a frontier. The number of steps differs: growing buffers takes some.
 FRONTIER = ("start", "number")
 
@@ -84,7 +85,11 @@ def copies_of_example(partitions: Partitions) -> int:
 
 def with_room(strategy: Strategy) -> Strategy:
     """Return the strategy with room for more than a few matches in a chunk."""
-    return strategy if strategy.room.rows > LEAST.rows else replace(strategy, room=LEAST)
+    return (
+        strategy
+        if strategy.capacity.mapped_rows > LEAST.mapped_rows
+        else replace(strategy, capacity=LEAST)
+    )
 
 
 def check_failure(strategy: Strategy, task: Task, copies: Partitions, expected: RunFailure) -> None:
@@ -136,7 +141,7 @@ def parts_of_found(
 
 
 def cover_both_sizes(
-    coverable: Coverable, partitions: Partitions, room: Room
+    coverable: AnnotatedTask, partitions: Partitions, capacity: Capacity
 ) -> tuple[Counts, list[Matches]]:
     """Return the coverage of an example and its matches, and check those of copies.
 
@@ -144,16 +149,16 @@ def cover_both_sizes(
         RunFailure: the rows cause an error.
     """
     copies = copies_of_example(partitions)
-    counts = Counts.of(coverable)
-    chunks = list(find_matches(coverable, counts, partitions, room))
+    counts = Counts.create(coverable)
+    chunks = list(find_matches(coverable, counts, partitions, capacity))
     for _ in as_python_runs(partitions):
-        python_counts = Counts.of(coverable)
-        python_chunks = list(find_matches(coverable, python_counts, partitions, room))
+        python_counts = Counts.create(coverable)
+        python_chunks = list(find_matches(coverable, python_counts, partitions, capacity))
         assert [*map(list, map(rows_of, python_chunks))] == [*map(list, map(rows_of, chunks))]
         assert all(map(np.array_equal, python_counts, counts))
     large = copies_beside(partitions, copies)
-    large_counts = Counts.of(coverable)
-    roomy = room if room.rows > LEAST.rows else LEAST
+    large_counts = Counts.create(coverable)
+    roomy = capacity if capacity.mapped_rows > LEAST.mapped_rows else LEAST
     found = Found.of(list(find_matches(coverable, large_counts, large, roomy)), large)
     expected = Found.of(chunks, partitions).times(copies)
     for name in {"partition", "start", "length", "rows"} & {*expected}:  # coverage reads no others

@@ -27,8 +27,8 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.patterns.stages.builder import AfterMatch
 from matchrec.patterns.stages.lower import PatternQuery, lower_pattern
 from matchrec.plan.resolve import InputColumns
-from matchrec.search.interface import Task
 from matchrec.search.partitions import Partitions
+from matchrec.search.task import Task
 from matchrec.spark.types import to_value_type
 from matchrec.worker.encode import encode_partitions
 from tests.cases.pattern_notation import NAMES, SCHEMA, Question, built

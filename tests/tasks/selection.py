@@ -13,10 +13,10 @@ import numpy as np
 from matchrec.conditions.types import Kind
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import RowPattern
-from matchrec.search.interface import Absent, Condition, Task
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import Partitions
 from matchrec.search.strategies import SearchAlgorithm
+from matchrec.search.task import AbsenceCondition, Condition, Task
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.references.event_selection import (
     CLOSING,
@@ -98,7 +98,7 @@ def task(query: SelectionQuery) -> Task:
         query.selection,
         query.output,
         tuple(
-            Absent(
+            AbsenceCondition(
                 names.index(absence.variable),
                 None if absence.after is None else ids(*absence.after),
                 None if absence.before is None else ids(*absence.before),

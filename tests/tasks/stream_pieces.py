@@ -22,7 +22,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from matchrec import RuleMatches
-from matchrec.search.partitions import Frontier, IntArray, find_starts_of_groups
+from matchrec.search.partitions import Frontier, IntArray, find_group_starts
 from matchrec.spark import question
 from matchrec.spark.streaming.arrival import Memory, load, sort_rows
 from matchrec.spark.streaming.bucket import Bucket, RulesOfBucket
@@ -228,8 +228,8 @@ class Streamed(Keys):
         number, orders = self.numbers(frame), self.bucket.arriving.orders
         table = pa.Table.from_batches([self.bucket.arriving.encoding.batch(frame)])
         table, rows = sort_rows(table, orders, number).combine_chunks(), table.num_rows
-        starts = find_starts_of_groups(np.bincount(number))
-        whole = Piece(table, starts, Frontier.of(starts), 0, np.zeros(rows, np.bool_), rows)
+        starts = find_group_starts(np.bincount(number))
+        whole = Piece(table, starts, Frontier.create(starts), 0, np.zeros(rows, np.bool_), rows)
         found = Worker(self.executable).match_piece(whole)
         return [row for one in found for row in one.to_pylist()]
 

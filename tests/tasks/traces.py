@@ -13,10 +13,10 @@ from matchrec.explain.tracing.trace import (
     find_search_matches,
     find_starting_rows,
 )
-from matchrec.search.interface import Task
 from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import Partitions
 from matchrec.search.strategies import ALGORITHMS
+from matchrec.search.task import Task
 from tests.quick.scale import FULL, copies_of
 from tests.tasks.copies import copies_beside
 

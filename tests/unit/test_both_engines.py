@@ -12,12 +12,12 @@ from pyspark.sql import SparkSession
 
 from matchrec.automaton.program import A_MATCH, TIMED_OUT
 from matchrec.errors.run.failures import overflow_in_condition
-from matchrec.search.matches import RunFailure, no_matches
+from matchrec.search.matches import RunFailure, make_empty_matches
 from tests.quick import scale
 from tests.quick.both_engines import Outcome, check_same
 
 ONE = replace(
-    no_matches(),
+    make_empty_matches(),
     partition=np.array([0]),
     number=np.array([1]),
     start=np.array([4]),
@@ -30,14 +30,14 @@ FAILED = RunFailure(overflow_in_condition, 4, {"variable": "A"})
 
 
 def test_the_same() -> None:
-    check_same(Outcome([ONE]), Outcome([no_matches(), ONE]))
+    check_same(Outcome([ONE]), Outcome([make_empty_matches(), ONE]))
     check_same(Outcome(failure=FAILED), Outcome([ONE], FAILED))
 
 
 def test_runs_may_come_between_other_matches() -> None:
     """Two chunks, which end within the partition, against one."""
     matches = replace(
-        no_matches(),
+        make_empty_matches(),
         partition=np.array([0, 0, 0]),
         number=np.array([1, -1, 2]),
         start=np.array([4, 3, 6]),

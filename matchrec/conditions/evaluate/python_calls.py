@@ -300,7 +300,9 @@ class PythonCalls:
         def compute_value(row: int) -> Value:
             """Return the value on a row, or raise the error that evaluating it raises."""
             progress = SimpleNamespace(
-                lower=0, upper=columns.shape[1], number=self.match_number() - 1
+                partition_begin=0,
+                partition_end=columns.shape[1],
+                match_number=self.match_number() - 1,
             )
             inputs = Input(columns, self.source.valid, self.mathematics, self.answer, progress)
             # Runs in Python. Only errors matter, and the value that is left on the stack.

@@ -23,8 +23,8 @@ from matchrec.explain.tracing.parts import (
 )
 from matchrec.explain.tracing.search import CONDITION_OUTCOMES, Attempt, Mapped, Outcome, Trial
 from matchrec.plan.expression import End, Navigation
-from matchrec.search.interface import Task
 from matchrec.search.matches import Matches
+from matchrec.search.task import Task
 
 # How many rows all matches have together that Spark gets.
 MOST_MAPPED = 1_000_000

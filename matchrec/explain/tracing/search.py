@@ -21,13 +21,14 @@ from matchrec.automaton.folding import Effect
 from matchrec.automaton.program import A_MATCH
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.plan.clauses import MatchOutput
-from matchrec.search.interface import Room, Task
+from matchrec.search.kernel_input import prepare_input
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.mapping import forget, is_anchored
-from matchrec.search.kernels.matches import FORBIDDEN
+from matchrec.search.kernels.finished_matches import FORBIDDEN
+from matchrec.search.kernels.mapping import is_anchored
+from matchrec.search.kernels.memo import forget
 from matchrec.search.kernels.skipping import MatchSearch, search_from
 from matchrec.search.partitions import Partitions
-from matchrec.search.records import prepare_input
+from matchrec.search.task import Capacity, Task
 
 # What a trace records: the trials of each attempt. An attempt is the search from one starting row.
 
@@ -143,8 +144,8 @@ class Attempt:
 MOST_TRIALS = 20_000
 
 # The arrays of rules that the search reads at each step.
-RULES_READ_OFTEN = ("first", "program")
-SELECTING_READ_OFTEN = ("goes_on", "waits", "ends")
+RULES_READ_OFTEN = ("first_choice", "program")
+SELECTING_READ_OFTEN = ("may_continue", "waits", "ends")
 
 # The effects of edges after which the run cannot go on.
 ENDING_EFFECTS = (Effect.ENDS, Effect.TIMES_OUT, Effect.CUTS)
@@ -262,7 +263,7 @@ class Tracer(MatchSearch):
         """Prepare the search. `most` is the maximal number of trials in one attempt."""
         task = replace(task, max_steps=None)
         size = 1 << int(partitions.rows + 1).bit_length()
-        super().__init__(task, prepare_input(task, partitions), Room(memory=size))
+        super().__init__(task, prepare_input(task, partitions), Capacity(initial_rows=size))
         self.most = most
         # The arguments of the kernel, as Python reads them fast. A trace needs no more room.
         assert self.selecting is not None
@@ -286,18 +287,20 @@ class Tracer(MatchSearch):
         rows, rules, selecting = self.arrays.rows, self.read_rules, self.read_selecting
         work, progress = self.read_work, self.read_work.progress
         progress.partition = partition
-        progress.number = number
+        progress.match_number = number
         progress.start = start
-        progress.lower, progress.upper = rows.starts[partition : partition + 2].tolist()
+        progress.partition_begin, progress.partition_end = rows.starts[
+            partition : partition + 2
+        ].tolist()
         forget(start, progress)
         recorder = Recorder(rules, progress, self.most)
         end = int(rows.window_end[start])
         status = layout.DONE
         with np.errstate(all="ignore"):  # sums wrap
-            for first in range(selecting.starts):
+            for first_state in range(selecting.starts):
                 if status == layout.DONE:
                     status = search_from(
-                        first,
+                        first_state,
                         end,
                         rules,
                         selecting,

@@ -13,7 +13,7 @@ from matchrec.explain.tracing.trace import SearchMatch, Trace
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show_pattern
-from matchrec.search.interface import Task
+from matchrec.search.task import Task
 
 
 @dataclass(frozen=True, slots=True)

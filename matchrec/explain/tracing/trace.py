@@ -12,10 +12,10 @@ from heapq import heappush, heappushpop
 from matchrec.automaton.program import A_MATCH
 from matchrec.explain.tracing.search import Attempt, Mapped, Tracer
 from matchrec.plan.clauses import ONE_MATCH_PER_START, MatchOutput
-from matchrec.search.interface import Task
-from matchrec.search.matches import Matches, next_starts
+from matchrec.search.matches import Matches, find_next_starts
 from matchrec.search.partitions import Partitions
 from matchrec.search.strategy import Strategy
+from matchrec.search.task import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,9 @@ def find_search_matches(strategy: Strategy, task: Task, partitions: Partitions) 
 
 def list_matches(chunk: Matches, task: Task) -> Iterator[SearchMatch]:
     """Yield the matches of a chunk, without runs that timed out."""
-    next_rows = next_starts(task.after_match, task.members, chunk).tolist() if chunk.count else []
+    next_rows = (
+        find_next_starts(task.after_match, task.members, chunk).tolist() if chunk.count else []
+    )
     rows = chunk.mapped_rows.tolist()
     spans = zip(chunk.start.tolist(), chunk.offsets[:-1], chunk.offsets[1:], strict=True)
     for index, (start, begin, end) in enumerate(spans):

@@ -19,15 +19,16 @@ These search for `coverage`:
 
     coverage            the preferred match of consecutive rows, and the nearest runs
     selection_coverage  the same if rows may be skipped or all matches are asked for
-    counting            the nearest runs, and what is counted
+    nearest_runs        the nearest runs, and what is counted
 
 All of them share:
 
-    layout         the records and arrays that kernels read and write
-    starts         from starting row to starting row, and AFTER MATCH SKIP
-    mapping        whether a run may map a row; failures and equal runs
-    buffer         the shared buffer of the rows of all runs
-    matches        what is done with a finished match
-    order          the order of matches, and skip strategies
-    ways           what runs carry for aggregates over all matches
+    layout            the records and arrays that kernels read and write
+    search_loop       from starting row to starting row, and AFTER MATCH SKIP
+    mapping           whether a run may map a row
+    memo              what need not be searched twice: failures, and runs with equal futures
+    buffer            the shared buffer of the rows of all runs
+    finished_matches  the tests of a match as a whole, and its output
+    match_order       the order of matches, and skip strategies
+    carried_totals    what runs carry for aggregates over all matches
 """

@@ -5,8 +5,8 @@ It is used for streams, too. `totals` goes over the runs by the same functions.
 1. Each row goes to every live run and to a new one. For each choice whose conditions the row
    satisfies, a run goes on with the row. If the row may be skipped, the run also waits.
 2. A run that accepts leads from its last node to its matches: to one, or, if runs have merged, to
-   one for each of these. They are unwound to `path`, tested and written out: see `matches`. For
-   totals, what the run carries is added to its group instead.
+   one for each of these. They are unwound to `path`, tested and written out: see
+   `finished_matches`. For totals, what the run carries is added to its group instead.
 3. Runs with equal computation states merge: see `buffer`.
 
     SEQ(A a, B b) with skip till any match, rows A B B
@@ -22,8 +22,8 @@ have become many.
 A row is either completed, or the runs before it are left as they are, and the row is searched again
 with more room.
 
-If a skip strategy leaves out matches, the runs of one starting row are followed alone: see `order`.
-Then rows are read again for each starting row, but not for those that are left out.
+If a skip strategy leaves out matches, the runs of one starting row are followed alone: see
+`match_order`. Then rows are read again for each starting row, but not for those that are left out.
 
 Cost: rows x runs, plus the rows of the matches. The number of runs is polynomial; with skip till
 any match it is exponential unless runs merge.
@@ -44,9 +44,19 @@ from matchrec.automaton.program import A_MATCH, GUARD_END
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import kernel, spliced
 from matchrec.search.graph import number_versions
-from matchrec.search.interface import Room, Task
+from matchrec.search.kernel_input import SearchInput
+from matchrec.search.kernel_search import BufferSearch, Kernel, Shapes, find_last_live
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.buffer import add_node, is_expired, put_run
+from matchrec.search.kernels.carried_totals import carry_totals, join_totals, merge_ways
+from matchrec.search.kernels.finished_matches import (
+    SelectionProgress,
+    keep_better,
+    lacks_absent,
+    satisfies_closing,
+    write_match,
+    write_path_row,
+)
 from matchrec.search.kernels.layout import (
     BufferState,
     NegationArrays,
@@ -58,29 +68,19 @@ from matchrec.search.kernels.layout import (
     TotalArrays,
 )
 from matchrec.search.kernels.mapping import (
-    NONE,
     copy_registers,
-    find_equal,
-    live_in,
+    find_slot,
+    make_failure_status,
     may_map,
     note_failure,
 )
-from matchrec.search.kernels.matches import (
-    SelectionProgress,
-    keep_better,
-    lacks_absent,
-    satisfies_closing,
-    write_match,
-    write_path,
-)
-from matchrec.search.kernels.order import first_next_start
-from matchrec.search.kernels.starts import find_start, go_to_next_partition
-from matchrec.search.kernels.ways import carry_totals, join_totals, merge_ways
+from matchrec.search.kernels.match_order import find_first_next_start
+from matchrec.search.kernels.memo import NOT_FOUND, find_live_registers, find_or_add_state
+from matchrec.search.kernels.search_loop import find_start, go_to_next_partition
 from matchrec.search.live_runs import LiveRuns
 from matchrec.search.matches import Matches, Pointers, make_one_row_matches
 from matchrec.search.partitions import IntArray
-from matchrec.search.records import SearchInput
-from matchrec.search.search import BufferSearch, Kernel, Shapes, find_last_live
+from matchrec.search.task import Capacity, Task
 
 ROWS_APART = 8  # every how many rows equal runs merge, a power of two
 
@@ -91,14 +91,14 @@ class AllMatchesProgress(SelectionProgress, BufferState):
     There is a best match if matches may not overlap: the best one that is complete at the row.
     """
 
-    # How many runs went on from the last row at which equal runs merged.
-    merged: int
+    # How many runs there were after equal runs merged last.
+    merged_run_count: int
     # Whether runs are kept at the end of the rows, because more will arrive: see `incremental`.
-    goes_on: int
-    # How many reads of rows there may be while runs of one starting row are followed alone, 0 if
-    # they are not; and that row.
-    alone: int
-    alone_from: int
+    keeps_runs: int
+    # If the runs of one starting row are followed alone: after how many reads of rows that ends,
+    # and the starting row. The first one is 0 if all runs are followed at once.
+    solo_read_limit: int
+    solo_start: int
 
 
 class AllMatchesWork(NamedTuple):
@@ -108,14 +108,16 @@ class AllMatchesWork(NamedTuple):
     output: OutputArrays
     # int64[2, r, 3], the runs: see `layout`.
     runs: IntArray
-    # int64[n, 5], the shared buffer: see `layout`. For totals, nodes have more columns: see `ways`.
+    # int64[n, 5], the shared buffer: see `layout`. For totals, nodes have more columns: see
+    # `carried_totals`.
     nodes: IntArray
-    # int64[t, 4 + r], a hash table of computation states: see `mapping`.
+    # int64[t, 4 + r], a hash table of computation states: see `memo`.
     table: IntArray
     # int64[5, d], the match that is written out, and the best one: see `layout`.
     path: IntArray
-    # int64[q, 2], joins whose other side is still to be unwound, and how many rows come after them.
-    ways: IntArray
+    # int64[q, 2], the sides of joins that are still to be unwound: the node, and how many rows come
+    # after it.
+    pending_sides: IntArray
     # int64[COUNTERS], what has been done and need not be done again.
     counters: IntArray
     # int64[n or 0], for each row the last row at which a run is live that began there, if needed.
@@ -131,11 +133,11 @@ def search(
     conditions: RunConditions,
     negation: NegationArrays | None,
 ) -> int:
-    """Search from `progress` on; return a status. `starts` explains this loop."""
+    """Search from `progress` on; return a status. `search_loop` explains this loop."""
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
-        while status == layout.DONE and find_start(rows.begins, progress):
+        while status == layout.DONE and find_start(rows.may_begin, progress):
             status = np.int64(search_start(rules, selecting, rows, work, conditions, negation))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
@@ -151,8 +153,8 @@ def begin_partition(work: AllMatchesWork) -> None:
     The first partition has no partition before it: its runs are those with which a search goes on.
     """
     progress = work.progress
-    if progress.partition > 0 and progress.goes_on == 0:
-        progress.count = 0
+    if progress.partition > 0 and progress.keeps_runs == 0:
+        progress.run_count = 0
 
 
 @spliced
@@ -169,36 +171,43 @@ def search_start(
     Returns:
         DONE, or another status; then nothing has been changed.
     """
-    progress, counters, nodes = work.progress, work.counters, work.nodes
-    row, number = progress.start, progress.number
+    progress = work.progress
+    counters = work.counters
+    nodes = work.nodes
+    row = progress.start
+    number = progress.match_number
     if number >= progress.match_limit:
         return layout.MORE_ROWS
-    if progress.count == 0 and rules.output != layout.GRAPH:
-        progress.alone_from = row
-        counters[layout.NODES_PRUNED] += progress.nodes
-        progress.nodes = 0
-    elif 2 * progress.nodes > nodes.shape[0]:
+    if progress.run_count == 0 and rules.output != layout.GRAPH:
+        progress.solo_start = row
+        counters[layout.NODES_PRUNED] += progress.node_count
+        progress.node_count = 0
+    elif 2 * progress.node_count > nodes.shape[0]:
         return layout.NODES_FULL
-    node_count, matches, mapped = progress.nodes, progress.matches, progress.mapped
+    node_count = progress.node_count
+    matches = progress.match_count
+    mapped = progress.mapped_count
     progress.stamp += 1
     progress.completed = row
     status = step_runs(row, rules, selecting, rows, work, conditions, negation, None)
     progress.best_start = -1
     if status != layout.DONE:
-        progress.nodes, progress.number = node_count, number
-        progress.matches, progress.mapped = matches, mapped
+        progress.node_count = node_count
+        progress.match_number = number
+        progress.match_count = matches
+        progress.mapped_count = mapped
         return status
     progress.bank = 1 - progress.bank
-    progress.count = progress.runs
+    progress.run_count = progress.next_run_count
     progress.start = row + 1
-    if progress.alone != 0:
-        next_row_alone(progress.until, matches, rules, work)
+    if progress.solo_read_limit != 0:
+        set_next_solo_row(progress.until, matches, rules, work)
     return layout.DONE
 
 
 @spliced
-def next_row_alone(end: int, matches: int, rules: Rules, work: AllMatchesWork) -> None:
-    """Set the row that comes next while the runs of one starting row are followed alone.
+def set_next_solo_row(end: int, matches: int, rules: Rules, work: AllMatchesWork) -> None:
+    """Set the next row while the runs of one starting row are followed alone.
 
     It is the next start of the first match that has one after its starting row, because no run of
     that starting row is needed then. Without such a match, it is the row after the starting row, as
@@ -208,16 +217,41 @@ def next_row_alone(end: int, matches: int, rules: Rules, work: AllMatchesWork) -
     `end` is the row after the last one, and `matches` is how many matches there were before the
     last row.
     """
-    progress, start = work.progress, work.progress.alone_from
-    next_row = first_next_start(matches, rules.skip, rules.program, progress, work.output)
+    progress = work.progress
+    start = work.progress.solo_start
+    next_row = find_first_next_start(matches, rules.skip, rules.program, progress, work.output)
     if next_row <= start:
-        if progress.count > 0 and progress.start < end:
+        if progress.run_count > 0 and progress.start < end:
             return
         next_row = start + 1
-        if work.counters[layout.READS] > progress.alone:
-            progress.alone = 0
-    progress.count = 0
+        if work.counters[layout.READS] > progress.solo_read_limit:
+            progress.solo_read_limit = 0
+    progress.run_count = 0
     progress.start = next_row
+
+
+class LiveRun(NamedTuple):
+    """A run before a row, live or new."""
+
+    state: int
+    node: int  # the node of the row that it has mapped last; -1 for a new run
+    start: int  # the latest first row of the runs that it stands for
+    slot: int  # the slot of its registers
+
+
+@spliced
+def get_run(index: int, row: int, work: AllMatchesWork) -> LiveRun:
+    """Return a live run by its index; after the live runs, a new run for each first state."""
+    count = work.progress.run_count
+    run = LiveRun(np.int64(index - count), np.int64(-1), np.int64(row), np.int64(0))
+    if index < count:
+        bank = work.progress.bank
+        live = work.runs[bank, index]
+        state = live[layout.RUN_STATE]
+        node = live[layout.RUN_NODE]
+        start = live[layout.RUN_START]
+        run = LiveRun(state, node, start, find_slot(index, bank))
+    return run
 
 
 @spliced
@@ -231,86 +265,182 @@ def step_runs(
     negation: NegationArrays | None,
     totals: TotalArrays | None,
 ) -> int:
-    """Give a row to all runs, old and new; return DONE or a status."""
-    progress, runs, last_live = work.progress, work.runs, work.last_live
-    program, states = rules.program, rules.first
-    satisfied, window_end = rows.satisfied, rows.window_end
-    goes_on, waits, ends = selecting.goes_on, selecting.waits, selecting.ends
-    bank, count, noted, upper = progress.bank, progress.count, progress.nodes, progress.upper
-    alive = offered = reads = forks = begun = np.int64(0)
-    merges = merges_at(row, count, rules, progress, totals)
-    begins = row < upper and (count == 0 or progress.alone == 0)
-    for run in range(count + selecting.starts if begins else count):
-        state, node, start, slot = run - count, -1, row, np.int64(0)
-        if run < count:
-            live, slot = runs[bank, run], 1 + 2 * run + bank
-            state, node = live[layout.RUN_STATE], live[layout.RUN_NODE]
-            start = live[layout.RUN_START]
-            if last_live.shape[0] > 0:
-                last_live[start] = row
-        ended, kind = window_end[start] <= row, ends[state]
-        if ended and (run >= count or kind == 0):
+    """Give a row to all runs, and begin new runs with it; return DONE or a status.
+
+    `row` may be the row after the last one: then only runs that are output at the end get it.
+    """
+    progress = work.progress
+    last_live = work.last_live
+    window_end = rows.window_end
+    ends = selecting.ends
+    count = progress.run_count
+    nodes_before = progress.node_count
+    next_count = offered_count = read_count = fork_count = begun_count = np.int64(0)
+    merges = is_merging_row(row, count, rules, progress, totals)
+    begins = row < progress.partition_end and (count == 0 or progress.solo_read_limit == 0)
+    for index in range(count + selecting.starts if begins else count):
+        run = get_run(index, row, work)
+        is_live = index < count
+        if is_live and last_live.shape[0] > 0:
+            last_live[run.start] = row
+        has_ended = window_end[run.start] <= row
+        if has_ended and (not is_live or ends[run.state] == 0):
             continue
-        reads += not ended
-        way_count = blocked = stopped = np.int64(0)
-        end_of_choices = states[state + 1]
-        choice = (end_of_choices if ended else states[state]) - 1
-        while choice < end_of_choices:  # the index after the choices is for the run without the row
-            choice += 1
-            if alive == runs.shape[1]:
-                return layout.RUNS_FULL
-            new_slot = 2 + 2 * alive - bank
-            new_node, target, is_match = node, -1, ended
-            progress.match_kind = kind if ended else A_MATCH
-            if choice == end_of_choices and not ended and blocked == 0 and run < count:
-                target = waits[state]
-                copy_registers(slot, new_slot, conditions.registers)
-            elif choice < end_of_choices:
-                target = program[choice, layout.TARGET]
-                if target == layout.ACCEPT or (stopped and target >= 0 and goes_on[target]):
-                    continue
-                answer = may_map(
-                    choice, slot, new_slot, row, program, satisfied, progress, conditions
-                )
-                if answer == HOLDS_NOT:
-                    continue
-                if answer != HOLDS:
-                    return note_failure(answer, choice, row, progress)
-                if target == layout.CUTS:
-                    choice = end_of_choices - 1
-                    continue
-                if target >= 0:
-                    blocked |= program[choice, layout.BLOCKS]
-                    new_node = add_row(choice, row, node, start, work, totals)
-                    if new_node < 0:
-                        return layout.NODES_FULL
-                    guard = selecting.accepts[target]
-                    is_match = guard == 0 or (guard == GUARD_END and row + 1 == upper)
-                else:
-                    blocked = np.int64(1)
-                    stopped |= target == layout.STOPS
-                    is_match = target == layout.COMPLETES_HERE
-                    if target == layout.TIMES_OUT:
-                        progress.match_kind, is_match = kind, kind != 0
-            way_count += target >= 0
-            if is_match:
-                progress.row, progress.choice = row, choice  # if it fails
-                at_slot = slot if ended else new_slot
-                status = accept(
-                    new_node, at_slot, row - ended, rules, rows, work, conditions, negation, totals
-                )
-                if status != layout.DONE:
-                    return status
-            if target == layout.ENDS or target == layout.TIMES_OUT:
+        read_count += not has_ended
+        status, next_count, offered, ways = step_run(
+            run,
+            row,
+            has_ended,
+            next_count,
+            merges,
+            rules,
+            selecting,
+            rows,
+            work,
+            conditions,
+            negation,
+            totals,
+        )
+        if status != layout.DONE:
+            return int(status)
+        offered_count += offered
+        fork_count += ways - int(ways > 0)
+        begun_count += int(ways > 0 and index == count)
+    return finish_step(
+        next_count, offered_count, read_count, fork_count, begun_count, nodes_before, merges, work
+    )
+
+
+@spliced
+def step_run(
+    run: LiveRun,
+    row: int,
+    has_ended: bool,
+    next_count: int,
+    merges: bool,
+    rules: Rules,
+    selecting: SelectionRules,
+    rows: RowArrays,
+    work: AllMatchesWork,
+    conditions: RunConditions,
+    negation: NegationArrays | None,
+    totals: TotalArrays | None,
+) -> tuple[int, int, int, int]:
+    """Give a row to one run: write out its matches, and add the runs that follow from it.
+
+    Args:
+        run: the run.
+        row: the row.
+        has_ended: whether the window of the run has ended before the row.
+        next_count: how many runs there are after the row so far.
+        merges: whether equal runs merge at the row.
+        rules: the query.
+        selecting: the query, for event selection.
+        rows: the partitions.
+        work: what the search works in.
+        conditions: the conditions on the run.
+        negation: what a match as a whole is tested by.
+        totals: the aggregates over all matches.
+
+    Returns:
+        DONE or a status; how many runs there are after the row then; how many there would be more
+        if none had merged; and in how many ways the run goes on.
+    """
+    progress = work.progress
+    program = rules.program
+    may_continue = selecting.may_continue
+    kind = selecting.ends[run.state]
+    status = np.int64(layout.DONE)
+    offered = way_count = blocked = stopped = np.int64(0)
+    end_of_choices = rules.first_choice[run.state + 1]
+    choice = (end_of_choices if has_ended else rules.first_choice[run.state]) - 1
+    # The index after the choices stands for what the run does without mapping the row: it waits, or
+    # it is output because its window has ended.
+    while choice < end_of_choices:
+        choice += 1
+        if next_count == work.runs.shape[1]:
+            status = np.int64(layout.RUNS_FULL)
+            break
+        new_slot = find_slot(next_count, 1 - progress.bank)
+        new_node = run.node
+        target = -1
+        is_match = has_ended
+        progress.match_kind = kind if has_ended else A_MATCH
+        if choice == end_of_choices and not has_ended and blocked == 0 and run.node >= 0:
+            target = selecting.waits[run.state]
+            copy_registers(run.slot, new_slot, conditions.registers)
+        elif choice < end_of_choices:
+            target = program[choice, layout.TARGET]
+            if target == layout.ACCEPT or (stopped and target >= 0 and may_continue[target]):
+                continue
+            answer = may_map(
+                choice, run.slot, new_slot, row, program, rows.satisfied, progress, conditions
+            )
+            if answer == HOLDS_NOT:
+                continue
+            if answer != HOLDS:
+                status = np.int64(note_failure(answer, choice, row, progress))
                 break
-            if target >= 0 and (choice == end_of_choices or goes_on[target]):
-                offered += 1
-                alive = add_run(target, new_node, start, merges, alive, work, conditions, totals)
-                if alive < 0:
-                    return layout.NODES_FULL
-        forks += way_count - int(way_count > 0)
-        begun += int(way_count > 0 and run == count)
-    return finish_step(alive, offered, reads, forks, begun, noted, merges, work)
+            if target == layout.CUTS:
+                choice = end_of_choices - 1
+                continue
+            if target >= 0:
+                blocked |= program[choice, layout.BLOCKS]
+                new_node = add_row(choice, row, run.node, run.start, work, totals)
+                if new_node < 0:
+                    status = np.int64(layout.NODES_FULL)
+                    break
+                is_match = is_accepting(target, row, selecting, progress)
+            else:
+                blocked = np.int64(1)
+                stopped |= target == layout.STOPS
+                is_match = is_completed(target, kind, progress)
+        way_count += target >= 0
+        if is_match:
+            # For the error, if a test of the match as a whole fails.
+            progress.row = row
+            progress.choice = choice
+            last_slot = run.slot if has_ended else new_slot
+            last_row = row - has_ended
+            status = np.int64(
+                accept(
+                    new_node, last_slot, last_row, rules, rows, work, conditions, negation, totals
+                )
+            )
+            if status != layout.DONE:
+                break
+        if target == layout.ENDS or target == layout.TIMES_OUT:
+            break
+        if target >= 0 and (choice == end_of_choices or may_continue[target]):
+            offered += 1
+            next_count = add_run(
+                target, new_node, run.start, merges, next_count, work, conditions, totals
+            )
+            if next_count < 0:
+                status = np.int64(layout.NODES_FULL)
+                break
+    return status, next_count, offered, way_count
+
+
+@spliced
+def is_accepting(
+    state: int, row: int, selecting: SelectionRules, progress: AllMatchesProgress
+) -> bool:
+    """Return whether a run that has mapped a row and entered a state is a match."""
+    guard = selecting.accepts[state]
+    return bool(guard == 0 or (guard == GUARD_END and row + 1 == progress.partition_end))
+
+
+@spliced
+def is_completed(effect: int, kind: int, progress: AllMatchesProgress) -> bool:
+    """Return whether a row with an effect completes a run, as a match or because it times out.
+
+    `kind` is what the run is output as if it times out.
+    """
+    if effect == layout.TIMES_OUT:
+        progress.match_kind = kind
+        return bool(kind != 0)
+    return effect == layout.COMPLETES_HERE
 
 
 @spliced
@@ -326,21 +456,29 @@ def finish_step(
 ) -> int:
     """Write out the best match of a row, if any, and count what was done; return a status.
 
-    `alive` runs go on; `offered` would go on if none had merged. `begun` runs began with the row,
-    `forks` is how many more runs there are than before, and `nodes_before` how many nodes there
-    were. `merges` says whether equal runs have merged.
+    Args:
+        alive: how many runs go on.
+        offered: how many runs would go on if none had merged.
+        reads: how many runs have read the row.
+        forks: how many runs were added because a run went on in several ways.
+        begun: how many runs began with the row.
+        nodes_before: how many nodes there were before the row.
+        merges: whether equal runs have merged.
+        work: what the search works in.
     """
-    progress, counters = work.progress, work.counters
+    progress = work.progress
+    counters = work.counters
     if merges:
-        progress.merged = alive
-    new_nodes, merged = progress.nodes - nodes_before, offered - alive
+        progress.merged_run_count = alive
+    new_nodes = progress.node_count - nodes_before
+    merged = offered - alive
     if progress.best_start >= 0:
-        if write_path(layout.PATH_BEST_ROWS, progress.best_length, work) != layout.DONE:
+        if write_path_row(layout.PATH_BEST_ROWS, progress.best_length, work) != layout.DONE:
             return layout.OUTPUT_FULL
         alive = np.int64(0)  # the search goes on after the match
-    progress.runs = alive
+    progress.next_run_count = alive
     counters[layout.READS] += reads
-    if new_nodes + merged > 0:  # which is seldom so
+    if new_nodes + merged > 0:  # seldom, so most rows do not pay for the counters
         counters[layout.MERGES] += merged
         counters[layout.FORKS] += forks
         counters[layout.RUNS_CREATED] += forks + begun
@@ -350,13 +488,16 @@ def finish_step(
 
 
 @spliced
-def merges_at(
+def is_merging_row(
     row: int, count: int, rules: Rules, progress: AllMatchesProgress, totals: TotalArrays | None
 ) -> bool:
-    """Return whether equal runs merge at a row. Those that carry totals do at each row."""
+    """Return whether equal runs are compared and merged at a row.
+
+    Runs that carry totals merge at each row.
+    """
     if totals is not None:
         return True
-    is_time = row & (ROWS_APART - 1) == 0 or count >= 2 * progress.merged
+    is_time = row & (ROWS_APART - 1) == 0 or count >= 2 * progress.merged_run_count
     return bool(rules.merge_runs and is_time)
 
 
@@ -385,28 +526,34 @@ def accept(
     negation: NegationArrays | None,
     totals: TotalArrays | None,
 ) -> int:
-    """Take the matches of a run that accepts and whose last row is `row`; return DONE or a status.
+    """Write out the matches of a run that accepts, or add up its totals; return DONE or a status.
 
-    `node` is the node of that row, and `slot` has the registers of the run.
+    `row` is the last row of the run, `node` is the node of that row, and `slot` has the registers
+    of the run.
     """
     if negation is not None:
         answer = satisfies_closing(row, slot, negation, rows.satisfied, conditions)
         if answer == HOLDS_NOT:
             return layout.DONE
         if answer != HOLDS:
-            return layout.CONDITION_FAILED + answer
+            return make_failure_status(answer)
     if totals is not None:
-        last_node, path, lower = work.nodes[node], work.path, work.progress.lower
+        last_node = work.nodes[node]
+        path = work.path
+        lower = work.progress.partition_begin
         start = last_node[layout.NODE_START]
-        path[layout.PATH_ROWS, 0], path[layout.PATH_ROWS, 1] = start, row  # only these two matter
+        # only these two matter
+        # Negations read only the first and the last row of these matches.
+        path[layout.PATH_ROWS, 0] = start
+        path[layout.PATH_ROWS, 1] = row
         if negation is not None:
             answer = lacks_absent(
                 0, 2, slot, negation, rules.program, rows.window_end, path, lower, conditions
             )
             if answer != HOLDS:
-                return layout.DONE if answer == HOLDS_NOT else layout.CONDITION_FAILED + answer
-        group = row if totals.grouped == layout.BY_END else work.progress.partition
-        if totals.grouped == layout.BY_START:
+                return layout.DONE if answer == HOLDS_NOT else make_failure_status(answer)
+        group = row if totals.grouping == layout.BY_END else work.progress.partition
+        if totals.grouping == layout.BY_START:
             group = start
         merge_ways(totals.groups[group], last_node[layout.NODE_SIZE :], totals)
         return layout.DONE
@@ -429,20 +576,24 @@ def add_run(
     Returns:
         How many runs there are then, or -1 if there is no room for nodes.
     """
-    runs, nodes, progress = work.runs, work.nodes, work.progress
+    runs = work.runs
+    nodes = work.nodes
+    progress = work.progress
     bank = 1 - progress.bank
     put_run(runs[bank, run], state, node, start)
-    twin = np.int64(NONE)
+    twin = np.int64(NOT_FOUND)
     if merge:
         key = np.int64(0)
         if totals is not None:
-            key = totals.apart[start]
-        run_registers = conditions.registers[1 + 2 * run + bank]
-        live_registers = live_in(state, conditions)
+            key = totals.merge_keys[start]
+        run_registers = conditions.registers[find_slot(run, bank)]
+        live_registers = find_live_registers(state, conditions)
         twin = np.int64(
-            find_equal(state, key, run_registers, live_registers, run, progress.stamp, work.table)
+            find_or_add_state(
+                state, key, run_registers, live_registers, run, progress.stamp, work.table
+            )
         )
-    if twin == NONE:
+    if twin == NOT_FOUND:
         return run + 1
     other = runs[bank, twin]
     if start < other[layout.RUN_START]:
@@ -471,17 +622,24 @@ def unwind_matches(
     """Write out each match that ends at `node`, or compare it with the best one; DONE or a status.
 
     `row` is the last row of the matches, and `slot` has their registers. A match is written to
-    `path` from its end, so that what comes after a join serves both of its sides. A match whose
-    window has ended is left out.
+    `path` from its end, so that the rows after a join serve both of its sides. A match whose window
+    has ended is left out.
     """
-    nodes, path, ways, window_end = work.nodes, work.path, work.ways, rows.window_end
-    progress, output_kind, output = work.progress, rules.output, work.output
+    nodes = work.nodes
+    path = work.path
+    pending_sides = work.pending_sides
+    window_end = rows.window_end
+    progress = work.progress
+    output_kind = rules.output
+    output = work.output
     size = path.shape[1]
-    ways[0, 0], ways[0, 1] = node, 0
+    pending_sides[0, 0] = node
+    pending_sides[0, 1] = 0
     top = np.int64(1)
     while top > 0:
         top -= 1
-        at_node, length = ways[top, 0], ways[top, 1]
+        at_node = pending_sides[top, 0]
+        length = pending_sides[top, 1]
         expired = is_expired(nodes, at_node, row, window_end)
         while at_node >= 0 and not expired:
             choice = nodes[at_node, layout.NODE_CHOICE]
@@ -493,23 +651,25 @@ def unwind_matches(
                 path[layout.PATH_CHOICES, size - length] = choice
                 at_node = nodes[at_node, layout.NODE_BEFORE]
                 continue
-            if top == ways.shape[0]:
+            if top == pending_sides.shape[0]:
                 return layout.PATH_FULL
-            ways[top, 0], ways[top, 1] = nodes[at_node, layout.NODE_OTHER], length
+            pending_sides[top, 0] = nodes[at_node, layout.NODE_OTHER]
+            pending_sides[top, 1] = length
             top += 1
             at_node = nodes[at_node, layout.NODE_BEFORE]
             expired = is_expired(nodes, at_node, row, window_end)
         if expired:
             continue
         if negation is not None:
-            first, lower = size - length, progress.lower
+            first = size - length
+            lower = progress.partition_begin
             answer = lacks_absent(
                 first, length, slot, negation, rules.program, window_end, path, lower, conditions
             )
             if answer == HOLDS_NOT:
                 continue
             if answer != HOLDS:
-                return layout.CONDITION_FAILED + answer
+                return make_failure_status(answer)
         if output_kind == layout.GRAPH:
             nodes[node, layout.NODE_OTHER] = layout.COMPLETES
             continue
@@ -530,13 +690,13 @@ class RunsSearch(BufferSearch[AllMatchesWork]):
 
     kernel = Kernel(search, search_start, begin_partition)
     progress: AllMatchesProgress
-    progress_kind = AllMatchesProgress
+    progress_class = AllMatchesProgress
 
     def __init__(
-        self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
+        self, task: Task, arrays: SearchInput, capacity: Capacity, counters: IntArray | None = None
     ) -> None:
         self.last_live = find_last_live(task, arrays)
-        super().__init__(task, arrays, room, counters)
+        super().__init__(task, arrays, capacity, counters)
         # If runs are output that are live at the end of the partition, that end is one more step
         # after the last row.
         until = arrays.rows.starts[1:] + arrays.compiled.flushes
@@ -548,7 +708,7 @@ class RunsSearch(BufferSearch[AllMatchesWork]):
         length = self.sizes[layout.PATH_FULL]
         arrays: Shapes = {
             "path": ((layout.PATH_SIZE, length), np.int64),
-            "ways": ((length, 2), np.int64),
+            "pending_sides": ((length, 2), np.int64),
         }
         return super().shapes | arrays
 
@@ -557,28 +717,30 @@ class RunsSearch(BufferSearch[AllMatchesWork]):
         return AllMatchesWork(
             progress=self.progress,
             output=self.output,
-            runs=self.memory["runs"],
-            nodes=self.memory["nodes"],
-            table=self.memory["table"],
-            path=self.memory["path"],
-            ways=self.memory["ways"],
+            runs=self.working_arrays["runs"],
+            nodes=self.working_arrays["nodes"],
+            table=self.working_arrays["table"],
+            path=self.working_arrays["path"],
+            pending_sides=self.working_arrays["pending_sides"],
             counters=self.counted,
             last_live=self.last_live,
         )
 
-    def arguments(self) -> tuple[object, ...]:
+    def build_arguments(self) -> tuple[object, ...]:
         """Return the arguments of the kernel."""
-        rules, selecting, rows = self.rules, self.selecting, self.arrays.rows
+        rules = self.rules
+        selecting = self.selecting
+        rows = self.arrays.rows
         return rules, selecting, rows, self.work, self.conditions, self.arrays.negation
 
-    def live_runs(self) -> LiveRuns:
+    def copy_live_runs(self) -> LiveRuns:
         """Return a copy of the live runs, and of the nodes in the buffer."""
         bank = int(self.progress.bank)
-        count = int(self.progress.count)
+        count = int(self.progress.run_count)
         return LiveRuns(
-            runs=self.memory["runs"][bank, :count].copy(),
-            registers=self.memory["registers"][1 + bank :: 2][:count].copy(),
-            nodes=self.memory["nodes"][: self.progress.nodes].copy(),
+            runs=self.working_arrays["runs"][bank, :count].copy(),
+            registers=self.working_arrays["registers"][1 + bank :: 2][:count].copy(),
+            nodes=self.working_arrays["nodes"][: self.progress.node_count].copy(),
         )
 
     def restore(self, live: LiveRuns) -> None:
@@ -587,14 +749,14 @@ class RunsSearch(BufferSearch[AllMatchesWork]):
         for status, least in needed.items():
             while self.sizes[status] < least:
                 self.sizes[status] *= 2
-        self.make_room()
+        self.allocate_arrays()
         bank = self.progress.bank
         count = len(live.runs)
-        self.memory["runs"][bank, :count] = live.runs
-        self.memory["registers"][1 + bank :: 2][:count] = live.registers
-        self.memory["nodes"][: len(live.nodes)] = live.nodes
-        self.progress.count = count
-        self.progress.nodes = len(live.nodes)
+        self.working_arrays["runs"][bank, :count] = live.runs
+        self.working_arrays["registers"][1 + bank :: 2][:count] = live.registers
+        self.working_arrays["nodes"][: len(live.nodes)] = live.nodes
+        self.progress.run_count = count
+        self.progress.node_count = len(live.nodes)
 
     def run_to_end(self) -> None:
         """Run the search for what it leaves in its arrays: the nodes, or the totals of groups.
@@ -616,7 +778,7 @@ class RunsSearch(BufferSearch[AllMatchesWork]):
         """
         self.run_to_end()
         self.prune()
-        nodes = self.memory["nodes"][: self.progress.nodes]
+        nodes = self.working_arrays["nodes"][: self.progress.node_count]
         row = nodes[:, layout.NODE_ROW].copy()
         choice = nodes[:, layout.NODE_CHOICE].copy()
         before = nodes[:, layout.NODE_BEFORE].copy()

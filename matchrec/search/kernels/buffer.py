@@ -27,9 +27,10 @@ from matchrec.search.partitions import IntArray
 
 NodeArray = ChoiceArray | IntArray
 
-# Marks of nodes in `compact`; 0 for a node that is kept, then its new number.
-DEAD = -1
-IN_A_MATCH = 1  # and so are all before it, whatever their windows are
+# Marks of nodes in `compact`, before the new number of a kept node takes the place of its mark.
+DEAD = -1  # the node is dropped
+ALIVE = 0  # the node is kept
+IN_A_MATCH = 1  # the node is kept, and so are all nodes before it, whatever their windows are
 
 
 @spliced
@@ -51,7 +52,7 @@ def add_node(
     progress: BufferState,
 ) -> int:
     """Add a node, and return its number, or -1 if there is no room."""
-    node = progress.nodes
+    node = progress.node_count
     if node == nodes.shape[0]:
         return -1
     new_node = nodes[node]
@@ -60,7 +61,7 @@ def add_node(
     new_node[layout.NODE_BEFORE] = before
     new_node[layout.NODE_OTHER] = other
     new_node[layout.NODE_START] = start
-    progress.nodes = node + 1
+    progress.node_count = node + 1
     return int(node)
 
 
@@ -85,7 +86,7 @@ def unwind(
 
 
 class Pruned(NamedTuple):
-    """By what nodes are dropped in a search for all matches."""
+    """What decides which nodes are dropped in a search for all matches, and what counts them."""
 
     # See `RowArrays`.
     window_end: IntArray
@@ -110,39 +111,40 @@ def compact(
 
     Args:
         row: the last row that was searched.
-        pruned: for all matches, what else nodes are dropped by; None if one preferred match is
-            sought, and only the best match so far is kept.
+        pruned: set for all matches, whose nodes are also dropped when their windows have ended.
+            None if one preferred match is sought, and only the best match so far is kept.
         runs: see `layout`.
         nodes: see `layout`.
         moved: as long as the nodes; what it holds does not matter.
         progress: has the number of nodes, which is updated, and the best match.
     """
-    count, bank = progress.nodes, progress.bank
+    count = progress.node_count
+    bank = progress.bank
     for node in range(count):
         moved[node] = DEAD
         if pruned is not None:
             if nodes[node, layout.NODE_OTHER] == layout.COMPLETES:
-                moved[node] = 0
-    for run in range(progress.count):
+                moved[node] = ALIVE
+    for run in range(progress.run_count):
         if runs[bank, run, layout.RUN_STATE] >= 0:
-            moved[runs[bank, run, layout.RUN_NODE]] = 0
+            moved[runs[bank, run, layout.RUN_NODE]] = ALIVE
     if progress.best_start >= 0 and progress.best_node >= 0:
-        moved[progress.best_node] = 0
+        moved[progress.best_node] = ALIVE
     for node in range(count - 1, -1, -1):
         if moved[node] != DEAD:
             before = nodes[node, layout.NODE_BEFORE]
             if pruned is None:
                 if before >= 0:
-                    moved[before] = 0
+                    moved[before] = ALIVE
             else:
                 other = nodes[node, layout.NODE_OTHER]
                 is_in_match = moved[node] == IN_A_MATCH or other == layout.COMPLETES
                 if before >= 0 and is_in_match:
                     moved[before] = IN_A_MATCH
                 elif before >= 0 and not is_expired(nodes, before, row, pruned.window_end):
-                    moved[before] = max(moved[before], 0)
+                    moved[before] = max(moved[before], ALIVE)
                 if other >= 0 and not is_expired(nodes, other, row, pruned.window_end):
-                    moved[other] = 0
+                    moved[other] = ALIVE
     kept_count = 0
     for node in range(count):
         if moved[node] == DEAD:
@@ -161,10 +163,10 @@ def compact(
             nodes[kept_count, layout.NODE_OTHER] = other
         moved[node] = kept_count
         kept_count += 1
-    progress.nodes = kept_count
+    progress.node_count = kept_count
     if pruned is not None:
         pruned.counters[layout.NODES_PRUNED] += count - kept_count
-    for run in range(progress.count):
+    for run in range(progress.run_count):
         if runs[bank, run, layout.RUN_STATE] >= 0:
             runs[bank, run, layout.RUN_NODE] = moved[runs[bank, run, layout.RUN_NODE]]
     if progress.best_start >= 0 and progress.best_node >= 0:

@@ -1,9 +1,8 @@
 """The kernel of `search.chained`: overlapping matches that share their rows.
 
-How a run goes on from a state at a row does not depend on how
-it came there. So the search ends as soon as it comes to a state and row from which a match is
-known. Its rows are chained to those that follow there. No pair of a state and a row is searched or
-written out twice.
+How a run goes on from a state at a row does not depend on how it came there. So the search ends as
+soon as it comes to a state and row from which a match is known. Its rows are chained to those that
+follow there. No pair of a state and a row is searched or written out twice.
 
     PATTERN (A+ B), SKIP TO NEXT ROW   rows A A A B
 
@@ -11,13 +10,13 @@ written out twice.
     start 1: A leads to the loop of A at row 2, from which node 1 is known to follow: one new node
     start 2: A leads to the loop at row 3, from which node 0 follows: one new node
 
-`known` says how a run goes on from a row in the states that can be reached twice. It refers to
-nodes in the output, so it is forgotten when the output is taken away.
+`continuations` says how a run goes on from a row in the states that can be reached twice. It refers
+to nodes in the output, so it is forgotten when the output is taken away.
 
 Cost: rows x choices, however long the matches are.
 
 The output has nodes instead of choices: int32[5, n], the mapped rows. A node comes after the one
-that follows it in the match. Row FOUND_COMPLETED of `found` has the first node of each match.
+that follows it in the match. Row MATCH_COMPLETED of `found` has the first node of each match.
 """
 
 from dataclasses import replace
@@ -26,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from matchrec.jit.decorators import inlined, inner, kernel, spliced
+from matchrec.search.kernel_search import Kernel, KernelSearch, Shapes
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import (
     ChoiceArray,
@@ -34,34 +34,51 @@ from matchrec.search.kernels.layout import (
     RowArrays,
     Rules,
 )
-from matchrec.search.kernels.mapping import forget, is_anchored
-from matchrec.search.kernels.starts import (
+from matchrec.search.kernels.mapping import is_anchored
+from matchrec.search.kernels.memo import find_in_ring, forget
+from matchrec.search.kernels.search_loop import (
     NO_MATCH,
     NO_ROOM,
     NO_ROW,
     UNDECIDED,
     UNKNOWN,
     add_match,
-    distance_to_next_start,
+    compute_skip_distance,
     find_start,
+    finish_without_match,
     go_on_from,
-    go_on_without,
     go_to_next_partition,
     has_room,
     note_value,
 )
 from matchrec.search.matches import Chains, Matches
-from matchrec.search.search import Kernel, KernelSearch, Shapes
 
-# Rows of `nodes`: the choice that maps the row; the row; the next node of the match, or NO_NODE;
-# how many rows the match has from here on; how many rows later the search goes on, or NO_ROW.
-CHAIN_CHOICE, CHAIN_ROW, CHAIN_NEXT, CHAIN_LENGTH, CHAIN_SKIP, CHAIN_SIZE = range(6)
+# Rows of `nodes`.
+CHAIN_CHOICE = 0  # the choice that maps the row
+CHAIN_ROW = 1
+CHAIN_NEXT = 2  # the next node of the match, or NO_NODE
+CHAIN_LENGTH = 3  # how many rows the match has from here on
+CHAIN_SKIP = 4  # how many rows later the search goes on after the match, or NO_ROW
+CHAIN_SIZE = 5
 NO_NODE = -1
 
-FOUND_FIRST = layout.FOUND_COMPLETED  # the node of the first row, NO_NODE for an empty match
+MATCH_FIRST = layout.MATCH_COMPLETED  # the node of the first row, NO_NODE for an empty match
 
-# What is known of a state and row. From FIRST_NODE on, the match goes on with node k - FIRST_NODE.
+# How a run goes on from a state at a row: it fails; the match ends; or, for a value of
+# FIRST_NODE + k, the match goes on with node k. UNKNOWN if it has not been searched.
 FAILED, ENDS, FIRST_NODE = range(1, 4)
+
+
+@inlined
+def pack_node(node: int) -> int:
+    """Return the continuation of a match that goes on with a node."""
+    return FIRST_NODE + node
+
+
+@inlined
+def unpack_node(continuation: int) -> int:
+    """Return the node with which a match goes on; NO_NODE if it ends."""
+    return continuation - FIRST_NODE
 
 
 class ChainedWork(NamedTuple):
@@ -72,17 +89,17 @@ class ChainedWork(NamedTuple):
     # int32[r], the choice that is tried at each row from the starting row on.
     path: ChoiceArray
     # int32[r, s], r a power of two, how a run goes on from each row of a ring in the states that
-    # can be reached twice; row position p is at known[p & (r - 1)].
-    known: ChoiceArray
+    # can be reached twice; row position p is at continuations[p & (r - 1)].
+    continuations: ChoiceArray
 
 
 @kernel
 def search(rules: Rules, rows: RowArrays, work: ChainedWork) -> int:
-    """Search from `progress` on; return a status. `starts` explains this loop."""
+    """Search from `progress` on; return a status. `search_loop` explains this loop."""
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
-        while status == layout.DONE and find_start(rows.begins, progress):
+        while status == layout.DONE and find_start(rows.may_begin, progress):
             status = np.int64(search_start(rules, rows, work))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
@@ -100,43 +117,53 @@ def begin_partition(work: ChainedWork) -> None:
 @spliced
 def search_start(rules: Rules, rows: RowArrays, work: ChainedWork) -> int:
     """Write out the match at progress.start, and set the next starting row; return a status."""
-    found, nodes, progress = work.output.found, work.output.choices, work.progress
-    length, beyond = find_path(rules, rows, work)
+    matches = work.output.matches
+    nodes = work.output.choices
+    progress = work.progress
+    length, continuation = find_path(rules, rows, work)
     if length < 0:
-        return go_on_without(length, progress)
+        return finish_without_match(length, progress)
     if not has_room(length, work.output, progress):
         return layout.OUTPUT_FULL
-    node = write_chain(length, beyond, rules, work, nodes)
-    found[FOUND_FIRST, progress.matches] = node
+    node = write_chain(length, continuation, rules, work, nodes)
+    matches[MATCH_FIRST, progress.match_count] = node
     start = progress.start
-    total_length, row = np.int64(0), start + 1
+    total_length = np.int64(0)
+    row = start + 1
     if node != NO_NODE:
-        total_length, distance = np.int64(nodes[CHAIN_LENGTH, node]), nodes[CHAIN_SKIP, node]
+        total_length = np.int64(nodes[CHAIN_LENGTH, node])
+        distance = nodes[CHAIN_SKIP, node]
         row = NO_ROW if distance == NO_ROW else start + distance
-    add_match(found, progress, start, total_length)
+    add_match(matches, progress, start, total_length)
     return go_on_from(row, start, progress)
 
 
 @inlined
 def find_path(rules: Rules, rows: RowArrays, work: ChainedWork) -> tuple[int, int]:
-    """Go the preferred way from progress.start on until it is known how it goes on.
+    """Go the preferred way from progress.start to a row from which its continuation is known.
 
-    `path` has the choices of the rows up to there.
+    The choices of the rows up to there are written to `path`.
 
     Returns:
-        How many rows these are, and what is known there; or NO_MATCH, NO_ROOM or UNDECIDED, and
+        How many rows these are, and the continuation; or NO_MATCH, NO_ROOM or UNDECIDED, and
         UNKNOWN.
     """
-    first, program, satisfied = rules.first, rules.program, rows.satisfied
-    known, path, progress = work.known, work.path, work.progress
-    start, edge, upper = progress.start, progress.edge, progress.upper
+    first_choice = rules.first_choice
+    program = rules.program
+    satisfied = rows.satisfied
+    continuations = work.continuations
+    path = work.path
+    progress = work.progress
+    start = progress.start
+    edge = progress.edge
+    partition_end = progress.partition_end
     row = start
     state = 0
-    choice = first[0]
-    tried_further = False  # whether the search has been beyond this pair of state and row
+    choice = first_choice[0]
+    has_mapped = False  # whether a row was mapped from this pair of state and row
     while True:
-        end_of_choices = first[state + 1]
-        beyond = UNKNOWN
+        end_of_choices = first_choice[state + 1]
+        continuation = UNKNOWN
         while choice < end_of_choices:
             guard = program[choice, layout.GUARD]
             if guard == 0 or is_anchored(guard, row, progress):
@@ -145,12 +172,16 @@ def find_path(rules: Rules, rows: RowArrays, work: ChainedWork) -> tuple[int, in
                 if row == edge:
                     return UNDECIDED, UNKNOWN
                 mask = program[choice, layout.MASK]
-                if row < upper and satisfied[row, program[choice, layout.WORD]] & mask == mask:
-                    bit = program[choice, layout.MEMO]
-                    beyond = UNKNOWN
-                    if bit >= 0 and row + 1 < progress.memo_to:
-                        beyond = known[(row + 1) & (known.shape[0] - 1), bit]
-                    if beyond != FAILED:
+                if (
+                    row < partition_end
+                    and satisfied[row, program[choice, layout.WORD]] & mask == mask
+                ):
+                    memo_number = program[choice, layout.MEMO]
+                    continuation = UNKNOWN
+                    if memo_number >= 0 and row + 1 < progress.memo_to:
+                        index = find_in_ring(row + 1, continuations.shape[0])
+                        continuation = continuations[index, memo_number]
+                    if continuation != FAILED:
                         break
             choice += 1
         if choice < end_of_choices:
@@ -159,45 +190,50 @@ def find_path(rules: Rules, rows: RowArrays, work: ChainedWork) -> tuple[int, in
                 return NO_ROOM, UNKNOWN
             path[row - start] = choice
             row += 1
-            if beyond != UNKNOWN:
-                return int(row - start), int(beyond)
+            if continuation != UNKNOWN:
+                return int(row - start), int(continuation)
             state = program[choice, layout.TARGET]
-            choice = first[state]
-            tried_further = False
+            choice = first_choice[state]
+            has_mapped = False
             continue
         if row == start:
             return NO_MATCH, UNKNOWN
         row -= 1
         choice = path[row - start]
-        if tried_further:
-            note_chain(known, progress, program[choice, layout.MEMO], row + 1, FAILED)
+        if has_mapped:
+            note_continuation(
+                continuations, progress, program[choice, layout.MEMO], row + 1, FAILED
+            )
         state = program[choice, layout.SOURCE]
         choice += 1
-        tried_further = True
+        has_mapped = True
 
 
 @inner
 def write_chain(
-    length: int, beyond: int, rules: Rules, work: ChainedWork, nodes: ChoiceArray
+    length: int, continuation: int, rules: Rules, work: ChainedWork, nodes: ChoiceArray
 ) -> int:
-    """Write out the rows that `find_path` has gone, from the last one to the first.
+    """Write out the rows in `path` as nodes, from the last row to the first.
 
-    `beyond` is how the match goes on after them.
+    `continuation` is how the match goes on after them.
 
     Returns:
         The node of the first row.
     """
-    program, known, path, progress = rules.program, work.known, work.path, work.progress
+    program = rules.program
+    continuations = work.continuations
+    path = work.path
+    progress = work.progress
     start = progress.start
     for index in range(length - 1, -1, -1):
         choice = path[index]
-        bit = program[choice, layout.MEMO]
-        note_chain(known, progress, bit, start + index + 1, beyond)
-        node = progress.mapped
-        next_node = beyond - FIRST_NODE
+        memo_number = program[choice, layout.MEMO]
+        note_continuation(continuations, progress, memo_number, start + index + 1, continuation)
+        node = progress.mapped_count
+        next_node = unpack_node(continuation)
         later_length = 0
         later_distance = NO_ROW
-        if beyond >= FIRST_NODE:
+        if continuation >= FIRST_NODE:
             later_length = nodes[CHAIN_LENGTH, next_node]
             later_distance = nodes[CHAIN_SKIP, next_node]
         is_target = program[choice, layout.IS_TARGET] != 0
@@ -205,42 +241,46 @@ def write_chain(
         nodes[CHAIN_ROW, node] = start + index
         nodes[CHAIN_NEXT, node] = next_node
         nodes[CHAIN_LENGTH, node] = later_length + 1
-        nodes[CHAIN_SKIP, node] = distance_to_next_start(rules.skip, is_target, later_distance)
-        progress.mapped = node + 1
-        beyond = FIRST_NODE + node
-    return int(beyond - FIRST_NODE)
+        nodes[CHAIN_SKIP, node] = compute_skip_distance(rules.skip, is_target, later_distance)
+        progress.mapped_count = node + 1
+        continuation = pack_node(node)
+    return int(unpack_node(continuation))
 
 
 @inner
-def note_chain(
-    known: ChoiceArray, progress: RememberedRows, bit: int, row: int, value: int
+def note_continuation(
+    continuations: ChoiceArray, progress: RememberedRows, memo_number: int, row: int, value: int
 ) -> None:
-    """Note how a run goes on from a row in the state with memo number `bit`, if it has one."""
-    if bit >= 0:
-        note_value(known, progress, bit, row, value)
+    """Note how a run goes on from a row in the state with a memo number, if there is one."""
+    if memo_number >= 0:
+        note_value(continuations, progress, memo_number, row, value)
 
 
 class ChainedSearch(KernelSearch[ChainedWork]):
-    """How a match goes on from each state and row, and the path of one run."""
+    """A search whose matches are chains: it works in their continuations, and in one path."""
 
     kernel = Kernel(search, search_start, begin_partition)
-    begins_anew = True
+    may_skip_starts = True
 
     progress: RememberedRows
-    progress_kind = RememberedRows
+    progress_class = RememberedRows
 
     @property
     def shapes(self) -> Shapes:
         """Return rings of rows: the path, and the chain from each state and row on."""
         rows = self.sizes[layout.MEMO_FULL]
-        return {"path": ((rows,), np.int32), "known": ((rows, self.remembered_states), np.int32)}
+        return {
+            "path": ((rows,), np.int32),
+            "continuations": ((rows, self.remembered_states), np.int32),
+        }
 
     def make_work(self) -> ChainedWork:
         """Return what the kernel works in."""
-        path, known = self.memory["path"], self.memory["known"]
-        return ChainedWork(self.progress, self.output, path, known)
+        path = self.working_arrays["path"]
+        continuations = self.working_arrays["continuations"]
+        return ChainedWork(self.progress, self.output, path, continuations)
 
-    def arguments(self) -> tuple[object, ...]:
+    def build_arguments(self) -> tuple[object, ...]:
         """Return the arguments of the kernel."""
         return self.rules, self.arrays.rows, self.work
 
@@ -252,16 +292,16 @@ class ChainedSearch(KernelSearch[ChainedWork]):
     def make_output(self, matches: int, rows: int) -> OutputArrays:
         """Return an empty output, and forget the chains that lead into the one before."""
         self.progress.memo_to = self.progress.start
-        nodes = self.new_array(np.empty, (CHAIN_SIZE, rows), np.int32)
+        nodes = self.allocate_array(np.empty, (CHAIN_SIZE, rows), np.int32)
         return super().make_output(matches, 0)._replace(choices=nodes)
 
-    def matches(self, output: OutputArrays) -> Matches:
+    def read_matches(self, output: OutputArrays) -> Matches:
         """Return the matches in an output, as chains."""
-        nodes = output.choices[:, : self.progress.mapped]
-        matches = super().matches(output._replace(choices=nodes[CHAIN_CHOICE]))
-        first = output.found[FOUND_FIRST, : matches.count]
+        nodes = output.choices[:, : self.progress.mapped_count]
+        matches = super().read_matches(output._replace(choices=nodes[CHAIN_CHOICE]))
+        first_nodes = output.matches[MATCH_FIRST, : matches.count]
         return replace(
             matches,
             rows=nodes[CHAIN_ROW].astype(np.int64),
-            chains=Chains(first=first, following=nodes[CHAIN_NEXT]),
+            chains=Chains(first=first_nodes, following=nodes[CHAIN_NEXT]),
         )

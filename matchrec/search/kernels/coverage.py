@@ -9,7 +9,7 @@ count nothing have nothing of it:
    row, and keeps the nearer one.
 3. When it remembers that a state fails at a row, it remembers the nearest run from there on, too.
    When it comes there again, it recalls that run instead of searching again.
-4. At a starting row without a match, it counts the nearest run: see `counting`.
+4. At a starting row without a match, it counts the nearest run: see `nearest_runs`.
 
 If the ways through the pattern multiply and no failure can be remembered, because conditions depend
 on the run, it keeps the computation states that a starting row has reached: equal ones have the
@@ -30,16 +30,6 @@ import numpy as np
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import kernel, spliced
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.counting import (
-    ANCHORED,
-    RunCounts,
-    begin_nearest,
-    count_match,
-    count_start,
-    keep_nearer,
-    recall_nearest,
-    remember_nearest,
-)
 from matchrec.search.kernels.layout import (
     ByteArray,
     ChoiceArray,
@@ -51,24 +41,37 @@ from matchrec.search.kernels.layout import (
     RunConditions,
 )
 from matchrec.search.kernels.mapping import (
-    begin_states,
-    forget,
-    has_failed,
     holds_at,
     is_anchored,
     note_failure,
-    note_state,
-    remember_failure,
     takes_too_many_steps,
     update_copy,
 )
-from matchrec.search.kernels.starts import (
+from matchrec.search.kernels.memo import (
+    begin_states,
+    forget,
+    has_failed,
+    note_state,
+    remember_failure,
+)
+from matchrec.search.kernels.nearest_runs import (
+    ANCHORED,
+    RunCounts,
+    begin_nearest,
+    count_match,
+    count_start,
+    keep_nearer,
+    recall_nearest,
+    remember_nearest,
+)
+from matchrec.search.kernels.search_loop import (
     NO_MATCH,
     NO_ROOM,
     UNDECIDED,
     begin_start,
+    encode_status,
     find_start,
-    go_on_without,
+    finish_without_match,
     go_to_next_partition,
     write_path,
 )
@@ -86,9 +89,9 @@ class CoverageWork(NamedTuple):
     output: OutputArrays
     # int32[d], the choice taken at each row from the starting row on.
     path: ChoiceArray
-    # uint8[r, b], the failures that are remembered: see `mapping`.
+    # uint8[r, b], the failures that are remembered: see `memo`.
     memo: ByteArray
-    # int64[t, 4 + r], the computation states that the starting row has reached: see `mapping`. It
+    # int64[t, 4 + r], the computation states that the starting row has reached: see `memo`. It
     # is empty if they are not kept.
     table: IntArray
     # What is counted, and the nearest runs.
@@ -99,11 +102,11 @@ class CoverageWork(NamedTuple):
 def search(
     rules: Rules, rows: RowArrays, work: CoverageWork, conditions: RunConditions | None
 ) -> int:
-    """Search from `progress` on; return a status. `starts` explains this loop."""
+    """Search from `progress` on; return a status. `search_loop` explains this loop."""
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
-        while status == layout.DONE and find_start(rows.begins, progress):
+        while status == layout.DONE and find_start(rows.may_begin, progress):
             status = np.int64(search_start(rules, rows, work, conditions))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
@@ -126,13 +129,14 @@ def search_start(
 
     It sets the next starting row.
     """
-    progress, counts = work.progress, work.counts
+    progress = work.progress
+    counts = work.counts
     bound = begin_start(rows.window_end, progress)
     length = find_match(bound, rules, rows, work, conditions)
     if length == NO_MATCH:
         count_start(ANCHORED, bound, rules.program, rows, progress, counts)
     if length < 0:
-        return go_on_without(length, progress)
+        return finish_without_match(length, progress)
     status = write_path(length, work.path, rules, work.output, progress)
     if status == layout.DONE:
         count_match(length, work.path, counts)
@@ -143,22 +147,28 @@ def search_start(
 def find_match(
     bound: int, rules: Rules, rows: RowArrays, work: CoverageWork, conditions: RunConditions | None
 ) -> int:
-    """Return the length of the preferred match at progress.start, NO_MATCH, or NO_MATCH - status.
+    """Return the length of the preferred match at progress.start, NO_MATCH, or an encoded status.
 
     If there is no match, `counts` has the nearest run. `bound` is the row before which a match
     ends.
     """
-    first, program, satisfied = rules.first, rules.program, rows.satisfied
-    path, memo, progress, counts = work.path, work.memo, work.progress, work.counts
-    start, edge = progress.start, progress.edge
+    first_choice = rules.first_choice
+    program = rules.program
+    satisfied = rows.satisfied
+    path = work.path
+    memo = work.memo
+    progress = work.progress
+    counts = work.counts
+    start = progress.start
+    edge = progress.edge
     row = start
     state = np.int64(0)
-    choice = first[0]
-    tried_further = False  # whether the search has been beyond this pair of state and row
+    choice = first_choice[0]
+    has_mapped = False  # whether a row was mapped from this pair of state and row
     begin_nearest(np.int64(0), state, row, row, row + 1, counts)
     begin_states(progress)
     while True:
-        end_of_choices = first[state + 1]
+        end_of_choices = first_choice[state + 1]
         while choice < end_of_choices:
             guard = program[choice, layout.GUARD]
             if guard == 0 or is_anchored(guard, row, progress):
@@ -168,8 +178,8 @@ def find_match(
                     return UNDECIDED
                 mask = program[choice, layout.MASK]
                 if row < bound and satisfied[row, program[choice, layout.WORD]] & mask == mask:
-                    bit = program[choice, layout.MEMO]
-                    failed = bit >= 0 and has_failed(memo, progress, bit, row + 1)
+                    memo_number = program[choice, layout.MEMO]
+                    failed = memo_number >= 0 and has_failed(memo, progress, memo_number, row + 1)
                     answer = np.int64(HOLDS)
                     if conditions is not None:
                         answer = np.int64(
@@ -181,31 +191,31 @@ def find_match(
                         break
                     # A run that fails may still come nearer from here.
                     if answer == HOLDS:
-                        recall_nearest(row - start, choice, bit, row + 1, counts)
+                        recall_nearest(row - start, choice, memo_number, row + 1, counts)
             choice += 1
         if choice < end_of_choices:
             if row - start == path.shape[0]:
-                return NO_MATCH - layout.PATH_FULL
+                return encode_status(layout.PATH_FULL)
             path[row - start] = choice
             row += 1
             state = program[choice, layout.TARGET]
-            choice = first[state]
-            tried_further = False
+            choice = first_choice[state]
+            has_mapped = False
             begin_nearest(row - start, state, row, row, row + 1, counts)
             continue
         if row == start:
             return NO_MATCH
         row -= 1
         choice = path[row - start]
-        bit = program[choice, layout.MEMO]
-        if tried_further and bit >= 0:
-            if not remember_failure(memo, progress, bit, row + 1):
+        memo_number = program[choice, layout.MEMO]
+        if has_mapped and memo_number >= 0:
+            if not remember_failure(memo, progress, memo_number, row + 1):
                 return NO_ROOM
-            remember_nearest(row + 1 - start, bit, row + 1, counts)
+            remember_nearest(row + 1 - start, memo_number, row + 1, counts)
         keep_nearer(row - start, choice, counts)
         state = program[choice, layout.SOURCE]
         choice += 1
-        tried_further = True
+        has_mapped = True
 
 
 @spliced
@@ -222,21 +232,21 @@ def evaluate_choice(
     If `failed`, it is known that no match follows, and an error does not count.
 
     Returns:
-        HOLDS, HOLDS_NOT or NO_MATCH - status. HOLDS_NOT as well if a run with the same future came
+        HOLDS, HOLDS_NOT or an encoded status. HOLDS_NOT as well if a run with the same future came
         before.
     """
     progress = work.progress
     depth = row - progress.start
     if depth == work.path.shape[0]:
-        return NO_MATCH - layout.PATH_FULL
+        return encode_status(layout.PATH_FULL)
     if takes_too_many_steps(progress):
-        return NO_MATCH - layout.TOO_MANY_STEPS
+        return encode_status(layout.TOO_MANY_STEPS)
     update_copy(choice, depth, depth + 1, row, program, conditions)
     answer = holds_at(choice, depth + 1, row, program, conditions)
     if answer != HOLDS and answer != HOLDS_NOT and not failed:
-        answer = NO_MATCH - note_failure(answer, choice, row, progress)
+        answer = encode_status(note_failure(answer, choice, row, progress))
     if answer == HOLDS and program[choice, layout.MEMO] < 0:
         answer = note_state(choice, row, depth, program, conditions, work.table, progress)
         if answer < 0:
-            answer = NO_MATCH + answer
+            answer = encode_status(-answer)
     return int(answer)

@@ -1,16 +1,16 @@
-"""The kernel of `search.distances`: search by distance to acceptance.
+"""The kernel of `search.distances`: search by the distance to an acceptance.
 
-`known` holds how many rows a run in a state, at a row, is away from an acceptance: from the nearest
-one for preferred matches, from the farthest one for longest matches. A distance is found out when
-it is needed, depth first. The search then goes row by row to the first choice from which the goal
-can be reached, and never goes back.
+The *distance* of a state at a row is how many rows a run that is there is away from an acceptance:
+from the nearest one for preferred matches, from the farthest one for longest matches. A distance is
+computed when it is needed, depth first, and remembered. Then the search goes row by row to the
+first choice from which the goal can be reached, so it never goes back.
 
     PATTERN (A B* C)   rows A B B C   distances in the loop of B: 3 at row 1, 2 at row 2, 1 at row 3
 
 *Nearest*: the goal is the end of the window or a row before it. A distance holds for every starting
-row. It is found out only up to a horizon after the end of the window. A window that ends after the
-horizon sets a new one, twice as far, and then only what was too far is found out again. So each
-pair of a state and a row is looked at a few times, however long the windows are.
+row. It is computed only up to a *horizon* after the end of the window. A window that ends after the
+horizon sets a new one, twice as far, and then only what was too far is computed again. So each pair
+of a state and a row is looked at a few times, however long the windows are.
 
 *Farthest*: the goal is where the longest match ends. The horizon is the end of the window, and a
 distance holds for the starting rows whose windows end together.
@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from matchrec.jit.decorators import inlined, inner, kernel, spliced
+from matchrec.search.kernel_search import Kernel, KernelSearch, Shapes
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import (
     ChoiceArray,
@@ -33,25 +34,30 @@ from matchrec.search.kernels.layout import (
     RowArrays,
     Rules,
 )
-from matchrec.search.kernels.mapping import forget, is_anchored
-from matchrec.search.kernels.starts import (
+from matchrec.search.kernels.mapping import is_anchored
+from matchrec.search.kernels.memo import find_in_ring, forget
+from matchrec.search.kernels.search_loop import (
     NO_MATCH,
     NO_ROOM,
     UNDECIDED,
     UNKNOWN,
     begin_start,
     find_start,
-    go_on_without,
+    finish_without_match,
     go_to_next_partition,
     note_value,
     write_path,
 )
-from matchrec.search.search import Kernel, KernelSearch, Shapes
 
-NEVER = 2**31 - 1  # nearest: no acceptance can be reached
-NONE = -1  # farthest: no acceptance can be reached
-TOO_FAR = NEVER - 1  # there is no acceptance up to the horizon, or rows from the edge on decide
-NONE_FROM_HERE = UNKNOWN - 1  # NONE_FROM_HERE - k is noted: there is none in the next k rows
+# Values instead of a distance if no acceptance can be reached. Each is the worst one in its search.
+NEVER = 2**31 - 1  # if the nearest acceptance is sought
+NONE = -1  # if the farthest acceptance is sought
+# No acceptance can be reached up to the horizon, or rows from the edge on decide.
+TOO_FAR = NEVER - 1
+# By how many rows a horizon is at least after the end of a window, so that short windows set few.
+HORIZON_MARGIN = 16
+# TOO_FAR holds for one horizon only, so what is noted says how far that was: see `pack_too_far`.
+LAST_TOO_FAR = UNKNOWN - 1
 
 
 class DistanceProgress(RememberedRows):
@@ -68,19 +74,19 @@ class DistanceWork(NamedTuple):
     output: OutputArrays
     # int32[d], the choice taken at each row from the starting row on.
     path: ChoiceArray
-    # int32[d], the best distance that was found before the choice in the path.
+    # int32[d], the best distance by the choices that come before the one in the path.
     best_before: ChoiceArray
-    # int32[r, s], r a power of two, what is known of each state at the rows of a ring.
-    known: ChoiceArray
+    # int32[r, s], r a power of two, the distance of each state at the rows of a ring.
+    distances: ChoiceArray
 
 
 @kernel
 def search(rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
-    """Search from `progress` on; return a status. `starts` explains this loop."""
+    """Search from `progress` on; return a status. `search_loop` explains this loop."""
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
-        while status == layout.DONE and find_start(rows.begins, progress):
+        while status == layout.DONE and find_start(rows.may_begin, progress):
             status = np.int64(search_start(rules, rows, work))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
@@ -103,49 +109,56 @@ def search_start(rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
     if length >= 0:
         length = np.int64(follow_distances(length, rules, rows, work))
     if length < 0:
-        return go_on_without(length, work.progress)
+        return finish_without_match(length, work.progress)
     return write_path(length, work.path, rules, work.output, work.progress)
 
 
 @spliced
 def find_goal(rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
-    """Return the row before which the match ends, or for nearest ones its window.
+    """Return the row before which the longest match ends, or the window of a preferred one.
 
     NO_MATCH, NO_ROOM, or UNDECIDED if rows from the edge on decide. These are negative.
     """
     progress = work.progress
-    start, edge = progress.start, progress.edge
+    start = progress.start
+    edge = progress.edge
     if rules.output != layout.LONGEST:
         bound = rows.window_end[start]
         if bound > progress.horizon:
-            end = min(progress.upper, edge)
-            progress.horizon = min(end, 2 * bound - start + 16)
+            end = min(progress.partition_end, edge)
+            progress.horizon = min(end, 2 * bound - start + HORIZON_MARGIN)
         return int(bound)
     progress.horizon = begin_start(rows.window_end, progress)
-    away = get_distance(np.int64(0), start, rules, rows, work)
-    if away == NO_ROOM:
+    distance = get_distance(np.int64(0), start, rules, rows, work)
+    if distance == NO_ROOM:
         return NO_ROOM
-    if away == TOO_FAR:
+    if distance == TOO_FAR:
         return UNDECIDED
-    return NO_MATCH if away == NONE else int(start + away)
+    return NO_MATCH if distance == NONE else int(start + distance)
 
 
 @spliced
 def follow_distances(goal: int, rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
-    """Return the length of the preferred match at progress.start that ends at `goal`, or before it.
+    """Write the choices of the preferred match to `path`, and return its length.
 
-    It ends at the goal if the longest match is sought. Its choices are written to `path`. NO_MATCH
-    if there is none; NO_ROOM; UNDECIDED.
+    It ends at the row `goal` if the longest match is sought, otherwise at the goal or before it.
+
+    Returns:
+        The length, NO_MATCH, NO_ROOM or UNDECIDED.
     """
-    first, program, satisfied = rules.first, rules.program, rows.satisfied
-    path, progress = work.path, work.progress
-    start, edge = progress.start, progress.edge
+    first_choice = rules.first_choice
+    program = rules.program
+    satisfied = rows.satisfied
+    path = work.path
+    progress = work.progress
+    start = progress.start
+    edge = progress.edge
     longest = rules.output == layout.LONGEST
     row = start
     state = np.int64(0)
     while True:
         chosen = -1
-        for choice in range(first[state], first[state + 1]):
+        for choice in range(first_choice[state], first_choice[state + 1]):
             guard = program[choice, layout.GUARD]
             if guard != 0 and not is_anchored(guard, row, progress):
                 continue
@@ -161,12 +174,12 @@ def follow_distances(goal: int, rules: Rules, rows: RowArrays, work: DistanceWor
             mask = program[choice, layout.MASK]
             if satisfied[row, program[choice, layout.WORD]] & mask != mask:
                 continue
-            away = get_distance(target, row + 1, rules, rows, work)
-            if away == NO_ROOM:
+            distance = get_distance(target, row + 1, rules, rows, work)
+            if distance == NO_ROOM:
                 return NO_ROOM
-            if away == TOO_FAR and goal > edge:
+            if distance == TOO_FAR and goal > edge:
                 return UNDECIDED
-            end = row + 1 + away
+            end = row + 1 + distance
             if end == goal or (end < goal and not longest):
                 chosen = choice
                 break
@@ -182,67 +195,83 @@ def follow_distances(goal: int, rules: Rules, rows: RowArrays, work: DistanceWor
 @inlined
 def get_distance(state: int, row: int, rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
     """Return how many rows a run in `state` at `row` is away from acceptance, or NO_ROOM."""
-    away = look_up_distance(state, row, rules, work)
-    return find_distance(state, row, rules, rows, work) if away == UNKNOWN else away
+    distance = look_up_distance(state, row, rules, work)
+    return compute_distance(state, row, rules, rows, work) if distance == UNKNOWN else distance
 
 
 @inner
-def find_distance(state: int, row: int, rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
-    """Find how many rows a run in `state` at `row` is away from acceptance; or return NO_ROOM.
+def compute_distance(
+    state: int, row: int, rules: Rules, rows: RowArrays, work: DistanceWork
+) -> int:
+    """Compute how many rows a run in `state` at `row` is away from acceptance; or return NO_ROOM.
 
     It is called if the distance is unknown. It goes depth first, so that all distances behind a
-    pair of a state and a row are known when the search leaves the pair. `path` and `best_before`
+    pair of a state and a row are noted when the search leaves the pair. `path` and `best_before`
     are its stack.
     """
-    first, program, satisfied = rules.first, rules.program, rows.satisfied
-    path, before, progress = work.path, work.best_before, work.progress
+    first_choice = rules.first_choice
+    program = rules.program
+    satisfied = rows.satisfied
+    path = work.path
+    before = work.best_before
+    progress = work.progress
     longest = rules.output == layout.LONGEST
-    nothing = np.int64(NONE if longest else NEVER)
+    no_distance = np.int64(NONE if longest else NEVER)
     start = progress.start
     begin = row
-    choice = first[state]
-    best = nothing
+    choice = first_choice[state]
+    best = no_distance
     if row - start >= path.shape[0]:
         return note_needed_rows(row, progress)
     while True:
-        while choice < first[state + 1]:
+        while choice < first_choice[state + 1]:
             mask = program[choice, layout.MASK]
             guard = program[choice, layout.GUARD]
             if satisfied[row, program[choice, layout.WORD]] & mask == mask and (
                 guard == 0 or is_anchored(guard, row, progress)
             ):
                 target = program[choice, layout.TARGET]
-                away = np.int64(0)
+                distance = np.int64(0)
                 if target != layout.ACCEPT:
-                    away = np.int64(look_up_distance(target, row + 1, rules, work))
-                    if away == UNKNOWN:
+                    distance = np.int64(look_up_distance(target, row + 1, rules, work))
+                    if distance == UNKNOWN:
                         break
-                    away = np.int64(distance_from_row_before(away, longest))
-                best = max(best, away) if longest else min(best, away)
+                    distance = np.int64(add_row_to_distance(distance, longest))
+                best = max(best, distance) if longest else min(best, distance)
             choice += 1
-        if choice < first[state + 1]:
+        if choice < first_choice[state + 1]:
             path[row - start] = choice
             before[row - start] = best
             row += 1
             if row - start == path.shape[0]:
                 return note_needed_rows(row, progress)
             state = program[choice, layout.TARGET]
-            choice = first[state]
-            best = nothing
+            choice = first_choice[state]
+            best = no_distance
             continue
-        noted = best if best != TOO_FAR else NONE_FROM_HERE - (progress.horizon - row)
-        note_value(work.known, progress, state, row, noted)
+        noted = best if best != TOO_FAR else pack_too_far(progress.horizon - row)
+        note_value(work.distances, progress, state, row, noted)
         if row == begin:
             return int(best)
         row -= 1
         choice = path[row - start]
         state = program[choice, layout.SOURCE]
-        away, distance_before = (
-            distance_from_row_before(best, longest),
-            np.int64(before[row - start]),
-        )
-        best = max(distance_before, away) if longest else min(distance_before, away)
+        distance = add_row_to_distance(best, longest)
+        distance_before = np.int64(before[row - start])
+        best = max(distance_before, distance) if longest else min(distance_before, distance)
         choice += 1
+
+
+@inlined
+def pack_too_far(rows: int) -> int:
+    """Return what is noted if no acceptance can be reached in the next `rows` rows."""
+    return LAST_TOO_FAR - rows
+
+
+@inlined
+def unpack_too_far(noted: int) -> int:
+    """Return in how many rows no acceptance can be reached: the inverse of `pack_too_far`."""
+    return LAST_TOO_FAR - noted
 
 
 @inlined
@@ -253,31 +282,34 @@ def note_needed_rows(row: int, progress: Progress) -> int:
 
 
 @inlined
-def distance_from_row_before(away: int, longest: bool) -> int:
-    """Return the distance from one row before."""
-    return away if away >= TOO_FAR or (longest and away == NONE) else away + 1
+def add_row_to_distance(distance: int, longest: bool) -> int:
+    """Return the distance of the state and row from which one choice leads here."""
+    return distance if distance >= TOO_FAR or (longest and distance == NONE) else distance + 1
 
 
 @inlined
 def look_up_distance(state: int, row: int, rules: Rules, work: DistanceWork) -> int:
-    """Return what is known of a state at a row without looking at later rows.
+    """Return the distance of a state at a row if it is noted, or follows without later rows.
 
-    A distance, that there is none (NEVER or NONE), TOO_FAR or UNKNOWN.
+    Returns:
+        A distance; NEVER or NONE; TOO_FAR; or UNKNOWN.
     """
-    first, program = rules.first, rules.program
-    known_distances, progress = work.known, work.progress
+    first_choice = rules.first_choice
+    program = rules.program
+    distances = work.distances
+    progress = work.progress
     longest = rules.output == layout.LONGEST
     if row < progress.memo_to:
-        away = known_distances[row & (known_distances.shape[0] - 1), state]
-        if away >= 0 or (longest and away == NONE):
-            return int(away)
-        if row - away + NONE_FROM_HERE == progress.horizon:
+        distance = distances[find_in_ring(row, distances.shape[0]), state]
+        if distance >= 0 or (longest and distance == NONE):
+            return int(distance)
+        if row + unpack_too_far(distance) == progress.horizon:
             return TOO_FAR
     ends_here = row == progress.horizon
     if longest and not ends_here and row < progress.edge:
         return UNKNOWN
     accepts = False
-    for choice in range(first[state], first[state + 1]):
+    for choice in range(first_choice[state], first_choice[state + 1]):
         guard = program[choice, layout.GUARD]
         if guard == 0 or is_anchored(guard, row, progress):
             if program[choice, layout.TARGET] == layout.ACCEPT:
@@ -290,27 +322,27 @@ def look_up_distance(state: int, row: int, rules: Rules, work: DistanceWork) -> 
         return NONE
     if not ends_here:
         return UNKNOWN
-    return NEVER if row == progress.upper else TOO_FAR
+    return NEVER if row == progress.partition_end else TOO_FAR
 
 
 class DistanceSearch(KernelSearch[DistanceWork]):
-    """How far acceptance is from each state and row, and the path of one run."""
+    """A search by distances: it works in these, and in the path of one run."""
 
     kernel = Kernel(search, search_start, begin_partition)
-    begins_anew = True
+    may_skip_starts = True
 
     progress: DistanceProgress
-    progress_kind = DistanceProgress
+    progress_class = DistanceProgress
 
     @property
     def shapes(self) -> Shapes:
-        """Return rings of rows: the path, the best path before it, and the distances."""
+        """Return rings of rows: the path, the best distances beside it, and all distances."""
         rows = self.sizes[layout.MEMO_FULL]
-        states = len(self.rules.first) - 1
+        states = len(self.rules.first_choice) - 1
         return {
             "path": ((rows,), np.int32),
             "best_before": ((rows,), np.int32),
-            "known": ((rows, states), np.int32),
+            "distances": ((rows, states), np.int32),
         }
 
     def make_work(self) -> DistanceWork:
@@ -318,12 +350,12 @@ class DistanceSearch(KernelSearch[DistanceWork]):
         return DistanceWork(
             progress=self.progress,
             output=self.output,
-            path=self.memory["path"],
-            best_before=self.memory["best_before"],
-            known=self.memory["known"],
+            path=self.working_arrays["path"],
+            best_before=self.working_arrays["best_before"],
+            distances=self.working_arrays["distances"],
         )
 
-    def arguments(self) -> tuple[object, ...]:
+    def build_arguments(self) -> tuple[object, ...]:
         """Return the arguments of the kernel."""
         return self.rules, self.arrays.rows, self.work
 

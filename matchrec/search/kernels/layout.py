@@ -45,7 +45,7 @@ ChoiceArray = npt.NDArray[np.int32]
 
 
 class SkipRule(NamedTuple):
-    """AFTER MATCH SKIP: see `starts`."""
+    """AFTER MATCH SKIP: see `search_loop`."""
 
     # Whether the search goes on from the last target, not from the first one.
     backwards: bool
@@ -56,8 +56,8 @@ class SkipRule(NamedTuple):
 class Rules(NamedTuple):
     """The part of a compiled query that every search needs."""
 
-    # int64[s + 1], state i has the choices first[i] .. first[i + 1] - 1 of `program`.
-    first: IntArray
+    # int64[s + 1], state i has the choices first_choice[i] .. first_choice[i + 1] - 1 of `program`.
+    first_choice: IntArray
     # int64[c, 16], the choices; see the columns below.
     program: IntArray
     # AFTER MATCH SKIP, or the skip strategy of stages.
@@ -66,7 +66,8 @@ class Rules(NamedTuple):
     output: int
     # Whether failures hold only until the next match, because conditions read the match number.
     forgets: bool
-    # Whether equal runs may merge. The graph of all matches shows each of them.
+    # Whether equal runs may merge. They may not if each of them is output: in the graph of all
+    # matches, or when its window ends.
     merge_runs: bool
 
 
@@ -78,7 +79,7 @@ class SelectionRules(NamedTuple):
     # int64[s], the guard under which a run that enters a state is a match; -1 if it is not.
     accepts: IntArray
     # int64[s], whether a run in a state may map further rows, or waits to be completed.
-    goes_on: IntArray
+    may_continue: IntArray
     # int64[s], the state in which a run waits after it skips a row; -1 if it may not skip one.
     waits: IntArray
     # int64[s], what a run is output as if its window or partition ends in a state: 0 for nothing,
@@ -98,7 +99,7 @@ class RowArrays(NamedTuple):
     # int64[n]; int64[0] for a contiguous search without a window.
     window_end: IntArray
     # bool[n], whether a match may begin with a row; bool[0] if any row may begin one.
-    begins: BoolArray
+    may_begin: BoolArray
 
 
 class RunConditions(NamedTuple):
@@ -112,38 +113,41 @@ class RunConditions(NamedTuple):
     instructions: IntArray
     # Whether a condition is evaluated before the row is mapped.
     tests_before_mapping: bool
-    # State i has the live registers live[live_first[i] : live_first[i + 1]]: see `mapping`.
+    # State i has the live registers live[live_first[i] : live_first[i + 1]]: see `memo`.
     live_first: IntArray
     live: IntArray
     # int64[k, r], the registers of k runs: a row is a *slot*.
     registers: IntArray
-    # int64[2, d], on which conditions are evaluated.
+    # int64[2, d], the stack on which conditions are evaluated.
     stack: IntArray
     # What conditions read of the rows and the search.
     machine_input: Input
 
 
 class NegationArrays(NamedTuple):
-    """What a match as a whole is tested by; None if nothing tests it. It has a absences."""
+    """The tests of a match as a whole: a absences, and at most one closing condition.
+
+    A kernel gets None if a task has neither.
+    """
 
     # int64[a, 3], the absences: see the columns below.
     absent: IntArray
-    # bool[a, 2, v], the variables before and after the part of the match where nothing may be.
+    # bool[a, 2, v], the variables before and after the part of the match in which no row may be.
     members: BoolArray
-    # int64[0 or 1, 4], the condition of the match as a whole: see the columns below.
+    # int64[0 or 1, 4], the closing condition: see the columns below.
     closing: IntArray
-    # int64[a, n + 1], from each row on, the next row that satisfies the row condition of an absence
+    # int64[a, n + 1], from each row on, the next row that satisfies an absence's row condition.
     following: IntArray
 
 
 class TotalArrays(NamedTuple):
-    """What is added up over t aggregates of all matches; None if matches are output.
+    """The t aggregates over all matches, and what they read. None if matches are output.
 
-    See `kernels.ways`.
+    See `kernels.carried_totals`.
     """
 
-    # int64[t, 4], what each aggregate is: see the columns in `ways`.
-    asked: IntArray
+    # int64[t, 4], the aggregates: see the columns in `carried_totals`.
+    aggregates: IntArray
     # bool[t, v], the variables whose rows it reads.
     members: BoolArray
     # int64[k, n], the k columns that are read, floats as their bits.
@@ -152,14 +156,14 @@ class TotalArrays(NamedTuple):
     valid: BoolArray
     # int64[c], the variable of each choice.
     variables: IntArray
-    # int64[n], two runs are equal only if it is the same for their first rows.
-    apart: IntArray
+    # int64[n], two runs merge only if the keys of their first rows are equal.
+    merge_keys: IntArray
     # int64[g, w], the totals of the matches of each group.
     groups: IntArray
     # By what matches are grouped: a code below.
-    grouped: int
-    # The largest number of ways in which a run can go on from one row to the next.
-    widest: int
+    grouping: int
+    # The largest number of runs that one run can become at a row.
+    max_branches: int
 
 
 class RunStarts(NamedTuple):
@@ -174,38 +178,38 @@ class RunStarts(NamedTuple):
     unfinished_in: IntArray
 
 
-# What a search keeps between calls is a record of int64, which `new_record` makes. If it keeps more
-# than `Progress`, it has a class that adds fields. All fields are in one record, because a loop
-# that has a pointer to each of several records is up to a seventh slower.
+# What a search keeps between calls is a record of int64, which `make_record` makes. If it keeps
+# more than `Progress`, it has a class that adds fields. All fields are in one record, because a
+# loop that has a pointer to each of several records is up to 14 % slower.
 
 
 class Record:
     """A record of int64 that a kernel can write to. It has the fields of the class and its bases.
 
-    The class has no instances: `new_record` makes a record of NumPy with the same fields.
+    The class has no instances: `make_record` makes a record of NumPy with the same fields.
     """
 
 
 class Progress(Record):
     """How far a search has come, as every search keeps it."""
 
-    # Matches found in the partition; conditions on the run read it.
-    number: int
-    # The partition that is searched, and its first row.
+    # The number of the last match in the partition; conditions on the run read it.
+    match_number: int
+    # The partition that is searched, its first row, and the row after its last one. If rows are
+    # missing, the last is the row after the edge.
     partition: int
-    lower: int
-    # The row after the partition's last one; after the edge if that is not present.
-    upper: int
+    partition_begin: int
+    partition_end: int
     # The first row that no search may look at; `NO_EDGE` if all are present.
     edge: int
     # Matches begin before this row, which is the edge at most.
     until: int
     # The next starting row.
     start: int
-    # Matches, and mapped rows, in the output.
-    matches: int
-    mapped: int
-    # How many rows an array that is full must hold.
+    # How many matches, and how many mapped rows, are in the output.
+    match_count: int
+    mapped_count: int
+    # How many rows an array must hold that a status says is full.
     needed: int
     # The row and the choice of the condition that failed.
     row: int
@@ -253,12 +257,12 @@ class BufferState(BestMatch):
     """Progress with the runs and the nodes of a search of all runs at once."""
 
     # How many runs there are before the row, and after it so far.
-    count: int
-    runs: int
+    run_count: int
+    next_run_count: int
     # Which half of `runs` has the runs before the row.
     bank: int
     # How many nodes are in the buffer.
-    nodes: int
+    node_count: int
     # A number for each row of each search, which tells entries of the table that count from others.
     stamp: int
 
@@ -275,24 +279,24 @@ class Completion(Progress):
 R = TypeVar("R", bound=Record)
 
 
-def fields_of(kind: type[Record]) -> Iterator[str]:
+def list_fields(kind: type[Record]) -> Iterator[str]:
     """Yield the names of the fields of a record: its own first, then the fields of its bases.
 
-    So no record begins with all fields of another one. If one did, numba would run code that it has
-    compiled for the shorter record, with a warning that this is experimental.
+    In this order, no record begins with all fields of another one. If one did, numba would run code
+    that it has compiled for the shorter record, with a warning that this is experimental.
     """
     for base in kind.__mro__:
         yield from get_annotations(base)
 
 
-def type_of_record(kind: type[Record]) -> np.dtype[np.void]:
-    """Return the type of a record."""
-    return np.dtype((np.record, [(field, np.int64) for field in fields_of(kind)]))
+def make_record_type(kind: type[Record]) -> np.dtype[np.void]:
+    """Return the NumPy type of a record with the fields of a class."""
+    return np.dtype((np.record, [(field, np.int64) for field in list_fields(kind)]))
 
 
-def new_record(kind: type[R]) -> R:
+def make_record(kind: type[R]) -> R:
     """Return a record of zeros that a kernel can write to."""
-    return cast("R", np.zeros(1, type_of_record(kind))[0])
+    return cast("R", np.zeros(1, make_record_type(kind))[0])
 
 
 def view_progress(progress: Progress) -> Progress:
@@ -301,19 +305,20 @@ def view_progress(progress: Progress) -> Progress:
     What conditions read is compiled once for it, and not for the progress of each kind of search.
     The fields of `Progress` come last in each of them.
     """
-    array, kind = array_of(progress), type_of_record(Progress)
+    array = get_record_array(progress)
+    kind = make_record_type(Progress)
     offset = array.dtype.itemsize - kind.itemsize
     return cast("Progress", np.frombuffer(array, kind, count=1, offset=offset)[0])
 
 
-def array_of(record: object) -> npt.NDArray[np.void]:
+def get_record_array(record: object) -> npt.NDArray[np.void]:
     """Return the array of one element that has the memory of a record."""
     array: object = cast("np.record", record).base
     return cast("npt.NDArray[np.void]", array)
 
 
 @lru_cache
-def structure_of(fields: tuple[str, ...]) -> type[ctypes.Structure]:
+def make_structure(fields: tuple[str, ...]) -> type[ctypes.Structure]:
     """Return the structure of ctypes with the same memory as a record with these fields."""
     members = [(field, ctypes.c_int64) for field in fields]
     return type("Fields", (ctypes.Structure,), {"_fields_": members})
@@ -323,15 +328,15 @@ A = TypeVar("A")
 
 
 def share_with_python(argument: A) -> A:
-    """Return an argument of a kernel as Python reads it fast: with the same arrays and records.
+    """Return an argument of a kernel in a form that Python reads fast, over the same memory.
 
     Python reads a structure of ctypes several times as fast as a record of NumPy. So the records in
-    the argument, at any depth, become structures that share their memory.
+    the argument, at any depth, become structures that share their memory. Arrays stay as they are.
     """
     shared: object = argument
     if isinstance(shared, np.record):
         assert shared.dtype.names is not None
-        shared = structure_of(shared.dtype.names).from_buffer(array_of(shared).data)
+        shared = make_structure(shared.dtype.names).from_buffer(get_record_array(shared).data)
     if isinstance(shared, tuple) and hasattr(shared, "_fields"):
         shared = type(shared)(*map(share_with_python, shared))
     return cast("A", shared)
@@ -340,8 +345,8 @@ def share_with_python(argument: A) -> A:
 class OutputArrays(NamedTuple):
     """The output, with room for m matches and k mapped rows."""
 
-    # int64[f, m + 1], what is known of each match: see the rows below.
-    found: IntArray
+    # int64[f, m + 1], a column for each match: see the rows below.
+    matches: IntArray
     # int32[k], the choice by which each row is mapped, match after match; for chains int32[5, k],
     # see `chained`.
     choices: ChoiceArray
@@ -366,7 +371,7 @@ class Work(Protocol):
 SOURCE = 0
 TARGET = 1  # a state, ACCEPT, or an effect of a row that is not mapped
 VARIABLE = 2  # -1 if the choice accepts
-GUARD = 3  # see `automaton.folding`
+GUARD = 3  # the anchors that must hold before the row: see `automaton.folding.Choice`
 MEMO = 4  # the memo number of the target, if its failures are worth remembering
 WORD = 5  # the row condition: `satisfied[row, WORD] & MASK == MASK`; mask 0 is always true
 MASK = 6
@@ -381,67 +386,85 @@ EXCLUDED = 14  # whether rows are mapped inside an exclusion
 AGAIN = 15  # whether it maps one more row of the loop over one variable that the state is in
 CHOICE_SIZE = 16
 
-NO_LIMIT = 2**62
-ACCEPT = -1  # the target of a choice that accepts
-NOT_REMEMBERED = -1  # the memo number of a target whose failures are not remembered
+ACCEPT = -1  # as TARGET: the choice accepts
+NOT_REMEMBERED = -1  # as MEMO: failures of the target are not remembered
+
+NO_LIMIT = 2**62  # of matches or steps
 
 # Effects of a row that is not mapped, instead of a choice's target: see `automaton.folding.Effect`.
+# BLOCKS needs no name: kernels let every effect but CUTS keep a run from skipping the row.
 ENDS, STOPS, _, COMPLETES_HERE, TIMES_OUT, CUTS = map(int, Effect)
 
 # Which matches are output, in the order of `MatchOutput`.
 PREFERRED, LONGEST, ALL, NON_OVERLAPPING, GRAPH = range(len(MatchOutput))
 
-# Rows of `found`. The last two are for event selection: the row at which a match is complete, and
-# whether it is a match or a run whose window has ended, see `automaton.program`.
-FOUND_PARTITION, FOUND_NUMBER, FOUND_START, FOUND_OFFSET = range(4)
-FOUND_COMPLETED, FOUND_KIND, FOUND_SIZE = range(4, 7)
+# Rows of `OutputArrays.matches`.
+MATCH_PARTITION = 0
+MATCH_NUMBER = 1
+MATCH_START = 2  # the starting row
+MATCH_OFFSET = 3  # where its mapped rows begin; those of a match end where those of the next begin
+MATCH_COMPLETED = 4  # with event selection, the row at which the match is complete
+MATCH_KIND = 5  # with event selection, a kind of `automaton.program`: a match, or an ended run
+MATCH_SIZE = 6
 
 # The statuses that a kernel returns.
 DONE = 0
+# Arrays are full. `KernelSearch` makes them larger, and calls the kernel again.
 OUTPUT_FULL = 1  # the matches must be taken away
 PATH_FULL = 2
 MEMO_FULL = 3
 RUNS_FULL = 4
 NODES_FULL = 5  # returned between two rows
-SKIP_TO_NO_ROW = 6  # from here on failures, at progress.partition and progress.row
+# Failures, at progress.partition and progress.row.
+SKIP_TO_NO_ROW = 6
 SKIP_TO_FIRST_ROW = 7
-CONDITION_FAILED = 6  # added to the answer of `evaluate.kernels.machine.holds`, it is one of these:
 OVERFLOW = 8
 DIVISION_BY_ZERO = 9
 FUNCTION_FAILED = 10
-MORE_ROWS = 11  # the search from progress.start has come to the edge of the rows that are present
-TOO_MANY_STEPS = 12  # conditions on the run were evaluated too often in the search from there
+TOO_MANY_STEPS = 12  # conditions on the run were evaluated too often from progress.start on
+# Not a failure: the search from progress.start has come to the edge of the rows that are present.
+MORE_ROWS = 11
+
+# Added to an error of `evaluate.kernels.machine.holds`, it is one of the last three failures before
+# TOO_MANY_STEPS.
+CONDITION_FAILED = 6
 
 # `runs` of a search of all runs at once is int64[2, r, 3]: the runs before the row and those after
 # it. They swap halves at each row. They are in the order in which depth-first search would come to
 # them. If all matches are sought, a run may stand for several that merged, and its start is the
 # latest of theirs.
 
-# Columns of `runs`. A run whose condition failed waits until all runs that are
-# preferred to it have died: its state is minus a status, its node the choice, its start the row.
-RUN_STATE, RUN_NODE, RUN_START, RUN_SIZE = range(4)
+# Columns of `runs`. A run whose condition has raised an error waits until all runs that are
+# preferred to it have died: its state is minus the status, its node is the choice, and progress.row
+# is the row.
+RUN_STATE = 0
+RUN_NODE = 1  # the node of the row that it has mapped last
+RUN_START = 2  # its starting row
+RUN_SIZE = 3
 
-# Columns of `table`. An entry counts if its stamp is the row's or the starting row's. The live
-# registers begin at TABLE_REGISTERS.
-TABLE_STAMP, TABLE_ENTRY, TABLE_STATE, TABLE_KEY, TABLE_REGISTERS = range(5)
+# Columns of `table`: see `memo`.
+TABLE_STAMP = 0  # an entry counts only if its stamp is the current one
+TABLE_ENTRY = 1  # the number that the entry stands for, such as the index of a run
+TABLE_STATE = 2
+TABLE_KEY = 3
+TABLE_REGISTERS = 4  # the first one of the live registers
 
 # `nodes` is the shared buffer: a pointer from each selected row to the one before, for every run
 # that selects it. int32[n, 2 or 3] for preferred matches. For all matches int64[n, 5], where a join
 # leads to the ends of two runs that have merged.
 
 # Columns of `nodes`. For preferred matches there are two, or three if rows may be skipped.
-NODE_CHOICE = 0  # by which the row was mapped; JOIN for a join
+NODE_CHOICE = 0  # the choice by which the row was mapped; JOIN for a join
 NODE_BEFORE = 1  # the node of the row before, or -1; the first side of a join
 NODE_ROW = 2
-NODE_OTHER = 3  # the second side of a join
+NODE_OTHER = 3  # the second side of a join; -1 or COMPLETES otherwise
 NODE_START = 4  # the latest first row of the runs that lead here
 NODE_SIZE = 5
-JOIN = -1
+JOIN = -1  # as NODE_CHOICE
 COMPLETES = -2  # as NODE_OTHER: a match ends here, which the graph of all matches keeps
 
 # Rows of `path` with event selection. Choices follow rows, as `write_match` relies on. The best
-# rows and choices belong to the best match so far. A mark is 4 times how many matches were found
-# before a depth, plus whether the row there may be skipped.
+# rows and choices belong to the best match so far. See `skipping.pack_mark` for marks.
 PATH_ROWS, PATH_CHOICES, PATH_BEST_ROWS, PATH_BEST_CHOICES, PATH_MARKS, PATH_SIZE = range(6)
 
 # By what matches are grouped: their partition, or the row with which they start or end.
@@ -454,5 +477,12 @@ IN_THE_MIDDLE, AT_THE_BEGINNING, AT_THE_END = range(3)
 # Columns of `closing`.
 CLOSING_WORD, CLOSING_MASK, CLOSING_CODE, CLOSING_CODE_END, CLOSING_SIZE = range(5)
 
-# What `counters` count. READS is how often a run has looked at a row.
-READS, RUNS_CREATED, MOST_LIVE, FORKS, MERGES, NODES_CREATED, NODES_PRUNED, COUNTERS = range(8)
+# What `counters` count.
+READS = 0  # how often a run has looked at a row
+RUNS_CREATED = 1
+MOST_LIVE = 2  # the most runs that were live at the same time
+FORKS = 3  # how often a run has gone on in one way more
+MERGES = 4
+NODES_CREATED = 5
+NODES_PRUNED = 6
+COUNTERS = 7

@@ -3,11 +3,13 @@
     PATTERN (A B+ C)   rows A B B X
 
     row 0 A, row 1 B, row 2 B, row 3: neither B nor C
-    back to row 2: C does not hold; back to row 1: C does not hold; back to row 0: no match
+    back to row 2: C does not hold; so the loop of B fails at row 2, which is remembered
+    back to row 1, back to row 0: no other choice, so no match begins at row 0
 
 `path` holds the choice taken at each row and is the only stack. A pair of a state and a row whose
 choices have all been tried has failed. It fails for every starting row; with windows, for starting
-rows whose windows end together. If the pair can be reached again, the failure is remembered.
+rows whose windows end together. The failure is remembered if the pair can be reached again, unless
+it failed before any row was mapped: that costs as little to find again.
 
 All conditions are row conditions here. `plain` has the same loop, with conditions on the run;
 `coverage` has it with what is counted.
@@ -18,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from matchrec.jit.decorators import kernel, spliced
+from matchrec.search.kernel_search import Kernel, PathSearch
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import (
     ByteArray,
@@ -27,18 +30,19 @@ from matchrec.search.kernels.layout import (
     RowArrays,
     Rules,
 )
-from matchrec.search.kernels.mapping import forget, has_failed, is_anchored, remember_failure
-from matchrec.search.kernels.starts import (
+from matchrec.search.kernels.mapping import is_anchored
+from matchrec.search.kernels.memo import forget, has_failed, remember_failure
+from matchrec.search.kernels.search_loop import (
     NO_MATCH,
     NO_ROOM,
     UNDECIDED,
     begin_start,
+    encode_status,
     find_start,
-    go_on_without,
+    finish_without_match,
     go_to_next_partition,
     write_path,
 )
-from matchrec.search.search import Kernel, PathSearch
 
 
 class PathWork(NamedTuple):
@@ -48,17 +52,17 @@ class PathWork(NamedTuple):
     output: OutputArrays
     # int32[d], the choice taken at each row from the starting row on.
     path: ChoiceArray
-    # uint8[r, b], the failures that are remembered: see `mapping`.
+    # uint8[r, b], the failures that are remembered: see `memo`.
     memo: ByteArray
 
 
 @kernel
 def search(rules: Rules, rows: RowArrays, work: PathWork) -> int:
-    """Search from `progress` on; return a status. `starts` explains this loop."""
+    """Search from `progress` on; return a status. `search_loop` explains this loop."""
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
-        while status == layout.DONE and find_start(rows.begins, progress):
+        while status == layout.DONE and find_start(rows.may_begin, progress):
             status = np.int64(search_start(rules, rows, work))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
@@ -80,26 +84,31 @@ def search_start(rules: Rules, rows: RowArrays, work: PathWork) -> int:
     bound = begin_start(rows.window_end, progress)
     length = find_match(bound, rules, rows, work)
     if length < 0:
-        return go_on_without(length, progress)
+        return finish_without_match(length, progress)
     return write_path(length, work.path, rules, work.output, progress)
 
 
 @spliced
 def find_match(bound: int, rules: Rules, rows: RowArrays, work: PathWork) -> int:
-    """Return the length of the preferred match at progress.start, NO_MATCH, or NO_MATCH - status.
+    """Return the length of the preferred match at progress.start, NO_MATCH, or an encoded status.
 
     `bound` is the row before which a match ends. All is one loop over choices, forward and back, so
     that its variables stay in machine registers.
     """
-    first, program, satisfied = rules.first, rules.program, rows.satisfied
-    path, memo, progress = work.path, work.memo, work.progress
-    start, edge = progress.start, progress.edge
+    first_choice = rules.first_choice
+    program = rules.program
+    satisfied = rows.satisfied
+    path = work.path
+    memo = work.memo
+    progress = work.progress
+    start = progress.start
+    edge = progress.edge
     row = start
     state = np.int64(0)
-    choice = first[0]
-    tried_further = False  # whether the search has been beyond this pair of state and row
+    choice = first_choice[0]
+    has_mapped = False  # whether a row was mapped from this pair of state and row
     while True:
-        end_of_choices = first[state + 1]
+        end_of_choices = first_choice[state + 1]
         while choice < end_of_choices:
             guard = program[choice, layout.GUARD]
             if guard == 0 or is_anchored(guard, row, progress):
@@ -109,42 +118,44 @@ def find_match(bound: int, rules: Rules, rows: RowArrays, work: PathWork) -> int
                     return UNDECIDED
                 mask = program[choice, layout.MASK]
                 if row < bound and satisfied[row, program[choice, layout.WORD]] & mask == mask:
-                    bit = program[choice, layout.MEMO]
-                    if bit < 0 or not has_failed(memo, progress, bit, row + 1):
+                    memo_number = program[choice, layout.MEMO]
+                    if memo_number < 0 or not has_failed(memo, progress, memo_number, row + 1):
                         break
             choice += 1
         if choice < end_of_choices:
             if row - start == path.shape[0]:
-                return NO_MATCH - layout.PATH_FULL
+                return encode_status(layout.PATH_FULL)
             path[row - start] = choice
             row += 1
             state = program[choice, layout.TARGET]
-            choice = first[state]
-            tried_further = False
+            choice = first_choice[state]
+            has_mapped = False
             continue
         if row == start:
             return NO_MATCH
         row -= 1
         choice = path[row - start]
-        bit = program[choice, layout.MEMO]
-        if tried_further and bit >= 0:
-            if not remember_failure(memo, progress, bit, row + 1):
+        memo_number = program[choice, layout.MEMO]
+        if has_mapped and memo_number >= 0:
+            if not remember_failure(memo, progress, memo_number, row + 1):
                 return NO_ROOM
         state = program[choice, layout.SOURCE]
         choice += 1
-        tried_further = True
+        has_mapped = True
 
 
 class MemoisedSearch(PathSearch[PathWork]):
     """One run at a time, if conditions depend on the data only."""
 
     kernel = Kernel(search, search_start, begin_partition)
-    begins_anew = True
+    may_skip_starts = True
 
     def make_work(self) -> PathWork:
         """Return what the kernel works in."""
-        return PathWork(self.progress, self.output, self.memory["path"], self.memory["memo"])
+        return PathWork(
+            self.progress, self.output, self.working_arrays["path"], self.working_arrays["memo"]
+        )
 
-    def arguments(self) -> tuple[object, ...]:
+    def build_arguments(self) -> tuple[object, ...]:
         """Return the arguments of the kernel."""
         return self.rules, self.arrays.rows, self.work

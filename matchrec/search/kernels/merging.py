@@ -1,4 +1,4 @@
-"""The kernels of `search.merging`: all runs at once, row by row, for the preferred match.
+"""The kernels of `search.merging`: all runs at once, row by row, for one match of each start.
 
 Runs are kept in preferment order, those of earlier starting rows first. So the first run that
 accepts beats all runs after it, and its match is final when no run before it is live. Until a run
@@ -14,16 +14,20 @@ What was reached after the best match and died has failed. That is remembered, b
 search comes there again. With windows, a run that began later lives longer, as ends of windows
 never go back. Then runs merge only if their windows end together, and no failure is remembered.
 
-A condition that raises an error (overflow, division by zero) takes the place of its run and waits,
-because what is preferred to it may still match. The error ends the search only when all runs before
-it have died: depth-first search would not have met it earlier.
+If a condition raises an error (overflow, division by zero), the failed run stays among the runs and
+waits, because a run that is preferred to it may still match. The error ends the search only when
+all runs before it have died: depth-first search would not have met it earlier.
 
-With `skipping`, rows may be skipped. A run then goes on waiting after all else that it does with a
-row, and it accepts only on the row after its last one.
+With a `Skipping`, rows may be skipped. A run then goes on waiting after all else that it does with
+a row, and it accepts only on the row after its last one.
 
-There are three kernels of one text, with what each of them needs: `search_data`, if conditions
-depend on the data only; `search_runs`, under conditions on the run; and `search_with_gaps`, if rows
-may be skipped. Code for what a kernel passes as None is not compiled.
+There are three kernels with the same loop:
+
+    search_data        conditions depend on the data only
+    search_runs        conditions depend on the run
+    search_with_gaps   rows may be skipped
+
+They pass None for what they do not need, and code for that is not compiled.
 
 If the longest match of a starting row is sought, a run that accepts beats only the runs of later
 starting rows, and the other runs of its own starting row go on until all of them have died.
@@ -47,7 +51,8 @@ import numpy as np
 from matchrec.automaton.program import A_MATCH
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import inner, kernel, spliced
-from matchrec.search.interface import Room, Task
+from matchrec.search.kernel_input import SearchInput
+from matchrec.search.kernel_search import BufferSearch, Kernel, Shapes
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.buffer import count_rows, put_run, unwind
 from matchrec.search.kernels.layout import (
@@ -61,28 +66,37 @@ from matchrec.search.kernels.layout import (
     RunConditions,
 )
 from matchrec.search.kernels.mapping import (
-    NONE,
-    ask_run,
     copy_registers,
-    end_of_window,
-    find_equal,
+    find_slot,
+    find_window_end,
+    is_anchored,
+    make_failure_status,
+    takes_too_many_steps,
+    test_run_condition,
+)
+from matchrec.search.kernels.memo import (
+    NOT_FOUND,
+    find_live_registers,
+    find_or_add_state,
     forget,
     has_failed,
-    is_anchored,
-    live_in,
     remember_failure,
-    takes_too_many_steps,
 )
-from matchrec.search.kernels.starts import find_start, finish_match, go_to_next_partition, has_room
+from matchrec.search.kernels.search_loop import (
+    find_start,
+    finish_match,
+    go_to_next_partition,
+    has_room,
+)
 from matchrec.search.partitions import IntArray
-from matchrec.search.records import SearchInput
-from matchrec.search.search import BufferSearch, Kernel, Shapes
+from matchrec.search.task import Capacity, Task
 
 
 class MergingProgress(RememberedRows, BufferState):
     """How far the search has come, and where it goes on if it was interrupted."""
 
-    # If the search is to go on with the runs before a row, that row. `count` is 0 otherwise.
+    # The row with which the search goes on if there are runs before it, so that `run_count` is not
+    # 0.
     next_row: int
 
 
@@ -91,13 +105,13 @@ class MergingWork(NamedTuple):
 
     progress: MergingProgress
     output: OutputArrays
-    # uint8[r, b], the failures that are remembered: see `mapping`.
+    # uint8[r, b], the failures that are remembered: see `memo`.
     memo: ByteArray
     # int64[2, r, 3], the runs: see `layout`.
     runs: IntArray
     # int32[n, 2 or 3], the shared buffer: see `layout`.
     nodes: ChoiceArray
-    # A hash table of computation states: see `mapping`. If the state alone tells them apart, it is
+    # A hash table of computation states: see `memo`. If the state alone tells them apart, it is
     # int64[s, 2], by state.
     table: IntArray
 
@@ -112,16 +126,16 @@ class Skipping(NamedTuple):
 
 
 # What `expand_run` returns, apart from the statuses of `layout`.
-GOES_ON = 0
-CUTS_OFF = -1  # no less preferred run matters any more
+GOES_ON = 0  # the next run gets the row
+CUTS_OFF = -1  # the runs after this one are dropped, because they are less preferred
 
 
 class Run(NamedTuple):
-    """A run: a row of `runs`, and where its registers are."""
+    """A run that gets a row: a row of `runs`, and where its registers are."""
 
     state: int
-    node: int  # of the row that it has mapped last, or -1
-    start: int
+    node: int  # the node of the row that it has mapped last, or -1
+    start: int  # its starting row
     slot: int  # the slot of its registers
     bank: int  # the half of `runs` for the runs after the row
 
@@ -136,43 +150,34 @@ def expand_run(
     conditions: RunConditions | None,
     skipping: Skipping | None,
 ) -> int:
-    """Add what follows from a run at `row` to the runs after it.
+    """Give a row to a run: add the runs that follow from it to the runs after the row.
 
     Returns:
         GOES_ON, CUTS_OFF or a status.
     """
-    first, program, satisfied = rules.first, rules.program, rows.satisfied
-    runs, nodes, progress = work.runs, work.nodes, work.progress
+    first_choice = rules.first_choice
+    program = rules.program
+    satisfied = rows.satisfied
+    runs = work.runs
+    nodes = work.nodes
+    progress = work.progress
     memo = work.memo
     longest = rules.output == layout.LONGEST
     bank = run.bank
-    bound = end_of_window(rows.window_end, run.start, progress)
+    bound = find_window_end(rows.window_end, run.start, progress)
     blocked = np.int64(0)
-    arrived = True
+    has_mapped_last_row = True
     if skipping is not None:
-        arrived = run.node < 0 or nodes[run.node, layout.NODE_ROW] == row - 1
-    for choice in range(first[run.state], first[run.state + 1]):
+        has_mapped_last_row = run.node < 0 or nodes[run.node, layout.NODE_ROW] == row - 1
+    for choice in range(first_choice[run.state], first_choice[run.state + 1]):
         guard = program[choice, layout.GUARD]
         if guard != 0 and not is_anchored(guard, row, progress):
             continue
         target = program[choice, layout.TARGET]
-        if target == layout.ACCEPT and longest:
-            # Runs of one starting row come one after the other, and none of these began later
-            # than the best match.
-            if progress.best_start != run.start or progress.best_end < row:
-                progress.best_start = run.start
-                progress.best_end = row
-                progress.best_node = run.node
-            continue
         if target == layout.ACCEPT:
-            if not arrived:
-                continue
-            progress.best_start = run.start
-            progress.best_end = row
-            progress.best_node = run.node
-            if progress.memo_from <= row:
-                progress.memo_from = row + 1
-            return CUTS_OFF
+            if has_mapped_last_row and accept_run(run, row, longest, progress) == CUTS_OFF:
+                return CUTS_OFF
+            continue
         if row >= bound:
             continue
         if row >= progress.edge:
@@ -180,45 +185,64 @@ def expand_run(
         mask = program[choice, layout.MASK]
         if satisfied[row, program[choice, layout.WORD]] & mask != mask:
             continue
-        bit = program[choice, layout.MEMO]
+        memo_number = program[choice, layout.MEMO]
         if rows.window_end.shape[0] > 0 or longest:
-            bit = layout.NOT_REMEMBERED
-        if bit >= 0 and has_failed(memo, progress, bit, row + 1):
+            memo_number = layout.NOT_REMEMBERED
+        if memo_number >= 0 and has_failed(memo, progress, memo_number, row + 1):
             continue
-        new_run = progress.runs
+        new_run = progress.next_run_count
         if new_run == runs.shape[1]:
             return layout.RUNS_FULL
         if conditions is not None:
             if skipping is None:
                 if takes_too_many_steps(progress):
                     return layout.TOO_MANY_STEPS
-            new_slot = 1 + 2 * new_run + bank
-            answer = ask_run(choice, run.slot, new_slot, row, program, conditions)
+            new_slot = find_slot(new_run, bank)
+            answer = test_run_condition(choice, run.slot, new_slot, row, program, conditions)
             if answer == HOLDS_NOT:
                 continue
             if answer != HOLDS:
                 progress.row = row
-                failed_status = -(layout.CONDITION_FAILED + answer)
-                return wait_with_failure(failed_status, choice, run.start, runs, progress)
+                failed_status = -make_failure_status(answer)
+                return keep_failed_run(failed_status, choice, run.start, runs, progress)
         if skipping is not None:
             blocked |= program[choice, layout.BLOCKS]
-        node = progress.nodes
+        node = progress.node_count
         put_run(runs[bank, new_run], target, node, run.start)
         if has_twin(bank, row, bound, rules, work, conditions, skipping):
             continue
-        needs_no_memo = bit < 0 or progress.best_start < 0
-        if not needs_no_memo and not remember_failure(memo, progress, bit, row + 1):
+        needs_no_memo = memo_number < 0 or progress.best_start < 0
+        if not needs_no_memo and not remember_failure(memo, progress, memo_number, row + 1):
             return layout.MEMO_FULL
         nodes[node, layout.NODE_CHOICE] = choice
         nodes[node, layout.NODE_BEFORE] = run.node
         if skipping is not None:
             nodes[node, layout.NODE_ROW] = row
-        progress.nodes += 1
-        progress.runs += 1
+        progress.node_count += 1
+        progress.next_run_count += 1
     if skipping is not None:
         if run.node >= 0 and row < bound and blocked == 0 and skipping.waits[run.state] >= 0:
             return skip_row(run, bound, rules, work, conditions, skipping)
     return GOES_ON
+
+
+@spliced
+def accept_run(run: Run, row: int, longest: bool, progress: MergingProgress) -> int:
+    """Make a run that accepts before `row` the best match; return GOES_ON or CUTS_OFF.
+
+    If the longest match is sought, a longer one is better, and no other run is cut off.
+    """
+    if longest:
+        # Runs of one starting row come one after the other, and none of these began later than the
+        # best match.
+        if progress.best_start == run.start and progress.best_end >= row:
+            return GOES_ON
+    elif progress.memo_from <= row:
+        progress.memo_from = row + 1
+    progress.best_start = run.start
+    progress.best_end = row
+    progress.best_node = run.node
+    return GOES_ON if longest else CUTS_OFF
 
 
 @spliced
@@ -230,17 +254,19 @@ def skip_row(
     conditions: RunConditions | None,
     skipping: Skipping,
 ) -> int:
-    """Add the run as it is to the runs after the row: GOES_ON or RUNS_FULL."""
-    runs, progress = work.runs, work.progress
-    new_run, bank = progress.runs, run.bank
+    """Add the run, which skips the row, to the runs after it: GOES_ON or RUNS_FULL."""
+    runs = work.runs
+    progress = work.progress
+    new_run = progress.next_run_count
+    bank = run.bank
     if new_run == runs.shape[1]:
         return layout.RUNS_FULL
     if conditions is not None:
-        copy_registers(run.slot, 1 + 2 * new_run + bank, conditions.registers)
+        copy_registers(run.slot, find_slot(new_run, bank), conditions.registers)
     put_run(runs[bank, new_run], skipping.waits[run.state], run.node, run.start)
     last_row = work.nodes[run.node, layout.NODE_ROW]
     if not has_twin(bank, last_row, bound, rules, work, conditions, skipping):
-        progress.runs += 1
+        progress.next_run_count += 1
     return GOES_ON
 
 
@@ -254,49 +280,58 @@ def has_twin(
     conditions: RunConditions | None,
     skipping: Skipping | None,
 ) -> bool:
-    """Return whether a run has the same future as the one that is added next; if not, note it.
+    """Return whether an earlier run has the same future as the one that is added next.
 
-    `row` is the row that it has mapped last, `bound` the end of its window.
+    If there is none, the new run is noted. `row` is the row that the new run has mapped last, and
+    `bound` is the end of its window.
     """
-    runs, progress, table = work.runs, work.progress, work.table
-    new_run, stamp = progress.runs, progress.stamp
+    runs = work.runs
+    progress = work.progress
+    table = work.table
+    new_run = progress.next_run_count
+    stamp = progress.stamp
     state = runs[bank, new_run, layout.RUN_STATE]
     if conditions is None:
-        has_come = table[state, layout.TABLE_STAMP] == stamp
-        has_come = has_come and table[state, layout.TABLE_ENTRY] == bound
+        is_noted = table[state, layout.TABLE_STAMP] == stamp
+        is_noted = is_noted and table[state, layout.TABLE_ENTRY] == bound
         table[state, layout.TABLE_STAMP] = stamp
         table[state, layout.TABLE_ENTRY] = bound
-        return bool(has_come)
+        return bool(is_noted)
     if not rules.merge_runs:
         return False
-    run_registers = conditions.registers[1 + 2 * new_run + bank]
-    live_registers = live_in(state, conditions)
-    twin = find_equal(state, bound, run_registers, live_registers, new_run, stamp, table)
+    run_registers = conditions.registers[find_slot(new_run, bank)]
+    live_registers = find_live_registers(state, conditions)
+    twin = find_or_add_state(state, bound, run_registers, live_registers, new_run, stamp, table)
     if skipping is None:
-        return twin != NONE
-    if twin == NONE:
+        return twin != NOT_FOUND
+    if twin == NOT_FOUND:
         return False
-    other = work.nodes[runs[bank, twin, layout.RUN_NODE], layout.NODE_ROW]
-    skipping.counters[layout.MERGES] += other == row
-    return bool(other == row)
+    # A run accepts only on the row after its last one, so the last rows must be equal as well.
+    row_of_twin = work.nodes[runs[bank, twin, layout.RUN_NODE], layout.NODE_ROW]
+    skipping.counters[layout.MERGES] += row_of_twin == row
+    return bool(row_of_twin == row)
 
 
 @inner
-def wait_with_failure(
+def keep_failed_run(
     state: int, choice: int, start: int, runs: IntArray, progress: BufferState
 ) -> int:
-    """Keep a run whose condition has failed after the runs preferred to it, or fail with the last.
+    """Keep a run whose condition has raised an error after the runs that are preferred to it.
 
     It cuts off all runs after it, so only one is ever kept; progress.row says where it has failed.
+
+    Returns:
+        CUTS_OFF; the status of the error if no run is preferred to it; or RUNS_FULL.
     """
-    run, bank = progress.runs, 1 - progress.bank
+    run = progress.next_run_count
+    bank = 1 - progress.bank
     if run == 0:
         progress.choice = choice
         return -state
     if run == runs.shape[1]:
         return layout.RUNS_FULL
     put_run(runs[bank, run], state, choice, start)
-    progress.runs += 1
+    progress.next_run_count += 1
     return CUTS_OFF
 
 
@@ -339,12 +374,12 @@ def begin_partition(work: MergingWork) -> None:
 def search_data(rules: Rules, rows: RowArrays, work: MergingWork) -> int:
     """Search from `progress` on, if conditions depend on the data only; return a status.
 
-    `starts` explains this loop.
+    `search_loop` explains this loop.
     """
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
-        while status == layout.DONE and find_start(rows.begins, progress):
+        while status == layout.DONE and find_start(rows.may_begin, progress):
             status = np.int64(search_start_on_data(rules, rows, work))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
@@ -359,7 +394,7 @@ def search_runs(rules: Rules, rows: RowArrays, work: MergingWork, conditions: Ru
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
-        while status == layout.DONE and find_start(rows.begins, progress):
+        while status == layout.DONE and find_start(rows.may_begin, progress):
             status = np.int64(search_start_on_runs(rules, rows, work, conditions))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
@@ -376,7 +411,7 @@ def search_with_gaps(
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
-        while status == layout.DONE and find_start(rows.begins, progress):
+        while status == layout.DONE and find_start(rows.may_begin, progress):
             status = np.int64(search_start(rules, rows, work, conditions, skipping))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
@@ -392,8 +427,12 @@ def write_best(rules: Rules, work: MergingWork, skipping: Skipping | None) -> in
     Returns:
         DONE, OUTPUT_FULL or a failure of AFTER MATCH SKIP.
     """
-    progress, nodes, output = work.progress, work.nodes, work.output
-    node, start, mapped = progress.best_node, progress.best_start, progress.mapped
+    progress = work.progress
+    nodes = work.nodes
+    output = work.output
+    node = progress.best_node
+    start = progress.best_start
+    mapped = progress.mapped_count
     length = progress.best_end - start
     if skipping is not None:
         length = count_rows(nodes, node)
@@ -403,7 +442,7 @@ def write_best(rules: Rules, work: MergingWork, skipping: Skipping | None) -> in
     unwind(nodes, node, layout.NODE_CHOICE, output.choices, mapped, length)
     if skipping is not None:
         unwind(nodes, node, layout.NODE_ROW, output.rows, mapped, length)
-        output.found[layout.FOUND_KIND, progress.matches] = A_MATCH
+        output.matches[layout.MATCH_KIND, progress.match_count] = A_MATCH
         rows = output.rows[mapped : mapped + length]
         return finish_match(start, length, rules, output, progress, rows)
     return finish_match(start, length, rules, output, progress, None)
@@ -426,44 +465,46 @@ def find_match(
     Returns:
         DONE or another status.
     """
-    runs, progress = work.runs, work.progress
+    runs = work.runs
+    progress = work.progress
     longest = rules.output == layout.LONGEST
-    count, row, edge = progress.count, progress.next_row, progress.edge
-    progress.count = 0
+    count = progress.run_count
+    row = progress.next_row
+    edge = progress.edge
+    progress.run_count = 0
     if count == 0:
         row = progress.start
         progress.best_start = -1
     answer = np.int64(GOES_ON)
     while True:
-        wants_more = progress.best_start < 0
-        if count == 0 and not wants_more:
+        has_best = progress.best_start >= 0
+        if count == 0 and has_best:
             return layout.DONE
         if count == 0:
-            progress.nodes = 0
-        if progress.nodes + runs.shape[1] > work.nodes.shape[0]:
-            progress.count = count
+            progress.node_count = 0
+        if progress.node_count + runs.shape[1] > work.nodes.shape[0]:
+            progress.run_count = count
             progress.next_row = row
             return layout.NODES_FULL
-        begins = int(wants_more and row < progress.until)
+        begins = int(not has_best and row < progress.until)
         if count + begins == 0:
             progress.start = min(row, edge)
             return int(layout.MORE_ROWS if row >= edge else layout.DONE)
         progress.stamp += 1
-        progress.runs = 0
+        progress.next_run_count = 0
         bank = progress.bank
         for index in range(count + begins):
+            # A new run, which is the least preferred one; or else a live run.
             run = Run(np.int64(0), np.int64(-1), row, np.int64(0), 1 - bank)
             if index < count:
-                state, node = (
-                    runs[bank, index, layout.RUN_STATE],
-                    runs[bank, index, layout.RUN_NODE],
-                )
+                state = runs[bank, index, layout.RUN_STATE]
+                node = runs[bank, index, layout.RUN_NODE]
                 start = runs[bank, index, layout.RUN_START]
-                run = Run(state, node, start, 1 + 2 * index + bank, 1 - bank)
+                run = Run(state, node, start, find_slot(index, bank), 1 - bank)
             if longest and 0 <= progress.best_start < run.start:
                 break
             if run.state < 0:
-                answer = np.int64(wait_with_failure(run.state, run.node, run.start, runs, progress))
+                answer = np.int64(keep_failed_run(run.state, run.node, run.start, runs, progress))
             else:
                 answer = np.int64(expand_run(run, row, rules, rows, work, conditions, skipping))
             if answer != GOES_ON:
@@ -471,15 +512,15 @@ def find_match(
         if skipping is not None:
             counters = skipping.counters
             counters[layout.READS] += count + begins
-            counters[layout.RUNS_CREATED] += progress.runs
-            counters[layout.MOST_LIVE] = max(counters[layout.MOST_LIVE], progress.runs)
+            counters[layout.RUNS_CREATED] += progress.next_run_count
+            counters[layout.MOST_LIVE] = max(counters[layout.MOST_LIVE], progress.next_run_count)
         if answer > GOES_ON:
             break
         progress.bank = 1 - bank
-        count = progress.runs
+        count = progress.next_run_count
         row += 1
-    # Go back to the first starting row that has a live run. What is remembered from there on may
-    # not have failed.
+    # The search is interrupted. It begins again with the first starting row that has a live run.
+    # What is remembered from there on may not have failed.
     if count > 0:
         row = runs[progress.bank, 0, layout.RUN_START]
     elif progress.best_start >= 0:
@@ -493,17 +534,17 @@ class MergingSearch(BufferSearch[MergingWork]):
     """All runs at once, for the preferred match of each starting row, or for its longest one."""
 
     progress: MergingProgress
-    progress_kind = MergingProgress
+    progress_class = MergingProgress
 
     def __init__(
-        self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
+        self, task: Task, arrays: SearchInput, capacity: Capacity, counters: IntArray | None = None
     ) -> None:
         self.kernel = Kernel(search_data, search_start_on_data, begin_partition)
         if arrays.selects:
             self.kernel = Kernel(search_with_gaps, search_start, begin_partition)
         elif arrays.compiled.linked is not None:
             self.kernel = Kernel(search_runs, search_start_on_runs, begin_partition)
-        super().__init__(task, arrays, room, counters)
+        super().__init__(task, arrays, capacity, counters)
 
     @property
     def shapes(self) -> Shapes:
@@ -513,7 +554,7 @@ class MergingSearch(BufferSearch[MergingWork]):
         match. Without registers, the table is indexed by the state.
         """
         nodes = self.sizes[layout.NODES_FULL]
-        states = len(self.rules.first) - 1
+        states = len(self.rules.first_choice) - 1
         shapes = super().shapes | self.shape_memo()
         if "registers" not in shapes:
             shapes["table"] = ((states, layout.TABLE_STATE), np.int64)
@@ -530,13 +571,13 @@ class MergingSearch(BufferSearch[MergingWork]):
         return MergingWork(
             progress=self.progress,
             output=self.output,
-            memo=self.memory["memo"],
-            runs=self.memory["runs"],
-            nodes=self.memory["nodes"],
-            table=self.memory["table"],
+            memo=self.working_arrays["memo"],
+            runs=self.working_arrays["runs"],
+            nodes=self.working_arrays["nodes"],
+            table=self.working_arrays["table"],
         )
 
-    def arguments(self) -> tuple[object, ...]:
+    def build_arguments(self) -> tuple[object, ...]:
         """Return the arguments of the kernel that searches."""
         if self.selecting is not None:
             skipping = Skipping(self.selecting.waits, self.counted)

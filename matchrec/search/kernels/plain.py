@@ -16,39 +16,39 @@ import numpy as np
 
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import kernel, spliced
+from matchrec.search.kernel_search import Kernel, PathSearch
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import Progress, RowArrays, Rules, RunConditions
 from matchrec.search.kernels.mapping import (
-    has_failed,
     holds_at,
     is_anchored,
     note_failure,
-    remember_failure,
     takes_too_many_steps,
     update_copy,
 )
+from matchrec.search.kernels.memo import has_failed, remember_failure
 from matchrec.search.kernels.memoised import PathWork, begin_partition
-from matchrec.search.kernels.starts import (
+from matchrec.search.kernels.search_loop import (
     NO_MATCH,
     NO_ROOM,
     UNDECIDED,
     begin_start,
+    encode_status,
     find_start,
-    go_on_without,
+    finish_without_match,
     go_to_next_partition,
     write_path,
 )
 from matchrec.search.partitions import IntArray
-from matchrec.search.search import Kernel, PathSearch
 
 
 @kernel
 def search(rules: Rules, rows: RowArrays, work: PathWork, conditions: RunConditions) -> int:
-    """Search from `progress` on; return a status. `starts` explains this loop."""
+    """Search from `progress` on; return a status. `search_loop` explains this loop."""
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
-        while status == layout.DONE and find_start(rows.begins, progress):
+        while status == layout.DONE and find_start(rows.may_begin, progress):
             status = np.int64(search_start(rules, rows, work, conditions))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
@@ -64,7 +64,7 @@ def search_start(rules: Rules, rows: RowArrays, work: PathWork, conditions: RunC
     bound = begin_start(rows.window_end, progress)
     length = find_match(bound, rules, rows, work, conditions)
     if length < 0:
-        return go_on_without(length, progress)
+        return finish_without_match(length, progress)
     return write_path(length, work.path, rules, work.output, progress)
 
 
@@ -72,20 +72,25 @@ def search_start(rules: Rules, rows: RowArrays, work: PathWork, conditions: RunC
 def find_match(
     bound: int, rules: Rules, rows: RowArrays, work: PathWork, conditions: RunConditions
 ) -> int:
-    """Return the length of the preferred match at progress.start, NO_MATCH, or NO_MATCH - status.
+    """Return the length of the preferred match at progress.start, NO_MATCH, or an encoded status.
 
     `bound` is the row before which a match ends. All is one loop over choices, forward and back, so
     that its variables stay in machine registers.
     """
-    first, program, satisfied = rules.first, rules.program, rows.satisfied
-    path, memo, progress = work.path, work.memo, work.progress
-    start, edge = progress.start, progress.edge
+    first_choice = rules.first_choice
+    program = rules.program
+    satisfied = rows.satisfied
+    path = work.path
+    memo = work.memo
+    progress = work.progress
+    start = progress.start
+    edge = progress.edge
     row = start
     state = np.int64(0)
-    choice = first[0]
-    tried_further = False  # whether the search has been beyond this pair of state and row
+    choice = first_choice[0]
+    has_mapped = False  # whether a row was mapped from this pair of state and row
     while True:
-        end_of_choices = first[state + 1]
+        end_of_choices = first_choice[state + 1]
         while choice < end_of_choices:
             guard = program[choice, layout.GUARD]
             if guard == 0 or is_anchored(guard, row, progress):
@@ -95,11 +100,11 @@ def find_match(
                     return UNDECIDED
                 mask = program[choice, layout.MASK]
                 if row < bound and satisfied[row, program[choice, layout.WORD]] & mask == mask:
-                    bit = program[choice, layout.MEMO]
-                    if bit < 0 or not has_failed(memo, progress, bit, row + 1):
+                    memo_number = program[choice, layout.MEMO]
+                    if memo_number < 0 or not has_failed(memo, progress, memo_number, row + 1):
                         depth = row - start
                         if depth == path.shape[0]:
-                            return NO_MATCH - layout.PATH_FULL
+                            return encode_status(layout.PATH_FULL)
                         answer = np.int64(
                             evaluate_choice(choice, depth, row, program, progress, conditions)
                         )
@@ -112,20 +117,20 @@ def find_match(
             path[row - start] = choice
             row += 1
             state = program[choice, layout.TARGET]
-            choice = first[state]
-            tried_further = False
+            choice = first_choice[state]
+            has_mapped = False
             continue
         if row == start:
             return NO_MATCH
         row -= 1
         choice = path[row - start]
-        bit = program[choice, layout.MEMO]
-        if tried_further and bit >= 0:
-            if not remember_failure(memo, progress, bit, row + 1):
+        memo_number = program[choice, layout.MEMO]
+        if has_mapped and memo_number >= 0:
+            if not remember_failure(memo, progress, memo_number, row + 1):
                 return NO_ROOM
         state = program[choice, layout.SOURCE]
         choice += 1
-        tried_further = True
+        has_mapped = True
 
 
 @spliced
@@ -140,14 +145,14 @@ def evaluate_choice(
     """Return whether the condition on the run lets a choice map a row after `depth` others.
 
     Returns:
-        HOLDS, HOLDS_NOT or NO_MATCH - status.
+        HOLDS, HOLDS_NOT or an encoded status.
     """
     if takes_too_many_steps(progress):
-        return NO_MATCH - layout.TOO_MANY_STEPS
+        return encode_status(layout.TOO_MANY_STEPS)
     update_copy(choice, depth, depth + 1, row, program, conditions)
     answer = holds_at(choice, depth + 1, row, program, conditions)
     if answer != HOLDS and answer != HOLDS_NOT:
-        answer = NO_MATCH - note_failure(answer, choice, row, progress)
+        answer = encode_status(note_failure(answer, choice, row, progress))
     return int(answer)
 
 
@@ -155,12 +160,14 @@ class PlainSearch(PathSearch[PathWork]):
     """One run at a time, under conditions on the run."""
 
     kernel = Kernel(search, search_start, begin_partition)
-    begins_anew = True
+    may_skip_starts = True
 
     def make_work(self) -> PathWork:
         """Return what the kernel works in."""
-        return PathWork(self.progress, self.output, self.memory["path"], self.memory["memo"])
+        return PathWork(
+            self.progress, self.output, self.working_arrays["path"], self.working_arrays["memo"]
+        )
 
-    def arguments(self) -> tuple[object, ...]:
+    def build_arguments(self) -> tuple[object, ...]:
         """Return the arguments of the kernel."""
         return self.rules, self.arrays.rows, self.work, self.conditions

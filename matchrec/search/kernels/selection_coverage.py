@@ -8,7 +8,7 @@ query. It is the loop of `skipping`, written out with what is counted, and with 
 - Negations between two rows of a match that depend on the data only are tested as soon as the row
   after them is mapped, so that the nearest run is one that no such negation forbids.
 
-Without a match, the nearest run of the starting row is counted: see `counting`. The computation
+Without a match, the nearest run of the starting row is counted: see `nearest_runs`. The computation
 states that a starting row has reached are kept, because equal ones have the same future. Failures
 are not remembered: a failure may come from runs that left out equal ones.
 
@@ -27,8 +27,26 @@ import numpy as np
 
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import kernel, spliced
-from matchrec.search.kernels import counting, layout
-from matchrec.search.kernels.counting import (
+from matchrec.search.kernels import layout, nearest_runs
+from matchrec.search.kernels.finished_matches import (
+    FORBIDDEN,
+    SelectionProgress,
+    is_match,
+    lacks_absent,
+    write_path_row,
+)
+from matchrec.search.kernels.layout import (
+    NegationArrays,
+    OutputArrays,
+    ReachedStates,
+    RowArrays,
+    Rules,
+    RunConditions,
+    SelectionRules,
+)
+from matchrec.search.kernels.mapping import is_failure_status
+from matchrec.search.kernels.memo import begin_states, note_state
+from matchrec.search.kernels.nearest_runs import (
     END_STATE,
     END_UNTIL,
     UNKNOWN,
@@ -41,32 +59,17 @@ from matchrec.search.kernels.counting import (
     keep_nearer,
     note_reason,
 )
-from matchrec.search.kernels.layout import (
-    NegationArrays,
-    OutputArrays,
-    ReachedStates,
-    RowArrays,
-    Rules,
-    RunConditions,
-    SelectionRules,
-)
-from matchrec.search.kernels.mapping import begin_states, note_state
-from matchrec.search.kernels.matches import (
-    FORBIDDEN,
-    SelectionProgress,
-    is_match,
-    lacks_absent,
-    write_path,
-)
+from matchrec.search.kernels.search_loop import find_start, go_to_next_partition
 from matchrec.search.kernels.skipping import (
     ACCEPTED,
     BLOCKED,
     STOPPED,
     Position,
     evaluate_choice,
+    pack_mark,
     push,
+    unpack_blocked,
 )
-from matchrec.search.kernels.starts import find_start, go_to_next_partition
 from matchrec.search.partitions import IntArray
 
 
@@ -85,7 +88,7 @@ class SelectionCoverageWork(NamedTuple):
     output: OutputArrays
     # int64[5, d], the run that is followed: see `layout`.
     path: IntArray
-    # int64[t, 4 + r], the computation states that the starting row has reached: see `mapping`. It
+    # int64[t, 4 + r], the computation states that the starting row has reached: see `memo`. It
     # is empty if they are not kept.
     table: IntArray
     # What is counted, and the nearest runs.
@@ -104,11 +107,11 @@ def search(
     conditions: RunConditions,
     negation: NegationArrays | None,
 ) -> int:
-    """Search from `progress` on; return a status. `starts` explains this loop."""
+    """Search from `progress` on; return a status. `search_loop` explains this loop."""
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
-        while status == layout.DONE and find_start(rows.begins, progress):
+        while status == layout.DONE and find_start(rows.may_begin, progress):
             status = np.int64(search_start(rules, selecting, rows, work, conditions, negation))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
@@ -135,35 +138,39 @@ def search_start(
 
     It sets the next starting row. If the status is not DONE, nothing has been written.
     """
-    progress, counts = work.progress, work.counts
-    start, end = progress.start, rows.window_end[progress.start]
-    matches, mapped = progress.matches, progress.mapped
+    progress = work.progress
+    counts = work.counts
+    start = progress.start
+    end = rows.window_end[progress.start]
+    matches = progress.match_count
+    mapped = progress.mapped_count
     begin_states(progress)
     status = np.int64(layout.DONE)
-    for first in range(selecting.starts):
+    for first_state in range(selecting.starts):
         if status == layout.DONE:
             status = np.int64(
-                search_from(first, end, rules, selecting, rows, work, conditions, negation)
+                search_from(first_state, end, rules, selecting, rows, work, conditions, negation)
             )
     if status == layout.DONE:
         remaining = counts.remaining[counts.ends[0, END_STATE]]
-        otherwise = counting.ANCHORED if remaining > 0 else counting.FORBIDDEN
+        otherwise = nearest_runs.ANCHORED if remaining > 0 else nearest_runs.FORBIDDEN
         count_start(otherwise, end, rules.program, rows, progress, counts)
     if status == ACCEPTED:
         length = progress.best_length
-        status = np.int64(write_path(layout.PATH_ROWS, length, work))
+        status = np.int64(write_path_row(layout.PATH_ROWS, length, work))
         if status == layout.DONE and length > 0:
             count_match(length, work.path[layout.PATH_CHOICES], counts)
     if status == layout.DONE:
         progress.start = start + 1
     else:
-        progress.matches, progress.mapped = matches, mapped
+        progress.match_count = matches
+        progress.mapped_count = mapped
     return int(status)
 
 
 @spliced
 def search_from(
-    first: int,
+    first_state: int,
     end: int,
     rules: Rules,
     selecting: SelectionRules,
@@ -172,20 +179,26 @@ def search_from(
     conditions: RunConditions,
     negation: NegationArrays | None,
 ) -> int:
-    """Search from progress.start in state `first`; `end` is the row before which runs end.
+    """Search from progress.start in state `first_state`; `end` is the row before which runs end.
 
     Returns:
         ACCEPTED if there is a match, then progress.best_length is how many rows the path has; DONE
         if there is none, then `counts` has the nearest run; or another status.
     """
-    program, path, counts = rules.program, work.path, work.counts
-    first_choice, goes_on = rules.first, selecting.goes_on
-    waits, ends = selecting.waits, selecting.ends
-    row, state, depth = work.progress.start, first, np.int64(0)
-    choice = first_choice[first]
+    program = rules.program
+    path = work.path
+    counts = work.counts
+    first_choice = rules.first_choice
+    may_continue = selecting.may_continue
+    waits = selecting.waits
+    ends = selecting.ends
+    row = work.progress.start
+    state = first_state
+    depth = np.int64(0)
+    choice = first_choice[first_state]
     blocked = np.int64(0)
     status = np.int64(layout.DONE)
-    if first == 0 or is_nearer(depth, state, depth, counts):
+    if first_state == 0 or is_nearer(depth, state, depth, counts):
         begin_nearest(depth, state, row, depth, np.int64(UNKNOWN), counts)
     while True:
         end_of_choices = first_choice[state + 1]
@@ -198,14 +211,16 @@ def search_from(
         if status != layout.DONE:
             return status
         if choice < end_of_choices:
-            depth, row = depth + 1, row + 1
+            depth = depth + 1
+            row = row + 1
             state = program[choice, layout.TARGET]
             begin_nearest(depth, state, row, depth, np.int64(UNKNOWN), counts)
-            blocked = np.int64(0 if goes_on[state] else BLOCKED)
+            blocked = np.int64(0 if may_continue[state] else BLOCKED)
             choice = first_choice[state]
             continue
         if depth > 0 and row < end and blocked == 0 and waits[state] >= 0:
-            row, state = row + 1, waits[state]
+            row = row + 1
+            state = waits[state]
             choice = first_choice[state]
             continue
         if depth > 0 and row >= end and ends[state] != 0:
@@ -216,10 +231,12 @@ def search_from(
         if depth == 0:
             break
         depth -= 1
-        row, choice = path[layout.PATH_ROWS, depth], path[layout.PATH_CHOICES, depth]
-        blocked = path[layout.PATH_MARKS, depth]
+        row = path[layout.PATH_ROWS, depth]
+        choice = path[layout.PATH_CHOICES, depth]
+        blocked = unpack_blocked(path[layout.PATH_MARKS, depth])
         keep_nearer(depth, choice, counts)
-        state, choice = program[choice, layout.SOURCE], choice + 1
+        state = program[choice, layout.SOURCE]
+        choice = choice + 1
     work.progress.best_length = depth
     return int(status)
 
@@ -240,24 +257,29 @@ def try_choices(
         The choice that maps the row, or the index after the last choice; the new value of
         `blocked`; and DONE, ACCEPTED if the search is over, or another status.
     """
-    program, path, counts = rules.program, work.path, work.counts
-    row, end, depth, choice = position.row, position.end, position.depth, position.choice
+    program = rules.program
+    path = work.path
+    counts = work.counts
+    row = position.row
+    end = position.end
+    depth = position.depth
+    choice = position.choice
     blocked = position.blocked
-    end_of_choices = rules.first[position.state + 1]
+    end_of_choices = rules.first_choice[position.state + 1]
     status = np.int64(layout.DONE)
     while choice < end_of_choices:
         target = program[choice, layout.TARGET]
         if target == layout.ACCEPT:
             answer = is_match(choice, row, depth, rules, rows, work, conditions, negation)
-            if answer > layout.CONDITION_FAILED:
+            if is_failure_status(answer):
                 status = np.int64(answer)
                 break
             if answer == HOLDS:
                 status = np.int64(ACCEPTED)
                 break
             if answer == FORBIDDEN:
-                note_reason(counting.FORBIDDEN, depth, counts)
-        elif row < end and (blocked != STOPPED or target < 0 or not selecting.goes_on[target]):
+                note_reason(nearest_runs.FORBIDDEN, depth, counts)
+        elif row < end and (blocked != STOPPED or target < 0 or not selecting.may_continue[target]):
             answer = evaluate_choice(
                 choice, row, depth, program, rows.satisfied, path, work.progress, conditions
             )
@@ -266,7 +288,7 @@ def try_choices(
                 break
             if answer == HOLDS and target >= 0:
                 blocked = max(blocked, program[choice, layout.BLOCKS])
-                push(choice, row, depth, blocked, path)
+                push(choice, row, depth, pack_mark(0, blocked), path)
                 answer = is_worth_following(choice, row, depth, program, rows, work, conditions)
                 if answer < 0:
                     status = np.int64(-answer)
@@ -278,9 +300,9 @@ def try_choices(
                     status = np.int64(ACCEPTED)
                     break
                 if target == layout.TIMES_OUT:
-                    note_reason(counting.OUT_OF_WINDOW, depth, counts)
+                    note_reason(nearest_runs.OUT_OF_WINDOW, depth, counts)
                 if target == layout.ENDS or target == layout.STOPS:
-                    note_reason(counting.FORBIDDEN, depth, counts)
+                    note_reason(nearest_runs.FORBIDDEN, depth, counts)
                 if target != layout.CUTS:
                     blocked = STOPPED if target == layout.STOPS else max(blocked, BLOCKED)
                 if target == layout.ENDS or target == layout.TIMES_OUT or target == layout.CUTS:
@@ -305,11 +327,14 @@ def is_worth_following(
     It need not be if a negation already forbids it, or if a run with the same future has come
     there. The row is the one in the path after `depth` others.
     """
-    length, lower, between, path = depth + 1, work.progress.lower, work.between, work.path
+    length = depth + 1
+    lower = work.progress.partition_begin
+    between = work.between
+    path = work.path
     answer = lacks_absent(
         0, length, length, between, program, rows.window_end, path, lower, conditions
     )
     if answer != HOLDS:
-        note_reason(counting.FORBIDDEN, depth, work.counts)
+        note_reason(nearest_runs.FORBIDDEN, depth, work.counts)
         return HOLDS_NOT
     return int(note_state(choice, row, depth, program, conditions, work.table, work.progress))

@@ -1,7 +1,12 @@
 """The kernels of `search.skipping`: one run at a time, if rows may be skipped.
 
-They are used for live runs (`partial`) and, run by Python, for traces, too. `selection_coverage`
-has the same loop, which also finds how far each starting row came.
+The search of one starting row, `search_from`, has three users:
+
+    search_matches     the kernel for matches
+    search_live_runs   the kernel for runs that are output in addition: see `partial`
+    explain.tracing    traces, for which Python runs it and records each test
+
+`selection_coverage` has the same loop, which also finds how far each starting row came.
 
 From each starting row the search goes depth first. In a state at a row, it
 
@@ -10,7 +15,7 @@ From each starting row the search goes depth first. In a state at a row, it
 2. otherwise skips the row, if that is allowed;
 3. otherwise goes back to the last row that was mapped, and tries what comes after its choice.
 
-    SEQ(A a, B b) with skip till any match, rows A B B
+All matches of SEQ(A a, B b) with skip till any match, rows A B B:
 
     row 0 A, row 1 B: match A0 B1
     back to row 1: skip it; row 2 B: match A0 B2
@@ -19,8 +24,6 @@ From each starting row the search goes depth first. In a state at a row, it
 `path` is the stack of what is still to be tried. registers[d] is the computation state after d
 rows. If what follows depends on the data only, a pair of a state and a row that has led to no match
 is remembered.
-
-The two kernels at the end go from starting row to starting row.
 
 Cost: exponential at worst; rows are read again by each run that comes past them. If computation
 states are kept, it is the number of different states.
@@ -34,8 +37,23 @@ import numpy as np
 
 from matchrec.automaton.program import A_MATCH, NOTHING, UNFINISHED
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import kernel, spliced
+from matchrec.jit.decorators import inlined, kernel, spliced
+from matchrec.search.kernel_input import SearchInput
+from matchrec.search.kernel_search import (
+    Kernel,
+    PathSearch,
+    Shapes,
+    find_last_live,
+    needs_release_times,
+)
 from matchrec.search.kernels import layout
+from matchrec.search.kernels.finished_matches import (
+    SelectionProgress,
+    is_match,
+    keep_match,
+    write_completed,
+    write_path_row,
+)
 from matchrec.search.kernels.layout import (
     ByteArray,
     NegationArrays,
@@ -50,23 +68,19 @@ from matchrec.search.kernels.layout import (
     SelectionRules,
 )
 from matchrec.search.kernels.mapping import (
+    is_failure_status,
+    may_map,
+    note_failure,
+    takes_too_many_steps,
+)
+from matchrec.search.kernels.memo import (
     begin_states,
     forget,
     has_failed,
-    may_map,
-    note_failure,
     note_state,
     remember_failure,
-    takes_too_many_steps,
 )
-from matchrec.search.kernels.matches import (
-    SelectionProgress,
-    is_match,
-    keep_match,
-    write_completed,
-    write_path,
-)
-from matchrec.search.kernels.starts import (
+from matchrec.search.kernels.search_loop import (
     begin_at,
     begin_start,
     find_start,
@@ -74,18 +88,21 @@ from matchrec.search.kernels.starts import (
     skip_match,
 )
 from matchrec.search.partitions import IntArray
-from matchrec.search.search import Kernel, SelectionPathSearch
+from matchrec.search.task import Capacity, Task
 
-BLOCKED = 1  # the run may not skip the row
-STOPPED = 3  # the run may neither skip the row nor go on with it, only be completed by it
-ACCEPTED = -1  # `search_from` returns it if the search is over
+# What a run may do with the row, beside mapping it. 0: it may skip the row.
+BLOCKED = 1  # it may not skip the row
+STOPPED = 3  # it may neither skip the row nor go on with it, only be completed by it
+
+# The status of `search_from` if the search of the starting row is over.
+ACCEPTED = -1
 
 
 class SkippingProgress(SelectionProgress, RememberedRows, ReachedStates):
     """The progress of a search for matches that skip rows, one run at a time.
 
     There is a best match if matches may not overlap. `best_length` is also the length of the path
-    of a match that ends the search of its starting row. Reached states are those of live runs.
+    of a match that ends the search of its starting row. Reached states are kept for live runs.
     """
 
 
@@ -96,11 +113,11 @@ class SkippingWork(NamedTuple):
     output: OutputArrays
     # int64[5, d], the run that is followed, and the best match: see `layout`.
     path: IntArray
-    # uint8[r, b], the failures that are remembered: see `mapping`.
+    # uint8[r, b], the failures that are remembered: see `memo`.
     memo: ByteArray
     # int64[COUNTERS], what has been done and need not be done again.
     counters: IntArray
-    # int64[n or 0], for each row the last row at which a run is live that began there, if needed.
+    # int64[n or 0], for each starting row the last row at which a run from it is live, if needed.
     last_live: IntArray
 
 
@@ -132,7 +149,7 @@ class Tracing(Protocol):
 
 @spliced
 def search_from(
-    first: int,
+    first_state: int,
     end: int,
     rules: Rules,
     selecting: SelectionRules,
@@ -143,39 +160,56 @@ def search_from(
     table: IntArray | None,
     tracing: Tracing | None,
 ) -> int:
-    """Search from progress.start in state `first`; `end` is the row before which runs end.
-
-    The search is over at the preferred match. Then progress.best_length is how many rows the path
-    has. With `table`, computation states are searched once. With `tracing`, each test is recorded,
-    and no match is written out.
+    """Search from progress.start in a state, and write out matches or find the preferred one.
 
     All is one loop over choices, forward, over skipped rows, and back, so that its variables stay
     in machine registers. Where there are two nested `if` instead of an `and`, the first one leaves
     out code that is not needed without tracing.
 
+    Args:
+        first_state: the state in which the run begins.
+        end: the row before which runs end.
+        rules: the query.
+        selecting: the query, for event selection.
+        rows: the partitions.
+        work: what the search works in.
+        conditions: the conditions on the run.
+        negation: what a match as a whole is tested by.
+        table: if it is set, each computation state is searched only once.
+        tracing: if it is set, it records each test, and no match is written out.
+
     Returns:
-        DONE; ACCEPTED if the search is over; or another status.
+        DONE; ACCEPTED if the search is over, because `path` has the match that is sought, of
+        progress.best_length rows; or another status.
     """
-    program, path, progress = rules.program, work.path, work.progress
-    first_choice, goes_on = rules.first, selecting.goes_on
-    waits, ends = selecting.waits, selecting.ends
-    start, last_live = progress.start, work.last_live
-    row, state, depth = start, first, np.int64(0)
-    choice = first_choice[first]
+    program = rules.program
+    path = work.path
+    progress = work.progress
+    first_choice = rules.first_choice
+    may_continue = selecting.may_continue
+    waits = selecting.waits
+    ends = selecting.ends
+    start = progress.start
+    last_live = work.last_live
+    row = start
+    state = first_state
+    depth = np.int64(0)
+    choice = first_choice[first_state]
     blocked = matches = reads = forks = deepest = np.int64(0)
     status = np.int64(layout.DONE)
     while True:
-        end_of_choices, kind = first_choice[state + 1], ends[state]
+        end_of_choices = first_choice[state + 1]
+        kind = ends[state]
         if last_live.shape[0] > 0:
             last_live[start] = max(last_live[start], row)
         if progress.best_start >= 0:
-            # A match that is complete earlier is better; with the same start, earlier positions.
+            # Only a match that is complete before the best one is better. From the same starting
+            # row, one that is complete together with it may be, too, if its rows come earlier.
             end = min(end, progress.best_end + int(progress.best_start == start))
         position = Position(row, end, state, choice, depth, blocked, matches)
-        result = try_choices(
+        choice, blocked, matches, status = try_choices(
             position, rules, selecting, rows, work, conditions, negation, table, tracing
         )
-        choice, blocked, matches, status = result
         if tracing is not None:
             if tracing.is_full:
                 status = ACCEPTED
@@ -186,17 +220,19 @@ def search_from(
             return status
         reads += 1
         if choice < end_of_choices:
-            depth, row = depth + 1, row + 1
+            depth = depth + 1
+            row = row + 1
             if depth > deepest:
                 deepest = depth
             state = program[choice, layout.TARGET]
-            blocked = np.int64(0 if goes_on[state] else BLOCKED)
+            blocked = np.int64(0 if may_continue[state] else BLOCKED)
             choice = first_choice[state]
             continue
         if depth > 0 and row < end and blocked == 0 and waits[state] >= 0:
             if tracing is not None:
                 tracing.note_skipped(row, depth)
-            row, state = row + 1, waits[state]
+            row = row + 1
+            state = waits[state]
             choice = first_choice[state]
             continue
         if depth > 0 and row >= end and kind != 0:
@@ -212,21 +248,33 @@ def search_from(
         if depth == 0:
             break
         depth -= 1
-        row, choice = path[layout.PATH_ROWS, depth], path[layout.PATH_CHOICES, depth]
-        marks = path[layout.PATH_MARKS, depth]
-        bit = program[choice, layout.MEMO]
-        if marks >> 2 == matches and bit >= 0:
-            if not remember_failure(work.memo, progress, bit, row + 1):
+        row = path[layout.PATH_ROWS, depth]
+        choice = path[layout.PATH_CHOICES, depth]
+        mark = path[layout.PATH_MARKS, depth]
+        memo_number = program[choice, layout.MEMO]
+        if unpack_matches(mark) == matches and memo_number >= 0:
+            if not remember_failure(work.memo, progress, memo_number, row + 1):
                 return layout.MEMO_FULL
-        state, blocked, choice = program[choice, layout.SOURCE], marks & 3, choice + 1
+        state = program[choice, layout.SOURCE]
+        blocked = unpack_blocked(mark)
+        choice = choice + 1
         forks += 1
-    counters = work.counters  # the search has gone back once for each fork
+    count_search(reads, forks, depth, deepest, work.counters)
+    return int(status)
+
+
+@spliced
+def count_search(reads: int, forks: int, depth: int, deepest: int, counters: IntArray) -> None:
+    """Count what the search from a starting row has done.
+
+    It has gone back once for each fork, so it has followed one run more than that. At the end its
+    path has `depth` rows, and at most it had `deepest` rows.
+    """
     counters[layout.READS] += reads
     counters[layout.FORKS] += forks
     counters[layout.RUNS_CREATED] += forks + 1
     counters[layout.NODES_CREATED] += forks + depth
     counters[layout.MOST_LIVE] = max(counters[layout.MOST_LIVE], deepest)
-    return int(status)
 
 
 class Position(NamedTuple):
@@ -259,16 +307,22 @@ def try_choices(
         The choice that maps the row, or the index after the last choice; the new values of
         `blocked` and `matches`; and DONE, ACCEPTED if the search is over, or another status.
     """
-    program, path = rules.program, work.path
-    row, end, depth, choice = position.row, position.end, position.depth, position.choice
-    blocked, matches = position.blocked, position.matches
-    end_of_choices, kind = rules.first[position.state + 1], selecting.ends[position.state]
+    program = rules.program
+    path = work.path
+    row = position.row
+    end = position.end
+    depth = position.depth
+    choice = position.choice
+    blocked = position.blocked
+    matches = position.matches
+    end_of_choices = rules.first_choice[position.state + 1]
+    kind = selecting.ends[position.state]
     status = np.int64(layout.DONE)
     while choice < end_of_choices:
         target = program[choice, layout.TARGET]
         if target == layout.ACCEPT:
             answer = is_match(choice, row, depth, rules, rows, work, conditions, negation)
-            if answer > layout.CONDITION_FAILED:
+            if is_failure_status(answer):
                 status = np.int64(answer)
                 break
             if tracing is not None:
@@ -285,7 +339,7 @@ def try_choices(
                 else:
                     status = np.int64(layout.OUTPUT_FULL)
                     break
-        elif row < end and (blocked != STOPPED or target < 0 or not selecting.goes_on[target]):
+        elif row < end and (blocked != STOPPED or target < 0 or not selecting.may_continue[target]):
             answer = evaluate_choice(
                 choice, row, depth, program, rows.satisfied, path, work.progress, conditions
             )
@@ -296,7 +350,7 @@ def try_choices(
                 tracing.note_answer(answer, choice, row, depth)
             if answer == HOLDS and target >= 0:
                 blocked = max(blocked, program[choice, layout.BLOCKS])
-                push(choice, row, depth, 4 * matches + blocked, path)
+                push(choice, row, depth, pack_mark(matches, blocked), path)
                 answer = is_worth_following(choice, row, depth, program, work, conditions, table)
                 if answer < 0:
                     status = np.int64(-answer)
@@ -372,22 +426,41 @@ def is_worth_following(
     It need not be if it is known to fail, or if a run with the same future has come there. The row
     is the one in the path after `depth` others.
     """
-    progress, bit = work.progress, program[choice, layout.MEMO]
+    progress = work.progress
+    memo_number = program[choice, layout.MEMO]
     answer = np.int64(HOLDS)
-    if bit >= 0 and has_failed(work.memo, progress, bit, row + 1):
+    if memo_number >= 0 and has_failed(work.memo, progress, memo_number, row + 1):
         answer = np.int64(HOLDS_NOT)
     if table is not None:
-        if answer == HOLDS and bit < 0:
+        if answer == HOLDS and memo_number < 0:
             answer = np.int64(note_state(choice, row, depth, program, conditions, table, progress))
     return int(answer)
 
 
+@inlined
+def pack_mark(matches: int, blocked: int) -> int:
+    """Return the number of matches before a row of the path, and its `blocked`, as one number."""
+    return 4 * matches + blocked
+
+
+@inlined
+def unpack_matches(mark: int) -> int:
+    """Return the number of matches in a mark of `pack_mark`."""
+    return mark >> 2
+
+
+@inlined
+def unpack_blocked(mark: int) -> int:
+    """Return `blocked` in a mark of `pack_mark`."""
+    return mark & 3
+
+
 @spliced
-def push(choice: int, row: int, depth: int, marks: int, path: IntArray) -> None:
-    """Put a row that is mapped onto the path."""
+def push(choice: int, row: int, depth: int, mark: int, path: IntArray) -> None:
+    """Put a row that is mapped onto the path. For `mark`, see `pack_mark`."""
     path[layout.PATH_ROWS, depth] = row
     path[layout.PATH_CHOICES, depth] = choice
-    path[layout.PATH_MARKS, depth] = marks
+    path[layout.PATH_MARKS, depth] = mark
 
 
 @kernel
@@ -399,11 +472,11 @@ def search_matches(
     conditions: RunConditions,
     negation: NegationArrays | None,
 ) -> int:
-    """Search for matches from `progress` on; return a status. `starts` explains this loop."""
+    """Search for matches from `progress` on; return a status. `search_loop` explains this loop."""
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
-        while status == layout.DONE and find_start(rows.begins, progress):
+        while status == layout.DONE and find_start(rows.may_begin, progress):
             status = np.int64(search_start(rules, selecting, rows, work, conditions, negation))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
@@ -422,7 +495,7 @@ def search_live_runs(
     table: IntArray,
     starts: RunStarts,
 ) -> int:
-    """Search for live runs from `progress` on; return a status. `starts` explains this loop.
+    """Search for live runs from `progress` on; return a status. `search_loop` explains this loop.
 
     For a starting row without a match, it finds the most preferred run that is live where its
     window ends. By its rules no other run is a match, and the search is over with the first run
@@ -438,7 +511,7 @@ def search_live_runs(
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
-        while status == layout.DONE and find_start(rows.begins, progress):
+        while status == layout.DONE and find_start(rows.may_begin, progress):
             status = np.int64(
                 find_live_run(rules, selecting, rows, work, conditions, table, starts)
             )
@@ -470,19 +543,21 @@ def search_start(
         DONE, or another status; then nothing has been written.
     """
     progress = work.progress
-    start, end = progress.start, begin_start(rows.window_end, progress)
-    matches, mapped = progress.matches, progress.mapped
+    start = progress.start
+    end = begin_start(rows.window_end, progress)
+    matches = progress.match_count
+    mapped = progress.mapped_count
     status = np.int64(layout.DONE)
-    for first in range(selecting.starts):
+    for first_state in range(selecting.starts):
         if status == layout.DONE:
             status = np.int64(
                 search_from(
-                    first, end, rules, selecting, rows, work, conditions, negation, None, None
+                    first_state, end, rules, selecting, rows, work, conditions, negation, None, None
                 )
             )
     if status == ACCEPTED:
         length = progress.best_length
-        status = np.int64(write_path(layout.PATH_ROWS, length, work))
+        status = np.int64(write_path_row(layout.PATH_ROWS, length, work))
         if status == layout.DONE:
             path_choices = work.path[layout.PATH_CHOICES, :length]
             path_rows = work.path[layout.PATH_ROWS]
@@ -490,7 +565,8 @@ def search_start(
     if status == layout.DONE and progress.start == start:
         status = np.int64(go_on_after(start, work))
     if status != layout.DONE:
-        progress.matches, progress.mapped = matches, mapped
+        progress.match_count = matches
+        progress.mapped_count = mapped
     return int(status)
 
 
@@ -502,12 +578,12 @@ def go_on_after(start: int, work: SkippingWork) -> int:
         DONE or OUTPUT_FULL.
     """
     progress = work.progress
-    best_end = min(progress.best_end, progress.upper - 1)
+    best_end = min(progress.best_end, progress.partition_end - 1)
     if progress.best_start < 0 or start < best_end:
         progress.start = start + 1
         return layout.DONE
     progress.completed = progress.best_end
-    status = write_path(layout.PATH_BEST_ROWS, progress.best_length, work)
+    status = write_path_row(layout.PATH_BEST_ROWS, progress.best_length, work)
     if status == layout.DONE:
         forget(progress.best_end + 1, progress)
         begin_at(progress.best_end + 1, progress)
@@ -532,20 +608,23 @@ def find_live_run(
     Returns:
         DONE or another status.
     """
-    progress, start = work.progress, work.progress.start
-    kind, end = starts.kind[start], rows.window_end[start]
+    progress = work.progress
+    start = work.progress.start
+    kind = starts.kind[start]
+    end = rows.window_end[start]
     status = np.int64(layout.DONE)
     if kind != NOTHING and (kind != UNFINISHED or starts.unfinished_in[0] != progress.partition):
-        if rules.forgets and starts.number[start] != progress.number:
+        if rules.forgets and starts.number[start] != progress.match_number:
             forget(start, progress)
-        progress.number = starts.number[start]
-        progress.completed, progress.match_kind = end, kind
+        progress.match_number = starts.number[start]
+        progress.completed = end
+        progress.match_kind = kind
         begin_states(progress)
         status = np.int64(
             search_from(0, end, rules, selecting, rows, work, conditions, None, table, None)
         )
         if status == ACCEPTED:
-            status = np.int64(write_path(layout.PATH_ROWS, progress.best_length, work))
+            status = np.int64(write_path_row(layout.PATH_ROWS, progress.best_length, work))
             if status == layout.DONE and kind == UNFINISHED:
                 starts.unfinished_in[0] = progress.partition
     if status == layout.DONE:
@@ -553,19 +632,34 @@ def find_live_run(
     return int(status)
 
 
-class SkippingSearch(SelectionPathSearch[SkippingWork]):
+class SkippingSearch(PathSearch[SkippingWork]):
     """A search of one run at a time that may skip rows."""
 
     progress: SkippingProgress
-    progress_kind = SkippingProgress
+    progress_class = SkippingProgress
+
+    def __init__(
+        self, task: Task, arrays: SearchInput, capacity: Capacity, counters: IntArray | None = None
+    ) -> None:
+        self.last_live = find_last_live(task, arrays)
+        super().__init__(task, arrays, capacity, counters)
+        if task.absent or needs_release_times(task):
+            # A run without a match may still matter: for a negation, or for when it was live last.
+            self.remember_nothing()
+
+    @property
+    def shapes(self) -> Shapes:
+        """Return the arrays of `PathSearch`, with the rows of the path and the best match."""
+        path: Shapes = {"path": ((layout.PATH_SIZE, self.sizes[layout.PATH_FULL]), np.int64)}
+        return super().shapes | path
 
     def make_work(self) -> SkippingWork:
         """Return what the kernel works in."""
         return SkippingWork(
             progress=self.progress,
             output=self.output,
-            path=self.memory["path"],
-            memo=self.memory["memo"],
+            path=self.working_arrays["path"],
+            memo=self.working_arrays["memo"],
             counters=self.counted,
             last_live=self.last_live,
         )
@@ -576,7 +670,9 @@ class MatchSearch(SkippingSearch):
 
     kernel = Kernel(search_matches, search_start, begin_partition)
 
-    def arguments(self) -> tuple[object, ...]:
+    def build_arguments(self) -> tuple[object, ...]:
         """Return the arguments of the kernel."""
-        rules, selecting, rows = self.rules, self.selecting, self.arrays.rows
+        rules = self.rules
+        selecting = self.selecting
+        rows = self.arrays.rows
         return rules, selecting, rows, self.work, self.conditions, self.arrays.negation

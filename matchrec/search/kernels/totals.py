@@ -1,8 +1,8 @@
 """The kernel of `search.totals`: aggregates over all matches, carried along the runs.
 
 It goes over the runs as `all_matches` does, and no match is built. What each run carries is
-explained in `ways`. What is added to a group cannot be taken back, so all room that a row may need
-is there before the row is searched.
+explained in `carried_totals`. What is added to a group cannot be taken back, so all room that a row
+may need is there before the row is searched.
 """
 
 from collections.abc import Iterator
@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from matchrec.jit.decorators import kernel, spliced
+from matchrec.search.kernel_search import Kernel, Shapes
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.all_matches import (
     AllMatchesWork,
@@ -18,6 +19,7 @@ from matchrec.search.kernels.all_matches import (
     begin_partition,
     step_runs,
 )
+from matchrec.search.kernels.carried_totals import WAYS
 from matchrec.search.kernels.layout import (
     NegationArrays,
     RowArrays,
@@ -26,11 +28,9 @@ from matchrec.search.kernels.layout import (
     SelectionRules,
     TotalArrays,
 )
-from matchrec.search.kernels.starts import find_start, go_to_next_partition
-from matchrec.search.kernels.ways import WAYS
+from matchrec.search.kernels.search_loop import find_start, go_to_next_partition
 from matchrec.search.live_runs import LiveRuns, count_node_columns, find_extremes
 from matchrec.search.matches import DOUBLE_WORD, Matches, make_one_row_matches
-from matchrec.search.search import Kernel, Shapes
 
 
 @kernel
@@ -43,11 +43,11 @@ def search(
     negation: NegationArrays | None,
     totals: TotalArrays,
 ) -> int:
-    """Search from `progress` on; return a status. `starts` explains this loop."""
+    """Search from `progress` on; return a status. `search_loop` explains this loop."""
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
-        while status == layout.DONE and find_start(rows.begins, progress):
+        while status == layout.DONE and find_start(rows.may_begin, progress):
             status = np.int64(
                 search_start(rules, selecting, rows, work, conditions, negation, totals)
             )
@@ -73,26 +73,27 @@ def search_start(
     Returns:
         DONE, or another status; then no group has been changed.
     """
-    progress, nodes = work.progress, work.nodes
+    progress = work.progress
+    nodes = work.nodes
     row = progress.start
-    if progress.count == 0:
-        work.counters[layout.NODES_PRUNED] += progress.nodes
-        progress.nodes = 0
-    elif 2 * progress.nodes > nodes.shape[0]:
+    if progress.run_count == 0:
+        work.counters[layout.NODES_PRUNED] += progress.node_count
+        progress.node_count = 0
+    elif 2 * progress.node_count > nodes.shape[0]:
         return layout.NODES_FULL
-    most_runs = totals.widest * (progress.count + selecting.starts)
+    most_runs = totals.max_branches * (progress.run_count + selecting.starts)
     if most_runs > work.runs.shape[1]:
         return layout.RUNS_FULL
-    if progress.nodes + 2 * most_runs > nodes.shape[0]:
+    if progress.node_count + 2 * most_runs > nodes.shape[0]:
         return layout.NODES_FULL
-    node_count = progress.nodes
+    node_count = progress.node_count
     progress.stamp += 1
     status = step_runs(row, rules, selecting, rows, work, conditions, negation, totals)
     if status != layout.DONE:
-        progress.nodes = node_count
+        progress.node_count = node_count
         return status
     progress.bank = 1 - progress.bank
-    progress.count = progress.runs
+    progress.run_count = progress.next_run_count
     progress.start = row + 1
     return layout.DONE
 
@@ -103,9 +104,9 @@ class TotalsSearch(RunsSearch):
     kernel = Kernel(search, search_start, begin_partition)
     may_use_python = False  # totals are compiled at once: each is two words that wrap
 
-    def arguments(self) -> tuple[object, ...]:
+    def build_arguments(self) -> tuple[object, ...]:
         """Return the arguments of the kernel."""
-        return *super().arguments(), self.arrays.totals
+        return *super().build_arguments(), self.arrays.totals
 
     @property
     def shapes(self) -> Shapes:
@@ -119,11 +120,11 @@ class TotalsSearch(RunsSearch):
         They are always pruned, even in a small buffer, because only live runs need their nodes.
         """
         self.prune()
-        nodes = int(self.progress.nodes)
-        runs = int(self.progress.count)
+        nodes = int(self.progress.node_count)
+        runs = int(self.progress.run_count)
         assert self.arrays.totals is not None
         assert self.selecting is not None
-        new_nodes = 2 * self.arrays.totals.widest * (runs + self.selecting.starts)
+        new_nodes = 2 * self.arrays.totals.max_branches * (runs + self.selecting.starts)
         return 2 * (nodes + new_nodes) <= self.sizes[layout.NODES_FULL]
 
     def restore(self, live: LiveRuns) -> None:
@@ -152,7 +153,7 @@ class TotalsSearch(RunsSearch):
         assert totals is not None
         group = np.flatnonzero(totals.groups[:, WAYS + DOUBLE_WORD])
         starts = self.arrays.rows.starts
-        if totals.grouped == layout.BY_PARTITION:
+        if totals.grouping == layout.BY_PARTITION:
             partition = group
             row = starts[group]
         else:

@@ -30,7 +30,7 @@ import pyarrow as pa
 
 from matchrec.compile.rule_set import Version
 from matchrec.errors.streams import checkpoint_of_other_query
-from matchrec.search.partitions import IntArray, find_starts_of_groups, list_positions
+from matchrec.search.partitions import IntArray, find_group_starts, list_positions
 from matchrec.spark.transport import PandasEncoding
 from matchrec.worker import wire
 from matchrec.worker.arrays import encode_equal, number_rows, read_flags, read_integers, take_column
@@ -155,7 +155,7 @@ class ByKey:
 
     def take(self, keys: IntArray) -> ByKey:
         """Return the values of some keys, in the order of `keys`. A key may be taken twice."""
-        indices = list_positions(find_starts_of_groups(self.sizes)[keys], self.sizes[keys])
+        indices = list_positions(find_group_starts(self.sizes)[keys], self.sizes[keys])
         return ByKey(self.values[indices], self.sizes[keys])
 
     def followed_by(self, others: ByKey) -> ByKey:
@@ -329,7 +329,7 @@ class ArrivedRows:
         key = np.append(np.repeat(keys, kept.sizes), np.repeat(keys, new.sizes))
         indices = indices[np.argsort(key, kind="stable")]
         rows = self.rows.take(pa.array(indices)).combine_chunks()
-        starts = find_starts_of_groups(kept.sizes + new.sizes)
+        starts = find_group_starts(kept.sizes + new.sizes)
         return SearchRows(rows, starts, new.sizes, indices, watermark)
 
 

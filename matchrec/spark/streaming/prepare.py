@@ -37,7 +37,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import PartitionEnd, list_negations, walk_pattern
 from matchrec.plan.text import Template
 from matchrec.search.incremental import keeps_values
-from matchrec.search.records import compile_task
+from matchrec.search.kernel_input import compile_task
 from matchrec.spark import types
 from matchrec.spark.columns import KnownFields, Preparation, RowColumns, add_columns
 from matchrec.spark.environment import use_own_interpreter
@@ -310,7 +310,7 @@ def check_executable(executable: Executable) -> None:
         return
     if executable.strategy.algorithm != "breadth_first":
         raise streams.algorithm_over_stream(algorithm=executable.strategy.algorithm)
-    if any(isinstance(call, Aggregated) for call in task.calls()):
+    if any(isinstance(call, Aggregated) for call in task.list_calls()):
         raise streams.list_over_stream()
     # ranks are of the rows of one call, so no run may keep one until the next call
     ranked = frozenset(

@@ -18,6 +18,7 @@ import pyarrow as pa
 from matchrec.compile.executable import Executable, Lookaround
 from matchrec.compile.rule_set import Version
 from matchrec.output.reads import ReadMatchNumber
+from matchrec.search.kernel_input import compile_task
 from matchrec.search.partitions import (
     NO_EDGE,
     BoolArray,
@@ -26,7 +27,6 @@ from matchrec.search.partitions import (
     Partitions,
     list_positions,
 )
-from matchrec.search.records import compile_task
 from matchrec.spark.streaming.arrival import ByKey, KeyStates, SearchRows
 from matchrec.worker import wire
 from matchrec.worker.arrays import read_integers, take_column

@@ -20,17 +20,17 @@ from matchrec.search.incremental import (
     SearchCall,
     SearchState,
     find_possible_starts,
+    find_windows_between,
     from_arrays,
-    new_state,
+    make_empty_state,
     to_arrays,
-    windows_between,
 )
-from matchrec.search.interface import Task
+from matchrec.search.kernel_input import compile_task
 from matchrec.search.live_runs import count_node_columns, find_extremes
 from matchrec.search.matches import Matches
 from matchrec.search.partitions import BoolArray, IntArray, Partitions, list_positions
-from matchrec.search.records import compile_task
 from matchrec.search.selection import join_chunks
+from matchrec.search.task import Task
 from matchrec.spark.streaming.arrival import (
     Array,
     ByKey,
@@ -66,7 +66,7 @@ class SelectingSearch(KeySearch):
         """Return the states of one key that has had no events."""
         task = self.executable.task
         compiled = compile_task(task, len(self.executable.crossing.integers))
-        arrays = to_arrays(new_state(compiled.registers, count_node_columns(task)))
+        arrays = to_arrays(make_empty_state(compiled.registers, count_node_columns(task)))
         return {name: ByKey.concatenate([array]) for name, array in arrays.items()}
 
     def search(self, states: KeyStates, rows: SearchRows) -> Searching:
@@ -120,7 +120,7 @@ class SelectingSearch(KeySearch):
             for matches in search.find_matches():
                 if matches.count:
                     yield moved(task, matches, key, rows_of_key.first)
-        new_state, kept = search.answer()
+        new_state, kept = search.finish()
         return self.find_states(rows_of_key, call, new_state, kept)
 
     def find_quiet_keys(self, states: KeyStates, rows: NumberedRows) -> BoolArray:
@@ -166,7 +166,7 @@ class SelectingSearch(KeySearch):
         Args:
             rows: the rows of the key.
             call: what was searched.
-            state: the state of its search, see `ResumedSearch.answer`.
+            state: the state of its search, see `ResumedSearch.finish`.
             kept: the rows before `call.stop` that it needs, likewise.
         """
         stop = call.stop
@@ -176,7 +176,7 @@ class SelectingSearch(KeySearch):
         ends = rows.window_times[starts][~call.ended[starts]].tolist()
         ends += rows.window_times[stop : stop + 1].tolist()
         if rows.neighbour_window_times is not None:
-            waiting, window = windows_between(self.executable.task, live)
+            waiting, window = find_windows_between(self.executable.task, live)
             last_rows = kept[live.last_rows[waiting]]
             ends += rows.neighbour_window_times[window, last_rows].tolist()
         is_idle = state.is_idle & self.may_forget(np.array([state.numbered]))
@@ -269,7 +269,7 @@ class NumberedRows:
         """Return the rows of one key, given its index."""
         begin, end = self.partitions.starts[key : key + 2].tolist()
         rows = slice(begin, end)
-        partitions = self.partitions.only(key)
+        partitions = self.partitions.take_partition(key)
         numbers = self.numbers[rows]
         if self.executable.window_rows is not None:  # rows that were dropped count
             window_end = np.searchsorted(numbers, numbers + self.executable.window_rows)

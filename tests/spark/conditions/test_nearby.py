@@ -162,7 +162,7 @@ def worker_bits(executable: Executable, prepared: Prepared) -> list[bool]:
     partitions = encode_partitions(executable, table, starts)
     found = satisfy_nearby(partitions, executable.nearby)
     (condition,) = executable.task.conditions
-    assert executable.task.looks_only_at_data
+    assert executable.task.reads_only_data
     assert condition.row_condition is not None
     bits = found.satisfied[:, 0] >> np.uint64(condition.row_condition) & np.uint64(1)
     return [bool(bit) for bit in bits]

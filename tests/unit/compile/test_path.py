@@ -16,7 +16,7 @@ from matchrec.errors import MatchRecognizePlanError
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
-from matchrec.search import records
+from matchrec.search import kernel_input
 from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
 from tests.tasks.linking import draft_query, link
@@ -56,10 +56,10 @@ def test_the_pattern_is_compiled_and_folded_once(plan: MatchPlan) -> None:
 @PLANS
 def test_a_worker_compiles_nothing_again(plan: MatchPlan) -> None:
     received = pickle.loads(pickle.dumps(linked(plan)))
-    records.make_arrays.cache_clear()
+    kernel_input.build_task_arrays.cache_clear()
     with mock.patch.object(nfa, "fold", side_effect=AssertionError):
-        first = records.compile_task(received.task, 1)
-        assert records.compile_task(received.task, 1) is first
+        first = kernel_input.compile_task(received.task, 1)
+        assert kernel_input.compile_task(received.task, 1) is first
 
 
 @pytest.fixture

@@ -25,10 +25,10 @@ from matchrec.output.reads import (
 from matchrec.output.rows import find_output_rows
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo
 from matchrec.plan.expression import End, Navigation, Semantics
-from matchrec.search.interface import Room
 from matchrec.search.matches import Matches
 from matchrec.search.partitions import Partitions
 from matchrec.search.strategies import SearchAlgorithm
+from matchrec.search.task import Capacity
 from matchrec.syntax.row_pattern import parse_row_pattern
 from matchrec.worker.arrays import order_floats
 from tests.quick.scale import examples
@@ -71,8 +71,10 @@ def test_chains_are_read_as_the_rows_written_out(
 ) -> None:
     query, partitions = case
     task, rows = query.task(), partitions.rows
-    room = data.draw(st.sampled_from([Room(), Room(rows=3, matches=2, memory=1)]))
-    algorithm = SearchAlgorithm("backtracking", room)
+    capacity = data.draw(
+        st.sampled_from([Capacity(), Capacity(mapped_rows=3, matches=2, initial_rows=1)])
+    )
+    algorithm = SearchAlgorithm("backtracking", capacity)
     chained = list(search(algorithm, replace(task, chained=True), partitions))
     plain = list(search(algorithm, task, partitions))
     variable = data.draw(st.sampled_from([None, *query.variables]))

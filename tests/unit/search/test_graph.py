@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 from matchrec.conditions.run_condition import Reduction
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, make_concatenation
-from matchrec.search.interface import Room
 from matchrec.search.matches import Matches
 from matchrec.search.strategies import SearchAlgorithm
+from matchrec.search.task import Capacity
 from matchrec.spark.after.expand import list_paths
 from tests.properties.test_selection import STOCK, rising
 from tests.quick.scale import examples
 from tests.tasks.contiguous import Rows, search
 from tests.tasks.selection import SelectionQuery, WindowedRows, run_algorithm, task
 
-ROOM = Room()
+CAPACITY = Capacity()
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,13 @@ class Pointer:
     completes: bool
 
 
-def graph(query: SelectionQuery, rows: WindowedRows, room: Room = ROOM) -> list[list[Pointer]]:
+def graph(
+    query: SelectionQuery, rows: WindowedRows, capacity: Capacity = CAPACITY
+) -> list[list[Pointer]]:
     """The pointers of each partition; rows are numbered over all partitions."""
     asked = task(replace(query, output=MatchOutput.GRAPH))
     partitions = rows.partitions(query.variables)
-    (found,) = search(SearchAlgorithm("breadth_first", room), asked, partitions)
+    (found,) = search(SearchAlgorithm("breadth_first", capacity), asked, partitions)
     all_pointers = list(pointers_of(found, query.variables))
     count = len(partitions.starts) - 1
     return [
@@ -114,14 +116,16 @@ def linear_cases(draw: st.DrawFn) -> tuple[SelectionQuery, WindowedRows]:
 
 
 @settings(max_examples=examples(100), deadline=None, database=None)
-@given(linear_cases(), st.sampled_from([ROOM, Room(rows=3, matches=2, memory=1)]))
+@given(
+    linear_cases(), st.sampled_from([CAPACITY, Capacity(mapped_rows=3, matches=2, initial_rows=1)])
+)
 def test_every_match_is_unwound_by_version(
-    case: tuple[SelectionQuery, WindowedRows], room: Room
+    case: tuple[SelectionQuery, WindowedRows], capacity: Capacity
 ) -> None:
     query, rows = case
     unwound = [
         tuple((pointers[place].row, pointers[place].state) for place in path)
-        for pointers in graph(query, rows, room)
+        for pointers in graph(query, rows, capacity)
         for path in list_paths(pointers)
     ]
     expected = run_algorithm(SearchAlgorithm("breadth_first"), query, rows)

@@ -20,14 +20,14 @@ from matchrec.search.incremental import (
     SearchState,
     find_possible_starts,
     from_arrays,
-    new_state,
+    make_empty_state,
     to_arrays,
 )
-from matchrec.search.interface import Task
+from matchrec.search.kernel_input import compile_task
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import IntArray, Partitions
-from matchrec.search.records import compile_task
 from matchrec.search.strategies import SearchAlgorithm
+from matchrec.search.task import Task
 from matchrec.spark.streaming.arrival import ColumnMap, Memory, dump, load
 from tests.generators.selection import cases, sequences
 from tests.quick.scale import examples
@@ -96,7 +96,7 @@ def chosen(rows: Partitions, numbers: IntArray) -> Partitions:
 
 
 def in_pieces(asked: Task, whole: Partitions, pieces: list[tuple[int, bool]]) -> list[Found]:
-    state = new_state(compile_task(asked, whole.integers).registers)
+    state = make_empty_state(compile_task(asked, whole.integers).registers)
     come, found = 0, []
     for size, clock in (*pieces, (whole.rows, True)):
         come = min(whole.rows, come + size)
@@ -118,7 +118,7 @@ def matches_and_answer(
 ) -> tuple[list[Matches], tuple[SearchState, IntArray]]:
     """What a call finds, and what the next one needs."""
     search = ResumedSearch(asked, state, call)
-    return list(search.find_matches()), search.answer()
+    return list(search.find_matches()), search.finish()
 
 
 def may_begin(asked: Task, call: SearchCall) -> bool:

@@ -5,16 +5,17 @@ import numpy as np
 from matchrec.automaton.program import GUARD_END, GUARD_START
 from matchrec.jit.decorators import kernel
 from matchrec.plan.clauses import SkipTo
+from matchrec.search.kernel_input import prepare_input
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.all_matches import AllMatchesProgress
 from matchrec.search.kernels.buffer import compact, unwind
 from matchrec.search.kernels.distances import DistanceProgress
-from matchrec.search.kernels.mapping import has_failed, is_anchored, remember_failure
-from matchrec.search.kernels.order import MappedRows, mark_equal, settle_ties
+from matchrec.search.kernels.mapping import is_anchored
+from matchrec.search.kernels.match_order import MappedRows, mark_equal, settle_ties
+from matchrec.search.kernels.memo import has_failed, remember_failure
+from matchrec.search.kernels.search_loop import finish_match
 from matchrec.search.kernels.skipping import SkippingProgress
-from matchrec.search.kernels.starts import finish_match
-from matchrec.search.matches import find_targets, skip_rule
-from matchrec.search.records import prepare_input
+from matchrec.search.matches import encode_skip, find_targets
 from tests.tasks.contiguous import query, words
 
 
@@ -24,7 +25,7 @@ def callable_kernel(function):
 
 def test_a_ring_of_four_rows_remembers_the_four_from_the_starting_row_on() -> None:
     bits = np.zeros((4, 2), np.uint8)
-    progress = layout.new_record(layout.RememberedRows)
+    progress = layout.make_record(layout.RememberedRows)
     remember, failed = callable_kernel(remember_failure), callable_kernel(has_failed)
     assert remember(bits, progress, 9, 3)
     assert failed(bits, progress, 9, 3)
@@ -54,8 +55,8 @@ def test_matches_that_are_found_out_of_order_are_sorted_and_equal_ones_marked() 
 
 
 def test_anchors() -> None:
-    anchored, progress = callable_kernel(is_anchored), layout.new_record(layout.Progress)
-    progress.lower, progress.upper = 3, 9
+    anchored, progress = callable_kernel(is_anchored), layout.make_record(layout.Progress)
+    progress.partition_begin, progress.partition_end = 3, 9
     assert anchored(GUARD_START, 3, progress)
     assert not anchored(GUARD_START, 4, progress)
     assert anchored(GUARD_END, 9, progress)
@@ -74,13 +75,13 @@ def test_a_finished_match_sets_the_next_starting_row() -> None:
         members = {"B": frozenset([1])}
         program[:, layout.IS_TARGET] = find_targets(variable, members, np.arange(3))
         found = np.zeros((4, 2), np.int64)
-        progress = layout.new_record(layout.RememberedRows)
+        progress = layout.make_record(layout.RememberedRows)
         progress.match_limit = layout.NO_LIMIT
-        own = rules._replace(program=program, skip=skip_rule(to))
+        own = rules._replace(program=program, skip=encode_skip(to))
         output = layout.OutputArrays(found, taken, np.zeros(0, np.int64))
         status = callable_kernel(finish_match)(10, length, own, output, progress, None)
         assert found[:, 0].tolist()[:3] == [0, 1, 10]
-        assert found[layout.FOUND_OFFSET, 1] == length
+        assert found[layout.MATCH_OFFSET, 1] == length
         return status, int(progress.start)
 
     assert finished(SkipTo.NEXT_ROW) == (layout.DONE, 11)
@@ -96,10 +97,10 @@ def test_compacting_keeps_what_runs_and_the_best_match_reach() -> None:
     runs = np.zeros((2, 2, layout.RUN_SIZE), np.int64)
     runs[0, 0] = 1, 4, 0
     runs[0, 1] = -8, 3, 0  # waits with a failed condition: its node is a choice
-    progress = layout.new_record(layout.BufferState)
-    progress.nodes, progress.count, progress.best_node = 5, 2, 2
+    progress = layout.make_record(layout.BufferState)
+    progress.node_count, progress.run_count, progress.best_node = 5, 2, 2
     compact(0, None, runs, nodes, np.empty(5, np.int32), progress)
-    assert progress.nodes == 3
+    assert progress.node_count == 3
     assert nodes[:3].tolist() == [[7, -1], [9, 0], [6, 1]]
     assert runs[0, :, layout.RUN_NODE].tolist() == [2, 3]
     assert progress.best_node == 1
@@ -117,7 +118,7 @@ def test_no_progress_begins_with_all_fields_of_another() -> None:
     """Otherwise numba runs code that was compiled for the shorter one, and warns."""
     kinds = classes_below(layout.Progress)
     assert {DistanceProgress, SkippingProgress, AllMatchesProgress} <= kinds
-    fields = [tuple(layout.fields_of(kind)) for kind in kinds]
+    fields = [tuple(layout.list_fields(kind)) for kind in kinds]
     for own in fields:
         assert len(set(own)) == len(own)
         longer = [other for other in fields if len(other) > len(own)]
@@ -125,10 +126,10 @@ def test_no_progress_begins_with_all_fields_of_another() -> None:
 
 
 def test_conditions_and_python_see_the_progress_of_a_search() -> None:
-    progress = layout.new_record(SkippingProgress)
+    progress = layout.make_record(SkippingProgress)
     read_by_conditions = layout.view_progress(progress)
     read_by_python = layout.share_with_python(progress)
-    progress.number, read_by_python.upper, progress.best_start = 7, 9, 5
-    assert (read_by_conditions.number, read_by_conditions.upper) == (7, 9)
-    assert layout.share_with_python(read_by_conditions).number == 7
-    assert (read_by_python.best_start, progress.upper) == (5, 9)
+    progress.match_number, read_by_python.partition_end, progress.best_start = 7, 9, 5
+    assert (read_by_conditions.match_number, read_by_conditions.partition_end) == (7, 9)
+    assert layout.share_with_python(read_by_conditions).match_number == 7
+    assert (read_by_python.best_start, progress.partition_end) == (5, 9)

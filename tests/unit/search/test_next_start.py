@@ -9,12 +9,12 @@ import pytest
 
 from matchrec.jit.decorators import kernel
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.starts import (
+from matchrec.search.kernels.search_loop import (
     NO_ROW,
-    distance_to_next_start,
+    compute_skip_distance,
+    fill_next_starts,
+    find_next_start,
     go_on_from,
-    next_start,
-    next_starts,
 )
 
 A, B = 0, 1
@@ -38,7 +38,7 @@ def test_it_goes_on_some_rows_after_the_first_or_last_target(
 ) -> None:
     rows = range(10, 10 + 9 * apart, apart)
     positions = np.array(rows, np.int64)
-    compiled = kernel(next_start.py_func)
+    compiled = kernel(find_next_start.py_func)
     for rule, word in itertools.product(RULES, WORDS):
         mapped = np.array(word, np.int16)
         own = None if apart == 1 else positions[: len(word)]
@@ -48,7 +48,7 @@ def test_it_goes_on_some_rows_after_the_first_or_last_target(
 
 @pytest.mark.parametrize("wanted", [[True, True], [False, True]], ids=["any row", "rows of B"])
 def test_row_by_row_it_is_the_same(wanted: list[bool]) -> None:
-    one_row_earlier = kernel(distance_to_next_start.py_func)
+    one_row_earlier = kernel(compute_skip_distance.py_func)
     for rule, word in itertools.product(RULES, filter(None, WORDS)):
         distance = NO_ROW
         for variable in reversed(word):
@@ -62,12 +62,12 @@ def test_many_matches_at_once() -> None:
     starts, offsets = np.array([4, 6, 9]), np.array([0, 2, 2, 3])
     mapped, rows = np.array([A, B, A], np.int16), np.array([4, 7, 9])
     to_b = layout.SkipRule(backwards=False, past=0)
-    next_starts(to_b, np.array([False, True]), starts, offsets, mapped, rows, found)
+    fill_next_starts(to_b, np.array([False, True]), starts, offsets, mapped, rows, found)
     assert found.tolist() == [7, 7, NO_ROW]
 
 
 def test_a_search_that_does_not_get_on_has_failed() -> None:
-    progress = layout.new_record(layout.Progress)
+    progress = layout.make_record(layout.Progress)
     progress.match_limit = 1
     compiled = kernel(go_on_from.py_func)
     assert compiled(12, 10, progress) == layout.DONE
@@ -75,6 +75,6 @@ def test_a_search_that_does_not_get_on_has_failed() -> None:
     assert compiled(NO_ROW, 10, progress) == layout.SKIP_TO_NO_ROW
     assert compiled(10, 10, progress) == layout.SKIP_TO_FIRST_ROW
     assert (progress.start, progress.row) == (12, 10)
-    progress.number = 1
+    progress.match_number = 1
     assert compiled(12, 10, progress) == layout.DONE
     assert progress.start == layout.NO_LIMIT  # as many matches as are sought

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from matchrec.search import selection
-from matchrec.search.interface import Room
+from matchrec.search.kernel_input import prepare_input
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.all_matches import RunsSearch
-from matchrec.search.records import prepare_input
 from matchrec.search.strategies import ALGORITHMS, SearchAlgorithm
+from matchrec.search.task import Capacity
 from tests.cases.pattern_notation import Question
 from tests.tasks.contiguous import search
 from tests.tasks.patterns import searchable
@@ -25,10 +25,10 @@ def test_little_is_held(skip: str) -> None:
     """Where a window bounds runs, it bounds what waits for them."""
     calls = "begin(a).one_or_more().allow_combinations().followed_by_any(b).within(9)"
     task, partitions = searchable(Question(calls, skip, timeouts=False, words=WORDS))
-    room = Room(matches=10)
+    capacity = Capacity(matches=10)
     arrays = prepare_input(task, partitions)
-    search = RunsSearch(task, arrays, room, None)
-    skipping, most, count = selection.ReleasingSearch(search, room, room), 0, 0
+    search = RunsSearch(task, arrays, capacity, None)
+    skipping, most, count = selection.ReleasingSearch(search, capacity, capacity), 0, 0
     for matches in skipping.find_matches():
         count += matches.count
         most = max(most, skipping.held.count)
@@ -37,7 +37,7 @@ def test_little_is_held(skip: str) -> None:
 
 
 def test_runs_that_a_match_leaves_no_room_for_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selection, "ROOM", Room(matches=10))
+    monkeypatch.setattr(selection, "SMALL_CAPACITY", Capacity(matches=10))
     calls = 'begin(a).followed_by_any("b").where("is_b AND x IS NULL AND last(a.x) IS NULL")'
     reads = {}
     for skip in ("", "past last event"):

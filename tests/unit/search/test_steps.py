@@ -20,11 +20,11 @@ from matchrec.conditions.run_condition import (
 from matchrec.conditions.types import Kind
 from matchrec.errors.run import failures
 from matchrec.plan.clauses import PartialMatches
-from matchrec.search.interface import Room, Task
 from matchrec.search.matches import RunFailure
 from matchrec.search.partial import PartialSearch, find_starts
 from matchrec.search.partitions import Frontier, Partitions
 from matchrec.search.strategies import ALGORITHMS, SearchAlgorithm, classify_time
+from matchrec.search.task import Capacity, Task
 from tests.tasks.by_python import python_takes_steps
 from tests.tasks.contiguous import query, search
 
@@ -65,7 +65,7 @@ def test_the_search_for_runs_without_a_match_ends_too() -> None:
     timed_out = PartialMatches(timed_out=True)
     hopeless = replace(task("(A | B)+ C", {"A": SOME, "C": NEVER}, 3), partial=timed_out)
     rows, none = ones(4), np.zeros(0, np.int64)
-    runs = PartialSearch(hopeless, rows, Room(), find_starts(hopeless, rows, none, none))
+    runs = PartialSearch(hopeless, rows, Capacity(), find_starts(hopeless, rows, none, none))
     with pytest.raises(RunFailure) as failure:
         list(runs.find_matches())
     assert failure.value.make_error is failures.too_many_steps
@@ -87,10 +87,10 @@ def test_each_partition_has_its_own_steps(algorithm: SearchAlgorithm) -> None:
 def test_steps_of_a_partition_in_pieces_add_up(algorithm: SearchAlgorithm) -> None:
     asked = task("A A", {"A": SOME}, 100)
     rows = ones(40)
-    frontier = Frontier.of(rows.starts, edge=40)
+    frontier = Frontier.create(rows.starts, edge=40)
     list(search(algorithm, asked, replace(rows, frontier=frontier)))
     assert 40 <= frontier.steps[0] <= 80
-    again = replace(rows, frontier=Frontier.of(rows.starts, steps=90))
+    again = replace(rows, frontier=Frontier.create(rows.starts, steps=90))
     with pytest.raises(RunFailure, match="too_many_steps"):
         list(search(algorithm, asked, again))
 
@@ -110,7 +110,7 @@ def test_python_takes_no_more_steps_than_it_may(algorithm: SearchAlgorithm) -> N
 def test_python_takes_no_longer_than_it_may(algorithm: SearchAlgorithm) -> None:
     """Conditions on the data are no steps, and may still be asked of many ways."""
     asked, second = task("A", {}, None), 1 << 14
-    clock = mock.patch("matchrec.search.search.perf_counter", side_effect=itertools.count())
+    clock = mock.patch("matchrec.search.kernel_search.perf_counter", side_effect=itertools.count())
     with python_takes_steps(second) as taken, clock:
         found = algorithm.choose(asked).search(asked, ones(12))
         assert sum(chunk.count for chunk in found) == 12

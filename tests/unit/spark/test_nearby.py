@@ -152,7 +152,7 @@ def test_equal_conditions_are_one_bit_and_sparks_part_of_them_another() -> None:
 
 def test_to_an_engine_they_look_only_at_the_data() -> None:
     executable = linked(V_SHAPE)
-    assert executable.task.looks_only_at_data
+    assert executable.task.reads_only_data
     assert executable.strategy.name(executable.task) == "memoised"
     assert executable.relevant == ()
     explained = str(ExplainedClause(planned(V_SHAPE), executable))

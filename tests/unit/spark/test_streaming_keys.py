@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec.plan.clauses import EventSelection, Grouping
-from matchrec.search.interface import TaskTotals, Total
-from matchrec.search.kernels import ways
+from matchrec.search.kernels import carried_totals as layout
 from matchrec.search.matches import make_one_row_matches
 from matchrec.search.partitions import list_positions
+from matchrec.search.task import TaskTotals, Total
 from matchrec.spark.streaming.arrival import ByKey
 from matchrec.spark.streaming.selecting import moved
 from matchrec.worker.arrays import encode_equal, number_rows
@@ -57,13 +57,13 @@ def test_rows_of_one_key_are_found_among_those_of_several() -> None:
         task(query("A+", EventSelection.SKIP_TILL_ANY_MATCH)),
         totals=TaskTotals(asked, Grouping.END),
     )
-    words = np.zeros((2, ways.count_words(len(asked))), np.int64)
-    extreme, added = ways.NUMBER, ways.NUMBER + ways.OF_A_TOTAL
-    words[0, extreme + ways.KNOWN + 2] = words[:, added + ways.KNOWN + 2] = 1
-    words[:, extreme + ways.VALUE + ways.ROW] = words[:, added + ways.VALUE + ways.ROW] = 2
+    words = np.zeros((2, layout.count_words(len(asked))), np.int64)
+    extreme, added = layout.locate_total(0), layout.locate_total(1)
+    words[0, extreme + layout.KNOWN + 2] = words[:, added + layout.KNOWN + 2] = 1
+    words[:, extreme + layout.VALUE + layout.ROW] = words[:, added + layout.VALUE + layout.ROW] = 2
     found = make_one_row_matches(np.zeros(2, np.int64), np.array([3, 4]), np.zeros(2, np.int16))
     there = moved(own, replace(found, totals=words), 6, 100)
     assert (there.partition.tolist(), there.start.tolist()) == ([6, 6], [103, 104])
     assert there.totals is not None
-    assert there.totals[:, extreme + ways.VALUE + ways.ROW].tolist() == [102, 2]
-    assert there.totals[:, added + ways.VALUE + ways.ROW].tolist() == [2, 2]
+    assert there.totals[:, extreme + layout.VALUE + layout.ROW].tolist() == [102, 2]
+    assert there.totals[:, added + layout.VALUE + layout.ROW].tolist() == [2, 2]

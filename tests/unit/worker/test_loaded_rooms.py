@@ -34,7 +34,7 @@ OF_WORKERS = (
     "search.graph",
     "search.live_runs",
     "search.partial",
-    "search.search",
+    "search.kernel_search",
     "search.selection",
     "conditions.evaluate",
     "jit",

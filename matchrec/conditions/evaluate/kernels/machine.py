@@ -29,10 +29,10 @@ class SearchedPartition(Protocol):
     """The partition that is searched: the fields of a search's progress that conditions read."""
 
     # Its first row, and the row after its last one.
-    lower: int
-    upper: int
+    partition_begin: int
+    partition_end: int
     # How many matches come before the one that is tried.
-    number: int
+    match_number: int
 
 
 class Input(NamedTuple):
@@ -79,7 +79,10 @@ def holds(
             position = row if b < 0 else registers[b]
             shifted = position + code[at, 3]
             valid[top] = 0
-            if position >= 0 and inputs.progress.lower <= shifted < inputs.progress.upper:
+            if (
+                position >= 0
+                and inputs.progress.partition_begin <= shifted < inputs.progress.partition_end
+            ):
                 values[top] = inputs.columns[a, shifted]
                 valid[top] = inputs.valid[a, shifted]
         elif operation <= op.VARIABLE:
@@ -119,7 +122,7 @@ def holds(
             values[top] = float_to_bits(float(values[top]))
         elif operation == op.MATCH_NUMBER:
             top += 1
-            values[top] = inputs.progress.number + 1
+            values[top] = inputs.progress.match_number + 1
             valid[top] = 1
         elif operation <= op.COMPARE_FLOAT:
             top -= 1

@@ -1,8 +1,8 @@
-"""What the runs carry for aggregates over all matches: the totals of all ways to a node.
+"""What runs carry for aggregates over all matches: the totals of all ways to a node.
 
 A *way* is a run that leads to a node of the buffer. Each node has, after its own columns, the
-totals of all ways that lead to it: how many they are, and for each aggregate what the measure is on
-them.
+totals of all ways that lead to it: how many ways there are, and for each aggregate the sum or the
+extreme of its measure over them.
 
 1. Mapping a row changes the totals of all ways of a node at once (`carry_totals`).
 2. Where runs merge, the totals of both are added (`join_totals`).
@@ -18,9 +18,9 @@ The words of a node or group are the number of ways, then for each aggregate:
     known       number of ways on which it is not NULL
     value       the sum of the measure over the known ways; or its extreme, and the row of that
 
-A number has three words: 128 bits that wrap, the low word first, and a double of what was added
-without its sign. By the double, the reader can tell whether the 128 bits may have wrapped. A sum of
-doubles is only the double.
+A number has three words: 128 bits that wrap, the low word first, and the sum of what was added,
+without signs, as a double. By the double, the reader can tell whether the 128 bits may have
+wrapped. A sum of doubles is only the double.
 
 Sources: Poppe, Lei, Rundensteiner, Maier, "GRETA: Graph-based Real-time Event Trend Aggregation",
 PVLDB 11(1), 2017; Poppe, Lei, Rundensteiner, Maier, "Event Trend Aggregation under Rich Event
@@ -41,54 +41,80 @@ from matchrec.jit.bits import bits_to_float, float_to_bits
 from matchrec.jit.decorators import inlined, inner
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import TotalArrays
+from matchrec.search.matches import DOUBLE_WORD
 from matchrec.search.partitions import IntArray
 
-# Columns of `TotalArrays.asked`, what each total is.
+# Columns of `TotalArrays.aggregates`.
 OVER_MATCHES = 0  # the aggregate over all matches
 IN_A_MATCH = 1  # the aggregate of a match's rows, or the row, that the measure is
 VALUES = 2  # index of the column in `TotalArrays.values`, -1 for a count of rows
 IS_FLOAT = 3  # whether the column holds the bits of doubles
-ASKED_SIZE = 4
+AGGREGATE_SIZE = 4
 
 COUNT, SUM, MIN, MAX, FIRST, LAST = range(6)
 CODES = {"count": COUNT, "sum": SUM, "min": MIN, "max": MAX, "first": FIRST, "last": LAST}
 
-# Words after the columns of a node, and of a group.
-WAYS = 0  # how many ways there are
-NUMBER = 3  # how many words a number has
-UNSET = 0  # where numbers begin in each total
+# Words of a number, after the low one. The third word is DOUBLE_WORD.
+HIGH_WORD = 1
+NUMBER_SIZE = 3
+
+# Words of a node, after its own columns, and words of a group: how many ways there are, then the
+# totals. In each total, a number begins at each of these words:
+WAYS = 0
+UNSET = 0
 KNOWN = 3
 VALUE = 6
-OF_A_TOTAL = 9  # how many words a total has
+TOTAL_SIZE = 9
 ROW = 1  # the word with the row of an extreme, after VALUE
 
-_LOW = np.int64(0xFFFFFFFF)
-_SIGN = np.int64(-(2**63))
+LOW_HALF = np.int64(0xFFFFFFFF)  # of a word
+SIGN_BIT = np.int64(-(2**63))
 
 
 def count_words(totals: int) -> int:
     """Return how many words the totals of a node or group have."""
-    return NUMBER + totals * OF_A_TOTAL
+    return NUMBER_SIZE + totals * TOTAL_SIZE
+
+
+@inlined
+def locate_total(index: int) -> int:
+    """Return the word at which a total begins."""
+    return NUMBER_SIZE + index * TOTAL_SIZE
+
+
+@inlined
+def find_carry(low: int, added: int) -> int:
+    """Return 1 if adding the low word `added` has given `low` with a carry, otherwise 0."""
+    return int((low ^ SIGN_BIT) < (added ^ SIGN_BIT))  # compares them as unsigned words
+
+
+@inlined
+def add_to_double(numbers: IntArray, at: int, added: float) -> None:
+    """Add to the double of the number at `at`."""
+    double = bits_to_float(numbers[at + DOUBLE_WORD])
+    numbers[at + DOUBLE_WORD] = float_to_bits(double + added)
 
 
 @inlined
 def add_number(to: IntArray, at: int, other: IntArray, other_at: int) -> None:
     """Add the number at `other_at` of `other` to the number at `at` of `to`."""
     low = wrapped_sum(to[at], other[other_at])
-    carried = np.int64((low ^ _SIGN) < (other[other_at] ^ _SIGN))
-    to[at + 1] = wrapped_sum(wrapped_sum(to[at + 1], other[other_at + 1]), carried)
+    high = wrapped_sum(to[at + HIGH_WORD], other[other_at + HIGH_WORD])
+    to[at + HIGH_WORD] = wrapped_sum(high, find_carry(low, other[other_at]))
     to[at] = low
-    to[at + 2] = float_to_bits(bits_to_float(to[at + 2]) + bits_to_float(other[other_at + 2]))
+    add_to_double(to, at, bits_to_float(other[other_at + DOUBLE_WORD]))
 
 
 @inlined
-def upper_half(left: int, right: int) -> int:
+def multiply_high(left: int, right: int) -> int:
     """Return the upper word of the product of two unsigned words."""
-    low, high = left & _LOW, (left >> 32) & _LOW
-    other_low, other_high = right & _LOW, (right >> 32) & _LOW
-    middle = wrapped_sum(wrapped_product(high, other_low), (low * other_low >> 32) & _LOW)
-    other_middle = wrapped_sum(wrapped_product(low, other_high), middle & _LOW)
-    carried = wrapped_sum((middle >> 32) & _LOW, (other_middle >> 32) & _LOW)
+    low = left & LOW_HALF
+    high = (left >> 32) & LOW_HALF
+    other_low = right & LOW_HALF
+    other_high = (right >> 32) & LOW_HALF
+    middle = wrapped_sum(wrapped_product(high, other_low), (low * other_low >> 32) & LOW_HALF)
+    other_middle = wrapped_sum(wrapped_product(low, other_high), middle & LOW_HALF)
+    carried = wrapped_sum((middle >> 32) & LOW_HALF, (other_middle >> 32) & LOW_HALF)
     return wrapped_sum(wrapped_product(high, other_high), carried)
 
 
@@ -100,38 +126,43 @@ def add_product(
 
     `floats` says whether the value is the bits of a double.
     """
-    roughly = bits_to_float(ways[ways_at + 2])
+    number_of_ways = bits_to_float(ways[ways_at + DOUBLE_WORD])
     if floats:
-        to[at + 2] = float_to_bits(bits_to_float(to[at + 2]) + roughly * bits_to_float(value))
+        add_to_double(to, at, number_of_ways * bits_to_float(value))
         return
-    low, high = ways[ways_at], ways[ways_at + 1]
+    low = ways[ways_at]
+    high = ways[ways_at + HIGH_WORD]
     product_low = wrapped_product(low, value)
-    product_high = wrapped_sum(upper_half(low, value), wrapped_product(high, value))
+    product_high = wrapped_sum(multiply_high(low, value), wrapped_product(high, value))
     if value < 0:  # as an unsigned word it is greater by 2**64
         product_high = wrapped_sum(product_high, wrapped_product(low, -1))
     sum_low = wrapped_sum(to[at], product_low)
-    carried = np.int64((sum_low ^ _SIGN) < (product_low ^ _SIGN))
-    to[at + 1] = wrapped_sum(wrapped_sum(to[at + 1], product_high), carried)
+    sum_high = wrapped_sum(to[at + HIGH_WORD], product_high)
+    to[at + HIGH_WORD] = wrapped_sum(sum_high, find_carry(sum_low, product_low))
     to[at] = sum_low
-    to[at + 2] = float_to_bits(bits_to_float(to[at + 2]) + roughly * abs(np.float64(value)))
+    add_to_double(to, at, number_of_ways * abs(np.float64(value)))
 
 
 @inlined
 def is_zero(numbers: IntArray, at: int) -> bool:
     """Return whether a number of ways is zero. Its double suffices, as it is never negative."""
-    return bits_to_float(numbers[at + 2]) == 0.0
+    return bits_to_float(numbers[at + DOUBLE_WORD]) == 0.0
 
 
 @inlined
 def clear_number(numbers: IntArray, at: int) -> None:
     """Set a number to zero."""
-    numbers[at] = numbers[at + 1] = numbers[at + 2] = 0
+    numbers[at] = 0
+    numbers[at + HIGH_WORD] = 0
+    numbers[at + DOUBLE_WORD] = 0
 
 
 @inlined
 def copy_number(to: IntArray, at: int, other: IntArray, other_at: int) -> None:
     """Set the number at `at` of `to` to the number at `other_at` of `other`."""
-    to[at], to[at + 1], to[at + 2] = other[other_at], other[other_at + 1], other[other_at + 2]
+    to[at] = other[other_at]
+    to[at + HIGH_WORD] = other[other_at + HIGH_WORD]
+    to[at + DOUBLE_WORD] = other[other_at + DOUBLE_WORD]
 
 
 @inlined
@@ -147,8 +178,8 @@ def is_before(value: int, other: int, aggregate: int, floats: int) -> bool:
 @inlined
 def is_extreme(ways: IntArray, at: int, value: int, aggregate: int, floats: int) -> bool:
     """Return whether a value is the extreme of itself and the value of the known ways."""
-    known = not is_zero(ways, at + KNOWN)
-    return not known or is_before(value, ways[at + VALUE], aggregate, floats)
+    has_value = not is_zero(ways, at + KNOWN)
+    return not has_value or is_before(value, ways[at + VALUE], aggregate, floats)
 
 
 @inner
@@ -156,22 +187,27 @@ def begin_ways(ways: IntArray, totals: TotalArrays) -> None:
     """Write the totals before the first row: one way, on which nothing has been read."""
     for word in range(ways.shape[0]):
         ways[word] = 0
-    ways[WAYS], ways[WAYS + 2] = 1, float_to_bits(1.0)
-    for total in range(totals.asked.shape[0]):
-        at = NUMBER + total * OF_A_TOTAL
-        is_counted = totals.asked[total, IN_A_MATCH] == COUNT
+    ways[WAYS] = 1
+    ways[WAYS + DOUBLE_WORD] = float_to_bits(1.0)
+    for total in range(totals.aggregates.shape[0]):
+        at = locate_total(total)
+        is_counted = totals.aggregates[total, IN_A_MATCH] == COUNT
         copy_number(ways, at + (KNOWN if is_counted else UNSET), ways, WAYS)
 
 
 @inner
 def map_row(ways: IntArray, variable: int, row: int, totals: TotalArrays) -> None:
     """Change the totals as a row is mapped to a variable on all ways."""
-    for total in range(totals.asked.shape[0]):
+    for total in range(totals.aggregates.shape[0]):
         if not totals.members[total, variable]:
             continue
-        spec = totals.asked[total]
-        aggregate, inside, column = spec[OVER_MATCHES], spec[IN_A_MATCH], spec[VALUES]
-        at, value, is_present = NUMBER + total * OF_A_TOTAL, np.int64(1), True
+        spec = totals.aggregates[total]
+        aggregate = spec[OVER_MATCHES]
+        inside = spec[IN_A_MATCH]
+        column = spec[VALUES]
+        at = locate_total(total)
+        value = np.int64(1)
+        is_present = True
         if column >= 0:
             is_present = totals.valid[column, row]
             if inside != COUNT:
@@ -210,8 +246,10 @@ def read_first(
 def keep_extreme(ways: IntArray, at: int, value: int, row: int, spec: IntArray) -> None:
     """Keep a value and its row if it is the extreme of itself and the value of the known ways."""
     if is_extreme(ways, at, value, spec[OVER_MATCHES], spec[IS_FLOAT]):
-        ways[at + VALUE], ways[at + VALUE + ROW] = value, row
-        ways[at + VALUE + 2] = float_to_bits(abs(np.float64(value)))  # if it begins a sum
+        ways[at + VALUE] = value
+        ways[at + VALUE + ROW] = row
+        # If the measure is a sum, this value begins it.
+        ways[at + VALUE + DOUBLE_WORD] = float_to_bits(abs(np.float64(value)))
 
 
 @inlined
@@ -221,18 +259,19 @@ def extend_extreme(ways: IntArray, at: int, value: int, row: int, spec: IntArray
     Adding a value to all ways keeps their order, and so does taking the extreme with one value. So
     the extreme way stays the extreme one.
     """
-    inside, floats, value_at = spec[IN_A_MATCH], spec[IS_FLOAT], at + VALUE
+    inside = spec[IN_A_MATCH]
+    floats = spec[IS_FLOAT]
+    value_at = at + VALUE
     if not is_zero(ways, at + KNOWN):
         if inside == MIN or inside == MAX:
             if is_before(value, ways[value_at], inside, floats):
-                ways[value_at], ways[value_at + ROW] = value, row
+                ways[value_at] = value
+                ways[value_at + ROW] = row
         elif floats:
             ways[value_at] = float_to_bits(bits_to_float(ways[value_at]) + bits_to_float(value))
         else:
             ways[value_at] = wrapped_sum(ways[value_at], value)
-            ways[value_at + 2] = float_to_bits(
-                bits_to_float(ways[value_at + 2]) + abs(np.float64(value))
-            )
+            add_to_double(ways, value_at, abs(np.float64(value)))
     if not is_zero(ways, at + UNSET):
         keep_extreme(ways, at, value, row, spec)
 
@@ -241,8 +280,9 @@ def extend_extreme(ways: IntArray, at: int, value: int, row: int, spec: IntArray
 def merge_ways(ways: IntArray, others: IntArray, totals: TotalArrays) -> None:
     """Add the totals `others` to `ways`."""
     add_number(ways, WAYS, others, WAYS)
-    for total in range(totals.asked.shape[0]):
-        spec, at = totals.asked[total], NUMBER + total * OF_A_TOTAL
+    for total in range(totals.aggregates.shape[0]):
+        spec = totals.aggregates[total]
+        at = locate_total(total)
         aggregate = spec[OVER_MATCHES]
         if aggregate == SUM:
             add_number(ways, at + VALUE, others, at + VALUE)
@@ -280,5 +320,6 @@ def join_totals(new_node: IntArray, left: IntArray, right: IntArray, totals: Tot
     ways = new_node[layout.NODE_SIZE :]
     copy_ways(new_node, left)
     merge_ways(ways, right[layout.NODE_SIZE :], totals)
-    new_node[layout.NODE_CHOICE], new_node[layout.NODE_ROW] = 0, left[layout.NODE_ROW]
+    new_node[layout.NODE_CHOICE] = 0
+    new_node[layout.NODE_ROW] = left[layout.NODE_ROW]
     new_node[layout.NODE_BEFORE] = new_node[layout.NODE_OTHER] = -1

@@ -8,7 +8,7 @@ runs it, and it is pickled and sent to the workers.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from matchrec.automaton.compile import CompiledPattern
@@ -62,7 +62,7 @@ class NearbyCondition:
 
 
 @dataclass(frozen=True, slots=True)
-class Absent:
+class AbsenceCondition:
     """A negation: no row in one part of a match may satisfy the condition of a variable.
 
     The part is between two rows of the match, or before or after the match within its window:
@@ -83,7 +83,7 @@ class Absent:
 
 
 @dataclass(frozen=True, slots=True)
-class Staged:
+class StageOptions:
     """What a task over a pattern of stages has in addition: see `plan.stages.Staging`."""
 
     # Which matches are left out; None keeps all.
@@ -111,7 +111,7 @@ class Total:
     floats: bool
 
     @property
-    def is_of_a_row(self) -> bool:
+    def is_row_value(self) -> bool:
         """Return whether the result is the value of one row, so that this row can be named."""
         return self.over in ("min", "max") and self.inside not in ("count", "sum")
 
@@ -120,9 +120,9 @@ class Total:
 class TaskTotals:
     """The aggregates over all matches of a task that outputs these instead of the matches."""
 
-    asked: tuple[Total, ...]
+    aggregates: tuple[Total, ...]
     # By what the matches are grouped.
-    grouped: clauses.Grouping
+    grouping: clauses.Grouping
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class Task:
     # Which matches of a starting row are output.
     output: clauses.MatchOutput = clauses.MatchOutput.PREFERRED
     # Negations.
-    absent: tuple[Absent, ...] = ()
+    absent: tuple[AbsenceCondition, ...] = ()
     # Id of the variable whose condition must hold for the whole match. It is evaluated after the
     # last row has been mapped.
     closing: int | None = None
@@ -150,7 +150,7 @@ class Task:
     windowed: bool = False
     # Set for a pattern of stages. The pattern itself then says which rows may be skipped, and the
     # condition on a row is evaluated before the row is mapped.
-    stages: Staged | None = None
+    stages: StageOptions | None = None
     # Which runs are output in addition to the matches.
     partial: clauses.PartialMatches | None = None
     # How often conditions on the run may be evaluated in a partition. It does not apply to searches
@@ -187,7 +187,7 @@ class Task:
         return None if self.stages is None else self.stages.skip
 
     @property
-    def waits(self) -> tuple[int | None, ...]:
+    def waiting_states(self) -> tuple[int | None, ...]:
         """Return, for each state, the state in which a run waits after it skips a row.
 
         None for a state in which no row may be skipped.
@@ -199,11 +199,11 @@ class Task:
         return tuple(None if is_strict else state for state in range(len(folding.choices)))
 
     @property
-    def looks_only_at_data(self) -> bool:
+    def reads_only_data(self) -> bool:
         """Return whether no condition depends on the run."""
         return all(condition.run_condition is None for condition in self.conditions)
 
-    def calls(self) -> Iterator[Call]:
+    def list_calls(self) -> Iterator[Call]:
         """Yield the parts of conditions on the run that Python computes."""
         for condition in self.conditions:
             if condition.run_condition is not None:
@@ -212,7 +212,7 @@ class Task:
                         yield part
 
     @property
-    def shares_rows(self) -> bool:
+    def can_share_rows(self) -> bool:
         """Return whether overlapping matches can share their rows.
 
         They can if the way a match goes on from a row does not depend on where it started.
@@ -220,26 +220,34 @@ class Task:
         overlaps = self.after_match.to is not clauses.SkipTo.PAST_LAST_ROW
         is_preferred = self.output is clauses.MatchOutput.PREFERRED
         depends_on_start = (
-            not self.looks_only_at_data or self.windowed or self.selects or self.partial is not None
+            not self.reads_only_data or self.windowed or self.selects or self.partial is not None
         )
         return overlaps and is_preferred and not depends_on_start
 
 
-# Bytes that one array of all live runs may take in a stream, or the matches that one row completes.
-MOST_IN_STREAM = 1 << 27
+# The most bytes that one array of all live runs may take in a stream, or the matches that one row
+# completes.
+MAX_STREAM_BYTES = 1 << 27
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class Capacity:
     """How much a search may hold in memory."""
 
-    # Mapped rows in one `Matches`.
-    rows: int = 1 << 20
-    # Matches in one `Matches`.
+    # The most mapped rows in one `Matches`.
+    mapped_rows: int = 1 << 20
+    # The most matches in one `Matches`.
     matches: int = 1 << 18
-    # Number of rows for which the working arrays are made at first, a power of two. They grow as
-    # needed.
-    memory: int = 1 << 10
-    # Bytes that an array of a search over a stream may take: see `memory.may_take`. None if the
-    # search is not over a stream.
-    most: int | None = None
+    # For how many rows the working arrays are made at first, a power of two. They grow as needed.
+    initial_rows: int = 1 << 10
+    # The most bytes that an array of a search over a stream may take: see `memory.may_take`. None
+    # if the search is not over a stream.
+    max_bytes: int | None = None
+
+    def limit(self, most: Capacity) -> Capacity:
+        """Return the capacity with at most as many mapped rows and matches as another one."""
+        return replace(
+            self,
+            mapped_rows=min(self.mapped_rows, most.mapped_rows),
+            matches=min(self.matches, most.matches),
+        )

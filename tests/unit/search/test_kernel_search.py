@@ -24,12 +24,12 @@ from matchrec.errors.run import failures
 from matchrec.jit.disk_cache import CACHED_FUNCTIONS
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, SkipTo
 from matchrec.plan.expression import End, Navigation
-from matchrec.search.interface import Room
+from matchrec.search.kernel_input import prepare_input
+from matchrec.search.kernel_search import find_possible_beginnings
 from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import Partitions
-from matchrec.search.records import prepare_input
-from matchrec.search.search import find_possible_beginnings
 from matchrec.search.strategies import ALGORITHMS, SearchAlgorithm, choose
+from matchrec.search.task import Capacity
 from matchrec.shortcuts import Shortcuts, in_force
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.tasks.contiguous import Query, query, run_algorithm, search, words
@@ -92,7 +92,7 @@ def test_engines_agree_on_many_rows(
     values = np.random.default_rng(5).integers(0, 20, 4_000)
     rows = partitions(bits(4_000, 0.6, 0.8, 0.05), 700, values)
     sought = Query(parse_row_pattern(text), skip, run_conditions=run_conditions)
-    small = Room(rows=500, matches=50, memory=2)
+    small = Capacity(mapped_rows=500, matches=50, initial_rows=2)
     found = listed(SearchAlgorithm("backtracking"), sought, rows)
     assert len(found) > 5
     for algorithm in (
@@ -106,7 +106,7 @@ def test_engines_agree_on_many_rows(
 @algorithms
 def test_chunks_are_bounded_and_overlapping_matches_too(algorithm: SearchAlgorithm) -> None:
     rows = partitions(np.ones(3_000, np.int64), 3_000)
-    bounded = replace(algorithm, room=Room(rows=5_000, matches=100))
+    bounded = replace(algorithm, capacity=Capacity(mapped_rows=5_000, matches=100))
     chunks = list(search(bounded, Query(parse_row_pattern("A+"), NEXT_ROW).task(), rows))
     assert sum(chunk.count for chunk in chunks) == 3_000
     assert max(len(chunk.classifiers) for chunk in chunks) <= 5_000
@@ -116,7 +116,7 @@ def test_chunks_are_bounded_and_overlapping_matches_too(algorithm: SearchAlgorit
 @algorithms
 def test_a_match_larger_than_a_chunk_is_found_whole(algorithm: SearchAlgorithm) -> None:
     rows = partitions(np.ones(10_000, np.int64), 10_000)
-    small = replace(algorithm, room=Room(rows=16, matches=4))
+    small = replace(algorithm, capacity=Capacity(mapped_rows=16, matches=4))
     (chunk,) = search(small, query("A+").task(), rows)
     assert len(chunk.classifiers) == 10_000
 

@@ -1,4 +1,4 @@
-"""Turn a task and its partitions into the records of arrays that the kernels read.
+"""Turn a task and its partitions into the arrays that the kernels read.
 
 1. `compile_task` makes the arrays of the query: the choices of each state and the code of the
    conditions on the run. Equal tasks share them.
@@ -27,11 +27,11 @@ from matchrec.conditions.evaluate.link import LinkedConditions, Move, link_condi
 from matchrec.jit.callbacks import NO_CALLBACK, Callback
 from matchrec.jit.decorators import read_only
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
-from matchrec.search.interface import Condition, Task
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.ways import ASKED_SIZE, CODES, count_words
-from matchrec.search.matches import find_targets, skip_rule
+from matchrec.search.kernels.carried_totals import AGGREGATE_SIZE, CODES, count_words
+from matchrec.search.matches import encode_skip, find_targets
 from matchrec.search.partitions import BoolArray, Frontier, IntArray, Partitions
+from matchrec.search.task import Condition, Task
 from matchrec.shortcuts import current_shortcuts
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ class SearchInput:
     negation: layout.NegationArrays | None
     # The ends of windows: see `Partitions.ends`.
     ends: IntArray | None
-    # Computes the calls in conditions on the run. None without such conditions.
-    python: PythonCalls | None
+    # Computes the calls in conditions on the run. None if no condition depends on the run.
+    python_calls: PythonCalls | None
     # None if the task outputs matches.
     totals: layout.TotalArrays | None = None
 
@@ -70,7 +70,8 @@ class SearchInput:
             registers: the registers of all runs.
             progress: the progress of the search; conditions read its partition.
         """
-        values, code = self.values, self.compiled.code
+        values = self.values
+        code = self.compiled.code
         machine_input = Input(
             columns=values.columns,
             valid=values.valid,
@@ -96,12 +97,14 @@ class SearchInput:
             registers: returns the registers at the time of the call. The search replaces them as it
                 grows.
         """
-        if self.python is None:
+        if self.python_calls is None:
             return
-        self.python.registers = registers
-        self.python.match_number = lambda: int(progress.number) + 1
-        if not self.selects:  # runs of different starting rows are never searched at once
-            self.python.begins = lambda: (progress.partition, progress.start)
+        self.python_calls.registers = registers
+        self.python_calls.match_number = lambda: int(progress.match_number) + 1
+        if not self.selects:
+            # A contiguous search has no live runs when it sets another `progress.start`. So Python
+            # can drop the lists of the runs before.
+            self.python_calls.begins = lambda: (progress.partition, progress.start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +113,10 @@ class ConditionValues:
 
     columns: IntArray
     valid: BoolArray
-    # Pointers to functions.
+    # Pointers to the functions that compute mathematics, and the calls that Python computes.
     mathematics: Callback
     python: Callback
-    # int64[2, d], on which conditions are evaluated.
+    # int64[2, d], the stack on which conditions are evaluated.
     stack: IntArray
 
 
@@ -133,15 +136,25 @@ def prepare_input(task: Task, partitions: Partitions, *, selects: bool = True) -
 
     columns = to_read_only(partitions.columns, np.int64)
     valid = to_read_only(partitions.valid, np.bool_)
-    values = ConditionValues(columns, valid, NO_CALLBACK, NO_CALLBACK, np.zeros((2, 1), np.int64))
-    python = None
+    values = ConditionValues(
+        columns=columns,
+        valid=valid,
+        mathematics=NO_CALLBACK,
+        python=NO_CALLBACK,
+        stack=np.zeros((2, 1), np.int64),
+    )
+    python_calls = None
     if compiled.linked is not None:
-        from matchrec.conditions.evaluate.python_calls import PythonCalls  # loads all functions
+        # Imported here, because it loads all functions that conditions can call.
+        from matchrec.conditions.evaluate.python_calls import PythonCalls
 
         source = RowValues(columns, valid, partitions.ranked)
-        python = PythonCalls(compiled.linked, source)
+        python_calls = PythonCalls(compiled.linked, source)
         values = replace(
-            values, mathematics=python.mathematics, python=python.pointer, stack=python.stack
+            values,
+            mathematics=python_calls.mathematics,
+            python=python_calls.pointer,
+            stack=python_calls.stack,
         )
     return SearchInput(
         selects=selects,
@@ -152,7 +165,7 @@ def prepare_input(task: Task, partitions: Partitions, *, selects: bool = True) -
         values=values,
         negation=negation,
         ends=partitions.ends,
-        python=python,
+        python_calls=python_calls,
         totals=build_total_arrays(task, partitions, compiled, rows.window_end),
     )
 
@@ -168,7 +181,7 @@ def build_row_arrays(partitions: Partitions, *, selects: bool) -> layout.RowArra
     starts = to_read_only(partitions.starts, np.int64)
     frontier = partitions.frontier
     if selects or frontier is None:
-        frontier = Frontier.of(partitions.starts)
+        frontier = Frontier.create(partitions.starts)
     window_end = partitions.window_end
     if window_end is None:
         sizes = np.diff(starts)
@@ -178,7 +191,8 @@ def build_row_arrays(partitions: Partitions, *, selects: bool) -> layout.RowArra
         frontier=frontier,
         satisfied=to_read_only(partitions.satisfied, np.uint64).view(np.int64),
         window_end=to_read_only(window_end, np.int64),
-        begins=to_read_only(np.empty(0), np.bool_),  # see `search.find_possible_beginnings`
+        # `kernel_search.find_possible_beginnings` computes it for the searches that use it.
+        may_begin=to_read_only(np.empty(0), np.bool_),
     )
 
 
@@ -209,7 +223,7 @@ def build_negation_arrays(
             members[index, side, list(variables or ())] = True
         word, mask = find_bit(task.conditions[absence.variable])
         is_satisfied = satisfied[:, word] & mask == mask
-        # for each row the first row from there on that satisfies the condition
+        # For each row, the first row from there on that satisfies the condition.
         satisfying = np.where(is_satisfied, np.arange(rows), rows)
         following[index, :rows] = np.minimum.accumulate(satisfying[::-1])[::-1]
     closing = np.zeros((0 if task.closing is None else 1, layout.CLOSING_SIZE), np.int64)
@@ -220,7 +234,10 @@ def build_negation_arrays(
 
 
 def find_code(variable: int, compiled: CompiledTask) -> tuple[int, int]:
-    """Return begin and end of the instructions of a variable's condition; equal if it has none."""
+    """Return where the instructions of a variable's condition begin and end.
+
+    Both are equal if the variable has no condition on the run.
+    """
     return compiled.linked.code[variable] if compiled.linked else (0, 0)
 
 
@@ -230,39 +247,37 @@ def build_total_arrays(
     """Return the aggregates over all matches, as kernels read them; None if a task has none."""
     if task.totals is None:
         return None
-    totals = task.totals.asked
-    grouped = task.totals.grouped
+    totals = task.totals.aggregates
+    grouping = task.totals.grouping
     members = np.zeros((len(totals), len(task.variables)), np.bool_)
-    codes = np.zeros((len(totals), ASKED_SIZE), np.int64)
+    codes = np.zeros((len(totals), AGGREGATE_SIZE), np.int64)
     for index, total in enumerate(totals):
         members[index, list(total.members)] = True
-        over, inside = CODES[total.over], CODES[total.inside]
-        codes[index] = over, inside, to_number(total.values), total.floats
+        over = CODES[total.over]
+        inside = CODES[total.inside]
+        codes[index] = over, inside, encode_optional(total.values), total.floats
 
-    # the columns that only totals read are the last ones
-    last_column = max((to_number(total.values) for total in totals), default=-1)
+    # The columns that only totals read are the last ones.
+    last_column = max((encode_optional(total.values) for total in totals), default=-1)
     first_column = len(partitions.columns) - 1 - last_column
 
-    if grouped is Grouping.PARTITION:
+    if grouping is Grouping.PARTITION:
         group_count = len(partitions.starts) - 1
     else:
         group_count = partitions.rows
-    by_start = grouped is Grouping.START or any(absence.after is None for absence in task.absent)
-    apart = np.arange(partitions.rows) if by_start else window_end
+    by_start = grouping is Grouping.START or any(absence.after is None for absence in task.absent)
+    merge_keys = np.arange(partitions.rows) if by_start else window_end
     return layout.TotalArrays(
-        asked=codes,
+        aggregates=codes,
         members=members,
         values=to_read_only(partitions.columns[first_column:], np.int64),
         valid=to_read_only(partitions.valid[first_column:], np.bool_),
         variables=compiled.rules.program[:, layout.VARIABLE].copy(),
-        apart=to_read_only(apart, np.int64),
+        merge_keys=to_read_only(merge_keys, np.int64),
         groups=np.zeros((group_count, count_words(len(totals))), np.int64),
-        grouped=list(Grouping).index(grouped),
-        widest=1 + int(np.diff(compiled.rules.first).max()),
+        grouping=list(Grouping).index(grouping),
+        max_branches=1 + int(np.diff(compiled.rules.first_choice).max()),
     )
-
-
-# A task as the arrays that kernels read.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -310,11 +325,12 @@ def compile_task(task: Task, integers: int) -> CompiledTask:
 
     An equal task gets the same object again, so what is computed for one serves all.
     """
-    return make_arrays(task, integers, merging=current_shortcuts().merging)
+    return build_task_arrays(task, integers, merging=current_shortcuts().merging)
 
 
-@lru_cache(maxsize=1024)  # a worker calls this for every batch, a stream for every key
-def make_arrays(task: Task, integers: int, *, merging: bool) -> CompiledTask:
+# A worker calls it for every batch, and a stream for every key.
+@lru_cache(maxsize=1024)
+def build_task_arrays(task: Task, integers: int, *, merging: bool) -> CompiledTask:
     """Build the arrays of a task, see `compile_task`.
 
     Args:
@@ -337,17 +353,17 @@ def make_arrays(task: Task, integers: int, *, merging: bool) -> CompiledTask:
     maps_further_rows = program[:, layout.TARGET] != layout.ACCEPT
     going_on = program[maps_further_rows, layout.SOURCE]
     rules = layout.Rules(
-        first=first,
+        first_choice=first,
         program=program,
         output=list(MatchOutput).index(task.output),
-        skip=skip_rule(skip.to),
+        skip=encode_skip(skip.to),
         forgets=linked is not None and MATCH_NUMBER in linked.operations,
         merge_runs=merging and task.output is not MatchOutput.GRAPH and not flushes,
     )
     selecting = layout.SelectionRules(
         starts=task.pattern.folding.starts,
         accepts=find_accepting_guards(program, state_count),
-        goes_on=np.isin(np.arange(state_count), going_on).astype(np.int64),
+        may_continue=np.isin(np.arange(state_count), going_on).astype(np.int64),
         waits=waits,
         ends=ends,
     )
@@ -364,7 +380,7 @@ def find_accepting_guards(program: IntArray, state_count: int) -> IntArray:
     """Return int64[s], the weakest guard under which a run that enters a state accepts, or -1."""
     guards = np.full(state_count, -1, np.int64)
     accepting = program[program[:, layout.TARGET] == layout.ACCEPT]
-    for guard in (GUARD_END, 0):  # the weakest one last, as it overwrites the other
+    for guard in (GUARD_END, 0):  # the weakest one last, because it overwrites the other
         guards[accepting[accepting[:, layout.GUARD] == guard, layout.SOURCE]] = guard
     return guards
 
@@ -382,7 +398,7 @@ def link_run_conditions(task: Task, program: IntArray, integers: int) -> LinkedC
     Returns:
         The linked conditions; None if no condition depends on the run.
     """
-    if task.looks_only_at_data:
+    if task.reads_only_data:
         return None
     folding = task.pattern.folding
     target = program[:, layout.TARGET]
@@ -428,7 +444,7 @@ def find_waiting_states(task: Task) -> tuple[IntArray, IntArray]:
     is output in each state that is live.
     """
     folding = task.pattern.folding
-    waits = np.array([to_number(state) for state in task.waits], np.int64)
+    waits = np.array([encode_optional(state) for state in task.waiting_states], np.int64)
     if task.stages is None:
         times_out = task.partial is not None and task.output is MatchOutput.ALL
         is_live = find_live_states(folding.choices) if times_out else np.zeros(len(waits))
@@ -454,18 +470,19 @@ def number_choices(task: Task) -> tuple[IntArray, IntArray]:
     memo_numbers = np.where(
         is_reached_twice, np.cumsum(is_reached_twice) - 1, layout.NOT_REMEMBERED
     )
-    # the last one is for choices without a target, which is -1
+    # A choice without a target has the target -1, which is the index of the last entry.
     memo = [*memo_numbers, layout.NOT_REMEMBERED]
 
     program = np.zeros((len(choices), layout.CHOICE_SIZE), np.int64)
     columns: dict[int, Sequence[int] | IntArray] = {
         layout.SOURCE: source,
-        layout.TARGET: [to_number(choice.effect or choice.target) for choice in choices],
-        layout.VARIABLE: [to_number(choice.variable) for choice in choices],
+        layout.TARGET: [encode_optional(choice.effect or choice.target) for choice in choices],
+        layout.VARIABLE: [encode_optional(choice.variable) for choice in choices],
         layout.GUARD: [choice.guard for choice in choices],
-        layout.MEMO: [memo[to_number(choice.target)] for choice in choices],
+        layout.MEMO: [memo[encode_optional(choice.target)] for choice in choices],
         layout.TEST: [
-            to_number(choice.variable if choice.test is None else choice.test) for choice in choices
+            encode_optional(choice.variable if choice.test is None else choice.test)
+            for choice in choices
         ],
         layout.EXCLUDED: [choice.excluded for choice in choices],
         layout.AGAIN: [choice.again for choice in choices],
@@ -497,8 +514,8 @@ def find_blocking_choices(task: Task, program: IntArray) -> BoolArray:
     return np.asarray(stays_in_loop | ~is_loop_state, np.bool_)
 
 
-def to_number(value: int | None) -> int:
-    """Return a number as the arrays of the kernels hold it: -1 for None."""
+def encode_optional(value: int | None) -> int:
+    """Return a number as the arrays of the kernels hold it, where -1 stands for None."""
     return -1 if value is None else int(value)
 
 

@@ -46,30 +46,36 @@ from matchrec.errors.streams import stream_out_of_memory
 from matchrec.jit.decorators import read_only
 from matchrec.jit.disk_cache import CachedFunction, let_integers_wrap
 from matchrec.plan.clauses import MatchOutput
-from matchrec.search.interface import Room, Task
+from matchrec.search.kernel_input import SearchInput
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.buffer import Pruned, compact
-from matchrec.search.kernels.starts import find_start, go_to_next_partition
+from matchrec.search.kernels.search_loop import find_start, go_to_next_partition
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import NO_EDGE, BoolArray, IntArray
-from matchrec.search.records import SearchInput
+from matchrec.search.task import Capacity, Task
 from matchrec.shortcuts import current_shortcuts
 
-# An array in which a search works. Its elements have the type that its name stands for.
-Array = npt.NDArray[Any]
-# What the elements of these arrays are.
+# An array in which a search works. The type of its elements depends on its name.
+WorkingArray = npt.NDArray[Any]
+# The types of elements that these arrays have.
 Element = np.int64 | np.int32 | np.uint8
 
-# The shape and the type of arrays in which a search works, by name.
+# For the name of each array in which a search works, its shape and the type of its elements.
 Shapes = dict[str, tuple[tuple[int, ...], type[Element]]]
 
-NODES_OF_A_RUN = 16  # nodes for which there is room at first, for each run
-MANY_NODES = 1 << 13  # a buffer of fewer nodes grows at once: see `BufferSearch.prune_if_enough`
-LEAST_OUTPUT = 1 << 12  # matches
-BYTES_OF_OUTPUT_ROW = 128  # what a mapped row takes, roughly, until it has left the worker
-STEPS_A_SECOND = 1 << 14  # of Python
+# For how many nodes there is room at first, for each run.
+INITIAL_NODES_PER_RUN = 16
+# A buffer of fewer nodes grows instead of being pruned: see `BufferSearch.prune_if_enough`.
+MIN_PRUNED_NODES = 1 << 13
+# For how many matches an output has room at least, unless the capacity is smaller.
+MIN_OUTPUT_MATCHES = 1 << 12
+# How many bytes a mapped row takes, roughly, until it has left the worker.
+OUTPUT_ROW_BYTES = 128
+# How many steps Python takes in a second, roughly.
+PYTHON_STEPS_PER_SECOND = 1 << 14
 
-_FAILURES: dict[int, MakeRunError] = {
+# The statuses of a kernel that end the search, and the errors of users for them.
+ERROR_BY_STATUS: dict[int, MakeRunError] = {
     layout.SKIP_TO_NO_ROW: failures.skip_to_missing_row,
     layout.SKIP_TO_FIRST_ROW: failures.skip_to_first_row,
     layout.OVERFLOW: failures.overflow_in_condition,
@@ -80,24 +86,17 @@ _FAILURES: dict[int, MakeRunError] = {
 CONDITION_FAILURES = (layout.OVERFLOW, layout.DIVISION_BY_ZERO, layout.FUNCTION_FAILED)
 
 
-def at_most(room: Room, most: Room) -> Room:
-    """Return the room, with no more matches and mapped rows than `most` has."""
-    rows = min(room.rows, most.rows)
-    matches = min(room.matches, most.matches)
-    return replace(room, rows=rows, matches=matches)
-
-
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A kernel, and the functions in its loop that only this search has: see `kernels.starts`.
+    """A kernel, and the functions in its loop that only this search has: see `kernels.search_loop`.
 
     Python runs the loop with these functions until the kernel is compiled.
     """
 
     search: CachedFunction[..., int]
-    # Gets the same arguments as the kernel.
+    # It is called with the same arguments as the kernel.
     search_start: Callable[..., int]
-    # Gets what the search works in.
+    # It is called with the record of work.
     begin_partition: Callable[..., None]
 
 
@@ -113,73 +112,74 @@ class KernelSearch(ABC, Generic[W]):
     Args:
         task: the task of a query.
         arrays: the task and its partitions, as kernels read them.
-        room: how much a chunk may hold, and how large the working arrays are at first.
+        capacity: how much a chunk may hold, and how large the working arrays are at first.
         counters: int64[COUNTERS], to which the search adds at its end what it has counted.
     """
 
     # The kernel that searches.
     kernel: Kernel
-    # How far it has come. The class has the fields that this search keeps; each subclass names it.
+    # How far the search has come: a record with the fields of `progress_class`, which each subclass
+    # names.
     progress: layout.Progress
-    progress_kind: ClassVar[type[layout.Progress]]
-    # Whether the search begins again with the row after a starting row without a match, so that it
-    # may pass over rows with which no match can begin: see `find_possible_beginnings`.
-    begins_anew: ClassVar[bool] = False
+    progress_class: ClassVar[type[layout.Progress]]
+    # Whether the search may pass over rows with which no match can begin: see
+    # `find_possible_beginnings`. It may if it looks at one starting row after the other.
+    may_skip_starts: ClassVar[bool] = False
     # Whether Python may take the first steps. Python's integers do not wrap, and totals must.
     may_use_python: ClassVar[bool] = True
 
     def __init__(
-        self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
+        self, task: Task, arrays: SearchInput, capacity: Capacity, counters: IntArray | None = None
     ) -> None:
-        if self.begins_anew and current_shortcuts().beginnings:
-            begins = read_only(find_possible_beginnings(task, arrays.rules, arrays.rows))
-            arrays = replace(arrays, rows=arrays.rows._replace(begins=begins))
+        if self.may_skip_starts and current_shortcuts().beginnings:
+            may_begin = read_only(find_possible_beginnings(task, arrays.rules, arrays.rows))
+            arrays = replace(arrays, rows=arrays.rows._replace(may_begin=may_begin))
         self.task = task
         self.arrays = arrays
-        self.room = room
+        self.capacity = capacity
         self.rules = arrays.rules
         self.selecting = arrays.selecting
-        self.progress = begin_progress(self.progress_kind, task)
-        # To which the search adds at its end, and in which it counts.
+        self.progress = make_progress(self.progress_class, task)
+        # What this search has counted is in `counted`. At its end it is added to `counters`.
         self.counters = counters
         self.counted = np.zeros(layout.COUNTERS, np.int64)
-        # How many steps Python may still take; None until that is known.
+        # How many steps Python may still take; None before the first call of the kernel.
         self.steps_left: int | None = None
-        # How large arrays are, by the status that says that they are full.
-        size = max(room.memory, 2)
+        # For each status that says that arrays are full, how large these arrays are.
+        size = max(capacity.initial_rows, 2)
         self.sizes = {
             layout.PATH_FULL: size,
             layout.MEMO_FULL: size,
             layout.RUNS_FULL: size,
-            layout.NODES_FULL: NODES_OF_A_RUN * size,
+            layout.NODES_FULL: INITIAL_NODES_PER_RUN * size,
         }
         self.output = layout.OutputArrays(
-            found=np.zeros((layout.FOUND_SIZE, 1), np.int64),
+            matches=np.zeros((layout.MATCH_SIZE, 1), np.int64),
             choices=np.zeros(0, np.int32),
             rows=np.zeros(0, np.int64),
         )
-        # The arrays in which the search works, by name.
-        self.memory: dict[str, Array] = {}
-        self.make_room()
-        arrays.show_to_python(self.progress, lambda: self.memory["registers"])
+        # The arrays that `shapes` describes, and which the kernel works in.
+        self.working_arrays: dict[str, WorkingArray] = {}
+        self.allocate_arrays()
+        arrays.show_to_python(self.progress, lambda: self.working_arrays["registers"])
 
     @property
     @abstractmethod
     def shapes(self) -> Shapes:
-        """Return the arrays in which the search works, as large as `sizes` says."""
+        """Return the shapes of the arrays in which the search works, as large as `sizes` says."""
 
     @abstractmethod
     def make_work(self) -> W:
-        """Return what the kernel works in: the arrays of `memory`, the output and the records."""
+        """Return what the kernel works in: the working arrays, the output and the records."""
 
     @abstractmethod
-    def arguments(self) -> tuple[object, ...]:
+    def build_arguments(self) -> tuple[object, ...]:
         """Return the arguments of the kernel."""
 
     @property
     def conditions(self) -> layout.RunConditions:
         """Return the conditions on the run, with the registers of this search."""
-        return self.arrays.bind_conditions(self.memory["registers"], self.progress)
+        return self.arrays.bind_conditions(self.working_arrays["registers"], self.progress)
 
     @property
     def live_count(self) -> int:
@@ -193,32 +193,34 @@ class KernelSearch(ABC, Generic[W]):
             RunFailure: the search has failed because of the rows.
         """
         progress = self.progress
-        least_matches = least_rows = 0  # of an output
-        # No larger than a few rows need at first: large arrays take milliseconds to allocate.
-        few = max(int(self.arrays.rows.starts[-1]), LEAST_OUTPUT)
+        # An output is no larger than the input rows may need, because large arrays take
+        # milliseconds to allocate. It grows only if a single match does not fit.
+        few = max(int(self.arrays.rows.starts[-1]), MIN_OUTPUT_MATCHES)
+        output_matches = 0
+        output_rows = 0
         status = layout.OUTPUT_FULL
         while status == layout.OUTPUT_FULL:
-            room = at_most(self.room, Room(rows=16 * few, matches=few))
-            least_matches = max(least_matches, room.matches)
-            least_rows = max(least_rows, room.rows)
-            self.output = self.make_output(least_matches, least_rows)
-            self.output.found[layout.FOUND_OFFSET, 0] = 0
+            capacity = self.capacity.limit(Capacity(mapped_rows=16 * few, matches=few))
+            output_matches = max(output_matches, capacity.matches)
+            output_rows = max(output_rows, capacity.mapped_rows)
+            self.output = self.make_output(output_matches, output_rows)
+            self.output.matches[layout.MATCH_OFFSET, 0] = 0
             self.work = self.make_work()
-            progress.matches = progress.mapped = 0
+            progress.match_count = progress.mapped_count = 0
             status = self.advance()
-            while layout.OUTPUT_FULL < status < layout.SKIP_TO_NO_ROW:
+            while status in self.sizes:
                 self.grow(status)
                 status = self.advance()
             self.raise_failure(status)
-            if progress.matches:
-                yield self.matches(self.output)
+            if progress.match_count:
+                yield self.read_matches(self.output)
             elif status == layout.OUTPUT_FULL:  # a single match does not fit
-                least_matches = 2 * least_matches
-                least_rows = max(2 * least_rows, int(progress.needed))
+                output_matches = 2 * output_matches
+                output_rows = max(2 * output_rows, int(progress.needed))
         self.add_counters()
 
     def add_counters(self) -> None:
-        """Add what this search has counted to `counters`; of live runs, keep the larger number."""
+        """Add what this search has counted to `counters`; keep the larger number of live runs."""
         if self.counters is None:
             return
         most_live = max(self.counters[layout.MOST_LIVE], self.counted[layout.MOST_LIVE])
@@ -230,7 +232,7 @@ class KernelSearch(ABC, Generic[W]):
 
         While its machine code is missing, Python takes the first steps of a search over few rows.
         """
-        arguments = self.arguments()
+        arguments = self.build_arguments()
         kernel = self.kernel.search
         if self.steps_left is None:
             has_few_rows = self.arrays.rows.starts[-1] <= current_shortcuts().few_steps
@@ -238,15 +240,15 @@ class KernelSearch(ABC, Generic[W]):
             self.steps_left = kernel.count_steps_left(arguments) if may_use_python else 0
         if self.steps_left > 0:
             steps_before = self.steps_left
-            status = self.advance_by_python(arguments)
+            status = self.advance_in_python(arguments)
             kernel.count_steps(steps_before - self.steps_left, arguments)
             if status != layout.TOO_MANY_STEPS:
                 return status
             self.steps_left = 0
         return int(kernel(*arguments))
 
-    def advance_by_python(self, arguments: tuple[object, ...]) -> int:
-        """Do as the kernel does, unless that takes more steps than are left.
+    def advance_in_python(self, arguments: tuple[object, ...]) -> int:
+        """Run the loop of the kernel in Python, unless that takes more steps than are left.
 
         Returns:
             The status of the kernel. TOO_MANY_STEPS if there are no steps left; then the search is
@@ -261,8 +263,8 @@ class KernelSearch(ABC, Generic[W]):
             with let_integers_wrap():
                 while progress.partition < rows.starts.shape[0] - 1:
                     status = layout.DONE
-                    while status == layout.DONE and find_start(rows.begins, progress):
-                        status = self.search_start_by_python(shared, progress, limit)
+                    while status == layout.DONE and find_start(rows.may_begin, progress):
+                        status = self.search_start_in_python(shared, progress, limit)
                     if status not in (layout.DONE, layout.MORE_ROWS):
                         return status
                     go_to_next_partition(rows.starts, rows.frontier, progress)
@@ -271,7 +273,7 @@ class KernelSearch(ABC, Generic[W]):
         finally:
             progress.step_limit = limit
 
-    def search_start_by_python(
+    def search_start_in_python(
         self, arguments: tuple[object, ...], progress: layout.Progress, limit: int
     ) -> int:
         """Search from the next starting row, or search the next row, and count the steps.
@@ -280,40 +282,45 @@ class KernelSearch(ABC, Generic[W]):
             arguments: the arguments of the kernel, in a form that Python reads fast.
             progress: the progress, which is one of the arguments.
             limit: how often conditions on the run may be evaluated in the partition.
+
+        Returns:
+            The status of `search_start`; TOO_MANY_STEPS if there are not enough steps left.
         """
         assert self.steps_left is not None
         if self.steps_left <= 0:
             return layout.TOO_MANY_STEPS
-        mapped_before = progress.mapped
+        mapped_before = progress.mapped_count
         steps_before = progress.step_count
         begun = perf_counter()
         progress.step_limit = min(limit, steps_before + self.steps_left)
         status = int(self.kernel.search_start(*arguments))
-        mapped = progress.mapped - mapped_before
+        mapped = progress.mapped_count - mapped_before
         evaluated = progress.step_count - steps_before
         steps = 1 + self.live_count + mapped + evaluated
         # Conditions on the data only are not counted as steps, so time counts as well.
-        steps_by_time = int((perf_counter() - begun) * STEPS_A_SECOND)
+        steps_by_time = int((perf_counter() - begun) * PYTHON_STEPS_PER_SECOND)
         self.steps_left -= max(steps, steps_by_time)
         if status == layout.TOO_MANY_STEPS:
             progress.step_count = steps_before
         return status
 
-    def make_room(self) -> None:
-        """Make the arrays as large as `sizes` says. They keep what the smaller ones held."""
+    def allocate_arrays(self) -> None:
+        """Make the working arrays as large as `sizes` says. They keep what smaller ones held."""
         for name, (shape, dtype) in self.shapes.items():
-            smaller = self.memory.get(name)
+            smaller = self.working_arrays.get(name)
             if smaller is None or smaller.shape != shape:
-                array = self.new_array(np.zeros, shape, dtype)
+                array = self.allocate_array(np.zeros, shape, dtype)
                 if smaller is not None:
                     array[tuple(map(slice, smaller.shape))] = smaller
-                self.memory[name] = array
+                self.working_arrays[name] = array
         linked = self.arrays.compiled.linked
         if linked is not None:
-            self.memory["registers"][0] = linked.initial
+            self.working_arrays["registers"][0] = linked.initial
         self.work = self.make_work()
 
-    def new_array(self, make: MakeArray, shape: tuple[int, ...], dtype: type[Element]) -> Array:
+    def allocate_array(
+        self, make: MakeArray, shape: tuple[int, ...], dtype: type[Element]
+    ) -> WorkingArray:
         """Return a new array.
 
         Args:
@@ -335,10 +342,10 @@ class KernelSearch(ABC, Generic[W]):
 
     def check_most(self, size: int) -> None:
         """Raise RunFailure if a search over a stream may not take `size` bytes."""
-        most = self.room.most
-        if most is not None and not memory.may_take(size, most):
+        limit = self.capacity.max_bytes
+        if limit is not None and not memory.may_take(size, limit):
             row = min(int(self.progress.start), int(self.arrays.rows.starts[-1]) - 1)
-            fields = {"mebibytes": size >> 20, "limit": most >> 20}
+            fields = {"mebibytes": size >> 20, "limit": limit >> 20}
             raise RunFailure(stream_out_of_memory, row, fields)
 
     def grow(self, status: int) -> None:
@@ -347,32 +354,32 @@ class KernelSearch(ABC, Generic[W]):
         while status == layout.MEMO_FULL and size < self.progress.needed:
             size *= 2
         self.sizes[status] = size
-        self.make_room()
+        self.allocate_arrays()
 
     def make_output(self, matches: int, rows: int) -> layout.OutputArrays:
         """Return an empty output with room for `matches` matches and `rows` mapped rows."""
-        self.check_most(rows * BYTES_OF_OUTPUT_ROW)
-        match_facts = self.new_array(np.empty, (layout.FOUND_SIZE, matches + 1), np.int64)
-        choices = self.new_array(np.empty, (rows,), np.int32)
-        positions = self.new_array(np.empty, (rows * self.arrays.selects,), np.int64)
+        self.check_most(rows * OUTPUT_ROW_BYTES)
+        match_facts = self.allocate_array(np.empty, (layout.MATCH_SIZE, matches + 1), np.int64)
+        choices = self.allocate_array(np.empty, (rows,), np.int32)
+        positions = self.allocate_array(np.empty, (rows * self.arrays.selects,), np.int64)
         return layout.OutputArrays(match_facts, choices, positions)
 
-    def matches(self, output: layout.OutputArrays) -> Matches:
+    def read_matches(self, output: layout.OutputArrays) -> Matches:
         """Return the matches in an output. With event selection they have no numbers yet."""
-        count = self.progress.matches
-        mapped = self.progress.mapped
-        match_facts = output.found[:, :count]
+        count = self.progress.match_count
+        mapped = self.progress.mapped_count
+        match_facts = output.matches[:, :count]
         matches = Matches(
-            partition=match_facts[layout.FOUND_PARTITION],
-            number=match_facts[layout.FOUND_NUMBER],
-            start=match_facts[layout.FOUND_START],
-            offsets=output.found[layout.FOUND_OFFSET, : count + 1],
+            partition=match_facts[layout.MATCH_PARTITION],
+            number=match_facts[layout.MATCH_NUMBER],
+            start=match_facts[layout.MATCH_START],
+            offsets=output.matches[layout.MATCH_OFFSET, : count + 1],
             classifiers=np.empty(mapped, np.int16),
             excluded=np.zeros(mapped, np.bool_),
         )
-        self.look_up(layout.VARIABLE, output.choices, matches.classifiers)
+        self.fill_by_choice(layout.VARIABLE, output.choices, matches.classifiers)
         if self.rules.program[:, layout.EXCLUDED].any():
-            self.look_up(layout.EXCLUDED, output.choices, matches.excluded)
+            self.fill_by_choice(layout.EXCLUDED, output.choices, matches.excluded)
         if not self.arrays.selects:
             return matches
         is_preferred = self.task.output is MatchOutput.PREFERRED  # nothing ranks these
@@ -380,23 +387,25 @@ class KernelSearch(ABC, Generic[W]):
             matches,
             number=np.zeros(count, np.int64),
             rows=output.rows[:mapped],
-            completed=None if is_preferred else match_facts[layout.FOUND_COMPLETED],
-            kind=match_facts[layout.FOUND_KIND],
+            completed=None if is_preferred else match_facts[layout.MATCH_COMPLETED],
+            kind=match_facts[layout.MATCH_KIND],
         )
-        return matches if self.arrays.ends is None else by_first_end(matches, self.arrays.ends)
+        return matches if self.arrays.ends is None else name_first_window(matches, self.arrays.ends)
 
-    def look_up(self, column: int, choices: layout.ChoiceArray, values: Array) -> None:
+    def fill_by_choice(
+        self, column: int, choices: layout.ChoiceArray, values: WorkingArray
+    ) -> None:
         """Fill `values` with what a column of `program` has for each choice.
 
         It does not allocate an array of the size of `values`, because all matches have many rows.
         """
         by_choice = self.rules.program[:, column].astype(values.dtype)
-        # With "clip", numpy writes at once into `out`. No choice is out of bounds.
+        # With "clip", NumPy writes into `out` without a copy. No choice is out of bounds.
         np.take(by_choice, choices[: len(values)], out=values, mode="clip")
 
     def raise_failure(self, status: int) -> None:
         """Raise RunFailure if a status of the kernel says that something has failed."""
-        make_error = _FAILURES.get(status)
+        make_error = ERROR_BY_STATUS.get(status)
         if make_error is None:
             return
         progress = self.progress
@@ -409,8 +418,8 @@ class KernelSearch(ABC, Generic[W]):
             row = progress.start
             fields = {"limit": self.task.max_steps}
         if status == layout.FUNCTION_FAILED:
-            assert self.arrays.python is not None
-            error = self.arrays.python.failed()
+            assert self.arrays.python_calls is not None
+            error = self.arrays.python_calls.failed()
             fields["reason"] = str(error)
             if isinstance(error, AnsiError):
                 make_error = failures.function_failed_under_ansi
@@ -443,19 +452,19 @@ class KernelSearch(ABC, Generic[W]):
 class MakeArray(Protocol):
     """A function that makes an array: `np.zeros` or `np.empty`."""
 
-    def __call__(self, shape: tuple[int, ...], dtype: type[Element], /) -> Array:
+    def __call__(self, shape: tuple[int, ...], dtype: type[Element], /) -> WorkingArray:
         """Return an array with this shape and type."""
 
 
 # The values with which fields of a progress begin, if not with 0.
-FIRST_VALUES = {"partition": -1, "memo_window": -1, "best_start": -1, "match_kind": A_MATCH}
+INITIAL_VALUES = {"partition": -1, "memo_window": -1, "best_start": -1, "match_kind": A_MATCH}
 
 
-def begin_progress(kind: type[layout.Progress], task: Task) -> layout.Progress:
+def make_progress(kind: type[layout.Progress], task: Task) -> layout.Progress:
     """Return the progress of a search that has not begun: a record of this class."""
-    progress = layout.new_record(kind)
-    for field in layout.fields_of(kind):
-        setattr(progress, field, FIRST_VALUES.get(field, 0))
+    progress = layout.make_record(kind)
+    for field in layout.list_fields(kind):
+        setattr(progress, field, INITIAL_VALUES.get(field, 0))
     progress.match_limit = find_match_limit(task)
     max_steps = None if task.selects else task.max_steps
     progress.step_limit = min(max_steps or layout.NO_LIMIT, layout.NO_LIMIT)
@@ -463,7 +472,7 @@ def begin_progress(kind: type[layout.Progress], task: Task) -> layout.Progress:
 
 
 def find_last_live(task: Task, arrays: SearchInput) -> IntArray:
-    """Return int64[n or 0], -1 for each row, if it matters when runs were live last."""
+    """Return an array of -1 for each row; an empty one if it does not matter when runs are live."""
     row_count = arrays.rows.starts[-1] if needs_release_times(task) else 0
     return np.full(row_count, -1, np.int64)
 
@@ -477,7 +486,7 @@ def find_match_limit(task: Task) -> int:
     """
     if task.most_matches is None or task.skip is not None:
         return layout.NO_LIMIT
-    if task.output is MatchOutput.ALL and may_map_twice(task.pattern.folding, task.waits):
+    if task.output is MatchOutput.ALL and may_map_twice(task.pattern.folding, task.waiting_states):
         return layout.NO_LIMIT
     return task.most_matches
 
@@ -490,10 +499,10 @@ def needs_release_times(task: Task) -> bool:
     return task.stages is not None and task.stages.timeouts and task.skip is not None
 
 
-def by_first_end(matches: Matches, ends: IntArray) -> Matches:
-    """Return the matches; each run that timed out names the first window that ended at that time.
+def name_first_window(matches: Matches, ends: IntArray) -> Matches:
+    """Return the matches, with the first window that ended for each run that timed out.
 
-    So a run has the same kind whichever window it waited in, if several ended at the same time.
+    So if several windows end at the same time, a run has the same kind whichever it waited in.
 
     Args:
         matches: matches, and runs that timed out.
@@ -519,7 +528,7 @@ class PathSearch(KernelSearch[W]):
     """
 
     progress: layout.RememberedRows
-    progress_kind = layout.RememberedRows
+    progress_class = layout.RememberedRows
 
     @property
     def shapes(self) -> Shapes:
@@ -544,25 +553,6 @@ class PathSearch(KernelSearch[W]):
             self.progress.memo_to = self.progress.start
 
 
-class SelectionPathSearch(PathSearch[W]):
-    """A search of one run at a time with event selection."""
-
-    def __init__(
-        self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
-    ) -> None:
-        self.last_live = find_last_live(task, arrays)
-        super().__init__(task, arrays, room, counters)
-        if task.absent or needs_release_times(task):
-            # A run without a match may still matter: for a negation, or for when it was live last.
-            self.remember_nothing()
-
-    @property
-    def shapes(self) -> Shapes:
-        """Return the arrays of `PathSearch`, with the rows of the path and the best match."""
-        path: Shapes = {"path": ((layout.PATH_SIZE, self.sizes[layout.PATH_FULL]), np.int64)}
-        return super().shapes | path
-
-
 class BufferSearch(KernelSearch[W]):
     """A search of all runs at once, with the shared buffer of their rows. Equal runs merge."""
 
@@ -582,7 +572,7 @@ class BufferSearch(KernelSearch[W]):
     @property
     def live_count(self) -> int:
         """Return how many runs are live between two rows."""
-        return int(self.progress.count)
+        return int(self.progress.run_count)
 
     @property
     def pruned(self) -> Pruned | None:
@@ -592,9 +582,9 @@ class BufferSearch(KernelSearch[W]):
     def prune(self) -> None:
         """Drop the nodes to which no run leads. It is called between two rows."""
         row = int(self.progress.start) - 1
-        nodes = self.memory["nodes"]
-        moved = self.new_array(np.empty, nodes.shape[:1], nodes.dtype.type)
-        compact(row, self.pruned, self.memory["runs"], nodes, moved, self.progress)
+        nodes = self.working_arrays["nodes"]
+        moved = self.allocate_array(np.empty, nodes.shape[:1], nodes.dtype.type)
+        compact(row, self.pruned, self.working_arrays["runs"], nodes, moved, self.progress)
 
     def grow(self, status: int) -> None:
         """Make twice as large what is full. The nodes are pruned instead if that is enough."""
@@ -609,10 +599,10 @@ class BufferSearch(KernelSearch[W]):
         so that few searches have to compile `compact`.
         """
         size = self.sizes[layout.NODES_FULL]
-        if not MANY_NODES <= size < 2 * self.progress.nodes:
+        if not MIN_PRUNED_NODES <= size < 2 * self.progress.node_count:
             return False
         self.prune()
-        return bool(4 * self.progress.nodes <= size)
+        return bool(4 * self.progress.node_count <= size)
 
 
 # Rows with which a match may begin, so that a search need not try the other ones.
@@ -623,8 +613,10 @@ class BufferSearch(KernelSearch[W]):
 # error is never left out. If steps are limited, each row that is taken may be one too many; then
 # only the first row of a match is compared.
 
-ROWS_COMPARED = 8  # at the beginning of a match
-FEW = 16  # comparing stops when at most one row in 16 is left
+# How many rows at the beginning of a match are compared at most.
+ROWS_COMPARED = 8
+# Comparing stops when at most one row in FEW is left.
+FEW = 16
 
 
 def find_possible_beginnings(task: Task, rules: layout.Rules, rows: layout.RowArrays) -> BoolArray:

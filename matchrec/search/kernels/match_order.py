@@ -24,7 +24,7 @@ import numpy as np
 from matchrec.jit.decorators import inner, kernel, spliced
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import OutputArrays, Progress
-from matchrec.search.kernels.starts import NO_ROW, MappedArray, next_start
+from matchrec.search.kernels.search_loop import NO_ROW, MappedArray, find_next_start
 from matchrec.search.partitions import BoolArray, IntArray
 
 
@@ -54,7 +54,7 @@ def mark_equal(
     """
     for group in range(groups.shape[0] - 1):
         for index in range(groups[group] + 1, groups[group + 1]):
-            comparison = compare(order[index - 1], order[index], matches, None)
+            comparison = compare_matches(order[index - 1], order[index], matches, None)
             if comparison > 0:
                 return False
             is_repeated[index] = comparison == 0
@@ -74,16 +74,20 @@ def settle_ties(groups: IntArray, order: IntArray, spare: IntArray, matches: Map
         matches: the rows of the matches.
     """
     for group in range(groups.shape[0] - 1):
-        begin, end = groups[group], groups[group + 1]
-        width = 1
+        begin = groups[group]
+        end = groups[group + 1]
+        width = 1  # runs of `width` matches are sorted
         while width < end - begin:
             for left in range(begin, end, 2 * width):
-                middle, right = min(left + width, end), min(left + 2 * width, end)
-                left_index, right_index = left, middle
+                middle = min(left + width, end)
+                right = min(left + 2 * width, end)
+                left_index = left
+                right_index = middle
                 for index in range(left, right):
                     if right_index == right or (
                         left_index < middle
-                        and compare(order[left_index], order[right_index], matches, None) <= 0
+                        and compare_matches(order[left_index], order[right_index], matches, None)
+                        <= 0
                     ):
                         spare[index] = order[left_index]
                         left_index += 1
@@ -96,14 +100,18 @@ def settle_ties(groups: IntArray, order: IntArray, spare: IntArray, matches: Map
 
 
 @spliced
-def compare(left: int, right: int, matches: MappedRows, program: IntArray | None) -> int:
+def compare_matches(left: int, right: int, matches: MappedRows, program: IntArray | None) -> int:
     """Compare two matches by row positions, then by variables: negative, zero or positive.
 
     If matches have choices instead of variables, `program` has the variables of the choices.
     """
-    offsets, rows, mapped = matches.offsets, matches.rows, matches.mapped
-    first, second = offsets[left], offsets[right]
-    length, other_length = offsets[left + 1] - first, offsets[right + 1] - second
+    offsets = matches.offsets
+    rows = matches.rows
+    mapped = matches.mapped
+    first = offsets[left]
+    second = offsets[right]
+    length = offsets[left + 1] - first
+    other_length = offsets[right + 1] - second
     shared = min(length, other_length)
     for index in range(shared):
         if rows[first + index] != rows[second + index]:
@@ -111,7 +119,8 @@ def compare(left: int, right: int, matches: MappedRows, program: IntArray | None
     if length != other_length:
         return int(length - other_length)
     for index in range(shared):
-        variable, other_variable = int(mapped[first + index]), int(mapped[second + index])
+        variable = int(mapped[first + index])
+        other_variable = int(mapped[second + index])
         if program is not None:
             variable = int(program[variable, layout.VARIABLE])
             other_variable = int(program[other_variable, layout.VARIABLE])
@@ -137,10 +146,11 @@ class SearchPosition(NamedTuple):
 
     # The row that comes next.
     stop: int
-    # int64[r], with which live runs begin; empty if starting rows are searched one after the other.
+    # int64[r], the rows with which live runs begin; empty if starting rows are searched one after
+    # the other.
     first_rows: IntArray
-    # int64[n or 0], for each row the last row, since the search went on, at which a run was live
-    # that began there; if it matters when matches are released.
+    # int64[n or 0], for each starting row, the last row at which a run from it was live since the
+    # search went on. Empty if it does not matter when matches are released.
     last_live: IntArray
     # int64[b, 2], the rows at which start bounds were set, and the bounds.
     start_bounds: IntArray
@@ -148,9 +158,10 @@ class SearchPosition(NamedTuple):
     starts: IntArray
 
 
-# What is decided on a match; 0 if it is left out.
+# What is decided on a match.
+LEFT_OUT = 0
 KEPT = 1
-HELD = 2
+HELD = 2  # until a run that began earlier has ended
 
 
 @kernel
@@ -167,19 +178,24 @@ def mark_kept(
         ranked: the matches.
         position: where the search has stopped, with sorted first rows.
         fails_on_miss: whether a match without a target is a failure.
-        outcome: int64[m], is set to KEPT or HELD; it stays 0 for a match that is left out.
+        outcome: int64[m], LEFT_OUT for each match, is set to KEPT or HELD.
         bounds: int64[m + 1, 2], the row at which a match is released, and the start bound from then
-            on. The first entry is given, the others are filled. Bounds of one partition do not hold
-            in the next one.
+            on. The first entry is the bound before the first match; the others are filled. Bounds
+            of one partition do not hold in the next one.
 
     Returns:
         The first match that misses its target, or -1.
     """
-    start, target = ranked.start, ranked.target
-    first_rows, last_live = position.first_rows, position.last_live
-    last_kept_start, live_index = ranked.lower, np.int64(0)
+    start = ranked.start
+    target = ranked.target
+    first_rows = position.first_rows
+    last_live = position.last_live
+    last_kept_start = ranked.lower
+    live_index = np.int64(0)
     for match in range(start.shape[0]):
-        first, time, bound = start[match], bounds[match, 0], bounds[match, 1]
+        first = start[match]
+        time = bounds[match, 0]
+        bound = bounds[match, 1]
         while live_index < first_rows.shape[0] and first_rows[live_index] < bound:
             live_index += 1
         limit = first_rows[live_index] if live_index < first_rows.shape[0] else position.stop
@@ -201,29 +217,35 @@ def mark_kept(
 
 
 @inner
-def first_next_start(
+def find_first_next_start(
     matches: int, skip: layout.SkipRule, program: IntArray, progress: Progress, output: OutputArrays
 ) -> int:
     """Return the next start of the first match that has one after its own start, or NO_ROW.
 
-    It looks at the matches from number `matches` on, which begin together and are complete
-    together.
+    It looks at the matches in the output from index `matches` on, which begin together and are
+    complete together. The matches are compared only if their next starts differ.
     """
-    is_target, choices, rows = program[:, layout.IS_TARGET], output.choices, output.rows
-    mapped = MappedRows(output.found[layout.FOUND_OFFSET], rows, choices)
-    next_row, first, differ = np.int64(NO_ROW), -1, False
-    for last in range(2):
-        if last == 1 and not differ:
+    is_target = program[:, layout.IS_TARGET]
+    choices = output.choices
+    rows = output.rows
+    mapped = MappedRows(output.matches[layout.MATCH_OFFSET], rows, choices)
+    next_row = np.int64(NO_ROW)
+    first = -1  # the first match
+    differ = False  # whether next starts differ
+    for comparing in range(2):
+        if comparing == 1 and not differ:
             break
-        for match in range(matches, progress.matches):
-            begin, end = mapped.offsets[match], mapped.offsets[match + 1]
+        for match in range(matches, progress.match_count):
+            begin = mapped.offsets[match]
+            end = mapped.offsets[match + 1]
             match_rows = rows[begin:end]
             row = np.int64(
-                next_start(skip, is_target, choices[begin:end], match_rows[0], match_rows)
+                find_next_start(skip, is_target, choices[begin:end], match_rows[0], match_rows)
             )
             if row <= match_rows[0]:
                 continue
             differ |= first >= 0 and row != next_row
-            if first < 0 or (last == 1 and compare(match, first, mapped, program) < 0):
-                next_row, first = row, match
+            if first < 0 or (comparing == 1 and compare_matches(match, first, mapped, program) < 0):
+                next_row = row
+                first = match
     return int(next_row)

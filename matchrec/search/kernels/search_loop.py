@@ -22,8 +22,8 @@ A kernel goes from starting row to starting row. Each search has its own, in the
    on to the next one. `begin_partition` forgets what held for the partition before.
 
 When something is full, the kernel returns a status. Called again, it goes on where `progress` says.
-While a kernel is not compiled, Python runs the same loop (`search.KernelSearch`), so `search_start`
-and `begin_partition` are functions of their own.
+While a kernel is not compiled, Python runs the same loop: see `kernel_search.KernelSearch`. That is
+why `search_start` and `begin_partition` are separate functions.
 """
 
 from __future__ import annotations
@@ -41,15 +41,23 @@ from matchrec.search.kernels.layout import (
     Rules,
     SkipRule,
 )
-from matchrec.search.kernels.mapping import end_of_window, forget
+from matchrec.search.kernels.mapping import find_window_end
+from matchrec.search.kernels.memo import find_in_ring, forget
 from matchrec.search.partitions import BoolArray, Frontier, IntArray
 
-# A search from a starting row returns the length of the match, NO_MATCH, or NO_MATCH - status.
+# A search from a starting row returns the length of the match, NO_MATCH, or a status as
+# `encode_status` returns it: a number below NO_MATCH.
 NO_MATCH = -1
 NO_ROOM = NO_MATCH - layout.MEMO_FULL
 UNDECIDED = NO_MATCH - layout.MORE_ROWS
 
-UNKNOWN = -2  # nothing is known of a state at a row
+UNKNOWN = -2  # no value has been noted for a state at a row
+
+
+@inlined
+def encode_status(status: int) -> int:
+    """Return a status as a search returns it instead of the length of a match."""
+    return NO_MATCH - status
 
 
 @spliced
@@ -58,7 +66,8 @@ def find_start(begins: BoolArray, progress: Progress) -> bool:
 
     A starting row whose search was interrupted is one with which a match may begin, so it stays.
     """
-    start, until = progress.start, progress.until
+    start = progress.start
+    until = progress.until
     if begins.shape[0] > 0:
         while start < until and not begins[start]:
             start += 1
@@ -71,20 +80,22 @@ def go_to_next_partition(starts: IntArray, frontier: Frontier, progress: Progres
     """Note how far the search of a partition has come, and go on to the next one, if any."""
     number = progress.partition
     if number >= 0:
-        start, until = progress.start, frontier.until[number]
+        start = progress.start
+        until = frontier.until[number]
         frontier.start[number] = start if start < until else until
-        frontier.number[number] = progress.number
+        frontier.number[number] = progress.match_number
         frontier.steps[number] = progress.step_count
     number += 1
     progress.partition = number
     if number == starts.shape[0] - 1:
         return
-    start, edge = frontier.start[number], frontier.edge[number]
-    progress.lower = starts[number]
-    progress.upper = starts[number + 1] + int(edge <= starts[number + 1])
+    start = frontier.start[number]
+    edge = frontier.edge[number]
+    progress.partition_begin = starts[number]
+    progress.partition_end = starts[number + 1] + int(edge <= starts[number + 1])
     progress.edge = edge
     progress.until = min(frontier.until[number], edge)
-    progress.number = frontier.number[number]
+    progress.match_number = frontier.number[number]
     begin_at(start, progress)
     progress.step_count = frontier.steps[number]
 
@@ -93,14 +104,15 @@ def go_to_next_partition(starts: IntArray, frontier: Frontier, progress: Progres
 def begin_at(row: int, progress: Progress) -> None:
     """Set the next starting row: no row if as many matches have been found as are sought.
 
-    So that limit is tested once for each match, and not for each starting row.
+    The limit is tested here, because this is called once for each match. At each starting row it
+    would cost more.
     """
-    is_enough = progress.number >= progress.match_limit
+    is_enough = progress.match_number >= progress.match_limit
     progress.start = layout.NO_LIMIT if is_enough else row
 
 
 @spliced
-def go_on_without(answer: int, progress: Progress) -> int:
+def finish_without_match(answer: int, progress: Progress) -> int:
     """Return the status after a search that returned `answer` instead of a length.
 
     If there is no match, the next row becomes the starting row.
@@ -108,7 +120,7 @@ def go_on_without(answer: int, progress: Progress) -> int:
     if answer == NO_MATCH:
         progress.start += 1
         return layout.DONE
-    return NO_MATCH - answer
+    return NO_MATCH - answer  # the inverse of `encode_status`
 
 
 @spliced
@@ -123,7 +135,7 @@ def write_path(
     choices = output.choices
     if not has_room(length, output, progress):
         return layout.OUTPUT_FULL
-    mapped = progress.mapped
+    mapped = progress.mapped_count
     for index in range(length):
         choices[mapped + index] = path[index]
     return finish_match(progress.start, length, rules, output, progress, None)
@@ -135,8 +147,8 @@ def has_room(length: int, output: OutputArrays, progress: Progress) -> bool:
 
     If it has not, progress.needed says how many rows it must hold.
     """
-    needed = progress.mapped + length
-    if progress.matches < output.found.shape[1] - 1 and needed <= output.choices.shape[-1]:
+    needed = progress.mapped_count + length
+    if progress.match_count < output.matches.shape[1] - 1 and needed <= output.choices.shape[-1]:
         return True
     progress.needed = needed
     return False
@@ -158,40 +170,40 @@ def finish_match(
     Returns:
         DONE or a failure of AFTER MATCH SKIP.
     """
-    begin = progress.mapped
-    progress.mapped = begin + length
-    add_match(output.found, progress, start, length)
+    begin = progress.mapped_count
+    progress.mapped_count = begin + length
+    add_match(output.matches, progress, start, length)
     mapped = output.choices[begin : begin + length]
     return skip_match(mapped, start, rows, rules, progress)
 
 
 @spliced
-def add_match(found: IntArray, progress: Progress, start: int, length: int) -> None:
+def add_match(matches: IntArray, progress: Progress, start: int, length: int) -> None:
     """Add a match of `length` rows to those in the output."""
-    match = progress.matches
-    progress.number += 1
-    found[layout.FOUND_PARTITION, match] = progress.partition
-    found[layout.FOUND_NUMBER, match] = progress.number
-    found[layout.FOUND_START, match] = start
-    found[layout.FOUND_OFFSET, match + 1] = found[layout.FOUND_OFFSET, match] + length
-    progress.matches = match + 1
+    match = progress.match_count
+    progress.match_number += 1
+    matches[layout.MATCH_PARTITION, match] = progress.partition
+    matches[layout.MATCH_NUMBER, match] = progress.match_number
+    matches[layout.MATCH_START, match] = start
+    matches[layout.MATCH_OFFSET, match + 1] = matches[layout.MATCH_OFFSET, match] + length
+    progress.match_count = match + 1
 
 
 @inlined
 def note_value(
-    known: ChoiceArray, progress: RememberedRows, state: int, row: int, value: int
+    ring: ChoiceArray, progress: RememberedRows, state: int, row: int, value: int
 ) -> None:
-    """Note in a ring of rows what is known of a state at a row.
+    """Note a value for a state at a row in a ring of rows.
 
-    Of a row that is new to the ring, all other states are UNKNOWN.
+    At a row that is new to the ring, all other states are UNKNOWN.
     """
-    size, states = known.shape
+    size, states = ring.shape
     if row >= progress.memo_to:
         for new_row in range(max(progress.memo_to, progress.start), row + 1):
             for other_state in range(states):
-                known[new_row & (size - 1), other_state] = UNKNOWN
+                ring[find_in_ring(new_row, size), other_state] = UNKNOWN
         progress.memo_to = row + 1
-    known[row & (size - 1), state] = value
+    ring[find_in_ring(row, size), state] = value
 
 
 @spliced
@@ -201,7 +213,7 @@ def begin_start(window_end: IntArray, progress: RememberedRows) -> int:
     Failures that held for starting rows whose windows end elsewhere are forgotten.
     """
     start = progress.start
-    bound = end_of_window(window_end, start, progress)
+    bound = find_window_end(window_end, start, progress)
     if bound != progress.memo_window:
         forget(start, progress)
         progress.memo_window = bound
@@ -219,8 +231,8 @@ def begin_start(window_end: IntArray, progress: RememberedRows) -> int:
 #     TO FIRST v       False      0     rows mapped to v
 #     TO LAST v        True       0     rows mapped to v
 #
-# A strategy of this form needs no code here. Any other one would be a branch of `next_start` and of
-# `distance_to_next_start`, which computes the same row by row for matches that share their rows.
+# A strategy of this form needs no code here. Any other one would be a branch of `find_next_start`,
+# and of `compute_skip_distance`, which does the same row by row for matches that share their rows.
 #
 # Source: ISO/IEC 19075-5, AFTER MATCH SKIP; Flink CEP, "After Match Skip Strategy".
 
@@ -231,7 +243,7 @@ MappedArray = npt.NDArray[np.int16] | ChoiceArray | IntArray
 
 
 @spliced
-def next_start(
+def find_next_start(
     skip: SkipRule, is_target: TargetArray, mapped: MappedArray, start: int, rows: IntArray | None
 ) -> int:
     """Return the row from which the search goes on after a match; NO_ROW if it has no target.
@@ -257,8 +269,10 @@ def next_start(
 
 
 @inlined
-def distance_to_next_start(skip: SkipRule, is_target: bool, later_distance: int) -> int:
-    """Return how many rows after a row the search goes on, or NO_ROW: `next_start`, row by row.
+def compute_skip_distance(skip: SkipRule, is_target: bool, later_distance: int) -> int:
+    """Return how many rows after a row the search goes on, or NO_ROW.
+
+    It is `find_next_start` for one row of a match at a time, from the last one to the first.
 
     Args:
         skip: the skip strategy.
@@ -274,7 +288,7 @@ def distance_to_next_start(skip: SkipRule, is_target: bool, later_distance: int)
 def skip_match(
     mapped: MappedArray, start: int, rows: IntArray | None, rules: Rules, progress: RememberedRows
 ) -> int:
-    """Set the next starting row after a match. See `next_start` for the arguments.
+    """Set the next starting row after a match. See `find_next_start` for the arguments.
 
     Failures that hold only until the next match are forgotten.
 
@@ -282,7 +296,7 @@ def skip_match(
         DONE or a failure.
     """
     is_target = rules.program[:, layout.IS_TARGET]
-    row = next_start(rules.skip, is_target, mapped, start, rows)
+    row = find_next_start(rules.skip, is_target, mapped, start, rows)
     if rules.forgets:
         forget(row, progress)
     return go_on_from(row, start, progress)
@@ -303,7 +317,7 @@ def go_on_from(row: int, start: int, progress: Progress) -> int:
 
 
 @kernel
-def next_starts(
+def fill_next_starts(
     skip: SkipRule,
     is_target: BoolArray,
     start: IntArray,
@@ -312,13 +326,14 @@ def next_starts(
     rows: IntArray | None,
     next_rows: IntArray,
 ) -> None:
-    """Fill `next_rows` with the `next_start` of each match. Arrays are as in `matches.Matches`."""
+    """Find the next start after each match. Arrays are as in `matches.Matches`."""
     for match in range(start.shape[0]):
-        begin, end = offsets[match], offsets[match + 1]
+        begin = offsets[match]
+        end = offsets[match + 1]
         mapped_in_match = mapped[begin:end]
         if rows is None:
-            next_rows[match] = next_start(skip, is_target, mapped_in_match, start[match], None)
+            next_rows[match] = find_next_start(skip, is_target, mapped_in_match, start[match], None)
         else:
-            next_rows[match] = next_start(
+            next_rows[match] = find_next_start(
                 skip, is_target, mapped_in_match, start[match], rows[begin:end]
             )

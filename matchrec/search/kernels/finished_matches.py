@@ -26,23 +26,24 @@ from matchrec.search.kernels.layout import (
     RunConditions,
 )
 from matchrec.search.kernels.mapping import is_anchored, note_failure
-from matchrec.search.kernels.starts import add_match, has_room
+from matchrec.search.kernels.search_loop import add_match, has_room
 from matchrec.search.partitions import IntArray
 
-FORBIDDEN = -1  # `is_match`: it would be a match, but a test of it as a whole fails
+# What `is_match` returns if a path would be a match, but a test of it as a whole fails.
+FORBIDDEN = -1
 
-# For conditions that are evaluated less often than those on mapping a row: compiled once, not at
-# each call.
-holds_apart = inner(holds.py_func)  # type: ignore[attr-defined]
+# Conditions of a match as a whole are evaluated less often than conditions on mapping a row. So the
+# code for them is compiled once, and not again at each call.
+holds_out_of_line = inner(holds.py_func)  # type: ignore[attr-defined]
 
 
 @spliced
 def satisfies_closing(
     row: int, slot: int, negation: NegationArrays, satisfied: IntArray, conditions: RunConditions
 ) -> int:
-    """Return whether the run in `slot`, whose last row is `row`, satisfies the closing condition.
+    """Return whether a run satisfies the closing condition: HOLDS, HOLDS_NOT or an error.
 
-    HOLDS, HOLDS_NOT or an error.
+    `row` is the last row of the run, and `slot` has its registers.
     """
     closing = negation.closing
     if closing.shape[0] == 0:
@@ -50,39 +51,47 @@ def satisfies_closing(
     mask = closing[0, layout.CLOSING_MASK]
     if satisfied[row, closing[0, layout.CLOSING_WORD]] & mask != mask:
         return HOLDS_NOT
-    begin, end = closing[0, layout.CLOSING_CODE], closing[0, layout.CLOSING_CODE_END]
+    begin = closing[0, layout.CLOSING_CODE]
+    end = closing[0, layout.CLOSING_CODE_END]
     return evaluate_code(begin, end, slot, row, conditions)
 
 
 @spliced
 def evaluate_code(begin: int, end: int, slot: int, row: int, conditions: RunConditions) -> int:
     """Run the instructions begin .. end - 1 on a slot: HOLDS, HOLDS_NOT or an error."""
-    instructions, stack = conditions.instructions, conditions.stack
-    registers, machine_input = conditions.registers[slot], conditions.machine_input
-    return int(holds_apart(instructions, begin, end, registers, row, machine_input, stack))
+    instructions = conditions.instructions
+    stack = conditions.stack
+    registers = conditions.registers[slot]
+    machine_input = conditions.machine_input
+    return int(holds_out_of_line(instructions, begin, end, registers, row, machine_input, stack))
 
 
 @spliced
 def lacks_absent(
-    first: int,
+    first_column: int,
     length: int,
     slot: int,
     negation: NegationArrays,
     program: IntArray,
     window_end: IntArray,
     path: IntArray,
-    lower: int,
+    partition_begin: int,
     conditions: RunConditions,
 ) -> int:
     """Return whether a match satisfies all negations: HOLDS, HOLDS_NOT or an error.
 
-    The match is in `path` from column `first` on, its registers are in `slot`. Negations before and
-    after the match read only its first and its last row. `lower` is the first row of the partition.
+    The match is in `path` from `first_column` on, and its registers are in `slot`. Negations before
+    and after the match read only its first and its last row. `partition_begin` is the first row of
+    the partition.
     """
-    absent, following = negation.absent, negation.following
+    absent = negation.absent
+    following = negation.following
     for index in range(absent.shape[0]):
-        code, code_end = absent[index, layout.ABSENT_CODE], absent[index, layout.ABSENT_CODE_END]
-        begin, end = enclosed_rows(index, first, length, lower, negation, program, window_end, path)
+        code = absent[index, layout.ABSENT_CODE]
+        code_end = absent[index, layout.ABSENT_CODE_END]
+        begin, end = find_enclosed_rows(
+            index, first_column, length, partition_begin, negation, program, window_end, path
+        )
         row = following[index, begin] if begin < end else end
         while row < end:
             answer = evaluate_code(code, code_end, slot, row, conditions)
@@ -93,11 +102,11 @@ def lacks_absent(
 
 
 @inner
-def enclosed_rows(
+def find_enclosed_rows(
     index: int,
-    first: int,
+    first_column: int,
     length: int,
-    lower: int,
+    partition_begin: int,
     negation: NegationArrays,
     program: IntArray,
     window_end: IntArray,
@@ -108,34 +117,33 @@ def enclosed_rows(
     For a negation between two rows of the match, the rows lie between the last row of the variables
     before it and the next row of the variables after it. (0, 0) if the match lacks one of the two.
     """
-    members, kind = negation.members, negation.absent[index, layout.ABSENT_KIND]
-    last = first + length - 1
-    start, end = path[layout.PATH_ROWS, first], path[layout.PATH_ROWS, last]
+    members = negation.members
+    kind = negation.absent[index, layout.ABSENT_KIND]
+    last = first_column + length - 1
+    start = path[layout.PATH_ROWS, first_column]
+    end = path[layout.PATH_ROWS, last]
     if kind == layout.AT_THE_END:
         return end + 1, window_end[start]
     if kind == layout.AT_THE_BEGINNING:
-        return first_with_window(window_end, lower, start, end), start
+        return find_first_with_window(window_end, partition_begin, start, end), start
     choices = path[layout.PATH_CHOICES]
-    index_in_path = last
-    while (
-        index_in_path >= first
-        and not members[index, 0, program[choices[index_in_path], layout.VARIABLE]]
-    ):
-        index_in_path -= 1
-    last_before = index_in_path
-    index_in_path += 1
-    while (
-        index_in_path <= last
-        and not members[index, 1, program[choices[index_in_path], layout.VARIABLE]]
-    ):
-        index_in_path += 1
-    if last_before < first or index_in_path > last:
+    before = last
+    while before >= first_column:
+        if members[index, 0, program[choices[before], layout.VARIABLE]]:
+            break
+        before -= 1
+    after = before + 1
+    while after <= last:
+        if members[index, 1, program[choices[after], layout.VARIABLE]]:
+            break
+        after += 1
+    if before < first_column or after > last:
         return 0, 0
-    return path[layout.PATH_ROWS, last_before] + 1, path[layout.PATH_ROWS, index_in_path]
+    return path[layout.PATH_ROWS, before] + 1, path[layout.PATH_ROWS, after]
 
 
 @inner
-def first_with_window(window_end: IntArray, begin: int, end: int, row: int) -> int:
+def find_first_with_window(window_end: IntArray, begin: int, end: int, row: int) -> int:
     """Return the first of the rows begin .. end - 1 whose window contains `row`, or else `end`.
 
     It is a binary search, because ends of windows never go back.
@@ -150,56 +158,66 @@ def first_with_window(window_end: IntArray, begin: int, end: int, row: int) -> i
 
 
 @inner
-def keep_better(first: int, length: int, path: IntArray, progress: BestMatch) -> None:
+def keep_better(first_column: int, length: int, path: IntArray, progress: BestMatch) -> None:
     """Make the match in `path` the best one, unless the best one comes before it.
 
     See `comes_before`.
     """
     best_length = progress.best_length
-    if progress.best_start >= 0 and not comes_before(path, first, length, best_length):
+    if progress.best_start >= 0 and not comes_before(path, first_column, length, best_length):
         return
-    progress.best_start = path[layout.PATH_ROWS, first]
+    progress.best_start = path[layout.PATH_ROWS, first_column]
     progress.best_length = length
     for index in range(length):
-        path[layout.PATH_BEST_ROWS, index] = path[layout.PATH_ROWS, first + index]
-        path[layout.PATH_BEST_CHOICES, index] = path[layout.PATH_CHOICES, first + index]
+        path[layout.PATH_BEST_ROWS, index] = path[layout.PATH_ROWS, first_column + index]
+        path[layout.PATH_BEST_CHOICES, index] = path[layout.PATH_CHOICES, first_column + index]
 
 
 @spliced
-def comes_before(path: IntArray, first: int, length: int, best_length: int) -> bool:
+def comes_before(path: IntArray, first_column: int, length: int, best_length: int) -> bool:
     """Return whether the match in `path` comes before the best one.
 
-    It does if its row is earlier where they first differ, or if its rows begin the other one.
+    It does if its row is earlier where they first differ, or if the other one begins with its rows.
     """
     index = np.int64(0)
     while index < length and index < best_length:
-        if path[layout.PATH_ROWS, first + index] != path[layout.PATH_BEST_ROWS, index]:
-            return bool(path[layout.PATH_ROWS, first + index] < path[layout.PATH_BEST_ROWS, index])
+        if path[layout.PATH_ROWS, first_column + index] != path[layout.PATH_BEST_ROWS, index]:
+            return bool(
+                path[layout.PATH_ROWS, first_column + index] < path[layout.PATH_BEST_ROWS, index]
+            )
         index += 1
     return length < best_length
 
 
 @inner
 def write_match(
-    which: int, first: int, length: int, path: IntArray, progress: Completion, output: OutputArrays
+    path_row: int,
+    first_column: int,
+    length: int,
+    path: IntArray,
+    progress: Completion,
+    output: OutputArrays,
 ) -> int:
     """Add a match to the output; return DONE or OUTPUT_FULL.
 
-    It is in row `which` of `path`, from column `first` on; its choices are in the row after that.
+    It is in row `path_row` of `path`, from `first_column` on. Its choices are in the next row.
     """
-    found, match, mapped = output.found, progress.matches, progress.mapped
+    matches = output.matches
+    match = progress.match_count
+    mapped = progress.mapped_count
     if not has_room(length, output, progress):
         return layout.OUTPUT_FULL
-    rows, choices = path[which, first : first + length], path[which + 1, first : first + length]
+    rows = path[path_row, first_column : first_column + length]
+    choices = path[path_row + 1, first_column : first_column + length]
     to_rows = output.rows[mapped : mapped + length]
     to_choices = output.choices[mapped : mapped + length]
     for index in range(length):
         to_rows[index] = rows[index]
         to_choices[index] = choices[index]
-    add_match(found, progress, rows[0] if length > 0 else progress.start, length)
-    found[layout.FOUND_COMPLETED, match] = progress.completed
-    found[layout.FOUND_KIND, match] = progress.match_kind
-    progress.mapped = mapped + length
+    add_match(matches, progress, rows[0] if length > 0 else progress.start, length)
+    matches[layout.MATCH_COMPLETED, match] = progress.completed
+    matches[layout.MATCH_KIND, match] = progress.match_kind
+    progress.mapped_count = mapped + length
     return layout.DONE
 
 
@@ -224,9 +242,9 @@ class SelectionWork(Protocol):
 
 
 @spliced
-def write_path(which: int, length: int, work: SelectionWork) -> int:
-    """Add the match in row `which` of `path` to the output; return DONE or OUTPUT_FULL."""
-    return write_match(which, np.int64(0), length, work.path, work.progress, work.output)
+def write_path_row(path_row: int, length: int, work: SelectionWork) -> int:
+    """Add the match in row `path_row` of `path` to the output; return DONE or OUTPUT_FULL."""
+    return write_match(path_row, np.int64(0), length, work.path, work.progress, work.output)
 
 
 @spliced
@@ -234,7 +252,7 @@ def write_completed(kind: int, row: int, depth: int, work: SelectionWork) -> int
     """Write out the path as what `kind` says, complete at a row; DONE or OUTPUT_FULL."""
     work.progress.completed = row
     work.progress.match_kind = kind
-    return write_path(layout.PATH_ROWS, depth, work)
+    return write_path_row(layout.PATH_ROWS, depth, work)
 
 
 @spliced
@@ -254,13 +272,18 @@ def is_match(
         HOLDS; HOLDS_NOT; FORBIDDEN if it is not a match only because of a test of it as a whole; or
         a status.
     """
-    path, progress, program = work.path, work.progress, rules.program
+    path = work.path
+    progress = work.progress
+    program = rules.program
     guard = program[choice, layout.GUARD]
     if guard != 0 and not is_anchored(guard, row, progress):
         return HOLDS_NOT
     if depth == 0:
-        return HOLDS if rules.output <= layout.LONGEST else HOLDS_NOT
-    start, last = path[layout.PATH_ROWS, 0], path[layout.PATH_ROWS, depth - 1]
+        # An empty match counts only if one match of a starting row is asked for.
+        is_one_match = rules.output == layout.PREFERRED or rules.output == layout.LONGEST
+        return HOLDS if is_one_match else HOLDS_NOT
+    start = path[layout.PATH_ROWS, 0]
+    last = path[layout.PATH_ROWS, depth - 1]
     if last != row - 1 or rows.window_end[start] < row:
         return HOLDS_NOT
     if progress.best_start >= 0:
@@ -277,7 +300,7 @@ def is_match(
                 program,
                 rows.window_end,
                 path,
-                progress.lower,
+                progress.partition_begin,
                 conditions,
             )
         if answer == HOLDS_NOT:

@@ -1,0 +1,195 @@
+"""What need not be searched twice: failures that are remembered, and runs with equal futures.
+
+*Failures.* A failure is a pair of a state and a row from which no match can be completed. It holds
+for every starting row of the partition, so no pair is searched twice, and every pattern takes time
+linear in the rows. The search never comes back to rows before the next starting row. So the memo is
+a ring: it is as large as one search reaches, not as large as the partition.
+
+    memo: uint8[r, b], r a power of two. Row position p is at memo[p & (r - 1)]; each bit of it is
+    for one *memo number*, which the program gives to each state that can be reached twice.
+
+For PATTERN (A B+ C | A B+ D) and rows without a C, the loop of B fails for C once at each row.
+
+*Equal futures.* Runs in the same state at the same row whose live registers are equal have the
+same future. The more preferred one comes first and stays. If no register is live, the state alone
+decides. A hash table has the *computation states* that have been reached: a state, its live
+registers and a key.
+
+    search                 what the table has                    key
+    one run at a time      what one starting row has reached     the row
+    all runs at once       the runs at one row                   the end of the window
+
+    table: int64[t, 4 + r], t a power of two, with open addressing. An entry counts if its first
+    column is the current stamp, so no table is ever cleared. At most half of it is used.
+
+Source: SASE+, "Merging equivalent runs".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
+from matchrec.conditions.evaluate.kernels.arithmetic import wrapped_product
+from matchrec.jit.decorators import inlined, spliced
+from matchrec.search.kernels import layout
+from matchrec.search.kernels.layout import ByteArray, ReachedStates, RememberedRows, RunConditions
+from matchrec.search.partitions import IntArray
+
+NOT_FOUND = -1  # what `find_or_add_state` returns for a new computation state
+# The number by which hash values are multiplied, from the generator xorshift64*.
+HASH_FACTOR = 0x2545F4914F6CDD1D
+
+
+@inlined
+def find_in_ring(row: int, size: int) -> int:
+    """Return the index of a row in a ring of `size` rows, a power of two."""
+    return row & (size - 1)
+
+
+@inlined
+def find_byte(memo_number: int) -> int:
+    """Return the index of the byte that has the bit of a memo number."""
+    return memo_number >> 3
+
+
+@inlined
+def find_mask(memo_number: int) -> int:
+    """Return the mask of the bit of a memo number in its byte."""
+    return 1 << (memo_number & 7)
+
+
+@spliced
+def has_failed(memo: ByteArray, progress: RememberedRows, memo_number: int, row: int) -> bool:
+    """Return whether the state with a memo number is known to fail at a row."""
+    if row >= progress.memo_to or row < progress.memo_from:
+        return False
+    index = find_in_ring(row, memo.shape[0])
+    return bool(memo[index, find_byte(memo_number)] & find_mask(memo_number))
+
+
+@spliced
+def remember_failure(memo: ByteArray, progress: RememberedRows, memo_number: int, row: int) -> bool:
+    """Note that the state with a memo number fails at a row.
+
+    Returns:
+        False if the ring is too small for the rows from the starting row on. Then progress.needed
+        says how many there are.
+    """
+    size, width = memo.shape
+    if row >= progress.memo_to:
+        if row - progress.start >= size:
+            progress.needed = row + 1 - progress.start
+            return False
+        start = progress.start
+        end = progress.memo_to
+        for new_row in range(end if end > start else start, row + 1):
+            for byte in range(width):
+                memo[find_in_ring(new_row, size), byte] = 0
+        progress.memo_to = row + 1
+    memo[find_in_ring(row, size), find_byte(memo_number)] |= find_mask(memo_number)
+    return True
+
+
+@spliced
+def forget(row: int, progress: RememberedRows) -> None:
+    """Forget what is remembered, and start again at `row`."""
+    progress.memo_from = row
+    progress.memo_to = row
+
+
+@spliced
+def begin_states(progress: ReachedStates) -> None:
+    """Forget the computation states that the starting row before has reached."""
+    progress.state_stamp += 1
+    progress.state_count = 0
+
+
+@spliced
+def note_state(
+    choice: int,
+    row: int,
+    depth: int,
+    program: IntArray,
+    conditions: RunConditions,
+    table: IntArray,
+    progress: ReachedStates,
+) -> int:
+    """Note that a run of `depth` rows has entered a state by mapping a row.
+
+    Nothing is noted if such states are not kept: then the table is empty.
+
+    Returns:
+        HOLDS if no run with the same future has entered it; HOLDS_NOT if one has; or -RUNS_FULL.
+    """
+    answer = np.int64(HOLDS)
+    if table.shape[0] > 0:
+        state = program[choice, layout.TARGET]
+        registers = conditions.registers[depth + 1]
+        live = find_live_registers(state, conditions)
+        if 2 * progress.state_count >= table.shape[0]:
+            answer = np.int64(-layout.RUNS_FULL)
+        else:
+            stamp = progress.state_stamp
+            entry = find_or_add_state(state, row, registers, live, depth, stamp, table)
+            if entry == NOT_FOUND:
+                progress.state_count += 1
+            else:
+                answer = np.int64(HOLDS_NOT)
+    return int(answer)
+
+
+@spliced
+def find_live_registers(state: int, conditions: RunConditions) -> IntArray:
+    """Return the live registers of a state: those that decide what a run in it may map next."""
+    first = conditions.live_first
+    live: IntArray = conditions.live[first[state] : first[state + 1]]
+    return live
+
+
+@inlined
+def find_or_add_state(
+    state: int,
+    key: int,
+    registers: IntArray,
+    live: IntArray,
+    entry: int,
+    stamp: int,
+    table: IntArray,
+) -> int:
+    """Return the entry of an equal computation state; if there is none, add one.
+
+    Args:
+        state: the state of the run.
+        key: what else must be equal: a row, or the end of a window.
+        registers: the registers of the run.
+        live: which of them are live in the state.
+        entry: the number by which the run will be found, such as its index.
+        stamp: entries with another stamp do not count.
+        table: the hash table.
+
+    Returns:
+        The number with which an equal state was added, or NOT_FOUND.
+    """
+    hash_value = wrapped_product(key, HASH_FACTOR) ^ state
+    for register in live:
+        hash_value = wrapped_product(hash_value ^ registers[register], HASH_FACTOR)
+        hash_value ^= hash_value >> 29
+    bucket = hash_value & (table.shape[0] - 1)
+    while table[bucket, layout.TABLE_STAMP] == stamp:
+        if table[bucket, layout.TABLE_STATE] == state and table[bucket, layout.TABLE_KEY] == key:
+            index = 0
+            while index < live.shape[0] and (
+                table[bucket, layout.TABLE_REGISTERS + index] == registers[live[index]]
+            ):
+                index += 1
+            if index == live.shape[0]:
+                return int(table[bucket, layout.TABLE_ENTRY])
+        bucket = (bucket + 1) & (table.shape[0] - 1)
+    table[bucket, layout.TABLE_STAMP] = stamp
+    table[bucket, layout.TABLE_ENTRY] = entry
+    table[bucket, layout.TABLE_STATE] = state
+    table[bucket, layout.TABLE_KEY] = key
+    for index in range(live.shape[0]):
+        table[bucket, layout.TABLE_REGISTERS + index] = registers[live[index]]
+    return NOT_FOUND

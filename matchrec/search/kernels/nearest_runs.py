@@ -1,0 +1,319 @@
+"""Count how far the starting rows come that begin no match, and why they come no further.
+
+A starting row is represented by its *nearest run*: the run after which a match needs the fewest
+further rows. Of several such runs it is the longest one, and of several longest ones the most
+preferred one.
+
+    PATTERN (A B C D), rows A B X
+
+    row 0: the nearest run is A0 B1; it needs 2 further rows, and ended because C was false on row 2
+
+Two depth-first kernels count: `coverage` and `selection_coverage`. They call the functions here,
+and keep the nearest run from each row of their path on:
+
+    ends[d]      how the nearest run after d rows ended: see the columns END_...
+    trails[d]    the occurrences of variables in PATTERN that its rows took from here on, as bits
+    remembered   the nearest run from a state at a row, beside each failure that is remembered
+
+When a search goes back a row, it puts the row before the nearest run from the next row on, and
+compares the result with the nearest run from this row on.
+
+If no row is skipped, what follows a state and a row does not depend on how they were reached, so it
+is remembered with their failure. Only if a run ends there at once, its last row is the row by which
+it came there. A run ends where no condition is true that would have brought it nearer to a match.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from matchrec.jit.decorators import inlined, inner, spliced
+from matchrec.search.kernels import layout
+from matchrec.search.kernels.layout import ChoiceArray, Progress, RowArrays
+from matchrec.search.kernels.mapping import is_anchored
+from matchrec.search.kernels.memo import find_in_ring
+from matchrec.search.partitions import IntArray
+
+
+class RunCounts(NamedTuple):
+    """What is counted, and what a search keeps for it."""
+
+    # int64[s], how many rows a match needs at least from a state on.
+    remaining: IntArray
+    # State i has the choices nearer[nearer_first[i] : nearer_first[i + 1]], by which a match would
+    # need fewer rows.
+    nearer_first: IntArray
+    nearer: IntArray
+    # int64[c], for each choice the occurrence of a variable in PATTERN that a row takes by it, its
+    # target, and the variable whose condition is tested.
+    occurrences: IntArray
+    targets: IntArray
+    tested: IntArray
+    # The condition of variable i has the parts parts[parts_first[i] : parts_first[i + 1]], int64[3]
+    # each: see the columns below.
+    parts_first: IntArray
+    parts: IntArray
+
+    # What is counted:
+    # int64[o], for each occurrence, the starting rows whose match or nearest run took it.
+    came: IntArray
+    # int64[c + 1, 5], starting rows by the last choice of the nearest run, then by the reason why
+    # it ended. The first entry is for starting rows whose runs have no row.
+    ended: IntArray
+    # int64[o + 1, k], how often each part of a condition was false, by the last occurrence. The
+    # first entry is for starting rows whose runs have no row.
+    parts_false: IntArray
+    # int64[2], the nearest run of all.
+    best: IntArray
+    # int64[n, 5], the nearest run of each starting row without a match; int64[0, 5] if not wanted.
+    notes: IntArray
+
+    # What the search keeps:
+    # int64[d + 1, t], the trail of the nearest run after each row of the path.
+    trails: IntArray
+    # int64[d + 1, 6], how that run ended: see the columns below.
+    ends: IntArray
+    # int64[r, b, 2 + t], the nearest run from a state at a row on: see the columns below. It is
+    # int64[0, 0, 0] if no failures are remembered.
+    remembered: IntArray
+
+
+# Why a run ended, as columns of `ended`.
+FALSE = 0  # no condition was true that would have brought it nearer to a match
+NO_ROW = 1  # the partition has no further row
+OUT_OF_WINDOW = 2  # its window has no further row
+ANCHORED = 3  # only an anchor would have had to hold
+FORBIDDEN = 4  # a negation forbids how it went on
+REASONS = 5
+
+# Columns of `parts`. Word and mask are as in `program`; mask 0 stands for all that depends on the
+# run. PART_START is the starting row for which it was counted last, because two choices of a state
+# may have the same variable.
+PART_WORD, PART_MASK, PART_START, PART_SIZE = range(4)
+
+# Indices of `best`.
+BEST_REMAINING, BEST_START = range(2)
+
+# Columns of `notes`.
+NOTE_REMAINING = 0  # how many rows a match still needed, or NOTHING_NOTED
+NOTE_CHOICE = 1  # the choice of the last row plus one; 0 if the run has no row
+NOTE_REASON = 2  # why the run ended
+NOTE_ROW = 3  # the row after its last one
+NOTE_PARTS = 4  # a bit for each of the first NOTED_PARTS parts, set if the part was false
+NOTE_SIZE = 5
+NOTED_PARTS = 63
+NOTHING_NOTED = -1
+
+# Columns of `ends`.
+END_STATE = 0  # the state in which the run ended
+END_LENGTH = 1  # how many rows it has
+END_CHOICE = 2  # the choice of its last row; NO_CHOICE if it has no row from here on
+END_ROW = 3  # the row after its last one
+END_UNTIL = 4  # the row before which it ended, past the last row if it did not end; or UNKNOWN
+END_REASON = 5  # why it ended, or UNKNOWN
+END_SIZE = 6
+
+# Columns of `remembered`. The words of the trail begin at REMEMBERED_TRAIL.
+REMEMBERED_CHOICE, REMEMBERED_ROW, REMEMBERED_TRAIL = range(3)
+
+NO_CHOICE = -1
+UNKNOWN = -1
+
+
+@inlined
+def begin_nearest(
+    depth: int, state: int, row: int, length: int, until: int, counts: RunCounts
+) -> None:
+    """Say that the nearest run from a state at a row on ends here, until a choice is tried."""
+    end = counts.ends[depth]
+    end[END_STATE] = state
+    end[END_LENGTH] = length
+    end[END_CHOICE] = NO_CHOICE
+    end[END_ROW] = row
+    end[END_UNTIL] = until
+    end[END_REASON] = UNKNOWN
+    for word in range(counts.trails.shape[1]):
+        counts.trails[depth, word] = 0
+
+
+@inlined
+def add_to_trail(trail: IntArray, occurrence: int) -> None:
+    """Set the bit of an occurrence in a trail."""
+    trail[occurrence >> 6] |= np.int64(1) << (occurrence & 63)
+
+
+@inlined
+def is_in_trail(trail: IntArray, occurrence: int) -> int:
+    """Return 1 if the bit of an occurrence is set in a trail, otherwise 0."""
+    return int((trail[occurrence >> 6] >> (occurrence & 63)) & 1)
+
+
+@inlined
+def is_nearer(depth: int, state: int, length: int, counts: RunCounts) -> bool:
+    """Return whether a run that ends in a state is nearer than the nearest one from `depth` on."""
+    end = counts.ends[depth]
+    nearest_remaining = counts.remaining[end[END_STATE]]
+    remaining = counts.remaining[state]
+    return bool(
+        remaining < nearest_remaining
+        or (remaining == nearest_remaining and length > end[END_LENGTH])
+    )
+
+
+@inlined
+def prepend_row(depth: int, choice: int, counts: RunCounts) -> None:
+    """Put a row that `choice` maps before the nearest run from `depth` on."""
+    if counts.ends[depth, END_CHOICE] == NO_CHOICE:
+        counts.ends[depth, END_CHOICE] = choice
+    add_to_trail(counts.trails[depth], counts.occurrences[choice])
+
+
+@inlined
+def keep_nearer(depth: int, choice: int, counts: RunCounts) -> None:
+    """Keep the nearest run from the next row on as the one from `depth` on, if it is nearer."""
+    ends = counts.ends
+    trails = counts.trails
+    after = depth + 1
+    if is_nearer(depth, ends[after, END_STATE], ends[after, END_LENGTH], counts):
+        for column in range(END_SIZE):
+            ends[depth, column] = ends[after, column]
+        for word in range(trails.shape[1]):
+            trails[depth, word] = trails[after, word]
+        prepend_row(depth, choice, counts)
+
+
+@inlined
+def recall_nearest(depth: int, choice: int, memo_number: int, row: int, counts: RunCounts) -> None:
+    """Do as `keep_nearer`, for a state and row whose nearest run is remembered."""
+    index = find_in_ring(row, counts.remembered.shape[0])
+    entry = counts.remembered[index, memo_number]
+    end = entry[REMEMBERED_ROW]
+    last = entry[REMEMBERED_CHOICE]
+    state = counts.targets[choice if last == NO_CHOICE else last]
+    if is_nearer(depth, state, end, counts):
+        begin_nearest(depth, state, end, end, end + 1, counts)
+        counts.ends[depth, END_CHOICE] = last
+        for word in range(counts.trails.shape[1]):
+            counts.trails[depth, word] = entry[REMEMBERED_TRAIL + word]
+        prepend_row(depth, choice, counts)
+
+
+@inlined
+def remember_nearest(depth: int, memo_number: int, row: int, counts: RunCounts) -> None:
+    """Remember the nearest run from `depth` on, beside the failure of a state at a row."""
+    index = find_in_ring(row, counts.remembered.shape[0])
+    entry = counts.remembered[index, memo_number]
+    entry[REMEMBERED_CHOICE] = counts.ends[depth, END_CHOICE]
+    entry[REMEMBERED_ROW] = counts.ends[depth, END_ROW]
+    for word in range(counts.trails.shape[1]):
+        entry[REMEMBERED_TRAIL + word] = counts.trails[depth, word]
+
+
+@inlined
+def ends_here(depth: int, counts: RunCounts) -> bool:
+    """Return whether the nearest run has no row from `depth` on, and it is open where it ends."""
+    end = counts.ends[depth]
+    return bool(end[END_CHOICE] == NO_CHOICE and end[END_UNTIL] == UNKNOWN)
+
+
+@inlined
+def note_reason(reason: int, depth: int, counts: RunCounts) -> None:
+    """Note why the nearest run from `depth` on ends, if it ends here."""
+    if ends_here(depth, counts):
+        counts.ends[depth, END_REASON] = reason
+
+
+@inner
+def count_match(length: int, choices: ChoiceArray, counts: RunCounts) -> None:
+    """Count the occurrences that the rows of a match have taken, by their choices."""
+    for word in range(counts.trails.shape[1]):
+        counts.trails[0, word] = 0
+    for index in range(length):
+        add_to_trail(counts.trails[0], counts.occurrences[choices[index]])
+    count_trail(0, counts)
+
+
+@inner
+def count_trail(trail: int, counts: RunCounts) -> None:
+    """Count the occurrences in a trail."""
+    for occurrence in range(counts.came.shape[0]):
+        counts.came[occurrence] += is_in_trail(counts.trails[trail], occurrence)
+
+
+@inner
+def count_start(
+    otherwise: int,
+    end: int,
+    program: IntArray,
+    rows: RowArrays,
+    progress: Progress,
+    counts: RunCounts,
+) -> None:
+    """Count where the nearest run of a starting row ended, why, and which conditions were false.
+
+    `otherwise` is the reason if no choice would have brought the run nearer. `end` is the row
+    before which runs of the starting row end.
+    """
+    nearest = counts.ends[0]
+    choice = nearest[END_CHOICE]
+    state = nearest[END_STATE]
+    until = nearest[END_UNTIL]
+    if choice != NO_CHOICE:
+        count_trail(0, counts)
+        remaining = counts.remaining[state]
+        if remaining < counts.best[BEST_REMAINING]:
+            counts.best[BEST_REMAINING] = remaining
+            counts.best[BEST_START] = progress.start
+    reason = np.int64(otherwise)
+    for index in range(counts.nearer_first[state], counts.nearer_first[state + 1]):
+        other = counts.nearer[index]
+        guard = program[other, layout.GUARD]
+        if guard == 0 or is_anchored(guard, nearest[END_ROW], progress):
+            reason = np.int64(FALSE)
+            if until > end:
+                reason = np.int64(NO_ROW if end == progress.partition_end else OUT_OF_WINDOW)
+            count_parts(other, min(until, end), program, rows, progress, counts)
+    if nearest[END_REASON] != UNKNOWN:
+        reason = nearest[END_REASON]
+    counts.ended[choice + 1, reason] += 1
+    if counts.notes.shape[0] > 0:
+        note = counts.notes[progress.start]
+        note[NOTE_REMAINING] = counts.remaining[state]
+        note[NOTE_CHOICE] = choice + 1
+        note[NOTE_REASON] = reason
+        note[NOTE_ROW] = nearest[END_ROW]
+
+
+@spliced
+def count_parts(
+    other: int,
+    until: int,
+    program: IntArray,
+    rows: RowArrays,
+    progress: Progress,
+    counts: RunCounts,
+) -> None:
+    """Count which parts of a choice's condition were true on none of the rows before `until`."""
+    parts = counts.parts
+    start = progress.start
+    first = counts.ends[0, END_ROW]
+    choice = counts.ends[0, END_CHOICE]
+    occurrence = 0 if choice == NO_CHOICE else counts.occurrences[choice] + 1
+    variable = counts.tested[other]
+    word = program[other, layout.WORD]
+    mask = program[other, layout.MASK]
+    for part in range(counts.parts_first[variable], counts.parts_first[variable + 1]):
+        # A part that depends on the run was false if all else was true on one of the rows.
+        is_on_run = parts[part, PART_MASK] == 0
+        part_word = word if is_on_run else parts[part, PART_WORD]
+        part_mask = mask if is_on_run else parts[part, PART_MASK]
+        holds = False
+        row = first
+        while row < until and not holds:
+            holds = rows.satisfied[row, part_word] & part_mask == part_mask
+            row += 1
+        if until > first and holds == is_on_run and parts[part, PART_START] != start:
+            parts[part, PART_START] = start
+            counts.parts_false[occurrence, part] += 1
+            if part < NOTED_PARTS and counts.notes.shape[0] > 0:
+                counts.notes[start, NOTE_PARTS] |= np.int64(1) << part
