@@ -17,7 +17,8 @@
 
 *When it is chosen.* With event selection, if more than the preferred match of each starting row is
 asked for: all matches, those that do not overlap, those that a skip strategy leaves, or their
-graph. Streams always search so, because the live runs can be kept.
+graph. Streams with event selection always search so, because the live runs can be kept. If a user
+chooses `breadth_first` for preferred matches that skip rows, the kernel of `merging` searches.
 
 *Cost.* Rows x runs, plus the rows of the matches. The number of runs is polynomial; with skip till
 any match it is exponential unless runs merge.

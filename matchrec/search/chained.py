@@ -1,19 +1,22 @@
-"""Matches that overlap share their rows: one run at a time, until a known match is met.
+"""Overlapping matches share their rows: one run at a time, until it meets a match found before.
 
 *What it does.* How a run goes on from a state at a row does not depend on how it came there. So the
-search ends as soon as it comes to a state and row from which a match is known, and its rows are
-chained to those that follow there. No pair of a state and a row is searched or written out twice.
+search ends as soon as it comes to a state and row from which a match has been found. The rows of
+the run are chained to the rows that follow there. No pair of a state and a row is searched or
+written out twice.
 
     PATTERN (A+ B), SKIP TO NEXT ROW   rows A A A B
 
-    start 0    A -> A -> A -> B     four rows are written
-    start 1         |               A leads to the loop at row 2, from which a match is known
-    start 2              |          the same at row 3
-
-    Rows 1 and 2 of the first match are also the first rows of the other two.
+    start 0    A0 -> A1 -> A2 -> B3     four rows are written
+    start 1    A1 --------> |           one row is written: A leads to the loop of A at row 2,
+                                        from which the match goes on with A2 -> B3
+    start 2    A2 --------------> |     one row is written: A leads to the loop of A at row 3,
+                                        from which the match goes on with B3
 
 *When it is chosen.* For preferred matches of consecutive rows that may overlap, if conditions read
-only the data and there are no windows. Workers read counts, sums and extremes from the chains.
+only the data and there are no windows. Workers read counts, sums and extremes from the chains. If
+the values that a query reads need the rows themselves, the task does not ask for chains, and the
+search of `memoised` runs instead.
 
 *Cost.* Rows x choices, however long the matches are.
 """

@@ -2,9 +2,9 @@
 
 *What it does.*
 
-1. Find out how many rows a run in a state at a row is away from acceptance: from the nearest one
-   for preferred matches, from the farthest one for longest matches. A distance is found out when it
-   is needed, depth first, and remembered.
+1. Compute how many rows a run in a state at a row is away from acceptance: from the nearest one for
+   preferred matches, from the farthest one for longest matches. A distance is computed when it is
+   needed, depth first, and remembered.
 2. Go row by row to the first choice from which the goal can be reached: the end of the window, or
    where the longest match ends. The search never goes back.
 
@@ -15,13 +15,18 @@
     loop of B           3    2    1
     accepts                            0
 
-    The run takes A, then the loop while it can, then C: each step is one row nearer.
+    Longest match: the start is 4 rows away, so the match ends before row 4. Each step leads to a
+    state that is one row nearer: A, B, B, C.
+
+    Preferred match in a window of 10 rows: the same. A is taken, because the loop of B at row 1 is
+    3 rows away, and 1 + 3 rows fit into the window. In a window of 3 rows they do not, so there is
+    no match.
 
 *When it is chosen.* If conditions read only the data: `Windowed` for preferred matches inside
 windows, `LongestByDistances` for the longest match of each starting row.
 
 *Cost.* Rows x choices, and the rows of the matches. For longest matches in windows, times the rows
-of a window.
+of a window, because the distance to the farthest end depends on where the window ends.
 """
 
 from __future__ import annotations

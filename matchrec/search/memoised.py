@@ -5,24 +5,27 @@
 1. Try the choices of the state in preferment order. The first one by which the row can be mapped
    takes the run to the next row.
 2. If a choice accepts, the rows of the path are the match.
-3. If no choice is left, the state has *failed* at the row: note that, go back one row, and try the
-   choices after the one in the path.
+3. If no choice is left, the state has *failed* at the row. Go back one row, and try the choices
+   after the one in the path.
 
-A state that has failed at a row is never tried at that row again, whatever the starting row. So
-every pattern takes linear time, `(A | A B)* C` as well as `A B C`.
+A failure is remembered if it took a longer search than one look at the choices, and if the state
+can be reached at this row in another way. Then the state is never tried at the row again, whatever
+the starting row. So every pattern takes linear time, `(A | A B)* C` as well as `A B C`.
 
     PATTERN (A B+ C)   rows A B B X
 
     row 0    1    2    3
         A    B    B    -      the loop of B fails at row 3: neither B nor C holds
-        A    B    -           the loop of B fails at row 2: C does not hold
-        A    -                no other choice: no match begins at row 0
+        A    B    -           the loop of B fails at row 2: C does not hold. This is remembered
+        A    -                no other choice at row 1
+        -                     no other choice at row 0: no match begins there
 
 *When it is chosen.* For the preferred match of consecutive rows, if a failure holds for every
 starting row. That is so if conditions read only the data, or if no condition reads the run after
-two paths meet. In windows, `distances` is faster.
+two paths meet. In windows, `distances` is preferred if conditions read only the data.
 
-*Cost.* Rows x choices. In windows, failures hold for starting rows whose windows end together.
+*Cost.* Rows x choices. In windows, failures hold only for starting rows whose windows end together,
+so rows x choices x the rows of a window.
 
 *Sources.* SASE+, "Backtracking algorithm"; failures are remembered as in RE2's BitState.
 """

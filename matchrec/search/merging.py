@@ -19,10 +19,11 @@ If the longest match is asked for, a run that accepts beats only the runs of lat
 
 *When it is chosen.* Under conditions on the run: `Merging` if the ways through the pattern
 multiply, so that one run at a time could take exponential time; `LongestOfAllRuns` for longest
-matches.
+matches. If a user chooses `breadth_first`, it is used whatever the conditions read. `all_matches`
+runs its kernel for preferred matches that skip rows.
 
 *Cost.* Rows x runs, where runs of equal computation states merge. If conditions read only the data,
-rows x choices; in windows, times the rows of a window.
+there is at most one run for each state: rows x choices; in windows, times the rows of a window.
 
 *Sources.* SASE+, "Basic algorithm" and "Merging equivalent runs". If nothing depends on the run, it
 is the machine of Pike and Thompson.

@@ -15,10 +15,13 @@ nothing but the slot before.
 A state fails at a row for every way to it only if no register decides what follows. Such failures
 are remembered; all other ways are tried again.
 
-*When it is chosen.* For the preferred match of consecutive rows under conditions on the run, if
-the ways through the pattern do not multiply.
+*When it is chosen.* For the preferred match of consecutive rows, if conditions depend on the run so
+that `memoised` cannot be used, and the ways through the pattern do not multiply. If they multiply,
+`merging` is chosen.
 
-*Cost.* Rows x ways. `max_steps` ends a search that evaluates conditions too often.
+*Cost.* Rows x ways: from each starting row, every way through the pattern may be tried, as far as
+the rows satisfy it. `A+ B` has one way for each length of A+, so it costs rows x the rows of a
+match. `max_steps` ends a search that evaluates conditions too often.
 
 *Source.* SASE+, "Backtracking algorithm".
 """

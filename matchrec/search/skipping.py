@@ -7,18 +7,23 @@
 2. otherwise skips the row, if that is allowed;
 3. otherwise goes back to the last row that was mapped, and tries what comes after its choice.
 
+If the preferred match is asked for, the search of a starting row ends with the first match.
+
     SEQ(A a, B b) with skip till any match, rows A B B
 
     row 0    1     2
-    A        B                match A0 B1
-    A        skip  B          match A0 B2
+    A        B                match A0 B1, which is the preferred one
+    A        skip  B          match A0 B2, if all matches are asked for
     A        skip  skip       no row is left
 
 *When it is chosen.* With event selection, for the preferred match of each starting row: one run at
-a time finds it first.
+a time finds it first. If a user chooses `backtracking`, for all other matches, too, except for the
+graph of all matches.
 
-*Cost.* Exponential at worst; rows are read again by each run that comes past them. If what follows
-depends on the data only, a state that has led to no match at a row is remembered.
+*Cost.* For each starting row, the number of runs that are followed, which is exponential at worst;
+rows are read again by each run that comes past them. If what follows depends on the data only, a
+state that has led to no match at a row is remembered. Then a state is entered once at each row, and
+without windows the search takes at most rows x rows x choices.
 
 *Sources.* SASE+, "Backtracking algorithm", "Merging equivalent runs".
 """
