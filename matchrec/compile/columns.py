@@ -173,7 +173,7 @@ def find_step_columns(step: object) -> Iterator[RowColumn]:
                 yield from find_step_columns(element)
         case residual.ColumnRead(missing=RowColumn()):
             yield TRUE_COLUMN
-    if isinstance(step, residual.Step | residual.Nearby | residual.SplitCondition):
+    if isinstance(step, residual.Step | residual.NearbyTest | residual.SplitCondition):
         for step_field in fields(step):
             yield from find_step_columns(getattr(step, step_field.name))
 

@@ -25,7 +25,7 @@ from matchrec.conditions.residual import (
     NO_SPAN,
     ColumnRead,
     CombinedStep,
-    Nearby,
+    NearbyTest,
     SplitCondition,
     Step,
 )
@@ -55,7 +55,7 @@ from matchrec.search.kernel_input import compile_task
 from matchrec.search.task import NearbyCondition
 
 # A conjunct of a condition that does not depend on the run, computed by Spark or by the worker.
-RowTest = RowColumn | Nearby
+RowTest = RowColumn | NearbyTest
 
 CURRENT_ROW = Navigation()
 PREVIOUS_ROW = Navigation(physical_offset=-1)
@@ -240,7 +240,7 @@ def number_parts(
     depend_on_run = {
         condition.variable
         for condition in coverage.draft.conditions
-        if condition.during is not None
+        if condition.run_step is not None
     }
     all_parts = []
     for name in coverage.draft.plan.variables:
@@ -258,7 +258,7 @@ def link_tie(
     """Return what tells a worker that a row equals the one before it, see `CoverageTask.tie`."""
     if tie is None:
         return None
-    if isinstance(tie, Nearby):
+    if isinstance(tie, NearbyTest):
         return next(condition for condition in executable.nearby if condition.column == tie.column)
     return bits[tie]
 
@@ -276,8 +276,8 @@ def show_condition_parts(
         return
     for test in condition.tests:
         yield show_column(to_column(test))
-    if condition.during is not None:
-        yield " AND ".join(show_scalar(scalar) for scalar in condition.rest)
+    if condition.run_step is not None:
+        yield " AND ".join(show_scalar(scalar) for scalar in condition.run_conjuncts)
 
 
 def guard_tests(tests: Sequence[RowTest]) -> Sequence[RowTest]:
@@ -311,17 +311,17 @@ def guard_test(earlier_tests: Sequence[RowTest], test: RowTest) -> RowTest:
     guard = join_columns(tuple(to_column(earlier) for earlier in earlier_tests))
     guard_step = join_steps([to_step(earlier) for earlier in earlier_tests], NO_SPAN)
     step = CombinedStep("IF", (guard_step, test.step, to_step(ALWAYS_TRUE)), NO_SPAN)
-    return Nearby(build_guarded_test(guard, test.column), step)
+    return NearbyTest(build_guarded_test(guard, test.column), step)
 
 
 def to_step(test: RowTest) -> Step:
     """Return a test as the worker would compute it."""
-    return test.step if isinstance(test, Nearby) else ColumnRead(test, None, None, NO_SPAN)
+    return test.step if isinstance(test, NearbyTest) else ColumnRead(test, None, None, NO_SPAN)
 
 
 def to_column(test: RowTest) -> RowColumn:
     """Return a test as Spark would compute it."""
-    return test.column if isinstance(test, Nearby) else test
+    return test.column if isinstance(test, NearbyTest) else test
 
 
 @dataclass(frozen=True, slots=True)

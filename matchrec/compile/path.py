@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from matchrec.automaton.compile import CompiledPattern, compile_pattern
 from matchrec.automaton.facts import is_needed
@@ -50,7 +50,7 @@ from matchrec.compile.pruning.irrelevant_rows import find_row_filters
 from matchrec.compile.pruning.locality import Shortcut, find_obstacle
 from matchrec.compile.totals import link_totals
 from matchrec.conditions.functions.function import SessionSettings
-from matchrec.conditions.residual import Nearby, SplitCondition, TypedStep
+from matchrec.conditions.residual import NearbyTest, SplitCondition, TypedStep
 from matchrec.conditions.row_column import (
     ALWAYS_TRUE,
     OrderType,
@@ -111,7 +111,7 @@ class Draft(ResolvedQuery):
     relevant: tuple[RowColumn, ...] = ()
     # Truth values of rows that belong to no condition of this draft but are needed for something
     # else, such as coverage. Spark or the worker computes them.
-    observed: tuple[RowColumn | Nearby, ...] = ()
+    observed: tuple[RowColumn | NearbyTest, ...] = ()
     # Who reads neighbouring rows for the conditions.
     scope: RowScope = RowScope.SPARK
     # Where the user wrote what Spark computes, for messages.
@@ -136,7 +136,7 @@ class Draft(ResolvedQuery):
         A condition that is always true is left out for stages. It is kept for variables of other
         patterns, because later steps look up the bit of a TRUE that the user wrote.
         """
-        row_tests = [condition.before for condition in self.conditions]
+        row_tests = [condition.row_test for condition in self.conditions]
         if self.plan.staging is not None:
             row_tests = [test for test in row_tests if test != ALWAYS_TRUE]
         tests = (*row_tests, *self.observed)
@@ -144,8 +144,9 @@ class Draft(ResolvedQuery):
 
     def columns(self) -> tuple[RowColumn, ...]:
         """Return every column whose type must be known to type and link the draft, each once."""
-        steps = [condition.during for condition in self.conditions if condition.during is not None]
-        steps += [test.nearby.step for test in self.find_nearby_tests()]
+        run_steps = [condition.run_step for condition in self.conditions]
+        steps = [step for step in run_steps if step is not None]
+        steps += [test.step for _, test in self.find_nearby_tests()]
         columns = (
             *chain.from_iterable(find_output_columns(output) for output in self.outputs),
             *chain.from_iterable(find_step_columns(step) for step in steps),
@@ -156,21 +157,21 @@ class Draft(ResolvedQuery):
         )
         return tuple(dict.fromkeys(columns))
 
-    def find_nearby_tests(self) -> list[NearbyTest]:
-        """Return the truth values that the worker computes before the match.
+    def find_nearby_tests(self) -> list[tuple[SplitCondition, NearbyTest]]:
+        """Return the truth values that the worker computes, each with its condition.
 
-        Those that belong to conditions of variables come first.
+        Those of variables come first. An observed truth value is a condition by itself, with its
+        text instead of a variable.
         """
         tests = [
-            NearbyTest(condition.variable, condition.nearby, condition)
+            (condition, condition.nearby_test)
             for condition in self.conditions
-            if condition.nearby is not None
+            if condition.nearby_test is not None
         ]
-        tests += [
-            NearbyTest(show_column(nearby.column), nearby, None)
-            for nearby in self.observed
-            if isinstance(nearby, Nearby)
-        ]
+        for test in self.observed:
+            if isinstance(test, NearbyTest):
+                text = show_column(test.column)
+                tests.append((SplitCondition(text, span=None, nearby_test=test), test))
         return tests
 
     @property
@@ -192,7 +193,9 @@ class Draft(ResolvedQuery):
 
         Sums do not count: their overflow is checked where they are added up.
         """
-        conjuncts_of_run = {part for condition in self.conditions for part in condition.rest}
+        conjuncts_of_run = {
+            part for condition in self.conditions for part in condition.run_conjuncts
+        }
         return any(
             is_partial(conjunct.operations)
             for definition in self.plan.definitions
@@ -205,8 +208,8 @@ class Draft(ResolvedQuery):
 
         There are none if all rows are needed, as conditions on neighbouring rows do.
         """
-        reads_neighbours = any(condition.nearby is not None for condition in self.conditions)
-        has_row_condition = any(condition.before is not None for condition in self.conditions)
+        reads_neighbours = any(condition.nearby_test is not None for condition in self.conditions)
+        has_row_condition = any(condition.row_test is not None for condition in self.conditions)
         if self.sends_all_rows or reads_neighbours or not has_row_condition:
             return replace(self, relevant=())
         filters = find_row_filters(self.plan, self.pattern, self.conditions)
@@ -222,16 +225,6 @@ class Draft(ResolvedQuery):
             outputs=outputs,
         )
         return narrowed.prune()
-
-
-class NearbyTest(NamedTuple):
-    """A truth value of rows that the worker computes before the match."""
-
-    # For messages: the variable whose condition it belongs to, or else its text.
-    name: str
-    nearby: Nearby
-    # The condition that it is a part of; None for a truth value that is observed by itself.
-    condition: SplitCondition | None
 
 
 class DraftedRules(Protocol):
@@ -362,27 +355,20 @@ def number_bits(drafted: DraftedRules) -> RowBits:
     nearby: dict[NearbyKey, int] = {}
     for draft in drafted.rule_drafts:
         dividing_columns = find_dividing_columns(draft.plan)
-        for test in draft.find_nearby_tests():
-            key = (dividing_columns, find_spark_bit(test.condition, spark), test.nearby.column)
+        for condition, test in draft.find_nearby_tests():
+            key = (dividing_columns, find_spark_bit(condition, spark), test.column)
             nearby.setdefault(key, len(spark) + len(nearby))
     return RowBits(spark, nearby)
 
 
-def find_spark_bit(
-    condition: SplitCondition | None, spark_bits: Mapping[RowColumn, int]
-) -> int | None:
-    """Return the bit of the part of a condition that Spark computes.
+def find_spark_bit(condition: SplitCondition, spark_bits: Mapping[RowColumn, int]) -> int | None:
+    """Return the bit of the part of a condition that Spark computes; None without such a part.
 
     Args:
-        condition: the condition; None for a truth value that is not a part of one.
+        condition: the condition.
         spark_bits: the bits of all parts that Spark computes.
-
-    Returns:
-        The bit; None if Spark computes no part of the condition.
     """
-    if condition is None or condition.before is None:
-        return None
-    return spark_bits.get(condition.before)
+    return None if condition.row_test is None else spark_bits.get(condition.row_test)
 
 
 # The types of what Spark does not compute.
@@ -399,7 +385,7 @@ class TypedConditions:
     # The types of the columns of the draft.
     types: Mapping[RowColumn, ValueType]
     # By the name of the variable, the part of its condition that depends on the run.
-    during: Mapping[str, RunExpression]
+    run_conditions: Mapping[str, RunExpression]
     # The row conditions that the worker computes, each once.
     nearby: tuple[NearbyCondition, ...]
     # The columns that these expressions read.
@@ -433,15 +419,15 @@ def type_conditions(
         MatchRecognizeUnsupportedError: the types do not allow an operation.
     """
     typer = StepTyper(types, ansi, session)
-    during = {
-        condition.variable: typer.type_condition(condition.during)
+    run_conditions = {
+        condition.variable: typer.type_condition(condition.run_step)
         for condition in draft.conditions
-        if condition.during is not None
+        if condition.run_step is not None
     }
     nearby = type_nearby_tests(draft, typer, bits)
     return TypedConditions(
         types=types,
-        during=during,
+        run_conditions=run_conditions,
         nearby=nearby,
         columns=typer.columns,
         bits=bits,
@@ -458,28 +444,27 @@ def type_nearby_tests(draft: Draft, typer: Typer, bits: RowBits) -> tuple[Nearby
     """
     dividing_columns = find_dividing_columns(draft.plan)
     conditions: dict[int, NearbyCondition] = {}
-    for test in draft.find_nearby_tests():
-        column = test.nearby.column
-        spark_bit = find_spark_bit(test.condition, bits.spark)
-        bit = bits.nearby[dividing_columns, spark_bit, column]
+    for condition, test in draft.find_nearby_tests():
+        spark_bit = find_spark_bit(condition, bits.spark)
+        bit = bits.nearby[dividing_columns, spark_bit, test.column]
         if bit not in conditions:
             conditions[bit] = NearbyCondition(
-                expression=type_nearby(test.nearby, typer),
+                expression=type_nearby_test(test, typer),
                 row_condition=spark_bit,
-                column=column,
+                column=test.column,
                 bit=bit,
-                variable=test.name,
+                variable=condition.variable,
             )
     return tuple(conditions.values())
 
 
-def type_nearby(nearby: Nearby, typer: Typer) -> RunExpression:
+def type_nearby_test(test: NearbyTest, typer: Typer) -> RunExpression:
     """Return the expression of a row condition that the worker computes.
 
     Raises:
         MatchRecognizeUnsupportedError: only Spark can compute it.
     """
-    typed = typer.type_step(nearby.step)
+    typed = typer.type_step(test.step)
     expression = typer.place_columns(typer.type_truth(typed))
     operations = list(find_operations(typed))
     calls_function = any(is_call(part) for part in walk_expression(expression))
@@ -488,7 +473,7 @@ def type_nearby(nearby: Nearby, typer: Typer) -> RunExpression:
         operand.type.family in NESTED for operation in operations for operand in operation.parts
     )
     if calls_function or has_wide_decimals or has_nested_operands:
-        raise only_spark_can_compute(nearby.step.span, condition=show_column(nearby.column))
+        raise only_spark_can_compute(test.step.span, condition=show_column(test.column))
     return expression
 
 
@@ -627,7 +612,9 @@ def build_task(draft: Draft, conditions: TypedConditions) -> Task:
     return Task(
         pattern=draft.pattern,
         conditions=tuple(
-            Condition(row_condition=bits.get(name), run_condition=conditions.during.get(name))
+            Condition(
+                row_condition=bits.get(name), run_condition=conditions.run_conditions.get(name)
+            )
             for name in draft.pattern.program.variables
         ),
         members={name: plan.members[name] for name in names},
@@ -654,8 +641,8 @@ def find_condition_bits(draft: Draft, conditions: TypedConditions) -> Mapping[st
     bits = {}
     for condition in draft.conditions:
         bit = find_spark_bit(condition, conditions.bits.spark)
-        if condition.nearby is not None:
-            bit = nearby_bits[bit, condition.nearby.column]
+        if condition.nearby_test is not None:
+            bit = nearby_bits[bit, condition.nearby_test.column]
         bits[condition.variable] = bit
     return bits
 

@@ -132,32 +132,41 @@ def find_column_reads(step: Step) -> Iterator[ColumnRead]:
 
 
 @dataclass(frozen=True, slots=True)
-class Nearby:
-    """A test over neighbours that the worker computes for all rows, before the match."""
+class NearbyTest:
+    """A truth value over neighbouring rows that the worker computes for all rows, before the match.
+
+    Its types are not known yet. Once it is typed and has a bit, it is a
+    `search.interface.NearbyCondition`.
+    """
 
     # The same test as Spark would compute it.
     column: RowColumn
-    # Its navigations are physical ones from the row itself.
+    # What the worker computes. Its navigations are physical ones from the row itself.
     step: Step
 
 
 @dataclass(frozen=True, slots=True)
 class SplitCondition:
-    """The condition of one variable, in parts. A row satisfies it if all parts are true."""
+    """The condition of one variable, in parts by who computes them. A part may be missing.
+
+    A row satisfies the condition if all parts are true:
+
+        x > 3 AND x < PREV(x) AND x > LAST(A.x)
+          row_test     x > 3             Spark, before the match
+          nearby_test  x < PREV(x)       the worker, before the match
+          run_step     x > LAST(A.x)     the search, during the match
+    """
 
     variable: str
-    # Computed by Spark before the match. None if there is nothing to test.
-    before: RowColumn | None
-    # Computed by the search during the match. None if there is nothing to test.
-    during: Step | None
     span: Span | None
-    # The conjuncts in `before` and `nearby`.
-    tests: tuple[RowColumn | Nearby, ...] = ()
-    # The conjuncts in `during`, as the user wrote them.
-    rest: tuple[Scalar, ...] = ()
-    # Computed by the worker before the match. None if there is nothing to test, or if the worker
-    # does not sort the rows.
-    nearby: Nearby | None = None
+    row_test: RowColumn | None = None
+    # None in every scope but WORKER. In the scope SPARK, `row_test` reads neighbouring rows, too.
+    nearby_test: NearbyTest | None = None
+    run_step: Step | None = None
+    # The conjuncts of `row_test` and `nearby_test`, one by one in the order of the condition.
+    tests: tuple[RowColumn | NearbyTest, ...] = ()
+    # The conjuncts of `run_step`, as the user wrote them.
+    run_conjuncts: tuple[Scalar, ...] = ()
 
 
 def rewrite(step: TypedOperation) -> Step | None:

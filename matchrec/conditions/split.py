@@ -9,8 +9,8 @@ become columns: Spark computes them for every row, and the search reads them at 
 search combines the values, as a tree of `Step`s says.
 
     price < PREV(price) AND price > 2 * LAST(A.price) AND count(A.*) < 9
-      before:  price < lag(price)
-      during:  AND(> (price, `2 * price` at LAST(A)), < (count(A), 9))
+      row_test:  price < lag(price)
+      run_step:  AND(> (price, `2 * price` at LAST(A)), < (count(A), 9))
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from matchrec.conditions.functions import load_functions
 from matchrec.conditions.residual import (
     ColumnRead,
     CombinedStep,
-    Nearby,
+    NearbyTest,
     SplitCondition,
     Step,
     TypedStep,
@@ -151,7 +151,7 @@ class ConditionSplitter:
         Raises:
             MatchRecognizeUnsupportedError: the search cannot compute a conjunct over the run.
         """
-        tests: list[RowColumn | Nearby] = []
+        tests: list[RowColumn | NearbyTest] = []
         run_conjuncts: list[Scalar] = []
         run_steps: list[Step] = []
         # A conjunct is evaluated only if all conjuncts before it are true.
@@ -164,18 +164,18 @@ class ConditionSplitter:
             run_conjuncts.append(conjunct)
             run_steps.append(splitter.build_step(self.replace_own_classifier(conjunct)))
         row_tests = tuple(test for test in tests if isinstance(test, RowColumn))
-        nearby_tests = [test for test in tests if isinstance(test, Nearby)]
+        nearby_tests = [test for test in tests if isinstance(test, NearbyTest)]
         return SplitCondition(
             variable=self.variable,
-            before=join_columns(row_tests) if row_tests else None,
-            during=join_steps(run_steps, scalar.span) if run_steps else None,
             span=scalar.span,
+            row_test=join_columns(row_tests) if row_tests else None,
+            nearby_test=join_nearby_tests(nearby_tests, scalar.span) if nearby_tests else None,
+            run_step=join_steps(run_steps, scalar.span) if run_steps else None,
             tests=tuple(tests),
-            rest=tuple(run_conjuncts),
-            nearby=join_nearby_tests(nearby_tests, scalar.span) if nearby_tests else None,
+            run_conjuncts=tuple(run_conjuncts),
         )
 
-    def build_test(self, scalar: Scalar) -> RowColumn | Nearby | None:
+    def build_test(self, scalar: Scalar) -> RowColumn | NearbyTest | None:
         """Return a conjunct as Spark or the worker computes it before the match.
 
         None if the search computes it, because it depends on the run or because of the scope.
@@ -183,8 +183,8 @@ class ConditionSplitter:
         if self.is_for_spark(scalar):
             return self.build_fixed_column(scalar)
         if self.is_for_worker(scalar):
-            nearby = NearbySplitter(self.plan, self.variable, self.scope, self.guards)
-            return Nearby(self.build_fixed_column(scalar), nearby.build_step(scalar))
+            splitter = NearbySplitter(self.plan, self.variable, self.scope, self.guards)
+            return NearbyTest(self.build_fixed_column(scalar), splitter.build_step(scalar))
         return None
 
     def replace_own_classifier(self, scalar: Scalar) -> Scalar:
@@ -424,7 +424,7 @@ class ConditionSplitter:
 
 
 class NearbySplitter(ConditionSplitter):
-    """Splits a condition over neighbours that the worker computes for all rows."""
+    """Builds the step of a `NearbyTest`, which the worker computes for all rows."""
 
     __slots__ = ()
 
@@ -571,10 +571,10 @@ def join_steps(steps: list[Step], span: Span) -> Step:
     return steps[0] if len(steps) == 1 else CombinedStep("AND", tuple(steps), span)
 
 
-def join_nearby_tests(tests: Sequence[Nearby], span: Span) -> Nearby:
+def join_nearby_tests(tests: Sequence[NearbyTest], span: Span) -> NearbyTest:
     """Return the test that a row passes if it passes all of the tests."""
     column = join_columns(tuple(test.column for test in tests))
-    return Nearby(column, join_steps([test.step for test in tests], span))
+    return NearbyTest(column, join_steps([test.step for test in tests], span))
 
 
 def choose_by_classifier(

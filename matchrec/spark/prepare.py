@@ -418,7 +418,7 @@ def depends_on_settings(draft: Draft) -> bool:
     Other queries do not read the settings, because that takes a call to the session.
     """
     for condition in draft.conditions:
-        if condition.during is not None or condition.nearby is not None:
+        if condition.run_step is not None or condition.nearby_test is not None:
             return True
     return any(
         isinstance(reference, Aggregate) and may_accumulate(draft.plan, reference)

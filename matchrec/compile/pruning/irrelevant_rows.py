@@ -54,7 +54,7 @@ def find_row_filters(
         or find_obstacle(Shortcut.ROWS, plan, pattern.follow) is not None
     ):
         return ()
-    tests = {condition.variable: condition.before for condition in conditions}
+    tests = {condition.variable: condition.row_test for condition in conditions}
     if plan.staging is not None:
         return find_tests_of_stages(plan, plan.staging, pattern, tests)
     if plan.selection is not EventSelection.STRICT_CONTIGUITY:
@@ -180,8 +180,8 @@ def find_loops(
 
 def reads_one_row(condition: SplitCondition) -> bool:
     """Return whether Spark computes a condition as a whole, and it reads one row."""
-    is_computed_by_spark = condition.during is None and condition.nearby is None
-    test = condition.before
+    is_computed_by_spark = condition.run_step is None and condition.nearby_test is None
+    test = condition.row_test
     return is_computed_by_spark and test is not None and test.looks_at_one_row
 
 

@@ -271,7 +271,7 @@ def with_identities(prepared: PreparedRules, rule_set: RuleSet) -> RuleSet:
             rule.columns,
             draft.plan,
             column_types,
-            conditions.during,
+            conditions.run_conditions,
             question.ansi,
             question.options.algorithm,
         )

@@ -117,6 +117,6 @@ def test_a_function_that_takes_a_lambda_is_refused_of_several_rows(name: str) ->
 
 def test_of_one_row_spark_computes_it() -> None:
     plan = lower_clause(parse_clause("PATTERN (A B) DEFINE B AS md5(A.x || A.y) = md5(B.x)"))
-    ((step,),) = ([condition.during] for condition in split_conditions(plan))
+    ((step,),) = ([condition.run_step] for condition in split_conditions(plan))
     assert isinstance(step, CombinedStep)
     assert [type(operand) for operand in step.operands] == [ColumnRead, ColumnRead]

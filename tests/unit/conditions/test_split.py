@@ -48,16 +48,16 @@ def split_b(condition: str, more: str = "") -> SplitCondition:
 )
 def test_conditions_on_the_row_are_sparks(condition: str, text: str) -> None:
     found = split_b(condition)
-    assert found.during is None
-    assert found.before is not None
-    assert found.before.text == text
+    assert found.run_step is None
+    assert found.row_test is not None
+    assert found.row_test.text == text
 
 
 def test_rows_at_a_fixed_distance_are_sparks() -> None:
     found = split_b("x < PREV(x) AND x * 2 > NEXT(B.x + B.y, 3)")
-    assert found.during is None
-    assert found.before is not None
-    shifts = [piece for piece in found.before.pieces if isinstance(piece, Shifted)]
+    assert found.run_step is None
+    assert found.row_test is not None
+    shifts = [piece for piece in found.row_test.pieces if isinstance(piece, Shifted)]
     assert shifts == [Shifted("x", 0), Shifted("x", -1), Shifted("x", 0), Shifted("x + y", 3)]
 
 
@@ -65,10 +65,10 @@ def test_of_a_stream_spark_computes_the_row_alone() -> None:
     """The engine reads the rows beside it."""
     text = "ORDER BY t PATTERN (A+ B+) DEFINE B AS x > 3 AND x < PREV(x) AND abs(PREV(x)) > 1"
     (found,) = split_conditions(lower_clause(parse_clause(text)), RowScope.SEARCH)
-    assert found.before is not None
-    assert found.before.text == "x > 3"
-    assert isinstance(found.during, CombinedStep)
-    less, far = found.during.operands
+    assert found.row_test is not None
+    assert found.row_test.text == "x > 3"
+    assert isinstance(found.run_step, CombinedStep)
+    less, far = found.run_step.operands
     assert isinstance(less, CombinedStep)
     assert isinstance(far, ColumnRead)
     here, before = less.operands
@@ -88,12 +88,12 @@ def sorted_split_b(condition: str) -> SplitCondition:
 
 def test_of_rows_that_the_worker_sorts_it_computes_what_reads_neighbours() -> None:
     found = sorted_split_b("x > 3 AND x < PREV(x) AND abs(PREV(B.x)) > 1 AND x > LAST(A.x)")
-    assert found.before is not None
-    assert found.nearby is not None
-    assert found.before.text == "x > 3"
-    assert show_column(found.nearby.column) == "(x < PREV(x)) AND (abs(PREV(x)) > 1)"
-    assert isinstance(found.nearby.step, CombinedStep)
-    less, far = found.nearby.step.operands
+    assert found.row_test is not None
+    assert found.nearby_test is not None
+    assert found.row_test.text == "x > 3"
+    assert show_column(found.nearby_test.column) == "(x < PREV(x)) AND (abs(PREV(x)) > 1)"
+    assert isinstance(found.nearby_test.step, CombinedStep)
+    less, far = found.nearby_test.step.operands
     assert isinstance(less, CombinedStep)
     assert isinstance(far, ColumnRead)
     assert [getattr(operand, "navigation", operand) for operand in less.operands] == [
@@ -101,8 +101,8 @@ def test_of_rows_that_the_worker_sorts_it_computes_what_reads_neighbours() -> No
         Navigation(physical_offset=-1),
     ]
     assert (far.column.text, far.navigation) == ("abs(x) > 1", Navigation(physical_offset=-1))
-    assert isinstance(found.during, CombinedStep)  # x > LAST(A.x) alone depends on the run
-    assert len(found.rest) == 1
+    assert isinstance(found.run_step, CombinedStep)  # x > LAST(A.x) alone depends on the run
+    assert len(found.run_conjuncts) == 1
 
 
 @pytest.mark.parametrize(
@@ -121,41 +121,41 @@ def test_what_only_spark_knows_of_neighbours_is_a_column_of_several_rows(
     condition: str, spark: str | None
 ) -> None:
     found = sorted_split_b(condition)
-    assert found.during is None
-    assert found.nearby is not None
+    assert found.run_step is None
+    assert found.nearby_test is not None
     several = [
-        column for column in find_step_columns(found.nearby.step) if not column.looks_at_one_row
+        column for column in find_step_columns(found.nearby_test.step) if not column.looks_at_one_row
     ]
     assert [show_column(one)[: len(spark or "")] for one in several] == ([spark] if spark else [])
 
 
 def test_a_union_variable_that_holds_the_variable_is_the_current_row() -> None:
-    assert split_b("U.x > 1", "SUBSET U = (A, B)").during is None
-    assert split_b("U.x > 1", "SUBSET U = (A)").during is not None
+    assert split_b("U.x > 1", "SUBSET U = (A, B)").run_step is None
+    assert split_b("U.x > 1", "SUBSET U = (A)").run_step is not None
 
 
 def test_a_function_of_one_position_moves_to_the_row() -> None:
-    step = split_b("upper(LAST(A.name)) LIKE concat(A.prefix, '%')").during
+    step = split_b("upper(LAST(A.name)) LIKE concat(A.prefix, '%')").run_step
     assert isinstance(step, ColumnRead)
     assert step.column.text == "upper(name) LIKE concat(prefix, '%')"
     assert step.navigation == Navigation("A")
 
 
 def test_a_condition_true_of_no_row_keeps_its_value_there() -> None:
-    step = split_b("coalesce(LAST(A.x, 1), 0) = 0").during
+    step = split_b("coalesce(LAST(A.x, 1), 0) = 0").run_step
     assert isinstance(step, ColumnRead)
     assert step.missing is not None
     assert step.missing.text == "coalesce(IF(FALSE, x, NULL), 0) = 0"
-    bare = split_b("LAST(A.flag)").during
+    bare = split_b("LAST(A.flag)").run_step
     assert isinstance(bare, ColumnRead)
     assert bare.missing is None
-    always_there = split_b("coalesce(LAST(A.x), 0) = 0").during
+    always_there = split_b("coalesce(LAST(A.x), 0) = 0").run_step
     assert isinstance(always_there, ColumnRead)
     assert always_there.missing is None
 
 
 def test_two_positions_are_combined_by_the_engine() -> None:
-    step = split_b("x > 2 * FIRST(A.x)").during
+    step = split_b("x > 2 * FIRST(A.x)").run_step
     assert isinstance(step, CombinedStep)
     here, first = step.operands
     assert isinstance(here, ColumnRead)
@@ -199,7 +199,7 @@ def test_two_positions_are_combined_by_the_engine() -> None:
     ],
 )
 def test_what_may_fail_is_computed_where_its_guards_hold(condition: str, column: str) -> None:
-    step = split_b(condition).during
+    step = split_b(condition).run_step
     assert step is not None
     assert column in [show_column(one) for one in find_step_columns(step)]
 
@@ -259,7 +259,7 @@ def test_what_is_not_known_may_fail(text: str, fails: bool) -> None:
     ],
 )
 def test_what_may_fail_under_a_guard_of_other_rows_may_be_the_engines(condition: str) -> None:
-    step = split_b(condition).during
+    step = split_b(condition).run_step
     assert step is not None
     (deferred,) = (read.deferred for read in find_column_reads(step) if read.deferred is not None)
     assert "x" in {show_column(column) for column in find_step_columns(deferred)}
@@ -281,23 +281,23 @@ def test_what_may_fail_is_computed_of_rows_that_may_be_the_variables(
     asked: str, known: str
 ) -> None:
     text = f"ORDER BY t PATTERN (A+ C B) SUBSET U = (A, C) DEFINE {asked}"
-    step = split_conditions(lower_clause(parse_clause(text)))[-1].during
+    step = split_conditions(lower_clause(parse_clause(text)))[-1].run_step
     assert step is not None
     assert known in [show_column(column) for column in find_step_columns(step)]
 
 
 def test_conjuncts_go_where_they_are_cheapest() -> None:
     found = split_b("x > 3 AND avg(A.x) < x AND y < 5")
-    assert found.before is not None
-    assert found.before.text == "(x > 3) AND (y < 5)"
-    assert isinstance(found.during, CombinedStep)
-    grown = found.during.operands[0]
+    assert found.row_test is not None
+    assert found.row_test.text == "(x > 3) AND (y < 5)"
+    assert isinstance(found.run_step, CombinedStep)
+    grown = found.run_step.operands[0]
     assert isinstance(grown, RunningAggregate)
     assert (grown.function, grown.aggregate.variable) == (Reduction.AVG, "A")
 
 
 def test_the_classifier_of_another_row_is_a_choice_of_constants() -> None:
-    step = split_b("CLASSIFIER(A) IN ('A', 'C')").during
+    step = split_b("CLASSIFIER(A) IN ('A', 'C')").run_step
     assert isinstance(step, VariableAt)
     texts = [column.text for column in step.by_variable]
     assert texts == ["'A' IN ('A', 'C')", "'B' IN ('A', 'C')", "CAST(NULL AS STRING) IN ('A', 'C')"]

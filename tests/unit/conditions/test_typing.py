@@ -53,7 +53,7 @@ def typed(
 ) -> tuple[RunExpression, Typer]:
     """The expression of B's condition in PATTERN (A+ B)."""
     plan = lower_clause(parse_clause(f"ORDER BY t PATTERN (A+ B) DEFINE B AS {condition}"))
-    ((step,),) = ([one.during] for one in split_conditions(plan))
+    ((step,),) = ([one.run_step] for one in split_conditions(plan))
     assert step is not None
     typer = StepTyper(
         {build_row_column(text): type_ for text, type_ in TYPES.items()}, ansi, settings
@@ -110,7 +110,7 @@ def guarded_step(value: str) -> ColumnRead:
     (condition,) = split_conditions(
         lower_clause(parse_clause(f"ORDER BY t PATTERN (A+ B) DEFINE B AS {text}"))
     )
-    step = condition.during
+    step = condition.run_step
     assert isinstance(step, CombinedStep)
     compared = step.operands[1]
     assert isinstance(compared, CombinedStep)

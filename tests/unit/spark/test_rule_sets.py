@@ -44,7 +44,7 @@ def test_equal_conditions_over_neighbours_of_rows_that_are_divided_alike_are_one
     }
     bits = number_bits(SharedDrafts(rules, ()))
     (low,) = rules["low and falls"].row_conditions
-    falls, rises = (rules[name].find_nearby_tests()[0].nearby.column for name in ("falls", "rises"))
+    falls, rises = (rules[name].find_nearby_tests()[0][1].column for name in ("falls", "rises"))
     x = build_row_column("`x`")
     assert bits.spark == {low: 0}
     assert bits.nearby == {
