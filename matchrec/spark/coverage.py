@@ -45,7 +45,7 @@ def count_starting_rows(question: Question) -> coverage.CountedCoverage:
     task_rows = rows.selectExpr(*count_columns, *naming_texts).collect()
     figures, counts = sum_coverage(task, (row[0] for row in task_rows))
     nearest = find_nearest_start(question, draft, task, task_rows)
-    asked_for_ranges = question.options.sort == "ranges"
+    asked_for_ranges = question.must_cut_partitions
     return coverage.CountedCoverage(draft, task, figures, counts, nearest, asked_for_ranges)
 
 

@@ -215,7 +215,7 @@ def cut_partitions(prepared: PreparedInput[Draft], executable: Executable) -> Pr
         return prepared
     plan = prepared.drafts.plan
     ranges: Ranges | WholePartitions = WholePartitions(NO_WINDOW)
-    if question.options.sort == "ranges" or plan.within is not None:
+    if question.must_cut_partitions or plan.within is not None:
         ranges = find_ranges(question, plan, executable)
     rows = prepared.rows if isinstance(ranges, WholePartitions) else None
     return replace(prepared, preparation=replace(preparation, ranges=ranges), rows=rows)
@@ -271,7 +271,7 @@ def match_rows(
         schema: the schema of the reads.
     """
     options = prepared.question.options
-    pandas_executable = executable if options.transport == "pandas" else None
+    pandas_executable = executable if prepared.question.sends_pandas else None
     name = f"match_recognize[PATTERN ({executable.pattern})]"
     make_worker = partial(QueryWorker, executable, sent.incoming)
     if options.counters is None:

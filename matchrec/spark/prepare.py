@@ -212,15 +212,14 @@ def choose_sorter(question: Question, drafts: DraftedRules) -> Sorter:
     Raises:
         MatchRecognizeError: the workers must sort and cannot.
     """
-    options = question.options
-    if options.transport == "pandas":
+    if question.sends_pandas:
         # Pandas would alter some columns that only conditions on neighbouring rows read.
         return choose_spark_for_neighbours(question, "only Spark sorts rows that cross in pandas")
     for draft in drafts.rule_drafts:
         reason = draft.reason_for_spark_sort
         if reason is not None:
             return choose_spark_for_neighbours(question, reason)
-    if options.sort == "spark":
+    if question.engine_must_sort:
         return choose_spark(question, "the option sort is spark")
     sorted_by = [expression.text for expression in drafts.joint_draft.plan.sorted_by]
     for text, sort_field in zip(sorted_by, question.relation.fields(sorted_by), strict=True):

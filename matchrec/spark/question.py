@@ -206,10 +206,32 @@ class Question:
             rule.version is not None and not rule.version.covers_all_time for rule in self.rules
         )
 
+    # What the options ask for. Other modules ask here, and compare no values of options.
+
     @property
     def workers_must_sort(self) -> bool:
         """Return whether the user asked for the workers to sort the rows."""
         return self.options.sort in ("worker", "ranges")
+
+    @property
+    def engine_must_sort(self) -> bool:
+        """Return whether the user asked for the engine to sort the rows."""
+        return self.options.sort == "spark"
+
+    @property
+    def may_cut_partitions(self) -> bool:
+        """Return whether the options allow that partitions are cut into ranges."""
+        return self.options.sort in ("auto", "ranges")
+
+    @property
+    def must_cut_partitions(self) -> bool:
+        """Return whether the user asked for partitions to be cut into ranges."""
+        return self.options.sort == "ranges"
+
+    @property
+    def sends_pandas(self) -> bool:
+        """Return whether the user asked for rows to be sent through pandas."""
+        return self.options.transport == "pandas"
 
     @contextmanager
     def locating_errors(self, rule: Rule) -> Iterator[None]:

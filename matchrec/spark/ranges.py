@@ -213,8 +213,7 @@ def find_ranges(
     Raises:
         MatchRecognizeUnsupportedError: the user asked for ranges, and partitions cannot be cut.
     """
-    options = question.options
-    if options.sort == "worker":
+    if not question.may_cut_partitions:
         return WholePartitions("the option sort is worker")
     if not current_shortcuts().ranges:
         return WholePartitions("ranges are switched off")
@@ -222,11 +221,11 @@ def find_ranges(
     if isinstance(ranges, WholePartitions):
         check_may_stay_whole(question, ranges.reason)
         return ranges
-    if options.sort == "auto":
+    if not question.must_cut_partitions:
         cost = next(find_costs(question, plan, executable), None)
         if cost is not None:
             return WholePartitions(cost)
-    return ranges if options.counters is None else COUNTED
+    return ranges if question.options.counters is None else COUNTED
 
 
 def check_may_stay_whole(question: Question, reason: str) -> None:
@@ -239,7 +238,7 @@ def check_may_stay_whole(question: Question, reason: str) -> None:
     Raises:
         MatchRecognizeUnsupportedError: the user asked for ranges.
     """
-    if question.options.sort == "ranges":
+    if question.must_cut_partitions:
         raise partitions_cannot_be_cut(reason=reason)
 
 
