@@ -116,8 +116,8 @@ class Source:
             return self, span
         return self.origin.source.written(self.origin.before(span))
 
-    def at(self, span: Span) -> str:
-        """Return the characters of a span."""
+    def text_at(self, span: Span) -> str:
+        """Return the text at a span."""
         return self.text[span.start : span.end]
 
     def find(self, name: str, span: Span) -> Span:

@@ -126,7 +126,7 @@ def list_clauses(query: ParsedQuery) -> str:
     lines = []
     for number, (site, name) in enumerate(zip(sites, query.clause_names, strict=False), 1):
         alias = f" AS {name}" if name else ""
-        lines.append(f"\n{number}: {query.source.at(site.relation)}{alias}")
+        lines.append(f"\n{number}: {query.source.text_at(site.relation)}{alias}")
     return "".join(lines)
 
 

@@ -57,7 +57,7 @@ def find_advice(
     variables = {variable.lower() for variable in (*plan.variables, *plan.unions)}
     if qualifier.lower() in variables - {own_alias}:
         return errors.advice_on_variable(qualifier, name)
-    columns = tuple(source.at(span) for span in site.renames) or result.columns
+    columns = tuple(source.text_at(span) for span in site.renames) or result.columns
     if name == "*" or name.lower() in (column.lower() for column in columns):
         if qualifier.lower() == own_alias or (not qualifier and is_grouped(source)):
             return errors.advice_on_ungrouped(name) if is_grouped(source) else None

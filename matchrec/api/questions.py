@@ -92,7 +92,7 @@ def build_writer(clause: Clause, plan: MatchPlan) -> WriteExpression | None:
     def write(scalar: Scalar) -> str:
         """Return a condition or a window in one line."""
         source, span = clause.source.written(scalar.span)
-        text = " ".join(source.at(span).split()) or show_scalar(scalar)
+        text = " ".join(source.text_at(span).split()) or show_scalar(scalar)
         return f"WITHIN {text}" if scalar.span in window_spans else text
 
     return write

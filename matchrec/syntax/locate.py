@@ -124,7 +124,7 @@ def parse_sql(
         MatchRecognizeError: a clause is malformed, misspelt or in the wrong place.
 
     >>> query = parse_sql("SELECT * FROM t q MATCH_RECOGNIZE (PATTERN (A B)) AS m WHERE m.x > 1")
-    >>> [(site.relation_alias, query.source.at(site.relation)) for site in query.sites]
+    >>> [(site.relation_alias, query.source.text_at(site.relation)) for site in query.sites]
     [('q', 't q')]
     """
     source = Source(text, origin)
@@ -525,7 +525,7 @@ def _find_replacements(query: QueryNode, before: int) -> Iterator[tuple[Span, Te
     for site in query.sites:
         is_clause = site.calls is None
         if is_clause and site.index < before:
-            yield site.replaced, make_hole(query.source.at(site.replaced), site.view)
+            yield site.replaced, make_hole(query.source.text_at(site.replaced), site.view)
     for name, span in query.frames:
         yield span, (View(name, span.end - span.start),)
     for span, text in query.spellings:
@@ -538,7 +538,7 @@ def _find_block_replacements(
     query: QueryNode, block: Block, last: Site
 ) -> Iterator[tuple[Span, Template]]:
     """Yield what is replaced in a SELECT once the last of its windows is evaluated."""
-    hole = make_hole(query.source.at(block.rows), last.view)
+    hole = make_hole(query.source.text_at(block.rows), last.view)
     if block.alias:
         hole = (*hole, Replacement(_write_alias(block), 0))
     yield block.rows, hole
@@ -631,7 +631,7 @@ def _replace_with_layout(query: QueryNode, span: Span, before: int) -> Iterator[
 def _replace_in_text(text: str, span: Span, replaced: Replacements) -> Iterator[QueryPiece]:
     """Yield the text at `span` with the replacements of the outermost spans in it."""
     inside = ((hole, pieces) for hole, pieces in replaced if span.holds(hole))
-    return separate_words(replace_spans(Source(text).at, span, inside))
+    return separate_words(replace_spans(Source(text).text_at, span, inside))
 
 
 _SELECT_ALL_FROM = re.compile(r"\s*SELECT\s*\*\s*FROM\s*", re.IGNORECASE)

@@ -67,15 +67,15 @@ def parse_row_pattern(text: str, span: Span | None = None) -> patterns.RowPatter
     >>> show_pattern(parse_row_pattern("(a|b) {- c -}*? |()| `d`{2,}"))
     '(A | B) {- C -}*? | () | `d`{2,}'
     """
-    return _Parser(text, read_pattern_tokens(text, span or Span(0, len(text)))).read_pattern()
+    tokens = read_pattern_tokens(text, span or Span(0, len(text)))
+    return _Parser(TokenSequence(text, tokens, pairs={})).read_pattern()
 
 
 class _Parser(Cursor):
     """Reads a row pattern, with one method per rule of the grammar."""
 
-    def __init__(self, text: str, tokens: tuple[Token, ...]) -> None:
-        super().__init__(tokens)
-        self.text = text
+    def __init__(self, text: TokenSequence) -> None:
+        super().__init__(text)
         self.unclosed: list[Token] = []  # the brackets around the position
 
     @property
@@ -91,7 +91,7 @@ class _Parser(Cursor):
 
     def span_from(self, start: int) -> Span:
         """Return the characters of the tokens from `start` up to the position."""
-        return self.span(start, max(start + 1, self.position))
+        return self.text.span(start, max(start + 1, self.position))
 
     def read_pattern(self) -> patterns.RowPattern:
         """Read the whole pattern."""
@@ -143,22 +143,18 @@ class _Parser(Cursor):
         if self.is_at_quantifier():
             second = self.position
             self.read_quantifier()
-            first_span = self.span(quantifier, second)
-            second_span = self.span(second, self.position)
+            first_span = self.text.span(quantifier, second)
+            second_span = self.text.span(second, self.position)
             raise errors.two_quantifiers(
                 first_span.to(second_span),
-                first=self.text_at(first_span),
-                second=self.text_at(second_span),
+                first=self.text.text_at(first_span),
+                second=self.text.text_at(second_span),
             )
         low, high = [bound if isinstance(bound, patterns.Parameter) else None for bound in bounds]
         least, most = fill_unknown_bounds(*bounds)
         return patterns.Quantified(
             part, least, most, greedy, self.span_from(start), (low, high), span
         )
-
-    def text_at(self, span: Span) -> str:
-        """Return the text at a span of the query."""
-        return self.text[span.start : span.end]
 
     def refuse_eaten_braces(self, start: int) -> None:
         """Raise an error for `(3,)` or `(3, 5)` after a part.
@@ -176,9 +172,9 @@ class _Parser(Cursor):
             end = self.position + 5
         else:
             return
-        span = self.span(self.position, end)
-        written = self.text_at(span)
-        part = self.text_at(self.span_from(start))
+        span = self.text.span(self.position, end)
+        written = self.text.text_at(span)
+        part = self.text.text_at(self.span_from(start))
         bounds = written[1:-1].replace(" ", "")
         raise errors.braces_lost_in_pattern(
             span, written=written, part=part, braced=f"{{{bounds}}}"
@@ -194,16 +190,16 @@ class _Parser(Cursor):
         if token.key in patterns.SIGNS:
             return patterns.SIGNS[token.key]
         if self.key in ("{", "{-"):
-            end = self.text.find("}}", token.span.start, self.tokens[-1].span.end)
+            end = self.text.text.find("}}", token.span.start, self.tokens[-1].span.end)
             if end != -1:
-                inside = self.text[token.span.start + 2 : end]
+                inside = self.text.text[token.span.start + 2 : end]
                 raise errors.doubled_braces(Span(token.span.start, end + 2), written=inside)
         least = self.read_bound()
         has_comma = self.accept(",")
         most = self.read_bound() if has_comma else least
         if not self.accept("}") or (least is None and not has_comma):
             start = token.span.start
-            end = self.text.find("}", start, self.tokens[-1].span.end) + 1
+            end = self.text.text.find("}", start, self.tokens[-1].span.end) + 1
             raise errors.malformed_quantifier(Span(start, end or self.token.span.end))
         span = token.span.to(self.tokens[self.position - 1].span)
         if not isinstance(least, patterns.Parameter) and not isinstance(most, patterns.Parameter):
@@ -240,7 +236,7 @@ class _Parser(Cursor):
                 raise errors.group_of_regular_expressions(before.span.to(self.token.span))
             self.read_quantifier()
             span = self.span_from(start)
-            raise errors.nothing_to_repeat(span, quantifier=self.text_at(span))
+            raise errors.nothing_to_repeat(span, quantifier=self.text.text_at(span))
         token = self.advance()
         match token.key:
             case "(":

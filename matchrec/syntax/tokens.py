@@ -185,10 +185,11 @@ class Cursor:
     of its rule, and returns what they mean.
     """
 
-    def __init__(self, tokens: Sequence[Token]) -> None:
-        self.tokens = tokens
+    def __init__(self, text: TokenSequence) -> None:
+        self.text = text
+        self.tokens = text.tokens
         self.position = 0
-        self.end = len(tokens)
+        self.end = len(text)
 
     @property
     def key(self) -> str:
@@ -217,10 +218,6 @@ class Cursor:
         while self.accept(","):
             items.append(read())
         return items
-
-    def span(self, start: int, end: int) -> Span:
-        """Return the characters of tokens `start .. end`."""
-        return self.tokens[start].span.to(self.tokens[end - 1].span)
 
 
 # The greatest number of rows or repetitions: what Spark takes as the distance of `lag`.

@@ -144,7 +144,7 @@ def test_a_column_in_having_that_is_not_grouped(spark: SparkSession, having: str
     error = refused.value
     assert error.source is not None
     assert error.span is not None
-    assert error.source.at(error.span).removeprefix("m.") == "s"
+    assert error.source.text_at(error.span).removeprefix("m.") == "s"
     assert error.hint == "write GROUP BY with s, or an aggregate of it, such as max(s)"
 
 
@@ -194,7 +194,7 @@ def test_what_to_write_for_a_refusal(spark: SparkSession, query: str) -> None:
     if part:
         assert error.source is not None
         assert error.span is not None
-        assert re.fullmatch(part, error.source.at(error.span))
+        assert re.fullmatch(part, error.source.text_at(error.span))
 
 
 def test_a_refusal_without_a_help_of_its_own(

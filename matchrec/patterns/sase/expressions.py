@@ -231,7 +231,7 @@ class EventReader(ScalarReader):
         self.position += 1
         index = self.read_index(name)
         attribute = self.read_attribute() if self.accept(".") else None
-        span = self.span(start, self.position)
+        span = self.text.span(start, self.position)
         self.last_read = span
         is_bare_name = self.position == start + 1
         if is_bare_name and name.text not in self.components.by_name:
@@ -255,7 +255,7 @@ class EventReader(ScalarReader):
         indexes[f"{variable}[..{variable}.LEN]".upper()] = Index.ALL
         index = indexes.get(f"{variable}{brackets}".upper())
         if index is None:
-            span = self.span(start, self.position)
+            span = self.text.span(start, self.position)
             raise errors.unknown_index(span, name=variable, written=self.text.text_at(span))
         return index
 
@@ -266,7 +266,7 @@ class EventReader(ScalarReader):
         while self.accept("."):
             names.append(self.read_token("a name", *NAMES).text)
         sql = ".".join(quote_name(name) for name in names)
-        span = self.span(start, self.position)
+        span = self.text.span(start, self.position)
         return expression.make_column(Navigation(), sql, span, tuple(names))
 
     def find_component(self, name: Token) -> Component:
@@ -449,7 +449,7 @@ class EventReader(ScalarReader):
         start = self.position
         self.position += 1
         if self.accept("]"):
-            raise errors.empty_equivalence_test(self.span(start, self.position))
+            raise errors.empty_equivalence_test(self.text.span(start, self.position))
         attributes = self.read_several(self.read_attribute)
         self.require("]", "`,`, `.` or `]`")
         for attribute in attributes:
@@ -458,7 +458,7 @@ class EventReader(ScalarReader):
                 raise errors.equivalence_test_on_variable(
                     attribute.span, variable=first_name, attribute=".".join(other_names)
                 )
-        span = self.span(start, self.position)
+        span = self.text.span(start, self.position)
         if self.clause == "RETURN":
             raise errors.equivalence_test_in_predicate(span, clause=self.clause)
         self.tests.append(EquivalenceTest(span, tuple(attributes)))

@@ -92,7 +92,7 @@ class QueryReader(EventReader):
         self.clause = "PATTERN"
         start = self.position
         self.components = self.read_sequence()
-        sequence_span = self.span(start, self.position)
+        sequence_span = self.text.span(start, self.position)
         first_matches = self.read_first_matches()
         strategy = SaseStrategy.SKIP_TILL_NEXT_MATCH
         predicates: tuple[Scalar, ...] = ()
@@ -141,14 +141,14 @@ class QueryReader(EventReader):
         self.require("SEQ")
         self.require("(")
         if self.accept(")"):
-            raise errors.empty_sequence(self.span(start, self.position))
+            raise errors.empty_sequence(self.text.span(start, self.position))
         components = tuple(self.read_several(self.read_component))
         self.require(")", "`)`, `,` or `[`")
         # Variables become columns, whose names are compared without case.
         names = [(component.name.text, component.name.span) for component in components]
         check_unique(names, errors.duplicate_component_variable, str.upper)
         if all(component.negated for component in components):
-            raise errors.only_negated_components(self.span(start, self.position))
+            raise errors.only_negated_components(self.text.span(start, self.position))
         return Components(components)
 
     def read_component(self) -> Component:
@@ -163,7 +163,7 @@ class QueryReader(EventReader):
             self.require(")")
         if event.kleene:
             raise errors.negated_kleene_plus(
-                self.span(start, self.position), variable=event.name.text
+                self.text.span(start, self.position), variable=event.name.text
             )
         return replace(event, negated=True)
 
@@ -173,13 +173,13 @@ class QueryReader(EventReader):
         if self.key == "SEQ" and self.key_at(start + 1) == "(":
             raise errors.nested_sequence(self.text.call_span(start))
         event_type = self.read_event_type()
-        type_span = self.span(start, self.position)
+        type_span = self.text.span(start, self.position)
         has_plus = self.accept("+")
         name = self.read_token("a name" if has_plus else "`+` or a name", TokenKind.WORD)
         has_brackets = self.accept("[", "]")
         if has_brackets != has_plus:
             raise errors.half_kleene_plus(
-                self.span(start, self.position),
+                self.text.span(start, self.position),
                 variable=name.text,
                 event_type=self.text.text_at(type_span),
             )
@@ -202,7 +202,7 @@ class QueryReader(EventReader):
         number = self.read_token("a number", TokenKind.NUMBER).text
         if not self.accept("MATCH"):
             self.require("MATCHES")
-        return make_first_matches(number, self.span(start, self.position))
+        return make_first_matches(number, self.text.span(start, self.position))
 
     # WHERE: the form of the paper with braces, and the form of the SASE prototype without them.
     #
@@ -215,7 +215,7 @@ class QueryReader(EventReader):
         self.read_token("an event selection strategy such as skip_till_next_match", TokenKind.WORD)
         while self.accept("-"):
             self.read_token("a name", TokenKind.WORD)
-        strategy_span = self.span(start, self.position)
+        strategy_span = self.text.span(start, self.position)
         strategy = find_strategy(self.text.text_at(strategy_span), strategy_span)
         if self.key in ("(", "{"):
             conditions = self.read_braces(strategy)
@@ -250,7 +250,7 @@ class QueryReader(EventReader):
         self.require("(")
         start = self.position
         listed = self.read_several(self.read_listed_component)
-        span = self.span(start, self.position)
+        span = self.text.span(start, self.position)
         self.require(")", "`)`, `,` or `[`")
         check_unique(listed, errors.duplicate_strategy_component)
         names = {name for name, _ in listed}
@@ -268,7 +268,7 @@ class QueryReader(EventReader):
         name = self.read_token("a name", TokenKind.WORD)
         has_brackets = self.accept("[", "]")
         component = self.components.find_component(name, self.clause)
-        span = self.span(start, self.position)
+        span = self.text.span(start, self.position)
         if component.kleene != has_brackets:
             what = "a Kleene plus" if component.kleene else "one event"
             raise errors.strategy_component_differs(
@@ -301,7 +301,7 @@ class QueryReader(EventReader):
             has_unit = self.kind_at(self.position) is TokenKind.WORD and not begins_clause
             unit = self.read_token("a unit", TokenKind.WORD) if has_unit else None
             amounts.append((number, unit))
-        return make_window(amounts, self.span(start, self.position))
+        return make_window(amounts, self.text.span(start, self.position))
 
     def read_item(self) -> Measure:
         """Read an item of RETURN.

@@ -266,7 +266,7 @@ def find_syntax_cure(error_text: str, span: Span, filled: FilledTemplate) -> str
         find_dialect_syntax_cure(text_up_to_word)
         or cure_of_word(error_text)
         or find_type_name_cure(text_up_to_word)
-        or find_literal_cure(filled.source.at(span))
+        or find_literal_cure(filled.source.text_at(span))
     )
 
 

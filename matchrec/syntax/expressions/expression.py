@@ -238,7 +238,7 @@ class ScalarReader(OperandReader):
         sign = self.key
         if sign not in ("-", "+", "~"):
             return self.read_primary()
-        if sign == "~" and self.text.text_at(self.span(start - 1, start + 1)) == "=~":
+        if sign == "~" and self.text.text_at(self.text.span(start - 1, start + 1)) == "=~":
             raise self.unexpected()
         self.position += 1
         is_number = self.kind_at(start + 1) is lexing.TokenKind.NUMBER

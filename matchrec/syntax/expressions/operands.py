@@ -166,7 +166,7 @@ class OperandReader(ExpressionCursor):
         """Read a column with its qualifiers, `*`, or a parameter of a lambda."""
         start = self.position
         parts = self.read_path()
-        span = self.span(start, self.position)
+        span = self.text.span(start, self.position)
         first = self.tokens[start]
         is_star = self.key_at(self.position - 1) == "*"
         if self.key == "(" and not is_star:
@@ -188,7 +188,7 @@ class OperandReader(ExpressionCursor):
         self.rows_read.append(RowRead(variable, span, is_column=True))
         self.last_read = None if is_star else span
         column_start = parts[1] if has_variable else parts[0]
-        text = self.write_span(self.span(column_start, self.position))
+        text = self.write_span(self.text.span(column_start, self.position))
         names = read_column_path(self.tokens[column_start : self.position])
         return make_column(Navigation(variable), text, span, names)
 
@@ -231,7 +231,7 @@ class OperandReader(ExpressionCursor):
 
         The function around it may be a misspelt aggregate, as in `coutn(*)`.
         """
-        span = self.span(start, self.position)
+        span = self.text.span(start, self.position)
         if self.scope.reads_match and self.caller is None:
             if self.functions:
                 name = self.tokens[self.functions[-1]]
@@ -440,7 +440,7 @@ class OperandReader(ExpressionCursor):
             if inner == start:
                 return tree
         self.expect(*")" * (inner - start))
-        return enclose(tree, self.write_span, self.span(start, self.position))
+        return enclose(tree, self.write_span, self.text.span(start, self.position))
 
     def read_fields(self, function: str = "") -> tuple[tuple[str, ...], tuple[Scalar, ...]]:
         """Read expressions between commas, and return their names in a struct and the expressions.

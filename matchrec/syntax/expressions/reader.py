@@ -117,8 +117,7 @@ class ExpressionCursor(Cursor, ABC):
     """
 
     def __init__(self, text: TokenSequence, scope: Scope, where: str | None = None) -> None:
-        super().__init__(text.tokens)
-        self.text = text
+        super().__init__(text)
         self.scope = scope
         self.clause = where or name_part(scope.clause.value)
         check_brackets(text, self.clause)
@@ -209,7 +208,7 @@ class ExpressionCursor(Cursor, ABC):
             self.text.has_keys(self.position, "ORDER", "BY")
             and self.text.around[self.position] >= 0
         ):
-            order_by = self.span(self.position, self.position + 2)
+            order_by = self.text.span(self.position, self.position + 2)
             return errors.order_in_call(order_by, clause=self.clause)
         # IF and CASE were read as names: the error is about them, and not about what follows.
         is_after_keyword = before.key in ("IF", "CASE") and token.kind is not TokenKind.SYMBOL
@@ -254,7 +253,7 @@ class ExpressionCursor(Cursor, ABC):
             parts: the expressions in it. Their references become holes of the text.
             amount: its value, if it is a constant whose value is known.
         """
-        span = self.span(start, self.position)
+        span = self.text.span(start, self.position)
         pieces = flatten_parts(make_parts(parts, self.write_span, span))
         return Term(pieces, span, operations.union(*map(list_own_operations, parts)), amount)
 
@@ -275,7 +274,7 @@ class ExpressionCursor(Cursor, ABC):
             words: words of the text that are not operands, such as a type.
             operations: what it computes; by default, the operation of its name.
         """
-        span = self.span(start, self.position)
+        span = self.text.span(start, self.position)
         return Operation(
             operator, make_parts(operands, self.write_span, span), span, words, operations
         )

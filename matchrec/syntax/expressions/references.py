@@ -83,7 +83,7 @@ def read_with_semantics(reader: ExpressionCursor) -> Scalar | None:
     if next_token is None or not next_token.is_name or next_token.key in AFTER_OPERAND:
         return None
     if not reader.text.is_call(start + 1):
-        span = reader.span(start, start + 2)
+        span = reader.text.span(start, start + 2)
         raise errors.misplaced_running_or_final(
             span, word=reader.key, what="a column", clause=reader.clause
         )
@@ -114,7 +114,7 @@ def read_call(reader: ExpressionCursor, start: int) -> Scalar:
     else:
         aggregate, end = read_aggregate(reader, index, semantics)
         tree = Term((aggregate,), function.span)
-    span = reader.span(start, end)
+    span = reader.text.span(start, end)
     reader.position = end
     reader.last_read = span
     return replace(map_references(tree, partial(replace, span=span)), span=span)
@@ -126,7 +126,7 @@ def _refuse_semantics(reader: ExpressionCursor, index: int) -> None:
     FIRST, LAST, CLASSIFIER and aggregates allow it, FINAL in MEASURES only.
     """
     function = reader.key_at(index + 1)
-    span = reader.span(index, index + 2)
+    span = reader.text.span(index, index + 2)
     if not (function in LOGICAL or function in AGGREGATES or function == "CLASSIFIER"):
         name = reader.tokens[index + 1].text
         word = reader.key_at(index)
@@ -195,7 +195,7 @@ def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tu
         raise pattern_errors.over_without_frame(
             reader.tokens[index].span, frame=show_frame(EXAMPLE_FRAME)
         )
-    span = reader.span(opening, closing + 1)
+    span = reader.text.span(opening, closing + 1)
     if aggregate.variable is not None:
         raise pattern_errors.frame_of_variable(aggregate.span or span, name=aggregate.variable)
     if aggregate.distinct:
@@ -217,7 +217,7 @@ def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tu
     if frame.start is not None and frame.end is not None and frame.start > frame.end:
         raise pattern_errors.frame_without_rows(span)
     start = reader.text.index_at[(aggregate.span or span).start]
-    with_frame = replace(aggregate, frame=frame, span=reader.span(start, closing + 1))
+    with_frame = replace(aggregate, frame=frame, span=reader.text.span(start, closing + 1))
     return with_frame, closing + 1
 
 
@@ -311,7 +311,7 @@ def read_aggregate(
         variable=_find_variable(reader, index, rows_read_before),
         arguments=tuple(argument for argument in read_arguments if argument is not None),
         ignore_nulls=aggregate.ignore_nulls or nulls_word == "IGNORE",
-        span=reader.span(index, end),
+        span=reader.text.span(index, end),
     )
     has_frame = reader.key_at(end) == "OVER" and reader.scope.clause is ClausePart.DEFINE
     return read_frame(reader, aggregate, end) if has_frame else (aggregate, end)
@@ -324,7 +324,7 @@ def _read_argument(reader: ExpressionCursor, index: int, argument: TokenRange) -
     if reader.key_at(end - 1) != "*" or not (is_qualified or end == start + 1):
         return reader.read_argument(index, start, end)
     name = reader.tokens[index].text
-    span = reader.span(start, end)
+    span = reader.text.span(start, end)
     has_quantifier = reader.key_at(index + 2) in ("DISTINCT", "ALL")
     is_only_argument = start == index + 2 and reader.key_at(end) == ")" and not has_quantifier
     if reader.key_at(index) != "COUNT" or not is_only_argument:
@@ -410,7 +410,7 @@ def _refuse_kept_nulls(reader: ExpressionCursor, index: int, end: int) -> None:
         return
     for word in range(index, end - 1):
         if reader.text.has_keys(word, "RESPECT", "NULLS"):
-            span = reader.span(word, word + 2)
+            span = reader.text.span(word, word + 2)
             raise errors.respect_nulls(
                 span, function=reader.tokens[index].text, clause=reader.clause
             )
@@ -452,7 +452,7 @@ def read_navigation(reader: ExpressionCursor, index: int, semantics: Semantics) 
     for _, end in arguments:
         word = _find_nulls_word(reader, end)
         if word:
-            span = reader.span(end - 2, end)
+            span = reader.text.span(end - 2, end)
             raise pattern_errors.navigation_modifier(name, word, reader.clause, span)
     default = 1 if name in PHYSICAL else 0
     offset = default
@@ -488,7 +488,7 @@ def _read_operand(
         semantics: whether the navigation is running or final.
     """
     start, end = argument
-    span = reader.span(start, end)
+    span = reader.text.span(start, end)
     rows_read_before = len(reader.rows_read)
     has_prefix = reader.key_at(start) in SEMANTICS and reader.text.is_call(start + 1)
     inner = start + 1 if has_prefix else start
@@ -538,7 +538,7 @@ def _read_offset(reader: ExpressionCursor, name: str, argument: TokenRange, defa
     while reader.key_at(start) == "(" and reader.text.pairs.get(start) == end - 1:
         start += 1
         end -= 1
-    span = reader.span(start, end)
+    span = reader.text.span(start, end)
     written = reader.write_span(span)
     parameter = read_parameter(reader.tokens[start:end])
     if parameter is not None and reader.scope.values is not None:
@@ -615,7 +615,7 @@ def _read_variable(reader: ExpressionCursor, index: int) -> str | None:
     ((start, end),) = arguments
     token = reader.tokens[start]
     if end - start != 1 or not token.can_name:
-        span = reader.span(start, end)
+        span = reader.text.span(start, end)
         name = reader.key_at(index)
         raise errors.expression_for_variable(span, function=name, clause=reader.clause)
     if token.variable not in reader.scope.variables:

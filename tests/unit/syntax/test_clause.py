@@ -84,16 +84,16 @@ def test_every_part_has_its_node() -> None:
 def test_every_part_has_its_place() -> None:
     source = Source(EVERY_PART)
     clause = parse_clause(EVERY_PART)
-    assert [source.at(node.span) for node in clause.measures] == ["gain", "n", "`end x`"]
-    assert [source.at(node.span) for node in clause.definitions] == ["A", "`b c`"]
-    assert [source.at(s) for subset in clause.subsets for s in subset.member_spans] == [
+    assert [source.text_at(node.span) for node in clause.measures] == ["gain", "n", "`end x`"]
+    assert [source.text_at(node.span) for node in clause.definitions] == ["A", "`b c`"]
+    assert [source.text_at(s) for subset in clause.subsets for s in subset.member_spans] == [
         *("A", "`b c`", "B")
     ]
     assert clause.within is not None
     for node in (*(key.expression for key in clause.partition_by), clause.within.interval):
-        assert source.at(node.full_span) == node.text
+        assert source.text_at(node.full_span) == node.text
     variables = [n.span for n in walk_pattern(clause.pattern) if isinstance(n, Variable) and n.span]
-    assert [source.at(span) for span in variables] == ["A", "B", "`b c`"]
+    assert [source.text_at(span) for span in variables] == ["A", "B", "`b c`"]
 
 
 @pytest.mark.parametrize(

@@ -80,13 +80,13 @@ def test_pieces_and_spans_are_the_users_text(given: str) -> None:
 
     def written(reference: Reference) -> str:
         assert reference.span is not None
-        return source.at(reference.span)
+        return source.text_at(reference.span)
 
     for node in walk_scalar(parse_scalar(read_tokens(text, offset=offset), scope(clause))):
         markers = render(node, written)
         for place in (i for i, character in enumerate(source.text) if character == "?"):
             markers = markers.replace(f":_matchrec_{place}", "?")
-        assert markers == source.at(node.span)
+        assert markers == source.text_at(node.span)
 
 
 def test_a_column_is_last_of_its_variable() -> None:

@@ -247,7 +247,7 @@ def test_any_relation_in_any_place(place: str, pairs: tuple[tuple[str, str], ...
     given_text = place.format(*(f"{relation} {clause}" for relation, clause in pairs[:holes]))
     query = parse_sql(given_text)
     outermost = [site for site in query.sites if site.view in write_outer_query(query)]
-    assert [query.source.at(site.relation) for site in outermost] == [
+    assert [query.source.text_at(site.relation) for site in outermost] == [
         relation for relation, _ in pairs[:holes]
     ]
     check_all_else_is_in_its_place(query)

@@ -152,7 +152,7 @@ def test_spans_are_places_in_the_whole_text() -> None:
     text = "PATTERN ( (A B)+? | {- C -} )"
     source = Source(text)
     tree = parse_row_pattern(text, Span(text.index("(") + 1, text.rindex(")")))
-    written = {source.at(node.span) for node in walk_pattern(tree) if node.span}
+    written = {source.text_at(node.span) for node in walk_pattern(tree) if node.span}
     assert written == {"(A B)+? | {- C -}", "(A B)+?", "A B", "A", "B", "{- C -}", "C"}
 
 

@@ -185,7 +185,7 @@ def test_the_rows_of_a_window_keep_the_name_of_their_relation(
 ) -> None:
     frame = "ROWS BETWEEN CURRENT ROW AND CURRENT ROW PATTERN (A) DEFINE A AS x > 1"
     query = parse_sql(f"SELECT max(x) OVER (ORDER BY x {frame}) FROM {relation}", ["frame"])
-    assert query.source.at(query.blocks[0].rows) == relation
+    assert query.source.text_at(query.blocks[0].rows) == relation
     query = parse_sql(f"SELECT max(x) OVER (ORDER BY x {frame}) FROM {relation} LIMIT 3", ["frame"])
     assert query.blocks[0].alias == alias
     assert text_of(write_outer_query(query)).split(" FROM ")[1].split() == [

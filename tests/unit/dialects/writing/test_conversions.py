@@ -40,7 +40,7 @@ def test_conversions(pytestconfig: pytest.Config) -> None:
 
 def notes(conversion: Conversion) -> list[tuple[str, str]]:
     """Each note with the text that it is about."""
-    return [(note.message, conversion.source.at(note.span)) for note in conversion.notes]
+    return [(note.message, conversion.source.text_at(note.span)) for note in conversion.notes]
 
 
 def test_notes_of_sase() -> None:
