@@ -297,8 +297,6 @@ class Worker:
         frame = self.executable.frame
         with self.tally.measure_time(GATHERING):
             reader = Reader(matches, rows, partitions, members, frame)
-            gatherers = Gatherer(self.executable, table, reader).divide()
-        for gatherer in gatherers:
-            with self.tally.measure_time(GATHERING):
-                batch = gatherer.build_batch()
-            yield batch
+        gatherers = Gatherer(self.executable, table, reader).divide()
+        batches = (gatherer.build_batch() for gatherer in gatherers)
+        yield from self.tally.time_items(GATHERING, batches)

@@ -1,0 +1,43 @@
+"""The steps of a worker, apart from what cases show."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from matchrec.worker import match
+from matchrec.worker.count import GATHERING, Tally
+
+SLEEP = 0.01  # seconds
+
+
+class SlowGatherer:
+    """A gatherer that takes long to divide its rows."""
+
+    def __init__(self, *_: object) -> None: ...
+
+    def divide(self) -> Iterator[SlowGatherer]:
+        """Yield itself twice, each time after a while."""
+        for _ in range(2):
+            time.sleep(SLEEP)
+            yield self
+
+    def build_batch(self) -> str:
+        """Return something instead of a batch."""
+        return "batch"
+
+
+def test_dividing_output_rows_counts_as_gathering(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time of all work on a batch is counted, also of the work to find its rows."""
+    monkeypatch.setattr(match, "Gatherer", SlowGatherer)
+    monkeypatch.setattr(match, "Reader", lambda *_: None)
+    executable = SimpleNamespace(task=SimpleNamespace(members={}), frame=None)
+    tally = Tally()
+    worker = match.Worker(cast("Any", executable), tally)
+    nothing = cast("Any", None)
+    assert list(worker.make_batches(nothing, nothing, nothing, nothing)) == ["batch", "batch"]
+    assert tally.numbers[GATHERING] >= 2 * SLEEP * 1e9
