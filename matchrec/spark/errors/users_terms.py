@@ -236,15 +236,14 @@ def put_in_users_terms(
         span = filled.locate(ungrouped.start, ungrouped.end)
         sentence = ungrouped.sentence
         advice = ungrouped.hint
-    parameters = read_parameters(error)
-    short = reword(error, filled.show(sentence))
+
+    def list_users_tables() -> set[str]:
+        """Return the names of the tables that exist, without views of ours."""
+        return set(tables()).difference(filled.names.values())
+
+    short = _shorten(error, sentence, advice, list_users_tables, filled.show)
     short.spans = () if span is None else (filled.source.written(span)[1],)
     short.source = filled.source.author
-    short._parameters = {name: filled.show(str(value)) for name, value in parameters.items()}
-    short.code = code_of(error)
-    if advice is not None:
-        short.add_cure(advice)
-    add_cure_of_name(short, parameters, lambda: set(tables()).difference(filled.names.values()))
     if short.hint is None:
         advice = find_cure(short, error_text, filled, functions)
         if advice:
@@ -303,13 +302,7 @@ def put_in_plain_words(error: PySparkException, tables: ListTables) -> PySparkEx
         return error
     error_text = str(error)
     sentence, advice = split_help(_split_position(plain_sentence(error_text))[0])
-    parameters = read_parameters(error)
-    short = reword(error, sentence)
-    short._parameters = parameters
-    short.code = code_of(error)
-    if advice is not None:
-        short.add_cure(advice)
-    add_cure_of_name(short, parameters, tables)
+    short = _shorten(error, sentence, advice, tables)
     if short.hint is None:
         advice = find_refusal_cure(error_text, sentence)
         if advice:
@@ -318,22 +311,36 @@ def put_in_plain_words(error: PySparkException, tables: ListTables) -> PySparkEx
     return refusal
 
 
-def add_cure_of_name(short: Any, parameters: Mapping[str, str], tables: ListTables) -> None:
-    """Add what to write instead of an unknown table, type or function, if that is known.
+def _shorten(
+    error: PySparkException,
+    sentence: str,
+    advice: str | None,
+    tables: ListTables,
+    show: Callable[[str], str] = str,
+) -> Any:
+    """Return an error as an `InUsersTerms` with its sentence alone, its code, and advice on names.
 
     Args:
-        short: the error in the user's terms.
-        parameters: what its sentence was made with, by Spark's names.
-        tables: returns the names of the tables that exist.
+        error: the error of the engine.
+        sentence: what it says.
+        advice: what to write instead, if that is known.
+        tables: returns the names of the tables that exist, of which one may be meant.
+        show: returns a text of the engine's with the user's names.
     """
+    parameters = read_parameters(error)
+    short = reword(error, show(sentence))
+    short._parameters = {name: show(str(value)) for name, value in parameters.items()}
+    short.code = code_of(error)
     table = parameters.get("relationName", "")
-    advice = (
+    advice_on_names = (
         find_table_cure(table, tables() if table else ())
         or find_typed_literal_cure(parameters.get("unsupportedType", ""))
         or find_function_cure(parameters.get("routineName", "").strip("`"))
     )
-    if advice is not None:
-        short.add_cure(advice)
+    for text in (advice, advice_on_names):
+        if text is not None:
+            short.add_cure(text)
+    return short
 
 
 def reword(error: PySparkException, message: str) -> Any:
