@@ -45,7 +45,7 @@ from matchrec.explain.pictures.html import wrap_in_details, write_paragraph, wri
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.patterns.stages.lower import make_measure
 from matchrec.patterns.stages.tree import name_columns
-from matchrec.plan.clauses import MatchOutput, RowsPerMatch
+from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.expression import MATCH_NUMBER
 from matchrec.source import Source
 from matchrec.spark.environment import check_session, translate_stream_errors
@@ -277,8 +277,8 @@ class RulesReader:
         with located_in(source):
             refuse_keys_and_order(node)
             plan = lower_clause(self.add_keys_and_order(node))
-        is_one_row = plan.rows_per_match is RowsPerMatch.ONE_ROW
-        if is_one_row and not plan.measures and not plan.partition_by:
+        has_only_matches = plan.rows_per_match.has_only_matches
+        if has_only_matches and not plan.measures and not plan.partition_by:
             # A DataFrame needs a column.
             plan = replace(plan, measures=(make_measure("match_number", MATCH_NUMBER),))
         return Rule(name, plan, source)

@@ -150,8 +150,8 @@ def _add_measure(tokens: ClauseTokens, clause: MatchRecognize) -> Iterator[Edit]
 
     In some products these rows can still be counted by a COUNT(*) around the clause.
     """
-    is_one_row = clause.rows_per_match in (None, RowsPerMatch.ONE_ROW)
-    if clause.measures or clause.partition_by or not is_one_row:
+    rows_per_match = clause.rows_per_match or RowsPerMatch.ONE_ROW
+    if clause.measures or clause.partition_by or not rows_per_match.has_only_matches:
         return
     end = max((key.span.end for key in clause.order_by), default=tokens.inside.start)
     start = next(token.span.start for token in tokens.tokens if token.span.start >= end)
@@ -173,7 +173,8 @@ def note_output_differences(
         finds, misses = (read, write) if read.finds_empty_matches else (write, read)
         message = f"{finds.title} finds empty matches, and {misses.title} does not"
         yield Note(message, clause.pattern_span)
-    if clause.rows_per_match not in (None, RowsPerMatch.ONE_ROW):
+    rows_per_match = clause.rows_per_match or RowsPerMatch.ONE_ROW
+    if not rows_per_match.has_only_matches:
         yield from _note_column_differences(clause, read, write)
 
 

@@ -40,8 +40,7 @@ def find_output_rows(matches: Matches, rows_per_match: RowsPerMatch) -> OutputRo
     """Return the output rows of matches. `find_unmatched_rows` returns the others."""
     if rows_per_match.is_one_row:
         return find_one_row_per_match(matches)
-    with_empty = rows_per_match is not RowsPerMatch.ALL_ROWS_OMIT_EMPTY
-    return list_all_rows(matches, with_empty=with_empty)
+    return list_all_rows(matches, with_empty=rows_per_match.shows_empty)
 
 
 def list_all_rows(matches: Matches, *, with_empty: bool) -> OutputRows:

@@ -134,7 +134,7 @@ def list_table_columns(
     for key in dict.fromkeys(plan.partition_by):
         name = key.name or columns.find_by_text(key.text) or name_of(key.text)
         keys.append(RowOutput(key.text, name, key.span if key.name else None))
-    if plan.rows_per_match is RowsPerMatch.ONE_ROW:
+    if plan.rows_per_match.has_only_matches:
         return [*keys, *plan.measures]
     each_row = plan.rows_per_match is RowsPerMatch.EACH_ROW
     if each_row or plan.columns is ColumnOrder.INPUT_FIRST:

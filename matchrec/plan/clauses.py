@@ -75,10 +75,23 @@ class RowsPerMatch(OptionChoice):
         (Dependency.UNMATCHED, Dependency.BESIDE),
     )
 
+    # Other modules ask these questions instead of comparing members, so that a new member changes
+    # only what it is about.
+
     @property
     def is_one_row(self) -> bool:
         """Return whether a match has one output row, whose measures look from its last row."""
         return self in (RowsPerMatch.ONE_ROW, RowsPerMatch.EACH_ROW)
+
+    @property
+    def has_only_matches(self) -> bool:
+        """Return whether an output row stands for a match as a whole, and for no input row."""
+        return self is RowsPerMatch.ONE_ROW
+
+    @property
+    def shows_empty(self) -> bool:
+        """Return whether empty matches have output rows."""
+        return self is not RowsPerMatch.ALL_ROWS_OMIT_EMPTY
 
     @property
     def shows_unmatched(self) -> bool:

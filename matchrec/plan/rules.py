@@ -346,7 +346,7 @@ def check_match_functions(plan: MatchPlan) -> None:
                 raise errors.status_without_timeouts(reference.span, function=function)
 
 
-NOT_ONE_ROW = tuple(rows for rows in RowsPerMatch if rows is not RowsPerMatch.ONE_ROW)
+ROWS_OF_INPUT = tuple(rows for rows in RowsPerMatch if not rows.has_only_matches)
 WITH_UNMATCHED_ROWS = (RowsPerMatch.ALL_ROWS_WITH_UNMATCHED,)
 ALL_MATCHES = (MatchOutput.ALL, MatchOutput.GRAPH)
 
@@ -368,7 +368,7 @@ RULES: tuple[tuple[str, tuple[object, ...], PlanRule], ...] = (
     ("selects", (), check_classifiers),
     ("output", (MatchOutput.LONGEST,), check_longest_matches),
     ("output", ALL_MATCHES, check_match_number),
-    ("rows_per_match", NOT_ONE_ROW, check_matched_rows),
+    ("rows_per_match", ROWS_OF_INPUT, check_matched_rows),
     ("definitions", (), check_rows_back),
     ("partial", (), check_partial_matches),
     ("first_matches", (), check_first_matches),

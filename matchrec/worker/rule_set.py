@@ -33,7 +33,6 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.rule_sets import name_rule
 from matchrec.output.measures import Reader
 from matchrec.output.rows import OutputRows, find_one_row_per_match
-from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import End, Navigation, Semantics
 from matchrec.search.matches import Matches, Numbering
 from matchrec.search.nearby import set_nearby_bits
@@ -230,7 +229,7 @@ class RuleSetWorker:
             reader = Reader(matches, rows, partitions, executable.task.members)
             return Gatherer(executable, table, reader).divide(events)
 
-        if executable.rows_per_match is RowsPerMatch.ONE_ROW:
+        if executable.rows_per_match.has_only_matches:
             for gatherer in make_gatherers(rows, events):
                 columns = self.describe_matches(gatherer) | self.fill_slots(number, gatherer)
                 yield make_batch(self.schema, number, columns)

@@ -24,7 +24,7 @@ from matchrec.automaton.program import VariableId, VariableIds
 from matchrec.compile.pruning.locality import Shortcut, find_obstacle
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.row_column import ALWAYS_TRUE, RowColumn, build_row_column
-from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch
+from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.expression import Aggregate, MatchValue, Reference, list_inner_references
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.shortcuts import current_shortcuts
@@ -219,7 +219,7 @@ def are_matches_same_without(
         # A preferred match that may end early does so if the alternative is to skip a row. So it
         # depends on whether there is a row to skip.
         return not (plan.output is MatchOutput.PREFERRED and may_end_early(folded))
-    if plan.selects or plan.rows_per_match is not RowsPerMatch.ONE_ROW:
+    if plan.selects or not plan.rows_per_match.has_only_matches:
         return False
     if plan.output is MatchOutput.LONGEST:
         return False  # rows of fillers count for the length

@@ -436,7 +436,8 @@ class RuleContext:
         """True if it is a measure of each row of a match, because of ALL ROWS PER MATCH."""
         if self.clause is None or not self.is_measure:
             return False
-        return self.clause.rows_per_match not in (None, RowsPerMatch.ONE_ROW)
+        rows_per_match = self.clause.rows_per_match or RowsPerMatch.ONE_ROW
+        return not rows_per_match.has_only_matches
 
     @property
     def order(self) -> str | None:

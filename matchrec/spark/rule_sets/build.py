@@ -31,7 +31,6 @@ from matchrec.errors.rule_sets import (
     rule_versions_over_stream,
 )
 from matchrec.errors.streams import equivalence_test_over_stream
-from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quote_name, quote_string
 from matchrec.spark.backends import find_backend
@@ -364,8 +363,11 @@ def result_of_rule(built: BuiltRuleSet, number: int) -> DataFrame:
         MatchRecognizeError: Spark rejects a measure.
     """
     executable = built.rule_set.rules[number].executable
-    has_one_row = executable.rows_per_match is RowsPerMatch.ONE_ROW
-    kinds = (RowKind.MATCH, RowKind.PARTIAL) if has_one_row else (RowKind.ROW,)
+    kinds = (
+        (RowKind.MATCH, RowKind.PARTIAL)
+        if executable.rows_per_match.has_only_matches
+        else (RowKind.ROW,)
+    )
     kind_list = ", ".join(str(int(kind)) for kind in kinds)
     rule_rows = built.rows.where(f"{wire.KIND} IN ({kind_list}) AND {wire.RULE} = {number}")
     question, runner = built.question, built.question.runner
