@@ -41,7 +41,7 @@ from matchrec.spark.errors.second_look import watch_matches
 from matchrec.spark.prepare import PreparedInput, prepare, take_only_draft
 from matchrec.spark.question import Question
 from matchrec.spark.ranges import (
-    NO_WINDOW,
+    WITHOUT_WINDOW,
     Ranges,
     WholePartitions,
     check_may_stay_whole,
@@ -214,7 +214,7 @@ def cut_partitions(prepared: PreparedInput[Draft], executable: Executable) -> Pr
         check_may_stay_whole(question, str(preparation.sorter or ""))
         return prepared
     plan = prepared.drafts.plan
-    ranges: Ranges | WholePartitions = WholePartitions(NO_WINDOW)
+    ranges: Ranges | WholePartitions = WITHOUT_WINDOW
     if question.must_cut_partitions or plan.within is not None:
         ranges = find_ranges(question, plan, executable)
     rows = prepared.rows if isinstance(ranges, WholePartitions) else None

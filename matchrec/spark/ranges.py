@@ -199,6 +199,9 @@ class WholePartitions:
     because_counted: bool = False
 
 
+# Partitions of a query without a window.
+WITHOUT_WINDOW = WholePartitions(NO_WINDOW)
+
 # Partitions that are not cut because the query has counters.
 COUNTED = WholePartitions(
     "counters count all rows; without counters, it is cut into ranges", because_counted=True
