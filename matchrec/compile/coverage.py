@@ -84,6 +84,11 @@ class CoverageDraft:
         """Return the draft of the query: see `DraftedRules`."""
         return self.draft
 
+    def with_rule_drafts(self, drafts: tuple[Draft, ...]) -> CoverageDraft:
+        """Return what coverage needs of another draft of the query: see `DraftedRules`."""
+        (draft,) = drafts
+        return draft_coverage(draft)
+
     def columns(self) -> tuple[RowColumn, ...]:
         """Return the columns of the query whose types are needed: see `DraftedRules`."""
         return self.draft.columns()

@@ -25,6 +25,8 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import Protocol
 
+from typing_extensions import Self
+
 from matchrec.automaton.compile import CompiledPattern, compile_pattern
 from matchrec.automaton.facts import is_needed
 from matchrec.automaton.folding import Choice
@@ -128,6 +130,11 @@ class Draft(ResolvedQuery):
     def joint_draft(self) -> Draft:
         """Return the draft itself: see `DraftedRules`."""
         return self
+
+    def with_rule_drafts(self, drafts: tuple[Draft, ...]) -> Draft:
+        """Return another draft of the query: see `DraftedRules`."""
+        (draft,) = drafts
+        return draft
 
     @cached_property
     def row_conditions(self) -> tuple[RowColumn, ...]:
@@ -241,6 +248,9 @@ class DraftedRules(Protocol):
     @property
     def joint_draft(self) -> Draft:
         """Return the draft of what Spark computes for all rules together."""
+
+    def with_rule_drafts(self, drafts: tuple[Draft, ...]) -> Self:
+        """Return the same for other drafts of the same rules, split in another way."""
 
     def columns(self) -> tuple[RowColumn, ...]:
         """Return every column whose type must be known to type and link the drafts, each once."""

@@ -89,6 +89,10 @@ class SharedDrafts:
         """Return the draft of each rule, in their order: see `DraftedRules`."""
         return tuple(self.drafts.values())
 
+    def with_rule_drafts(self, drafts: tuple[Draft, ...]) -> SharedDrafts:
+        """Return the set with other drafts of its rules: see `DraftedRules`."""
+        return replace(self, drafts=dict(zip(self.drafts, drafts, strict=True)))
+
     @property
     def plan(self) -> MatchPlan:
         """Return a plan with the partitions and the order that all rules share."""

@@ -11,7 +11,7 @@ from pyspark.sql import types as spark_types
 
 from matchrec.compile import coverage
 from matchrec.errors.inspection import question_about_stream
-from matchrec.spark.prepare import prepare, take_only_draft
+from matchrec.spark.prepare import draft_rules, prepare
 from matchrec.spark.question import Question
 from matchrec.spark.session import quiet_analysis
 from matchrec.spark.types import make_struct_type, write_text
@@ -115,9 +115,8 @@ def follow_starting_rows(
     coverage.check_coverable(rule.plan)
 
     with quiet_analysis(), question.locating_errors(rule):
-        prepared = prepare(
-            question, lambda drafts: coverage.draft_coverage(take_only_draft(drafts))
-        )
+        (rule_draft,) = draft_rules(question)
+        prepared = prepare(question, coverage.draft_coverage(rule_draft))
         draft = prepared.drafts
         executable = prepared.link()
         task = coverage.link_coverage(draft, executable)

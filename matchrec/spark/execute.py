@@ -38,7 +38,7 @@ from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.columns import UnsortedPreparation
 from matchrec.spark.errors.second_look import watch_matches
-from matchrec.spark.prepare import PreparedInput, prepare, take_only_draft
+from matchrec.spark.prepare import PreparedInput, draft_rules, prepare
 from matchrec.spark.question import Question
 from matchrec.spark.ranges import (
     WITHOUT_WINDOW,
@@ -84,7 +84,8 @@ def execute(question: Question) -> ClauseResult:
     """
     (rule,) = question.rules
     with quiet_analysis(), question.locating_errors(rule):
-        prepared = prepare(question, take_only_draft)
+        (draft,) = draft_rules(question)
+        prepared = prepare(question, draft)
         columns = list_columns(prepared.drafts)
         used, unused = divide_outputs(prepared)
         if unused:

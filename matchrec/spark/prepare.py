@@ -16,7 +16,7 @@ Only the types of the parts of conditions, which Spark has to be asked for, can 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Generic, TypeVar
@@ -54,9 +54,6 @@ from matchrec.spark.types import sorts_exactly, to_value_type
 
 # The drafts of a question: a Draft, a CoverageDraft or SharedDrafts.
 DraftsT = TypeVar("DraftsT", bound=DraftedRules)
-
-# Makes the drafts of a question from the drafts of its rules, which are in the order of the rules.
-CombineDrafts = Callable[[tuple[Draft, ...]], DraftsT]
 
 
 @dataclass(frozen=True)
@@ -125,21 +122,63 @@ class PreparedInput(Generic[DraftsT]):
         return replace(sent, incoming=incoming)
 
 
-def prepare(question: Question, combine: CombineDrafts[DraftsT]) -> PreparedInput[DraftsT]:
+def draft_rules(question: Question) -> tuple[Draft, ...]:
+    """Return the drafts of the rules, for whoever is expected to read neighbouring rows.
+
+    `prepare` splits the conditions again if it turns out that Spark must read these rows.
+
+    Raises:
+        MatchRecognizeError: a rule is wrong whatever the types of its columns are, or cannot run
+            over a stream, or the session has no watermarks.
+    """
+    if question.is_stream:
+        from matchrec.spark.streaming.prepare import check_options, check_plan
+
+        if not question.backend.has_watermarks:
+            raise streams_not_supported()
+        check_options(question.options)
+        for rule in question.rules:
+            with rule.naming():
+                check_plan(rule.plan)
+    scopes = [expect_scope(question, query) for query in question.resolved_rules]
+    return split_rules(question, scopes)
+
+
+def expect_scope(question: Question, query: ResolvedQuery) -> RowScope:
+    """Return who can be expected to read neighbouring rows for the conditions of a rule."""
+    if not question.is_stream:
+        return RowScope.WORKER if current_shortcuts().neighbours else RowScope.SEARCH
+    # If matches are contiguous, the search reads the neighbouring rows. With event selection nobody
+    # can: `streaming.prepare.check_one_row` rejects the columns of several rows that SPARK makes.
+    return RowScope.SPARK if query.plan.selects else RowScope.SEARCH
+
+
+def split_rules(question: Question, scopes: Sequence[RowScope]) -> tuple[Draft, ...]:
+    """Return the drafts of the rules, given who reads neighbouring rows for each of them.
+
+    Raises:
+        MatchRecognizeError: a rule is wrong, whatever the types of its columns are.
+    """
+    return tuple(
+        question.split_rule(rule, query, scope)
+        for rule, query, scope in zip(question.rules, question.resolved_rules, scopes, strict=True)
+    )
+
+
+def prepare(question: Question, drafts: DraftsT) -> PreparedInput[DraftsT]:
     """Prepare the rows of a question, and decide who sorts them.
 
     Args:
         question: the rules and their relation.
-        combine: makes the drafts of the question from the drafts of its rules.
+        drafts: the drafts of the rules, from `draft_rules`, or what was made of them.
 
     Raises:
         MatchRecognizeError: a rule is wrong, or the workers must sort and cannot.
     """
-    if question.is_stream:
-        return prepare_stream(question, combine)
-    queries = [question.resolve_rule(rule) for rule in question.rules]
-    scope = RowScope.WORKER if current_shortcuts().neighbours else RowScope.SEARCH
-    drafts = combine(split_rules(question, queries, scope))
+    if question.is_stream:  # nobody sorts its events: they arrive in the order of their time
+        from matchrec.spark.streaming.prepare import EventPreparation
+
+        return complete(question, drafts, EventPreparation(question.relation, drafts.joint_draft))
     sorter = choose_sorter(question, drafts)
     if not sorter.spark_reads_neighbours:
         preparation = build_preparation(question, drafts, sorter)
@@ -149,40 +188,9 @@ def prepare(question: Question, combine: CombineDrafts[DraftsT]) -> PreparedInpu
             check_types(question, drafts)
             return PreparedInput(question, drafts, preparation, fields, rows, conditions)
         sorter = choose_spark_for_neighbours(question, conditions.reason)
-    drafts = combine(split_rules(question, queries, RowScope.SPARK))
+    by_spark = [RowScope.SPARK] * len(question.rules)
+    drafts = drafts.with_rule_drafts(split_rules(question, by_spark))
     return complete(question, drafts, build_preparation(question, drafts, sorter))
-
-
-def take_only_draft(drafts: tuple[Draft, ...]) -> Draft:
-    """Return the draft of the only rule of a question."""
-    (draft,) = drafts
-    return draft
-
-
-def prepare_stream(question: Question, combine: CombineDrafts[DraftsT]) -> PreparedInput[DraftsT]:
-    """Prepare the events of a stream, which nobody sorts: they arrive in the order of their time.
-
-    Raises:
-        MatchRecognizeError: a rule cannot run over a stream, or the session has no watermarks.
-    """
-    from matchrec.spark.streaming.prepare import EventPreparation, check_options, check_plan
-
-    if not question.backend.has_watermarks:
-        raise streams_not_supported()
-    check_options(question.options)
-    for rule in question.rules:
-        with rule.naming():
-            check_plan(rule.plan)
-    queries = [question.resolve_rule(rule) for rule in question.rules]
-    # If matches are contiguous, the search reads the neighbouring rows. With event selection nobody
-    # can: `streaming.prepare.check_one_row` rejects the columns of several rows that SPARK makes.
-    rule_drafts = []
-    for rule, query in zip(question.rules, queries, strict=True):
-        scope = RowScope.SPARK if query.plan.selects else RowScope.SEARCH
-        rule_drafts.append(question.split_rule(rule, query, scope))
-    drafts = combine(tuple(rule_drafts))
-    preparation = EventPreparation(question.relation, drafts.joint_draft)
-    return complete(question, drafts, preparation)
 
 
 def complete(
@@ -287,25 +295,6 @@ def type_for_workers(
 
 
 # The steps of every preparation.
-
-
-def split_rules(
-    question: Question, queries: list[ResolvedQuery], scope: RowScope
-) -> tuple[Draft, ...]:
-    """Return the drafts of the rules.
-
-    Args:
-        question: the rules and their relation.
-        queries: the rules, resolved.
-        scope: who reads neighbouring rows for the conditions.
-
-    Raises:
-        MatchRecognizeError: a rule is wrong, whatever the types of its columns are.
-    """
-    return tuple(
-        question.split_rule(rule, query, scope)
-        for rule, query in zip(question.rules, queries, strict=True)
-    )
 
 
 def build_preparation(question: Question, drafts: DraftedRules, sorter: Sorter) -> Preparation:

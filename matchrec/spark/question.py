@@ -260,6 +260,11 @@ class Question:
                 plan, self.columns, self.relation.name_of, self.type_of_order, self.use
             )
 
+    @cached_property
+    def resolved_rules(self) -> tuple[ResolvedQuery, ...]:
+        """Return the rules as `resolve_rule` returns them, in their order. Raises as it does."""
+        return tuple(self.resolve_rule(rule) for rule in self.rules)
+
     def split_rule(self, rule: Rule, query: ResolvedQuery, scope: RowScope) -> Draft:
         """Return the draft of a rule.
 

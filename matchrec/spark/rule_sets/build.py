@@ -36,7 +36,7 @@ from matchrec.plan.text import quote_name, quote_string
 from matchrec.spark.backends import find_backend
 from matchrec.spark.errors.diagnose import explain_refusals
 from matchrec.spark.execute import build_result_items, project
-from matchrec.spark.prepare import PreparedInput, prepare
+from matchrec.spark.prepare import PreparedInput, draft_rules, prepare
 from matchrec.spark.question import Question
 from matchrec.spark.ranges import check_may_stay_whole
 from matchrec.spark.session import QUERY_ERRORS, quiet_analysis
@@ -163,18 +163,15 @@ def build_rule_set(question: Question, events: tuple[str, ...]) -> BuiltRuleSet:
     Raises:
         MatchRecognizeError: a rule is wrong, or cannot run with others.
     """
-
-    def combine(drafts: tuple[Draft, ...]) -> SharedDrafts:
-        """Return the drafts of all rules, once it is known that they can run together."""
-        if question.is_stream:
-            check_stream_drafts(question, drafts)
-        names = [rule.name for rule in question.rules]
-        return SharedDrafts(dict(zip(names, drafts, strict=True)), events)
-
     with quiet_analysis():
         check_shared_plan(question)
         check_may_stay_whole(question, "rules share the rows of a partition")
-        prepared = prepare(question, combine)
+        drafts = draft_rules(question)
+        if question.is_stream:
+            check_stream_drafts(question, drafts)
+        names = [rule.name for rule in question.rules]
+        shared = SharedDrafts(dict(zip(names, drafts, strict=True)), events)
+        prepared = prepare(question, shared)
         executables = link_rules(prepared)
         versions = {rule.name: rule.version for rule in question.rules if rule.version is not None}
         rule_set = join_rules(prepared.drafts, executables, versions)
