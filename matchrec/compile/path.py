@@ -480,7 +480,7 @@ def type_nearby_test(test: NearbyTest, typer: Typer) -> RunExpression:
     calls_function = any(is_call(part) for part in walk_expression(expression))
     has_wide_decimals = any(is_wide_decimal(operation.type) for operation in operations)
     has_nested_operands = any(
-        operand.type.family in NESTED for operation in operations for operand in operation.parts
+        operand.type.family in NESTED for operation in operations for operand in operation.operands
     )
     if calls_function or has_wide_decimals or has_nested_operands:
         raise only_spark_can_compute(test.step.span, condition=show_column(test.column))
@@ -495,9 +495,9 @@ def is_call(part: RunExpression) -> bool:
 
 def find_operations(typed: TypedStep) -> Iterator[TypedStep]:
     """Yield the operations of an expression, outer ones first."""
-    if typed.parts:
+    if typed.operands:
         yield typed
-    for part in typed.parts:
+    for part in typed.operands:
         yield from find_operations(part)
 
 

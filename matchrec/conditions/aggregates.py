@@ -75,11 +75,11 @@ def split_aggregate(
         if not basic_form.function.adds:
             return replace(basic_form, span=span)
     check_listed(aggregate, span)
-    columns = tuple(
+    listed = tuple(
         build_listed_columns(aggregate, variable, split_term, span) for variable in variables
     )
     form = basic_form or RunningAggregate(None, aggregate, None, span)
-    return replace(form, span=span, columns=columns)
+    return replace(form, span=span, listed=listed)
 
 
 def check_listed(aggregate: expression.Aggregate, span: Span) -> None:
@@ -105,7 +105,7 @@ def build_listed_columns(
 ) -> tuple[Step, ...]:
     """Return what a list holds of a row that is mapped to a variable.
 
-    See `RunningAggregate.columns`. CLASSIFIER() in an argument is the name of the variable.
+    See `RunningAggregate.listed`. CLASSIFIER() in an argument is the name of the variable.
     """
 
     def write_reference(reference: expression.Reference) -> str:

@@ -38,10 +38,12 @@ class ColumnRead:
     # What is read on the current row instead if `navigation` finds no row; None for NULL.
     missing: RowColumn | None
     span: Span
-    # The same value as arithmetic of columns and constants, if it is that.
+    # Two other ways to compute the same value, of which types decide: `typer.type_formula` and
+    # `typer.type_deferred`. Without them, or if neither is possible, Spark computes the column.
+    # As arithmetic of columns and constants, if it is that. The search then needs fewer columns.
     formula: CombinedStep | None = None
-    # The same value as the search computes it, if it can fail and guards over other rows decide
-    # whether it is evaluated.
+    # As an operation of the search, if it can fail and guards over other rows decide whether it is
+    # evaluated.
     deferred: CombinedStep | None = None
 
 
@@ -62,7 +64,7 @@ class RunningAggregate:
     span: Span
     # If there may be a list, what it holds of a row, by the id of the row's primary variable: the
     # FILTER condition or TRUE, which lets the row count, then the arguments.
-    columns: tuple[tuple[Step, ...], ...] = ()
+    listed: tuple[tuple[Step, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +97,16 @@ class TypedStep:
     expression: RunExpression
     type: ValueType
     span: Span = NO_SPAN
-    # The step, if it is a column that Spark may still cast.
-    value: ColumnRead | None = None
+    # If it reads a column and nothing else: the column, which Spark may still cast.
+    column_read: ColumnRead | None = None
     # The operands of an operation, as the user wrote it.
-    parts: tuple[TypedStep, ...] = ()
+    operands: tuple[TypedStep, ...] = ()
     # How many operations it consists of, once it is rewritten with the operations of the search.
     size: int = 1
     # How deep these operations are nested.
     depth: int = 0
     # Whether it may have no result on some row.
-    fails: bool = False
+    may_fail: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -309,7 +309,7 @@ def cast_implicitly(
     Spark casts a column for every row, so it does so only if the cast cannot fail.
     """
     type_ = part.type
-    if part.value is not None and not (typer.ansi and cast_may_fail(type_, target)):
+    if part.column_read is not None and not (typer.ansi and cast_may_fail(type_, target)):
         return typer.cast_column(part, target)
     is_narrow_number = type_.family in NUMBERS and not is_wide_decimal(type_)
     if target.family is Family.FLOATING and is_narrow_number:

@@ -55,7 +55,7 @@ def type_running_aggregate(typer: Typer, step: RunningAggregate) -> TypedStep:
         if type_.family is Family.OTHER or not type_.is_ordered:
             raise aggregate_cannot_take(function.value, [type_.name], step.span)
         return TypedStep(reduce_column(typer, function, step, column, type_), type_)
-    if step.columns and (is_wide_decimal(type_) or type_.family in SPANS):
+    if step.listed and (is_wide_decimal(type_) or type_.family in SPANS):
         return type_list(typer, step)
     if type_.family not in NUMBERS:
         raise aggregate_cannot_take(function.value, [type_.name], step.span)
@@ -118,7 +118,7 @@ def type_list(typer: Typer, step: RunningAggregate) -> TypedStep:
     aggregate = step.aggregate
     function = aggregate.function
     columns_by_variable = tuple(
-        tuple(collect_value(typer, column) for column in columns) for columns in step.columns
+        tuple(collect_value(typer, column) for column in columns) for columns in step.listed
     )
     condition, *arguments = columns_by_variable[0]
     if condition.type.family is not Family.BOOLEAN and condition.type != VOID:

@@ -52,7 +52,7 @@ class StepTyper(typer.Typer):
             case TypedStep():
                 return step
             case ColumnRead():
-                typed = replace(self.type_value(step), value=step, parts=())
+                typed = replace(self.type_value(step), column_read=step, operands=())
             case CombinedStep():
                 operands = tuple(self.type_step(operand) for operand in step.operands)
                 operation = TypedOperation(step.operator, operands, step.span, step.words)
@@ -92,15 +92,15 @@ class StepTyper(typer.Typer):
         if depth > MOST_NESTED:
             raise operations_nested_too_deep(step.span, limit=MOST_NESTED)
         typed = self.combine(step)
-        operand_fails = any(operand.fails for operand in step.operands)
+        operand_fails = any(operand.may_fail for operand in step.operands)
         return TypedStep(
             expression=typed.expression,
             type=typed.type,
             span=step.span,
-            parts=step.operands,
+            operands=step.operands,
             size=max(size, typed.size),
             depth=max(depth, typed.depth),
-            fails=operand_fails or typer.may_fail(step, typed.type),
+            may_fail=operand_fails or typer.may_fail(step, typed.type),
         )
 
     def type_by_variable(self, step: VariableAt) -> TypedStep:

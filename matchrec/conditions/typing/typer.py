@@ -278,7 +278,7 @@ class Typer(ABC):
             return part
         if part.type == VOID:
             return make_null(type_)
-        if part.value is not None:
+        if part.column_read is not None:
             return self.cast_column(part, type_)
         if has_same_values(part.type, type_):
             return TypedStep(part.expression, type_)
@@ -331,7 +331,7 @@ class Typer(ABC):
             MatchRecognizeUnsupportedError: the number is a decimal too wide for an int64.
         """
         is_decimal = part.type.family is Family.DECIMAL
-        if is_decimal and type_.family is Family.FLOATING and part.value is not None:
+        if is_decimal and type_.family is Family.FLOATING and part.column_read is not None:
             return self.cast_column(part, type_)
         if is_wide_decimal(part.type) and part.type != type_:
             raise cannot_combine(step.operator, part.type.name, type_.name, step.span)
@@ -344,7 +344,7 @@ class Typer(ABC):
         """
         if part.type == type_:
             return part
-        step = part.value
+        step = part.column_read
         assert step is not None
         constant = find_constant(step, type_) if type_.family in NUMBERS else None
         if constant is not None:
@@ -385,7 +385,7 @@ def has_same_values(source: ValueType, target: ValueType) -> bool:
 
 def are_columns(*parts: TypedStep) -> bool:
     """Return whether all values are columns, which Spark can cast."""
-    return all(part.value is not None for part in parts)
+    return all(part.column_read is not None for part in parts)
 
 
 def make_null(type_: ValueType) -> TypedStep:
@@ -437,7 +437,7 @@ def type_deferred(typer: Typer, step: ColumnRead) -> TypedStep | None:
         typed = typer.type_step(step.deferred)
     except MatchRecognizeUnsupportedError:
         return None
-    return typed if typed.fails else None
+    return typed if typed.may_fail else None
 
 
 def may_fail(step: TypedOperation, type_: ValueType) -> bool:
@@ -468,7 +468,7 @@ def may_fail(step: TypedOperation, type_: ValueType) -> bool:
 
 def is_nonzero_constant(part: TypedStep) -> bool:
     """Return whether an operand is a number that the user wrote, other than zero."""
-    if part.value is None or not isinstance(part.expression, Constant):
+    if part.column_read is None or not isinstance(part.expression, Constant):
         return False
     return part.expression.value != 0
 
