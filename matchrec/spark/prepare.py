@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Generic, TypeVar
 
 from pyspark.sql import DataFrame
@@ -73,10 +72,10 @@ class PreparedInput(Generic[DraftsT]):
     # The typed conditions of each rule, in the order of the rules.
     conditions: tuple[TypedConditions, ...]
 
-    @cached_property
-    def types(self) -> dict[RowColumn, ValueType]:
-        """Return the types of the columns of the drafts."""
-        return find_types(self.fields)
+    @property
+    def types(self) -> Mapping[RowColumn, ValueType]:
+        """Return the types of the columns of the drafts, which all rules share."""
+        return self.conditions[0].types
 
     def link(self, number: int = 0, shared_columns: tuple[RowColumn, ...] = ()) -> Executable:
         """Return the executable of one rule.
@@ -358,11 +357,6 @@ def analyse_columns(
     return fields, rows
 
 
-def find_types(fields: Mapping[RowColumn, StructField]) -> dict[RowColumn, ValueType]:
-    """Return the types of columns, given their fields."""
-    return {column: to_value_type(struct_field.dataType) for column, struct_field in fields.items()}
-
-
 def type_rules(
     question: Question, drafts: DraftedRules, fields: Mapping[RowColumn, StructField]
 ) -> tuple[TypedConditions, ...]:
@@ -377,7 +371,7 @@ def type_rules(
         MatchRecognizePlanError: a condition is not boolean.
         MatchRecognizeUnsupportedError: a condition is not supported for its types.
     """
-    types = find_types(fields)
+    types = {column: to_value_type(field.dataType) for column, field in fields.items()}
     bits = number_bits(drafts)
     conditions = []
     for rule, draft in zip(question.rules, drafts.rule_drafts, strict=True):
