@@ -22,6 +22,7 @@ from matchrec.plan.expression import (
     Scalar,
     Semantics,
     Term,
+    are_identical,
     make_column,
     map_references,
 )
@@ -269,20 +270,32 @@ def drop_output_options(plan: MatchPlan, measures: tuple[clauses.Measure, ...]) 
 
 
 def map_expressions(plan: MatchPlan, change: Callable[[Scalar, str | None], Scalar]) -> MatchPlan:
-    """Return the plan with every expression changed.
+    """Return the plan with every expression changed, or the same object if none has changed.
+
+    So the plan keeps the facts that were computed on it.
 
     Args:
         plan: a plan.
         change: returns the new expression. Its second argument is the variable whose condition the
             expression is, or None for the value of a measure.
     """
-    definitions = tuple(
-        replace(definition, condition=change(definition.condition, definition.variable))
-        for definition in plan.definitions
-    )
-    measures = tuple(
-        replace(measure, value=change(measure.value, None)) for measure in plan.measures
-    )
+
+    def change_definition(definition: clauses.Definition) -> clauses.Definition:
+        """Change the condition of a variable."""
+        condition = change(definition.condition, definition.variable)
+        if condition is definition.condition:
+            return definition
+        return replace(definition, condition=condition)
+
+    def change_measure(measure: clauses.Measure) -> clauses.Measure:
+        """Change the value of a measure."""
+        value = change(measure.value, None)
+        return measure if value is measure.value else replace(measure, value=value)
+
+    definitions = tuple(map(change_definition, plan.definitions))
+    measures = tuple(map(change_measure, plan.measures))
+    if are_identical((*definitions, *measures), (*plan.definitions, *plan.measures)):
+        return plan
     return replace(plan, definitions=definitions, measures=measures)
 
 

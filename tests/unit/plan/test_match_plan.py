@@ -1,0 +1,36 @@
+"""Functions that change a plan."""
+
+from matchrec.plan.expression import Scalar, set_final_semantics
+from matchrec.plan.match_plan import MatchPlan, map_expressions
+from matchrec.syntax.grammar import parse_clause
+from matchrec.syntax.lower import lower_clause
+
+CLAUSE = """
+    ORDER BY t MEASURES LAST(x) AS last, FIRST(x) AS first ALL ROWS PER MATCH
+    PATTERN (A B) DEFINE A AS x > 1, B AS x > PREV(x)
+"""
+
+
+def change(plan: MatchPlan, changed_variable: str | None) -> MatchPlan:
+    """Return the plan with final semantics in the condition of a variable; None in measures."""
+
+    def change_scalar(scalar: Scalar, variable: str | None) -> Scalar:
+        return set_final_semantics(scalar) if variable == changed_variable else scalar
+
+    return map_expressions(plan, change_scalar)
+
+
+def test_a_plan_without_changes_stays_the_same_object() -> None:
+    plan = lower_clause(parse_clause(CLAUSE))
+    assert change(plan, "C") is plan
+
+
+def test_only_what_has_changed_is_made_again() -> None:
+    plan = lower_clause(parse_clause(CLAUSE))
+    changed = change(plan, "B")
+    assert changed != plan
+    assert changed.definitions[0] is plan.definitions[0]
+    assert changed.measures[0] is plan.measures[0]
+    changed = change(plan, None)
+    assert changed.definitions[0] is plan.definitions[0]
+    assert changed.measures[0] != plan.measures[0]
