@@ -636,6 +636,8 @@ def _replace_in_text(text: str, span: Span, replaced: Replacements) -> Iterator[
 
 _SELECT_ALL_FROM = re.compile(r"\s*SELECT\s*\*\s*FROM\s*", re.IGNORECASE)
 _ONLY_ALIAS = re.compile(r"\s*(?:(?:AS\s+)?(?P<alias>[A-Za-z_]\w*)\s*)?;?\s*", re.IGNORECASE)
+# A comment that is no hint. After a backslash, Spark may go on with the comment in the next line.
+_COMMENT = re.compile(r"--[^\n\\]*|/\*(?!\+)(?:[^*]|\*(?!/))*\*/")
 
 
 def match_select_all(text: Template) -> tuple[View, str | None] | None:
@@ -647,8 +649,9 @@ def match_select_all(text: Template) -> tuple[View, str | None] | None:
     """
     match text:
         case (str(before), View() as view, str(behind)):
-            end = _ONLY_ALIAS.fullmatch(behind)
-            if not _SELECT_ALL_FROM.fullmatch(before) or end is None:
+            start = _SELECT_ALL_FROM.fullmatch(_COMMENT.sub(" ", before))
+            end = _ONLY_ALIAS.fullmatch(_COMMENT.sub(" ", behind))
+            if start is None or end is None:
                 return None
             alias = end["alias"]
             return (view, alias) if alias is None or _is_plain_alias(alias) else None
