@@ -159,10 +159,10 @@ def execute_prepared(prepared: PreparedInput[Draft], columns: tuple[str, ...]) -
     schema = build_read_schema(executable, sent.fields)
     matched = match_rows(prepared, executable, sent, schema)
     token = sent.incoming.token
-    if token and not executable.aggregates:
-        watch_matches(question.runner, matched, token, find_sql_origins(executable))
     dataframe = project(question.relation, executable, matched, token)
     if computes_in_spark(executable):
+        if token and not executable.aggregates:
+            watch_matches(question.runner, matched, token, find_sql_origins(executable))
         dataframe = analyse_result(question, executable, dataframe, schema)
     return ClauseResult(dataframe, executable, prepared, columns)
 
