@@ -14,7 +14,7 @@ from matchrec.jit.disk_cache import ENUM_SOURCES, SOURCE_FOLDERS
 PACKAGE = Path(__file__).parent.parent / "matchrec"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-OF_ALL = {"shortcuts"}  # what each layer may import
+IMPORTED_BY_ALL = {"shortcuts"}  # what each layer may import
 
 # What each layer may import besides. A layer is a package or a module of matchrec; a part of a
 # package that may import more than the package, or that others may import alone, is named apart.
@@ -248,7 +248,7 @@ def test_imports_go_one_way() -> None:
         own = layer(module)
         names = (name.split(".") for name in imported(module))
         layers = {layer_of(name[1:]) for name in names if name[0] == "matchrec" and name[1:]}
-        assert own not in MAY_IMPORT or layers <= MAY_IMPORT[own] | OF_ALL | {own}, module
+        assert own not in MAY_IMPORT or layers <= MAY_IMPORT[own] | IMPORTED_BY_ALL | {own}, module
 
 
 def test_no_modules_import_each_other() -> None:

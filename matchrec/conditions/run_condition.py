@@ -208,7 +208,7 @@ def find_kind(expression: RunExpression) -> Kind:
         case Operate(Basic.CHOOSE, (_, then, _)):
             return find_kind(then)
         case Operate(operator):
-            return Kind.FLOATING if operator in OF_FLOATING else Kind.INTEGER
+            return Kind.FLOATING if operator in FLOATING_OPERATORS else Kind.INTEGER
         case ReadClassifier() | TriedMatchNumber():
             return Kind.INTEGER
         case _:
@@ -307,4 +307,4 @@ Operator = Comparison | MathFunction | Basic
 # Functions whose value is an INTEGER.
 INTEGER_FUNCTIONS = (MathFunction.FLOOR, MathFunction.CEILING)
 # Operators whose value is FLOATING.
-OF_FLOATING = {*MathFunction, Basic.WIDEN, Basic.NARROW} - set(INTEGER_FUNCTIONS)
+FLOATING_OPERATORS = {*MathFunction, Basic.WIDEN, Basic.NARROW} - set(INTEGER_FUNCTIONS)

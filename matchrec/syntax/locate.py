@@ -330,7 +330,7 @@ def _read_sites(
     with_clauses = tuple(find_with_clauses(tokens))
     sites = list(_read_clause_sites(tokens, clauses, with_clauses))
     for block in blocks:
-        sites += block.sites(with_clauses)
+        sites += block.list_sites(with_clauses)
     sites.sort(key=lambda site: site.replaced.end)
     return tuple(replace(site, index=index) for index, site in enumerate(sites))
 
@@ -544,7 +544,7 @@ def _find_block_replacements(
     yield block.rows, hole
     qualifier = "" if block.alias is None else f"{quote_name(block.alias)}."
     all_columns = ", ".join(f"{qualifier}{quote_name(name)}" for name in block.columns)
-    for span, text in block.edits():
+    for span, text in block.list_edits():
         yield span, (Replacement(text, span.end - span.start),)
     for star in block.stars:
         yield star, (Replacement(all_columns, star.end - star.start),)

@@ -170,7 +170,9 @@ def _find_definitions(tokens: TokenSequence, items: Sequence[TokenRange]) -> dic
 _WORDS_BEFORE_PATTERN = split_words("ROW ROWS FOLLOWING INITIAL SEEK OTHERS")
 
 # Functions that read the whole partition, whatever the frame is, so that Spark computes them.
-OF_PARTITION = split_words("ROW_NUMBER RANK DENSE_RANK PERCENT_RANK CUME_DIST NTILE LAG LEAD")
+PARTITION_FUNCTIONS = split_words(
+    "ROW_NUMBER RANK DENSE_RANK PERCENT_RANK CUME_DIST NTILE LAG LEAD"
+)
 
 
 @dataclass(frozen=True)
@@ -238,7 +240,7 @@ def find_pattern_windows(tokens: TokenSequence) -> tuple[FoundWindow, ...]:
 
 def _reads_partition(tokens: TokenSequence, call: CallTokens) -> bool:
     """Return whether a call is one of a function that Spark computes over the partition."""
-    return tokens.is_call(call.start) and tokens.key(call.start) in OF_PARTITION
+    return tokens.is_call(call.start) and tokens.key(call.start) in PARTITION_FUNCTIONS
 
 
 def is_window(tokens: TokenSequence, opening: int) -> bool:
@@ -419,7 +421,7 @@ def read_window(tokens: TokenSequence, window: FoundWindow) -> ReadWindow:
         raise errors.pattern_window_without_order(tokens.span(window.opening, window.opening + 1))
     texts = []
     for part, section in parts.items():
-        if part in sections.OF_TWO_WORDS:  # PARTITION BY and ORDER BY
+        if part in sections.PARTS_OF_TWO_WORDS:  # PARTITION BY and ORDER BY
             last = clause[section.end - 1]
             texts.append(clause.text_at(section.keyword.to(last.span)))
     return ReadWindow(window, grammar.read_clause(clause), " ".join(texts))

@@ -32,10 +32,10 @@ from matchrec.syntax.tokens import (
 
 _PARTS_IN_ORDER = tuple(ClausePart)
 _PARTS_OF_ONE_WORD = (ClausePart.MEASURES, ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
-OF_TWO_WORDS = (ClausePart.PARTITION_BY, ClausePart.ORDER_BY)
+PARTS_OF_TWO_WORDS = (ClausePart.PARTITION_BY, ClausePart.ORDER_BY)
 _PARTS_OF_MORE_WORDS = {ClausePart.ROWS_PER_MATCH: 4, ClausePart.AFTER_MATCH: 3}
 # How many words the keyword of a part has; 1 for those that are not listed.
-_WORDS_OF_KEYWORDS = {**dict.fromkeys(OF_TWO_WORDS, 2), **_PARTS_OF_MORE_WORDS}
+_WORDS_OF_KEYWORDS = {**dict.fromkeys(PARTS_OF_TWO_WORDS, 2), **_PARTS_OF_MORE_WORDS}
 # The parts whose section includes the keyword, because the words after it depend on it.
 _PARTS_WITH_KEYWORD = (ClausePart.FRAME, ClausePart.SEARCH, *_PARTS_OF_MORE_WORDS)
 _PARTS_AFTER_PATTERN = (ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
@@ -163,7 +163,7 @@ def _find_starts(clause: ClauseTokens) -> Iterator[tuple[ClausePart, int]]:
             part = None  # a name, such as a column called `measures`
         if part:
             yield part, index
-            keyword_end = index + (2 if part in OF_TWO_WORDS else 1)
+            keyword_end = index + (2 if part in PARTS_OF_TWO_WORDS else 1)
         if part is ClausePart.PATTERN:
             closing = clause.pairs.get(index + 1, -1)
             if closing < 0:
@@ -185,8 +185,8 @@ def read_words_after_pattern(clause: ClauseTokens, closing: int) -> WordsAfterPa
 
     `SKIP TILL NEXT MATCH ALL MATCHES FIRST 3 MATCHES`
     """
-    selection, end = _read_words_of(tuple(EventSelection), clause, closing + 1)
-    output, end = _read_words_of(_OUTPUTS, clause, end)
+    selection, end = _read_option(tuple(EventSelection), clause, closing + 1)
+    output, end = _read_option(_OUTPUTS, clause, end)
     first, end = _read_first_matches(clause, end)
     return WordsAfterPattern(selection, output, first, end)
 
@@ -211,7 +211,7 @@ _OUTPUTS = (MatchOutput.ALL, MatchOutput.NON_OVERLAPPING, MatchOutput.LONGEST)
 ClauseOption = TypeVar("ClauseOption", EventSelection, MatchOutput)
 
 
-def _read_words_of(
+def _read_option(
     options: tuple[ClauseOption, ...], clause: ClauseTokens, index: int
 ) -> tuple[ClauseOption | None, int]:
     """Return the option whose words are at `index`, and the token after them.

@@ -1,6 +1,7 @@
 """Read the SELECTs with row pattern windows, and find what is replaced in them.
 
-Once the windows of a SELECT are evaluated, columns replace the calls over them: see `Block.edits`.
+Once the windows of a SELECT are evaluated, columns replace the calls over them: see
+`Block.list_edits`.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ class Block:
         """Return the text from SELECT up to FROM."""
         return self.tokens.span(self.select.select, self.select.from_)
 
-    def sites(self, with_clauses: tuple[WithClause, ...]) -> Iterator[Site]:
+    def list_sites(self, with_clauses: tuple[WithClause, ...]) -> Iterator[Site]:
         """Yield the site of each window, in the order of evaluation.
 
         Args:
@@ -137,7 +138,7 @@ class Block:
                 goes_on=number > 0,
             )
 
-    def edits(self) -> Iterator[TextEdit]:
+    def list_edits(self) -> Iterator[TextEdit]:
         """Yield the edits of the SELECT once its windows are evaluated.
 
         Columns replace calls; they are named like the measure if the item has no alias. Windows
@@ -189,7 +190,9 @@ def _read_block(tokens: TokenSequence, windows: Sequence[FoundWindow]) -> Block:
         read = read_window(tokens, window)
         label = window.name or f"(window {number})"
         calls = [(call, _read_call(tokens, call, read, label)) for call in window.calls]
-        renamed = tuple((tokens_, _rename_column(call, taken_names)) for tokens_, call in calls)
+        renamed = tuple(
+            (call_tokens, _rename_column(call, taken_names)) for call_tokens, call in calls
+        )
         read_windows.append(replace(read, calls=renamed))
     select = windows[0].select
     alias = read_relation(tokens, *select.relation).name

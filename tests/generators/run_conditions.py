@@ -13,19 +13,19 @@ from random import Random
 
 from tests.generators.run_forms import (
     AGGREGATES,
+    AGGREGATES_OF_ANY_TYPE,
+    AGGREGATES_OF_UNORDERED,
     COLUMNS,
     FORMS,
+    FORMS_OF_ONE_TYPE,
     FRAMES,
     LITERALS,
     NO_ROW,
     NUMBERS,
-    OF_ANY,
-    OF_ONE_TYPE,
     OUTER,
     READS,
     REWRITTEN_AGGREGATES,
     UNORDERED,
-    UNORDERED_OF_ANY,
 )
 
 
@@ -80,7 +80,7 @@ class Conditions:
             return Twins(ours.format(column), sparks.format(column))
         if (choice < 0.65 and column not in UNORDERED) or column not in FORMS:
             parts = [self.value(column, depth - 1) for _ in range(2)]
-            return self.fill_form(self.random.choice(OF_ONE_TYPE), depth - 1, parts)
+            return self.fill_form(self.random.choice(FORMS_OF_ONE_TYPE), depth - 1, parts)
         return self.fill_form(self.random.choice(FORMS[column]), depth - 1)
 
     def aggregate(self, column: str) -> Twins:
@@ -92,7 +92,7 @@ class Conditions:
         ]
         if rewritten and self.random.random() < 0.4:
             return self.rewritten_aggregate(*self.random.choice(rewritten))
-        of_any = UNORDERED_OF_ANY if column in UNORDERED else OF_ANY
+        of_any = AGGREGATES_OF_UNORDERED if column in UNORDERED else AGGREGATES_OF_ANY_TYPE
         form = self.random.choice([*AGGREGATES.get(column, []), *of_any])
         prefix, frame = self.random.choice(FRAMES)
         ours = sparks = form.replace("{0}", f"{{{column}}}")

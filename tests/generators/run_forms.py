@@ -82,7 +82,7 @@ WINDOWS = """WINDOW o AS (PARTITION BY k ORDER BY t),
     all_rows AS (PARTITION BY k ORDER BY t ROWS BETWEEN 2 PRECEDING AND CURRENT ROW),
     this_row AS (PARTITION BY k ORDER BY t ROWS BETWEEN CURRENT ROW AND CURRENT ROW)"""
 
-OF_ONE_TYPE = [
+FORMS_OF_ONE_TYPE = [
     "coalesce({0}, {1})",
     "nvl({0}, {1})",
     "CASE WHEN {c} THEN {0} ELSE {1} END",
@@ -262,8 +262,14 @@ AGGREGATES: dict[str, list[str]] = {
     "p": ["min_by({p}, {l})"],
     "mp": ["max_by({mp}, {i})"],
 }
-OF_ANY = ["min({0})", "max({0})", "first_value({0})", "last_value({0})", "any_value({0})"]
-UNORDERED_OF_ANY = OF_ANY[2:]
+AGGREGATES_OF_ANY_TYPE = [
+    "min({0})",
+    "max({0})",
+    "first_value({0})",
+    "last_value({0})",
+    "any_value({0})",
+]
+AGGREGATES_OF_UNORDERED = AGGREGATES_OF_ANY_TYPE[2:]
 # Calls that may be around the aggregate of a form.
 OUTER = ("size(", "CAST(")
 

@@ -68,7 +68,7 @@ class Case:
 
 NUMBERS = ("i", "l", "d", "f", "c", "w")
 STATISTICS = split_words("stddev stddev_samp std stddev_pop variance var_samp var_pop")
-OF_PAIRS = split_words("regr_slope")
+STATISTICS_OF_PAIRS = split_words("regr_slope")
 ANY = ("i", "d", "f", "c", "w", "s", "y", "b", "v", "m", "z")
 
 
@@ -78,7 +78,7 @@ def cases() -> Iterator[Case]:
             yield Case(function, column)
     for function in sorted(STATISTICS):
         yield from (Case(function, column) for column in NUMBERS)
-    for function in sorted(OF_PAIRS):
+    for function in sorted(STATISTICS_OF_PAIRS):
         yield from (Case(function, f"{one}, {two}") for one, two in ("de", "ic", "fd", "wl"))
     for column in ANY:
         for function in ("min", "max", "any_value", "first_value", "last_value"):

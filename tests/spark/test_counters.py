@@ -16,7 +16,7 @@ pytestmark = pytest.mark.one_of(2)
 
 CLAUSE = "PARTITION BY k ORDER BY t MEASURES count(*) AS n PATTERN (A B+) DEFINE B AS v > PREV(v)"
 SEQUENCE = "PATTERN SEQ(A+ a[], B b) WHERE skip_till_any_match RETURN a.LEN AS n"
-OF_RUNS = ["reads", "runs", "most_live_runs", "forks", "merges", "nodes", "pruned"]
+RUN_COUNTERS = ["reads", "runs", "most_live_runs", "forks", "merges", "nodes", "pruned"]
 STAGES = ["waiting", "encoding", "seconds", "gathering"]
 
 
@@ -39,7 +39,7 @@ def test_event_selection_counts_runs_and_buffer(events: DataFrame, transport: st
     assert found.columns == plain.columns
     assert sorted(found.collect()) == sorted(plain.collect())
     values = counters.values()
-    assert list(values) == ["events", "partitions", *OF_RUNS, "matches", *STAGES]
+    assert list(values) == ["events", "partitions", *RUN_COUNTERS, "matches", *STAGES]
     assert values["partitions"] == 3
     assert values["events"] == 12  # a C is no event of the query
     assert values["matches"] == 3 * 7  # every non-empty set of the three

@@ -26,12 +26,14 @@ UNNAMED = [
     "  note: the rows of the clause have no name",
     "  help: write user, or MATCH_RECOGNIZE (...) AS m",
 ]
-OF_ROWS = ["  help: write it in MEASURES of the clause, with a name, and select that name"]
+ROW_FUNCTION_CURE = [
+    "  help: write it in MEASURES of the clause, with a name, and select that name"
+]
 CURES = {
-    "SELECT CLASSIFIER() AS c FROM {}": OF_ROWS,
-    "SELECT match_number() FROM {}": OF_ROWS,
-    "SELECT PREV(user) FROM {}": OF_ROWS,
-    "SELECT RUNNING sum(ts) AS s FROM {}": OF_ROWS,
+    "SELECT CLASSIFIER() AS c FROM {}": ROW_FUNCTION_CURE,
+    "SELECT match_number() FROM {}": ROW_FUNCTION_CURE,
+    "SELECT PREV(user) FROM {}": ROW_FUNCTION_CURE,
+    "SELECT RUNNING sum(ts) AS s FROM {}": ROW_FUNCTION_CURE,
     "SELECT user, A.ts FROM {}": [
         "  note: A is known only inside the clause",
         "  help: write LAST(A.ts) AS x in MEASURES, and select x",

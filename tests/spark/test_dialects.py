@@ -168,14 +168,14 @@ def test_transpile_on_the_command_line(tmp_path: Path) -> None:
     assert printed == "SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS x > LAG(x))\n"
 
 
-OF_OTHERS = [
+QUERIES_OF_OTHERS = [
     ("oracle", "spark", "DEFINE b AS at - PREV(at) < 1/24"),
     ("oracle", "trino", "DEFINE b AS at - PREV(at) < 1/24"),
     ("trino", "spark", "DEFINE b AS at < date_add('day', 2, FIRST(at))"),
 ]
 
 
-@pytest.mark.parametrize(("product", "dialect", "define"), OF_OTHERS)
+@pytest.mark.parametrize(("product", "dialect", "define"), QUERIES_OF_OTHERS)
 def test_an_error_names_the_dialect_that_reads_the_query(
     spark: SparkSession, product: str, dialect: str, define: str
 ) -> None:

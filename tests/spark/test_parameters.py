@@ -532,7 +532,7 @@ def test_an_interval_of_a_parameter_in_a_condition(pings: DataFrame) -> None:
 
 
 UNSIGNED = {"uint8": "smallint", "uint16": "int", "uint32": "bigint", "uint64": "decimal(20,0)"}
-OF_ARROW = "cannot make a DataFrame of `rows`"
+NO_DATAFRAME = "cannot make a DataFrame of `rows`"
 
 
 @pytest.mark.parametrize(("kind", "spark_type"), UNSIGNED.items())
@@ -544,7 +544,7 @@ def test_unsigned_integers_of_arrow(spark: SparkSession, kind: str, spark_type: 
         ORDER BY v NULLS LAST MEASURES B.v AS v, FIRST(l)[0] AS l PATTERN (A B)
         DEFINE B AS B.v > A.v)"""
     if spark.version < "4":
-        with pytest.raises(matchrec.MatchRecognizePlanError, match=OF_ARROW):
+        with pytest.raises(matchrec.MatchRecognizePlanError, match=NO_DATAFRAME):
             matchrec.sql(spark, query, rows=rows)
     else:
         (row,) = matchrec.sql(spark, query, rows=rows).collect()
@@ -554,7 +554,7 @@ def test_unsigned_integers_of_arrow(spark: SparkSession, kind: str, spark_type: 
 EMPTY = pd.DataFrame({"v": []})
 REFUSED_FRAMES = {
     "column `v` of `rows` has type uint64": pd.DataFrame({"v": [2**64 - 1]}),
-    OF_ARROW: pa.table({"v": pa.array([], pa.decimal256(50, 2))}),
+    NO_DATAFRAME: pa.table({"v": pa.array([], pa.decimal256(50, 2))}),
     "PySpark cannot make a DataFrame of `rows`: ": pd.DataFrame({"v": [1j]}),
     "column `v` is of type period": pd.DataFrame(
         {"v": pd.period_range("2026-01", "2026-02", freq="M")}

@@ -269,7 +269,7 @@ def test_a_stream_is_refused_by_name(
         OVER_A_STREAM[asked](rows)
 
 
-OF_CALLS = {
+CALL_ERRORS = {
     "upper(A.s, 1)": "a function that takes one has another number of arguments",
     "upper()": "a function that takes one has another number of arguments",
     "sum(A.id, 1)": "the function sum takes another number of arguments than 2",
@@ -280,7 +280,7 @@ OF_CALLS = {
 }
 
 
-@pytest.mark.parametrize("call", OF_CALLS)
+@pytest.mark.parametrize("call", CALL_ERRORS)
 def test_what_a_call_lacks_is_said_in_plain_words(
     spark: SparkSession, request: pytest.FixtureRequest, call: str
 ) -> None:
@@ -290,7 +290,7 @@ def test_what_a_call_lacks_is_said_in_plain_words(
     clause = f"ORDER BY id MEASURES {call} AS x PATTERN (A)"
     with pytest.raises(matchrec.MatchRecognizePlanError) as raised:
         matchrec.match_recognize(rows, clause)
-    said = f"Sail refuses an expression in MEASURES: {OF_CALLS[call]}"
+    said = f"Sail refuses an expression in MEASURES: {CALL_ERRORS[call]}"
     assert raised.value.message.startswith(said)
     span = raised.value.spans[0]
     assert clause[span.start : span.end] == call

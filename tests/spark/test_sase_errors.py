@@ -19,7 +19,7 @@ from tests.quick.scale import some_of
 from tests.unit import golden_text
 
 HERE = Path(__file__).parent
-OF_OPTIONS = {"algorithm", "sort", "transport"}
+OPTION_NAMES = {"algorithm", "sort", "transport"}
 SCHEMA = """ts int, day date, at timestamp, event_type string, name string, x int, y double,
     tags map<string, int>, place struct<city: string>"""
 
@@ -36,7 +36,7 @@ def message(events: DataFrame, given: str) -> str:
     for line in before.splitlines():
         name, _, value = line.partition(": ")
         arguments[name] = value if value else ()
-    options = {name: arguments.pop(name) for name in OF_OPTIONS & arguments.keys()}
+    options = {name: arguments.pop(name) for name in OPTION_NAMES & arguments.keys()}
     try:
         arguments["options"] = matchrec.Options(**options)
         matchrec.match_sase(events, pattern + behind, **arguments)

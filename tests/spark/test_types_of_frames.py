@@ -188,7 +188,7 @@ def test_columns_of_a_file_of_pandas_that_sail_does_not_read(
     assert found.count() == 1
 
 
-OF_ARROW_IN_PANDAS = {
+ARROW_TYPES_IN_PANDAS = {
     "timestamp[ns][pyarrow]": (pd.Timestamp(2026, 1, 31, 10), "timestamp"),
     "timestamp[us, UTC][pyarrow]": (pd.Timestamp("2026-01-31 10:00Z"), "timestamp"),
     "timestamp[ns, UTC][pyarrow]": (pd.Timestamp("2026-01-31 10:00Z"), "timestamp"),
@@ -196,10 +196,10 @@ OF_ARROW_IN_PANDAS = {
 }
 
 
-@pytest.mark.parametrize("kind", OF_ARROW_IN_PANDAS)
+@pytest.mark.parametrize("kind", ARROW_TYPES_IN_PANDAS)
 def test_times_of_arrow_in_a_frame_of_pandas(spark: SparkSession, kind: str) -> None:
     """As with `dtype_backend="pyarrow"`: nanoseconds, of which Spark has no type."""
-    value, crossing = OF_ARROW_IN_PANDAS[kind]
+    value, crossing = ARROW_TYPES_IN_PANDAS[kind]
     later = [value + pd.Timedelta(minutes=minutes) for minutes in (0, 5, 20)]
     rows = pd.DataFrame({"t": [1, 2, 3], "v": pd.array([*later], kind)})
     clause = "MEASURES LAST(t) AS t, LAST(v) AS v PATTERN (A B) DEFINE B AS v > PREV(v)"

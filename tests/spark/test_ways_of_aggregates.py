@@ -67,18 +67,18 @@ COLUMNS = {
 }
 
 # No kernel computes it, because only the match says what CLASSIFIER is.
-OF_MATCH = "{function}(A.x) FILTER (WHERE CLASSIFIER(A) = 'A')"
-OF_COLUMN = "{function}(A.x)"
+AGGREGATE_OF_MATCH = "{function}(A.x) FILTER (WHERE CLASSIFIER(A) = 'A')"
+AGGREGATE_OF_COLUMN = "{function}(A.x)"
 
 # Each way, with the aggregate and what the clause says besides.
 MEASURES = {
-    "kernel, one row for each match": (OF_COLUMN, "ONE ROW PER MATCH"),
-    "kernel, up to the current row": (OF_COLUMN, "ALL ROWS PER MATCH"),
-    "kernel, matches that share rows": (OF_COLUMN, "AFTER MATCH SKIP TO NEXT ROW"),
-    "engine, one row for each match": (OF_MATCH, "ONE ROW PER MATCH"),
-    "engine, up to the current row": (OF_MATCH, "ALL ROWS PER MATCH"),
+    "kernel, one row for each match": (AGGREGATE_OF_COLUMN, "ONE ROW PER MATCH"),
+    "kernel, up to the current row": (AGGREGATE_OF_COLUMN, "ALL ROWS PER MATCH"),
+    "kernel, matches that share rows": (AGGREGATE_OF_COLUMN, "AFTER MATCH SKIP TO NEXT ROW"),
+    "engine, one row for each match": (AGGREGATE_OF_MATCH, "ONE ROW PER MATCH"),
+    "engine, up to the current row": (AGGREGATE_OF_MATCH, "ALL ROWS PER MATCH"),
 }
-CONDITIONS = {"kernel": OF_COLUMN, "Python": OF_MATCH}
+CONDITIONS = {"kernel": AGGREGATE_OF_COLUMN, "Python": AGGREGATE_OF_MATCH}
 
 
 def write_rows(column: Column) -> str:

@@ -84,19 +84,19 @@ class ConditionCompiler:
             case Constant():
                 self._emit(op.NULL_CONSTANT)
             case ReadValue():
-                self._read(expression)
+                self._emit_read(expression)
             case ReadClassifier(navigation):
-                self._read_classifier(navigation)
+                self._emit_classifier(navigation)
             case TriedMatchNumber():
                 self._emit(op.MATCH_NUMBER)
             case Reduce():
-                self._reduce(expression)
+                self._emit_aggregate(expression)
             case Arithmetic():
-                self._compute(expression)
+                self._emit_arithmetic(expression)
             case Operate(operator, parts):
                 self._emit_operation(operator, parts)
             case Apply() | Aggregated():
-                self._call(expression)
+                self._emit_call(expression)
             case _:
                 assert_never(expression)
 
@@ -104,7 +104,7 @@ class ConditionCompiler:
         """Append an instruction."""
         self.code.append((operation, a, b, c, 0))
 
-    def _compute(self, expression: Arithmetic) -> None:
+    def _emit_arithmetic(self, expression: Arithmetic) -> None:
         """Append an arithmetic operation."""
         function = op.ARITHMETIC + op.OPERATORS[expression.operator]
         if expression.tries:
@@ -119,9 +119,9 @@ class ConditionCompiler:
     def _emit_operation(self, operator: Operator, parts: tuple[RunExpression, ...]) -> None:
         """Append an operation."""
         if operator in _CONNECTIVES:
-            return self._connect(parts, *_CONNECTIVES[operator])
+            return self._emit_connective(parts, *_CONNECTIVES[operator])
         if operator is Basic.CHOOSE:
-            return self._choose(*parts)
+            return self._emit_choice(*parts)
         kind = self._add_operands(parts)
         if operator in _UNARY:
             return self._emit(_UNARY[operator])
@@ -139,7 +139,7 @@ class ConditionCompiler:
             self.add(part)
         return kind
 
-    def _connect(self, parts: tuple[RunExpression, ...], jump: int, connect: int) -> None:
+    def _emit_connective(self, parts: tuple[RunExpression, ...], jump: int, connect: int) -> None:
         """Append AND or OR. An operand that decides jumps behind the last operand.
 
         Args:
@@ -158,7 +158,7 @@ class ConditionCompiler:
         for index in jumps:
             self.code[index] = (jump, len(self.code), 0, 0, 0)
 
-    def _choose(
+    def _emit_choice(
         self, condition: RunExpression, then: RunExpression, otherwise: RunExpression
     ) -> None:
         """Append a conditional expression.
@@ -176,7 +176,7 @@ class ConditionCompiler:
         self.add(otherwise)
         self.code[jump_to_end] = (op.JUMP, len(self.code), 0, 0, 0)
 
-    def _call(self, call: Call) -> None:
+    def _emit_call(self, call: Call) -> None:
         """Append the arguments of a call of Python, and the call.
 
         Arguments may contain calls, which come first.
@@ -184,13 +184,13 @@ class ConditionCompiler:
         arguments = tuple(find_python_arguments(call, call.type))
         for argument, _ in arguments:
             if isinstance(argument, Aggregated):
-                self._emit(op.REGISTER, self._list_register(argument))
+                self._emit(op.REGISTER, self._find_list_register(argument))
             else:
                 self.add(argument)
         self._emit(op.CALL, len(self.calls), len(arguments))
         self.calls.append(call)
 
-    def _list_register(self, aggregated: Aggregated) -> int:
+    def _find_list_register(self, aggregated: Aggregated) -> int:
         """Return the register of the list that an aggregate is over."""
         forms = tuple(
             tuple(self._make_listed_value(collected) for collected in columns)
@@ -226,7 +226,7 @@ class ConditionCompiler:
 
     def _find_register(self, meaning: Meaning) -> int:
         """Return the register of a meaning, and note that it is read."""
-        number = self.registers.number(meaning)
+        number = self.registers.find_or_add(meaning)
         self.reads.add(number)
         return number
 
@@ -239,7 +239,7 @@ class ConditionCompiler:
         members = self._find_members(navigation.variable)
         return RowOf(navigation.end, members, navigation.logical_offset)
 
-    def _read(self, expression: ReadValue) -> None:
+    def _emit_read(self, expression: ReadValue) -> None:
         """Append the read of a column."""
         column = self._number_column(expression.column, expression.kind)
         navigation = expression.navigation
@@ -251,7 +251,7 @@ class ConditionCompiler:
             register = self._find_register(self._make_row_meaning(navigation))
         self._emit(op.READ, column, register, navigation.physical_offset)
 
-    def _read_classifier(self, navigation: Navigation) -> None:
+    def _emit_classifier(self, navigation: Navigation) -> None:
         """Append the read of a row's variable."""
         if self._is_current(navigation) and navigation.physical_offset == 0:
             self._emit(op.CONSTANT, self.variable)
@@ -259,7 +259,7 @@ class ConditionCompiler:
         meaning = VariableOfRow(self._make_row_meaning(navigation), navigation.physical_offset)
         self._emit(op.VARIABLE, self._find_register(meaning))
 
-    def _reduce(self, expression: Reduce) -> None:
+    def _emit_aggregate(self, expression: Reduce) -> None:
         """Append the read of an aggregate."""
         members = self._find_members(expression.variable)
         column = None

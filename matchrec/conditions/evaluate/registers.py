@@ -148,7 +148,7 @@ class Registers:
     # Numbers of the forms of rows in lists.
     forms: dict[RowForm, int] = field(default_factory=dict)
 
-    def number(self, meaning: Meaning) -> int:
+    def find_or_add(self, meaning: Meaning) -> int:
         """Return the register of a meaning.
 
         If there is none yet, add it, and before it the registers that its steps read.

@@ -59,7 +59,7 @@ def compare_vectors(comparison: Comparison, left: Vector, right: Vector) -> Bool
 
 
 # Operations of floats. Division by zero may give any result.
-OF_FLOATS: Mapping[ArithmeticOperator, np.ufunc] = {
+FLOAT_OPERATIONS: Mapping[ArithmeticOperator, np.ufunc] = {
     ArithmeticOperator.ADD: np.add,
     ArithmeticOperator.SUBTRACT: np.subtract,
     ArithmeticOperator.MULTIPLY: np.multiply,
@@ -303,7 +303,7 @@ class Vectors:
                 self.fail(failures.division_by_zero, is_zero & valid, demanded)
             valid = both(valid, np.logical_not(is_zero))
         if expression.kind is Kind.FLOATING:
-            return Nullable(OF_FLOATS[operator](left.values, right.values), valid)
+            return Nullable(FLOAT_OPERATIONS[operator](left.values, right.values), valid)
         values, overflows = compute_integers(operator, left.values, right.values, expression.bits)
         if expression.tries:
             valid = both(valid, np.logical_not(overflows))

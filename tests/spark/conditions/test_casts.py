@@ -50,22 +50,27 @@ GIVEN: dict[str, tuple[str, Sequence[object]]] = {
 """What the functions are of, besides."""
 
 # The third argument of levenshtein is not NULL: there Spark makes -1 or NULL, as it compiles it.
-OF_INTEGERS = """
+INTEGER_CONDITIONS = """
 levenshtein('ab', A.s, coalesce({}, 1)); A.xs[{}]
 date_add(A.day, {}); date_sub(A.day, {}); dateadd(A.day, {}); A.day + {}; {} + A.day; A.day - {}
 datediff(A.day, A.day + {}); collect_list(A.i0)[{}]
 """
-OF_TEXTS = """
+TEXT_CONDITIONS = """
 levenshtein({0}, A.s); {0} LIKE A.s || '%'; A.s LIKE {0}; A.s || {0}; concat(A.s, {0})
 """
-OF_FLOATS = """
+FLOAT_CONDITIONS = """
 sqrt({0}); ln({0}); exp({0}); power({0}, A.d0); radians({0}); isnan({0}); log(2, {0})
 """
 FORMS = {
-    group: [one.strip() for one in text.replace("\n", ";").split(";") if one.strip()]
-    for group, text in {"integers": OF_INTEGERS, "texts": OF_TEXTS, "floats": OF_FLOATS}.items()
+    group: [form.strip() for form in text.replace("\n", ";").split(";") if form.strip()]
+    for group, text in {
+        "integers": INTEGER_CONDITIONS,
+        "texts": TEXT_CONDITIONS,
+        "floats": FLOAT_CONDITIONS,
+    }.items()
 }
-OF_ROWS = {"integers": "yildfmno", "texts": "yilmno", "floats": "yilmn"}  # a float's text is Java's
+# The columns that are cast to each type. The text of a float is that of Java.
+SOURCE_COLUMNS = {"integers": "yildfmno", "texts": "yilmno", "floats": "yilmn"}
 COUNT = max(map(len, (values for _, values, _ in ARGUMENTS.values())))
 ZEROS = {"n": "", "o": "true"}
 CLAUSE = """SELECT * FROM {} MATCH_RECOGNIZE (PARTITION BY k ORDER BY t MEASURES LAST(t) AS last
@@ -89,7 +94,7 @@ def calls() -> list[Call]:
         Call(column, form.replace("{0}", "{}").replace("{}", argument))
         for group, forms in FORMS.items()
         for form in forms
-        for column in OF_ROWS[group]
+        for column in SOURCE_COLUMNS[group]
         for argument in (f"B.{column}", ARGUMENTS[column][2])
         if "A." in form + argument  # what is of one row is Spark's
     ]

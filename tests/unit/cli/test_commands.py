@@ -224,7 +224,7 @@ def test_advice_is_in_words_of_a_shell(embedded: Path) -> None:
     )
 
 
-OF_PYTHON = re.compile(
+PYTHON_TERMS = re.compile(
     r"DataFrame|spark\.(read|sql)|f-string|args|Options\(|query\.|matchrec\.\w+\(|labels\.|the call"
 )
 SKIPPING = STREAKS.replace("DEFINE", "SKIP TILL NEXT MATCH DEFINE")
@@ -265,7 +265,7 @@ def test_no_advice_is_in_words_of_python(
     result = invoke(name, "-", *STOCKS, *options, given=query)
     assert result.exit_code == 1
     assert advice in result.stderr
-    assert not OF_PYTHON.search(result.stderr), result.stderr
+    assert not PYTHON_TERMS.search(result.stderr), result.stderr
     assert "engine-failed" not in result.stderr
 
 

@@ -56,7 +56,7 @@ def test_decimals_are_null_or_end_the_query() -> None:
         total("sum", WIDE, LARGEST, Decimal(1))
 
 
-OF_MEASURES = frozenset(
+ONLY_IN_MEASURES = frozenset(
     [
         "try_sum",
         "try_avg",
@@ -87,10 +87,10 @@ def test_every_aggregate_of_measures_is_here_or_is_refused_by_name() -> None:
     refused |= {one for one in exact if one.startswith(("tuple", "vector", "histogram"))}
     refused |= {"count_min_sketch", "percentile_approx", "collect_union"}
     refused |= {"percentile_cont", "percentile_disc"}  # which take WITHIN GROUP
-    assert AGGREGATES.keys() == exact - refused - OF_MEASURES
+    assert AGGREGATES.keys() == exact - refused - ONLY_IN_MEASURES
 
 
-@pytest.mark.parametrize("name", sorted(OF_MEASURES))
+@pytest.mark.parametrize("name", sorted(ONLY_IN_MEASURES))
 def test_an_aggregate_that_only_measures_have_is_refused_by_its_name(name: str) -> None:
     arguments = "A.x, A.y" if name.startswith(("corr", "covar", "regr")) else "A.x"
     plan = lower_clause(parse_clause(f"PATTERN (A B) DEFINE B AS {name}({arguments}) > 1"))

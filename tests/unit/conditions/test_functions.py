@@ -43,7 +43,7 @@ def test_the_page_lists_all_functions() -> None:
     assert listed - {one.lower() for one in SPECIAL} == known
 
 
-OF_ONE_ROW = """
+FUNCTIONS_OF_ONE_ROW = """
     bin bit_count bit_get getbit conv factorial width_bucket octet_length bit_length initcap
     lpad rpad overlay reverse repeat space substring_index translate find_in_set ascii chr char
     soundex mask elt md5 sha sha1 sha2 crc32 base64 hex unhex hash xxhash64 format_string printf
@@ -59,7 +59,7 @@ OF_ONE_ROW = """
     array_max sort_array struct length len char_length character_length upper ucase lower lcase
     trim ltrim rtrim
 """
-OF_TWO = """
+FUNCTIONS_OF_TWO_ROWS = """
     hypot atan2 split array_except map map_contains_key from_utc_timestamp to_utc_timestamp
     concat_ws regexp_extract months_between add_months trunc date_trunc array_position array_join
     get array_union pmod substring substr left right instr locate position replace split_part
@@ -70,8 +70,8 @@ WITH_LAMBDAS = """
     transform_values zip_with
 """
 CALLS = {
-    **dict.fromkeys(OF_ONE_ROW.split(), "{}(A.x || B.y)"),
-    **dict.fromkeys(OF_TWO.split(), "{}(A.x, B.y)"),
+    **dict.fromkeys(FUNCTIONS_OF_ONE_ROW.split(), "{}(A.x || B.y)"),
+    **dict.fromkeys(FUNCTIONS_OF_TWO_ROWS.split(), "{}(A.x, B.y)"),
     "extract": "{}(DAY FROM B.t - A.t)",
 }
 

@@ -238,7 +238,7 @@ def test_definitions_that_snowflake_does_not_use(definitions: str, kept: str) ->
     assert translation.text == f"PATTERN (A B) {kept}"
 
 
-OF_AZURE = (
+AZURE_QUERY = (
     "SELECT * INTO o FROM i TIMESTAMP BY t OVER k MATCH_RECOGNIZE (LIMIT DURATION(mi, 5) "
     "PARTITION BY k\nMEASURES Last(A.x) AS x, Classifier() AS c PATTERN (A) "
     "DEFINE A AS System.Timestamp() > y) AS m"
@@ -246,7 +246,7 @@ OF_AZURE = (
 
 
 def test_a_query_of_azure() -> None:
-    translation = translate_query(OF_AZURE, PRODUCTS["azure"], SPARK)
+    translation = translate_query(AZURE_QUERY, PRODUCTS["azure"], SPARK)
     assert " ".join(translation.text.split()) == (
         "SELECT * FROM i MATCH_RECOGNIZE ( PARTITION BY k ORDER BY t "
         "MEASURES Last(A.x) AS x, COLLECT_LIST(Classifier()) AS c AFTER MATCH SKIP TO NEXT ROW "

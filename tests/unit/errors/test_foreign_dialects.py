@@ -13,7 +13,7 @@ from matchrec.dialects.translate import translate_query
 from matchrec.errors.sql.foreign_names import find_function_cure, read_cures
 
 ARGUMENTS = ("x", "x, y", "s, 'x'", "'%Y', s", "x, y, x", "1, 2, 3, 4, 5, 6", "")
-OF_SPARK = {"DATEADD", "RLIKE", "TIMESTAMPADD"}
+SPARK_FUNCTIONS = {"DATEADD", "RLIKE", "TIMESTAMPADD"}
 CLAUSE = (
     "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY x MEASURES {} AS m PATTERN (A) DEFINE A AS TRUE)"
 )
@@ -25,7 +25,7 @@ def advised() -> Iterator[tuple[str, str]]:
     dialects = (Dialect.get_or_raise(PRODUCTS[product].sqlglot) for product in products)
     known = {name for dialect in dialects for name in dialect.parser_class.FUNCTIONS}
     own = {name for name in read_cures() if "(" not in name}
-    for name in sorted((known | own) - OF_SPARK):
+    for name in sorted((known | own) - SPARK_FUNCTIONS):
         if found := re.search('dialect="(\\w+)"', find_function_cure(name) or ""):
             yield found[1], name
 

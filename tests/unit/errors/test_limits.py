@@ -8,8 +8,8 @@ from inspect import signature
 from matchrec.errors.language import SQL
 from tests.unit.errors.catalogue import list_functions, make_example
 
-OF_A_LIMIT = {"limit", "mebibytes"}
-"""What a message calls a limit, or what has reached one."""
+LIMIT_FIELDS = {"limit", "mebibytes"}
+"""The fields of messages that hold a limit, or what has reached it."""
 
 WAYS = {
     "bound_too_large": "{n,}",
@@ -43,7 +43,7 @@ def list_limits() -> dict[str, str]:
     hints = {}
     for module, name in list_functions():
         parameters = signature(getattr(import_module(module), name)).parameters
-        if OF_A_LIMIT & set(parameters):
+        if LIMIT_FIELDS & set(parameters):
             error = make_example(module, name)
             hints[name] = (error and error.hint) or ""
     return hints

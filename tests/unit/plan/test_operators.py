@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from matchrec.conditions.evaluate import instructions
-from matchrec.conditions.evaluate.vectors import OF_FLOATS
+from matchrec.conditions.evaluate.vectors import FLOAT_OPERATIONS
 from matchrec.conditions.functions import load_functions
 from matchrec.conditions.functions.numerals import OPERATIONS
 from matchrec.conditions.run_condition import ArithmeticOperator, Basic, Comparison, MathFunction
@@ -80,7 +80,7 @@ def test_every_kernel_operation_has_an_entry() -> None:
 
 def test_kernels_numpy_and_python_have_every_operator() -> None:
     assert instructions.COMPARISONS.keys() == {*Comparison}
-    assert instructions.OPERATORS.keys() == OF_FLOATS.keys() == {*ArithmeticOperator}
+    assert instructions.OPERATORS.keys() == FLOAT_OPERATIONS.keys() == {*ArithmeticOperator}
     assert OPERATIONS.keys() == {operator.value for operator in ArithmeticOperator}
     assert instructions.FUNCTIONS.keys() == {*MathFunction}
 

@@ -28,7 +28,7 @@ for scope in (RowScope.WORKER, RowScope.SPARK):
 print(*(name.removeprefix("matchrec.") for name in sys.modules if name.startswith("matchrec.")))
 """
 
-OF_WORKERS = (
+WORKER_MODULES = (
     "search.incremental",
     "search.kernels",
     "search.graph",
@@ -44,7 +44,7 @@ OF_WORKERS = (
     "worker.batches",
     "worker.match",
 )
-OF_OTHER_QUERIES = (
+MODULES_OF_OTHER_QUERIES = (
     "explain.charts",
     "conditions.accumulators",
     "conditions.functions.casts",
@@ -73,7 +73,7 @@ def test_planning_loads_no_room_of_workers_or_other_queries() -> None:
     planned = subprocess.run([sys.executable, "-c", PLANNING], check=True, capture_output=True)
     loaded = planned.stdout.decode().split()
     assert "compile.path" in loaded
-    rooms = OF_WORKERS + OF_OTHER_QUERIES
+    rooms = WORKER_MODULES + MODULES_OF_OTHER_QUERIES
     assert [room for room in rooms if find_spec(f"matchrec.{room}") is None] == []
     assert [name for name in loaded if is_in(name, rooms)] == []
 
