@@ -217,7 +217,7 @@ def continue_run(
         if way is None:
             continue
         variable, next_state = way
-        if partition.can_take(mapped, row, variable):
+        if partition.may_take(mapped, row, variable):
             longer = (*mapped, (row, variable))
             yield from continue_run(partition, start, longer, row + 1, next_state)
     if mapped and partition.may_skip(mapped, row, state):
