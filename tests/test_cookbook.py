@@ -17,12 +17,12 @@ IMAGES = pictures.IMAGES / "cookbook"
 
 
 def ids(path: Path) -> set[str]:
-    """The matches in a picture."""
+    """Return the matches in a picture."""
     return set(re.findall(r'id="(match-[^"]+)"', path.read_text(encoding="utf-8")))
 
 
 def printed_ids(name: str) -> set[str]:
-    """The matches that the page prints right before a picture."""
+    """Return the matches that the page prints right before a picture."""
     page = COOKBOOK / f"{PICTURES[name].page}.md"
     place = page.read_text(encoding="utf-8").index(f"/{name}.svg)")
     *_, printed = [block.printed for block in read_blocks(page) if block.end < place]

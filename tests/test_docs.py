@@ -65,7 +65,7 @@ def tables(spark: SparkSession) -> SparkSession:
 
 
 def run_block(block: Block, spark: SparkSession, names: dict[str, Any]) -> str:
-    """What the block prints."""
+    """Return what the block prints."""
     if block.language == "python":
         out = StringIO()
         with redirect_stdout(out):
@@ -85,7 +85,7 @@ def run_block(block: Block, spark: SparkSession, names: dict[str, Any]) -> str:
 
 
 def run_command(line: str) -> str:
-    """What a `matchrec` command prints; set-up lines are run by .ci/run."""
+    """Return what a `matchrec` command prints; set-up lines are run by .ci/run."""
     if SET_UP.fullmatch(line):
         return ""
     program, *arguments = shlex.split(line.removeprefix(".venv/bin/"))
@@ -137,7 +137,7 @@ def test_every_text_block_is_what_another_block_prints() -> None:
 
 
 def rewrite(page: Path, block: Block, printed: str) -> None:
-    """Puts what the block printed where the page says what it prints."""
+    """Put what the block printed where the page says what it prints."""
     text = page.read_text(encoding="utf-8")
     at = text.index("```text\n", text.index(block.code) + len(block.code))
     old = f"```text\n{block.printed}```"
@@ -148,7 +148,7 @@ def rewrite(page: Path, block: Block, printed: str) -> None:
 
 
 def stripped(text: str) -> list[str]:
-    """Lines without trailing blanks."""
+    """Return lines without trailing blanks."""
     return [line.rstrip() for line in text.rstrip().splitlines()]
 
 

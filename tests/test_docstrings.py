@@ -51,7 +51,7 @@ def test_examples_do_what_they_say(name: str, spark: SparkSession) -> None:
 
 
 def shown() -> Iterator[tuple[str, Any]]:
-    """What the reference shows, by name."""
+    """Yield what the reference shows, by name."""
     for page in sorted(REFERENCE.glob("*.md")):
         for name, members, none in SHOWN.findall(page.read_text(encoding="utf-8")):
             value = resolve_name(f"matchrec.{name}")
@@ -167,6 +167,6 @@ def test_every_public_call_has_an_example() -> None:
 
 
 def has_example(value: Any) -> bool:
-    """Whether the docstring has one; a kind of error needs none, as nobody makes one."""
+    """Return whether the docstring has one; a kind of error needs none, as nobody makes one."""
     is_error = isinstance(value, type) and issubclass(value, Exception)
     return is_error or ">>>" in (value.__doc__ or "")

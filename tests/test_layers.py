@@ -220,14 +220,14 @@ def layer(module: Path) -> str:
 
 
 def layer_of(names: Sequence[str]) -> str:
-    """The layer of a module of matchrec, by the names on the way to it."""
+    """Return the layer of a module of matchrec, by the names on the way to it."""
     part = ".".join(names[:2])
     return part if part in MAY_IMPORT else names[0]
 
 
 @cache
 def tree(module: Path) -> tuple[ast.AST, ...]:
-    """All nodes of a module."""
+    """Return all nodes of a module."""
     return tuple(ast.walk(ast.parse(module.read_text(encoding="utf-8"))))
 
 
@@ -266,7 +266,7 @@ def dotted(module: Path) -> str:
 
 
 def members(module: Path) -> Iterator[str]:
-    """The names that a module imports from others, each of which may be a module."""
+    """Yield the names that a module imports from others, each of which may be a module."""
     for node in tree(module):
         if isinstance(node, ast.ImportFrom) and node.module:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)

@@ -17,7 +17,7 @@ NOTEBOOKS = Path(__file__).parent.parent / "docs" / "notebooks"
 
 
 def executed(path: Path) -> list[NotebookNode]:
-    """The code cells of a notebook, run in its folder; only a cell that says so may fail."""
+    """Return the code cells of a notebook, run in its folder; only a cell that says so may fail."""
     notebook = nbformat.read(path, as_version=4)
     folder = {"metadata": {"path": str(path.parent)}}
     NotebookClient(notebook, timeout=300, kernel_name="python3", resources=folder).execute()
@@ -25,7 +25,7 @@ def executed(path: Path) -> list[NotebookNode]:
 
 
 def html(cell: NotebookNode) -> str:
-    """What a cell shows."""
+    """Return what a cell shows."""
     return "".join(one["data"]["text/html"] for one in cell.outputs if "data" in one)
 
 

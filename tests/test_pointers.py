@@ -21,7 +21,7 @@ HISTORY = {"CHANGELOG.md"}  # which tells of what was there
 
 @cache
 def names_in(path: Path) -> frozenset[str]:
-    """What a module calls anything: modules, classes, functions, parameters, fields, values."""
+    """Return all names in a module: of modules, classes, functions, parameters, fields, values."""
     return frozenset(_names(ast.parse(path.read_text(encoding="utf-8"))))
 
 
@@ -35,7 +35,7 @@ def _names(tree: ast.AST) -> Iterator[str]:
 
 
 def modules_named(name: tuple[str, ...]) -> Iterator[Path]:
-    """The modules and rooms whose dotted name ends so."""
+    """Yield the modules and rooms whose dotted name ends so."""
     for path, parts in MODULES.items():
         own = parts[:-1] if parts[-1] == "__init__" else parts
         if own and ("matchrec", *own)[-len(name) :] == name:
@@ -43,7 +43,7 @@ def modules_named(name: tuple[str, ...]) -> Iterator[Path]:
 
 
 def is_there(pointer: str, here: Path) -> bool:
-    """Whether a name is of this module, or of the module that stands before it."""
+    """Return whether a name is of this module, or of the module that stands before it."""
     parts = tuple(pointer.split("."))
     for length in range(len(parts), 0, -1):
         for module in modules_named(parts[:length]):

@@ -29,7 +29,7 @@ def pairs() -> list[tuple[str, str]]:
 
 
 def keyed(draw: random.Random, step: timedelta) -> Iterator[tuple[str, datetime]]:
-    """Keys and times, no time twice for one key, some left out."""
+    """Yield keys and times, no time twice for one key, some left out."""
     for key in "XYZ":
         for at in range(400):
             if draw.random() < 0.9:
@@ -47,7 +47,7 @@ def weather(draw: random.Random) -> Rows:
 
 
 def stocks(draw: random.Random) -> Rows:
-    """Prices that rise and fall for some days; now and then one stays, or is missing."""
+    """Return prices that rise and fall for some days; now and then one stays, or is missing."""
     rows: Rows = []
     step, price = 1, 500.0
     for key, at in keyed(draw, DAY):
@@ -58,7 +58,7 @@ def stocks(draw: random.Random) -> Rows:
 
 
 def glucose(draw: random.Random) -> Rows:
-    """Readings every five minutes, so many that some sessions are long enough to be printed."""
+    """Return readings every five minutes. Some sessions are long enough to be printed."""
     times, at = [], BEGINNING
     for _ in range(20_000):
         at += timedelta(minutes=40 if draw.random() < 0.0008 else 5)

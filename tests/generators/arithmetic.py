@@ -12,7 +12,7 @@ from matchrec.conditions.types import Kind
 def arithmetic(
     draw: st.DrawFn, kind: Kind, left: RunExpression, right: RunExpression
 ) -> Arithmetic:
-    """An operation on values of a kind."""
+    """Return an operation on values of a kind."""
     operator = draw(st.sampled_from(ArithmeticOperator))
     bits = 64 if kind is Kind.FLOATING else draw(st.sampled_from([8, 32, 64]))
     ansi, tries = draw(st.sampled_from([(False, False), (True, False), (True, True)]))

@@ -15,7 +15,7 @@ class Docstrings(Extension):
     """What mkdocstrings calls for every class and function."""
 
     def on_object(self, *, obj: Object, **_: Any) -> None:
-        """Puts Markdown in place of a docstring."""
+        """Put Markdown in place of a docstring."""
         sys.path.insert(0, str(ROOT))
         from tests.pages.sections import Value, as_markdown
 

@@ -188,7 +188,7 @@ def draw_now(panel: Axes, now: datetime) -> None:
 
 
 def without_zone(frame: DataFrame) -> DataFrame:
-    """Times as the clocks of the session show them, whatever the zone of this machine."""
+    """Return times as the clocks of the session show them, whatever the zone of this machine."""
     kinds = {name: "timestamp_ntz" if kind == "timestamp" else kind for name, kind in frame.dtypes}
     return frame.select(*(col(f"`{name}`").cast(kind).alias(name) for name, kind in kinds.items()))
 
@@ -216,12 +216,12 @@ def series_of(rows: Iterable[Row], pause: timedelta | None = None) -> Iterator[t
 
 
 def spans_of(matches: Iterable[Row], series: str) -> list[MatchSpan]:
-    """Where each match begins and ends."""
+    """Return where each match begins and ends."""
     return [span_of(match.asDict(), series) for match in matches]
 
 
 def span_of(match: dict[str, object], series: str) -> MatchSpan:
-    """Where a match begins and ends, as its page prints it or as Spark returns it."""
+    """Return where a match begins and ends, as its page prints it or as Spark returns it."""
     (first,) = (value for name, value in match.items() if re.match("first_", name))
     (last,) = (value for name, value in match.items() if re.match("last_", name))
     return MatchSpan(str(match[series]) if series in match else None, first, last)  # type: ignore[arg-type]

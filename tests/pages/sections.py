@@ -41,7 +41,7 @@ class Value(NamedTuple):
     default: str | None = None
 
     def __str__(self) -> str:
-        """What follows the name in a list, such as " (`int`, default `2`)"."""
+        """Return what follows the name in a list, such as " (`int`, default `2`)"."""
         parts = [
             f"`{self.type}`" if self.type else "",
             self.default and f"default `{self.default}`",

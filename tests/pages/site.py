@@ -35,7 +35,7 @@ WIDTH = 100
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """The files of `docs`, and those beside it that pages lead to."""
+    """Return the files of `docs`, and those beside it that pages lead to."""
     for path in (path for pattern in BESIDE for path in sorted(ROOT.glob(pattern))):
         place = path.relative_to(ROOT).as_posix()
         files.append(File.generated(config, place, abs_src_path=str(path)))
@@ -43,7 +43,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """The page with links that lead to the same files in the site, and without text for a clone."""
+    """Return the page with links to the files in the site, and without text for a clone."""
     sys.path.insert(0, str(ROOT))
     from tests.pages.reference import without_text
 
@@ -61,7 +61,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """Raises where a built page asks for a file that is not there, or has a long signature."""
+    """Raise where a built page asks for a file that is not there, or has a long signature."""
     for page in Path(config.site_dir).glob("**/index.html"):
         text = page.read_text(encoding="utf-8")
         for link in set(BUILT_LINK.findall(text)):
@@ -73,5 +73,5 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 
 def longest_line(signature: str) -> int:
-    """How many characters a reader sees in the longest line of some HTML."""
+    """Return how many characters a reader sees in the longest line of some HTML."""
     return max(map(len, html.unescape(TAG.sub("", signature)).splitlines()), default=0)

@@ -12,7 +12,7 @@ DATA = Path(__file__).parent.parent.parent / "sql_examples" / "data"
 
 
 def register_tables(spark: SparkSession) -> None:
-    """Makes each data file of the examples a view that has the file's name."""
+    """Make each data file of the examples a view that has the file's name."""
     for path in DATA.iterdir():
         if path.suffix != ".md":
             Table(path.stem, (path,), find_format(path)).register(spark)

@@ -46,7 +46,7 @@ def table(spark: SparkSession, random: Random, rows: int) -> DataFrame:
 
 
 def call(random: Random, *, ignores_nulls: bool) -> str:
-    """An aggregate over the rows of a variable or of all."""
+    """Return an aggregate over the rows of a variable or of all."""
     name = random.choice([*sorted(VALUES_OF_ROWS), *sorted(STATISTICS), "count", "count"])
     of = random.choice(["", "A.", "B.", "U."])
     column = random.choice(NUMBERS if name in STATISTICS else COLUMNS)

@@ -43,7 +43,11 @@ INTEGERS = st.sampled_from([None, 0, 1, 1, 2, 5, -3])
 def called(
     name: str, variable: str | None, columns: list[tuple[int, ...]], *, distinct: bool, so_far: bool
 ) -> Aggregated:
-    """An aggregate in a run condition. columns: by variable, what counts and what is added."""
+    """Return an aggregate in a run condition.
+
+    Args:
+        columns: for each variable, what says whether a row counts, and what is added.
+    """
     rows = tuple(
         (
             Collected(ReadValue(row[0], Kind.INTEGER), BOOLEAN),
@@ -61,7 +65,11 @@ def called(
 def aggregates(
     draw: st.DrawFn, names: list[str | None], variables: int, own: frozenset[str | None]
 ) -> RunExpression:
-    """An aggregate, compared. own: the names that have the current row, which may be left out."""
+    """Draw an aggregate that is compared.
+
+    Args:
+        own: the names of the variables that have the current row, which may be left out.
+    """
     name = draw(st.sampled_from(NAMES))
     width = 2 if name == "max_by" else 1
     column = st.integers(0, 1)

@@ -117,7 +117,7 @@ def expected_of(query: Query, rows: Rows) -> Outcome | str:
 def false_parts(
     query: Query, one: Ending, names: tuple[str, ...], word: frozenset[str]
 ) -> set[tuple[int | None, str, bool]]:
-    """What was not true of variables that would have brought a run nearer to a match."""
+    """Return what was not true of variables that would have brought a run nearer to a match."""
     return {(one.last, names[other], names[other] in word) for other in one.nearer}
 
 

@@ -88,7 +88,7 @@ def assert_agreement_in_pieces(query: Query, rows: Rows, step: int) -> None:
 
 
 def small_patterns() -> list[RowPattern]:
-    """All patterns of one operator over two atoms, quantified or not, alone and before a B."""
+    """Return patterns of one operator over two atoms, quantified or not, alone or before a B."""
     atoms = [Variable("A"), Variable("B"), Empty(), PartitionStart(), PartitionEnd()]
     bounds = [(0, None), (1, None), (0, 1), (2, None), (1, 2), (2, 3)]
     pairs = [
@@ -191,7 +191,7 @@ def test_random_partitions_in_pieces(data: st.DataObject, step: int) -> None:
 
 @st.composite
 def windows(draw: st.DrawFn, length: int) -> tuple[int, ...]:
-    """Where the window of each of so many rows ends: in order, none before its row."""
+    """Return where the window of each of so many rows ends: in order, none before its row."""
     ends: list[int] = []
     for row in range(length):
         ends.append(draw(st.integers(max([row, *ends[-1:]]), length)))
@@ -259,7 +259,7 @@ def navigations(names: list[str | None]) -> st.SearchStrategy[Navigation]:
 
 @st.composite
 def values(draw: st.DrawFn, names: list[str | None], kind: Kind, depth: int) -> RunExpression:
-    """A value of a kind over two integer and two floating columns."""
+    """Return a value of a kind over two integer and two floating columns."""
     choice = draw(st.integers(0, 3 if depth == 0 else 6))
     if choice == 0:
         constants = {
@@ -314,7 +314,7 @@ def run_dependent() -> st.SearchStrategy[tuple[Query, Rows]]:
 
 @st.composite
 def run_dependent_on(draw: st.DrawFn, plain: Query) -> tuple[Query, Rows]:
-    """A query with random conditions on the run, and rows."""
+    """Return a query with random conditions on the run, and rows."""
     names: list[str | None] = [None, *plain.variables, *plain.subsets]
     run_conditions = {
         name: draw(conditions(names)) for name in plain.variables if draw(st.integers(0, 3)) > 0

@@ -22,7 +22,7 @@ Call = tuple[Callable[..., Any], tuple[object, ...]]
 
 
 def drawn(draw: np.random.Generator) -> list[Call]:
-    """A call of each of these functions, over arrays of 0 to 40 rows."""
+    """Return a call of each of these functions, over arrays of 0 to 40 rows."""
     rows, mapped, matches = draw.integers(1, 30), draw.integers(0, 40), draw.integers(0, 9)
     links = np.arange(-1, mapped - 1, dtype=np.int32)
     links[draw.random(mapped) < 0.3] = -1

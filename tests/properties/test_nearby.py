@@ -53,7 +53,7 @@ READS = st.sampled_from([0, 0, -1, -1, 1, -2, 3]).map(lambda d: Navigation(physi
 
 @st.composite
 def values(draw: st.DrawFn, kind: Kind, depth: int) -> RunExpression:
-    """A value of a kind over two columns of each."""
+    """Return a value of a kind over two columns of each."""
     choice = draw(st.integers(0, 2 if depth == 0 else 6))
     if choice == 0:
         return Constant(draw(VALUES[kind]), kind)
@@ -94,7 +94,7 @@ Columns = dict[Kind, list[list[Value]]]
 
 @st.composite
 def rows(draw: st.DrawFn) -> list[Columns]:
-    """Partitions of two columns of each kind."""
+    """Return partitions of two columns of each kind."""
     sizes = draw(st.lists(st.integers(1, 6), min_size=1, max_size=4))
     return [
         {
@@ -106,7 +106,7 @@ def rows(draw: st.DrawFn) -> list[Columns]:
 
 
 def partitions_of(parts: list[Columns], bits: list[int]) -> Partitions:
-    """The partitions; bits: those that Spark has computed, by row."""
+    """Return the partitions; bits: those that Spark has computed, by row."""
     sizes = [len(part[Kind.INTEGER][0]) for part in parts]
     columns = {
         kind: [[one for part in parts for one in part[kind][i]] for i in range(2)] for kind in Kind
@@ -124,7 +124,7 @@ def partitions_of(parts: list[Columns], bits: list[int]) -> Partitions:
 
 
 def expected(part: Columns, row: int, condition: RunExpression) -> bool | str:
-    """Whether a condition is true of a row of a partition, or how it fails."""
+    """Return whether a condition is true of a row of a partition, or how it fails."""
     candidate = Candidate(row, (row,), ("A",), part, ("A",))
     try:
         return bool(candidate.value(condition))

@@ -64,7 +64,7 @@ def queries(draw: st.DrawFn) -> Query:
 
 
 def without(conditions: dict[str, RunExpression], names: set[str]) -> dict[str, RunExpression]:
-    """The conditions of other variables: tests of these tasks know words only."""
+    """Return the conditions of other variables: tests of these tasks know words only."""
     return {name: one for name, one in conditions.items() if name not in names}
 
 
@@ -115,7 +115,7 @@ def test_random_patterns_give_all_matches(data: st.DataObject) -> None:
 
 
 def every_word(asked: Query, rows: Rows) -> set[tuple[int, int, str]]:
-    """All matches with rows: partition, first row, variables."""
+    """Return all matches with rows: partition, first row, variables."""
     found = set()
     for number, partition in enumerate(rows.words):
         can_map, satisfies = may_of(asked, rows, number), satisfies_of(asked, rows, number)
@@ -128,5 +128,5 @@ def every_word(asked: Query, rows: Rows) -> set[tuple[int, int, str]]:
 
 
 def plain(word: str) -> str:
-    """A word without the brackets of exclusions."""
+    """Return a word without the brackets of exclusions."""
     return word.replace("[", "").replace("]", "")

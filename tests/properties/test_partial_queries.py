@@ -68,7 +68,7 @@ class Clause:
         )
 
     def text(self, key: str) -> str:
-        """The clause. key: the columns of PARTITION BY."""
+        """Return the clause. key: the columns of PARTITION BY."""
         query = self.query
         shown = ["TIMEOUT"] * query.timed_out + ["UNFINISHED"] * query.unfinished
         rows = f"{self.all_rows or 'ONE ROW PER MATCH'} SHOW {' AND '.join(shown)} MATCHES"

@@ -84,7 +84,7 @@ def test_the_first_matches_are_those_of_all(question: Question, most: int) -> No
 
 
 def numbered(run: Run) -> list[dict[str, Any]]:
-    """The rows of the result, by the names of their columns."""
+    """Return the rows of the result, by the names of their columns."""
     return [read_row(run.executable, row) for batch in run.batches() for row in batch.to_pylist()]
 
 

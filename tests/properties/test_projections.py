@@ -98,7 +98,7 @@ def equal_to(name: str, value: Value) -> Filter:
 
 
 def projections(batch: Batch, query: Query, random: Random) -> Iterator[Projection]:
-    """The count, and some of the subsets of columns; each with a filter or without."""
+    """Yield the count, and some of the subsets of columns; each with a filter or without."""
     names = batch.columns(query)
     subsets = list(chain.from_iterable(combinations(names, n) for n in range(1, len(names) + 1)))
     most = min(len(subsets), max(PROJECTIONS_A_QUERY, EXAMPLES // 100))
@@ -110,7 +110,7 @@ def projections(batch: Batch, query: Query, random: Random) -> Iterator[Projecti
 
 
 def constant(query: Query) -> str:
-    """The name of the last measure, which is the constant."""
+    """Return the name of the last measure, which is the constant."""
     return f"m{len(query.measures) - 1}"
 
 
@@ -122,7 +122,7 @@ def batch_of(seed: int) -> Batch:
 
 
 def as_texts(batch: Batch, query: Query, names: tuple[str, ...], row: Texts) -> Texts:
-    """The values of a row; doubles as Python writes them."""
+    """Return the values of a row; doubles as Python writes them."""
     kinds = dict(zip(batch.columns(query), types(batch, query), strict=True))
     return tuple(
         str(float(text)) if kinds.get(name) is Type.FLOATING and text is not None else text
@@ -131,7 +131,7 @@ def as_texts(batch: Batch, query: Query, names: tuple[str, ...], row: Texts) -> 
 
 
 def way_of(batch: Batch, query: Query, number: int) -> tuple[str, str]:
-    """An engine and a transport; the transport is Arrow where pandas refuses the query by name."""
+    """Return an engine and a transport: Arrow if pandas refuses the query, else either of them."""
     algorithm, transport = WAYS[number % len(WAYS)]
     return algorithm, "arrow" if has_interval(batch, query) else transport
 

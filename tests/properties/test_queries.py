@@ -49,7 +49,7 @@ MESSAGES = {
 
 
 def answers(batch: Batch) -> dict[Query, Answer]:
-    """The oracle's; without queries that take the reference matcher too long."""
+    """Return what the oracle finds. Queries that would take it too long are left out."""
     found = {}
     for query in batch.queries:
         with suppress(TooManyWords):
@@ -64,14 +64,14 @@ def types(batch: Batch, query: Query) -> list[Type | None]:
 
 
 def text_of(value: Value) -> str | None:
-    """A value as Spark casts it to a string; doubles as Python writes them."""
+    """Return a value as Spark casts it to a string; doubles as Python writes them."""
     if isinstance(value, bool):
         return str(value).lower()
     return None if value is None else str(value)
 
 
 def counted(batch: Batch, query: Query, rows: Result) -> Counter[tuple[str | None, ...]] | str:
-    """The rows as a multiset, doubles as Python writes them."""
+    """Return the rows as a multiset, doubles as Python writes them."""
     if isinstance(rows, str):
         return rows
     floating = [kind is Type.FLOATING for kind in types(batch, query)]
@@ -125,7 +125,7 @@ def partitions_without(failed: Answer, batch: Batch, prepared: Prepared) -> list
 
 
 def runs_of(run: Run, batch: Batch, found: Answer) -> list[Run]:
-    """The run over all partitions, and where some of them fail, over the others."""
+    """Return the run over all partitions. If some of them fail, add one over the others."""
     if not found.failures:
         return [run]
     return [run, replace(run, partitions=partitions_without(found, batch, run.prepared))]
@@ -138,9 +138,11 @@ def matched(
     respell: Callable[[str], str] = str,
     scope: RowScope = RowScope.SPARK,
 ) -> list[str]:
-    """Runs both algorithms over the batch: the queries on which one differs from the oracle.
+    """Run both algorithms over the batch, and return the queries on which one differs.
 
-    respell: another spelling of a query. scope: of conditions that Spark computes.
+    Args:
+        respell: returns another spelling of a query.
+        scope: the scope of the conditions that Spark computes.
     """
     texts = {query: respell(batch.text(query, "random_rows")) for query in found}
     with table(spark, batch, "random_rows"), settings(spark, **INTERPRETED):
@@ -166,7 +168,7 @@ def matched(
 
 
 def differs(batch: Batch, query: Query, found: Answer, results: list[Result]) -> str | None:
-    """How the rows, or the error, differ from the oracle's."""
+    """Return how the rows, or the error, differ from the oracle's."""
     if found.failures:
         message = results[0]
         known = [MESSAGES[kind] for kind in found.failures.values()]
@@ -193,7 +195,7 @@ def test_conditions_over_neighbours_may_be_the_workers(spark: SparkSession) -> N
 
 
 def has_interval(batch: Batch, query: Query) -> bool:
-    """Whether an interval crosses to the engine, which the pandas transport refuses by name."""
+    """Return whether a column is an interval, which the pandas transport refuses."""
     return "INTERVAL" in batch.text(query, "random_rows")
 
 

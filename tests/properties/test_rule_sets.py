@@ -40,12 +40,12 @@ SORTS = ("auto", "spark")
 
 
 def ascending(batch: Batch) -> Batch:
-    """The batch in an order that a rule set can have."""
+    """Return the batch in an order that a rule set can have."""
     return replace(batch, order=tuple(Order(one.column) for one in batch.order))
 
 
 def clause(batch: Batch, query: Query) -> str:
-    """The text of a query's clause from its measures on."""
+    """Return the text of a query's clause from its measures on."""
     text = batch.text(query, "t")
     return text[text.index("MEASURES") : text.rindex(") AS r")]
 
@@ -53,7 +53,7 @@ def clause(batch: Batch, query: Query) -> str:
 def rows_by_rule(
     found: matchrec.RuleMatches, copies: int = 1
 ) -> dict[str, list[tuple[str | None, ...]]]:
-    """All rows as text, in one job, of each of so many copies."""
+    """Return all rows as text, in one job, of each of so many copies."""
     frames = []
     for name in found.rules:
         frame = found.rule(name)
@@ -67,12 +67,12 @@ def rows_by_rule(
 
 
 def failures_of(found: matchrec.RuleMatches, copies: int = 1) -> list[Row]:
-    """The rule and the keys of each failure, of each of so many copies."""
+    """Return the rule and the keys of each failure, of each of so many copies."""
     return of_each_copy(found.errors.drop(KEY, "message"), copies)
 
 
 def failed_partitions(failures: list[Row], name: str) -> Counter[tuple[Any, ...]]:
-    """The keys of the partitions in which a rule failed."""
+    """Return the keys of the partitions in which a rule failed."""
     return Counter(tuple(row)[1:] for row in failures if row.rule == name)
 
 

@@ -75,7 +75,7 @@ def test_rules_give_what_is_decided_of_the_oracle(spark: SparkSession, seed: int
 
 
 def over_stream(events: DataFrame, rules: dict[str, str], algorithm: str) -> StreamedRules:
-    """The rules that can stream; the others are refused, and taken out."""
+    """Return the rules that can stream; the others are refused, and taken out."""
 
     def query(rows: DataFrame) -> matchrec.RuleMatches:
         how: Any = {"on_error": "keep", "options": matchrec.Options(algorithm=algorithm)}
@@ -92,7 +92,7 @@ def over_stream(events: DataFrame, rules: dict[str, str], algorithm: str) -> Str
 
 
 def come_out(streamed: StreamedRules, decided: Decided, random: Random) -> Iterator[pa.RecordBatch]:
-    """The rows of all rules, of events that come in random pieces, nearly in order."""
+    """Yield the rows of all rules, of events that come in random pieces, nearly in order."""
     for frame in streamed.buckets(random):
         near = [second + random.choice((0, 0, 700_000)) for second in times(frame)]
         events = frame.take(sorted(range(len(frame)), key=near.__getitem__))
@@ -121,7 +121,7 @@ def decided_of(streamed: StreamedRules, group: Group, frame: pd.DataFrame) -> De
 def expected(
     batch: Batch, query: Query, until: dict[tuple[Any, ...], int]
 ) -> Counter[tuple[str | None, ...]]:
-    """The rows of the oracle up to the first undecided starting row of each partition."""
+    """Return the rows of the oracle up to the first undecided starting row of each partition."""
     partitions = batch.partitions()
     rows = [
         tuple(map(text_of, row))

@@ -86,19 +86,19 @@ class Streams:
 
 
 def alternatives(query: Query, stream: list[Event]) -> list[Rows]:
-    """The rows of every way to choose among matches that are as good as each other."""
+    """Return the rows of every way to choose among matches that are as good as each other."""
     return [rows_of(query, one) for one in product(*non_overlapping(query, stream))]
 
 
 def rows_of(query: Query, found: Sequence[Selected]) -> Rows:
-    """What RETURN gives of some matches."""
+    """Return what RETURN gives of some matches."""
     return Counter(
         tuple(comparable(tree.value(match)) for _, tree in query.items) for match in found
     )
 
 
 def comparable(value: Value) -> float | str | None:
-    """A value, or Spark's text of it, as it is compared: all numbers as doubles."""
+    """Return a value, or Spark's text of it, as it is compared: all numbers as doubles."""
     try:
         return None if value is None else float(value)
     except ValueError:
@@ -114,7 +114,7 @@ class Batch(QueryBatch):
             self.drafts[one] = draft_query(one.plan(), InputColumns(NAMES), str)
 
     def linked(self, algorithm: str) -> dict[Asked, Executable]:
-        """The executables."""
+        """Return the executables."""
         wanted = dict.fromkeys(c for draft in self.drafts.values() for c in draft.columns())
         fields = self.columns(tuple(wanted)).schema.fields
         types = {c: to_value_type(f.dataType) for c, f in zip(wanted, fields, strict=False)}
@@ -122,7 +122,7 @@ class Batch(QueryBatch):
 
 
 def found_rows(spark: SparkSession, asked: Sequence[Asked], random: Random) -> Found:
-    """What each engine finds, for queries with the same partitions."""
+    """Return what each engine finds, for queries with the same partitions."""
     batch = Batch(spark, asked)
     linked = {algorithm: batch.linked(algorithm) for algorithm in ALGORITHMS}
     prepared = batch.prepared(linked[ALGORITHMS[0]].values())
@@ -135,7 +135,7 @@ def found_rows(spark: SparkSession, asked: Sequence[Asked], random: Random) -> F
 
 
 def by_stream(rows: Result) -> list[Rows]:
-    """The rows of each stream; the first column is its number."""
+    """Return the rows of each stream; the first column is its number."""
     found: list[Rows] = [Counter() for _ in range(STREAMS_A_BATCH)]
     for number, *values in rows:
         found[int(number)][tuple(map(comparable, values))] += 1
@@ -143,7 +143,7 @@ def by_stream(rows: Result) -> list[Rows]:
 
 
 def difference(asked: Asked, streams: Streams, rows: Result) -> str | None:
-    """The shortest stream for which the rows are none of the right ones."""
+    """Return the shortest stream for which the rows are none of the right ones."""
     if isinstance(rows, str):
         return f"{asked.query}\n{rows}"
     wrong = [
@@ -212,7 +212,7 @@ WAYS = (
 
 
 def names(query: Query, found: Selected) -> str:
-    """The numbers of the events of each variable."""
+    """Return the numbers of the events of each variable."""
     return "; ".join(
         " ".join(str(event["n"]) for event in found[one.variable]) for one in query.positive
     )

@@ -401,7 +401,7 @@ def check(
     shapes: st.SearchStrategy[Shape],
     most_rows: int,
 ) -> None:
-    """Random cases of one kind; there are many kinds, so each has a part of the examples."""
+    """Check random cases of one kind. There are many kinds, so each has a part of the examples."""
 
     @settings(random_examples, max_examples=max(EXAMPLES // 8, 1))
     @given(

@@ -60,7 +60,10 @@ def found_of(asked: SelectionQuery, rows: WindowedRows, capacity: Capacity) -> O
 
 
 def expected_of(asked: SelectionQuery, rows: WindowedRows) -> Outcome:
-    """Of starting rows without a match only: which of its matches one comes to is a choice."""
+    """Return what is expected of the starting rows without a match.
+
+    Which of its matches another starting row finds is a choice of the search.
+    """
     came: Counter[int] = Counter()
     ended: Counter[tuple[int | None, str]] = Counter()
     begun = []

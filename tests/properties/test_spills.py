@@ -104,7 +104,7 @@ original_sort_tables = spilling.sort_tables
 def spills(spark: SparkSession) -> Iterator[Counter[int]]:
     """Make batches small, and count the files that are written on Sail, by their level."""
     levels: Counter[int] = Counter()
-    put = spilling.Spills.put
+    put = spilling.Spills.add_to_level
 
     def put_and_count(self: spilling.Spills, spill: object, level: int) -> None:
         """Write a file, and count it."""
@@ -116,7 +116,7 @@ def spills(spark: SparkSession) -> Iterator[Counter[int]]:
         spark.conf.set(ROWS_A_BATCH_OF_SPARK, str(ROWS_A_BATCH))
     with (
         patch.multiple(spilling, SPILLS_A_MERGE=3, sort_tables=sort_small_batches),
-        patch.object(spilling.Spills, "put", put_and_count),
+        patch.object(spilling.Spills, "add_to_level", put_and_count),
     ):
         yield levels
     if usual_size is not None:

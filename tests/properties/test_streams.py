@@ -60,7 +60,7 @@ def test_streams_give_what_is_decided_of_the_oracle(spark: SparkSession, seed: i
 
 
 def expected(batch: Batch, query: Query, run: StreamRun) -> Counter[tuple[str | None, ...]]:
-    """The rows of the oracle up to the first undecided starting row of each partition."""
+    """Return the rows of the oracle up to the first undecided starting row of each partition."""
     keys = run.prepared.columns[build_row_column("`k`")].filter(run.prepared.starts)
     rows = []
     partitions = batch.partitions()

@@ -72,7 +72,7 @@ class MarkedClause:
     has_window: bool
 
     def text(self, key: str) -> str:
-        """The clause. key: the columns of PARTITION BY."""
+        """Return the clause. key: the columns of PARTITION BY."""
         pattern = str(self.query.pattern)
         pattern = pattern.replace(f"{{{LOW},", "{:low,").replace(f",{HIGH}}}", ",:high}")
         window = ":length" if self.has_window else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import chain, starmap
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -52,8 +52,11 @@ IN_A_MATCH = ("count", "sum", "min", "max", "first", "last")
 
 
 @dataclass(frozen=True)
-class Asked:
-    """An aggregate `over` all matches of one of a match, of the rows of a variable."""
+class CarriedAggregate:
+    """An aggregate over all matches of an aggregate of each match, such as `sum(count(A.x))`.
+
+    The inner one is over the rows that a match maps to the variable.
+    """
 
     over: str
     inside: str
@@ -61,8 +64,8 @@ class Asked:
     kind: Kind
     column: int | None
 
-    def value(self, values: list[Value]) -> Value:
-        """What a match has, by the values of its rows of the variable, in order."""
+    def compute_for_match(self, values: list[Value]) -> Value:
+        """Return the inner aggregate of a match, given the values of its rows of the variable."""
         known = [value for value in values if value is not None]
         if self.inside == "count":
             return len(values if self.column is None else known)
@@ -72,9 +75,9 @@ class Asked:
             return None
         return {"sum": sum, "min": min, "max": max}[self.inside](known)  # type: ignore[operator]
 
-    def over_matches(self, found: list[Value]) -> Value:
-        """What all matches have together."""
-        known = [one for one in found if one is not None]
+    def compute_over_matches(self, values: list[Value]) -> Value:
+        """Return the outer aggregate, given the inner one of each match."""
+        known = [value for value in values if value is not None]
         if self.over == "count":
             return len(known)
         if not known:
@@ -83,155 +86,195 @@ class Asked:
 
 
 @st.composite
-def aggregates(draw: st.DrawFn, query: SelectionQuery) -> Asked:
-    """Any that is carried."""
+def carried_aggregates(draw: st.DrawFn, query: SelectionQuery) -> CarriedAggregate:
+    """Draw an aggregate that a search can carry along its runs."""
     over = draw(st.sampled_from(["count", "sum", "min", "max"]))
     inside = draw(st.sampled_from(IN_A_MATCH))
     assume(over != "sum" or inside not in ("min", "max"))
     kind = draw(st.sampled_from(Kind))
     column = None if inside == "count" and draw(st.booleans()) else draw(st.integers(0, 1))
     variable = draw(st.sampled_from([None, *query.members]))
-    return Asked(over, inside, variable, kind, column)
+    return CarriedAggregate(over, inside, variable, kind, column)
 
 
-def columns_of(asked: list[Asked], rows: Rows, partitions: Partitions) -> Partitions:
-    """The partitions with a column for each aggregate, as a worker makes it."""
+def add_columns(
+    aggregates: list[CarriedAggregate], rows: Rows, partitions: Partitions
+) -> Partitions:
+    """Return the partitions with a column for each aggregate, as a worker makes it."""
     values, valid = [], []
-    for one in asked:
+    for aggregate in aggregates:
         column = [None] * partitions.rows
-        if one.column is not None:
-            column = list(rows.columns[one.kind][one.column])
-        present = [value is not None for value in column]
+        if aggregate.column is not None:
+            column = list(rows.columns[aggregate.kind][aggregate.column])
         numbers = np.array([value or 0 for value in column], np.float64)
-        if is_added(one) and one.kind is Kind.FLOATING:
+        if is_added(aggregate) and aggregate.kind is Kind.FLOATING:
             values.append(numbers.view(np.int64))
         else:  # halves are ordered as whole numbers are
-            values.append((numbers * (1 if is_added(one) else 2)).astype(np.int64))
-        valid.append(present)
-    own = [place + 1 for place, one in enumerate(asked) if one.column is not None]
-    count = max(own, default=0)
+            values.append((numbers * (1 if is_added(aggregate) else 2)).astype(np.int64))
+        valid.append([value is not None for value in column])
+    with_column = [index for index, item in enumerate(aggregates, 1) if item.column is not None]
+    count = max(with_column, default=0)
     shape = count, partitions.rows
     added = np.array(values[:count], np.int64).reshape(shape)
-    known = np.array(valid[:count], np.bool_).reshape(shape)
+    added_valid = np.array(valid[:count], np.bool_).reshape(shape)
     return replace(
         partitions,
         columns=np.concatenate([partitions.columns, added]),
-        valid=np.concatenate([partitions.valid, known]),
+        valid=np.concatenate([partitions.valid, added_valid]),
     )
 
 
-def is_added(one: Asked) -> bool:
-    """Whether the numbers of the column count, and not only their order."""
-    return one.inside != "count" and (one.over == "sum" or one.inside == "sum")
+def is_added(aggregate: CarriedAggregate) -> bool:
+    """Return whether the numbers of the column are added up, so that more than order counts."""
+    return aggregate.inside != "count" and (aggregate.over == "sum" or aggregate.inside == "sum")
 
 
-def total_of(place: int, one: Asked, query: SelectionQuery) -> Total:
+def make_total(index: int, aggregate: CarriedAggregate, query: SelectionQuery) -> Total:
+    """Return an aggregate as a task has it. Its column, if it has one, has the same index."""
     names = query.variables
-    members = query.members[one.variable] if one.variable else names
+    members = query.members[aggregate.variable] if aggregate.variable else names
     ids = frozenset(names.index(member) for member in members)
-    values = None if one.column is None else place
-    floats = is_added(one) and one.kind is Kind.FLOATING
-    return Total(one.over, one.inside, ids, values, floats)
+    column = None if aggregate.column is None else index
+    floats = is_added(aggregate) and aggregate.kind is Kind.FLOATING
+    return Total(aggregate.over, aggregate.inside, ids, column, floats)
 
 
-def numbers_of(words: IntArray) -> int:
+def read_number(words: IntArray) -> int:
+    """Return a number of 128 bits, given its low and high word."""
     low, high = int(words[0]) % 2**64, int(words[1])
     return low + high * 2**64
 
 
-def answer(
-    place: int, one: Asked, words: IntArray, rows: Rows, numbers: IntArray | None = None
+def read_total(
+    index: int,
+    aggregate: CarriedAggregate,
+    words: IntArray,
+    rows: Rows,
+    numbers: IntArray | None = None,
 ) -> Value:
-    """What a group's words say of an aggregate. numbers: of the rows that were searched."""
-    at = kernel.locate_total(place)
-    known, value = words[at + kernel.KNOWN :], words[at + kernel.VALUE :]
-    if one.over == "count":
-        return numbers_of(known)
-    if numbers_of(known) == 0:
+    """Return the value that a group has for an aggregate.
+
+    Args:
+        index: the index of the aggregate.
+        aggregate: the aggregate.
+        words: what the search knows of the group.
+        rows: all rows.
+        numbers: for each row that was searched, its number among `rows`; None if all were.
+    """
+    begin = kernel.locate_total(index)
+    known_matches, value = words[begin + kernel.KNOWN :], words[begin + kernel.VALUE :]
+    if aggregate.over == "count":
+        return read_number(known_matches)
+    if read_number(known_matches) == 0:
         return None
-    floats = one.kind is Kind.FLOATING and one.inside != "count"
-    if one.over == "sum":
-        return float(value[2:3].view(np.float64)[0]) if floats else numbers_of(value)
-    if one.inside == "count" or one.inside == "sum":
+    floats = aggregate.kind is Kind.FLOATING and aggregate.inside != "count"
+    if aggregate.over == "sum":
+        return float(value[2:3].view(np.float64)[0]) if floats else read_number(value)
+    if aggregate.inside == "count" or aggregate.inside == "sum":
         return float(value[:1].view(np.float64)[0]) if floats else int(value[0])
-    assert one.column is not None
+    assert aggregate.column is not None
     row = int(value[kernel.ROW])
-    return rows.columns[one.kind][one.column][row if numbers is None else int(numbers[row])]
+    column = rows.columns[aggregate.kind][aggregate.column]
+    return column[row if numbers is None else int(numbers[row])]
 
 
-def expected(
-    asked: list[Asked], found: list[Found], rows: Rows, grouped: Grouping, query: SelectionQuery
-) -> dict[int, tuple[Value, ...]]:
-    """By group: the number of its matches, then the aggregates."""
+# For each group, the number of its matches, then the aggregates over them.
+GroupTotals = dict[int, tuple[Value, ...]]
+
+
+def compute_totals(
+    aggregates: list[CarriedAggregate],
+    matches: list[Found],
+    rows: Rows,
+    grouped: Grouping,
+    query: SelectionQuery,
+) -> GroupTotals:
+    """Return the totals over the matches of the slow matcher."""
     groups: dict[int, list[Found]] = defaultdict(list)
-    for one in found:
-        mapped = [row for row, _ in one[3]]
-        ends = {Grouping.START: mapped[0], Grouping.END: mapped[-1]}
-        groups[ends.get(grouped, one[0])].append(one)
+    for match in matches:
+        partition, _, _, mapped = match
+        group_keys = {Grouping.START: mapped[0][0], Grouping.END: mapped[-1][0]}
+        groups[group_keys.get(grouped, partition)].append(match)
 
-    def of(aggregate: Asked, match: Found) -> Value:
+    def compute_for_match(aggregate: CarriedAggregate, match: Found) -> Value:
         names = query.members[aggregate.variable] if aggregate.variable else query.variables
         taken = [row for row, name in match[3] if name in names]
         if aggregate.column is None:
-            return aggregate.value([0] * len(taken))
+            return aggregate.compute_for_match([0] * len(taken))
         column = rows.columns[aggregate.kind][aggregate.column]
-        return aggregate.value([column[row] for row in taken])
+        return aggregate.compute_for_match([column[row] for row in taken])
 
     return {
         group: (
-            len(matches),
-            *(one.over_matches([of(one, match) for match in matches]) for one in asked),
+            len(members),
+            *(
+                item.compute_over_matches([compute_for_match(item, match) for match in members])
+                for item in aggregates
+            ),
         )
-        for group, matches in groups.items()
+        for group, members in groups.items()
     }
 
 
-def found_by_engine(
-    asked: list[Asked],
+def search_totals(
+    aggregates: list[CarriedAggregate],
     query: SelectionQuery,
     rows: WindowedRows,
     grouped: Grouping,
     capacity: Capacity,
-) -> dict[int, tuple[Value, ...]]:
-    """The totals of each group, as the engine says them."""
-    own = asking(asked, query, grouped)
-    partitions = columns_of(asked, rows.rows, rows.partitions(query.variables))
+) -> GroupTotals:
+    """Return the totals of each group, as the engine says them."""
+    totals_task = make_totals_task(aggregates, query, grouped)
+    partitions = add_columns(aggregates, rows.rows, rows.partitions(query.variables))
     algorithm = SearchAlgorithm("breadth_first", capacity)
-    assert SearchAlgorithm("backtracking").find_obstacle(own)
-    (matches,) = algorithm.choose(own).search(own, partitions)
-    return dict(starmap(row_of(asked, rows.rows, matches, grouped), enumerate(matches.start)))
+    assert SearchAlgorithm("backtracking").find_obstacle(totals_task)
+    (matches,) = algorithm.choose(totals_task).search(totals_task, partitions)
+    if not matches.count:
+        return {}
+    assert matches.totals is not None
+    group_of_match = matches.partition if grouped is Grouping.PARTITION else matches.start
+    return {
+        int(group): read_group(aggregates, words, rows.rows)
+        for group, words in zip(group_of_match, matches.totals, strict=True)
+    }
 
 
-def asking(asked: list[Asked], query: SelectionQuery, grouped: Grouping) -> Task:
-    """The task of a query with its totals."""
-    totals = tuple(total_of(place, one, query) for place, one in enumerate(asked))
-    return replace(carried(query, grouped), totals=TaskTotals(totals, grouped))
+def read_group(
+    aggregates: list[CarriedAggregate], words: IntArray, rows: Rows, numbers: IntArray | None = None
+) -> tuple[Value, ...]:
+    """Return the number of matches of a group, and its totals. The arguments: see `read_total`."""
+    totals = (
+        read_total(index, aggregate, words, rows, numbers)
+        for index, aggregate in enumerate(aggregates)
+    )
+    return (read_number(words), *totals)
 
 
-def carried(query: SelectionQuery, grouped: Grouping = Grouping.PARTITION) -> Task:
-    """The task of a query whose matches are not built. Raises NotCarriedError."""
+def make_totals_task(
+    aggregates: list[CarriedAggregate], query: SelectionQuery, grouped: Grouping
+) -> Task:
+    """Return the task of a query with its totals."""
+    totals = tuple(make_total(index, item, query) for index, item in enumerate(aggregates))
+    return replace(make_carrying_task(query, grouped), totals=TaskTotals(totals, grouped))
+
+
+def make_carrying_task(query: SelectionQuery, grouped: Grouping = Grouping.PARTITION) -> Task:
+    """Return the task of a query whose matches are not built.
+
+    Raises:
+        MustBuildMatchesError: no search can carry aggregates over the matches of the query.
+    """
     return end_runs_at_absent_rows(find_each_match_once(task(query), grouped))
 
 
-def row_of(asked: list[Asked], rows: Rows, matches: Matches, grouped: Grouping):  # type: ignore[no-untyped-def]
-    def of(place: int, row: int) -> tuple[int, tuple[Value, ...]]:
-        assert matches.totals is not None
-        words = matches.totals[place]
-        group = int(matches.partition[place]) if grouped is Grouping.PARTITION else int(row)
-        return group, (
-            numbers_of(words),
-            *(answer(number, one, words, rows) for number, one in enumerate(asked)),
-        )
-
-    return of
-
-
-def copied(rows: WindowedRows) -> WindowedRows:
-    """The partitions, many times over."""
-    own = rows.rows
-    columns = {kind: tuple(one * COPIES for one in of) for kind, of in own.columns.items()}
+def copy_partitions(rows: WindowedRows) -> WindowedRows:
+    """Return the partitions `COPIES` times, one after the other."""
+    columns = {
+        kind: tuple(column * COPIES for column in columns_of_kind)
+        for kind, columns_of_kind in rows.rows.columns.items()
+    }
     ends = None if rows.window_end is None else rows.window_end * COPIES
-    return WindowedRows(Rows(own.words * COPIES, columns), ends)
+    return WindowedRows(Rows(rows.rows.words * COPIES, columns), ends)
 
 
 @pytest.mark.night  # compiles searches of its own
@@ -265,26 +308,26 @@ def test_random_totals(selection: EventSelection, grouped: Grouping, depends_on_
     ) -> None:
         query, rows = case
         try:
-            carried(query)
+            make_carrying_task(query)
         except MustBuildMatchesError:
             assume(False)
-        asked = data.draw(st.lists(aggregates(query), max_size=3))
+        aggregates = data.draw(st.lists(carried_aggregates(query), max_size=3))
         reference = run_reference(query, rows)
         if isinstance(reference, tuple):
             with pytest.raises(RunFailure):
-                found_by_engine(asked, query, rows, grouped, capacity)
+                search_totals(aggregates, query, rows, grouped, capacity)
             return
-        wanted = expected(asked, reference, rows.rows, grouped, query)
-        assert found_by_engine(asked, query, rows, grouped, capacity) == wanted
-        often, size = copied(rows), len(rows.rows.words)
-        if grouped is not Grouping.PARTITION:
-            size = rows.offsets[-1]
-        many = {
-            group + copy * size: values
-            for group, values in wanted.items()
+        expected = compute_totals(aggregates, reference, rows.rows, grouped, query)
+        assert search_totals(aggregates, query, rows, grouped, capacity) == expected
+        is_by_partition = grouped is Grouping.PARTITION
+        groups_per_copy = len(rows.rows.words) if is_by_partition else rows.offsets[-1]
+        expected_of_copies = {
+            group + copy * groups_per_copy: values
+            for group, values in expected.items()
             for copy in range(COPIES)
         }
-        assert found_by_engine(asked, query, often, grouped, capacity) == many
+        copies = copy_partitions(rows)
+        assert search_totals(aggregates, query, copies, grouped, capacity) == expected_of_copies
 
     agree()
 
@@ -313,65 +356,75 @@ def test_a_stream_gives_the_groups_of_the_whole(
 ) -> None:
     query, rows = case
     try:
-        carried(query, Grouping.END)
+        make_carrying_task(query, Grouping.END)
     except MustBuildMatchesError:
         assume(False)
-    asked = data.draw(st.lists(aggregates(query), max_size=3))
+    aggregates = data.draw(st.lists(carried_aggregates(query), max_size=3))
     reference = run_reference(query, rows)
     assume(isinstance(reference, list))
     assert isinstance(reference, list)
-    wanted = expected(asked, reference, rows.rows, Grouping.END, query)
-    assert found_in_pieces(asked, query, rows, pieces) == wanted
+    expected = compute_totals(aggregates, reference, rows.rows, Grouping.END, query)
+    assert search_in_pieces(aggregates, query, rows, pieces) == expected
 
 
-def found_in_pieces(
-    asked: list[Asked], query: SelectionQuery, rows: WindowedRows, pieces: list[tuple[int, bool]]
-) -> dict[int, tuple[Value, ...]]:
-    """What a search says that stops and goes on, each group once."""
-    own = asking(asked, query, Grouping.END)
-    partitions = columns_of(asked, rows.rows, rows.partitions(query.variables))
-    found: dict[int, tuple[Value, ...]] = {}
-    for partition, first in enumerate(partitions.starts[:-1].tolist()):
-        whole = one_partition(partitions, partition)
-        registers = compile_task(own, whole.integers).registers
-        state, come = make_empty_state(registers, count_node_columns(own)), 0
-        for size, clock in (*pieces, (whole.rows, True)):
-            come = min(whole.rows, come + size)
-            numbers = np.concatenate([state.numbers, np.arange(state.done, come)])
-            call = call_of(own, whole, numbers, (len(state.numbers), come, clock))
-            matches, (then, _) = matches_and_answer(own, state, ranked_anew(call, own))
-            for row, words in chain.from_iterable(map(groups_of, matches)):
-                number = first + int(numbers[row])
-                assert number not in found
-                found[number] = (
-                    numbers_of(words),
-                    *(
-                        answer(at, one, words, rows.rows, first + numbers)
-                        for at, one in enumerate(asked)
-                    ),
-                )
-            state = through_bytes(then)
+def search_in_pieces(
+    aggregates: list[CarriedAggregate],
+    query: SelectionQuery,
+    rows: WindowedRows,
+    pieces: list[tuple[int, bool]],
+) -> GroupTotals:
+    """Return the totals of a search whose rows come in pieces. It must return each group once.
+
+    Args:
+        aggregates: the aggregates.
+        query: the query.
+        rows: all rows.
+        pieces: for each piece, how many rows come, and whether windows end by the clock.
+    """
+    totals_task = make_totals_task(aggregates, query, Grouping.END)
+    partitions = add_columns(aggregates, rows.rows, rows.partitions(query.variables))
+    totals: GroupTotals = {}
+    for partition, first_row in enumerate(partitions.starts[:-1].tolist()):
+        all_rows = one_partition(partitions, partition)
+        registers = compile_task(totals_task, all_rows.integers).registers
+        state = make_empty_state(registers, count_node_columns(totals_task))
+        arrived = 0
+        for size, clock in (*pieces, (all_rows.rows, True)):
+            arrived = min(all_rows.rows, arrived + size)
+            numbers = np.concatenate([state.numbers, np.arange(state.done, arrived)])
+            call = call_of(totals_task, all_rows, numbers, (len(state.numbers), arrived, clock))
+            ranked_call = rank_anew(call, totals_task)
+            chunks, (next_state, _) = matches_and_answer(totals_task, state, ranked_call)
+            for row, words in chain.from_iterable(map(list_groups, chunks)):
+                number = first_row + int(numbers[row])
+                assert number not in totals
+                totals[number] = read_group(aggregates, words, rows.rows, first_row + numbers)
+            state = through_bytes(next_state)
         assert state.is_idle
-    return found
+    return totals
 
 
-def groups_of(matches: Matches) -> Iterator[tuple[int, IntArray]]:
-    """The rows with which matches end, and what is known of those of each."""
+def list_groups(matches: Matches) -> Iterator[tuple[int, IntArray]]:
+    """Yield the row with which the matches of each group end, and what is known of the group."""
     if matches.count:
         assert matches.totals is not None
         yield from zip(matches.start.tolist(), matches.totals, strict=True)
 
 
-def ranked_anew(call: SearchCall, own: Task) -> SearchCall:
-    """The call with other ranks of what is only compared, as each call has ranks of its own."""
-    assert own.totals is not None
+def rank_anew(call: SearchCall, totals_task: Task) -> SearchCall:
+    """Return the call with other ranks, in the same order, of values that are only compared.
+
+    Each call of a stream has ranks of its own.
+    """
+    assert totals_task.totals is not None
+    totals = totals_task.totals.asked
     columns = call.partitions.columns.copy()
-    last = max((one.values for one in own.totals.aggregates if one.values is not None), default=-1)
+    last = max((total.values for total in totals if total.values is not None), default=-1)
     begin = len(columns) - 1 - last
-    for one in own.totals.aggregates:
-        if one.is_row_value and one.values is not None:
-            ranks = np.unique(columns[begin + one.values], return_inverse=True)[1]
-            columns[begin + one.values] = ranks - 3
+    for total in totals:
+        if total.is_row_value and total.values is not None:
+            ranks = np.unique(columns[begin + total.values], return_inverse=True)[1]
+            columns[begin + total.values] = ranks - 3
     return replace(call, partitions=replace(call.partitions, columns=columns))
 
 
@@ -379,21 +432,21 @@ def test_ways_that_map_rows_alike_are_carried_as_one() -> None:
     ambiguous = ("A+ A+", "(A | B)* A*", "A+ B? A+", "(A | A B) B?")
     for text in ambiguous:
         with pytest.raises(MustBuildMatchesError):
-            carried(query_of(text, EventSelection.SKIP_TILL_NEXT_MATCH))
-        carried(query_of(text, EventSelection.SKIP_TILL_ANY_MATCH))
+            make_carrying_task(query_of(text, EventSelection.SKIP_TILL_NEXT_MATCH))
+        make_carrying_task(query_of(text, EventSelection.SKIP_TILL_ANY_MATCH))
     many_sets = query_of("A+ (A | B)* A" + " (A | B)" * 9, EventSelection.SKIP_TILL_ANY_MATCH)
     with pytest.raises(MustBuildMatchesError):
-        carried(many_sets)
+        make_carrying_task(many_sets)
     for text in ("A+", "A | B", "A* B*", "A? A", "(A+ B?)+", "PERMUTE(A, B, C)", "(A | B)+ C"):
-        asked = task(query_of(text, EventSelection.SKIP_TILL_ANY_MATCH))
-        assert find_each_match_once(asked, Grouping.PARTITION) is asked
+        unchanged = task(query_of(text, EventSelection.SKIP_TILL_ANY_MATCH))
+        assert find_each_match_once(unchanged, Grouping.PARTITION) is unchanged
 
 
 @pytest.mark.slow  # compiles a search of its own
 def test_counts_of_more_than_64_bits_are_exact() -> None:
     for rows in (40, 63, 64, 65, 100, 126):
-        counted = found_by_engine(
-            [Asked("sum", "count", "A", Kind.INTEGER, None)],
+        counted = search_totals(
+            [CarriedAggregate("sum", "count", "A", Kind.INTEGER, None)],
             query_of("A+", EventSelection.SKIP_TILL_ANY_MATCH),
             plain_rows(" ".join("A" * rows)),
             Grouping.PARTITION,

@@ -1,4 +1,4 @@
-"""Contiguous searches over rows that come little by little: each match as soon as it is decided."""
+"""Contiguous searches over rows that arrive in pieces find each match as soon as it is decided."""
 
 from __future__ import annotations
 
@@ -43,63 +43,75 @@ random_examples = settings(
 )
 
 
-def in_pieces(
-    algorithm: SearchAlgorithm, asked: Query, rows: Rows, sizes: list[int]
-) -> tuple[list[tuple[int, int, int, str]], list[int]]:
-    """The matches of partitions whose rows come so many at a time, and their first undecided rows.
-
-    Of each further partition the sizes come in turn from a later one on. Windows end where they do
-    among all rows, whether these are here or not, as if by the clock.
-    """
-    task, seen = asked.task(), find_lookaround(asked.task(), len(rows.columns[Kind.INTEGER]), ())
-    assert seen is not None
-    come = [Come(len(words)) for words in rows.words]
-    found: list[tuple[int, int, int, str]] = []
-    for call in range(len(sizes) + 1):
-        for place, one in enumerate(come):
-            one.here += sizes[(call + place) % len(sizes)] if call < len(sizes) else one.length
-            one.here = min(one.here, one.length)
-        parts = [rows.part(p, one.begin, one.here) for p, one in enumerate(come)]
-        known = joined(parts).partitions(asked.variables)
-        edges = [max(0, one.here - one.begin - seen.after) for one in come]
-        edge, start = (
-            known.starts[:-1] + np.array(places, np.int64)
-            for places in (edges, [one.start for one in come])
-        )
-        number = np.array([one.number for one in come], np.int64)
-        frontier = Frontier(start, edge, edge, number, np.zeros(len(come), np.int64))
-        partitions = replace(known, frontier=frontier)
-        matches = [
-            m
-            for chunk in search(algorithm, task, partitions)
-            for m in listed(chunk, asked.variables)
-        ]
-        for p, number, at, word in matches:
-            found.append(
-                (p, number, rows.offsets[p] + come[p].begin + at - int(known.starts[p]), word)
-            )
-        assert partitions.frontier is not None
-        for p, one in enumerate(come):
-            one.number = int(partitions.frontier.number[p])
-            start = int(partitions.frontier.start[p] - known.starts[p])
-            gone = max(start - max(1, seen.before), 0)
-            one.begin, one.start = one.begin + gone, start - gone
-    return sorted(found), [one.begin + one.start for one in come]
+PieceMatch = tuple[int, int, int, str]  # partition, match number, first row, variables
 
 
 @dataclass
-class Come:
-    """How much of a partition has come, from where on it is kept, and how far its search is."""
+class Arrival:
+    """How much of a partition has arrived, and how far its search is."""
 
-    length: int
-    here: int = 0
-    begin: int = 0
-    start: int = 0
-    number: int = 0
+    length: int  # how many rows the partition will have
+    arrived: int = 0  # how many of them have arrived
+    begin: int = 0  # the first row that is kept
+    start: int = 0  # the row at which the search goes on, counted from `begin`
+    number: int = 0  # how many matches were found
 
 
-def joined(parts: list[Rows]) -> Rows:
-    """Partitions one after the other."""
+def search_in_pieces(
+    algorithm: SearchAlgorithm, asked: Query, rows: Rows, sizes: list[int]
+) -> tuple[list[PieceMatch], list[int]]:
+    """Return the matches of partitions whose rows arrive in pieces, and what is undecided.
+
+    Windows end where they do among all rows, whether these have arrived or not, as if by the clock.
+
+    Args:
+        algorithm: the algorithm of the search.
+        asked: the query.
+        rows: all rows.
+        sizes: how many rows arrive at a time. For each further partition, the sizes begin one
+            later, and go round.
+
+    Returns:
+        The matches, and for each partition the first starting row that is undecided.
+    """
+    task = asked.task()
+    lookaround = find_lookaround(task, len(rows.columns[Kind.INTEGER]), ())
+    assert lookaround is not None
+    arrivals = [Arrival(len(words)) for words in rows.words]
+    found: list[PieceMatch] = []
+    for call in range(len(sizes) + 1):
+        for partition, arrival in enumerate(arrivals):
+            is_last_call = call == len(sizes)
+            size = arrival.length if is_last_call else sizes[(call + partition) % len(sizes)]
+            arrival.arrived = min(arrival.arrived + size, arrival.length)
+        parts = [
+            rows.part(partition, arrival.begin, arrival.arrived)
+            for partition, arrival in enumerate(arrivals)
+        ]
+        known = join_partitions(parts).partitions(asked.variables)
+        edges = [max(0, arrival.arrived - arrival.begin - lookaround.after) for arrival in arrivals]
+        edge = known.starts[:-1] + np.array(edges, np.int64)
+        start = known.starts[:-1] + np.array([arrival.start for arrival in arrivals], np.int64)
+        number = np.array([arrival.number for arrival in arrivals], np.int64)
+        frontier = Frontier(start, edge, edge, number, np.zeros(len(arrivals), np.int64))
+        partitions = replace(known, frontier=frontier)
+        for chunk in search(algorithm, task, partitions):
+            for partition, match_number, row, word in listed(chunk, asked.variables):
+                row_in_part = row - int(known.starts[partition])
+                first_row = rows.offsets[partition] + arrivals[partition].begin + row_in_part
+                found.append((partition, match_number, first_row, word))
+        assert partitions.frontier is not None
+        for partition, arrival in enumerate(arrivals):
+            arrival.number = int(partitions.frontier.number[partition])
+            new_start = int(partitions.frontier.start[partition] - known.starts[partition])
+            dropped = max(new_start - max(1, lookaround.before), 0)
+            arrival.begin += dropped
+            arrival.start = new_start - dropped
+    return sorted(found), [arrival.begin + arrival.start for arrival in arrivals]
+
+
+def join_partitions(parts: list[Rows]) -> Rows:
+    """Return partitions one after the other."""
     columns = {
         kind: tuple(
             tuple(value for part in parts for value in part.columns[kind][i])
@@ -114,22 +126,28 @@ def joined(parts: list[Rows]) -> Rows:
 
 
 def can_stream(asked: Query) -> bool:
-    return not any(isinstance(one, PartitionEnd) for one in walk_pattern(asked.pattern))
+    """Return whether a stream can answer a query: no `$` waits for the end of a partition."""
+    return not any(isinstance(node, PartitionEnd) for node in walk_pattern(asked.pattern))
 
 
 def can_complete(asked: Query) -> bool:
-    """Whether every run can; where `^` follows a row, none can."""
+    """Return whether some rows complete every run. A run can never pass a `^` after a row."""
     anchors = (PartitionStart, PartitionEnd)
-    return not any(isinstance(one, anchors) for one in walk_pattern(asked.pattern))
+    return not any(isinstance(node, anchors) for node in walk_pattern(asked.pattern))
 
 
-def decided(
-    outcome: Outcome, rows: Rows, starts: list[int]
-) -> list[tuple[int, int, int, str]] | None:
-    """The matches that begin before a row of each partition; None where the search has failed."""
+def list_decided(outcome: Outcome, rows: Rows, starts: list[int]) -> list[PieceMatch] | None:
+    """Return the matches that begin before the first undecided row of each partition.
+
+    None if the search has failed.
+    """
     if isinstance(outcome, tuple):
         return None
-    return [one for one in outcome if one[2] - rows.offsets[one[0]] < starts[one[0]]]
+    return [
+        (partition, number, row, word)
+        for partition, number, row, word in outcome
+        if row - rows.offsets[partition] < starts[partition]
+    ]
 
 
 SIZES = st.lists(st.integers(0, 3), min_size=1, max_size=12)
@@ -153,8 +171,8 @@ def test_what_is_found_so_far_is_what_the_reference_finds(
     for algorithm in ALGORITHMS:
         if algorithm.find_obstacle(asked.task()) is not None or isinstance(expected, tuple):
             continue
-        found, ends = in_pieces(algorithm, asked, rows, sizes)
-        assert found == decided(expected, rows, ends), (algorithm, show_pattern(asked.pattern))
+        found, ends = search_in_pieces(algorithm, asked, rows, sizes)
+        assert found == list_decided(expected, rows, ends), (algorithm, show_pattern(asked.pattern))
         starts.add(tuple(ends))
         if rows.window_end is not None and not find_lookaround(asked.task(), 2, ()).after:
             assert ends == [*map(len, rows.words)], "each window has ended"
@@ -169,7 +187,7 @@ def test_what_is_undecided_depends_on_rows_that_may_follow(
     """Rows that satisfy all conditions complete whatever may be completed."""
     skip = AfterMatchSkip(SkipTo.NEXT_ROW if to is SkipTo.NEXT_ROW else SkipTo.PAST_LAST_ROW)
     asked = replace(drawn, after_match=skip)
-    found, (start,) = in_pieces(ALGORITHMS[0], asked, Rows((here,)), sizes)
+    found, (start,) = search_in_pieces(ALGORITHMS[0], asked, Rows((here,)), sizes)
     ends, goes_on = (
         run_algorithm(ALGORITHMS[0], asked, Rows((rows,))) for rows in (here, here + MORE)
     )
@@ -181,7 +199,10 @@ def test_what_is_undecided_depends_on_rows_that_may_follow(
 
 def test_a_loop_waits_and_a_last_variable_does_not() -> None:
     rows = words("A B B")
-    assert in_pieces(ALGORITHMS[0], query("A B+"), rows, [3]) == ([], [0])
-    assert in_pieces(ALGORITHMS[0], query("A B+?"), rows, [3]) == ([(0, 1, 0, "A B")], [3])
-    assert in_pieces(ALGORITHMS[0], query("A B | A"), words("A"), [1]) == ([], [0])
-    assert in_pieces(ALGORITHMS[0], query("A | A B"), words("A"), [1]) == ([(0, 1, 0, "A")], [1])
+    assert search_in_pieces(ALGORITHMS[0], query("A B+"), rows, [3]) == ([], [0])
+    assert search_in_pieces(ALGORITHMS[0], query("A B+?"), rows, [3]) == ([(0, 1, 0, "A B")], [3])
+    assert search_in_pieces(ALGORITHMS[0], query("A B | A"), words("A"), [1]) == ([], [0])
+    assert search_in_pieces(ALGORITHMS[0], query("A | A B"), words("A"), [1]) == (
+        [(0, 1, 0, "A")],
+        [1],
+    )

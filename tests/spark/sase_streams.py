@@ -32,7 +32,7 @@ class Worked:
     output: str = "all"
 
     def expected(self) -> set[tuple[str, str]]:
-        """Pairs of a stream and a match in it."""
+        """Return pairs of a stream and a match in it."""
         return {
             (stream, match.strip())
             for stream, matches in self.streams.items()
@@ -64,7 +64,7 @@ def event(text: str, place: int) -> tuple[object, ...]:
 
 
 def found(spark: SparkSession, cases: Sequence[Worked], read: Read) -> list[set[tuple[str, str]]]:
-    """The matches of each case, in one job. read: makes verbose rows of a frame and a query.
+    """Return the matches of each case, in one job. read: makes verbose rows of a frame and a query.
 
     A match that comes twice fails.
     """
@@ -90,7 +90,7 @@ def named(result: DataFrame, number: int) -> DataFrame:
 
 
 def verbose(output: str) -> Read:
-    """The matches with all their events."""
+    """Return the matches with all their events."""
 
     def read(frame: DataFrame, query: str) -> DataFrame:
         return matchrec.match_sase(
@@ -101,7 +101,7 @@ def verbose(output: str) -> Read:
 
 
 def unwound(frame: DataFrame, query: str) -> DataFrame:
-    """All matches, out of the graph."""
+    """Return all matches, out of the graph."""
     graph = matchrec.match_sase(
         frame, query, order_by=["ts", "place"], partition_by="stream", output="graph"
     )

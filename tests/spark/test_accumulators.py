@@ -117,7 +117,7 @@ def cases_of_groups() -> Iterator[Case]:
 
 
 def value(source: random.Random, type_: str) -> Value:
-    """A random value; a few are frequent, so that there are equal ones."""
+    """Return a random value; a few are frequent, so that there are equal ones."""
     if source.random() < 0.2:
         return None
     few = source.choice([-3, 0, 1, 1, 2, 7])
@@ -143,7 +143,7 @@ def value(source: random.Random, type_: str) -> Value:
 
 
 def literal(type_: str, one: Value) -> str:
-    """A value as SQL."""
+    """Return a value as SQL."""
     if one is None:
         return f"CAST(NULL AS {type_})"
     if type_ == "binary":
@@ -158,7 +158,7 @@ def literal(type_: str, one: Value) -> str:
 
 
 def held(type_: str, one: Value) -> Value:
-    """A value of a column as an accumulator gets it."""
+    """Return a value of a column as an accumulator gets it."""
     if type_ == "interval day to second" and one is not None:
         return int(one * 1000001)
     return one
@@ -195,7 +195,7 @@ def groups(spark: SparkSession) -> list[Rows]:
 
 
 def plain(type_: types.DataType, expression: str) -> str:
-    """An aggregate as PySpark can hand it over."""
+    """Return an aggregate as PySpark can hand it over."""
     if type_.simpleString() == "interval year to month":
         return f"12 * extract(YEAR FROM {expression}) + extract(MONTH FROM {expression})"
     if type_.simpleString() == "array<interval year to month>":
@@ -208,7 +208,7 @@ def plain(type_: types.DataType, expression: str) -> str:
 
 
 def comparable(one: Value) -> object:
-    """A value by its type and bits."""
+    """Return a value by its type and bits."""
     if isinstance(one, timedelta):
         return one // timedelta(microseconds=1)
     if isinstance(one, float):
@@ -223,7 +223,11 @@ def comparable(one: Value) -> object:
 def ours(
     case: Case, group: Rows, known: dict[str, types.DataType], *, weighs_both: bool
 ) -> tuple[str, list[Value]]:
-    """The type, and the value of each beginning of the group. weighs_both: see `AggregateUse`."""
+    """Return the type of an aggregate, and its value after each row of the group.
+
+    Args:
+        weighs_both: see `AggregateUse`.
+    """
     arguments, function = case.terms, AGGREGATES[case.function]
     found = [to_value_type(known[term]) for term in arguments]
     nulls = "IGNORE" in case.nulls
@@ -275,7 +279,7 @@ SETS = {"collect_set", "collect_union"}
 
 
 def same(case: Case, one: Value, other: Value) -> bool:
-    """Whether two results are equal; the order of sets is not Spark's to say.
+    """Return whether two results are equal; the order of sets is not Spark's to say.
 
     Nor is the sign of a zero among zeros of both signs, which it finds in the order of hashes.
     """

@@ -159,7 +159,7 @@ CALLABLES = (
 
 
 def parameters() -> Iterator[Any]:
-    """Every parameter of every callable."""
+    """Yield every parameter of every callable."""
     for function in CALLABLES:
         for name in inspect.signature(function).parameters:
             if name != "self":
@@ -167,7 +167,7 @@ def parameters() -> Iterator[Any]:
 
 
 def right_call(function: Callable[..., Any], spark: SparkSession) -> Callable[..., Any]:
-    """A function with right arguments for all that it needs."""
+    """Return a function with right arguments for all that it needs."""
     df = spark.createDataFrame([(1, 5), (2, 6)], "t int, v int")
     right = {
         "self": Counters() if function is Counters.values else Pattern.begin("a").one_or_more(),

@@ -46,7 +46,7 @@ def frame(spark: SparkSession) -> Any:
 
 
 def refusal(spark: SparkSession, query: str, args: Any = None, **frames: Any) -> AnalysisException:
-    """The error of a query; it says nothing of ours, and not much."""
+    """Return the error of a query; it says nothing of ours, and not much."""
     with pytest.raises(AnalysisException) as caught:
         matchrec.sql(spark, query, args, **frames)
     text = str(caught.value)

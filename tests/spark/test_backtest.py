@@ -37,7 +37,7 @@ def labels_of(spark: SparkSession, *rows: tuple[Any, ...]) -> DataFrame:
 
 
 def outcomes(found: matchrec.Backtest) -> list[tuple[Any, ...]]:
-    """What became of each incident."""
+    """Return what became of each incident."""
     labelled = ("k", "b", "e", "matches", "match_start")
     names = (*labelled, "furthest_variable", "attempt_start", "rows_missing")
     return sorted(
@@ -168,7 +168,7 @@ def test_attempts_are_what_coverage_counts(
 
 
 def overlapping(ends: Sequence[Any], spans: list[tuple[Any, Any]]) -> int:
-    """How many spans overlap the one between two ends, of which NULL is open."""
+    """Return how many spans overlap the one between two ends, of which NULL is open."""
     begin, end = ends
     return sum(
         (begin is None or last >= begin) and (end is None or first <= end) for first, last in spans

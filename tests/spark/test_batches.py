@@ -12,7 +12,7 @@ from matchrec.worker.batches import Piece, split_into_pieces
 
 
 def batches(sizes: list[int], rows_a_batch: int) -> Iterator[pa.RecordBatch]:
-    """Partitions of so many rows; column __c0 numbers all rows."""
+    """Yield partitions of so many rows; column __c0 numbers all rows."""
     rows = sum(sizes)
     bits = np.zeros(rows, np.int64)
     bits[np.cumsum([0, *sizes[:-1]])] = 1
@@ -27,7 +27,7 @@ def first_row(piece: Piece) -> int:
 
 
 def end_search(piece: Piece) -> None:
-    """As if each row had been decided on."""
+    """Move the frontier to the end, as if each row had been decided."""
     piece.frontier.start[-1] = min(piece.frontier.edge[-1], piece.table.num_rows)
 
 

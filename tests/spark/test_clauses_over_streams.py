@@ -148,7 +148,7 @@ def test_matches_as_values_come_out_of_a_stream(feed: Feed) -> None:
 
 
 def failing(result: Path, attempt: str) -> Callable[[DataFrame, int], None]:
-    """A sink that may fail after or before it has written. Over Connect it runs on the server."""
+    """Return a sink that may fail before or after it writes. Over Connect, the server runs it."""
 
     def write(rows: DataFrame, batch: int) -> None:
         random = Random(f"{attempt} {batch}")
@@ -296,7 +296,7 @@ TOTALS = {"matches": "count(*)", "rows": "sum(n)", "most": "max(s)", "first": "m
 
 
 def totals(events: DataFrame) -> DataFrame:
-    """Aggregates over all matches that end with an event."""
+    """Return aggregates over all matches that end with an event."""
     return matchrec.query(events, ALL_MATCHES).aggregate(TOTALS, per="end")
 
 

@@ -40,7 +40,7 @@ def visits(spark: SparkSession) -> None:
 
 
 def rows_of(found: matchrec.Coverage) -> list[tuple[object, ...]]:
-    """What `toPandas` has, None where it has no text."""
+    """Return what `toPandas` has, None where it has no text."""
     return [tuple(row) for row in found.toPandas().astype(object).itertuples(index=False)]
 
 

@@ -84,7 +84,7 @@ def clicks(spark: SparkSession) -> Iterator[None]:
 
 
 def refusal(spark: SparkSession, query: str) -> list[str]:
-    """The lines of what is said of a query."""
+    """Return the lines of what is said of a query."""
     with pytest.raises(PySparkException) as caught:
         matchrec.sql(spark, query.format(CLAUSE)).collect()
     return str(caught.value).split("\n")
@@ -246,7 +246,7 @@ def test_aggregates_of_texts(
 def refused_on_sail(
     spark: SparkSession, request: pytest.FixtureRequest, clause: str
 ) -> matchrec.MatchRecognizePlanError:
-    """Spark takes most of them, and refuses values; Sail refuses them when it plans."""
+    """Check what Sail refuses when it plans. Spark takes most texts, and refuses values later."""
     if request.config.getoption("--on") != "sail":
         pytest.skip("Spark casts the texts, and says what it refuses in other words")
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:

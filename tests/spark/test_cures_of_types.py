@@ -71,7 +71,7 @@ CURES = [
 
 
 def query(*conditions: str) -> str:
-    """A query of which each condition is a variable's own."""
+    """Return a query of which each condition is a variable's own."""
     definitions = ", ".join(f"B{i} AS {one}" for i, one in enumerate(conditions))
     variables = " | ".join(f"B{i}" for i in range(len(conditions)))
     return f"""SELECT * FROM ({ROWS}) MATCH_RECOGNIZE (ORDER BY id MEASURES CLASSIFIER() AS c

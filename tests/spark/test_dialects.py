@@ -23,7 +23,7 @@ def prices(spark: SparkSession) -> DataFrame:
 
 
 def rows(frame: DataFrame) -> list[str]:
-    """A line for each row."""
+    """Return a line for each row."""
     return [" ".join(map(str, row)) for row in frame.collect()]
 
 

@@ -29,7 +29,7 @@ def far(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[DataFra
 
 
 def found(rows: DataFrame, after_order: str, **options: Any) -> list[tuple[Any, ...]]:
-    """The matches of a clause over rows in the order of `k`, sorted."""
+    """Return the matches of a clause over rows in the order of `k`, sorted."""
     clause = f"ORDER BY k {after_order}"
     return sorted(map(tuple, matchrec.match_recognize(rows, clause, **options).collect()))
 

@@ -24,7 +24,7 @@ def stock(spark: SparkSession) -> DataFrame:
 
 
 def sections_of(explanation: matchrec.Explanation) -> dict[str, list[str]]:
-    """The lines of each section."""
+    """Return the lines of each section."""
     sections: dict[str, list[str]] = {}
     title = ""
     for line in str(explanation).splitlines():
@@ -39,14 +39,14 @@ def sections_of(explanation: matchrec.Explanation) -> dict[str, list[str]]:
 def explained(
     stock: DataFrame, text: str = RISING, **options: Any
 ) -> tuple[dict[str, list[str]], matchrec.Explanation]:
-    """The lines of each section, and all."""
+    """Return the lines of each section, and all."""
     how = matchrec.Options(**options)
     explanation = matchrec.query(stock, text, order_by="ts", options=how).explain()
     return sections_of(explanation), explanation
 
 
 def edges(sections: dict[str, list[str]]) -> dict[str, str]:
-    """Formulas by edge, as "1 proceed -> 2"; of conditions the last conjunct."""
+    """Return formulas by edge, as "1 proceed -> 2"; of conditions the last conjunct."""
     found = {}
     state = ""
     for line in sections["program"]:

@@ -17,7 +17,7 @@ ROW = """SELECT 6 AS x, 2 AS y, '1000' AS s, DATE'2024-01-31' AS d, array(1, 2) 
 
 
 def examples(cure: str) -> list[str]:
-    """The expressions of a cure, without what is said about them."""
+    """Return the expressions of a cure, without what is said about them."""
     parts = re.sub(r"^write |, with .*| for a number", "", cure).split(", or ")
     assert all(re.match(r"[\w'(]", part) for part in parts), cure
     return parts
@@ -30,7 +30,7 @@ OTHER_ARGUMENTS = {name[:-1] for name in read_cures() if name.endswith("(")}
 
 
 def measure(spark: SparkSession, expressions: list[str]) -> None:
-    """Runs a query that measures the expressions; its rows are dropped."""
+    """Run a query that measures the expressions; its rows are dropped."""
     measures = ", ".join(f"{one} AS m{i}" for i, one in enumerate(expressions))
     query = f"""SELECT * FROM ({ROW}) MATCH_RECOGNIZE (
       ORDER BY t MEASURES {measures} ALL ROWS PER MATCH PATTERN (A) DEFINE A AS x > 0)"""

@@ -26,7 +26,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def printed(bare: Path, *arguments: str, **changed: str) -> list[str]:
-    """What the program prints where `bare` is the first python3 on PATH."""
+    """Return what the program prints where `bare` is the first python3 on PATH."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYSPARK_")}
     path = os.pathsep.join([str(bare.parent), kept["PATH"]])
     result = subprocess.run(

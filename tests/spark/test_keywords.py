@@ -80,19 +80,19 @@ def keywords(spark: SparkSession) -> list[str]:
 
 
 def some(words: Sequence[str], number: int, of: int = 3) -> Sequence[str]:
-    """Of the test of this number one word of so many, of the next one others; in a long run all."""
+    """Return a part of the words, another one for each test. In a long run, return all words."""
     return words if LONG_RUN else words[number % of :: of]
 
 
 def words_for(keywords: list[str], shapes: Mapping[str, str], name: str) -> Sequence[str]:
-    """The words that stand in a shape of this name in its test."""
+    """Return the words that stand in a shape of this name in its test."""
     words = sorted(set(keywords) - AMBIGUOUS)
     return words if name in ALL_WORDS else some(words, [*shapes].index(name))
 
 
 @cache
 def is_spark_sql(spark: SparkSession, text: str) -> bool:
-    """Whether Spark's parser takes a text; it is asked once."""
+    """Return whether Spark's parser takes a text; it is asked once."""
     parser = spark._jsparkSession.sessionState().sqlParser()  # type: ignore[attr-defined]
     try:
         parser.parsePlan(text)
@@ -106,7 +106,7 @@ def written(template: Template) -> str:
 
 
 def reach_spark(query: str) -> Iterator[str]:
-    """The texts that Spark is given of a query."""
+    """Yield the texts that Spark is given of a query."""
     found = parse_sql(query)
     for site in found.sites:
         lower_clause(site.clause)
@@ -115,7 +115,7 @@ def reach_spark(query: str) -> Iterator[str]:
 
 
 def is_taken(spark: SparkSession, query: str) -> bool:
-    """Whether a query with a clause is read, and Spark takes what is made of it."""
+    """Return whether a query with a clause is read, and Spark takes what is made of it."""
     try:
         return all(is_spark_sql(spark, text) for text in reach_spark(query))
     except MatchRecognizeError:

@@ -82,7 +82,7 @@ def test_each_aggregate_is_folded_or_independent_of_the_order() -> None:
 
 
 def of_match(case: Case) -> str:
-    """The aggregate with arguments that look at the match."""
+    """Return the aggregate with arguments that look at the match."""
     first, *rest = case.columns.split(", ") if case.columns else [""]
     taken = ", ".join([seen(first), *map(seen, rest)]) if first else ""
     if isinstance(case, OrderedCase):
@@ -91,7 +91,7 @@ def of_match(case: Case) -> str:
 
 
 def seen(term: str) -> str:
-    """A column as a term that asks for its row's variable, which is always A."""
+    """Return a column as a term that asks for its row's variable, which is always A."""
     return f"IF(CLASSIFIER() = 'A', {term}, NULL)" if term in SEEN else term
 
 
@@ -151,7 +151,7 @@ def test_groups(spark: SparkSession, groups: list[Rows]) -> None:  # noqa: F811
 
 
 def that_spark_computes(several: Sequence[Case]) -> Iterator[Sequence[Case]]:
-    """The cases in parts: Spark repeats all rows for each DISTINCT of a query.
+    """Yield the cases in parts: Spark repeats all rows for each DISTINCT of a query.
 
     It loses the order of the others then, and has no plan for a sorted listagg beside several.
     """
@@ -193,7 +193,7 @@ def many_matches(spark: SparkSession) -> Iterator[None]:
 
 
 def rows_of(p: int) -> list[dict[str, object]]:
-    """The rows of a match, as the view makes them."""
+    """Return the rows of a match, as the view makes them."""
     return [
         {"t": t, "c": "A" if t == 1 else "B", "n": p * 10 + t, "d": 1e16 * ((t + p) % 3 - 1) + t}
         for t in range(1, 4 + p % 3)
@@ -201,7 +201,7 @@ def rows_of(p: int) -> list[dict[str, object]]:
 
 
 def added(values: Iterable[float]) -> float:
-    """The sum of floating-point numbers one after the other."""
+    """Return the sum of floating-point numbers one after the other."""
     return reduce(operator.add, values, 0.0)
 
 

@@ -29,7 +29,7 @@ PATTERNS = (
 
 
 def random_patterns(count: int) -> Iterator[Pattern]:
-    """Random patterns with a NOT that SQL can say."""
+    """Yield random patterns with a NOT that SQL can say."""
     number = SEED
     while count:
         calls = draw_question(Random(number)).calls

@@ -50,7 +50,7 @@ def shell(
 
 
 def printed(shell: InteractiveShell, cell: str, capsys: pytest.CaptureFixture[str]) -> str:
-    """What a cell that fails prints."""
+    """Return what a cell that fails prints."""
     result = shell.run_cell(cell)
     assert not result.success
     captured = capsys.readouterr()

@@ -37,7 +37,7 @@ def rows_of(spark: SparkSession, value: str) -> DataFrame:
 
 
 def found_by(rows: DataFrame, measures: str) -> dict[int, tuple[object, ...]]:
-    """The measures of the match that starts at each row."""
+    """Return the measures of the match that starts at each row."""
     found = matchrec.match_recognize(rows, CLAUSE.format(measures=measures)).collect()
     return {row[0]: tuple(row)[1:] for row in found}
 

@@ -30,7 +30,7 @@ def steps(spark: SparkSession) -> DataFrame:
 
 
 def refused(spark: SparkSession, query: str, args: Any, **frames: Any) -> list[str]:
-    """The lines of the message."""
+    """Return the lines of the message."""
     with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
         matchrec.sql(spark, query, args, **frames)
     return str(caught.value).split("\n")

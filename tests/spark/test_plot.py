@@ -52,7 +52,7 @@ def charted(matches: DataFrame, data: DataFrame, **named: Any) -> Charted:
 def test_matches_of_sql(prices: DataFrame, measures: str, rows: str, named: dict[str, str]) -> None:
     clause = RISES.format(measures=f"MEASURES {measures}", rows=rows)
     found = charted(matchrec.match_recognize(prices, clause), prices, **named)
-    places = found.sql(found.places).collect()
+    places = found.run_sql(found.places).collect()
     assert {(place.series, place.first, place.last) for place in places} == EXPECTED
 
 

@@ -67,7 +67,7 @@ def in_any_order(frame: DataFrame) -> Counter[str]:
 
 
 def plan_of(frame: DataFrame) -> str:
-    """The plan as Spark prints it."""
+    """Return the plan as Spark prints it."""
     with redirect_stdout(StringIO()) as printed:
         frame.explain()
     return printed.getvalue()
@@ -391,7 +391,7 @@ def groups() -> list[Group]:
 
 
 def rows_of(found: RuleMatches) -> dict[str, Counter[tuple[str | None, ...]]]:
-    """The rows of every rule, in the words of case files."""
+    """Return the rows of every rule, in the words of case files."""
     return {
         name: Counter(tuple(map(text_of, row)) for row in found.rule(name).collect())
         for name in found.rules

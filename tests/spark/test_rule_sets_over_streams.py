@@ -52,7 +52,7 @@ RULES: dict[str, str | Pattern] = {
 
 
 def plain(value: object) -> object:
-    """A value of Arrow's or Spark's as both have it."""
+    """Return a value of Arrow's or Spark's as both have it."""
     if isinstance(value, datetime):
         return value.timestamp()
     if isinstance(value, dict):
@@ -71,7 +71,7 @@ def query_of_rules(rules: Any, **options: Any) -> Callable[[DataFrame], RuleMatc
 
 
 def random_events(rnd: random.Random, keys: list[str | None]) -> list[tuple[Any, ...]]:
-    """The last two of each key end what waits for a row and for the one after it."""
+    """Return random events. The last two of each key end what waits for one or two more rows."""
     return [
         (key, second, rnd.choice("aabbbc") if second < 900 else "z", rnd.randrange(5))
         for key in keys
@@ -106,7 +106,7 @@ CHEAP = "MEASURES A.x AS x PATTERN (A) DEFINE A AS x < 2"
 
 
 def in_two(streamed: StreamedRules, group: Group) -> list[dict[str, Any]]:
-    """What comes out of the first key, whose events come in two pieces."""
+    """Return what comes out of the first key, whose events come in two pieces."""
     frame = streamed.by_key[0]
     return list(streamed.in_pieces(frame, [(3, times(frame)[2])], group))
 

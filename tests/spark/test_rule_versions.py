@@ -388,7 +388,7 @@ def instant(second: int | None) -> datetime | None:
 
 
 def random_versions(rnd: random.Random) -> dict[str, Versions]:
-    """Rules that change at some moments, to others of all kinds, and back."""
+    """Return rules that change at some moments, to others of all kinds, and back."""
     found = {}
     for number in range(rnd.randint(2, 4)):
         moments = sorted(rnd.sample(range(100, 127), rnd.randint(0, 3)))
@@ -402,7 +402,7 @@ def random_versions(rnd: random.Random) -> dict[str, Versions]:
 
 
 def known(rules: dict[str, Versions], second: int) -> dict[str, Versions]:
-    """What of the rules is valid from a second on, or earlier."""
+    """Return what of the rules is valid from a second on, or earlier."""
     own = {
         rule: {since: one for since, one in each.items() if since is None or since <= second}
         for rule, each in rules.items()
@@ -418,7 +418,7 @@ def query_of(rules: dict[str, Versions]) -> Callable[[DataFrame], RuleMatches]:
 
 
 def rows_of(found: RuleMatches, rows: list[dict[str, Any]]) -> Counter[str]:
-    """Rows of the workers as text, with the names of their rules and without empty slots."""
+    """Return rows of the workers as text, with the names of their rules and without empty slots."""
     built = found._built
 
     def text(row: dict[str, Any]) -> str:
@@ -436,7 +436,7 @@ def collected(found: RuleMatches) -> Counter[str]:
 
 
 def each_by_itself(events: DataFrame, rules: dict[str, Versions]) -> Counter[str]:
-    """What the text of each version gives over the rows of its time."""
+    """Return what the text of each version gives over the rows of its time."""
     found: Counter[str] = Counter()
     for rule, versions in rules.items():
         begins = [*versions, None]
@@ -477,12 +477,12 @@ LAST = 10**6
 
 
 def after(seconds: list[int], one: int) -> int:
-    """The next of the seconds, or one that does not come."""
+    """Return the next of the seconds, or one that does not come."""
     return min((second for second in seconds if second > one), default=LAST)
 
 
 def come_out(streams: list[tuple[StreamedRules, int]], rnd: random.Random) -> Counter[str]:
-    """The rows of buckets whose events come in pieces, searched for more and more rules.
+    """Return the rows of buckets whose events come in pieces, searched for more and more rules.
 
     streams: for sets of rules, each with the second before which its events must be, as other
     rules are not known.
@@ -509,7 +509,7 @@ def come_out(streams: list[tuple[StreamedRules, int]], rnd: random.Random) -> Co
 
 
 def known_at(latest: int, place: int, streams: list[tuple[StreamedRules, int]]) -> int:
-    """The first set, from a place on, that knows the rules of the newest row."""
+    """Return the first set, from a place on, that knows the rules of the newest row."""
     last = len(streams) - 1
     return next((n for n in range(place, last) if latest < 1000 * streams[n][1]), last)
 
@@ -603,7 +603,7 @@ class RuleTable:
     path: str
 
     def write(self, *rules: tuple[str, str | None, int | None], **parameters: str) -> None:
-        """Each with the second from which it is valid, and the parameters of some."""
+        """Write rules, each with the second from which it is valid, and some with parameters."""
         rows = [
             (rule, text, None if at is None else moment(at), parameters.get(rule))
             for rule, text, at in rules
@@ -668,7 +668,7 @@ def test_a_loop_starts_a_query_again_as_its_rules_change(feed: Feed, table: Rule
         return started[-1]
 
     def come() -> None:
-        """Events while the query runs; before those that new rules are about these are known."""
+        """Add events while the query runs. New rules are known before the events they concern."""
         wait_for(lambda: len(started) == 1)
         try:
             for number in range(12):

@@ -30,7 +30,7 @@ ENDS = {
 
 
 def raised(end: Callable[[], object]) -> Exception:
-    """What Spark raises; PySpark 3.5 leaves some of it as Java's."""
+    """Return what Spark raises; PySpark 3.5 leaves some of it as Java's."""
     with pytest.raises((PySparkException, Py4JJavaError)) as caught:
         end()
     return caught.value
@@ -43,7 +43,7 @@ def failing(spark: SparkSession) -> DataFrame:
 
 
 def check(error: Exception) -> None:
-    """Raises AssertionError for what is not the error of `failing`."""
+    """Raise AssertionError for what is not the error of `failing`."""
     found = MatchRecognizeRunError.from_exception(error)
     assert found is not None
     assert found.message == "the condition of `B` divides by zero"
@@ -181,7 +181,7 @@ def zeros(spark: SparkSession) -> DataFrame:
 
 
 def shown(error: Exception) -> list[str]:
-    """The lines of the error in the user's terms."""
+    """Return the lines of the error in the user's terms."""
     found = MatchRecognizeRunError.from_exception(error)
     assert found is not None
     assert found.__cause__ is error
@@ -189,7 +189,7 @@ def shown(error: Exception) -> list[str]:
 
 
 def of_clause(spark: SparkSession, rows: DataFrame, clause: str, **options: Any) -> Exception:
-    """What an error of a clause is that Spark computes, in ANSI mode."""
+    """Return what an error of a clause is that Spark computes, in ANSI mode."""
     with settings(spark, ansi__enabled="true"):
         return raised(
             matchrec.match_recognize(rows, clause, options=matchrec.Options(**options)).collect

@@ -51,7 +51,7 @@ def berlin(spark: SparkSession) -> Iterator[SparkSession]:
 
 
 def texts(frame: DataFrame) -> list[str]:
-    """The rows as Spark prints them, sorted; NaN and NULL print differently."""
+    """Return the rows as Spark prints them, sorted; NaN and NULL print differently."""
     casts = [f"CAST(`{name}` AS STRING) AS `{name}`" for name in frame.columns if name != "b"]
     if "b" in frame.columns:
         casts.append("hex(b) AS b")

@@ -335,7 +335,7 @@ def rows_of_program(costs: list[Decimal | None]) -> pa.Table:
 
 
 def views(spark: SparkSession) -> set[str]:
-    """The views that hold rows of this program."""
+    """Return the views that hold rows of this program."""
     gc.collect()
     return {
         table.name for table in spark.catalog.listTables() if table.name.startswith("matchrec_")
@@ -387,7 +387,7 @@ def test_rows_of_the_program_are_sent_once(
 
 
 def rows_of_many_types() -> pd.DataFrame:
-    """What frames of pandas have, as missing values and such as only the last rows tell."""
+    """Return what frames of pandas have, as missing values and such as only the last rows tell."""
     count = 40
     times = pd.date_range("2026-01-31", periods=count, freq="10min")
     return pd.DataFrame(

@@ -30,7 +30,7 @@ def events(spark: SparkSession) -> DataFrame:
 
 
 def message(events: DataFrame, given: str) -> str:
-    """The message of a query with its arguments before it."""
+    """Return the message of a query with its arguments before it."""
     before, pattern, behind = given.partition("PATTERN")
     arguments: dict[str, Any] = {"order_by": "ts"}
     for line in before.splitlines():

@@ -47,7 +47,7 @@ def failure(end: Callable[[], object]) -> MatchRecognizeRunError:
 
 
 def marked(error: MatchRecognizeRunError) -> str:
-    """What is over the carets."""
+    """Return what is over the carets."""
     _, _, line, carets, *_ = str(error).split("\n")
     return line[carets.index("^") : len(carets)]
 

@@ -49,7 +49,7 @@ def found(df: DataFrame, clause: str, sort: Sort) -> list[str]:
 
 
 def sorted_by(df: DataFrame, clause: str, **options: Any) -> str:
-    """What EXPLAIN says of who sorts."""
+    """Return what EXPLAIN says of who sorts."""
     query = f"SELECT * FROM {{df}} MATCH_RECOGNIZE ({clause})"
     asked = matchrec.query(df.sparkSession, query, df=df, options=matchrec.Options(**options))
     explanation = asked.explain()

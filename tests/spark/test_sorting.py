@@ -39,7 +39,7 @@ WAYS = ((False, True), (True, False))
 
 
 def value(kind: str, text: str | None) -> str:
-    """A value as SQL."""
+    """Return a value as SQL."""
     if text is None:
         return f"CAST(NULL AS {kind})"
     if kind.startswith("interval day"):
@@ -50,7 +50,10 @@ def value(kind: str, text: str | None) -> str:
 
 
 def table(spark: SparkSession) -> DataFrame:
-    """A column of each type, with two NULLs and a value that is there twice; `i` is a number."""
+    """Return a table with a column of each type, with two NULLs and a value that occurs twice.
+
+    The column `i` numbers the rows.
+    """
     words = [(kind, texts.split()) for kind, texts in VALUES.items()]
     lists = [(kind, [None, *texts, texts[0], None]) for kind, texts in words]
     rows = (
@@ -63,7 +66,7 @@ def table(spark: SparkSession) -> DataFrame:
 
 
 def sort_all(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The numbers of the rows by each column both ways; then by its partitions."""
+    """Yield the numbers of the rows by each column both ways; then by its partitions."""
     given = [*batches]
     for place in range(len(VALUES)):
         for descending, nulls_first in WAYS:
@@ -105,7 +108,7 @@ def test_the_order_is_that_of_spark(spark: SparkSession, found: list[list[Row]],
 
 
 def first_rows(partitions: Row) -> dict[int, int]:
-    """The least row of each row's partition."""
+    """Return the least row of each row's partition."""
     least: dict[int, int] = {}
     number = [*accumulate(partitions.marks)]
     for partition, row in zip(number, partitions.rows, strict=True):

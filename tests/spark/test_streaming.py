@@ -253,7 +253,7 @@ def test_a_row_comes_out_with_the_watermark_that_reaches_it(spark: SparkSession)
 
 
 def pieces_of(seconds: list[int], rnd: random.Random) -> list[tuple[int, int]]:
-    """How many events come, and a watermark that makes none of those behind them late."""
+    """Return how many events come, and a watermark that makes none of those behind them late."""
     pieces, come = [], 0
     while come < len(seconds):
         size = rnd.choice((0, 1, 1, 2, 3))
@@ -275,7 +275,7 @@ def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
 
 
 def states_of(group: Group) -> list[SearchState]:
-    """Of the searches with event selection of a bucket's keys."""
+    """Return the states of the searches with event selection, for the keys of a bucket."""
     found = states_in(group.memory.arrays, "0", to_arrays(make_empty_state(0)))
     states = {name: one.each() for name, one in found.items()}
     keys = group.memory.keys.num_rows

@@ -74,7 +74,7 @@ def plain(value: object) -> object:
 
 
 def asked_of(aggregates: Iterable[str]) -> dict[str, str]:
-    """Columns `c0`, `c1` and so on."""
+    """Return columns `c0`, `c1` and so on."""
     return {f"c{place}": text for place, text in enumerate(aggregates)}
 
 
@@ -83,13 +83,13 @@ def types_of(frame: DataFrame, columns: Iterable[str]) -> list[str]:
 
 
 def by_spark(spark: SparkSession, matches: str, aggregates: dict[str, str], per: str) -> DataFrame:
-    """Spark's own aggregates of the matches."""
+    """Return Spark's own aggregates of the matches."""
     columns = ", ".join(f"{text} AS {name}" for name, text in aggregates.items())
     return matchrec.sql(spark, f"SELECT {KEYS[per]}, {columns} FROM {matches} GROUP BY {KEYS[per]}")
 
 
 def random_clause(random: Random) -> str:
-    """A clause of which a search carries CARRIED."""
+    """Return a clause of which a search carries CARRIED."""
     pattern = random.choice(("A+ B", "A B+", "A+ B+", "A C? B", "(A C)+ B", "A NOT C B"))
     selection = random.choice(("SKIP TILL ANY MATCH", "SKIP TILL NEXT MATCH", ""))
     within = random.choice(("WITHIN 5", "WITHIN 11"))
@@ -235,7 +235,7 @@ def ansi(spark: SparkSession, enabled: str) -> Iterator[None]:
 
 
 def powers(spark: SparkSession, rows: int, aggregate: str) -> object:
-    """An aggregate over all sets of rows."""
+    """Return an aggregate over all sets of rows."""
     ((found,),) = matchrec.query(spark.range(rows), POWERS).aggregate({"c": aggregate}).collect()
     return found
 
@@ -400,7 +400,7 @@ def test_rows_that_must_be_absent(events: DataFrame, text: str | matchrec.Patter
 
 @contextmanager
 def matches_refused() -> Iterator[None]:
-    """Fails where matches are built."""
+    """Fail where matches are built."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("matchrec.api.totals.write_over_matches", None)
         yield

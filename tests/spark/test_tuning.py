@@ -22,7 +22,7 @@ CLAUSE = "ORDER BY id MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS id >= PREV
 @pytest.fixture
 def plain(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Iterator[SparkSession]:
     """The session as Spark would start it, which nobody has been told about."""
-    monkeypatch.setattr(environment, "_asked", set())
+    monkeypatch.setattr(environment, "_checked_applications", set())
     kept = {name: spark.conf.get(name) for name in (MAX_BYTES, PARTITIONS)}
     for name in kept:
         spark.conf.unset(name)
@@ -32,7 +32,7 @@ def plain(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Iterator[Spar
 
 
 def told(*frames: DataFrame, clause: str = CLAUSE) -> list[str]:
-    """What a session is told at queries over DataFrames."""
+    """Return what a session is told at queries over DataFrames."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         for frame in frames:

@@ -117,7 +117,7 @@ def result(frame: DataFrame, clause: str) -> DataFrame:
 
 
 def rows_of(frame: DataFrame) -> list[dict[str, str]]:
-    """The rows of a DataFrame, values as text: NaN equals NaN."""
+    """Return the rows of a DataFrame, values as text: NaN equals NaN."""
     readable = [
         f"CAST({field.name} AS string) AS {field.name}"
         if isinstance(field.dataType, YearMonthIntervalType)
@@ -179,7 +179,7 @@ def keys(spark: SparkSession, sortable: Cases) -> DataFrame:
 
 
 def others_in_order(keys: DataFrame) -> list[str]:
-    """What `o` says, as sorted by all types."""
+    """Return what `o` says, as sorted by all types."""
     names = keys.columns[1:]
     return [*(f"NULL {x}" for x in names), "low", *(f"high {x}" for x in reversed(names))]
 
@@ -283,7 +283,7 @@ def odd(spark: SparkSession) -> DataFrame:
 
 
 def shown(frame: DataFrame) -> tuple[str, list[str]]:
-    """Types and rows as Spark prints them."""
+    """Return types and rows as Spark prints them."""
     casts = (f"CAST({name} AS STRING)" for name in frame.columns)
     return frame.schema.simpleString(), sorted(map(str, frame.selectExpr(*casts).collect()))
 
@@ -436,7 +436,7 @@ def test_chars_of_two_rows_are_compared_as_those_of_one(spark: SparkSession) -> 
 
 
 def of_pair(condition: str) -> str:
-    """The condition over two rows, X before A."""
+    """Return the condition over two rows, X before A."""
     with_own = re.sub(r"(?<![\w.(])(c5?)\b", r"A.\1", condition)
     return re.sub(r"PREV\((\w+)\)", r"X.\1", with_own)
 

@@ -258,7 +258,7 @@ SEQUENCE = [1, 2, 1, 1, 1, 1, 1, 1]
 
 
 def frames_of_close_times() -> dict[str, Any]:
-    """The same rows in columns of several types; an index, and one time that is missing."""
+    """Return the same rows in columns of several types; an index, and one time that is missing."""
     ts = pd.array([*CLOSE, None], "Int64")
     columns = {"k": [*KEYS, "x"], "seq": [*SEQUENCE, 1], "v": range(9)}
     times = pd.to_datetime(ts)

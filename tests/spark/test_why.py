@@ -129,7 +129,7 @@ def test_a_window_between_rows_is_a_condition(spark: SparkSession) -> None:
 
 def test_the_matches_and_what_came_furthest(spark: SparkSession) -> None:
     answer = matchrec.query(spark, V_SHAPE).why(partition={"TICKER": "AAPL"}, limit=2)
-    assert answer.story.found == ("match 1: rows 4 to 7: STRT DOWN{2} UP",)
+    assert answer.story.results == ("match 1: rows 4 to 7: STRT DOWN{2} UP",)
     titles = [attempt.title for attempt in answer.story.attempts]
     assert titles == ["row 1 (day = 2024-01-01): no match", "row 2 (day = 2024-01-02): no match"]
     assert answer.story.attempts[1].ends == (
@@ -140,7 +140,7 @@ def test_the_matches_and_what_came_furthest(spark: SparkSession) -> None:
 
 def test_a_row_inside_an_earlier_match(spark: SparkSession) -> None:
     answer = matchrec.query(spark, V_SHAPE).why(partition={"ticker": "AAPL"}, row="2024-01-06")
-    assert answer.story.found == (
+    assert answer.story.results == (
         "row 6 (day = 2024-01-06): no search started here",
         "  it is inside match 1, rows 4 to 7: STRT DOWN{2} UP, mapped to DOWN",
         "  AFTER MATCH SKIP PAST LAST ROW: the search continued at row 8",
@@ -226,7 +226,7 @@ def test_one_of_several_clauses(spark: SparkSession) -> None:
     answer = matchrec.query(spark, query, args).why(clause="y")
     (failed,) = answer.toPandas().query("outcome == 'failed'")["condition"].unique()
     assert failed == "top > :least: 37 > 38 is false"
-    assert answer.story.found == ("match 1: rows 2 to 3: A{2}",)
+    assert answer.story.results == ("match 1: rows 2 to 3: A{2}",)
     assert matchrec.query(spark, query, args).why(clause=1).story.heading[0] == "PATTERN (A+)"
 
 
@@ -449,7 +449,7 @@ def test_the_cure_for_a_partition_whose_key_is_a_number(spark: SparkSession) -> 
         matchrec.query(rows, ups).why()
     with pytest.raises(MatchRecognizeError, match=r'partition={"k": 7, "s": "a"}'):
         matchrec.query(rows, ups).why(partition={"k": 8, "s": "a"})
-    assert len(matchrec.query(rows, ups).why(partition={"k": 7, "s": "a"}).story.found) == 1
+    assert len(matchrec.query(rows, ups).why(partition={"k": 7, "s": "a"}).story.results) == 1
 
 
 def test_the_cure_for_a_partition_whose_key_is_null(spark: SparkSession) -> None:
@@ -457,7 +457,7 @@ def test_the_cure_for_a_partition_whose_key_is_null(spark: SparkSession) -> None
     ups = "PARTITION BY k ORDER BY day PATTERN (A) DEFINE A AS day > 0"
     with pytest.raises(MatchRecognizeError, match=r'partition={"k": None}'):
         matchrec.query(rows, ups).why()
-    assert len(matchrec.query(rows, ups).why(partition={"k": None}).story.found) == 1
+    assert len(matchrec.query(rows, ups).why(partition={"k": None}).story.results) == 1
     texts = spark.sql("VALUES ('NULL', 1), ('x', 1) AS t(k, day)")
     with pytest.raises(MatchRecognizeError, match=r'partition={"k": "NULL"}'):
         matchrec.query(texts, ups).why()

@@ -65,7 +65,7 @@ def mark_refused_on_sail(request: pytest.FixtureRequest, record: QueryRecord) ->
 
 
 def answers(spark: SparkSession, query: str, clause: int) -> Iterator[matchrec.Why]:
-    """What `why` says of each partition of a clause."""
+    """Yield what `why` says of each partition of a clause."""
     try:
         yield matchrec.query(spark, query).why(clause=clause, limit=100)
     except matchrec.MatchRecognizePlanError as error:

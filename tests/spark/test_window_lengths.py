@@ -30,7 +30,7 @@ def query(order: str, within: str) -> str:
 
 
 def refusal(rows: DataFrame, order: str, within: str, args: Any = None) -> tuple[str, str]:
-    """The sentence of the error, and what stands above its carets."""
+    """Return the sentence of the error, and what stands above its carets."""
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
         matchrec.sql(rows.sparkSession, query(order, within), args, rows=rows)
     lines = str(caught.value).split("\n")

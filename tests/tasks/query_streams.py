@@ -41,7 +41,7 @@ class StreamRun(Run):
     decided: dict[int, int] = field(default_factory=dict)
 
     def of_copies(self, copies: int) -> list[pa.RecordBatch]:
-        """Copies of a partition are keys of one bucket, whose rows come with it."""
+        """Run the executable over so many copies of the rows, as keys of the same buckets."""
         executable = replace(self.executable, relevant=())
         table = self.prepared.table(executable, None)
         time = self.prepared.columns[self.time].cast(pa.int64())
@@ -63,7 +63,10 @@ class StreamRun(Run):
         return found
 
     def stream(self, bucket: Copied, rows: pa.Table, random: Random) -> Iterator[pa.RecordBatch]:
-        """Some partitions, in pieces that the watermark never makes late, with some that are."""
+        """Yield the output of some partitions, whose rows arrive in pieces.
+
+        The watermark makes none of these rows late. Late copies of earlier rows are mixed in.
+        """
         group, seconds = Group(), read_times(rows) // 1000
         waiting = np.argsort(seconds, kind="stable").tolist()
         while waiting:
@@ -99,7 +102,7 @@ class Copied:
     apart: int
 
     def batch(self, rows: pa.Table, group: Group) -> Iterator[pa.RecordBatch]:
-        """The output rows of a micro-batch."""
+        """Yield the output rows of a micro-batch."""
         place = rows.schema.get_field_index(KEY)
         keys = rows.column(KEY).to_numpy()
         copies = [
@@ -110,7 +113,7 @@ class Copied:
 
 
 def decided_of(bucket: Bucket, rows: pa.Table, group: Group) -> dict[int, int]:
-    """By the number of each partition, how many of its starting rows are decided."""
+    """Return how many starting rows are decided, by the number of their partition."""
     found = dict(Counter(rows.column(KEY).to_pylist()))
     if not group.exists:
         return found
@@ -124,11 +127,11 @@ def decided_of(bucket: Bucket, rows: pa.Table, group: Group) -> dict[int, int]:
 
 
 def take_one(random: Random, waiting: list[int]) -> int | None:
-    """One of the next rows, which no longer waits; None without any."""
+    """Remove and return one of the next rows that wait; None if none waits."""
     return waiting.pop(random.randrange(min(4, len(waiting)))) if waiting else None
 
 
 def passed(group: Group) -> float:
-    """The watermark up to which the rows of a bucket have been put in order, in microseconds."""
+    """Return the watermark, in microseconds, up to which a bucket has put its rows in order."""
     found = group.memory.passed if group.exists else None
     return -math.inf if found is None else found

@@ -92,13 +92,13 @@ class Keys:
         self.by_key = [self.frame[self.number == key].reset_index(drop=True) for key in keys]
 
     def numbers(self, frame: pd.DataFrame) -> IntArray:
-        """The number of the key of each event."""
+        """Return the number of the key of each event."""
         batch = self.bucket.arriving.encoding.batch(frame)
         names = self.bucket.arriving.keys
         return number_rows([encode_equal(batch.column(name)) for name in names])[0]
 
     def buckets(self, random: Random) -> Iterator[pd.DataFrame]:
-        """The events of some keys at a time; those of some of them come seconds later."""
+        """Yield the events of some keys at a time; those of some of them come seconds later."""
         keys = len(self.by_key)
         bucket = np.array([random.randrange(3) for _ in range(keys)])[self.number]
         later = np.array([random.choice((0, 0, 4000)) for _ in range(keys)])[self.number]
@@ -111,10 +111,16 @@ class Keys:
     def in_pieces(
         self, frame: pd.DataFrame, pieces: Sequence[tuple[int, int]], group: Group
     ) -> Iterator[dict[str, Any]]:
-        """The output of a bucket's events. pieces: how many come, and the watermark behind them, in
-        milliseconds; a last one beyond all is added.
+        """Yield the output of a bucket's events, which arrive in pieces.
 
-        Of many copies of them comes as much of each, see `tests/tasks/copies.py`.
+        Assert that many copies of the events give as many copies of the output, see
+        `tests/tasks/copies.py`.
+
+        Args:
+            frame: the events.
+            pieces: for each piece, how many events it has, and the watermark after it, in
+                milliseconds. A last piece is added, with a watermark that ends all windows.
+            group: the state of the bucket.
         """
         found = list(self.of_copies(1, frame, pieces, group))
         copies = copies_of(len(frame))
@@ -132,7 +138,7 @@ class Keys:
     def of_copies(
         self, copies: int, frame: pd.DataFrame, pieces: Sequence[tuple[int, int]], group: Group
     ) -> Iterator[dict[str, Any]]:
-        """The output of so many copies of events, each copy's with keys of their own."""
+        """Yield the output of so many copies of events, each copy's with keys of their own."""
         come = 0
         for size, watermark in (*pieces, (len(frame), 10**15)):
             piece = frame[come : come + size]
@@ -143,7 +149,7 @@ class Keys:
                 yield from self.batch(piece[:0], group, copies)
 
     def batch(self, piece: pd.DataFrame, group: Group, copies: int = 1) -> Iterator[dict[str, Any]]:
-        """One call of Spark's."""
+        """Yield the output of one call by Spark."""
         group.timer = None
         events = piece.reset_index(drop=True)
         if copies > 1:
@@ -162,7 +168,7 @@ class Keys:
 
 
 def marked_copies(events: pa.RecordBatch, keys: Sequence[str], copies: int) -> list[pa.RecordBatch]:
-    """So many copies of events, with marks in their keys."""
+    """Return so many copies of events, with marks in their keys that tell the copies apart."""
 
     def copy(mark: str) -> pa.RecordBatch:
         columns = dict(zip(events.schema.names, events.columns, strict=True))
@@ -175,7 +181,10 @@ def marked_copies(events: pa.RecordBatch, keys: Sequence[str], copies: int) -> l
 
 
 def unmarked(row: dict[str, Any]) -> str:
-    """A row as text, without marks in keys and with one kind of quotes, as messages name keys."""
+    """Return a row as text, without the marks in keys, and with one kind of quotes.
+
+    The messages in rows name keys, too.
+    """
     text = re.sub(f"'{NULL}{MARK}[0-9]+'", "None", str(row).replace('"', "'"))
     return re.sub(f"{MARK}[0-9]+", "", text)
 
@@ -224,7 +233,7 @@ class Streamed(Keys):
         super().__init__(crossed, bucket)
 
     def at_once(self, frame: pd.DataFrame) -> list[dict[str, Any]]:
-        """The output of a bucket's events, matched as in a batch."""
+        """Return the output of a bucket's events, matched as in a batch."""
         number, orders = self.numbers(frame), self.bucket.arriving.orders
         table = pa.Table.from_batches([self.bucket.arriving.encoding.batch(frame)])
         table, rows = sort_rows(table, orders, number).combine_chunks(), table.num_rows
@@ -243,10 +252,10 @@ class StreamedRules(Keys):
         super().__init__(crossed, self.bucket)
 
     def of(self, rows: DataFrame) -> RuleMatches:
-        """The views of the rows that have come out."""
+        """Return the views of the rows that have come out."""
         return RuleMatches(replace(self.found._built, rows=rows))
 
 
 def times(frame: pd.DataFrame) -> list[int]:
-    """Milliseconds."""
+    """Return the time of each event, in milliseconds."""
     return [int(one) // 1000 for one in frame[wire.MICROSECONDS]]

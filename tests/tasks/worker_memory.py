@@ -59,7 +59,7 @@ TESTS: dict[str, Callable[[IntArray], BoolArray]] = {
 
 
 def executable(kind: str) -> Executable:
-    """Of a kind of query."""
+    """Return the executable of a kind of query."""
     plan = lower_clause(parse_clause(f"{PARTITIONED} {KINDS[kind]}"))
     drafted = draft_query(plan, InputColumns(("k", "t", "x", "w")), str, scope=RowScope.WORKER)
     types = {
@@ -70,7 +70,7 @@ def executable(kind: str) -> Executable:
 
 
 def columns(rows: range, keys: int, width: int) -> dict[str, pa.Array]:
-    """The columns of some rows, by their SQL text."""
+    """Return the columns of some rows, by their SQL text."""
     random = np.random.default_rng(rows.start)
     x = random.integers(0, 1000, len(rows))
     texts = [f"{row:0{width}d}" for row in rows] if width else [""] * len(rows)
@@ -84,7 +84,7 @@ def columns(rows: range, keys: int, width: int) -> dict[str, pa.Array]:
 
 
 def batches(asked: Executable, rows: int, keys: int, width: int) -> Iterator[pa.RecordBatch]:
-    """Rows as they cross, in the order of `t`. width: bytes of a text."""
+    """Yield rows as they cross, in the order of `t`. width: bytes of a text."""
     texts = [show_column(column) for column in asked.crossing.columns]
     names = [f"__c{place}" for place in range(len(texts))]
     for begin in range(0, rows, ROWS_A_BATCH):
@@ -98,7 +98,7 @@ def batches(asked: Executable, rows: int, keys: int, width: int) -> Iterator[pa.
 
 
 def found(asked: Executable, rows: int, keys: int, width: int) -> Iterator[pa.RecordBatch]:
-    """The batches that come out."""
+    """Return the batches that come out."""
     names = [show_column(column) for column in asked.crossing.columns]
     key, order = (f"__c{names.index(name)}" for name in ("`k`", "`t`"))
     sorting = Sorting((key,), (SortColumn(order, descending=False, nulls_first=True),))
@@ -106,12 +106,12 @@ def found(asked: Executable, rows: int, keys: int, width: int) -> Iterator[pa.Re
 
 
 def run(asked: Executable, rows: int, keys: int, width: int) -> int:
-    """How many rows come out."""
+    """Return how many rows come out."""
     return sum(batch.num_rows for batch in found(asked, rows, keys, width))
 
 
 def main() -> None:
-    """Runs a few rows, so that all is loaded; then those that are asked for."""
+    """Run a few rows, so that all is loaded; then those that are asked for."""
     more, *asked = sys.argv[1:]
     cases = [(kind, *map(int, sizes)) for kind, *sizes in zip(*[iter(asked)] * 4, strict=True)]
     for kind, _, _, _ in cases:

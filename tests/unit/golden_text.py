@@ -31,7 +31,7 @@ class Record:
 
 
 def read(path: Path) -> list[Record]:
-    """The records of a file."""
+    """Return the records of a file."""
     return [_record(text) for text in path.read_text(encoding="utf-8").split(f"\n{END}\n") if text]
 
 

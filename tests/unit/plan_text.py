@@ -65,7 +65,7 @@ def show_aggregate(aggregate: Aggregate) -> str:
 
 
 def show_term(term: Term) -> str:
-    """What an aggregate evaluates on each row; columns as they are."""
+    """Return what an aggregate evaluates on each row; columns as they are."""
     if looks_at_columns_only(term):
         return write_row_sql(term)
     return render(term, show_reference)
@@ -81,7 +81,7 @@ def show_tree(scalar: Scalar, depth: int = 0) -> str:
 
 
 def show_plan(plan: MatchPlan) -> str:
-    """All that an event pattern asks for, one thing a line."""
+    """Return all that an event pattern asks for, one thing a line."""
     return "\n".join(_lines(plan))
 
 

@@ -8,7 +8,7 @@ from matchrec.source import WIDTH, Source, Span, printable
 
 
 def excerpt(text: str, marked: str) -> list[str]:
-    """The lines of the picture of `marked` in a text, without what stands in front of each."""
+    """Return the lines of the excerpt of `marked` in a text, without the numbers before them."""
     start = text.index(marked)
     place, *picture = Source(text).excerpt(Span(start, start + len(marked))).split("\n")
     return [place.strip(), *(line[6:] for line in picture)]

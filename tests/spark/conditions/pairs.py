@@ -18,7 +18,7 @@ Found = set[tuple[int, int, int]]  # key, time, number of the condition
 
 
 def holds_in_spark(spark: SparkSession, table: str, conditions: Sequence[str]) -> Found:
-    """What Spark says by itself: LAG in place of what reads the row before."""
+    """Return what Spark says by itself: LAG in place of what reads the row before."""
     columns = ", ".join(f"{lagged(one)} AS c{n}" for n, one in enumerate(conditions))
     rows = spark.sql(
         f"SELECT k, t, row_number() OVER w AS n, {columns} FROM {table} "
@@ -33,12 +33,12 @@ def holds_in_spark(spark: SparkSession, table: str, conditions: Sequence[str]) -
 
 
 def lagged(condition: str) -> str:
-    """The condition as an expression with window functions."""
+    """Return the condition as an expression with window functions."""
     return re.sub(r"\bA\.(\w+)", r"LAG(\1) OVER w", condition)
 
 
 def holds_in_patterns(spark: SparkSession, table: str, conditions: Sequence[str]) -> Found:
-    """What matchrec says."""
+    """Return what matchrec says."""
     defined = [re.sub(r"\bA\.(\w+)", r"LAST(A.\1)", condition) for condition in conditions]
     names = [f"C{number}" for number in range(len(conditions))]
     define = ", ".join(f"{name} AS {one}" for name, one in zip(names, defined, strict=True))

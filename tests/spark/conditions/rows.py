@@ -12,7 +12,11 @@ from tests.generators.run_forms import NESTED, Columns
 def create_rows(
     spark: SparkSession, random: Random, view: str, columns: Columns, count: int = 120
 ) -> None:
-    """A view of rows with a key `k` and a time `t`. columns: types, and the texts of values."""
+    """Create a view of rows with a key `k` and a time `t`.
+
+    Args:
+        columns: for each column its type, and its values as texts.
+    """
     rows = [
         (
             str(random.randrange(count // 7)),
@@ -27,7 +31,7 @@ def create_rows(
 
 
 def converted(name: str, type_: str) -> str:
-    """A text as a value of a type; nested ones are written as JSON."""
+    """Return a text as a value of a type; nested ones are written as JSON."""
     if type_.startswith(NESTED):
         return f"from_json({name}, '{type_}')"
     return f"CAST({name} AS {type_})"

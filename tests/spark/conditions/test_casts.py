@@ -47,7 +47,7 @@ GIVEN: dict[str, tuple[str, Sequence[object]]] = {
     "day": ("DATE", ["2024-02-29", "1970-01-01", "0001-01-01", "9999-12-31"]),
     "ts": ("TIMESTAMP", ["2024-02-29 12:34:56.000001", "1970-01-01 00:00:00"]),
 }
-"""What the functions are of, besides."""
+"""The other columns that functions read: their types and values."""
 
 # The third argument of levenshtein is not NULL: there Spark makes -1 or NULL, as it compiles it.
 INTEGER_CONDITIONS = """
@@ -89,7 +89,7 @@ class Call:
 
 
 def calls() -> list[Call]:
-    """Each function with each type of argument, a column and one that is computed."""
+    """Return each function with each type of argument, a column and one that is computed."""
     return [
         Call(column, form.replace("{0}", "{}").replace("{}", argument))
         for group, forms in FORMS.items()
@@ -101,7 +101,10 @@ def calls() -> list[Call]:
 
 
 def create_pairs(spark: SparkSession, random: Random, count: int) -> None:
-    """Two rows for each k: of the first one a function is, of the second one its argument."""
+    """Create the view `pairs` with two rows for each `k`.
+
+    The first one is what a function is called on, the second one has the argument that is cast.
+    """
     known = {name: (type_, values) for name, (type_, values, _) in ARGUMENTS.items()}
     drawn = {
         name: [*values, *random.choices([None, *values], k=count)][:count]
@@ -129,7 +132,7 @@ def create_pairs(spark: SparkSession, random: Random, count: int) -> None:
 
 
 def joined(spark: SparkSession, columns: Sequence[str], only: str = "") -> DataFrame:
-    """What Spark says of each pair of rows, or of some."""
+    """Return what Spark says of each pair of rows, or of some."""
     return spark.sql(
         f"SELECT A.k, {', '.join(columns)} FROM pairs A JOIN pairs B "
         f"ON A.k = B.k AND A.t = 0 AND B.t = 1{only}"
@@ -137,12 +140,12 @@ def joined(spark: SparkSession, columns: Sequence[str], only: str = "") -> DataF
 
 
 def in_spark(call: Call) -> str:
-    """The call as Spark has it in a join."""
+    """Return the call as Spark has it in a join."""
     return call.text.replace("collect_list(A.i0)", "array(A.i0)")
 
 
 def is_taken(spark: SparkSession, call: Call) -> bool:
-    """Whether Spark has such a function of such arguments."""
+    """Return whether Spark has such a function of such arguments."""
     try:
         joined(spark, [in_spark(call)]).schema  # noqa: B018
     except PySparkException:
@@ -151,12 +154,12 @@ def is_taken(spark: SparkSession, call: Call) -> bool:
 
 
 def failing(batch: QueryBatch, calls: dict[str, Call], *, ansi: bool) -> dict[Call, set[int]]:
-    """The pairs for which a query ends in an error."""
+    """Return the pairs for which a query ends in an error."""
     return {calls[one]: errors for one, (_, errors) in results(batch, ansi=ansi).items()}
 
 
 def results(batch: QueryBatch, *, ansi: bool) -> dict[str, tuple[set[int], set[int]]]:
-    """By query, the pairs that match and those that end in an error."""
+    """Return for each query the pairs that match, and those that end in an error."""
     linked = batch.link(ENGINE, ansi=ansi)
     if not linked:
         return {}
@@ -176,7 +179,7 @@ def results(batch: QueryBatch, *, ansi: bool) -> dict[str, tuple[set[int], set[i
 def matches(
     executable: Executable, prepared: Prepared, partitions: Sequence[int] | None
 ) -> set[int] | None:
-    """The pairs that match, of some partitions or all; None where there is an error."""
+    """Return the pairs that match, of some partitions or all; None where there is an error."""
     try:
         batches = Run(executable, prepared, partitions, 1 << 20).batches()
     except MatchRecognizeError:
@@ -186,7 +189,7 @@ def matches(
 
 
 def differences(spark: SparkSession, calls: Sequence[Call], *, ansi: bool) -> Iterator[str]:
-    """What DEFINE says otherwise than Spark."""
+    """Yield what DEFINE says otherwise than Spark."""
     queries = {CLAUSE.format("pairs", f"({call.text}) IS NOT NULL"): call for call in calls}
     names = spark.table("pairs").columns
     batch = QueryBatch(spark, "pairs", list(queries), names=names)
@@ -228,14 +231,14 @@ def differences(spark: SparkSession, calls: Sequence[Call], *, ansi: bool) -> It
 
 
 def some(pairs: Sequence[int]) -> Sequence[int]:
-    """Of pairs with an error those of which Spark is asked: a query each."""
+    """Return the pairs with an error that Spark is asked about: in a long run, all of them."""
     return pairs if LONG_RUN else pairs[:1]
 
 
 def refused_alone(
     spark: SparkSession, queries: dict[str, Call], batch: QueryBatch
 ) -> Iterator[str]:
-    """Calls that are refused though Spark takes them, but for those documented."""
+    """Yield the calls that are refused though Spark takes them, except for documented ones."""
     for query, why in batch.refused.items():
         one = queries[query]
         if is_taken(spark, one) and not is_known_refusal(one):
@@ -248,7 +251,7 @@ def is_known_refusal(call: Call) -> bool:
 
 
 def values_of(spark: SparkSession, columns: list[str]) -> tuple[DataFrame, set[int]]:
-    """Spark's values, and the columns that it has none for."""
+    """Return Spark's values, and the columns that it has none for."""
     try:
         values = joined(spark, columns).localCheckpoint()
     except FAILURES:
@@ -267,7 +270,7 @@ def has_values(spark: SparkSession, column: str) -> bool:
 
 
 def fails(spark: SparkSession, call: Call, k: int) -> bool:
-    """Whether Spark has no value for a pair."""
+    """Return whether Spark has no value for a pair."""
     try:
         joined(spark, [f"{in_spark(call)} AS e"], f" AND A.k = {k}").localCheckpoint()
     except FAILURES:

@@ -76,12 +76,12 @@ class Conditions:
         self.random = random
 
     def read(self, column: str) -> str:
-        """A column of the row, or of one beside it."""
+        """Return a column of the row, or of one beside it."""
         ways = ["{0}", "B.{0}", "PREV({0})", "PREV(B.{0})", "NEXT({0})", "PREV({0}, 2)"]
         return self.random.choice([*ways, *ways, "LAST(B.{0})"]).format(column)
 
     def value(self, column: str, depth: int = 1) -> str:
-        """A value of the type of a column, or of a number."""
+        """Return a value of the type of a column, or of a number."""
         choice = self.random.random()
         if choice < 0.1:
             return self.random.choice([*LITERALS[column], "NULL"])
@@ -115,7 +115,7 @@ class Conditions:
 
 
 def drafted(condition: str, scope: RowScope) -> Draft:
-    """The draft of a query with one condition, from which no row stays behind."""
+    """Return the draft of a query with one condition, from which no row stays behind."""
     text = f"PARTITION BY k ORDER BY t MEASURES 1 AS one PATTERN (B) DEFINE B AS {condition}"
     columns = InputColumns(("k", "t", *COLUMNS))
     return replace(
@@ -131,13 +131,13 @@ class Asked:
     ours: Draft
 
     def columns(self) -> tuple[RowColumn, ...]:
-        """What Spark is to compute before types are known."""
+        """Return what Spark is to compute before types are known."""
         conditions = (*self.beside.row_conditions, *self.ours.row_conditions)
         return (*conditions, *self.ours.columns())
 
 
 def prepare(spark: SparkSession, draft: Draft, columns: Iterable[RowColumn]) -> DataFrame:
-    """Columns of all rows, sorted."""
+    """Return columns of all rows, sorted."""
     relation = Relation(
         make_runner(spark), lambda items: join_template("SELECT ", items, " FROM awkward")
     )
@@ -146,7 +146,7 @@ def prepare(spark: SparkSession, draft: Draft, columns: Iterable[RowColumn]) -> 
 
 
 def linked(asked: Iterable[Asked], types: Mapping[RowColumn, ValueType]) -> dict[Asked, Executable]:
-    """The executables of the conditions that the worker knows."""
+    """Return the executables of the conditions that the worker knows."""
     found = {}
     for one in asked:
         if one.ours.reason_for_spark_sort is None:

@@ -50,7 +50,7 @@ def test_every_sign(spark: SparkSession, type_: str, is_ansi: bool) -> None:
 
 
 def chosen(sign: str, conditions: list[str]) -> str:
-    """The condition of the number that a column has."""
+    """Return the condition of the number that a column has."""
     branches = (f"WHEN {at} THEN {one}" for at, one in enumerate(conditions))
     return f"CASE {sign} {' '.join(branches)} END"
 

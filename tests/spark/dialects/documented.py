@@ -50,17 +50,17 @@ class Example:
 
 
 def products() -> list[str]:
-    """The products that have a file of examples."""
+    """Return the products that have a file of examples."""
     return sorted(path.stem for path in EXAMPLES.glob("*.test"))
 
 
 def file_of(product: str) -> CaseFile:
-    """A product's file."""
+    """Return a product's file."""
     return read_case_file(EXAMPLES / f"{product}.test")
 
 
 def examples() -> Iterator[Example]:
-    """All examples of all products."""
+    """Yield all examples of all products."""
     for product in products():
         for record in file_of(product).queries:
             yield Example(product, record)
@@ -72,16 +72,16 @@ def pages_of(product: str) -> dict[str, str]:
 
 
 def make_tables(spark: SparkSession, product: str) -> None:
-    """Makes the tables of a product's file temporary views."""
+    """Make the tables of a product's file temporary views."""
     register_tables(spark, file_of(product))
 
 
 def shown(value: Any) -> str | None:
-    """A value as a case file writes it; a float with the ten digits that products print."""
+    """Return a value as a case file writes it; a float with the ten digits that products print."""
     return f"{value:.10g}" if isinstance(value, float) else text_of(value)
 
 
 def answer(spark: SparkSession, query: str, dialect: str) -> list[str]:
-    """The rows of a query, a line each; NULL is `-`."""
+    """Return the rows of a query, a line each; NULL is `-`."""
     found = matchrec.sql(spark, query, dialect=dialect).collect()
     return [" ".join(shown(value) or "-" for value in row) for row in found]

@@ -26,7 +26,7 @@ ANSWERS = ("warned", "refused", "right")
 
 @cache
 def functions(product: str) -> list[tuple[str, str]]:
-    """The expressions and queries of a product, each with its value or answer."""
+    """Return the expressions and queries of a product, each with its value or answer."""
     lines = (FUNCTIONS / f"{product}.txt").read_text(encoding="utf-8").splitlines()
     return [
         (text, value.removeprefix(" "))
@@ -35,12 +35,12 @@ def functions(product: str) -> list[tuple[str, str]]:
 
 
 def query_of(text: str) -> str:
-    """A query with an expression alone, or the query that the text is."""
+    """Return a query with an expression alone, or the query that the text is."""
     return text if text.startswith("SELECT ") else f"SELECT {text} AS v"
 
 
 def answer_to(product: str, text: str) -> str:
-    """What a translation says of a text."""
+    """Return what a translation says of a text."""
     try:
         found = translate_query(query_of(text), PRODUCTS[product], PRODUCTS["spark"])
     except matchrec.MatchRecognizeUnsupportedError:

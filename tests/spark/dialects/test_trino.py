@@ -12,7 +12,7 @@ VALUES = "(VALUES (1, 90), (2, 80), (3, 70), (4, 80)) t(id, value)"
 
 
 def over(table: str, clause: str) -> str:
-    """A query of all columns."""
+    """Return a query of all columns."""
     return f"SELECT m.* FROM {table} MATCH_RECOGNIZE (ORDER BY id {clause}) AS m"
 
 

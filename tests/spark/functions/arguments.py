@@ -88,7 +88,7 @@ def rows(
     random_rows: int = 200,
     most: int = 400,
 ) -> list[tuple[Value, ...]]:
-    """Corners with one another, thinned out, and random rows; the same each time."""
+    """Return corners with one another, thinned out, and random rows; the same each time."""
     drawn = random.Random(SEED)
     every = list(product(*corners))
     if len(every) > most:
@@ -97,5 +97,5 @@ def rows(
 
 
 def singles(corners: Sequence[Value], draw: Draw, random_rows: int = 300) -> Iterator[tuple[Value]]:
-    """Rows of one argument."""
+    """Yield rows of one argument."""
     yield from rows((corners,), (draw,), random_rows)

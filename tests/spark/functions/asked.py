@@ -56,7 +56,7 @@ class Case:
     words: tuple[str, ...] = ()
 
     def compute(self, use: FunctionUse) -> Callable[..., Value]:
-        """What Python computes it with, NULLs and all."""
+        """Return what Python computes it with, NULLs and all."""
         function = load_functions()[self.name]
         compute = function.build(use)
         if function.takes_nulls:
@@ -94,7 +94,7 @@ class Table:
                 spark.conf.set(key, value)
 
     def frame(self, spark: SparkSession) -> DataFrame:
-        """Columns x0, x1, ..., and `n`, the number of the row."""
+        """Return columns x0, x1, ..., and `n`, the number of the row."""
         schema = ", ".join(f"x{i} {held(one)}" for i, one in enumerate(self.types))
         rows = [(*row, number) for number, row in enumerate(self.rows)]
         return spark.createDataFrame(rows, f"{schema}, n INT").cache()
@@ -105,7 +105,7 @@ class Table:
         )
 
     def text(self, case: Case) -> str:
-        """The case over the columns of the frame."""
+        """Return the case over the columns of the frame."""
         columns = (argument(f"x{i}", one) for i, one in enumerate(self.types))
         return case.sql.format(*columns)
 
@@ -173,7 +173,7 @@ def answer(compute: Callable[..., Value], arguments: Sequence[Value]) -> Value:
 
 
 def held(type_: ValueType) -> str:
-    """The type of the column that brings an argument."""
+    """Return the type of the column that brings an argument."""
     return "BIGINT" if type_.family in GIVEN else type_.name
 
 
@@ -182,7 +182,7 @@ def argument(column: str, type_: ValueType) -> str:
 
 
 def plain(value: Value) -> Value:
-    """A value of Spark as Python computes with it."""
+    """Return a value of Spark as Python computes with it."""
     if isinstance(value, timedelta):
         return value // timedelta(microseconds=1)
     if isinstance(value, list):
@@ -191,7 +191,7 @@ def plain(value: Value) -> Value:
 
 
 def alike(one: Value, other: Value) -> bool:
-    """Whether two values and their types are the same, NaN and the sign of zero included."""
+    """Return whether two values and their types are the same, NaN and the sign of zero included."""
     if isinstance(one, tuple) and isinstance(other, tuple):
         return len(one) == len(other) and all(map(alike, one, other))
     if isinstance(one, float) and isinstance(other, float):

@@ -27,7 +27,11 @@ def check_conditions(
     ansi: bool = True,
     zone: str = "UTC",
 ) -> None:
-    """A query finds the pairs that the join has. rows: with the numbers `id` from 0 on."""
+    """Check that a query with each condition finds the same pairs of neighbours as a join.
+
+    Args:
+        rows: the rows. Their column `id` has the numbers from 0 on.
+    """
     cases = " ".join(f"WHEN B.k = {k} THEN {one}" for k, one in enumerate(conditions))
     with settings(spark, ansi__enabled=str(ansi).lower(), session__timeZone=zone):
         numbers = spark.range(len(conditions)).selectExpr("CAST(id AS INT) AS k")
@@ -41,7 +45,7 @@ def check_conditions(
 
 
 def pairs(rows: Sequence[Sequence[int]], conditions: Sequence[str]) -> dict[str, list[int]]:
-    """The rows A by condition."""
+    """Return the rows A by condition."""
     return {
         condition: sorted(id_ for k, id_ in rows if k == number)
         for number, condition in enumerate(conditions)

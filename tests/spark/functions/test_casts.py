@@ -42,7 +42,7 @@ WIDE = (
 
 
 def single(value: float) -> float:
-    """The nearest number of 32 bits."""
+    """Return the nearest number of 32 bits."""
     return struct.unpack("<f", struct.pack("<f", value))[0]
 
 

@@ -26,7 +26,7 @@ NOT_OF_A_ROW = AGGREGATES | FUNCTIONS_OF_MATCH | WINDOW_ONLY
 
 
 def examples(spark: SparkSession) -> Iterator[str]:
-    """The expressions over no table that the catalogue of functions shows."""
+    """Yield the expressions over no table that the catalogue of functions shows."""
     for (name,) in spark.sql("SHOW FUNCTIONS").collect():
         if name.upper() not in NOT_OF_A_ROW:
             rows = spark.sql(f"DESCRIBE FUNCTION EXTENDED `{name}`").collect()
@@ -36,7 +36,7 @@ def examples(spark: SparkSession) -> Iterator[str]:
 
 
 def is_one_expression(text: str) -> bool:
-    """Whether Spark's parser takes it for an expression without an alias."""
+    """Return whether Spark's parser takes it for an expression without an alias."""
     try:
         expr(f"({text})")
     except ParseException:

@@ -94,7 +94,7 @@ def column(type_name: str, number: int = 0) -> str:
 
 
 def calls(function: str) -> Iterator[str]:
-    """A function on columns of all types, as far as it may take them."""
+    """Yield a function on columns of all types, as far as it may take them."""
     yield f"{function}()"
     same = ((name,) * count for count in (1, 2, 3) for name in TYPES)
     for chosen in (*same, *product(OF_TWO, repeat=2), *product(OF_THREE, repeat=3)):
@@ -111,7 +111,7 @@ def calls(function: str) -> Iterator[str]:
 
 
 def others() -> Iterator[str]:
-    """What is no plain call."""
+    """Yield what is no plain call."""
     for form in (*LAMBDAS, *OPERATORS):
         for name in TYPES:
             yield form.format(column(name), column(name, 1))
@@ -141,7 +141,11 @@ NUMBERS = "tinyint", "smallint", "int", "bigint", "float", "double", "decimal"
 
 
 def may_fail(cast: Sequence[str | Any]) -> bool:
-    """Whether a cast of a column may fail. cast: the place of its type, and the type it becomes."""
+    """Return whether a cast of a column may fail.
+
+    Args:
+        cast: the index of the type of the column, and the type that it becomes.
+    """
     source, target = TYPES[int(cast[0])].partition("(")[0], cast[1]
     if source == "string":
         return target not in ("string", "binary")

@@ -32,7 +32,7 @@ finally:
 
 
 def program(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs the program in a folder, as a shell would."""
+    """Run the program in a folder, as a shell would."""
     command = [sys.executable, "-m", "matchrec", *arguments]
     return subprocess.run(
         command, cwd=folder, capture_output=True, text=True, timeout=300, check=False
@@ -119,7 +119,7 @@ def test_ctrl_c_ends_a_query_with_one_line(files: Path) -> None:
 
 
 def has_ended(group: int) -> bool:
-    """Whether no process of a group is left; looks for a moment."""
+    """Return whether no process of a group is left; looks for a moment."""
     try:
         os.killpg(group, 0)
     except ProcessLookupError:
@@ -129,7 +129,7 @@ def has_ended(group: int) -> bool:
 
 
 def wait_for_job(folder: Path) -> None:
-    """Returns once Spark has written down that a job of the query has begun, or after a minute."""
+    """Return once Spark has written down that a job of the query has begun, or after a minute."""
     for _ in range(300):
         logs = (path for path in folder.rglob("*local-*") if path.is_file())
         if any("SparkListenerJobStart" in log.read_text(errors="replace") for log in logs):

@@ -40,7 +40,7 @@ def clicks(embedded: Path) -> Path:
 
 
 def rows(*arguments: str) -> list[str]:
-    """The rows of a query without their names, sorted."""
+    """Return the rows of a query without their names, sorted."""
     result = invoke("run", *arguments, *CSV)
     assert result.exit_code == 0, result.stderr
     return sorted(result.stdout.splitlines()[1:])

@@ -23,7 +23,7 @@ NAMES = ["n", "s", "a list", "record", "bytes", "money", "day"]
 
 
 def printed(form: str, query: str = AWKWARD, *options: str) -> str:
-    """What a query prints in a format."""
+    """Return what a query prints in a format."""
     result = invoke("run", "-", "--format", form, *options, given=query)
     assert (result.exit_code, result.stderr) == (0, "")
     return result.stdout

@@ -22,7 +22,7 @@ PRINTED = ["k,t,v", "a,1,1.5", "b,2,2.5"]
 
 
 def rows(path: str, *options: str) -> list[str]:
-    """What a query of all rows of a table prints."""
+    """Return what a query of all rows of a table prints."""
     result = invoke("run", "-c", QUERY, "--table", f"t={path}", "--format", "csv", *options)
     assert result.exit_code == 0, result.stderr
     return result.stdout.splitlines()
@@ -34,7 +34,7 @@ def refused_table(*arguments: str, code: int) -> str:
 
 
 def write_as(path: Path) -> None:
-    """Writes the rows in the format that a test names the file by."""
+    """Write the rows in the format that a test names the file by."""
     path.parent.mkdir(parents=True, exist_ok=True)
     match path.suffixes[0] if path.suffixes else "":
         case ".tsv":

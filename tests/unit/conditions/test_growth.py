@@ -36,7 +36,7 @@ LINEAR = [
 
 
 def calls(queries: Queries, size: int) -> int:
-    """How many calls of functions planning takes."""
+    """Return how many calls of functions planning takes."""
     profile = cProfile.Profile()
     profile.enable()
     planned(queries, size)

@@ -27,7 +27,7 @@ UNION = "CASE WHEN (x > 0) OR ((x < 9) AND (z)) THEN 1 / x END"
 
 
 def split_b(condition: str, more: str = "") -> SplitCondition:
-    """The split condition of B in PATTERN (A+ B+)."""
+    """Return the split condition of B in PATTERN (A+ B+)."""
     text = f"ORDER BY t PATTERN (A+ B+) {more} DEFINE B AS {condition}"
     (only,) = split_conditions(lower_clause(parse_clause(text)))
     return only
@@ -80,7 +80,7 @@ def test_of_a_stream_spark_computes_the_row_alone() -> None:
 
 
 def sorted_split_b(condition: str) -> SplitCondition:
-    """The split condition of B where the worker sorts the rows."""
+    """Return the split condition of B where the worker sorts the rows."""
     text = f"ORDER BY t PATTERN (A+ B+) DEFINE B AS {condition}"
     (only,) = split_conditions(lower_clause(parse_clause(text)), RowScope.WORKER)
     return only

@@ -51,7 +51,7 @@ TYPES = {
 def typed(
     condition: str, settings: SessionSettings = DEFAULT_SETTINGS, *, ansi: bool = True
 ) -> tuple[RunExpression, Typer]:
-    """The expression of B's condition in PATTERN (A+ B)."""
+    """Return the expression of B's condition in PATTERN (A+ B)."""
     plan = lower_clause(parse_clause(f"ORDER BY t PATTERN (A+ B) DEFINE B AS {condition}"))
     ((step,),) = ([one.run_step] for one in split_conditions(plan))
     assert step is not None
@@ -105,7 +105,7 @@ def test_what_may_fail_after_a_condition_on_other_rows_is_computed_late(
 
 
 def guarded_step(value: str) -> ColumnRead:
-    """The left side of a comparison that is asked after A of other rows."""
+    """Return the left side of a comparison that is asked after A of other rows."""
     text = f"A.i > B.i AND {value} > A.i"
     (condition,) = split_conditions(
         lower_clause(parse_clause(f"ORDER BY t PATTERN (A+ B) DEFINE B AS {text}"))

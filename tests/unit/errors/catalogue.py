@@ -44,7 +44,7 @@ def find_constructions() -> Iterator[Construction]:
 
 
 def constructs_error(call: ast.Call) -> bool:
-    """Whether a call constructs an error, or is `super().__init__(...)` of a class of errors."""
+    """Return whether a call constructs an error, or is `super().__init__(...)` of its class."""
     if isinstance(call.func, ast.Attribute):
         return call.func.attr == "__init__"
     name = call.func.id if isinstance(call.func, ast.Name) else ""
@@ -52,20 +52,20 @@ def constructs_error(call: ast.Call) -> bool:
 
 
 def read_headline(call: ast.Call) -> str:
-    """The headline that a call passes."""
+    """Return the headline that a call passes."""
     headline = call.args[0]
     parts = headline.values if isinstance(headline, ast.JoinedStr) else [headline]
     return "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in parts)
 
 
 def read_code(call: ast.Call) -> str | None:
-    """The code that a call passes as a literal."""
+    """Return the code that a call passes as a literal."""
     values = [keyword.value for keyword in call.keywords if keyword.arg == "code"]
     return str(values[0].value) if values and isinstance(values[0], ast.Constant) else None
 
 
 def list_functions() -> list[tuple[str, str]]:
-    """The module and the name of each public function that returns an error or a warning."""
+    """Return the module and the name of each public function that returns an error or a warning."""
     names = []
     for path in sorted(ROOM.rglob("*.py")):
         module = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)

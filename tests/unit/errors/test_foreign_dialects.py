@@ -47,7 +47,7 @@ def test_the_dialect_reads_the_name(dialect: str, name: str) -> None:
 
 
 def translated(text: str, dialect: str) -> str:
-    """The text as Spark SQL; itself where the dialect has no such arguments."""
+    """Return the text as Spark SQL; itself where the dialect has no such arguments."""
     try:
         return translate_query(text, PRODUCTS[dialect], SPARK).text.upper()
     except (ValueError, IndexError, AttributeError):

@@ -39,7 +39,7 @@ WAYS = {
 
 
 def list_limits() -> dict[str, str]:
-    """The hint of each message about a limit, by the name of its function."""
+    """Return the hint of each message about a limit, by the name of its function."""
     hints = {}
     for module, name in list_functions():
         parameters = signature(getattr(import_module(module), name)).parameters

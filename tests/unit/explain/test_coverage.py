@@ -40,7 +40,7 @@ def occurrence(number: int, came: int, *endings: RunEnding) -> OccurrenceCoverag
 
 
 def funnel(nearest: NearestStart | None = None, held: int = 10) -> ClauseCoverage:
-    """A thousand rows without a match, one of which came to A."""
+    """Return a thousand rows without a match, one of which came to A."""
     figures = Figures(rows=1000, partitions=1, largest_partition=1000, rows_held=held)
     places = (
         occurrence(0, 1000, RunEnding(Reason.FALSE, ("A",), 2, 999)),

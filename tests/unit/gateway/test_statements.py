@@ -21,7 +21,7 @@ CLAUSE = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY x PATTERN (A) DEFINE A AS x 
 
 
 def sql_relation(text: str, plan_id: int) -> Any:
-    """A relation of a SQL text."""
+    """Return a relation of a SQL text."""
     relation = proto.Relation()
     relation.common.plan_id = plan_id
     relation.sql.query = text
@@ -29,7 +29,7 @@ def sql_relation(text: str, plan_id: int) -> Any:
 
 
 def one_row(plan_id: int) -> Any:
-    """A relation without SQL."""
+    """Return a relation without SQL."""
     relation = proto.Relation()
     relation.common.plan_id = plan_id
     relation.range.end = 1

@@ -160,7 +160,7 @@ def test_a_missing_file_is_made_again(place: Place, compiled: list[str]) -> None
 
 
 def source_in(folder: Path) -> Path:
-    """A module with a function; what is compiled is kept beside it, where that is possible."""
+    """Write a module with a function. Compiled code is kept beside it if that is possible."""
     folder.mkdir()
     (folder / "summing.py").write_text(
         "from matchrec.jit.decorators import kernel\n"
@@ -174,7 +174,7 @@ def source_in(folder: Path) -> Path:
 
 
 def summed(folder: Path, **environment: str) -> tuple[str, bool]:
-    """What a process prints that sums with the function in a folder, and whether it compiles."""
+    """Return what a process prints that calls the function in a folder, and whether it compiles."""
     code = "import numpy, summing; print(summing.kernel(summing.added)(numpy.array([5, 6, 7])))"
     inherited = {name: os.environ[name] for name in os.environ if name != "NUMBA_CACHE_DIR"}
     inherited["PYTHONPATH"] = os.pathsep.join([str(folder), *sys.path])
@@ -186,7 +186,7 @@ def summed(folder: Path, **environment: str) -> tuple[str, bool]:
 
 
 def make_unwritable(folder: Path) -> None:
-    """A file where a folder is needed: then nobody can write there, not even an administrator."""
+    """Put a file where a folder is needed, so that not even an administrator can write there."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.write_text("")
 

@@ -378,7 +378,7 @@ def test_a_disk_that_is_full(tmp_path: Path) -> None:
 
 
 def kernel_is_found_after(folder: Path, environment: dict[str, str]) -> bool:
-    """Whether a process that has room keeps what the next one finds."""
+    """Return whether a process that has room keeps what the next one finds."""
     code = (
         "import numpy\n"
         "from tests.unit.jit.test_disk_cache import added, kernel\n"

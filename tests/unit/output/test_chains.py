@@ -59,9 +59,9 @@ def searches(draw: st.DrawFn) -> tuple[Query, Partitions]:
     return query, Rows(tuple(words)).partitions(query.variables)
 
 
-def listed(chunks: list[Matches], ask) -> list:
-    """What `ask` answers for each chunk, as bits, one after the other."""
-    return [one for chunk in chunks for one in ask(chunk)]
+def list_bits(chunks: list[Matches], read) -> list:
+    """Return what is read of the matches of all chunks, one match after the other."""
+    return [values for chunk in chunks for values in read(chunk)]
 
 
 @settings(max_examples=examples(150), deadline=None, database=None)
@@ -87,30 +87,30 @@ def test_chains_are_read_as_the_rows_written_out(
     some = st.sampled_from(FLOATS)
     floats = order_floats(np.array(data.draw(st.lists(some, min_size=rows, max_size=rows))))
 
-    def asked(chunk: Matches) -> list[tuple]:
-        read = Reader(chunk, find_output_rows(chunk, ONE_ROW), partitions, task.members)
-        totals = AggregateReader(read, variable, valid)
+    def read_matches(chunk: Matches) -> list[tuple]:
+        reader = Reader(chunk, find_output_rows(chunk, ONE_ROW), partitions, task.members)
+        totals = AggregateReader(reader, variable, valid)
         index = find_total_rows(totals.reader, FINAL)
         answers = [
             chunk.start,
-            read.match_numbers(),
-            read.positions(navigation),
-            read.classifiers(Navigation(variable, end)),
-            totals.counts(FINAL),
-            at(totals.integer_sums(integers, ansi=False), index),
-            at(totals.decimal_sums(words)[:, 0], index),
-            at(totals.decimal_sums(words)[:, 1], index),
-            at(totals.extremes(integers, greatest=False), index),
-            at(totals.extremes(floats, greatest=True), index),
-            at(totals.extremes(floats, greatest=False), index),
+            reader.find_match_numbers(),
+            reader.find_positions(navigation),
+            reader.find_classifiers(Navigation(variable, end)),
+            totals.count_values(FINAL),
+            take_or_zero(totals.sum_integers(integers, ansi=False), index),
+            take_or_zero(totals.sum_decimals(words)[:, 0], index),
+            take_or_zero(totals.sum_decimals(words)[:, 1], index),
+            take_or_zero(totals.find_extremes(integers, greatest=False), index),
+            take_or_zero(totals.find_extremes(floats, greatest=True), index),
+            take_or_zero(totals.find_extremes(floats, greatest=False), index),
         ]
         return list(zip(*(answer.tolist() for answer in answers), strict=True))
 
-    assert listed(chained, asked) == listed(plain, asked)
+    assert list_bits(chained, read_matches) == list_bits(plain, read_matches)
 
 
-def at(values: np.ndarray, index: np.ndarray) -> np.ndarray:
-    """values[index], 0 where there is none."""
+def take_or_zero(values: np.ndarray, index: np.ndarray) -> np.ndarray:
+    """Return the values at indices, and 0 at -1."""
     return np.where(index >= 0, np.append(values, 0)[index], 0)
 
 

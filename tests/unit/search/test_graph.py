@@ -35,9 +35,9 @@ class Pointer:
 
 
 def graph(
-    query: SelectionQuery, rows: WindowedRows, capacity: Capacity = CAPACITY
+    query: SelectionQuery, rows: WindowedRows, capacity: Capacity = ROOM
 ) -> list[list[Pointer]]:
-    """The pointers of each partition; rows are numbered over all partitions."""
+    """Return the pointers of each partition; rows are numbered over all partitions."""
     asked = task(replace(query, output=MatchOutput.GRAPH))
     partitions = rows.partitions(query.variables)
     (found,) = search(SearchAlgorithm("breadth_first", capacity), asked, partitions)

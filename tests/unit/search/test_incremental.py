@@ -85,7 +85,7 @@ def one_partition(all_rows: Partitions, partition: int) -> Partitions:
 
 
 def chosen(rows: Partitions, numbers: IntArray) -> Partitions:
-    """Some of the rows as one partition, without their windows."""
+    """Return some of the rows as one partition, without their windows."""
     return Partitions(
         np.array([0, len(numbers)]),
         rows.satisfied[numbers],
@@ -116,13 +116,13 @@ def in_pieces(asked: Task, whole: Partitions, pieces: list[tuple[int, bool]]) ->
 def matches_and_answer(
     asked: Task, state: SearchState, call: SearchCall
 ) -> tuple[list[Matches], tuple[SearchState, IntArray]]:
-    """What a call finds, and what the next one needs."""
+    """Return what a call finds, and what the next one needs."""
     search = ResumedSearch(asked, state, call)
     return list(search.find_matches()), search.finish()
 
 
 def may_begin(asked: Task, call: SearchCall) -> bool:
-    """Whether a run may begin with a row; none of a key of which nothing is kept is then live."""
+    """Return whether a run may begin with a row. If not, a key that keeps nothing has no run."""
     return bool(find_possible_starts(asked, call.partitions).any())
 
 

@@ -39,7 +39,7 @@ def task(pattern: str, run_conditions: dict[str, RunExpression], most: int | Non
 
 
 def ones(*sizes: int) -> Partitions:
-    """Partitions of ones in which every variable's row condition holds."""
+    """Return partitions of ones in which every variable's row condition holds."""
     rows = sum(sizes)
     return Partitions(
         np.append(0, np.cumsum(sizes)).astype(np.int64),

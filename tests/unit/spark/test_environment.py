@@ -14,7 +14,7 @@ OWN = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 def program(folder: Path, name: str, script: str) -> str:
-    """An executable shell script; returns its path."""
+    """Write an executable shell script, and return its path."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"#!/bin/sh\n{script}\n")

@@ -61,7 +61,7 @@ def linked(
 
 
 def written(name: str) -> str:
-    """A column's name as it is written; any other text is itself."""
+    """Return a column's name as it is written; any other text is itself."""
     return f"`{name}`" if name.isidentifier() else name
 
 

@@ -200,7 +200,7 @@ WORDS = (
 
 
 def outcome(written: str) -> Span:
-    """The place of the clause, or that of the error."""
+    """Return the place of the clause, or that of the error."""
     try:
         clause = parse_clause(written)
         lower_clause(clause)

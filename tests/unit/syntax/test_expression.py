@@ -123,7 +123,7 @@ WORDS = (
 
 
 def outcome(text: str, clause: ClausePart) -> Span:
-    """The place of the expression, or that of the error."""
+    """Return the place of the expression, or that of the error."""
     try:
         return parse_scalar(read_tokens(text), scope(clause)).span
     except MatchRecognizeError as error:
@@ -152,7 +152,7 @@ def test_operators_bind_as_in_spark(rest: list[tuple[str, str]]) -> None:
 
 
 def operators(scalar: Scalar) -> object:
-    """The tree's operators and leaves; AND and OR chains are flat in one, nested in the other."""
+    """Return the operators and leaves of a tree, with chains of AND and OR flat or nested."""
     if not isinstance(scalar, Operation):
         return render(scalar, show_reference)
     below = [operators(operand) for operand in scalar.operands]
@@ -166,7 +166,7 @@ def operators(scalar: Scalar) -> object:
 
 
 def parenthesised(first: list[str], rest: list[tuple[str, str]]) -> str:
-    """Operators and operands, fully parenthesised by a textbook shunting yard."""
+    """Return operators and operands, fully parenthesised by a textbook shunting yard."""
     level = {operator: i for i, row in enumerate(LOOSE_TO_TIGHT) for operator in row}
     output, waiting = list(first), []
 

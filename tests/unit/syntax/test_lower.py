@@ -82,7 +82,7 @@ def test_every_part() -> None:
 
 
 def semantics(clause: str) -> list[Semantics]:
-    """Of every reference in the measures and in every operand below them."""
+    """Return the semantics of every reference in the measures and their operands."""
     found = []
     for measure in plan(clause).measures:
         for node in walk_scalar(measure.value):

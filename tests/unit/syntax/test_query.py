@@ -44,7 +44,7 @@ def short(name: str) -> str:
 
 
 def answer(given_text: str) -> str:
-    """Each clause with its relation's query, in the order of evaluation; then the outer query."""
+    """Return each clause with the query of its relation, in order, then the outer query."""
     query = parse_sql(given_text, FRAMES)
     lines = []
     for site in query.sites:
@@ -80,7 +80,7 @@ REFUSED = [record.given for record in golden_text.read(HERE / "query_errors.txt"
 
 
 def laid_out(template: Template) -> str:
-    """The template with a name in each hole, as wide as that."""
+    """Return the template with a name in each hole, as wide as that."""
     return "".join(
         piece if isinstance(piece, str) else "x".ljust(piece.width) for piece in template
     )

@@ -41,7 +41,7 @@ QUANTIFIERS = ((0, None), (1, None), (0, 1), (2, 2), (2, None), (0, 3), (2, 3), 
 
 
 def grow(parts: tuple[RowPattern, ...]) -> tuple[RowPattern, ...]:
-    """All trees with one more node above `parts`."""
+    """Return all trees with one more node above `parts`."""
     pairs = tuple(product(parts, repeat=2))
     return (
         *(make_concatenation(pair) for pair in pairs),
@@ -104,7 +104,7 @@ def test_layout_and_comments_between_symbols_change_nothing(tree: RowPattern, bl
 
 
 def outcome(text: str) -> RowPattern | Span:
-    """The pattern, or the place of the error."""
+    """Return the pattern, or the place of the error."""
     try:
         return parse_row_pattern(text)
     except MatchRecognizeError as error:

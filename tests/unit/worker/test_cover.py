@@ -51,7 +51,7 @@ def task_of(pattern: str, more: str = "", skip: str = "") -> CoverageTask:
 
 
 def batches(rows: Sequence[Row], size: int) -> Iterator[pa.RecordBatch]:
-    """The rows as Spark sends them: order, key, then bits of a, b AND c, c, b, the tie."""
+    """Yield the rows as Spark sends them: order, key, then bits of a, b AND c, c, b, the tie."""
     before = None
     bits, keys, orders = [], [], []
     for key, order, letters in rows:
@@ -75,7 +75,7 @@ def batches(rows: Sequence[Row], size: int) -> Iterator[pa.RecordBatch]:
 def counted(
     task: CoverageTask, rows: Sequence[Row], rows_a_call: int = ALL.rows_a_call, size: int = 1000
 ) -> tuple[Figures, list[object], list[object]]:
-    """The figures, the counts by occurrence, and what is said of the nearest run."""
+    """Return the figures, the counts by occurrence, and what is said of the nearest run."""
     worker = CoverageWorker(task, SCHEMA, Incoming(rows_a_call=rows_a_call))
     (batch,) = worker.run(batches(rows, size))
     (row,) = batch.to_pylist()
@@ -171,14 +171,14 @@ def nearby_task(pattern: str, skip: str, scope: RowScope) -> CoverageTask:
 
 
 def names_of(task: CoverageTask) -> list[str]:
-    """The columns that cross."""
+    """Return the columns that cross."""
     return [column.text.strip("`") for column in task.executable.crossing.columns]
 
 
 def told_by(
     task: CoverageTask, rows: Sequence[Unsorted], sorting: Sorting | None, rows_a_call: int
 ) -> tuple[Figures, list[object]]:
-    """What a worker counts of rows in batches of three; Spark's bits are computed here."""
+    """Return what a worker counts of rows in batches of three; Spark's bits are computed here."""
     tests = [show_column(condition).replace("`", "") for condition in task.executable.conditions]
     bits = [
         sum(1 << bit for bit, true in enumerate([first, *map(truth.__getitem__, tests)]) if true)
@@ -200,7 +200,7 @@ def told_by(
 
 
 def truths(rows: Sequence[Unsorted]) -> Iterator[tuple[bool, dict[str, bool]]]:
-    """Of each row whether it is the first of its partition, and what is true of it."""
+    """Return for each row whether it begins a partition, and which conditions hold for it."""
     for place, (key, order, letters, x) in enumerate(rows):
 
         def there(distance: int, at: int = place, key: str = key) -> Unsorted | None:

@@ -79,5 +79,5 @@ def test_planning_loads_no_room_of_workers_or_other_queries() -> None:
 
 
 def is_in(name: str, rooms: tuple[str, ...]) -> bool:
-    """Whether a module is one of these, or in one of them."""
+    """Return whether a module is one of these, or in one of them."""
     return any(name == room or name.startswith(f"{room}.") for room in rooms)

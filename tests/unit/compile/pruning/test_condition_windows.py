@@ -33,7 +33,7 @@ COLUMNS = InputColumns(("ts", "kind"))
 def planned(
     pattern: str, define: str, type_: ValueType = BIGINT, order: str = "ts", zone: bool = True
 ) -> MatchPlan:
-    """The plan with its window. zone: whether it has one offset."""
+    """Return the plan with its window. zone: whether it has one offset."""
     query = QUERY.format(order, pattern, define)
     plan = lower_clause(parse_sql(query).sites[0].clause)
     return draft_query(plan, COLUMNS, str, type_of_order=lambda _: OrderType(type_, zone)).plan

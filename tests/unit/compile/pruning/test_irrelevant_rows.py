@@ -64,7 +64,7 @@ def test_rows_without_a_part_in_a_match_count_all_the_same(text: str) -> None:
 def found(
     pattern: RowPattern, rows: list[str], skip: AfterMatchSkip, loops: Collection[str] = ()
 ) -> list[object]:
-    """Matches as their numbers and what their rows are mapped to, those of fillers left out.
+    """Return matches as their numbers and what their rows are mapped to, those of fillers left out.
 
     A row is its number and the variables that it may be mapped to, as in `7AB`; any row is X, Y,
     but of `loops`, which have conditions as all variables do then.
@@ -205,7 +205,7 @@ def test_a_loop_that_reads_another_row_leaves_none_out(scope: RowScope) -> None:
 
 
 def left_out_of_stages(calls: str, skip: str = "", *, timeouts: bool = False) -> str:
-    """The conditions of which a row must satisfy one."""
+    """Return the conditions of which a row must satisfy one."""
     found = drafted_pattern(Question(calls, skip, timeouts, ())).relevant
     return " ".join(sorted(show_column(one) for one in found))
 

@@ -39,7 +39,7 @@ def test_conversions(pytestconfig: pytest.Config) -> None:
 
 
 def notes(conversion: Conversion) -> list[tuple[str, str]]:
-    """Each note with the text that it is about."""
+    """Return each note with the text that it is about."""
     return [(note.message, conversion.source.text_at(note.span)) for note in conversion.notes]
 
 

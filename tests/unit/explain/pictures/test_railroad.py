@@ -38,7 +38,7 @@ def test_row_pattern(pattern: str, found: list[str]) -> None:
 
 
 def lines(pattern: str) -> int:
-    """How many pieces of line a picture has."""
+    """Return how many pieces of line a picture has."""
     svg = draw_row_pattern(parse_row_pattern(pattern), {})
     return sum(1 for _ in ElementTree.fromstring(svg).iter(f"{SVG}path"))
 

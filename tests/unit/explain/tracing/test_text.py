@@ -10,7 +10,7 @@ ROWS = 100
 
 
 def attempt(rows: int) -> AttemptStory:
-    """A V shape: rows of DOWN up to its lowest point, then rows of UP, for which DOWN is asked."""
+    """Return the attempt of a V shape: rows of DOWN, then rows of UP that were tried for DOWN."""
     lines = []
     for row in range(1, rows + 1):
         if row > TURN:

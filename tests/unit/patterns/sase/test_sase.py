@@ -132,7 +132,7 @@ WORDS = (
 
 
 def outcome(text: str) -> Span:
-    """The whole of a query, or the place of its error."""
+    """Return the whole of a query, or the place of its error."""
     try:
         compiled(text)
     except MatchRecognizeError as error:

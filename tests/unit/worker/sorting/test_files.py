@@ -31,14 +31,14 @@ def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def batches(count: int = 20) -> Iterator[pa.RecordBatch]:
-    """Batches of 100 rows, which have numbers from the greatest to the least."""
+    """Yield batches of 100 rows, which have numbers from the greatest to the least."""
     for batch in range(count, 0, -1):
         order = pa.array(range(batch * 100, batch * 100 - 100, -1))
         yield pa.record_batch([order, pa.array([0] * 100)], ["o", wire.FIRST_BITS])
 
 
 def open_files(folder: Path) -> list[str]:
-    """The files of a folder that this process has open, also those without a name."""
+    """Return the files of a folder that this process has open, also those without a name."""
     found = []
     for one in Path("/proc/self/fd").iterdir():
         with suppress(FileNotFoundError):  # of the folder itself

@@ -22,7 +22,7 @@ PLAIN = Sorting(("k", "j"), ())
 
 
 def table(keys: list[object], others: list[object], bits: list[int]) -> pa.Table:
-    """Rows of partitions; each bit is that of a condition."""
+    """Return rows of partitions; each bit is that of a condition."""
     packed = pa.array([bit << 1 for bit in bits], pa.int64())
     places = pa.array(range(len(keys)), pa.int64())
     return pa.table({"k": pa.array(keys), "j": pa.array(others), wire.bits(0): packed, "p": places})

@@ -30,7 +30,7 @@ def test_rows_come_in_order(given_rows: Rows, most: int) -> None:
 
 
 def check(given_rows: Rows, found: list[pa.RecordBatch], most: int) -> None:
-    """The rows are those of the reference, in its order, whole and marked."""
+    """Check that the rows are complete, marked, and in the order of the reference."""
     assert all(0 < batch.num_rows <= most for batch in found)
     if not given_rows.count:
         assert found == []
@@ -44,7 +44,7 @@ def check(given_rows: Rows, found: list[pa.RecordBatch], most: int) -> None:
 
 
 def check_columns(before: pa.Table, after: pa.Table) -> None:
-    """The rows are whole."""
+    """Check that the values of each row are still together."""
     assert after.schema == before.schema
     moved = before.take(after.column("row"))
     for name in set(before.column_names) - {wire.FIRST_BITS}:
@@ -52,7 +52,7 @@ def check_columns(before: pa.Table, after: pa.Table) -> None:
 
 
 def held(values: pa.ChunkedArray) -> pa.Array:
-    """Values to compare, where NaN equals NaN and -0.0 differs from 0.0."""
+    """Return values to compare, where NaN equals NaN and -0.0 differs from 0.0."""
     whole = values.combine_chunks()
     if not pa.types.is_floating(whole.type):
         return whole
@@ -106,7 +106,7 @@ def test_keys_come_together_by_a_hash(
 
 
 def parted(numbers: list[int], marks: list[int]) -> list[list[int]]:
-    """The numbers of each partition, the least partition first."""
+    """Return the numbers of each partition, the least partition first."""
     ends = [*np.flatnonzero(marks)[1:], len(numbers)]
     return sorted(numbers[begin:end] for begin, end in zip([0, *ends], ends, strict=False))
 

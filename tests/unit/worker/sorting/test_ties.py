@@ -49,7 +49,7 @@ def watched(sorting: wire.Sorting) -> tuple[wire.Sorting, Heard]:
 
 
 def ties_of(given_rows: Rows) -> int:
-    """How many rows equal the row before in all keys and in their order, by the reference."""
+    """Return by the reference how many rows equal the row before in keys and order."""
     expected = sorted_rows(given_rows.keys, given_rows.order, given_rows.count)
     by = [*given_rows.keys, *given_rows.order]
     values = [[of_key(one.values[row]) for one in by] for row in expected]

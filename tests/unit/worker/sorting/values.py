@@ -87,7 +87,7 @@ class Rows:
 
 @st.composite
 def rows(draw: Callable[..., Any]) -> Rows:
-    """Some rows; columns k0 ... are keys, o0 ... the order, `row` says where a row was."""
+    """Return some rows; columns k0 ... are keys, o0 ... the order, `row` says where a row was."""
     count = draw(st.integers(0, 60))
     keys = [column(draw, count) for _ in range(draw(st.integers(0, 2)))]
     order = [column(draw, count) for _ in range(draw(st.integers(0, 3)))]
@@ -106,7 +106,7 @@ def rows(draw: Callable[..., Any]) -> Rows:
 
 
 def column(draw: Callable[..., Any], count: int) -> tuple[list[Any], pa.Array]:
-    """A column's values, and as Arrow has them; dates and times are numbers."""
+    """Return a column's values, and as Arrow has them; dates and times are numbers."""
     kind = draw(st.sampled_from(list(KINDS)))
     some = draw(st.lists(KINDS[kind], min_size=1, max_size=6))
     held = st.sampled_from(some) | KINDS[kind]
