@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from tests.pages import pictures
 from tests.pages.blocks import read_blocks
-from tests.pages.pictures import COOKBOOK, PICTURES, draw, span_of, write
+from tests.pages.pictures import COOKBOOK, PICTURES, draw, find_span, write
 from tests.pages.tables import register_tables
 
 IMAGES = pictures.IMAGES / "cookbook"
@@ -31,7 +31,7 @@ def printed_ids(name: str) -> set[str]:
     matches = [dict(zip(header, line, strict=True)) for line in lines]
     series = re.search(r"SELECT (\w*)", PICTURES[name].rows)
     assert series is not None
-    return {span_of(match, series[1]).id for match in matches}
+    return {find_span(match, series[1]).id for match in matches}
 
 
 @pytest.mark.parametrize("name", PICTURES)

@@ -34,7 +34,7 @@ from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.benchmarks.fresh_copy import fresh_copy
 from tests.benchmarks.markdown import table
 from tests.benchmarks.options import Options
-from tests.tasks.compiled import compiled
+from tests.tasks.compiled import compile_for_output
 from tests.tasks.contiguous import search
 
 FIRST = "from tests.benchmarks.engine_alone import first"
@@ -77,7 +77,7 @@ def make_task(
     names = list_variable_names(tree)
     conditions = (Condition(row_conditions.get(n), (run_conditions or {}).get(n)) for n in names)
     members = {name: frozenset([number]) for number, name in enumerate(names)}
-    return Task(compiled(tree, names), tuple(conditions), members, after_match)
+    return Task(compile_for_output(tree, names), tuple(conditions), members, after_match)
 
 
 def make_partitions(bits: npt.NDArray[np.int64], size: int, *floats: object) -> Partitions:
@@ -276,7 +276,7 @@ def first(engine: str, run_conditions: str) -> None:
     condition = {"B": build_operation(LESS, PRICE, FIRST_OF_A)}
     task = make_task("A B+ C+", {"B": 0, "C": 1}, None if run_conditions == "data" else condition)
     if run_conditions == "selection":
-        pattern = compiled(parse_row_pattern("A B+ C+"), None, NEXT, MatchOutput.ALL)
+        pattern = compile_for_output(parse_row_pattern("A B+ C+"), None, NEXT, MatchOutput.ALL)
         task = replace(task, pattern=pattern, selection=NEXT, output=MatchOutput.ALL)
     partitions = make_partitions(moves, 10, walk)
     began = time.perf_counter()

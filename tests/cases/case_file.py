@@ -186,7 +186,7 @@ class CaseFile:
 
 
 @lru_cache
-def case_files(root: Path = CASES) -> tuple[CaseFile, ...]:
+def list_case_files(root: Path = CASES) -> tuple[CaseFile, ...]:
     """Return every case file below `root`, sorted by path."""
     return tuple(read_case_file(path) for path in sorted(root.rglob("*.test")))
 

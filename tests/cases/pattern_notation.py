@@ -56,15 +56,15 @@ class Question:
         return read_events(self.words)
 
 
-def question_of(record: PatternRecord) -> Question:
+def read_question(record: PatternRecord) -> Question:
     """Return the question of a record."""
     return Question(record.calls, record.skip, record.timeouts, record.events)
 
 
-def written_out(pattern: str) -> str:
+def write_out(pattern: str) -> str:
     """Return the Python text of a pattern. A stage without quotes has its letter as condition.
 
-    >>> written_out("begin(a).next(b2).optional()")
+    >>> write_out("begin(a).next(b2).optional()")
     'begin("a").where("is_a").next("b2").where("is_b").optional()'
     """
     return re.sub(
@@ -72,9 +72,9 @@ def written_out(pattern: str) -> str:
     )
 
 
-def built(pattern: str, builder: Any) -> Any:
+def build_pattern(pattern: str, builder: Any) -> Any:
     """Build a pattern with a class that has the methods of `matchrec.Pattern`."""
-    return eval(written_out(pattern), {"Pattern": builder, "begin": builder.begin})
+    return eval(write_out(pattern), {"Pattern": builder, "begin": builder.begin})
 
 
 def read_events(words: Sequence[str]) -> dict[str, list[Event]]:
@@ -125,19 +125,19 @@ def read_skip(text: str) -> Skip:
     return Skip(words[1] if words[0] == "to" else " ".join(words))
 
 
-def shown(mapped: Mapped, stream: Sequence[Event]) -> str:
+def show_match(mapped: Mapped, stream: Sequence[Event]) -> str:
     """Write the events of a match: `a: a1, b: b1 b2`."""
     return ", ".join(
         f"{name}: {' '.join(stream[q]['e'] for q in positions)}" for name, positions in mapped
     )
 
 
-def shown_timeout(timed_out: TimedOut, stream: Sequence[Event]) -> str:
+def show_timeout(timed_out: TimedOut, stream: Sequence[Event]) -> str:
     """Write a partial match that timed out: `a: a1 timed out 7`."""
-    return f"{shown(timed_out.mapped, stream)} timed out {timed_out.time}"
+    return f"{show_match(timed_out.mapped, stream)} timed out {timed_out.time}"
 
 
-def by_definition(question: Question) -> list[list[str]]:
+def list_right_lines(question: Question) -> list[list[str]]:
     """Return the lines of every result that is right by definition.
 
     The lines of a partition are its matches in their order, then its partial matches. Several
@@ -147,7 +147,7 @@ def by_definition(question: Question) -> list[list[str]]:
     Raises:
         TooMuchError: the enumeration takes too long.
     """
-    pattern = built(question.calls, Pattern)
+    pattern = build_pattern(question.calls, Pattern)
     skip = question.strategy
     results: list[list[str]] = [[]]
     for stream in question.streams.values():
@@ -159,9 +159,9 @@ def by_definition(question: Question) -> list[list[str]]:
                 result = report_matches(search, ordered, skip)
             except MissError as miss:
                 return [[f"throws {miss}"]]
-            lines = [shown(match.mapped, stream) for match in result.matches]
+            lines = [show_match(match.mapped, stream) for match in result.matches]
             if question.timeouts:
-                lines += sorted(shown_timeout(partial, stream) for partial in result.timed_out)
+                lines += sorted(show_timeout(partial, stream) for partial in result.timed_out)
             if lines not in results_of_stream:
                 results_of_stream.append(lines)
         results = [[*before, *lines] for before in results for lines in results_of_stream]

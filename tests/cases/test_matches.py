@@ -11,7 +11,7 @@ import pytest
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.search.strategies import ALGORITHMS
 from matchrec.syntax.row_pattern import parse_row_pattern
-from tests.cases.case_file import CASES, MatchRecord, case_files
+from tests.cases.case_file import CASES, MatchRecord, list_case_files
 from tests.tasks.contiguous import Outcome, Query, Rows, run_algorithm, run_reference
 
 Matcher = Callable[[Query, Rows], Outcome]
@@ -24,7 +24,7 @@ MATCHERS: dict[str, Matcher] = {
 
 def parameters() -> Iterator[Any]:
     """Yield each `match` record with each matcher."""
-    for file in case_files():
+    for file in list_case_files():
         for record in file.matches:
             location = f"{file.path.relative_to(CASES)}:{record.head.line}"
             for name, matcher in MATCHERS.items():
@@ -34,14 +34,14 @@ def parameters() -> Iterator[Any]:
 @pytest.mark.parametrize(("record", "matcher"), list(parameters()))
 def test_match(record: MatchRecord, matcher: Matcher) -> None:
     subsets = {name: frozenset(members) for name, members in record.subsets.items()}
-    query = Query(parse_row_pattern(record.pattern), after_match(record.skip), subsets)
+    query = Query(parse_row_pattern(record.pattern), parse_after_match(record.skip), subsets)
     outcome = matcher(query, Rows((tuple(frozenset(row) for row in record.rows),)))
     assert isinstance(outcome, list), outcome
     lines = [f"{start}: {word}".rstrip() for _, _, start, word in outcome]
     assert [line.replace("[", "{").replace("]", "}") for line in lines] == list(record.expected)
 
 
-def after_match(skip: str) -> AfterMatchSkip:
+def parse_after_match(skip: str) -> AfterMatchSkip:
     """Parse `past last row`, `to next row` or `to [first | last] VARIABLE`."""
     if skip.upper() in (SkipTo.NEXT_ROW.value, SkipTo.PAST_LAST_ROW.value):
         return AfterMatchSkip(SkipTo(skip.upper()))

@@ -10,10 +10,16 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from tests.cases.case_file import CASES, PatternRecord, RefusedRecord, case_files
-from tests.cases.pattern_notation import Question, built, by_definition, question_of, read_skip
+from tests.cases.case_file import CASES, PatternRecord, RefusedRecord, list_case_files
+from tests.cases.pattern_notation import (
+    Question,
+    build_pattern,
+    list_right_lines,
+    read_question,
+    read_skip,
+)
 from tests.properties.test_queries import INTERPRETED, settings
-from tests.tasks.patterns import ALGORITHMS, PatternBatch, after_match, answers
+from tests.tasks.patterns import ALGORITHMS, PatternBatch, answer_question, make_after_match
 
 pytestmark = pytest.mark.one_of(4)
 
@@ -26,18 +32,18 @@ Matcher = Callable[[Question], list[list[str]]]
 
 def match_with(algorithm: str, question: Question) -> list[list[str]]:
     """Return the result of an algorithm."""
-    return [answers(question, (algorithm,))[algorithm]]
+    return [answer_question(question, (algorithm,))[algorithm]]
 
 
 MATCHERS: dict[str, Matcher] = {
     **{algorithm: partial(match_with, algorithm) for algorithm in ALGORITHMS},
-    "definition": by_definition,
+    "definition": list_right_lines,
 }
 
 
 def records(kind: str) -> Iterator[tuple[str, Any]]:
     """Yield the location and the record of each `patterns` or `refused` record."""
-    for file in case_files(FOLDER):
+    for file in list_case_files(FOLDER):
         for record in getattr(file, kind):
             yield f"{file.path.stem}:{record.head.line}", record
 
@@ -51,7 +57,7 @@ def patterns() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("record", "matcher"), [*patterns()])
 def test_matches(record: PatternRecord, matcher: Matcher) -> None:
-    results = matcher(question_of(record))
+    results = matcher(read_question(record))
     assert any(agrees(record, lines) for lines in results), results
 
 
@@ -69,10 +75,10 @@ def test_matches_with_columns_that_spark_computes(spark: SparkSession) -> None:
         record for location, record in records("patterns") if location.split(":")[0] in COLUMNS
     ]
     with settings(spark, **INTERPRETED):
-        batch = PatternBatch(spark, [question_of(record) for record in chosen])
+        batch = PatternBatch(spark, [read_question(record) for record in chosen])
         for algorithm, all_lines in batch.answers().items():
             for record, lines in zip(chosen, all_lines, strict=True):
-                assert agrees(record, lines), (algorithm, question_of(record), lines)
+                assert agrees(record, lines), (algorithm, read_question(record), lines)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +94,7 @@ def test_refused(spark: SparkSession, record: RefusedRecord) -> None:
 
 def match_record(spark: SparkSession, record: RefusedRecord) -> None:
     """Build the pattern of a record and search an empty DataFrame for it."""
-    pattern = built(record.calls, matchrec.Pattern)
-    pattern = pattern.after_match(after_match(read_skip(record.skip or "no skip")))
+    pattern = build_pattern(record.calls, matchrec.Pattern)
+    pattern = pattern.after_match(make_after_match(read_skip(record.skip or "no skip")))
     events = spark.createDataFrame([], "t int, is_a boolean, is_b boolean, x int")
     matchrec.match_pattern(events, pattern, order_by="t")

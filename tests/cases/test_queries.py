@@ -24,14 +24,14 @@ from tests.cases.case_file import (
     DataRecord,
     ErrorRecord,
     QueryRecord,
-    case_files,
     format_table,
+    list_case_files,
     read_case_file,
 )
 from tests.quick.scale import OWN_SPARK
 
 ALGORITHMS = ("backtracking", "breadth_first")  # tests/unit/search checks which one "auto" takes
-FILES = case_files()
+FILES = list_case_files()
 
 registered: list[tuple[Path, str]] = []
 """The file whose tables are registered as views, and the test module that registered them."""
@@ -48,12 +48,12 @@ def query_parameters() -> Iterator[Any]:
         for record in file.queries:
             gap = record.head.note_of("gap")
             marks = [pytest.mark.xfail(reason=gap, strict=True)] if gap else []
-            for algorithm in algorithms_for(record):
+            for algorithm in list_algorithms(record):
                 name = f"{place(file, record)}-{algorithm}"
                 yield pytest.param(file, record, algorithm, id=name, marks=marks)
 
 
-def algorithms_for(record: QueryRecord) -> Sequence[str]:
+def list_algorithms(record: QueryRecord) -> Sequence[str]:
     """Return the algorithms on which a record runs.
 
     That is the one that its note names, or one chosen by its line number. The worker searches the
@@ -95,13 +95,13 @@ def test_query(
         )
     assert frame.columns == list(record.columns)
     types = [
-        None if expected is None else field_type(frame, i)
+        None if expected is None else write_field_type(frame, i)
         for i, expected in enumerate(record.types)
     ]
     assert types == list(record.types)
-    rows = [tuple(text_of(value) for value in row) for row in frame.collect()]
+    rows = [tuple(write_value(value) for value in row) for row in frame.collect()]
     if Counter(rows) != Counter(record.rows):
-        assert table(record.columns, rows) == table(record.columns, list(record.rows))
+        assert write_table(record.columns, rows) == write_table(record.columns, list(record.rows))
 
 
 @pytest.mark.one_of(2)
@@ -116,9 +116,9 @@ def test_error(
         warnings.simplefilter("ignore", UserWarning)
         with pytest.raises(expected) as caught:
             matchrec.sql(spark, record.sql).collect()
-    message = message_of(caught.value)
+    message = find_message(caught.value)
     on = request.config.getoption("--on")
-    is_as_expected = of_session(message, on) == of_session(record.message, on)
+    is_as_expected = take_common_part(message, on) == take_common_part(record.message, on)
     is_other_on_sail = on == "sail" and record.head.note_of("sail")
     if request.config.getoption("--update") and not is_as_expected and not is_other_on_sail:
         update(file.path, record, message)
@@ -136,7 +136,7 @@ def mark_other_engine(request: pytest.FixtureRequest, record: QueryRecord | Erro
         request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
 
 
-def of_session(message: str, on: str) -> str:
+def take_common_part(message: str, on: str) -> str:
     """Return the part of a message that is the same on Sail.
 
     If an expression is refused, Sail's message about it differs from Spark's.
@@ -145,7 +145,7 @@ def of_session(message: str, on: str) -> str:
     return f"Sail{refusal[2]}" if refusal and on == "sail" else message
 
 
-def message_of(error: Exception) -> str:
+def find_message(error: Exception) -> str:
     """Return the message of an error, even if Spark wraps it because a worker has raised it."""
     if isinstance(error, matchrec.MatchRecognizeError):
         return str(error)
@@ -172,7 +172,7 @@ def select_of(record: DataRecord) -> str:
     """Return SQL for the rows of a data record. Each value is cast from its text."""
     names = [f"c{i}" for i in range(len(record.columns))]
     rows = record.rows or ((None,) * len(names),)
-    values = ", ".join("(" + ", ".join(map(literal, row)) + ")" for row in rows)
+    values = ", ".join("(" + ", ".join(map(write_literal, row)) + ")" for row in rows)
     casts = (
         f"CAST({n} AS {c.type}) AS `{c.name}`" for n, c in zip(names, record.columns, strict=True)
     )
@@ -180,7 +180,7 @@ def select_of(record: DataRecord) -> str:
     return f"SELECT {', '.join(casts)} FROM VALUES {values} AS t({', '.join(names)}){where}"
 
 
-def literal(cell: Cell) -> str:
+def write_literal(cell: Cell) -> str:
     """Return SQL for a cell: NULL, an expression in parentheses, or a string."""
     if cell is None:
         return "NULL"
@@ -189,12 +189,12 @@ def literal(cell: Cell) -> str:
     return "'" + cell.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-def field_type(frame: DataFrame, column: int) -> str:
+def write_field_type(frame: DataFrame, column: int) -> str:
     """Return the type of a column as SQL writes it."""
     return frame.schema.fields[column].dataType.simpleString()
 
 
-def text_of(value: Any) -> Cell:
+def write_value(value: Any) -> Cell:
     """Return a value from Spark as a case file writes it."""
     match value:
         case None:
@@ -208,22 +208,24 @@ def text_of(value: Any) -> Cell:
         case bytes() | bytearray():
             return bytes(value).hex()
         case Row():
-            return "{" + ",".join(map(part, value)) + "}"
+            return "{" + ",".join(map(write_part, value)) + "}"
         case dict():
-            return "{" + ",".join(f"{part(k)}:{part(v)}" for k, v in value.items()) + "}"
+            return (
+                "{" + ",".join(f"{write_part(k)}:{write_part(v)}" for k, v in value.items()) + "}"
+            )
         case list() | tuple():
-            return "[" + ",".join(map(part, value)) + "]"
+            return "[" + ",".join(map(write_part, value)) + "]"
         case _:
             return str(value)
 
 
-def part(value: Any) -> str:
+def write_part(value: Any) -> str:
     """Return a value inside an array, a map or a struct as a case file writes it."""
-    text = text_of(value)
+    text = write_value(value)
     return "NULL" if text is None else text
 
 
-def table(columns: tuple[str, ...], rows: list[tuple[Cell, ...]]) -> str:
+def write_table(columns: tuple[str, ...], rows: list[tuple[Cell, ...]]) -> str:
     """Return the sorted rows as one text, so that pytest shows a difference line by line."""
     ordered = sorted(rows, key=lambda row: [(cell is not None, cell or "") for cell in row])
     return "\n".join(format_table(columns, ordered))

@@ -19,8 +19,8 @@ from tests.references.sql_values import (
     compare,
     conjunction,
     disjunction,
-    literal,
     negation,
+    write_constant,
 )
 
 COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
@@ -44,7 +44,7 @@ class Operations(ABC):
     def constant(self, type_: Type) -> Expression:
         """Draw a constant."""
         value = self.random.choice(CONSTANTS[type_])
-        return Expression(literal(value), type_, lambda _: value)
+        return Expression(write_constant(value), type_, lambda _: value)
 
     def arithmetic(self, type_: Type) -> Expression:
         """Draw an operation on two numbers. A divisor is a constant other than zero."""
@@ -52,7 +52,7 @@ class Operations(ABC):
         left = self.operand(type_)
         if operator in "%/":
             divisor: Value = 3 if operator == "%" else 2.0
-            right = Expression(literal(divisor), type_, lambda _: divisor)
+            right = Expression(write_constant(divisor), type_, lambda _: divisor)
         else:
             right = self.operand(self.random.choice([Type.INTEGER, type_]))
         return Expression(
@@ -137,17 +137,17 @@ class Operations(ABC):
         if word == "NOT":
             part = parts[0]
             return Expression(
-                f"NOT ({part.text})", Type.TRUTH, lambda seen: negation(truth_of(part, seen))
+                f"NOT ({part.text})", Type.TRUTH, lambda seen: negation(find_truth(part, seen))
             )
         join = conjunction if word == "AND" else disjunction
         return Expression(
             "(" + f" {word} ".join(part.text for part in parts) + ")",
             Type.TRUTH,
-            lambda seen: join([truth_of(part, seen) for part in parts]),
+            lambda seen: join([find_truth(part, seen) for part in parts]),
         )
 
 
-def truth_of(expression: Expression, seen: Seen) -> bool | None:
+def find_truth(expression: Expression, seen: Seen) -> bool | None:
     """Return the value of a condition; None is NULL."""
     value = expression.value(seen)
     assert value is None or isinstance(value, bool)
@@ -190,7 +190,7 @@ class Conditions(Operations):
         """Draw a column of the candidate row, with or without its variable."""
         column = self.expressions.column(type_)
         prefix = self.random.choice(["", f"{self.variable}."])
-        return on_current(column, prefix)
+        return read_current_row(column, prefix)
 
     def on_the_row(self) -> Expression:
         """Draw a condition on the candidate row and perhaps a row near it: easily satisfied."""
@@ -236,7 +236,7 @@ class Conditions(Operations):
                 Type.TRUTH,
                 lambda seen: classifier.value(seen) is None,
             )
-        texts = ", ".join(literal(name) for name in names)
+        texts = ", ".join(write_constant(name) for name in names)
         return Expression(
             f"{classifier.text} IN ({texts})",
             Type.TRUTH,
@@ -263,7 +263,7 @@ class Conditions(Operations):
         return self.operand(Type.TRUTH)
 
 
-def on_current(column: RowExpression, prefix: str) -> Expression:
+def read_current_row(column: RowExpression, prefix: str) -> Expression:
     """Return a column of the candidate row of DEFINE."""
     return Expression(
         column.text.replace("{v}", prefix),
@@ -320,7 +320,7 @@ class Measures(Operations):
         return Expression(
             f"coalesce({', '.join(part.text for part in parts)})",
             type_,
-            lambda seen: first_not_null(part.value(seen) for part in parts),
+            lambda seen: find_first_not_null(part.value(seen) for part in parts),
         )
 
     def chosen(self, type_: Type) -> Expression:
@@ -336,6 +336,6 @@ class Measures(Operations):
         return Expression(text, type_, value)
 
 
-def first_not_null(values: Iterable[Value]) -> Value:
+def find_first_not_null(values: Iterable[Value]) -> Value:
     """Return the first value that is not NULL; NULL without one."""
     return next((value for value in values if value is not None), None)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from random import Random
 
-from tests.references.sql_values import Value, aggregate, calculate, different, literal
+from tests.references.sql_values import Value, aggregate, calculate, drop_repeated, write_constant
 
 Row = dict[str, Value]
 
@@ -162,7 +162,7 @@ class Expressions:
             inner_value = inner.value(seen, row)
             return filler if inner_value is None else inner_value
 
-        return RowExpression(f"coalesce({inner.text}, {literal(filler)})", inner.type, value)
+        return RowExpression(f"coalesce({inner.text}, {write_constant(filler)})", inner.type, value)
 
     def doubled(self, inner: RowExpression) -> RowExpression:
         """Return `inner * 2`."""
@@ -209,7 +209,7 @@ class Expressions:
             read, text = Place(variable), f"CLASSIFIER({variable or ''})"
         else:
             argument = self.column(argument.type) if shape == "bare" else argument
-            read, text = Place(variable), prefixed(argument, variable)
+            read, text = Place(variable), add_variable(argument, variable)
         if shape in ("logical", "nested"):
             ahead = all_rows and not self.limits.running_first
             read, text = self.logical(read, text, measure=measure, ahead=ahead)
@@ -263,7 +263,9 @@ class Expressions:
         final = measure and self.random.random() < 0.4
         function = self.random.choice(AGGREGATES.get(type_, ("min", "max")))
         argument = self.aggregated(function, type_, variable, measure=measure)
-        text = prefixed(argument, variable) if argument else f"{variable}.*" if variable else "*"
+        text = (
+            add_variable(argument, variable) if argument else f"{variable}.*" if variable else "*"
+        )
         distinct = measure and argument is not None and self.draws_distinct(function)
         text = f"DISTINCT {text}" if distinct else text
 
@@ -272,7 +274,7 @@ class Expressions:
             if argument is None:
                 return len(rows)
             values = [argument.value(seen, row) for row in rows]
-            return aggregate(function, different(values) if distinct else values)
+            return aggregate(function, drop_repeated(values) if distinct else values)
 
         return Expression(f"{'FINAL ' if final else ''}{function}({text})", type_, value)
 
@@ -289,7 +291,7 @@ class Expressions:
             values = (argument.value(seen, row) for row in rows)
             return ",".join(str(text) for text in values if text is not None)
 
-        call = f"{'FINAL ' if final else ''}{function}({prefixed(argument, variable)})"
+        call = f"{'FINAL ' if final else ''}{function}({add_variable(argument, variable)})"
         return Expression(f"array_join({call}, ',')", Type.TEXT, value)
 
     def draws_distinct(self, function: str) -> bool:
@@ -313,7 +315,7 @@ class Expressions:
         return self.row_expression(random.choice(NUMBERS) if function == "avg" else type_)
 
 
-def prefixed(argument: RowExpression, variable: str | None) -> str:
+def add_variable(argument: RowExpression, variable: str | None) -> str:
     """Return the text of an argument with a variable before its columns."""
     return argument.text.replace("{v}", f"{variable}." if variable else "")
 

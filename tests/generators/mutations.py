@@ -15,8 +15,8 @@ from typing import Any
 
 from matchrec import Pattern
 from matchrec.syntax.tokens import split_words
-from tests.cases.case_file import CaseFile, case_files
-from tests.cases.pattern_notation import written_out
+from tests.cases.case_file import CaseFile, list_case_files
+from tests.cases.pattern_notation import write_out
 from tests.unit import golden_text
 
 SASE_PLANS = Path(__file__).parents[1] / "unit" / "patterns" / "sase" / "plans.txt"
@@ -145,7 +145,9 @@ def mutate_text(text: str, generator: random.Random) -> str:
 
 # SQL
 
-QUERIES = [(file, record.sql) for file in case_files() for record in (*file.queries, *file.errors)]
+QUERIES = [
+    (file, record.sql) for file in list_case_files() for record in (*file.queries, *file.errors)
+]
 
 
 def mutate_queries(count: int, seed: int) -> Iterator[tuple[CaseFile, str]]:
@@ -173,7 +175,9 @@ def mutate_sase_queries(count: int, seed: int) -> Iterator[str]:
 
 # The name of a method, and its arguments. A group is an argument that is a list of calls.
 Call = tuple[str, list[Any], dict[str, Any]]
-PATTERNS = [record.calls for file in case_files() for record in (*file.patterns, *file.refused)]
+PATTERNS = [
+    record.calls for file in list_case_files() for record in (*file.patterns, *file.refused)
+]
 OTHER_CALLS = (
     'begin("z").next("y").followed_by("a").followed_by_any("x").not_next("w").not_followed_by("v")'
     '.where("x > 1").or_where("sum(a.x) > 1").until("x = 2").one_or_more().times(2).times(2, 3)'
@@ -188,7 +192,7 @@ OTHER_CALLS = (
 def read_calls(pattern: str) -> list[Call]:
     """Return the calls of a pattern that is written in Python."""
     calls: list[Call] = []
-    node: ast.expr = ast.parse(written_out(pattern), mode="eval").body
+    node: ast.expr = ast.parse(write_out(pattern), mode="eval").body
     while isinstance(node, ast.Call):
         name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr  # type: ignore[attr-defined]
         arguments = [read_argument(argument) for argument in node.args]

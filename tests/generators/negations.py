@@ -23,7 +23,7 @@ from tests.generators.queries import NO_LIMITS, UNION, Batch, Query, random_batc
 FORBIDDEN = ("N", "M")
 
 
-def negated_batch(seed: int, queries: int) -> Batch:
+def draw_negated_batch(seed: int, queries: int) -> Batch:
     """Return a batch of queries whose patterns have NOTs between parts and at their ends."""
     random = Random(seed)
     batch = random_batch(seed, queries)

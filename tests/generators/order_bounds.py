@@ -14,7 +14,7 @@ from datetime import date, datetime, timedelta
 from fractions import Fraction
 from random import Random
 
-from tests.references.sql_values import ordered
+from tests.references.sql_values import make_sort_key
 
 Number = Fraction | float
 Truth = Callable[[Number, Number], bool]
@@ -165,21 +165,23 @@ def random_conjunct(random: Random, column: OrderColumn, names: list[str]) -> Co
     match form:
         case "difference":
             near, far = difference, length
-            truth: Truth = lambda x, v: compare(ordered(x - v), ordered(number))  # noqa: E731
+            truth: Truth = lambda x, v: compare(make_sort_key(x - v), make_sort_key(number))  # noqa: E731
         case "sum":
             near, far = "ts", random.choice((f"{name} + {length}", f"{name} + {length}"))
-            truth = lambda x, v: compare(ordered(x), ordered(v + number))  # noqa: E731
+            truth = lambda x, v: compare(make_sort_key(x), make_sort_key(v + number))  # noqa: E731
         case "less":
             near, far = f"ts - {length}", name
-            truth = lambda x, v: compare(ordered(x - number), ordered(v))  # noqa: E731
+            truth = lambda x, v: compare(make_sort_key(x - number), make_sort_key(v))  # noqa: E731
         case "between":
             sql = f"{difference} BETWEEN {column.length.format(0)} AND {length}"
             return Conjunct(
-                sql, ROWS[name], lambda x, v: ordered(0) <= ordered(x - v) <= ordered(number)
+                sql,
+                ROWS[name],
+                lambda x, v: make_sort_key(0) <= make_sort_key(x - v) <= make_sort_key(number),
             )
         case _:
             sign, near, far = "<=", name, "ts"
-            truth = lambda x, v: ordered(v) <= ordered(x)  # noqa: E731
+            truth = lambda x, v: make_sort_key(v) <= make_sort_key(x)  # noqa: E731
     sql = f"{near} {sign} {far}" if random.random() < 0.7 else f"{far} {MIRRORED[sign]} ({near})"
     return Conjunct(sql, ROWS[name], truth)
 
@@ -212,7 +214,7 @@ def random_gaps(random: Random, column: OrderColumn, variables: list[str]) -> It
 
         def is_near(x: Number, v: Number, number: Number = number) -> bool:
             """Return whether x is less than the length after v."""
-            return ordered(x) < ordered(v + number)
+            return make_sort_key(x) < make_sort_key(v + number)
 
         if between:
             yield RandomGap(f"{length} BETWEEN ROWS", None, None, is_near)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from tests.references.pattern_conditions import both, condition, either
+from tests.references.pattern_conditions import both, build_condition, either
 
 Value = Any  # int, float, str, bool or None
 Event = Mapping[str, Value]
@@ -118,13 +118,13 @@ class Pattern:
     # Conditions
 
     def where(self, text: str) -> Pattern:
-        return self.changed(condition=both(self.last.condition, condition(text)))
+        return self.changed(condition=both(self.last.condition, build_condition(text)))
 
     def or_where(self, text: str) -> Pattern:
-        return self.changed(condition=either(self.last.condition, condition(text)))
+        return self.changed(condition=either(self.last.condition, build_condition(text)))
 
     def until(self, text: str) -> Pattern:
-        return self.changed(until=condition(text))
+        return self.changed(until=build_condition(text))
 
     # Quantifiers
 
@@ -162,10 +162,10 @@ class Pattern:
         return replace(self, within_=min(duration, self.within_ or duration))
 
 
-def stage_names(chain: Sequence[Element]) -> Iterator[str]:
+def list_stage_names(chain: Sequence[Element]) -> Iterator[str]:
     """Yield the names of the stages that accept events, in the order of the pattern."""
     for element in chain:
         if isinstance(element, Stage):
             yield element.name
         elif isinstance(element, Group):
-            yield from stage_names(element.chain)
+            yield from list_stage_names(element.chain)

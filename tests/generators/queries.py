@@ -32,7 +32,7 @@ from matchrec.plan.pattern import (
 )
 from tests.generators.conditions import Conditions, Measures
 from tests.generators.expressions import Expression, Expressions, Limits, Row
-from tests.references.sql_values import Value, literal
+from tests.references.sql_values import Value, write_constant
 
 SCHEMA = "k string, n int, x int, y double, s string, t timestamp, b boolean"
 NAMES = tuple(column.split()[0] for column in SCHEMA.split(", "))
@@ -165,20 +165,22 @@ def sort_key(value: Value) -> tuple[bool, Value]:
     return value is not None, 0 if value is None else value
 
 
-def values(rows: Sequence[Row]) -> str:
+def write_values(rows: Sequence[Row]) -> str:
     """Return the rows as a subquery that every engine can read."""
     types = dict(column.split() for column in SCHEMA.split(", "))
     types["s"] = types["k"] = "varchar(9)"
-    listed = ", ".join("(" + ", ".join(quoted(row[name]) for name in NAMES) + ")" for row in rows)
+    listed = ", ".join(
+        "(" + ", ".join(write_value(row[name]) for name in NAMES) + ")" for row in rows
+    )
     casts = ", ".join(f"CAST({name} AS {kind}) AS {name}" for name, kind in types.items())
     return f"(SELECT {casts} FROM (VALUES {listed}) AS v ({', '.join(NAMES)})) AS d"
 
 
-def quoted(value: Value) -> str:
+def write_value(value: Value) -> str:
     """Return a value as SQL writes it before a cast to its type."""
     if isinstance(value, datetime):
         return f"'{value}'"
-    return "'NaN'" if isinstance(value, float) and math.isnan(value) else literal(value)
+    return "'NaN'" if isinstance(value, float) and math.isnan(value) else write_constant(value)
 
 
 def random_rows(random: Random, partitions: int, longest: int, *, with_nan: bool) -> list[Row]:
@@ -326,7 +328,7 @@ def random_streams(seed: int, queries: int) -> Batch:
     return Batch(tuple(rows), ("k",), order, tuple(drawn))
 
 
-def part_of(batch: Batch, keys: Sequence[tuple[Value, ...]], queries: Sequence[Query]) -> Batch:
+def take_part(batch: Batch, keys: Sequence[tuple[Value, ...]], queries: Sequence[Query]) -> Batch:
     """Return a batch of some queries over some partitions."""
     kept = tuple(row for row in batch.rows if tuple(row[name] for name in batch.by) in keys)
     return replace(batch, rows=kept, queries=tuple(queries))

@@ -301,7 +301,7 @@ def conjunction(values: Sequence[Value]) -> Value:
     return None if None in values else True
 
 
-def conjuncts(tree: Tree) -> list[Tree]:
+def list_conjuncts(tree: Tree) -> list[Tree]:
     """Return the conjuncts of a condition in conjunctive normal form.
 
     `NOT (a OR b AND c)` has the conjuncts `NOT a` and `NOT b OR NOT c`. There may be exponentially
@@ -309,18 +309,18 @@ def conjuncts(tree: Tree) -> list[Tree]:
     """
     match tree:
         case And(parts):
-            return [conjunct for part in parts for conjunct in conjuncts(part)]
+            return [conjunct for part in parts for conjunct in list_conjuncts(part)]
         case Or((part,)):
-            return conjuncts(part)
+            return list_conjuncts(part)
         case Or((first, *others)):
-            of_others = conjuncts(Or(tuple(others)))
-            return [Or((left, right)) for left in conjuncts(first) for right in of_others]
+            of_others = list_conjuncts(Or(tuple(others)))
+            return [Or((left, right)) for left in list_conjuncts(first) for right in of_others]
         case Not(Not(inner)):
-            return conjuncts(inner)
+            return list_conjuncts(inner)
         case Not(And(parts)):
-            return conjuncts(Or(tuple(Not(part) for part in parts)))
+            return list_conjuncts(Or(tuple(Not(part) for part in parts)))
         case Not(Or(parts)):
-            return conjuncts(And(tuple(Not(part) for part in parts)))
+            return list_conjuncts(And(tuple(Not(part) for part in parts)))
         case _:
             return [tree]
 

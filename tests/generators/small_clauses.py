@@ -47,7 +47,7 @@ def random_rows(random: Random) -> list[dict[str, Any]]:
     return rows
 
 
-def partitions_of(rows: Sequence[Row], *, descending: bool = False) -> list[list[Row]]:
+def sort_partitions(rows: Sequence[Row], *, descending: bool = False) -> list[list[Row]]:
     """Return the rows of each key, sorted by time with NULL last."""
     partitions = []
     for key in sorted({row["k"] for row in rows}):
@@ -96,7 +96,7 @@ def random_pattern_with_a_and_b(
     while True:
         pattern = random_pattern(random, depth, hides=hides and not finds_all_matches)
         is_allowed = not finds_all_matches or not may_be_empty(pattern)
-        if {"A", "B"} <= variables_in(pattern) and is_allowed:
+        if {"A", "B"} <= list_variables(pattern) and is_allowed:
             return pattern
 
 
@@ -115,15 +115,15 @@ def may_be_empty(node: Node) -> bool:
             return least == 0 or may_be_empty(part)
 
 
-def variables_in(node: Node) -> set[str]:
+def list_variables(node: Node) -> set[str]:
     """Return the variables that a pattern uses."""
     match node:
         case str():
             return {node}
         case Chain(parts) | Choice(parts) | AnyOrder(parts):
-            return set().union(*map(variables_in, parts))
+            return set().union(*map(list_variables, parts))
         case Hidden(part) | Loop(part):
-            return variables_in(part)
+            return list_variables(part)
 
 
 # Conditions

@@ -24,8 +24,8 @@ from typing import Any
 import sqlglot
 from sqlglot import expressions as sql
 
-from tests.cases.case_file import CASES, case_files
-from tests.cases.pattern_notation import Question, built, by_definition, question_of
+from tests.cases.case_file import CASES, list_case_files
+from tests.cases.pattern_notation import Question, build_pattern, list_right_lines, read_question
 from tests.generators.pattern_trees import Element, Event, Group, Not, Pattern, Stage
 from tests.generators.patterns import draw_question
 from tests.references.patterns import Search, TooMuchError
@@ -110,7 +110,7 @@ def condition(tree: sql.Expression) -> str:
 
 
 def calls_of(pattern: str) -> str:
-    text = str(built(pattern, Calls()))
+    text = str(build_pattern(pattern, Calls()))
     return text.replace("(one_or_more ", "(times_or_more ")
 
 
@@ -155,11 +155,11 @@ class Flink:
 
 
 def records() -> Iterator[Asked]:
-    for file in case_files(CASES / "patterns"):
+    for file in list_case_files(CASES / "patterns"):
         for record in file.patterns:
             place = f"{file.path.stem}:{record.head.line}"
             why = record.head.note_of("flink")
-            yield Asked(place, question_of(record), (record.expected,), why)
+            yield Asked(place, read_question(record), (record.expected,), why)
 
 
 def agrees(asked: Asked, lines: list[str]) -> bool:
@@ -180,7 +180,7 @@ def agrees(asked: Asked, lines: list[str]) -> bool:
 
 def plain(question: Question) -> bool:
     """Whether a question has none of the constructs in which Flink is known to differ."""
-    chain = built(question.calls, Pattern).chain
+    chain = build_pattern(question.calls, Pattern).chain
     if "gap=" in question.calls or "previous_to_current" in question.calls:
         return False
     names = ["", *(one.name for one in chain if isinstance(one, Stage))]
@@ -216,7 +216,7 @@ def ordered_alike(question: Question) -> bool:
     """
     if not question.skip:
         return True
-    pattern = built(question.calls, Pattern)
+    pattern = build_pattern(question.calls, Pattern)
     (stream,) = question.streams.values()
     found = Search(pattern, stream).found
     ranks = {(one.first, one.completes) for one in found}
@@ -229,7 +229,7 @@ def random_asked(count: int, seed: int) -> Iterator[Asked]:
         question = draw_question(random)
         with suppress(TooMuchError):
             if plain(question) and ordered_alike(question):
-                yield Asked("random", question, by_definition(question))
+                yield Asked("random", question, list_right_lines(question))
                 count -= 1
 
 

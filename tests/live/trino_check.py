@@ -24,8 +24,8 @@ from tests.cases.case_file import (
     DataRecord,
     MatchRecord,
     QueryRecord,
-    case_files,
     format_table,
+    list_case_files,
     read_case_file,
 )
 
@@ -250,7 +250,7 @@ def as_text(rows: Sequence[Any]) -> str:
 
 
 def findings(trino: Trino, paths: Sequence[Path]) -> Iterable[Finding]:
-    for file in [read_case_file(path) for path in paths] or case_files():
+    for file in [read_case_file(path) for path in paths] or list_case_files():
         where = file.path.relative_to(CASES) if file.path.is_relative_to(CASES) else file.path
         for record in file.queries:
             yield judged(

@@ -32,7 +32,7 @@ from matchrec.plan.pattern import (
 )
 from tests.conftest import small_session
 from tests.generators.expressions import Limits
-from tests.generators.queries import Batch, Query, part_of, random_batch, values
+from tests.generators.queries import Batch, Query, random_batch, take_part, write_values
 from tests.live.trino_check import Trino, TrinoError
 from tests.properties.test_queries import answers, counted, expected_rows, matched, text_of
 from tests.references.queries import Answer
@@ -104,7 +104,7 @@ class Case:
 
     @property
     def sql(self) -> str:
-        return self.respell(self.batch.text(self.query, values(self.batch.rows)))
+        return self.respell(self.batch.text(self.query, write_values(self.batch.rows)))
 
 
 def cases(batch: Batch, found: dict[Query, Answer], respell: Respell) -> Iterator[Case]:
@@ -113,7 +113,7 @@ def cases(batch: Batch, found: dict[Query, Answer], respell: Respell) -> Iterato
         if one.failures:
             yield Case(batch, query, {ERRORS[kind] for kind in one.failures.values()}, respell)
         if one.rows:
-            part = part_of(batch, list(one.rows), [query])
+            part = take_part(batch, list(one.rows), [query])
             yield Case(part, query, expected_rows(batch, query, one), respell)
 
 
@@ -158,7 +158,7 @@ def smallest(trino: Trino, case: Case, answer: Rows | str) -> str:
     for key in case.batch.partitions():
         if isinstance(case.expected, set):
             break
-        part = part_of(case.batch, [key], [case.query])
+        part = take_part(case.batch, [key], [case.query])
         found = answers(part)[case.query]
         alone = next(cases(part, {case.query: found}, case.respell))
         other = ask(trino, alone)

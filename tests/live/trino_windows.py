@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from random import Random
 
-from tests.generators.queries import Batch, random_batch, values
+from tests.generators.queries import Batch, random_batch, write_values
 from tests.generators.windows import WindowQuery, random_window
 from tests.live.trino_check import Trino, TrinoError
 from tests.live.trino_random import LIMITS, THREADS, deviates, for_trino, plain
@@ -51,7 +51,7 @@ def ask(trino: Trino, case: Case) -> Texts | str:
     """Trino's rows, or its message."""
     batch, query, _ = case
     try:
-        _, rows = trino.query(for_trino(query.text(batch, values(batch.rows))))
+        _, rows = trino.query(for_trino(query.text(batch, write_values(batch.rows))))
     except TrinoError as error:
         return str(error)
     return Counter(respell_doubles(tuple(map(plain, row)), query) for row in rows)
@@ -60,7 +60,7 @@ def ask(trino: Trino, case: Case) -> Texts | str:
 def shown(case: Case, found: Texts | str) -> str:
     """The query, and what each of the two says alone."""
     batch, query, expected = case
-    lines = [for_trino(query.text(batch, values(batch.rows)))]
+    lines = [for_trino(query.text(batch, write_values(batch.rows)))]
     if isinstance(found, str):
         return "\n".join([*lines, f"    refused: {found}"])
     lines += [f"    only expected: {row}" for row in (expected - found).elements()]

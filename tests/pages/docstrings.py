@@ -26,14 +26,18 @@ class Docstrings(Extension):
         if isinstance(obj, Function):
             for function in obj.overloads or [obj]:
                 for parameter in function.parameters:
-                    value = Value(written(parameter.annotation), written(parameter.default))
+                    value = Value(
+                        write_annotation(parameter.annotation), write_annotation(parameter.default)
+                    )
                     values.setdefault(parameter.name, value)
         else:
             for name, attribute in obj.attributes.items():
-                values[name] = Value(written(attribute.annotation), written(attribute.value))
+                values[name] = Value(
+                    write_annotation(attribute.annotation), write_annotation(attribute.value)
+                )
         obj.docstring.value = as_markdown(obj.docstring.value, values)
 
 
-def written(expression: object) -> str | None:
+def write_annotation(expression: object) -> str | None:
     """Return an annotation or a default as the source writes it."""
     return None if expression is None else str(expression).replace("arguments.", "")

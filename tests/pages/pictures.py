@@ -137,9 +137,9 @@ def draw(spark: SparkSession, name: str) -> Figure:
         matchrec.sql(spark, block.code) for block in read_blocks(page) if block.end < place
     ]
     rows = without_zone(spark.sql(picture.rows))
-    series = dict(series_of(rows.collect(), picture.pause))
+    series = dict(read_series(rows.collect(), picture.pause))
     found = without_zone(matches).collect()
-    spans = spans_of(found, rows.columns[0])
+    spans = find_spans(found, rows.columns[0])
     figure = new_figure()
     if picture.measured is None:
         draw_lanes(figure, series, spans)
@@ -193,7 +193,9 @@ def without_zone(frame: DataFrame) -> DataFrame:
     return frame.select(*(col(f"`{name}`").cast(kind).alias(name) for name, kind in kinds.items()))
 
 
-def series_of(rows: Iterable[Row], pause: timedelta | None = None) -> Iterator[tuple[str, Series]]:
+def read_series(
+    rows: Iterable[Row], pause: timedelta | None = None
+) -> Iterator[tuple[str, Series]]:
     """Yield the rows of each series in order of time, the series in the order of their names.
 
     Between two rows that are further apart than a pause is a row without a value, so that no line
@@ -215,12 +217,12 @@ def series_of(rows: Iterable[Row], pause: timedelta | None = None) -> Iterator[t
         yield str(name), Series(times, values, matched)
 
 
-def spans_of(matches: Iterable[Row], series: str) -> list[MatchSpan]:
+def find_spans(matches: Iterable[Row], series: str) -> list[MatchSpan]:
     """Return where each match begins and ends."""
-    return [span_of(match.asDict(), series) for match in matches]
+    return [find_span(match.asDict(), series) for match in matches]
 
 
-def span_of(match: dict[str, object], series: str) -> MatchSpan:
+def find_span(match: dict[str, object], series: str) -> MatchSpan:
     """Return where a match begins and ends, as its page prints it or as Spark returns it."""
     (first,) = (value for name, value in match.items() if re.match("first_", name))
     (last,) = (value for name, value in match.items() if re.match("last_", name))

@@ -34,9 +34,7 @@ MADE_BY_USERS = ("matchrec.Options", "matchrec.Counters")  # classes that are sh
 def with_text(page: str) -> str:
     """Return a page of the reference with what is written for each line `:::`, and nothing old."""
     return ENTRY.sub(
-        lambda entry: (
-            f"{entry[0]}\n{BEGIN}\n{FORMAT_OFF}\n{described(entry)}\n{FORMAT_ON}\n{END}\n"
-        ),
+        lambda entry: f"{entry[0]}\n{BEGIN}\n{FORMAT_OFF}\n{describe(entry)}\n{FORMAT_ON}\n{END}\n",
         without_text(page),
     )
 
@@ -50,7 +48,7 @@ def without_text(page: str) -> str:
     return WRITTEN.sub("\n", page)
 
 
-def described(entry: re.Match[str]) -> str:
+def describe(entry: re.Match[str]) -> str:
     """Return the text of one line `:::`: of the name, then of the members that it shows."""
     name = entry["name"]
     value = resolve_name(name)
@@ -78,13 +76,13 @@ def part(name: str, value: Any) -> str:
         (function,) = definitions(value)
         signatures = [f"{name}: {ast.unparse(function.returns)}" if function.returns else name]
     elif isinstance(value, type):
-        values = fields_of(value)
+        values = list_fields(value)
         signatures = [f"class {call(name, values) if name in MADE_BY_USERS else name}"]
     elif callable(getattr(value, "__func__", value)):
         value = inspect.unwrap(getattr(value, "__func__", value))
         signatures = [signature(name, function) for function in definitions(value)]
         for function in definitions(value):
-            for argument, argument_value in arguments_of(function):
+            for argument, argument_value in list_arguments(function):
                 values.setdefault(argument, argument_value)
     else:
         return ""
@@ -118,7 +116,7 @@ def signature(name: str, function: ast.FunctionDef) -> str:
     return in_lines(name, ast.unparse(function.args), returns)
 
 
-def arguments_of(function: ast.FunctionDef) -> Iterator[tuple[str, Value]]:
+def list_arguments(function: ast.FunctionDef) -> Iterator[tuple[str, Value]]:
     """Yield the arguments of a function by name, with their types and defaults."""
     given = function.args
     positional = [*given.posonlyargs, *given.args]
@@ -129,7 +127,7 @@ def arguments_of(function: ast.FunctionDef) -> Iterator[tuple[str, Value]]:
         yield argument.arg, Value(type_, ast.unparse(default) if default else None)
 
 
-def fields_of(class_: type) -> dict[str, Value]:
+def list_fields(class_: type) -> dict[str, Value]:
     """Return the fields of a class by name, with the types and defaults in its source."""
     (definition,) = ast.parse(dedent(inspect.getsource(class_))).body
     assert isinstance(definition, ast.ClassDef)

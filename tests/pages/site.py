@@ -68,10 +68,10 @@ def on_post_build(config: MkDocsConfig) -> None:
             if not (page.parent / link).exists():
                 raise PluginError(f"{page} asks for {link}, which is not there")
         for signature in SIGNATURE.findall(text):
-            if longest_line(signature) > WIDTH:
+            if measure_longest_line(signature) > WIDTH:
                 raise PluginError(f"{page} has a signature in one line: install ruff or black")
 
 
-def longest_line(signature: str) -> int:
+def measure_longest_line(signature: str) -> int:
     """Return how many characters a reader sees in the longest line of some HTML."""
     return max(map(len, html.unescape(TAG.sub("", signature)).splitlines()), default=0)

@@ -33,15 +33,15 @@ TYPES = {"i": "BIGINT", "d": "DOUBLE", "f": "FLOAT", "m": "DECIMAL(6,2)", "s": "
 TYPES |= {"b": "BOOLEAN", "day": "DATE", "ts": "TIMESTAMP"}
 
 
-def values(random: Random, rows: int) -> Iterator[str]:
+def draw_values(random: Random, rows: int) -> Iterator[str]:
     for number in range(rows):
         drawn = (f"CAST({random.choice(VALUES[column])} AS {TYPES[column]})" for column in COLUMNS)
         yield f"({number}, '{random.choice('pq')}', {random.randrange(4)}, {', '.join(drawn)})"
 
 
-def table(spark: SparkSession, random: Random, rows: int) -> DataFrame:
+def write_table(spark: SparkSession, random: Random, rows: int) -> DataFrame:
     names = ", ".join(["id", "k", "n", *COLUMNS])
-    found = spark.sql(f"SELECT * FROM VALUES {', '.join(values(random, rows))} AS t({names})")
+    found = spark.sql(f"SELECT * FROM VALUES {', '.join(draw_values(random, rows))} AS t({names})")
     return found.repartition(2)
 
 
@@ -63,7 +63,7 @@ def call(random: Random, *, ignores_nulls: bool) -> str:
     return f"{random.choice(['', 'RUNNING ', 'FINAL '])}{text}"
 
 
-def clause(random: Random, *, ignores_nulls: bool) -> str:
+def write_clause(random: Random, *, ignores_nulls: bool) -> str:
     rows = random.choice(["", " OMIT EMPTY MATCHES", " WITH UNMATCHED ROWS"])
     pattern = random.choice(["A* B?", "A+ B*", "(A | B)+", "A {- B+ -} A", "A*? B"])
     if "-}" in pattern:
@@ -82,7 +82,7 @@ def test_random_measures(spark: SparkSession, number: int, size: int) -> None:
     """The same rows and types with and without, to the last bit; Sail has a median of its own."""
     random = Random(f"{SEED} {number} {size}")
     ignores_nulls = not is_connect(spark) and random.random() < 0.5  # Sail needs OVER for it
-    rows, text = table(spark, random, size), clause(random, ignores_nulls=ignores_nulls)
+    rows, text = write_table(spark, random, size), write_clause(random, ignores_nulls=ignores_nulls)
     if is_connect(spark):
         text = text.replace("median(", "stddev(")
     found = matchrec.match_recognize(rows, text)

@@ -40,7 +40,7 @@ NAMES = (*WITH_DISTINCT, *ORDERED, "max_by")
 INTEGERS = st.sampled_from([None, 0, 1, 1, 2, 5, -3])
 
 
-def called(
+def make_aggregate(
     name: str, variable: str | None, columns: list[tuple[int, ...]], *, distinct: bool, so_far: bool
 ) -> Aggregated:
     """Return an aggregate in a run condition.
@@ -80,13 +80,13 @@ def aggregates(
     variable = draw(st.sampled_from(names))
     distinct = name in WITH_DISTINCT and draw(st.booleans())
     so_far = variable in own and draw(st.booleans())
-    call = called(name, variable, columns, distinct=distinct, so_far=so_far)
+    call = make_aggregate(name, variable, columns, distinct=distinct, so_far=so_far)
     value = {Kind.INTEGER: st.integers(0, 3), Kind.FLOATING: st.sampled_from([0.8, 1.3, 2.7])}
     other = Constant(draw(value[call.type.kind]), call.type.kind)
     compared = build_operation(draw(st.sampled_from(Comparison)), call, other)
     if draw(st.booleans()):
         return compared
-    count = called("count", None, columns, distinct=False, so_far=False)
+    count = make_aggregate("count", None, columns, distinct=False, so_far=False)
     early = build_operation(Comparison.LESS, count, Constant(2, Kind.INTEGER))
     return Operate(Basic.OR, (early, compared))
 

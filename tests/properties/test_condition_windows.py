@@ -37,8 +37,8 @@ from tests.generators.order_bounds import (
 )
 from tests.quick.scale import SEED, examples, some_of
 from tests.references.matcher import find_all
-from tests.references.sql_values import ordered
-from tests.tasks.query_batches import QueryBatch, Run, drafted
+from tests.references.sql_values import make_sort_key
+from tests.tasks.query_batches import QueryBatch, Run, draft_plan
 
 NAMES = ("part", "id", "ts", "kind")
 BATCHES = (
@@ -78,7 +78,7 @@ def sort_events(events: list[Event], order: str) -> list[Event]:
     with_value = [event for event in events if event.value is not None]
     with_null = [event for event in events if event.value is None]
     with_value.sort(key=lambda event: event.number)
-    with_value.sort(key=lambda event: ordered(event.value), reverse="DESC" in order)  # type: ignore[arg-type]
+    with_value.sort(key=lambda event: make_sort_key(event.value), reverse="DESC" in order)  # type: ignore[arg-type]
     nulls_first = "LAST" not in order and "DESC" not in order
     return with_null + with_value if nulls_first else with_value + with_null
 
@@ -200,7 +200,7 @@ def draft_queries(queries: Iterable[str], type_: DataType) -> Iterator[tuple[str
     order = OrderType(to_value_type(type_), has_one_offset=True)
     for text in queries:
         plan = lower_clause(parse_sql(text).sites[0].clause)
-        yield text, drafted(plan, NAMES)
-        with_window = drafted(plan, NAMES, lambda _: order)
+        yield text, draft_plan(plan, NAMES)
+        with_window = draft_plan(plan, NAMES, lambda _: order)
         if with_window.plan.within is not None:
             yield f"{text} -- with its window", with_window

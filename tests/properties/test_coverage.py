@@ -33,7 +33,7 @@ from matchrec.search.task import Capacity
 from tests.properties.test_engines import LONGER, queries, random_examples, run_dependent, windowed
 from tests.references.coverage import NEVER, Ending, cover, number_occurrences
 from tests.references.matcher import Failure
-from tests.tasks.contiguous import Query, Rows, kind_of, listed, may_of, words
+from tests.tasks.contiguous import Query, Rows, list_matches, may_of, name_failure, words
 from tests.tasks.contiguous import query as query_of
 from tests.tasks.copies import cover_both_sizes
 
@@ -70,12 +70,12 @@ def coverable(query: Query, *, windowed: bool = False) -> AnnotatedTask:
     return AnnotatedTask(task, found, tuple(parts))
 
 
-def found_of(query: Query, rows: Rows, capacity: Capacity) -> Outcome | str:
+def run_search(query: Query, rows: Rows, capacity: Capacity) -> Outcome | str:
     asked = coverable(query, windowed=rows.window_end is not None)
     try:
         counts, chunks = cover_both_sizes(asked, rows.partitions(query.variables), capacity)
     except RunFailure as failure:
-        return kind_of(failure)
+        return name_failure(failure)
     last = [None, *range(len(asked.occurrences.variables))]
     parts = [
         (query.variables[variable], part is None)
@@ -90,11 +90,11 @@ def found_of(query: Query, rows: Rows, capacity: Capacity) -> Outcome | str:
         found.false[(last[place], *parts[part])] = int(counts.parts_false[place, part])
     remaining, start = counts.best.tolist()
     found.best = NEVER if remaining == UNREACHABLE else remaining, start
-    found.matches = [m[2] for chunk in chunks for m in listed(chunk, query.variables)]
+    found.matches = [m[2] for chunk in chunks for m in list_matches(chunk, query.variables)]
     return found
 
 
-def expected_of(query: Query, rows: Rows) -> Outcome | str:
+def run_reference(query: Query, rows: Rows) -> Outcome | str:
     whole, names = Outcome(), number_occurrences(query.pattern)[1]
     for number, (row_words, offset) in enumerate(zip(rows.words, rows.offsets, strict=False)):
         ends = rows.window_end[number] if rows.window_end else [len(row_words)] * len(row_words)
@@ -110,11 +110,11 @@ def expected_of(query: Query, rows: Rows) -> Outcome | str:
             if ending.taken and ending.needed < whole.best[0]:
                 whole.best = ending.needed, offset + ending.start
             if ending.row < ending.bound:
-                whole.false.update(false_parts(query, ending, names, row_words[ending.row]))
+                whole.false.update(list_false_parts(query, ending, names, row_words[ending.row]))
     return whole
 
 
-def false_parts(
+def list_false_parts(
     query: Query, one: Ending, names: tuple[str, ...], word: frozenset[str]
 ) -> set[tuple[int | None, str, bool]]:
     """Return what was not true of variables that would have brought a run nearer to a match."""
@@ -122,9 +122,9 @@ def false_parts(
 
 
 def assert_agreement(query: Query, rows: Rows) -> None:
-    expected = expected_of(query, rows)
+    expected = run_reference(query, rows)
     for capacity in CAPACITIES:
-        found = found_of(query, rows, capacity)
+        found = run_search(query, rows, capacity)
         if isinstance(expected, str) or isinstance(found, str):
             assert found == expected
             continue
@@ -192,14 +192,14 @@ def test_whatever_brings_the_nearest_run_nearer_has_ended_it() -> None:
     )
     for rows, conditions in (("ABC -", {"A": never}), ("B -", {})):
         asked = replace(query, run_conditions=conditions)
-        assert expected_of(asked, words(rows)) == expected
+        assert run_reference(asked, words(rows)) == expected
         assert_agreement(asked, words(rows))
 
 
 def test_a_row_that_leads_back_to_the_start_is_past_its_anchor() -> None:
     """After A of `A* ^ A B`, no row more makes a match: the run without rows is the nearest."""
     query, rows = query_of("A* ^ A B"), words("- A")
-    assert expected_of(query, rows) == Outcome(
+    assert run_reference(query, rows) == Outcome(
         ended=Counter({(None, "FALSE"): 1, (None, "ANCHORED"): 1}),
         false=Counter({(None, "A", False): 1}),
     )
@@ -212,11 +212,11 @@ def test_nearest_runs_are_still_known_when_the_path_has_grown() -> None:
     Then it must still know how far the first way came: C would have made A B B a match.
     """
     query, rows = query_of("A B* C | A D* E F"), words("A BD BD " + "D " * 9 + "-")
-    expected = expected_of(query, rows)
+    expected = run_reference(query, rows)
     assert isinstance(expected, Outcome)
     assert expected.best == (1, 0)
     assert expected.came == {0: 1, 1: 1}
-    found = found_of(query, rows, Capacity(initial_rows=2))
+    found = run_search(query, rows, Capacity(initial_rows=2))
     assert isinstance(found, Outcome)
     found.came = +found.came
     assert found == expected
@@ -225,7 +225,7 @@ def test_nearest_runs_are_still_known_when_the_path_has_grown() -> None:
 def test_more_occurrences_than_a_word_has_bits() -> None:
     """Each A of 34 pairs begins a run to the last row; no B begins one."""
     query = query_of("A B " * 35)
-    found = found_of(query, words("A B " * 34), Capacity())
+    found = run_search(query, words("A B " * 34), Capacity())
     assert isinstance(found, Outcome)
     assert [found.came[place] for place in range(70)] == [34 - place // 2 for place in range(70)]
     assert found.ended[None, "FALSE"] == 34
@@ -239,7 +239,7 @@ def test_ways_that_multiply_meet_where_conditions_read_the_same() -> None:
     count = Reduce(Reduction.COUNT, "A", None, Kind.INTEGER)
     never = build_operation(Comparison.GREATER, count, Constant(1000, Kind.INTEGER))
     query = replace(query_of("(A | B)* C"), run_conditions={"C": never})
-    found = found_of(query, words("ABC " * 40), Capacity(initial_rows=1))
+    found = run_search(query, words("ABC " * 40), Capacity(initial_rows=1))
     assert isinstance(found, Outcome)
     assert +found.came == {0: 40}
     assert +found.ended == {(0, "NO_ROW"): 40}

@@ -87,7 +87,7 @@ def assert_agreement_in_pieces(query: Query, rows: Rows, step: int) -> None:
         assert found == expected, (algorithm, show_pattern(query.pattern))
 
 
-def small_patterns() -> list[RowPattern]:
+def list_small_patterns() -> list[RowPattern]:
     """Return patterns of one operator over two atoms, quantified or not, alone or before a B."""
     atoms = [Variable("A"), Variable("B"), Empty(), PartitionStart(), PartitionEnd()]
     bounds = [(0, None), (1, None), (0, 1), (2, None), (1, 2), (2, 3)]
@@ -113,7 +113,7 @@ def test_all_small_patterns_on_all_small_inputs() -> None:
         for rows in itertools.product(kinds.split(), repeat=length)
     ]
     every_input = words("/".join(texts))
-    for pattern in some_of(small_patterns()):
+    for pattern in some_of(list_small_patterns()):
         assert_agreement(Query(pattern), every_input)
 
 
@@ -373,7 +373,7 @@ def test_permutations_of_parts_with_several_words(text: str) -> None:
 # The longest match of each starting row: all its words are known to the reference.
 
 
-def longest(query: Query) -> Query:
+def keep_longest(query: Query) -> Query:
     return replace(query, output=MatchOutput.LONGEST)
 
 
@@ -389,14 +389,14 @@ def assert_longest(query: Query, rows: Rows, step: int = 0) -> None:
         )
         return ("failed", found[1]) if is_failure else found
 
-    expected = comparable(run_reference(longest(query), rows))
-    able = [one for one in ALGORITHMS if one.find_obstacle(longest(query).task()) is None]
+    expected = comparable(run_reference(keep_longest(query), rows))
+    able = [one for one in ALGORITHMS if one.find_obstacle(keep_longest(query).task()) is None]
     assert any(one.name == "breadth_first" for one in able)
     for algorithm in able:
         if step:
-            found = run_algorithm_in_pieces(algorithm, longest(query), rows, step)
+            found = run_algorithm_in_pieces(algorithm, keep_longest(query), rows, step)
         else:
-            found = run_algorithm(algorithm, longest(query), rows)
+            found = run_algorithm(algorithm, keep_longest(query), rows)
         assert comparable(found) == expected, (algorithm, show_pattern(query.pattern))
 
 
@@ -417,7 +417,7 @@ def assert_longest(query: Query, rows: Rows, step: int = 0) -> None:
 def test_longest_matches(text: str, rows: str, expected: list[tuple[int, str]]) -> None:
     """Worked out by hand: every word at each starting row, then the longest."""
     asked, given_rows = query(text), words(rows)
-    found = run_reference(longest(asked), given_rows)
+    found = run_reference(keep_longest(asked), given_rows)
     assert [(start, word) for _, _, start, word in found] == expected
     assert_longest(asked, given_rows)
 
@@ -430,7 +430,7 @@ def test_longest_matches_of_small_patterns() -> None:
         for rows in itertools.product(kinds.split(), repeat=length)
     ]
     every_input = words("/".join(texts))
-    for pattern in some_of(small_patterns()[::5]):
+    for pattern in some_of(list_small_patterns()[::5]):
         assert_longest(Query(pattern), every_input)
 
 

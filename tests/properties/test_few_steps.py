@@ -21,7 +21,7 @@ BIG = 1 << 63
 Call = tuple[Callable[..., Any], tuple[object, ...]]
 
 
-def drawn(draw: np.random.Generator) -> list[Call]:
+def draw_calls(draw: np.random.Generator) -> list[Call]:
     """Return a call of each of these functions, over arrays of 0 to 40 rows."""
     rows, mapped, matches = draw.integers(1, 30), draw.integers(0, 40), draw.integers(0, 9)
     links = np.arange(-1, mapped - 1, dtype=np.int32)
@@ -59,7 +59,7 @@ def drawn(draw: np.random.Generator) -> list[Call]:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_python_and_compiled_code_agree(seed: int) -> None:
-    for function, arguments in drawn(np.random.default_rng(seed)):
+    for function, arguments in draw_calls(np.random.default_rng(seed)):
         with in_force(replace(ALL, few_steps=1 << 40)):
             by_python = function(*arguments)
         with in_force(replace(ALL, few_steps=0)):

@@ -29,7 +29,7 @@ from tests.tasks.contiguous import (
     run_algorithm_in_pieces,
     words,
 )
-from tests.tasks.selection import WindowedRows, run_task, task, texts
+from tests.tasks.selection import WindowedRows, run_task, task, write_matches
 from tests.tasks.selection import query as selected
 
 few_examples = settings(random_examples, max_examples=examples(16))
@@ -101,7 +101,7 @@ def test_a_search_ends_with_the_last_match_that_is_asked_for() -> None:
     """Of the loop over 60 rows there are 2 to the power of 60 matches."""
     whole = task(selected("A+", SELECTIONS[1], MatchOutput.ALL))
     rows = WindowedRows(words(" ".join(["A"] * 60)))
-    assert texts(run_task(ALGORITHMS[2], replace(whole, most_matches=3), rows)) == [
+    assert write_matches(run_task(ALGORITHMS[2], replace(whole, most_matches=3), rows)) == [
         "A0",
         "A0 A1",
         "A1",

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from tests.cases.pattern_notation import NAMES, SCHEMA, built, read_event
+from tests.cases.pattern_notation import NAMES, SCHEMA, build_pattern, read_event
 from tests.generators import sase
 from tests.generators.patterns import draw_question, draw_stream
 from tests.quick.scale import SEED, examples
@@ -75,7 +75,7 @@ def test_patterns(spark: SparkSession) -> None:
     match_count = 0
     remaining = examples(40)
     while remaining:
-        pattern = built(draw_question(random).calls, matchrec.Pattern)
+        pattern = build_pattern(draw_question(random).calls, matchrec.Pattern)
         keys = {"order_by": "n", "partition_by": "p"}
         sql = translate(pattern, **keys)
         if sql is not None:
@@ -93,7 +93,7 @@ def test_translations_mean_the_same() -> None:
     translated = {"sase": 0, "pattern": 0}
     for number in range(SEED, SEED + max(examples(200), 50)):
         text = str(sase.random_query(Random(number)))
-        pattern = built(draw_question(Random(number)).calls, matchrec.Pattern)
+        pattern = build_pattern(draw_question(Random(number)).calls, matchrec.Pattern)
         translated["sase"] += translate(text, read="sase", order_by="t") is not None
         translated["pattern"] += translate(pattern, order_by="t") is not None
     assert all(translated.values()), translated

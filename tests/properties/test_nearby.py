@@ -33,8 +33,8 @@ from matchrec.search.task import NearbyCondition
 from tests.generators.arithmetic import arithmetic
 from tests.quick.scale import copies_of, examples
 from tests.references.matcher import Candidate, Failure, Value
-from tests.tasks.contiguous import kind_of
-from tests.tasks.copies import LARGE, copies_beside
+from tests.tasks.contiguous import name_failure
+from tests.tasks.copies import LARGE, copy_beside
 
 random_examples = settings(
     max_examples=examples(400),
@@ -105,7 +105,7 @@ def rows(draw: st.DrawFn) -> list[Columns]:
     ]
 
 
-def partitions_of(parts: list[Columns], bits: list[int]) -> Partitions:
+def make_partitions(parts: list[Columns], bits: list[int]) -> Partitions:
     """Return the partitions; bits: those that Spark has computed, by row."""
     sizes = [len(part[Kind.INTEGER][0]) for part in parts]
     columns = {
@@ -123,7 +123,7 @@ def partitions_of(parts: list[Columns], bits: list[int]) -> Partitions:
     )
 
 
-def expected(part: Columns, row: int, condition: RunExpression) -> bool | str:
+def check_by_reference(part: Columns, row: int, condition: RunExpression) -> bool | str:
     """Return whether a condition is true of a row of a partition, or how it fails."""
     candidate = Candidate(row, (row,), ("A",), part, ("A",))
     try:
@@ -139,13 +139,13 @@ def test_what_the_worker_computes_is_what_the_reference_says(
 ) -> None:
     """Of the rows that satisfy what Spark has computed, which is bit 0, of every other row."""
     found = [
-        expected(part, row, condition)
+        check_by_reference(part, row, condition)
         for part in parts
         for row in range(len(part[Kind.INTEGER][0]))
     ]
     asked = [not asks_spark or row % 2 == 0 for row in range(len(found))]
     computed = [row % 2 ^ 1 for row in range(len(found))]
-    partitions = partitions_of(parts, computed)
+    partitions = make_partitions(parts, computed)
     own = NearbyCondition(
         condition, 0 if asks_spark else None, build_row_column("TRUE"), first, "A"
     )
@@ -155,11 +155,11 @@ def test_what_the_worker_computes_is_what_the_reference_says(
             with pytest.raises(RunFailure) as raised:
                 satisfy_nearby(partitions, (own,))
             failure = raised.value
-            assert failures[failure.row] == kind_of(failure)
+            assert failures[failure.row] == name_failure(failure)
             return
         satisfied = satisfy_nearby(partitions, (own,)).satisfied
     copies = copies_of(partitions.rows, LARGE)  # in blocks of their own size
-    beside = copies_beside(partitions_of(parts, computed), copies)
+    beside = copy_beside(make_partitions(parts, computed), copies)
     often = satisfy_nearby(beside, (own,)).satisfied
     assert np.array_equal(often, np.tile(satisfied, (copies, 1)))
     bits = satisfied[:, first // 64] >> np.uint64(first % 64) & np.uint64(1)
@@ -170,7 +170,7 @@ def test_what_the_worker_computes_is_what_the_reference_says(
 def test_rows_whose_neighbours_are_not_here_yet_are_not_asked() -> None:
     """Of a piece of a partition the search begins at row 1 and comes no further than row 2."""
     part: Columns = {Kind.INTEGER: [[5, 1, 1, 0], [0] * 4], Kind.FLOATING: [[0.0] * 4] * 2}
-    partitions = partitions_of([part], [0] * 4)
+    partitions = make_partitions([part], [0] * 4)
     frontier = Frontier.create(partitions.starts, start=1, edge=3)
     partitions = replace(partitions, frontier=frontier)
     one = Constant(1, Kind.INTEGER)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.generators.negations import negated_batch
+from tests.generators.negations import draw_negated_batch
 from tests.properties.test_queries import answers, matched
 from tests.quick.scale import SEED, examples
 
@@ -27,7 +27,7 @@ REFUSALS = (  # as the documentation describes them
 @pytest.mark.night
 @pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // QUERIES_A_BATCH)))
 def test_both_engines_give_the_rows_of_the_reference(spark: SparkSession, seed: int) -> None:
-    batch = negated_batch(seed, QUERIES_A_BATCH)
+    batch = draw_negated_batch(seed, QUERIES_A_BATCH)
     messages = matched(spark, batch, answers(batch))
     unexpected = [text for text in messages if not any(words in text for words in REFUSALS)]
     assert unexpected == []

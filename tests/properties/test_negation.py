@@ -63,7 +63,9 @@ def queries(draw: st.DrawFn) -> Query:
     return Query(found.pattern, draw(after_match_skips((*found.variables, "U"))), subsets)
 
 
-def without(conditions: dict[str, RunExpression], names: set[str]) -> dict[str, RunExpression]:
+def drop_conditions(
+    conditions: dict[str, RunExpression], names: set[str]
+) -> dict[str, RunExpression]:
     """Return the conditions of other variables: tests of these tasks know words only."""
     return {name: one for name, one in conditions.items() if name not in names}
 
@@ -75,7 +77,7 @@ def test_random_patterns_with_negations(data: st.DataObject, step: int) -> None:
     if data.draw(st.booleans()):
         asked, rows = data.draw(run_dependent_on(asked))
         negated = {name for negation in list_negations(asked.pattern) for name in negation.names}
-        asked = replace(asked, run_conditions=without(asked.run_conditions, negated))
+        asked = replace(asked, run_conditions=drop_conditions(asked.run_conditions, negated))
     if data.draw(st.booleans()):
         rows = data.draw(windowed(rows))
     if step:
@@ -110,11 +112,11 @@ def test_random_patterns_give_all_matches(data: st.DataObject) -> None:
     for algorithm in (SearchAlgorithm("backtracking"), SearchAlgorithm("breadth_first")):
         found = run_algorithm(algorithm, asked, rows)
         assert isinstance(found, list)
-        places = [(partition, start, plain(word)) for partition, _, start, word in found]
-        assert sorted(places) == sorted(every_word(asked, rows)), algorithm
+        places = [(partition, start, remove_brackets(word)) for partition, _, start, word in found]
+        assert sorted(places) == sorted(list_all_matches(asked, rows)), algorithm
 
 
-def every_word(asked: Query, rows: Rows) -> set[tuple[int, int, str]]:
+def list_all_matches(asked: Query, rows: Rows) -> set[tuple[int, int, str]]:
     """Return all matches with rows: partition, first row, variables."""
     found = set()
     for number, partition in enumerate(rows.words):
@@ -127,6 +129,6 @@ def every_word(asked: Query, rows: Rows) -> set[tuple[int, int, str]]:
     return found
 
 
-def plain(word: str) -> str:
+def remove_brackets(word: str) -> str:
     """Return a word without the brackets of exclusions."""
     return word.replace("[", "").replace("]", "")

@@ -33,11 +33,11 @@ from tests.references.partial import (
     UNFINISHED,
     Asked,
     Mapped,
-    rows_left,
+    list_rows_left,
+    list_selected_runs,
     run_of,
-    selected_runs,
 )
-from tests.tasks.contiguous import Query, Rows, kind_of, may_of, query, words
+from tests.tasks.contiguous import Query, Rows, may_of, name_failure, query, words
 from tests.tasks.copies import search_both_sizes
 from tests.tasks.selection import NEXT, WindowedRows, is_deterministic, task
 
@@ -66,7 +66,7 @@ def run_algorithm(name: str, capacity: Capacity, task: Task, partitions: Partiti
     try:
         chunks = list(search_both_sizes(strategy, asked, partitions))
     except RunFailure as failure:
-        return kind_of(failure), failure.row
+        return name_failure(failure), failure.row
     return sorted(one for chunk in chunks for one in listed(chunk, task.variables))
 
 
@@ -124,7 +124,7 @@ class Part:
         self, matches: list[tuple[int, Mapped]], partial: PartialMatches
     ) -> Iterator[tuple[int, str, Mapped]]:
         size = len(self.window_end)
-        left = rows_left(size, matches, self.query.after_match, self.query.members)
+        left = list_rows_left(size, matches, self.query.after_match, self.query.members)
         return Asked(size, self.window_end, partial).runs(left, self.begun)
 
     def begun(self, start: int, number: int) -> Iterator[Mapped]:
@@ -269,7 +269,7 @@ def selected_reference(
                 (start + offset, "match", moved(one, offset)) for start, one in part.matches()
             )
         for part, offset in parts:
-            runs = selected_runs(part, partial)
+            runs = list_selected_runs(part, partial)
             found += ((start + offset, kind, moved(one, offset)) for start, kind, one in runs)
     except Failure as failure:
         return failure.kind, failure.row + offset

@@ -22,16 +22,16 @@ import matchrec
 from tests.generators.small_clauses import (
     SCHEMA,
     Definition,
-    partitions_of,
+    list_variables,
     random_definitions,
     random_pattern_with_a_and_b,
     random_rows,
-    variables_in,
+    sort_partitions,
     write_clause_end,
 )
 from tests.quick.scale import batches, copies_of
 from tests.references.matches_and_runs import MatchOrRun, Partition, Query, Row
-from tests.tasks.many_keys import KEY, in_copies, of_each_copy
+from tests.tasks.many_keys import KEY, make_copies, take_one_copy
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.warnings.MatchRecognizeWarning")
 
@@ -92,7 +92,7 @@ def random_clause(random: Random) -> Clause:
     if finds_all_matches:
         timed_out, unfinished = True, False
     window = random.choice((3, 5, 9)) if timed_out or random.random() < 0.5 else None
-    definitions = random_definitions(random, variables_in(pattern))
+    definitions = random_definitions(random, list_variables(pattern))
     query = Query(
         pattern,
         {name: one.holds for name, one in definitions.items()},
@@ -108,17 +108,17 @@ def random_clause(random: Random) -> Clause:
     return Clause(query, definitions, all_rows)
 
 
-def expected_rows(clause: Clause, rows: Sequence[Row]) -> Counter[OutputRow]:
+def compute_expected_rows(clause: Clause, rows: Sequence[Row]) -> Counter[OutputRow]:
     """Return the output rows by the reference, as often as each occurs."""
     expected: Counter[OutputRow] = Counter()
-    for partition in partitions_of(rows, descending=clause.query.descending):
+    for partition in sort_partitions(rows, descending=clause.query.descending):
         for match in Partition(clause.query, partition).find_all():
-            for values in rows_of_match(clause, partition, match):
+            for values in list_rows_of_match(clause, partition, match):
                 expected[tuple(None if value is None else str(value) for value in values)] += 1
     return expected
 
 
-def rows_of_match(
+def list_rows_of_match(
     clause: Clause, partition: Sequence[Row], match: MatchOrRun
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the output rows of a match or run."""
@@ -161,13 +161,13 @@ def test_matches_and_runs_are_those_of_the_reference(spark: SparkSession, seed: 
     clauses = [random_clause(random) for _ in range(A_BATCH)]
     table = spark.createDataFrame([tuple(row.values()) for row in rows], SCHEMA)
     copies = copies_of(len(rows))
-    several = in_copies(table, copies)
+    several = make_copies(table, copies)
     results = {
         "one copy": query_all(table, clauses, "k").collect(),
-        f"{copies} copies": of_each_copy(query_all(several, clauses, f"k, {KEY}"), copies),
+        f"{copies} copies": take_one_copy(query_all(several, clauses, f"k, {KEY}"), copies),
     }
     for number, clause in enumerate(clauses):
-        expected = expected_rows(clause, rows)
+        expected = compute_expected_rows(clause, rows)
         for size, result in results.items():
             got = Counter(tuple(row.texts) for row in result if row.clause == number)
             message = (

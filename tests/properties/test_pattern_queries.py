@@ -20,13 +20,13 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 import matchrec
 from matchrec.errors import MatchRecognizeRunError
-from tests.cases.pattern_notation import NAMES, SCHEMA, Question, built, by_definition
+from tests.cases.pattern_notation import NAMES, SCHEMA, Question, build_pattern, list_right_lines
 from tests.generators.patterns import draw_question, draw_stream
 from tests.properties.test_patterns import agrees
 from tests.quick.scale import batches, copies_of
 from tests.references.patterns import TooMuchError
-from tests.tasks.many_keys import KEY, in_copies, of_each_copy
-from tests.tasks.patterns import after_match, lines
+from tests.tasks.many_keys import KEY, make_copies, take_one_copy
+from tests.tasks.patterns import lines, make_after_match
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.warnings.MatchRecognizeWarning")
 
@@ -46,8 +46,8 @@ class PatternQuery:
     @cached_property
     def pattern(self) -> matchrec.Pattern:
         """The Pattern with its skip strategy."""
-        pattern = built(self.question.calls, matchrec.Pattern)
-        return pattern.after_match(after_match(self.question.strategy))
+        pattern = build_pattern(self.question.calls, matchrec.Pattern)
+        return pattern.after_match(make_after_match(self.question.strategy))
 
     @property
     def missed_stages(self) -> set[str]:
@@ -84,7 +84,7 @@ def random_query(random: Random, streams: Sequence[Sequence[str]]) -> PatternQue
         question = draw_question(random)
         try:
             expected = {
-                str(number): by_definition(replace(question, words=tuple(words)))
+                str(number): list_right_lines(replace(question, words=tuple(words)))
                 for number, words in enumerate(streams)
             }
         except TooMuchError:
@@ -99,12 +99,14 @@ def lines_of_streams(query: PatternQuery, rows: Sequence[Row]) -> dict[str, list
     for stream in query.expected:
         dicts = [row.asDict() for row in rows if row.p == stream]
         if query.output == "events":
-            dicts = list(regrouped(query.question, dicts))
+            dicts = list(group_events(query.question, dicts))
         found[stream] = lines(dicts)
     return found
 
 
-def regrouped(question: Question, rows: Sequence[dict[str, object]]) -> Iterator[dict[str, object]]:
+def group_events(
+    question: Question, rows: Sequence[dict[str, object]]
+) -> Iterator[dict[str, object]]:
     """Yield the matches of `output="events"` as `output="matches"` has them."""
     stages = re.findall(
         r'(?<!not_)(?:begin|next|followed_by|followed_by_any)\("?([a-f]\d+)', question.calls
@@ -129,12 +131,12 @@ def test_matches_are_those_of_the_definitions(spark: SparkSession, seed: int) ->
     random.shuffle(events)
     table = spark.createDataFrame(events, SCHEMA).localCheckpoint()
     copies = copies_of(len(events))
-    several = in_copies(table, copies)
+    several = make_copies(table, copies)
     for _ in range(A_BATCH):
         query = random_query(random, streams)
         once, often = query.result(table, ["p"]), query.result(several, ["p", KEY]).drop(KEY)
         check_result(query, streams, "one copy", once.collect)
-        check_result(query, streams, f"{copies} copies", partial(of_each_copy, often, copies))
+        check_result(query, streams, f"{copies} copies", partial(take_one_copy, often, copies))
 
 
 def check_result(

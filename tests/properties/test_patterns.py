@@ -15,12 +15,18 @@ from hypothesis import strategies as st
 from matchrec.errors import MatchRecognizeError
 from matchrec.search import selection
 from matchrec.search.task import Capacity
-from tests.cases.pattern_notation import Question, built, by_definition
+from tests.cases.pattern_notation import Question, build_pattern, list_right_lines
 from tests.generators.pattern_trees import Pattern
 from tests.generators.patterns import questions
 from tests.quick.scale import examples
 from tests.references.patterns import Search, TooMuchError, report_matches, select_matches
-from tests.tasks.patterns import ALGORITHMS, ROWS_A_BATCH, answers, made_ready, read_row
+from tests.tasks.patterns import (
+    ALGORITHMS,
+    ROWS_A_BATCH,
+    answer_question,
+    make_executables,
+    read_row,
+)
 from tests.tasks.query_batches import Run
 
 EXAMPLES = examples(75)
@@ -44,7 +50,7 @@ def test_both_engines_find_what_the_definitions_say(
     of a row all runs are followed at once, not those of one starting row.
     """
     try:
-        expected = by_definition(question)
+        expected = list_right_lines(question)
     except TooMuchError:
         assume(False)
     capacities = {
@@ -52,7 +58,7 @@ def test_both_engines_find_what_the_definitions_say(
         "LARGE_CAPACITY": Capacity(matches=3 * matches),
     }
     with patch.multiple(selection, **capacities, READS_ALONE=reads_alone):
-        found = answers(question, rows_a_batch=rows_a_batch)
+        found = answer_question(question, rows_a_batch=rows_a_batch)
     for algorithm, lines in found.items():
         assert any(agrees(question, right, lines) for right in expected), (
             algorithm,
@@ -70,20 +76,20 @@ def agrees(question: Question, right: list[str], lines: list[str]) -> bool:
 @given(questions(), st.integers(1, 3))
 def test_the_first_matches_are_those_of_all(question: Question, most: int) -> None:
     try:
-        linked, prepared = made_ready(replace(question, timeouts=False), ALGORITHMS)
+        linked, prepared = make_executables(replace(question, timeouts=False), ALGORITHMS)
     except MatchRecognizeError:
         assume(False)
     for one in linked.values():
         limited = replace(one, task=replace(one.task, most_matches=most))
         try:
-            every = numbered(Run(one, prepared, None, ROWS_A_BATCH))
+            every = name_columns(Run(one, prepared, None, ROWS_A_BATCH))
         except MatchRecognizeError:  # of a stage that a match misses, maybe behind the first ones
             assume(False)
-        found = numbered(Run(limited, prepared, None, ROWS_A_BATCH))
+        found = name_columns(Run(limited, prepared, None, ROWS_A_BATCH))
         assert found == [row for row in every if row["match_number"] <= most]
 
 
-def numbered(run: Run) -> list[dict[str, Any]]:
+def name_columns(run: Run) -> list[dict[str, Any]]:
     """Return the rows of the result, by the names of their columns."""
     return [read_row(run.executable, row) for batch in run.batches() for row in batch.to_pylist()]
 
@@ -94,7 +100,7 @@ def test_both_formulations_of_skipping_agree(question: Question) -> None:
     """The bar over all matches, and matches held back event by event: the enumeration's own."""
     (stream,) = question.streams.values()
     try:
-        search = Search(built(question.calls, Pattern), stream)
+        search = Search(build_pattern(question.calls, Pattern), stream)
         orders = list(search.orders())
     except TooMuchError:
         assume(False)

@@ -32,7 +32,7 @@ from tests.properties.test_queries import (
 )
 from tests.quick.scale import SEED, examples, some_of
 from tests.references.queries import Answer
-from tests.references.sql_values import Value, literal
+from tests.references.sql_values import Value, write_constant
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::matchrec.warnings.MatchRecognizeWarning"
@@ -85,7 +85,7 @@ def filters(batch: Batch, query: Query, random: Random) -> list[Filter]:
         ALL_ROWS,
         Filter(f"r.{name} IS NULL", lambda row: row[name] is None),
         Filter(f"{name} IS NOT NULL", lambda row: row[name] is not None),
-        equal_to(constant(query), "hit"),
+        equal_to(name_constant(query), "hit"),
     ]
     for by in batch.by:
         key = random.choice([row[by] for row in batch.rows if row[by] is not None])
@@ -94,7 +94,7 @@ def filters(batch: Batch, query: Query, random: Random) -> list[Filter]:
 
 
 def equal_to(name: str, value: Value) -> Filter:
-    return Filter(f"{name} = {literal(value)}", lambda row: row[name] == value)
+    return Filter(f"{name} = {write_constant(value)}", lambda row: row[name] == value)
 
 
 def projections(batch: Batch, query: Query, random: Random) -> Iterator[Projection]:
@@ -104,12 +104,12 @@ def projections(batch: Batch, query: Query, random: Random) -> Iterator[Projecti
     most = min(len(subsets), max(PROJECTIONS_A_QUERY, EXAMPLES // 100))
     conditions = filters(batch, query, random)
     yield Projection((), ALL_ROWS)
-    yield Projection((constant(query),), random.choice(conditions))
+    yield Projection((name_constant(query),), random.choice(conditions))
     for subset in random.sample(subsets, most - 2):
         yield Projection(subset, random.choice(conditions))
 
 
-def constant(query: Query) -> str:
+def name_constant(query: Query) -> str:
     """Return the name of the last measure, which is the constant."""
     return f"m{len(query.measures) - 1}"
 

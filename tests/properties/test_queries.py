@@ -26,7 +26,7 @@ from tests.generators.queries import NAMES, SCHEMA, Batch, Query, random_batch
 from tests.quick.scale import SEED, copies_of, examples
 from tests.references.queries import Answer, TooManyWords, answer
 from tests.references.sql_values import Value
-from tests.tasks.many_keys import in_copies, of_each_copy
+from tests.tasks.many_keys import make_copies, take_one_copy
 from tests.tasks.query_batches import Prepared, QueryBatch, Result, Run
 
 pytestmark = pytest.mark.filterwarnings(
@@ -225,7 +225,7 @@ def test_sql_gives_the_rows_of_the_oracle(
     }
     many, copies = replace(batch, by=("copy", *batch.by)), copies_of(len(batch.rows))
     with table(spark, batch, "random_rows"), settings(spark, **knobs):
-        frames, rows = [], in_copies(spark.table("random_rows"), copies)
+        frames, rows = [], make_copies(spark.table("random_rows"), copies)
         for number, query in enumerate(found):
             text = many.text(query, "{rows}")
             frame = matchrec.sql(
@@ -238,7 +238,7 @@ def test_sql_gives_the_rows_of_the_oracle(
             assert tuple(names) == batch.columns(query)
             casts = ", ".join(f"CAST({name} AS STRING)" for name in names)
             frames.append(frame.selectExpr(f"{number} AS run", f"array({casts}) AS texts"))
-        rows_of_one = of_each_copy(reduce(DataFrame.unionAll, frames), copies)
+        rows_of_one = take_one_copy(reduce(DataFrame.unionAll, frames), copies)
     for number, query in enumerate(found):
         texts = [tuple(row.texts) for row in rows_of_one if row.run == number]
         assert counted(batch, query, texts) == expected_rows(batch, query, found[query])

@@ -27,7 +27,7 @@ from tests.properties.test_queries import (
 )
 from tests.quick.scale import SEED, copies_of, examples
 from tests.references.queries import Answer
-from tests.tasks.many_keys import KEY, in_copies, of_each_copy
+from tests.tasks.many_keys import KEY, make_copies, take_one_copy
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::matchrec.warnings.MatchRecognizeWarning"
@@ -39,18 +39,18 @@ ALGORITHMS = ("backtracking", "breadth_first")
 SORTS = ("auto", "spark")
 
 
-def ascending(batch: Batch) -> Batch:
+def sort_ascending(batch: Batch) -> Batch:
     """Return the batch in an order that a rule set can have."""
     return replace(batch, order=tuple(Order(one.column) for one in batch.order))
 
 
-def clause(batch: Batch, query: Query) -> str:
+def write_clause(batch: Batch, query: Query) -> str:
     """Return the text of a query's clause from its measures on."""
     text = batch.text(query, "t")
     return text[text.index("MEASURES") : text.rindex(") AS r")]
 
 
-def rows_by_rule(
+def collect_rows_by_rule(
     found: matchrec.RuleMatches, copies: int = 1
 ) -> dict[str, list[tuple[str | None, ...]]]:
     """Return all rows as text, in one job, of each of so many copies."""
@@ -61,17 +61,17 @@ def rows_by_rule(
         texts = ", ".join(f"CAST({column} AS STRING)" for column in own)
         frames.append(frame.selectExpr(f"'{name}' AS rule", f"array({texts}) AS texts"))
     rows: dict[str, list[tuple[str | None, ...]]] = {name: [] for name in found.rules}
-    for row in of_each_copy(reduce(DataFrame.unionAll, frames), copies):
+    for row in take_one_copy(reduce(DataFrame.unionAll, frames), copies):
         rows[row.rule].append(tuple(row.texts))
     return rows
 
 
-def failures_of(found: matchrec.RuleMatches, copies: int = 1) -> list[Row]:
+def collect_failures(found: matchrec.RuleMatches, copies: int = 1) -> list[Row]:
     """Return the rule and the keys of each failure, of each of so many copies."""
-    return of_each_copy(found.errors.drop(KEY, "message"), copies)
+    return take_one_copy(found.errors.drop(KEY, "message"), copies)
 
 
-def failed_partitions(failures: list[Row], name: str) -> Counter[tuple[Any, ...]]:
+def list_failed_partitions(failures: list[Row], name: str) -> Counter[tuple[Any, ...]]:
     """Return the keys of the partitions in which a rule failed."""
     return Counter(tuple(row)[1:] for row in failures if row.rule == name)
 
@@ -80,26 +80,28 @@ def failed_partitions(failures: list[Row], name: str) -> Counter[tuple[Any, ...]
 def test_each_rule_gives_the_rows_and_failures_of_the_oracle(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    batch = ascending(random_batch(SEED + 700_000 + seed, RULES))
+    batch = sort_ascending(random_batch(SEED + 700_000 + seed, RULES))
     oracle: dict[str, tuple[Query, Answer]] = {
         f"rule {number}": pair for number, pair in enumerate(answers(batch).items())
     }
-    rules = {name: clause(batch, query) for name, (query, _) in oracle.items()}
+    rules = {name: write_clause(batch, query) for name, (query, _) in oracle.items()}
     order = [one.column for one in batch.order]
     with table(spark, batch, "random_rules"), settings(spark, **INTERPRETED):
         for copies, rows_a_call in ((1, 3), (copies_of(len(batch.rows)), 256)):
             few = partial(Incoming, rows_a_call=rows_a_call)
             monkeypatch.setattr(columns, "Incoming", few)
-            events = in_copies(spark.table("random_rules"), copies)
+            events = make_copies(spark.table("random_rules"), copies)
             algorithm, sort = ALGORITHMS[seed % 2], SORTS[(seed + seed // 2) % 2]
             options = matchrec.Options(algorithm=algorithm, sort=sort)
             streams: Any = {"order_by": order, "partition_by": [KEY, *batch.by]}
             found = matchrec.match_rules(
                 events, rules, **streams, on_error="keep", options=options
             ).cache()
-            rows, errors = rows_by_rule(found, copies), failures_of(found, copies)
+            rows, errors = collect_rows_by_rule(found, copies), collect_failures(found, copies)
             found.unpersist()
             for name, (query, expected) in oracle.items():
                 wanted = expected_rows(batch, query, expected)
                 assert counted(batch, query, rows[name]) == wanted, name
-                assert failed_partitions(errors, name) == Counter(list(expected.failures)), name
+                assert list_failed_partitions(errors, name) == Counter(list(expected.failures)), (
+                    name
+                )

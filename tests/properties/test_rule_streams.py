@@ -30,17 +30,17 @@ from tests.properties.test_queries import (
     text_of,
 )
 from tests.properties.test_rule_sets import (
-    ascending,
-    clause,
-    failed_partitions,
-    failures_of,
-    rows_by_rule,
+    collect_failures,
+    collect_rows_by_rule,
+    list_failed_partitions,
+    sort_ascending,
+    write_clause,
 )
 from tests.quick.scale import SEED, examples
-from tests.references.queries import partition_rows
+from tests.references.queries import compute_partition_rows
 from tests.spark.test_streaming import pieces_of
-from tests.tasks.query_batches import handed_over
-from tests.tasks.stream_pieces import Group, StreamedRules, times
+from tests.tasks.query_batches import hand_over
+from tests.tasks.stream_pieces import Group, StreamedRules, read_times
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::matchrec.warnings.MatchRecognizeWarning"
@@ -53,28 +53,28 @@ Decided = dict[tuple[Any, ...], dict[int, int]]  # by key and rule, the first un
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // RULES)))
 def test_rules_give_what_is_decided_of_the_oracle(spark: SparkSession, seed: int) -> None:
-    batch = ascending(random_streams(SEED + 900_000 + seed, RULES))
+    batch = sort_ascending(random_streams(SEED + 900_000 + seed, RULES))
     oracle = {f"rule {number}": one for number, one in enumerate(answers(batch).items())}
-    rules = {name: clause(batch, query) for name, (query, _) in oracle.items()}
+    rules = {name: write_clause(batch, query) for name, (query, _) in oracle.items()}
     decided: Decided = {}
 
     with table(spark, batch, "random_rules"), settings(spark, **INTERPRETED):
-        streamed = over_stream(spark.table("random_rules"), rules, ALGORITHMS[seed % 2])
+        streamed = build_streamed_rules(spark.table("random_rules"), rules, ALGORITHMS[seed % 2])
         batches = list(come_out(streamed, decided, Random(seed)))
         rows = pa.Table.from_batches(batches, streamed.bucket.rules.schema)
-        found = streamed.of(handed_over(spark, rows, streamed.found.rows.schema))
-        texts, errors = rows_by_rule(found), failures_of(found)
+        found = streamed.of(hand_over(spark, rows, streamed.found.rows.schema))
+        texts, errors = collect_rows_by_rule(found), collect_failures(found)
     for number, name in enumerate(rules):
         one, answer = oracle[name]
         failures = set(answer.failures)
-        assert set(failed_partitions(errors, name)) <= failures, name
+        assert set(list_failed_partitions(errors, name)) <= failures, name
         apart = {text_of(key) for (key,) in failures}
         own = [row for row in texts[name] if row[0] not in apart]
         until = {key: by_rule[number] for key, by_rule in decided.items() if key not in failures}
-        assert counted(batch, one, own) == expected(batch, one, until), name
+        assert counted(batch, one, own) == compute_expected_rows(batch, one, until), name
 
 
-def over_stream(events: DataFrame, rules: dict[str, str], algorithm: str) -> StreamedRules:
+def build_streamed_rules(events: DataFrame, rules: dict[str, str], algorithm: str) -> StreamedRules:
     """Return the rules that can stream; the others are refused, and taken out."""
 
     def query(rows: DataFrame) -> matchrec.RuleMatches:
@@ -88,21 +88,21 @@ def over_stream(events: DataFrame, rules: dict[str, str], algorithm: str) -> Str
         if refused is None:
             raise
         del rules[refused[1]]
-        return over_stream(events, rules, algorithm)
+        return build_streamed_rules(events, rules, algorithm)
 
 
 def come_out(streamed: StreamedRules, decided: Decided, random: Random) -> Iterator[pa.RecordBatch]:
     """Yield the rows of all rules, of events that come in random pieces, nearly in order."""
     for frame in streamed.buckets(random):
-        near = [second + random.choice((0, 0, 700_000)) for second in times(frame)]
+        near = [second + random.choice((0, 0, 700_000)) for second in read_times(frame)]
         events = frame.take(sorted(range(len(frame)), key=near.__getitem__))
-        pieces, group = pieces_of(times(events), random), Group()
+        pieces, group = pieces_of(read_times(events), random), Group()
         rows = list(streamed.in_pieces(events.reset_index(drop=True), pieces, group))
         yield from pa.Table.from_pylist(rows, streamed.bucket.rules.schema).to_batches()
-        decided.update(decided_of(streamed, group, frame))
+        decided.update(count_decided(streamed, group, frame))
 
 
-def decided_of(streamed: StreamedRules, group: Group, frame: pd.DataFrame) -> Decided:
+def count_decided(streamed: StreamedRules, group: Group, frame: pd.DataFrame) -> Decided:
     """By key and rule, how many starting rows of the key are decided."""
     searches, (name,) = streamed.bucket.searches, streamed.bucket.arriving.keys
     rows = Counter(streamed.bucket.arriving.encoding.batch(frame).column(name).to_pylist())
@@ -118,7 +118,7 @@ def decided_of(streamed: StreamedRules, group: Group, frame: pd.DataFrame) -> De
     return found
 
 
-def expected(
+def compute_expected_rows(
     batch: Batch, query: Query, until: dict[tuple[Any, ...], int]
 ) -> Counter[tuple[str | None, ...]]:
     """Return the rows of the oracle up to the first undecided starting row of each partition."""
@@ -126,7 +126,7 @@ def expected(
     rows = [
         tuple(map(text_of, row))
         for key, decided in until.items()
-        for row in partition_rows(batch, query, partitions[key], decided)
+        for row in compute_partition_rows(batch, query, partitions[key], decided)
     ]
     found = counted(batch, query, rows)
     assert isinstance(found, Counter)

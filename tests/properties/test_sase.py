@@ -27,9 +27,9 @@ from tests.generators.sase import NAMES, SCHEMA, random_query, random_stream
 from tests.generators.sase_trees import Event, Query, Value
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import SEED, copies_of, examples
-from tests.references.sase import Selected, matches, non_overlapping
+from tests.references.sase import Selected, find_non_overlapping, matches
 from tests.tasks.linking import draft_query, link
-from tests.tasks.many_keys import KEY, in_copies, of_each_copy
+from tests.tasks.many_keys import KEY, make_copies, take_one_copy
 from tests.tasks.query_batches import QueryBatch, Result, Run
 
 pytestmark = pytest.mark.filterwarnings(
@@ -81,23 +81,23 @@ class Streams:
         """For each stream its rows; each of several alternatives is a right answer."""
         query = asked.query
         if asked.output is MatchOutput.NON_OVERLAPPING:
-            return [alternatives(query, stream) for stream in self.streams]
-        return [[rows_of(query, matches(query, stream))] for stream in self.streams]
+            return [list_alternatives(query, stream) for stream in self.streams]
+        return [[compute_items(query, matches(query, stream))] for stream in self.streams]
 
 
-def alternatives(query: Query, stream: list[Event]) -> list[Rows]:
+def list_alternatives(query: Query, stream: list[Event]) -> list[Rows]:
     """Return the rows of every way to choose among matches that are as good as each other."""
-    return [rows_of(query, one) for one in product(*non_overlapping(query, stream))]
+    return [compute_items(query, one) for one in product(*find_non_overlapping(query, stream))]
 
 
-def rows_of(query: Query, found: Sequence[Selected]) -> Rows:
+def compute_items(query: Query, found: Sequence[Selected]) -> Rows:
     """Return what RETURN gives of some matches."""
     return Counter(
-        tuple(comparable(tree.value(match)) for _, tree in query.items) for match in found
+        tuple(make_comparable(tree.value(match)) for _, tree in query.items) for match in found
     )
 
 
-def comparable(value: Value) -> float | str | None:
+def make_comparable(value: Value) -> float | str | None:
     """Return a value, or Spark's text of it, as it is compared: all numbers as doubles."""
     try:
         return None if value is None else float(value)
@@ -121,7 +121,7 @@ class Batch(QueryBatch):
         return {one: link(made, types, algorithm, ansi=True) for one, made in self.drafts.items()}
 
 
-def found_rows(spark: SparkSession, asked: Sequence[Asked], random: Random) -> Found:
+def collect_found_rows(spark: SparkSession, asked: Sequence[Asked], random: Random) -> Found:
     """Return what each engine finds, for queries with the same partitions."""
     batch = Batch(spark, asked)
     linked = {algorithm: batch.linked(algorithm) for algorithm in ALGORITHMS}
@@ -134,22 +134,22 @@ def found_rows(spark: SparkSession, asked: Sequence[Asked], random: Random) -> F
     return dict(zip(cases, batch.answers(runs), strict=True))
 
 
-def by_stream(rows: Result) -> list[Rows]:
+def group_by_stream(rows: Result) -> list[Rows]:
     """Return the rows of each stream; the first column is its number."""
     found: list[Rows] = [Counter() for _ in range(STREAMS_A_BATCH)]
     for number, *values in rows:
-        found[int(number)][tuple(map(comparable, values))] += 1
+        found[int(number)][tuple(map(make_comparable, values))] += 1
     return found
 
 
-def difference(asked: Asked, streams: Streams, rows: Result) -> str | None:
+def find_difference(asked: Asked, streams: Streams, rows: Result) -> str | None:
     """Return the shortest stream for which the rows are none of the right ones."""
     if isinstance(rows, str):
         return f"{asked.query}\n{rows}"
     wrong = [
         (len(stream), number)
         for number, (stream, options, got) in enumerate(
-            zip(streams.streams, streams.expected(asked), by_stream(rows), strict=True)
+            zip(streams.streams, streams.expected(asked), group_by_stream(rows), strict=True)
         )
         if got not in options
     ]
@@ -158,7 +158,7 @@ def difference(asked: Asked, streams: Streams, rows: Result) -> str | None:
     number = min(wrong)[1]
     events = "\n".join(map(str, streams.streams[number]))
     expected = streams.expected(asked)[number][0]
-    got = by_stream(rows)[number]
+    got = group_by_stream(rows)[number]
     return (
         f"{asked.query}\n{asked.output.value}: {len(wrong)} streams differ\n{events}\n"
         f"only expected: {dict(expected - got)}\nonly there: {dict(got - expected)}"
@@ -183,9 +183,9 @@ def test_both_engines_find_what_the_definitions_say(spark: SparkSession, seed: i
         count = min(max(EXAMPLES, QUERIES_OF_A_QUICK_RUN), QUERIES_A_BATCH)
         asked = sorted(random_asked(random, count), key=partitions)
         for _, alike in groupby(asked, key=partitions):
-            found = found_rows(spark, list(alike), random)
+            found = collect_found_rows(spark, list(alike), random)
             for (algorithm, one), rows in found.items():
-                if different := difference(one, streams, rows):
+                if different := find_difference(one, streams, rows):
                     differences.append(f"{algorithm}: {different}")
     assert not differences, "\n\n".join(sorted(differences, key=len)[:5])
 
@@ -211,7 +211,7 @@ WAYS = (
 )
 
 
-def names(query: Query, found: Selected) -> str:
+def number_events(query: Query, found: Selected) -> str:
     """Return the numbers of the events of each variable."""
     return "; ".join(
         " ".join(str(event["n"]) for event in found[one.variable]) for one in query.positive
@@ -231,17 +231,17 @@ def test_verbose_and_unwound_matches_are_those_of_the_definitions(spark: SparkSe
     with settings(spark, **(INTERPRETED | knobs)):
         rows = streams.frame(spark, random).localCheckpoint()
         copies = copies_of(rows.count())
-        frame = in_copies(rows, copies)
+        frame = make_copies(rows, copies)
         results = []
         for (number, query), (place, way) in product(enumerate(queries), enumerate(WAYS)):
             arrays = (f"array_join({one.variable}.n, ' ')" for one in query.positive)
             texts = f"concat_ws('; ', {', '.join(arrays)}) AS match"
             run = f"{number * len(WAYS) + place} AS run"
             results.append(way(frame, query).selectExpr(run, "s", texts))
-        found = of_each_copy(reduce(DataFrame.unionAll, results), copies)
+        found = take_one_copy(reduce(DataFrame.unionAll, results), copies)
     for run, (query, _) in enumerate(product(queries, WAYS)):
         expected = Counter(
-            (number, names(query, match))
+            (number, number_events(query, match))
             for number, stream in enumerate(streams.streams)
             for match in matches(query, stream)
         )

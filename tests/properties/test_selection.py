@@ -38,12 +38,12 @@ from tests.tasks.selection import (
     STRICT,
     WindowedRows,
     is_deterministic,
-    plain_rows,
+    make_rows,
     query,
     run_algorithm,
     run_reference,
     task,
-    texts,
+    write_matches,
 )
 
 EXAMPLES = examples(32)
@@ -80,9 +80,9 @@ def assert_agreement(query: SelectionQuery, rows: WindowedRows) -> None:
 
 def assert_matches(query: SelectionQuery, rows: WindowedRows, *expected: str) -> None:
     """Answers by hand, as "A0 B2", for the reference first and then for the engines."""
-    assert texts(run_reference(query, rows)) == list(expected)
+    assert write_matches(run_reference(query, rows)) == list(expected)
     for algorithm in algorithms(query):
-        assert texts(run_algorithm(algorithm, query, rows)) == list(expected), algorithm
+        assert write_matches(run_algorithm(algorithm, query, rows)) == list(expected), algorithm
 
 
 # The strategies. Source: SASE+, "Event selection strategies".
@@ -98,7 +98,7 @@ def assert_matches(query: SelectionQuery, rows: WindowedRows, *expected: str) ->
     ],
 )
 def test_a_then_b(selection: EventSelection, rows: str, expected: list[str]) -> None:
-    assert_matches(query("A B", selection), plain_rows(rows), *expected)
+    assert_matches(query("A B", selection), make_rows(rows), *expected)
 
 
 @pytest.mark.parametrize(
@@ -111,15 +111,15 @@ def test_a_then_b(selection: EventSelection, rows: str, expected: list[str]) -> 
     ],
 )
 def test_a_loop_before_another_variable(rows: str, expected: list[str]) -> None:
-    assert_matches(query("A+ B", NEXT), plain_rows(rows), *expected)
+    assert_matches(query("A+ B", NEXT), make_rows(rows), *expected)
     first_apart = query("A C* B", NEXT)
-    with_c = plain_rows(rows.replace("A", "AC"))
+    with_c = make_rows(rows.replace("A", "AC"))
     renamed = [f"{text[0]}{text[1:].replace('A', 'C')}" for text in expected]
     assert_matches(first_apart, with_c, *renamed)
 
 
 def test_every_prefix_of_a_loop_at_the_end_is_a_match() -> None:
-    rows = plain_rows("A A - A")
+    rows = make_rows("A A - A")
     assert_matches(query("A+", STRICT), rows, "A0", "A0 A1", "A1", "A3")
     by_next = ["A0", "A0 A1", "A1", "A0 A1 A3", "A1 A3", "A3"]
     assert_matches(query("A+", NEXT), rows, *by_next)
@@ -128,22 +128,22 @@ def test_every_prefix_of_a_loop_at_the_end_is_a_match() -> None:
 
 
 def test_what_may_come_next_may_not_be_skipped() -> None:
-    assert_matches(query("A B? C", NEXT), plain_rows("A B C"), "A0 B1 C2")
-    assert_matches(query("A (B | C D) D", NEXT), plain_rows("A C D D"), "A0 C1 D2 D3")
-    assert_matches(query("A (B C)* D", NEXT), plain_rows("A D B C D"), "A0 D1")
-    assert_matches(query("PERMUTE(A, B, C)", NEXT), plain_rows("A A C B C"), "A0 C2 B3", "A1 C2 B3")
+    assert_matches(query("A B? C", NEXT), make_rows("A B C"), "A0 B1 C2")
+    assert_matches(query("A (B | C D) D", NEXT), make_rows("A C D D"), "A0 C1 D2 D3")
+    assert_matches(query("A (B C)* D", NEXT), make_rows("A D B C D"), "A0 D1")
+    assert_matches(query("PERMUTE(A, B, C)", NEXT), make_rows("A A C B C"), "A0 C2 B3", "A1 C2 B3")
 
 
 def test_equal_matches_are_one() -> None:
-    assert_matches(query("A | A", ANY), plain_rows("A"), "A0")
-    assert_matches(query("A | B", ANY), plain_rows("AB"), "A0", "B0")
-    assert_matches(query("A+ A+", ANY), plain_rows("A A A"), "A0 A1", "A0 A1 A2", "A0 A2", "A1 A2")
+    assert_matches(query("A | A", ANY), make_rows("A"), "A0")
+    assert_matches(query("A | B", ANY), make_rows("AB"), "A0", "B0")
+    assert_matches(query("A+ A+", ANY), make_rows("A A A"), "A0 A1", "A0 A1 A2", "A0 A2", "A1 A2")
 
 
 def test_a_window_ends_before_its_end() -> None:
-    rows = plain_rows("A A B B", 2, 3, 3, 4)
+    rows = make_rows("A A B B", 2, 3, 3, 4)
     assert_matches(query("A B", ANY), rows, "A1 B2")
-    no_start = plain_rows("A B", 0, 2)  # its order value is NULL
+    no_start = make_rows("A B", 0, 2)  # its order value is NULL
     assert_matches(query("A", ANY), no_start)
 
 
@@ -240,22 +240,22 @@ def absent(text: str, after: str | None, before: str | None) -> SelectionQuery:
     ],
 )
 def test_absence_in_the_middle(rows: str, expected: list[str]) -> None:
-    assert_matches(absent("A+ B", "A", "B"), plain_rows(rows), *expected)
+    assert_matches(absent("A+ B", "A", "B"), make_rows(rows), *expected)
 
 
 def test_absence_at_the_beginning_looks_at_rows_whose_window_holds_the_match() -> None:
     beginning = absent("A B", None, "A")
-    assert_matches(beginning, plain_rows("N A B", 2, 3, 3), "A1 B2")
-    assert_matches(beginning, plain_rows("N A B", 3, 3, 3))
-    assert_matches(beginning, plain_rows("- AN BN", 3, 3, 3), "A1 B2")
-    assert_matches(beginning, plain_rows("N A B B", 3, 4, 4, 4))
+    assert_matches(beginning, make_rows("N A B", 2, 3, 3), "A1 B2")
+    assert_matches(beginning, make_rows("N A B", 3, 3, 3))
+    assert_matches(beginning, make_rows("- AN BN", 3, 3, 3), "A1 B2")
+    assert_matches(beginning, make_rows("N A B B", 3, 4, 4, 4))
 
 
 def test_absence_at_the_end_looks_at_rows_in_the_window() -> None:
     end = absent("A+", "A", None)
-    assert_matches(end, plain_rows("A A N", 2, 3, 3), "A0", "A0 A1")
-    assert_matches(end, plain_rows("A A N", 3, 3, 3))
-    assert_matches(end, plain_rows("A AN -", 3, 3, 3), "A0 A1", "A1")
+    assert_matches(end, make_rows("A A N", 2, 3, 3), "A0", "A0 A1")
+    assert_matches(end, make_rows("A A N", 3, 3, 3))
+    assert_matches(end, make_rows("A AN -", 3, 3, 3), "A0 A1", "A1")
 
 
 def test_absence_is_about_rows_that_go_with_the_match() -> None:
@@ -271,35 +271,35 @@ def test_absences_are_independent() -> None:
     both = (Absence("N", ("A",), ("B",)), Absence("M", ("A",), ("B",)))
     two = replace(query("A B", NEXT), absences=both)
     for rows, expected in (("A - B", ["A0 B2"]), ("A N B", []), ("A M B", [])):
-        assert_matches(two, plain_rows(rows), *expected)
+        assert_matches(two, make_rows(rows), *expected)
 
 
 # Which matches come out
 
 
 def test_non_overlapping_matches() -> None:
-    rows = plain_rows("A A B A B")
+    rows = make_rows("A A B A B")
     assert_matches(query("A+ B", ANY, NON_OVERLAPPING), rows, "A0 A1 B2", "A3 B4")
-    assert_matches(query("A B", ANY, NON_OVERLAPPING), plain_rows("A A B B"), "A0 B2")
-    assert_matches(query("A | B", ANY, NON_OVERLAPPING), plain_rows("AB AB"), "A0", "A1")
+    assert_matches(query("A B", ANY, NON_OVERLAPPING), make_rows("A A B B"), "A0 B2")
+    assert_matches(query("A | B", ANY, NON_OVERLAPPING), make_rows("AB AB"), "A0", "A1")
     equal_rows = query("A B | A A", ANY, NON_OVERLAPPING)  # the preferred one of them
-    assert_matches(equal_rows, plain_rows("AB AB"), "A0 B1")
+    assert_matches(equal_rows, make_rows("AB AB"), "A0 B1")
     late = query("A B C | B", ANY, NON_OVERLAPPING)  # what completes first, not what starts first
-    assert_matches(late, plain_rows("A B C"), "B1")
+    assert_matches(late, make_rows("A B C"), "B1")
 
 
 def test_what_is_absent_or_does_not_close_is_no_earlier_match() -> None:
     middle = replace(query("A B", ANY, NON_OVERLAPPING), absences=(Absence("N", ("A",), ("B",)),))
-    assert_matches(middle, plain_rows("A N A B B"), "A2 B3")
+    assert_matches(middle, make_rows("A N A B B"), "A2 B3")
 
 
 def test_preferred_matches_skip_last_of_all() -> None:
-    assert_matches(query("A B", NEXT, PREFERRED), plain_rows("A - B A B"), "A0 B2", "A3 B4")
-    assert_matches(query("A+ B", ANY, PREFERRED), plain_rows("A A - B"), "A0 A1 B3")
-    assert_matches(query("A+", ANY, PREFERRED), plain_rows("A - A"), "A0", "A2")
-    assert_matches(query("A+? B", NEXT, PREFERRED), plain_rows("A AB B"), "A0 B1")
-    assert_matches(query("A+ B", NEXT, PREFERRED), plain_rows("A AB B"), "A0 A1 B2")
-    assert_matches(query("A*", NEXT, PREFERRED), plain_rows("- A"), "", "A1")
+    assert_matches(query("A B", NEXT, PREFERRED), make_rows("A - B A B"), "A0 B2", "A3 B4")
+    assert_matches(query("A+ B", ANY, PREFERRED), make_rows("A A - B"), "A0 A1 B3")
+    assert_matches(query("A+", ANY, PREFERRED), make_rows("A - A"), "A0", "A2")
+    assert_matches(query("A+? B", NEXT, PREFERRED), make_rows("A AB B"), "A0 B1")
+    assert_matches(query("A+ B", NEXT, PREFERRED), make_rows("A AB B"), "A0 A1 B2")
+    assert_matches(query("A*", NEXT, PREFERRED), make_rows("- A"), "", "A1")
 
 
 def test_preferred_matches_survive_growing_memory() -> None:
@@ -307,7 +307,7 @@ def test_preferred_matches_survive_growing_memory() -> None:
         query("A+ B C", NEXT, PREFERRED), after_match=AfterMatchSkip(SkipTo.NEXT_ROW)
     )
     first, second = "A0 A1 A2 A3 B4 C5", "A1 A2 A3 B4 C5"
-    rows = plain_rows("A A A A B C")
+    rows = make_rows("A A A A B C")
     assert_matches(overlapping, rows, first, second, "A2 A3 B4 C5", "A3 B4 C5")
 
 
@@ -319,7 +319,7 @@ def test_a_preferred_word_that_does_not_close_gives_way() -> None:
 
 
 def test_after_match_skip_goes_to_mapped_rows() -> None:
-    rows = plain_rows("A - AB - B")
+    rows = make_rows("A - AB - B")
     for skip, expected in (
         (AfterMatchSkip(SkipTo.PAST_LAST_ROW), ["A0 B2"]),
         (AfterMatchSkip(SkipTo.NEXT_ROW), ["A0 B2", "A2 B4"]),
@@ -344,7 +344,7 @@ SMALL_ROWS = "/".join(
 @pytest.mark.parametrize("text", some_of(SMALL))
 def test_all_small_inputs(text: str, selection: EventSelection) -> None:
     for output in OUTPUTS:
-        assert_agreement(query(text, selection, output), plain_rows(SMALL_ROWS))
+        assert_agreement(query(text, selection, output), make_rows(SMALL_ROWS))
 
 
 @random_examples

@@ -25,7 +25,7 @@ from matchrec.plan.clauses import Absence, EventSelection, MatchOutput
 from matchrec.plan.pattern import list_variable_names, show_pattern
 from matchrec.search.coverage import AnnotatedTask
 from matchrec.search.task import Capacity
-from tests.cases.pattern_notation import Question, built
+from tests.cases.pattern_notation import Question, build_pattern
 from tests.generators.pattern_trees import Pattern
 from tests.generators.patterns import questions
 from tests.generators.selection import cases, general, sequences
@@ -34,8 +34,8 @@ from tests.references.event_selection import SelectionQuery
 from tests.references.patterns import Search, TooMuchError
 from tests.references.selection_coverage import Run, cover
 from tests.tasks.copies import cover_both_sizes
-from tests.tasks.patterns import drafted, searchable
-from tests.tasks.selection import ANY, NEXT, STRICT, WindowedRows, plain_rows, query, task
+from tests.tasks.patterns import draft_pattern, make_search
+from tests.tasks.selection import ANY, NEXT, STRICT, WindowedRows, make_rows, query, task
 
 pytestmark = pytest.mark.night  # compiles searches of its own
 
@@ -44,7 +44,7 @@ ALL, PREFERRED = MatchOutput.ALL, MatchOutput.PREFERRED
 Outcome = tuple[Counter[int], Counter[tuple[int | None, str]], list[int]]
 
 
-def found_of(asked: SelectionQuery, rows: WindowedRows, capacity: Capacity) -> Outcome:
+def run_search(asked: SelectionQuery, rows: WindowedRows, capacity: Capacity) -> Outcome:
     one = task(asked)
     found = compile_occurrences(one.pattern, asked.pattern, every_way=asked.output is ALL)
     parts = tuple((number,) for number in range(len(one.conditions)))
@@ -59,7 +59,7 @@ def found_of(asked: SelectionQuery, rows: WindowedRows, capacity: Capacity) -> O
     return came, ended, [start for chunk in chunks for start in chunk.start.tolist()]
 
 
-def expected_of(asked: SelectionQuery, rows: WindowedRows) -> Outcome:
+def run_reference(asked: SelectionQuery, rows: WindowedRows) -> Outcome:
     """Return what is expected of the starting rows without a match.
 
     Which of its matches another starting row finds is a choice of the search.
@@ -85,9 +85,9 @@ def reason(run: Run, end: int, rows: int) -> str:
 
 
 def assert_agreement(asked: SelectionQuery, rows: WindowedRows) -> None:
-    expected = expected_of(asked, rows)
+    expected = run_reference(asked, rows)
     for capacity in (Capacity(), Capacity(mapped_rows=3, matches=2, initial_rows=1)):
-        came, ended, begun = found_of(asked, rows, capacity)
+        came, ended, begun = run_search(asked, rows, capacity)
         assert begun == expected[2], show_pattern(asked.pattern)
         assert ended == expected[1], show_pattern(asked.pattern)
         if not begun:
@@ -140,7 +140,7 @@ def test_random_conditions_on_the_run(
         if any(one or output is PREFERRED for one in partition.find_matches_from(start))
     ]
     for capacity in (Capacity(), Capacity(mapped_rows=3, matches=2, initial_rows=1)):
-        assert found_of(asked, rows, capacity)[2] == begun, show_pattern(asked.pattern)
+        assert run_search(asked, rows, capacity)[2] == begun, show_pattern(asked.pattern)
 
 
 def reads_match_number(asked: SelectionQuery) -> bool:
@@ -161,12 +161,12 @@ def test_random_patterns_of_stages(question: Question) -> None:
     """
     (stream,) = question.streams.values()
     try:
-        matches = Search(built(question.calls, Pattern), stream).found
+        matches = Search(build_pattern(question.calls, Pattern), stream).found
     except TooMuchError:
         assume(False)
     begun = len({match.first for match in matches})
-    one, partitions = searchable(question)
-    stages = len(list_variable_names(drafted(question).plan.pattern))
+    one, partitions = make_search(question)
+    stages = len(list_variable_names(draft_pattern(question).plan.pattern))
     found = find_stage_occurrences(one.pattern, stages)
     none: tuple[tuple[int | None, ...], ...] = tuple(() for _ in one.conditions)
     coverable = AnnotatedTask(one, found, none)
@@ -176,28 +176,28 @@ def test_random_patterns_of_stages(question: Question) -> None:
 
 
 def by_hand(asked: SelectionQuery, rows: WindowedRows) -> Outcome:
-    return found_of(asked, rows, Capacity())
+    return run_search(asked, rows, Capacity())
 
 
 def test_a_run_ends_with_its_partition_or_its_window() -> None:
-    came, ended, _ = by_hand(query("A B C", ANY), plain_rows("A B - A"))
+    came, ended, _ = by_hand(query("A B C", ANY), make_rows("A B - A"))
     assert came == {0: 2, 1: 1}
     assert ended == {(1, "NO_ROW"): 1, (0, "NO_ROW"): 1, (None, "FALSE"): 2}
-    _, ended, _ = by_hand(query("A B C", ANY), plain_rows("A B C", 2, 3, 3))
+    _, ended, _ = by_hand(query("A B C", ANY), make_rows("A B C", 2, 3, 3))
     assert ended == {(1, "OUT_OF_WINDOW"): 1, (None, "FALSE"): 2}
 
 
 def test_a_row_that_may_not_be_skipped_ends_a_run() -> None:
     """After A B, `(A B)+ C` must take the next A under skip till next match."""
-    _, ended, _ = by_hand(query("(A B)+ C", NEXT), plain_rows("A B A C"))
+    _, ended, _ = by_hand(query("(A B)+ C", NEXT), make_rows("A B A C"))
     assert ended == {(1, "FALSE"): 1, (0, "NO_ROW"): 1, (None, "FALSE"): 2}
-    _, ended, _ = by_hand(query("(A B)+ C", NEXT), plain_rows("A B A"))
+    _, ended, _ = by_hand(query("(A B)+ C", NEXT), make_rows("A B A"))
     assert ended == {(1, "FALSE"): 1, (0, "NO_ROW"): 1, (None, "FALSE"): 1}
 
 
 def test_what_must_not_be_there_ends_a_run() -> None:
     asked = replace(query("A B", ANY), absences=(Absence("M", ("A",), ("B",)),))
-    came, ended, begun = by_hand(asked, plain_rows("A M B A B"))
+    came, ended, begun = by_hand(asked, make_rows("A M B A B"))
     assert came == {0: 2, 1: 1}
     assert ended == {(0, "FORBIDDEN"): 1, (None, "FALSE"): 3}
     assert begun == [3]
@@ -208,6 +208,6 @@ def test_ways_that_multiply_meet_where_conditions_read_the_same() -> None:
     count = Reduce(Reduction.COUNT, "B", None, Kind.INTEGER)
     never = build_operation(Comparison.GREATER, count, Constant(1000, Kind.INTEGER))
     asked = replace(query("A B+ C", ANY), run_conditions={"C": never})
-    came, ended, begun = by_hand(asked, plain_rows("A " + "BC " * 40))
+    came, ended, begun = by_hand(asked, make_rows("A " + "BC " * 40))
     assert (came, begun) == ({0: 1, 1: 1}, [])
     assert ended == {(1, "NO_ROW"): 1, (None, "FALSE"): 40}

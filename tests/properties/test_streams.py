@@ -25,7 +25,7 @@ from tests.properties.test_queries import (
     text_of,
 )
 from tests.quick.scale import batches
-from tests.references.queries import partition_rows
+from tests.references.queries import compute_partition_rows
 from tests.tasks.query_batches import QueryBatch
 from tests.tasks.query_streams import StreamRun
 
@@ -56,17 +56,21 @@ def test_streams_give_what_is_decided_of_the_oracle(spark: SparkSession, seed: i
         ]
         results = queries.answers(runs)
     for query, run, result in zip(found, runs, results, strict=True):
-        assert counted(batch, query, result) == expected(batch, query, run), texts[query]
+        assert counted(batch, query, result) == compute_expected_rows(batch, query, run), texts[
+            query
+        ]
 
 
-def expected(batch: Batch, query: Query, run: StreamRun) -> Counter[tuple[str | None, ...]]:
+def compute_expected_rows(
+    batch: Batch, query: Query, run: StreamRun
+) -> Counter[tuple[str | None, ...]]:
     """Return the rows of the oracle up to the first undecided starting row of each partition."""
     keys = run.prepared.columns[build_row_column("`k`")].filter(run.prepared.starts)
     rows = []
     partitions = batch.partitions()
     for number, decided in run.decided.items():
         partition = partitions[(keys[number].as_py(),)]
-        rows += partition_rows(batch, query, partition, decided)
+        rows += compute_partition_rows(batch, query, partition, decided)
         if query.window is not None and not run.executable.lookaround.after:
             assert decided == len(partition), "each window has ended"
     found = counted(batch, query, [tuple(map(text_of, row)) for row in rows])

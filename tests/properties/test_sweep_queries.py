@@ -24,12 +24,12 @@ import matchrec
 from tests.generators.small_clauses import (
     SCHEMA,
     Definition,
+    list_variables,
     may_be_empty,
-    partitions_of,
     random_definitions,
     random_pattern_with_a_and_b,
     random_rows,
-    variables_in,
+    sort_partitions,
     write_clause_end,
 )
 from tests.quick.scale import batches, copies_of
@@ -46,7 +46,7 @@ from tests.references.matches_and_runs import (
     Row,
     Variables,
 )
-from tests.tasks.many_keys import KEY, in_copies
+from tests.tasks.many_keys import KEY, make_copies
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.warnings.MatchRecognizeWarning")
 
@@ -85,30 +85,30 @@ class MarkedClause:
         conditions |= {name: condition(point) for name, condition in self.marked.items()}
         return replace(
             self.query,
-            pattern=with_bounds(self.query.pattern, point),
+            pattern=fill_bounds(self.query.pattern, point),
             conditions=conditions,
             window=point["length"] if self.has_window else None,
         )
 
 
-def with_bounds(node: Node, point: Point) -> Node:
+def fill_bounds(node: Node, point: Point) -> Node:
     """Return the pattern with values instead of `LOW` and `HIGH`."""
     match node:
         case Loop(part, least, most):
             least = point["low"] if least == LOW else least
             most = point["high"] if most == HIGH else most
-            return replace(node, part=with_bounds(part, point), least=least, most=most)
+            return replace(node, part=fill_bounds(part, point), least=least, most=most)
         case Chain(parts) | Choice(parts) | AnyOrder(parts):
-            return replace(node, parts=tuple(with_bounds(part, point) for part in parts))
+            return replace(node, parts=tuple(fill_bounds(part, point) for part in parts))
     return node
 
 
-def with_marked_loop(random: Random, node: Node) -> Node:
+def add_marked_loop(random: Random, node: Node) -> Node:
     """Return the pattern with a loop around it, or around one of its parts, that has markers."""
     match node:
         case Chain(parts) if random.random() < 0.8:
             index = random.randrange(len(parts))
-            part = with_marked_loop(random, parts[index])
+            part = add_marked_loop(random, parts[index])
             return Chain((*parts[:index], part, *parts[index + 1 :]))
     if may_be_empty(node) or isinstance(node, Loop | Hidden):
         return Chain((node, Loop("B", LOW, None)))
@@ -146,8 +146,8 @@ def random_clause(random: Random) -> MarkedClause:
     has_window = finds_all_matches or random.random() < 0.4
     marks_pattern = random.random() < 0.6
     if marks_pattern:
-        pattern = with_marked_loop(random, pattern)
-    definitions = dict(random_definitions(random, variables_in(pattern)))
+        pattern = add_marked_loop(random, pattern)
+    definitions = dict(random_definitions(random, list_variables(pattern)))
     marked = {}
     for name in random.sample(sorted(definitions), random.randint(not marks_pattern, 1)):
         text = random.choice(list(MARKED))
@@ -173,10 +173,10 @@ def random_grid(random: Random, clause: MarkedClause) -> dict[str, list[Any]]:
     return {name: random.sample(GRID[name], random.choice((1, 2, 2))) for name in names}
 
 
-def expected_figures(query: Query, rows: Sequence[Row], copies: int) -> tuple[Any, ...]:
+def compute_expected_figures(query: Query, rows: Sequence[Row], copies: int) -> tuple[Any, ...]:
     """Return matches, partitions, rows, and the medians of the rows and the span of a match."""
     lengths, spans, partitions = [], [], 0
-    for partition in partitions_of(rows):
+    for partition in sort_partitions(rows):
         matches = Partition(query, partition).find_all()
         partitions += bool(matches)
         for match in matches:
@@ -194,7 +194,7 @@ def test_figures_are_those_of_brute_force(spark: SparkSession, seed: int) -> Non
     rows = random_rows(random)
     table = spark.createDataFrame([tuple(row.values()) for row in rows], SCHEMA)
     copies = copies_of(len(rows))
-    several = in_copies(table, copies)
+    several = make_copies(table, copies)
     for _ in range(A_BATCH):
         clause = random_clause(random)
         grid = random_grid(random, clause)
@@ -215,5 +215,5 @@ def check_sweep(
     points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     assert len(sweep.rows) == len(points)
     for row, point in zip(sweep.rows, points, strict=True):
-        figures = expected_figures(clause.at_point(point), rows, copies)
+        figures = compute_expected_figures(clause.at_point(point), rows, copies)
         assert row == (*point.values(), *figures), f"{clause.text(key)}\n{point}, {copies} copies"

@@ -34,7 +34,7 @@ from tests.tasks.selection import (
     Found,
     WindowedRows,
     is_deterministic,
-    plain_rows,
+    make_rows,
     run_reference,
     task,
 )
@@ -448,7 +448,7 @@ def test_counts_of_more_than_64_bits_are_exact() -> None:
         counted = search_totals(
             [CarriedAggregate("sum", "count", "A", Kind.INTEGER, None)],
             query_of("A+", EventSelection.SKIP_TILL_ANY_MATCH),
-            plain_rows(" ".join("A" * rows)),
+            make_rows(" ".join("A" * rows)),
             Grouping.PARTITION,
             Capacity(),
         )

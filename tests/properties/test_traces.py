@@ -15,7 +15,7 @@ from tests.generators.selection import cases, general, sequences
 from tests.properties.test_engines import LONGER, ROWS, queries, run_dependent, windowed
 from tests.quick.scale import examples
 from tests.tasks.contiguous import Query, Rows
-from tests.tasks.patterns import searchable
+from tests.tasks.patterns import make_search
 from tests.tasks.selection import task
 from tests.tasks.traces import check_traces
 
@@ -75,7 +75,7 @@ def test_event_selection(data: st.DataObject) -> None:
 @given(questions())
 def test_stages(question: Question) -> None:
     try:
-        task, partitions = searchable(question)
+        task, partitions = make_search(question)
     except MatchRecognizeError:
         assume(False)
     check_traces(task, partitions)

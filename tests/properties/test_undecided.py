@@ -21,7 +21,7 @@ from tests.tasks.contiguous import (
     Outcome,
     Query,
     Rows,
-    listed,
+    list_matches,
     query,
     run_algorithm,
     run_reference,
@@ -96,7 +96,7 @@ def search_in_pieces(
         frontier = Frontier(start, edge, edge, number, np.zeros(len(arrivals), np.int64))
         partitions = replace(known, frontier=frontier)
         for chunk in search(algorithm, task, partitions):
-            for partition, match_number, row, word in listed(chunk, asked.variables):
+            for partition, match_number, row, word in list_matches(chunk, asked.variables):
                 row_in_part = row - int(known.starts[partition])
                 first_row = rows.offsets[partition] + arrivals[partition].begin + row_in_part
                 found.append((partition, match_number, first_row, word))

@@ -19,7 +19,7 @@ from tests.properties.test_queries import ALGORITHMS, INTERPRETED, settings, tab
 from tests.quick.scale import SEED, examples
 from tests.references.matcher import Failure
 from tests.references.queries import TooManyWords
-from tests.references.windows import window_rows
+from tests.references.windows import compute_window_rows
 from tests.tasks.query_batches import QueryBatch, Run
 
 pytestmark = pytest.mark.filterwarnings(
@@ -39,7 +39,7 @@ def find_rows(query: WindowQuery, batch: Batch) -> Texts | None:
     texts: Texts = Counter()
     try:
         for rows in batch.partitions().values():
-            texts.update(tuple(map(text_of, row)) for row in window_rows(query, rows))
+            texts.update(tuple(map(text_of, row)) for row in compute_window_rows(query, rows))
     except Failure:
         return None
     return texts

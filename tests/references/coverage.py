@@ -31,7 +31,7 @@ from matchrec.plan.pattern import (
     make_concatenation,
     replace_children,
 )
-from tests.references.matcher import CanMap, Words, next_start
+from tests.references.matcher import CanMap, Words, find_next_start
 
 NEVER = 1 << 30
 """The number of rows that a run needs if it cannot become a match."""
@@ -60,7 +60,7 @@ def number_occurrences(pattern: RowPattern) -> tuple[RowPattern, tuple[str, ...]
     return number(pattern), tuple(names)
 
 
-def matches_without_row(node: RowPattern, first: bool, last: bool) -> bool:
+def can_match_without_row(node: RowPattern, first: bool, last: bool) -> bool:
     """Return whether a pattern matches without a row.
 
     Args:
@@ -77,16 +77,16 @@ def matches_without_row(node: RowPattern, first: bool, last: bool) -> bool:
         case Variable():
             return False
         case Concatenation(parts) | Permutation(parts):
-            return all(matches_without_row(part, first, last) for part in parts)
+            return all(can_match_without_row(part, first, last) for part in parts)
         case Alternation(parts):
-            return any(matches_without_row(part, first, last) for part in parts)
+            return any(can_match_without_row(part, first, last) for part in parts)
         case Quantified(part, least):
-            return least == 0 or matches_without_row(part, first, last)
+            return least == 0 or can_match_without_row(part, first, last)
         case Exclusion(part):
-            return matches_without_row(part, first, last)
+            return can_match_without_row(part, first, last)
 
 
-def derive(node: RowPattern, taken: Occurrence, first: bool) -> Iterator[RowPattern]:
+def list_derivatives(node: RowPattern, taken: Occurrence, first: bool) -> Iterator[RowPattern]:
     """Yield the patterns that may follow after a row has taken an occurrence: the derivatives.
 
     `A+ B` without A leaves `A* B`.
@@ -100,27 +100,27 @@ def derive(node: RowPattern, taken: Occurrence, first: bool) -> Iterator[RowPatt
                 yield Empty()
         case Concatenation(parts):
             remaining = make_concatenation(parts[1:])
-            for left in derive(parts[0], taken, first):
+            for left in list_derivatives(parts[0], taken, first):
                 yield make_concatenation((left, remaining))
-            if matches_without_row(parts[0], first, False):
-                yield from derive(remaining, taken, first)
+            if can_match_without_row(parts[0], first, False):
+                yield from list_derivatives(remaining, taken, first)
         case Alternation(parts):
             for part in parts:
-                yield from derive(part, taken, first)
+                yield from list_derivatives(part, taken, first)
         case Permutation(parts):
             for order in permutations(parts):
-                yield from derive(make_concatenation(order), taken, first)
+                yield from list_derivatives(make_concatenation(order), taken, first)
         case Exclusion(part):
-            yield from derive(part, taken, first)
+            yield from list_derivatives(part, taken, first)
         case Quantified(part, least, most):
             if most == 0:
                 return
             fewer = replace(node, least=max(0, least - 1), most=None if most is None else most - 1)
             remaining = fewer if fewer.most != 0 else Empty()
-            for left in derive(part, taken, first):
+            for left in list_derivatives(part, taken, first):
                 yield make_concatenation((left, remaining))
-            if least > 0 and matches_without_row(part, first, False):
-                yield from derive(fewer, taken, first)
+            if least > 0 and can_match_without_row(part, first, False):
+                yield from list_derivatives(fewer, taken, first)
         case _:
             return
 
@@ -147,7 +147,7 @@ class Needs:
         self, patterns: frozenset[RowPattern], taken: Occurrence, first: bool
     ) -> frozenset[RowPattern]:
         """Return the patterns that may follow after a row has taken an occurrence."""
-        return frozenset(left for node in patterns for left in derive(node, taken, first))
+        return frozenset(left for node in patterns for left in list_derivatives(node, taken, first))
 
     def count_rows(self, left: frozenset[RowPattern], first: bool) -> int:
         """Return the least number of rows that complete one of several patterns, or NEVER.
@@ -157,7 +157,7 @@ class Needs:
         """
         tried: set[RowPattern] = set()
         for rows in count():
-            if any(matches_without_row(node, first, True) for node in left):
+            if any(can_match_without_row(node, first, True) for node in left):
                 return rows
             if left <= tried:
                 return NEVER
@@ -271,5 +271,5 @@ def cover(
         covered.furthest.append(taken)
         covered.matches.append(start)
         mapped = tuple((start + i, names[occurrence]) for i, occurrence in enumerate(taken))
-        start = next_start(mapped, start, after_match, members)
+        start = find_next_start(mapped, start, after_match, members)
     return covered

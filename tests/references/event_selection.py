@@ -45,7 +45,7 @@ from matchrec.plan.pattern import (
     list_variable_names,
     make_permutation,
 )
-from tests.references.matcher import Candidate, Value, next_start
+from tests.references.matcher import Candidate, Value, find_next_start
 
 Mapped = tuple[tuple[int, str], ...]
 """The rows of a match or a run in their order, each with its variable."""
@@ -115,7 +115,7 @@ def _enumerate_ways(state: State) -> Iterator[Way]:
         case Empty():
             yield from _enumerate_ways(rest)
         case Variable(name):
-            yield name, _with_row(rest)
+            yield name, mark_iterations_taken(rest)
         case Concatenation(parts):
             yield from _enumerate_ways((*parts, *rest))
         case Alternation(parts):
@@ -160,7 +160,7 @@ def _repeat_or_leave(loop: Quantified, number: int, rest: State) -> Iterator[Way
         yield from _enumerate_ways(state)
 
 
-def _with_row(state: State) -> State:
+def mark_iterations_taken(state: State) -> State:
     """Return the state after a row was mapped: every iteration that has begun holds a row."""
     return tuple(
         Iteration(node.loop, node.number, True) if isinstance(node, Iteration) else node
@@ -367,7 +367,7 @@ class Partition:
                 continue
             number += 1
             yield start, mapped
-            start = next_start(mapped, start, self.query.after_match, self.query.members)
+            start = find_next_start(mapped, start, self.query.after_match, self.query.members)
 
     def matches(self) -> Iterator[tuple[int, Mapped]]:
         """Yield the starting row and the match, in the order of MATCH_NUMBER.

@@ -110,7 +110,7 @@ class Words:
                     yield word
             case Variable(name):
                 if self.has_next_row(word):
-                    variables = (*variables_of(word), name)
+                    variables = (*list_variables(word), name)
                     if self.can_map(self.number, self.start, variables):
                         yield (*word, (name, False))
             case Concatenation(parts):
@@ -135,7 +135,7 @@ class Words:
     def is_next(self, name: str, word: Word) -> bool:
         """Return whether there is a next row and it satisfies the condition of a variable."""
         assert self.satisfies is not None
-        variables = (*variables_of(word), name)
+        variables = (*list_variables(word), name)
         return self.has_next_row(word) and self.satisfies(self.number, self.start, variables)
 
     def concatenate(self, parts: Sequence[RowPattern], word: Word) -> Iterator[Word]:
@@ -176,7 +176,7 @@ class Words:
                 yield from self.repeat_or_stop(node, longer, iteration + 1)
 
 
-def variables_of(word: Word) -> tuple[str, ...]:
+def list_variables(word: Word) -> tuple[str, ...]:
     """Return the variables of the rows of a word."""
     return tuple(variable for variable, _ in word)
 
@@ -214,12 +214,12 @@ def find_all(
             start += 1
             continue
         yield Match(number, start, word)
-        mapped = tuple(enumerate(variables_of(word), start))
-        start = next_start(mapped, start, after_match, members)
+        mapped = tuple(enumerate(list_variables(word), start))
+        start = find_next_start(mapped, start, after_match, members)
         number += 1
 
 
-def next_start(
+def find_next_start(
     mapped: tuple[tuple[int, str], ...],
     start: int,
     after_match: AfterMatchSkip,
@@ -301,7 +301,7 @@ class Candidate:
                 return None if number is None else float(number)
             case Operate(Basic.NARROW, (value,)):
                 number = self.value(value)
-                return None if number is None else to_single(number)
+                return None if number is None else round_to_single(number)
             case Operate(Basic.AND, parts):
                 return self.connect(parts, 0)
             case Operate(Basic.OR, parts):
@@ -364,7 +364,7 @@ class Candidate:
         total = values[0]
         for value in values[1:]:
             total += value
-            if expression.kind is Kind.INTEGER and wrapped(total, 64) != total:
+            if expression.kind is Kind.INTEGER and wrap_around(total, 64) != total:
                 raise Failure("overflow_in_condition", self.row)
         return total if expression.function is Reduction.SUM else total / len(values)
 
@@ -411,7 +411,7 @@ class Candidate:
             case ArithmeticOperator.MULTIPLY:
                 result = left * right
             case ArithmeticOperator.DIVIDE if expression.kind is Kind.INTEGER:
-                result = rounded_quotient(left, right)
+                result = divide_rounded(left, right)
             case ArithmeticOperator.DIVIDE:
                 result = left / right
             case ArithmeticOperator.REMAINDER if expression.kind is Kind.INTEGER:
@@ -420,7 +420,7 @@ class Candidate:
                 result = math.nan if math.isinf(left) else math.fmod(left, right)
         if expression.kind is Kind.FLOATING:
             return result
-        fitting = wrapped(result, expression.bits)
+        fitting = wrap_around(result, expression.bits)
         if fitting == result or not (expression.ansi or expression.tries):
             return fitting
         if expression.tries:
@@ -428,19 +428,19 @@ class Candidate:
         raise Failure("overflow_in_condition", self.row)
 
 
-def rounded_quotient(left: int, right: int) -> int:
+def divide_rounded(left: int, right: int) -> int:
     """Return the quotient of whole numbers, rounded half away from zero: 5 / -2 is -3."""
     magnitude = (2 * abs(left) + abs(right)) // (2 * abs(right))
     return magnitude if (left < 0) == (right < 0) else -magnitude
 
 
-def wrapped(value: int, bits: int) -> int:
+def wrap_around(value: int, bits: int) -> int:
     """Wrap a number around to a signed integer of so many bits: 128 of 8 bits is -128."""
     half = 1 << (bits - 1)
     return (value + half) % (2 * half) - half
 
 
-def to_single(value: int | float) -> float:
+def round_to_single(value: int | float) -> float:
     """Return the nearest float of 32 bits."""
     return float(np.asarray(value).astype(np.float32))
 

@@ -3,9 +3,9 @@
 It is slow and obvious. Rows are Python dicts. Nothing of matchrec is used: a row pattern is a small
 tree of this module, whose `str` is SQL.
 
-What remains of a pattern is a list of parts. `next_steps` lists the variables to which the next row
-may be mapped, most preferred first, each with the parts that remain afterwards. The definitions of
-docs/reference/partial_matches.md follow from it:
+What remains of a pattern is a list of parts. `list_next_steps` lists the variables to which the
+next row may be mapped, most preferred first, each with the parts that remain afterwards. The
+definitions of docs/reference/partial_matches.md follow from it:
 
 - the match is the first mapping after which no more parts are needed;
 - a run is live if another row could be mapped to some variable.
@@ -97,7 +97,7 @@ Step = tuple[str, bool, tuple[Node, ...]]
 """A variable for the next row, whether the row is hidden, and the parts that remain afterwards."""
 
 
-def next_steps(remaining: tuple[Node, ...], hidden: bool = False) -> Iterator[Step | None]:
+def list_next_steps(remaining: tuple[Node, ...], hidden: bool = False) -> Iterator[Step | None]:
     """Yield what the next row may be mapped to, most preferred first; None ends the match.
 
     Before the first row of `A* B` the steps are A, after which `A* B` remains, and B, after which
@@ -112,15 +112,15 @@ def next_steps(remaining: tuple[Node, ...], hidden: bool = False) -> Iterator[St
         case str():
             yield part, hidden, behind
         case Chain(parts):
-            yield from next_steps((*parts, *behind), hidden)
+            yield from list_next_steps((*parts, *behind), hidden)
         case Choice(parts):
             for alternative in parts:
-                yield from next_steps((alternative, *behind), hidden)
+                yield from list_next_steps((alternative, *behind), hidden)
         case AnyOrder(parts):
             for order in permutations(parts):
-                yield from next_steps((*order, *behind), hidden)
+                yield from list_next_steps((*order, *behind), hidden)
         case Hidden(excluded):  # it holds one variable, so nothing that remains is hidden
-            yield from next_steps((excluded, *behind), True)
+            yield from list_next_steps((excluded, *behind), True)
         case Loop(body, least, most, greedy):
             fewer = Loop(body, max(0, least - 1), None if most is None else most - 1, greedy)
             repeat = (body, fewer, *behind)
@@ -131,7 +131,7 @@ def next_steps(remaining: tuple[Node, ...], hidden: bool = False) -> Iterator[St
             else:
                 ways = [repeat, behind] if greedy else [behind, repeat]
             for way in ways:
-                yield from next_steps(way, hidden)
+                yield from list_next_steps(way, hidden)
 
 
 @dataclass(frozen=True)
@@ -253,7 +253,7 @@ class Partition:
     ) -> Iterator[tuple[Variables, Hiddens]]:
         """Yield the matches that continue a run from a starting row, most preferred first."""
         row = start + len(variables)
-        for step in next_steps(remaining):
+        for step in list_next_steps(remaining):
             if step is None:
                 if not self.query.to_end or row == len(self.rows):
                     yield variables, hidden
@@ -277,10 +277,10 @@ class Partition:
         """
         row = start + len(variables)
         if row == end:
-            if variables and any(next_steps(remaining)):
+            if variables and any(list_next_steps(remaining)):
                 yield variables, hidden
             return
-        for step in next_steps(remaining):
+        for step in list_next_steps(remaining):
             if step is None:
                 continue
             variable, is_hidden, behind = step
@@ -304,7 +304,7 @@ class Partition:
                 for variables, hidden, remaining in self.map_rows(
                     rows, (self.query.pattern,), (), ()
                 ):
-                    steps = list(next_steps(remaining))
+                    steps = list(list_next_steps(remaining))
                     if None in steps:
                         matches.add((rows, variables, hidden))
                     if any(steps):
@@ -340,7 +340,7 @@ class Partition:
         if len(variables) == len(rows):
             yield variables, hidden, remaining
             return
-        for step in next_steps(remaining):
+        for step in list_next_steps(remaining):
             if step is None:
                 continue
             variable, is_hidden, behind = step

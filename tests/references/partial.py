@@ -7,7 +7,7 @@ window may be mapped to any variable.
     PATTERN (A B+ C), window of three rows     A B B is live: A B B C begins with it
 
 The words are those of the reference matchers, which share nothing with the engines:
-`run_of` is for contiguous matches, `live_runs` for event selection.
+`run_of` is for contiguous matches, `list_live_runs` for event selection.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from matchrec.plan.pattern import (
     Variable,
 )
 from tests.references.event_selection import Mapped, Partition, State, list_ways
-from tests.references.matcher import Word, Words, next_start
+from tests.references.matcher import Word, Words, find_next_start
 
 TIMED_OUT, UNFINISHED = "timed out", "unfinished"
 
@@ -83,7 +83,7 @@ def run_of(words: Words, pattern: RowPattern, end: int) -> Word | None:
         row = start + len(names) - 1
         return row >= end or words.can_map(number, start, names)
 
-    rows = end + rows_needed(pattern)
+    rows = end + count_needed_rows(pattern)
     onward = Onward(rows, words.start, can_map, words.number, end=end)
     length = end - words.start
     for word in onward.extend(pattern, ()):
@@ -92,19 +92,19 @@ def run_of(words: Words, pattern: RowPattern, end: int) -> Word | None:
     return None
 
 
-def rows_needed(pattern: RowPattern) -> int:
+def count_needed_rows(pattern: RowPattern) -> int:
     """Return a number of rows that suffices to complete a pattern from any part of it."""
     match pattern:
         case Variable():
             return 1
         case Concatenation(parts) | Permutation(parts):
-            return sum(map(rows_needed, parts))
+            return sum(map(count_needed_rows, parts))
         case Alternation(parts):
-            return max(map(rows_needed, parts))
+            return max(map(count_needed_rows, parts))
         case Quantified(part=part, least=least):
-            return max(1, least) * rows_needed(part)
+            return max(1, least) * count_needed_rows(part)
         case Exclusion(part):
-            return rows_needed(part)
+            return count_needed_rows(part)
         case _:
             return 0
 
@@ -133,7 +133,7 @@ class Asked:
         Only the first unfinished run of a partition is output.
 
         Args:
-            left: the starting rows without a match, see `rows_left`.
+            left: the starting rows without a match, see `list_rows_left`.
         """
         has_unfinished = False
         for start, number in left:
@@ -153,7 +153,7 @@ class Asked:
         return TIMED_OUT if self.partial.timed_out else None
 
 
-def rows_left(
+def list_rows_left(
     rows: int, matches: Iterable[tuple[int, Mapped]], skip: AfterMatchSkip, members: Members
 ) -> Iterator[tuple[int, int]]:
     """Yield the rows from which the search found no match.
@@ -168,13 +168,13 @@ def rows_left(
     for start, mapped in matches:
         for searched in range(row, start):
             yield searched, number
-        row = next_start(mapped, start, skip, members)
+        row = find_next_start(mapped, start, skip, members)
         number += 1
     for searched in range(row, rows):
         yield searched, number
 
 
-def selected_runs(partition: Partition, partial: PartialMatches) -> Iterator[Run]:
+def list_selected_runs(partition: Partition, partial: PartialMatches) -> Iterator[Run]:
     """Yield the runs that a query with event selection outputs.
 
     With ALL MATCHES these are all live runs, otherwise the preferred one of each starting row.
@@ -182,18 +182,18 @@ def selected_runs(partition: Partition, partial: PartialMatches) -> Iterator[Run
     query = partition.query
     rows = len(partition.words)
     if query.output is MatchOutput.ALL:
-        runs = {run for start in range(rows) for run in live_runs(partition, start)}
+        runs = {run for start in range(rows) for run in list_live_runs(partition, start)}
         yield from ((run[0][0], TIMED_OUT, run) for run in sorted(runs))
         return
-    left = rows_left(rows, partition.matches(), query.after_match, query.members)
+    left = list_rows_left(rows, partition.matches(), query.after_match, query.members)
 
     def begun(start: int, number: int) -> Iterator[Mapped]:
-        return live_runs(replace(partition, number=number), start)
+        return list_live_runs(replace(partition, number=number), start)
 
     yield from Asked(rows, partition.window_end, partial).runs(left, begun)
 
 
-def live_runs(partition: Partition, start: int) -> Iterator[Mapped]:
+def list_live_runs(partition: Partition, start: int) -> Iterator[Mapped]:
     """Yield the runs of a starting row that are live at the end of its window, preferred first."""
     return continue_run(partition, start, (), start, (partition.query.pattern,))
 

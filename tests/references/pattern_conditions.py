@@ -38,10 +38,10 @@ COMPARISONS: dict[type[sql.Expression], Callable[[Value, Value], Value]] = {
 }
 
 
-def condition(text: str) -> Condition:
+def build_condition(text: str) -> Condition:
     """Return a condition as a function of the candidate event and the events accepted so far."""
     tree = sqlglot.parse_one(text, read="spark")
-    return lambda event, accepted: value(tree, event, accepted)
+    return lambda event, accepted: evaluate(tree, event, accepted)
 
 
 def both(first: Condition | None, second: Condition) -> Condition:
@@ -72,47 +72,47 @@ def disjunction(left: bool | None, right: bool | None) -> bool | None:
     return None if left is None or right is None else False
 
 
-def value(tree: sql.Expression, event: Event, accepted: Accepted) -> Value:
+def evaluate(tree: sql.Expression, event: Event, accepted: Accepted) -> Value:
     """Return the value of an expression for an event.
 
     Raises:
         ValueError: the expression has a construct that the tests do not use.
     """
     if type(tree) in COMPARISONS:
-        left = value(tree.this, event, accepted)
-        right = value(tree.expression, event, accepted)
+        left = evaluate(tree.this, event, accepted)
+        right = evaluate(tree.expression, event, accepted)
         if left is None or right is None:
             return None
         return COMPARISONS[type(tree)](left, right)
     match tree:
         case sql.Paren():
-            return value(tree.this, event, accepted)
+            return evaluate(tree.this, event, accepted)
         case sql.And():
-            left = value(tree.this, event, accepted)
-            right = value(tree.expression, event, accepted)
+            left = evaluate(tree.this, event, accepted)
+            right = evaluate(tree.expression, event, accepted)
             return conjunction(left, right)
         case sql.Or():
-            left = value(tree.this, event, accepted)
-            right = value(tree.expression, event, accepted)
+            left = evaluate(tree.this, event, accepted)
+            right = evaluate(tree.expression, event, accepted)
             return disjunction(left, right)
         case sql.Not():
-            inner = value(tree.this, event, accepted)
+            inner = evaluate(tree.this, event, accepted)
             return None if inner is None else not inner
         case sql.Is(expression=sql.Null()):
-            return value(tree.this, event, accepted) is None
+            return evaluate(tree.this, event, accepted) is None
         case sql.Is(expression=sql.Boolean()):
-            return value(tree.this, event, accepted) is tree.expression.this
+            return evaluate(tree.this, event, accepted) is tree.expression.this
         case sql.Case():
             return choose(tree, event, accepted)
         case sql.Least():
             arguments = (tree.this, *tree.expressions)
-            return min(value(argument, event, accepted) for argument in arguments)
+            return min(evaluate(argument, event, accepted) for argument in arguments)
         case sql.If():
-            is_true = value(tree.this, event, accepted) is True
+            is_true = evaluate(tree.this, event, accepted) is True
             branch = tree.args["true"] if is_true else tree.args.get("false")
-            return value(branch, event, accepted)
+            return evaluate(branch, event, accepted)
         case sql.Cast():
-            return value(tree.this, event, accepted)
+            return evaluate(tree.this, event, accepted)
         case sql.Boolean():
             return tree.this
         case sql.Null():
@@ -120,27 +120,27 @@ def value(tree: sql.Expression, event: Event, accepted: Accepted) -> Value:
         case sql.Literal():
             return tree.this if tree.is_string else float(tree.this)
         case sql.Neg():
-            inner = value(tree.this, event, accepted)
+            inner = evaluate(tree.this, event, accepted)
             return None if inner is None else -inner
         case sql.Column() if not tree.table:
             return event[tree.name]
         case sql.AggFunc():
-            return aggregate(tree, accepted)
+            return compute_aggregate(tree, accepted)
         case _:
             raise ValueError(f"not read by the tests: {tree.sql()}")
 
 
 def choose(tree: sql.Case, event: Event, accepted: Accepted) -> Value:
     """Return the value of `CASE WHEN condition ...`, or of `CASE x WHEN value ...`."""
-    operand = True if tree.this is None else value(tree.this, event, accepted)
+    operand = True if tree.this is None else evaluate(tree.this, event, accepted)
     for branch in tree.args["ifs"]:
-        if value(branch.this, event, accepted) == operand:
-            return value(branch.args["true"], event, accepted)
+        if evaluate(branch.this, event, accepted) == operand:
+            return evaluate(branch.args["true"], event, accepted)
     default = tree.args.get("default")
-    return None if default is None else value(default, event, accepted)
+    return None if default is None else evaluate(default, event, accepted)
 
 
-def aggregate(tree: sql.AggFunc, accepted: Accepted) -> Value:
+def compute_aggregate(tree: sql.AggFunc, accepted: Accepted) -> Value:
     """Compute an aggregate over what a stage has accepted. SUM and COUNT of nothing are 0."""
     column = tree.this
     if isinstance(tree, sql.Count) and not column.table:

@@ -35,7 +35,7 @@ from tests.generators.pattern_trees import (
     Not,
     Pattern,
     Stage,
-    stage_names,
+    list_stage_names,
 )
 
 MOST_WAITS = 20_000  # a search gives up after so many waits
@@ -168,7 +168,7 @@ class Search:
         self.pattern = pattern
         self.stream = stream
         self.end = len(stream)
-        self.names = tuple(stage_names(pattern.chain))
+        self.names = tuple(list_stage_names(pattern.chain))
         trailing: list[Not] = []
         body = list(pattern.chain)
         while isinstance(body[-1], Not):
@@ -249,7 +249,7 @@ class Search:
         if isinstance(element, Not):
             yield from self.follow_chain(run.pass_negated(element), remaining, later)
             return
-        negated = leading_negated(remaining)
+        negated = list_leading_negated(remaining)
         inner = replace(context, behind=negated if remaining else context.behind)
         if isinstance(element, Stage):
             ways = self.follow_stage(run, element, inner)
@@ -270,7 +270,9 @@ class Search:
             contiguity = context.head or stage.contiguity
         else:
             contiguity = stage.inner
-            run = run.pass_negated(*between(context.behind, may_leave=count > stage.least))
+            run = run.pass_negated(
+                *list_negated_between(context.behind, may_leave=count > stage.least)
+            )
         for longer in self.accept(run, Wait(stage, count > 1, contiguity, context.stops)):
             if count >= stage.least:
                 yield longer.leave(stage)
@@ -290,7 +292,9 @@ class Search:
             head = context.head or group.contiguity
         else:
             head = group.inner
-            run = run.pass_negated(*between(context.behind, may_leave=count > group.least))
+            run = run.pass_negated(
+                *list_negated_between(context.behind, may_leave=count > group.least)
+            )
         for longer in self.follow_chain(run, group.chain, Context(head, stops, context.behind)):
             if count >= group.least:
                 yield longer
@@ -454,7 +458,7 @@ def rank(match: Match) -> tuple[int, int, tuple[int, ...]]:
     return match.first, match.completes, match.positions
 
 
-def leading_negated(elements: Sequence[Element]) -> tuple[Not, ...]:
+def list_leading_negated(elements: Sequence[Element]) -> tuple[Not, ...]:
     """Return the negated stages with which elements begin."""
     negated: list[Not] = []
     for element in elements:
@@ -464,7 +468,7 @@ def leading_negated(elements: Sequence[Element]) -> tuple[Not, ...]:
     return tuple(negated)
 
 
-def between(behind: Sequence[Not], *, may_leave: bool) -> Iterator[Not]:
+def list_negated_between(behind: Sequence[Not], *, may_leave: bool) -> Iterator[Not]:
     """Return the negated stages after a loop that also hold between its repetitions.
 
     A `not_next` does so only where the loop may be left.

@@ -46,7 +46,7 @@ def answer(batch: Batch, query: Query) -> Answer:
     rows: dict[tuple[Value, ...], list[tuple[Value, ...]]] = {}
     failures: dict[tuple[Value, ...], str] = {}
     for key, partition in batch.partitions().items():
-        result = rows_or_failure(batch, query, partition)
+        result = compute_rows_or_failure(batch, query, partition)
         if isinstance(result, str):
             failures[key] = result
         else:
@@ -54,17 +54,17 @@ def answer(batch: Batch, query: Query) -> Answer:
     return Answer(rows, failures)
 
 
-def rows_or_failure(
+def compute_rows_or_failure(
     batch: Batch, query: Query, partition: list[Row]
 ) -> list[tuple[Value, ...]] | str:
     """Return the output rows of a partition, or the `kind` of its Failure."""
     try:
-        return list(partition_rows(batch, query, partition))
+        return list(compute_partition_rows(batch, query, partition))
     except Failure as failure:
         return failure.kind
 
 
-def partition_rows(
+def compute_partition_rows(
     batch: Batch, query: Query, rows: list[Row], until: int | None = None
 ) -> Iterator[tuple[Value, ...]]:
     """Yield the output rows of a partition.

@@ -34,7 +34,7 @@ from tests.generators.sase_trees import (
     Query,
     Tree,
     Value,
-    conjuncts,
+    list_conjuncts,
 )
 
 Match = tuple[tuple[int, ...], ...]
@@ -62,7 +62,7 @@ def matches(query: Query, stream: Sequence[Event]) -> list[Selected]:
     return [search.bindings(match) for search in searches for match in search.find_all()]
 
 
-def non_overlapping(query: Query, stream: Sequence[Event]) -> list[list[Selected]]:
+def find_non_overlapping(query: Query, stream: Sequence[Event]) -> list[list[Selected]]:
     """Return the non-overlapping matches of each stream that the equivalence tests make.
 
     Instead of each match there is a list: the matches that map the same events differently. Any of
@@ -97,13 +97,13 @@ def split_stream(query: Query, stream: Sequence[Event]) -> Iterator[list[Event]]
     if query.strategy == "strict_contiguity":
         yield list(stream)
         return
-    keys = dict.fromkeys(key_of(query, event) for event in stream)
+    keys = dict.fromkeys(read_key(query, event) for event in stream)
     for key in keys:
         if None not in key:
-            yield [event for event in stream if key_of(query, event) == key]
+            yield [event for event in stream if read_key(query, event) == key]
 
 
-def key_of(query: Query, event: Event) -> tuple[Value, ...]:
+def read_key(query: Query, event: Event) -> tuple[Value, ...]:
     """Return the values that the equivalence tests compare."""
     return tuple(event[name] for name in query.keys)
 
@@ -124,7 +124,7 @@ class Search:
         """The parts of the predicates that AND connects, by when each is tested."""
         result: dict[TestedAt, list[Tree]] = {}
         for predicate in self.query.predicates:
-            for conjunct in conjuncts(predicate):
+            for conjunct in list_conjuncts(predicate):
                 result.setdefault(self.find_test(conjunct), []).append(conjunct)
         return result
 
@@ -159,7 +159,7 @@ class Search:
         """Return whether an event may come next in the match, for positive component `number`."""
         component = self.positive[number]
         is_later = number < len(match)
-        longer = selected(match, position, number)
+        longer = add_event(match, position, number)
         first = longer[0][0]
         return (
             self.fits(component, self.stream[position], self.stream[first])
@@ -171,8 +171,8 @@ class Search:
         """Return whether an event has the type of a component and passes the equivalence tests."""
         if component.event_type not in (None, event["event_type"]):
             return False
-        key = key_of(self.query, event)
-        return None not in key and key == key_of(self.query, first)
+        key = read_key(self.query, event)
+        return None not in key and key == read_key(self.query, first)
 
     def in_window(self, early: int, late: int) -> bool:
         """Return whether a match from one position to another is within the window."""
@@ -207,7 +207,7 @@ class Search:
         for position in range(match[-1][-1] + 1 if match else 0, len(self.stream)):
             for number in self.next_components(match):
                 if self.reaches(match, position) and self.is_selectable(match, position, number):
-                    yield from self.extended(selected(match, position, number))
+                    yield from self.extended(add_event(match, position, number))
 
     def next_components(self, match: Match) -> list[int]:
         """Return the positive components that the next event may be for.
@@ -276,7 +276,7 @@ class Search:
         return list(range(match[positive_before - 1][-1] + 1, match[positive_before][0]))
 
 
-def selected(match: Match, position: int, number: int) -> Match:
+def add_event(match: Match, position: int, number: int) -> Match:
     """Return the match with one more event for positive component `number`."""
     if number == len(match):
         return (*match, (position,))

@@ -39,7 +39,7 @@ class Covered:
     needed: int  # how many more rows a match would have needed after the nearest run
 
 
-def by_occurrence(partition: Partition) -> Partition:
+def split_by_occurrence(partition: Partition) -> Partition:
     """Return the partition with a different variable for each occurrence in the pattern."""
     tree, names = number_occurrences(partition.query.pattern)
     words = tuple(
@@ -49,7 +49,7 @@ def by_occurrence(partition: Partition) -> Partition:
     return replace(partition, query=replace(partition.query, pattern=tree), words=words)
 
 
-def runs_from(partition: Partition, start: int, mapped: Mapped, state: State) -> Iterator[Run]:
+def list_runs_from(partition: Partition, start: int, mapped: Mapped, state: State) -> Iterator[Run]:
     """Yield a run and all runs that continue it, preferred ones first, some repeatedly."""
     row = mapped[-1][0] + 1 if mapped else start
     longer: list[Run] = []
@@ -59,7 +59,7 @@ def runs_from(partition: Partition, start: int, mapped: Mapped, state: State) ->
                 continue
             variable, next_state = way
             if partition.may_take(mapped, row, variable):
-                longer += runs_from(partition, start, (*mapped, (row, variable)), next_state)
+                longer += list_runs_from(partition, start, (*mapped, (row, variable)), next_state)
         row += 1
         if not mapped or not partition.may_skip(mapped, row - 1, state):
             break
@@ -71,13 +71,13 @@ def runs_from(partition: Partition, start: int, mapped: Mapped, state: State) ->
 
 def cover(partition: Partition) -> Iterator[Covered]:
     """Find out how far each row of a partition comes. Conditions may read the data only."""
-    numbered_partition = by_occurrence(partition)
+    numbered_partition = split_by_occurrence(partition)
     query = numbered_partition.query
     _, names = number_occurrences(partition.query.pattern)
     needs = Needs(query.pattern, len(names))
     for start in range(len(partition.words)):
-        runs = list(runs_from(numbered_partition, start, (), (query.pattern,)))
-        needed = [needed_rows(needs, run.taken, start, query.output) for run in runs]
+        runs = list(list_runs_from(numbered_partition, start, (), (query.pattern,)))
+        needed = [count_needed_rows(needs, run.taken, start, query.output) for run in runs]
         best = min(range(len(runs)), key=lambda i: (needed[i], -len(runs[i].mapped), i))
         matches = numbered_partition.find_matches_from(start)
         if query.output is MatchOutput.PREFERRED:
@@ -87,7 +87,7 @@ def cover(partition: Partition) -> Iterator[Covered]:
         yield Covered(begins, runs[best], needed[best])
 
 
-def needed_rows(needs: Needs, taken: Taken, start: int, output: MatchOutput) -> int:
+def count_needed_rows(needs: Needs, taken: Taken, start: int, output: MatchOutput) -> int:
     """Return the number of rows that a match still needs after a run.
 
     Unless the preferred match is searched for, empty matches do not count: a run without rows needs

@@ -18,27 +18,27 @@ class Item(NamedTuple):
     nulls_first: bool = True
 
 
-def sorted_rows(keys: Sequence[Item], order: Sequence[Item], count: int) -> list[int]:
+def sort_rows(keys: Sequence[Item], order: Sequence[Item], count: int) -> list[int]:
     """Return the numbers of the rows, from 0, in order. Equal rows keep their order."""
     rows = list(range(count))
     for values, descending, nulls_first in reversed([*keys, *order]):
         nulls = [row for row in rows if values[row] is None]
         others = [row for row in rows if values[row] is not None]
-        others.sort(key=lambda row: comparable(values[row]), reverse=descending)
+        others.sort(key=lambda row: make_comparable(values[row]), reverse=descending)
         rows = nulls + others if nulls_first else others + nulls
     return rows
 
 
-def first_rows(keys: Sequence[Item], rows: Sequence[int]) -> list[bool]:
+def mark_first_rows(keys: Sequence[Item], rows: Sequence[int]) -> list[bool]:
     """Return for each of the rows, which are in order, whether it is the first of a partition."""
-    partitions = [[of_key(key.values[row]) for key in keys] for row in rows]
+    partitions = [[make_key(key.values[row]) for key in keys] for row in rows]
     return [
         index == 0 or partition != partitions[index - 1]
         for index, partition in enumerate(partitions)
     ]
 
 
-def comparable(value: Any) -> Any:
+def make_comparable(value: Any) -> Any:
     """Return a value that Python compares as Spark does.
 
     NaN is the greatest number, -0.0 equals 0.0, and texts compare as bytes of UTF-8.
@@ -52,6 +52,6 @@ def comparable(value: Any) -> Any:
             return value
 
 
-def of_key(value: Any) -> Any:
+def make_key(value: Any) -> Any:
     """Return a value that is equal for the same partition: NULL equals NULL."""
-    return None if value is None else (comparable(value),)
+    return None if value is None else (make_comparable(value),)

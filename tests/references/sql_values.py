@@ -16,8 +16,8 @@ def compare(operator: str, left: Value, right: Value) -> bool | None:
     """Compare two values: NaN equals itself and is greater than every other number."""
     if left is None or right is None:
         return None
-    left_key = ordered(left)
-    right_key = ordered(right)
+    left_key = make_sort_key(left)
+    right_key = make_sort_key(right)
     match operator:
         case "=":
             return left_key == right_key
@@ -33,7 +33,7 @@ def compare(operator: str, left: Value, right: Value) -> bool | None:
             return left_key >= right_key
 
 
-def ordered(value: Value) -> tuple[bool, Value]:
+def make_sort_key(value: Value) -> tuple[bool, Value]:
     """Return a key by which values sort as in Spark: NaN is the greatest and equals itself."""
     is_nan = isinstance(value, float) and math.isnan(value)
     return is_nan, 0 if is_nan else value
@@ -82,21 +82,21 @@ def aggregate(function: str, values: Sequence[Value]) -> Value:
         return None
     match function:
         case "min":
-            return min(values, key=ordered)
+            return min(values, key=make_sort_key)
         case "max":
-            return max(values, key=ordered)
+            return max(values, key=make_sort_key)
         case "sum":
             return sum(values[1:], values[0])
         case _:  # avg
             return float(sum(values[1:], values[0])) / len(values)
 
 
-def different(values: Sequence[Value]) -> list[Value]:
+def drop_repeated(values: Sequence[Value]) -> list[Value]:
     """Return each value once, for DISTINCT. All NaN are the same value."""
-    return list({ordered(value): value for value in values}.values())
+    return list({make_sort_key(value): value for value in values}.values())
 
 
-def literal(value: Value) -> str:
+def write_constant(value: Value) -> str:
     """Return a value as SQL writes it."""
     match value:
         case None:

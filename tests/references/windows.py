@@ -2,11 +2,11 @@
 
 It is slow and obvious:
 
-1. For each row in turn that no earlier match has skipped, `frame_of` copies the rows of its frame
+1. For each row in turn that no earlier match has skipped, `list_frame` copies the rows of its frame
    into a list. Conditions and measures see this list only, so rows outside the frame do not exist.
-2. `attempt` looks for a match with the reference matcher: at the first row of the frame, and with
-   SEEK at each of its rows until there is a match.
-3. `values` computes the calls in the SELECT list over the match.
+2. `find_match_of_frame` looks for a match with the reference matcher: at the first row of the
+   frame, and with SEEK at each of its rows until there is a match.
+3. `compute_calls` computes the calls in the SELECT list over the match.
 
 Source: ISO/IEC 19075-5, row pattern recognition in windows.
 """
@@ -33,7 +33,7 @@ class Attempt:
     word: Word
 
 
-def window_rows(query: WindowQuery, rows: list[Row]) -> Iterator[tuple[Value, ...]]:
+def compute_window_rows(query: WindowQuery, rows: list[Row]) -> Iterator[tuple[Value, ...]]:
     """Yield for each row of a partition its `n` and the values of the calls.
 
     Raises:
@@ -43,19 +43,23 @@ def window_rows(query: WindowQuery, rows: list[Row]) -> Iterator[tuple[Value, ..
     next_searched = 0  # rows before it are skipped
     tests = [0]
     for row in range(len(rows)):
-        match = attempt(query, frame_of(query, rows, row), tests) if row >= next_searched else None
-        yield (rows[row]["n"], *values(query, match))
+        match = (
+            find_match_of_frame(query, list_frame(query, rows, row), tests)
+            if row >= next_searched
+            else None
+        )
+        yield (rows[row]["n"], *compute_calls(query, match))
         if match is not None:
-            next_searched = max(row + 1, next_row(query, match, row))
+            next_searched = max(row + 1, find_next_row(query, match, row))
 
 
-def frame_of(query: WindowQuery, rows: list[Row], row: int) -> list[Row]:
+def list_frame(query: WindowQuery, rows: list[Row], row: int) -> list[Row]:
     """Return the rows of a frame: the current row, and as many after it as ROWS or RANGE says."""
     length = query.frame.length(rows[row])
     return rows[row:] if length is None else rows[row : row + length + 1]
 
 
-def attempt(query: WindowQuery, frame: list[Row], tests: list[int]) -> Attempt | None:
+def find_match_of_frame(query: WindowQuery, frame: list[Row], tests: list[int]) -> Attempt | None:
     """Return the first match of a frame.
 
     Args:
@@ -78,25 +82,25 @@ def attempt(query: WindowQuery, frame: list[Row], tests: list[int]) -> Attempt |
     return None
 
 
-def values(query: WindowQuery, match: Attempt | None) -> Iterator[Value]:
+def compute_calls(query: WindowQuery, match: Attempt | None) -> Iterator[Value]:
     """Yield the values of the calls: measures over a window first, then window functions.
 
     Without a match measures are NULL, and functions are computed over no rows.
     """
     for measure in query.measures:
-        yield None if match is None else measure.value(seen_of(query, match))
+        yield None if match is None else measure.value(find_seen_rows(query, match))
     matched = [] if match is None else match.frame[match.start : match.start + len(match.word)]
     for function in query.functions:
         yield function.value(matched)
 
 
-def seen_of(query: WindowQuery, match: Attempt) -> Seen:
+def find_seen_rows(query: WindowQuery, match: Attempt) -> Seen:
     """Return what measures see: the whole match, from its last row."""
     variables = tuple(name for name, _ in match.word)
     return Seen(match.frame, match.start, variables, len(variables), 1, query.members)
 
 
-def next_row(query: WindowQuery, match: Attempt, row: int) -> int:
+def find_next_row(query: WindowQuery, match: Attempt, row: int) -> int:
     """Return the first row of the partition that the match of row `row` does not skip.
 
     Raises:

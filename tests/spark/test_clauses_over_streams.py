@@ -18,7 +18,7 @@ from matchrec import AfterMatch, Pattern
 from matchrec.api import totals as questions_of_all
 from tests.quick.scale import examples, some_of
 from tests.spark.test_streaming import Event, Feed, after_a_long_stream, events_of, pieces_of
-from tests.tasks.stream_pieces import Group, Streamed, times
+from tests.tasks.stream_pieces import Group, Streamed, read_times
 
 RISES = """
     SELECT upper(k) AS key, r.* FROM {events} MATCH_RECOGNIZE (
@@ -227,7 +227,7 @@ def test_aggregates_and_functions_of_a_run_in_pieces(spark: SparkSession, condit
     matches = 0
     for frame in streamed.buckets(rnd):
         expected = sorted(map(repr, streamed.at_once(frame)))
-        found = streamed.in_pieces(frame, pieces_of(times(frame), rnd), Group())
+        found = streamed.in_pieces(frame, pieces_of(read_times(frame), rnd), Group())
         assert sorted(map(repr, found)) == expected
         matches += len(expected)
     assert matches
@@ -281,7 +281,7 @@ def test_the_first_matches_of_a_key_in_pieces(spark: SparkSession, name: str) ->
     for frame in streamed.buckets(rnd):
         expected = sorted(map(repr, streamed.at_once(frame)))
         group = Group()
-        found = streamed.in_pieces(frame, pieces_of(times(frame), rnd), group)
+        found = streamed.in_pieces(frame, pieces_of(read_times(frame), rnd), group)
         assert sorted(map(repr, found)) == expected
         assert group.exists, "a key is not forgotten that has had a match"
         matches += len(expected)
@@ -313,7 +313,7 @@ def test_totals_of_several_keys_in_pieces(spark: SparkSession) -> None:
         streamed = Streamed(totals, events_of(spark, rows), "ts")
     for frame in streamed.buckets(rnd):
         expected = sorted(map(repr, streamed.at_once(frame)))
-        found = streamed.in_pieces(frame, pieces_of(times(frame), rnd), Group())
+        found = streamed.in_pieces(frame, pieces_of(read_times(frame), rnd), Group())
         assert sorted(map(repr, found)) == expected != []
 
 

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec import Pattern
-from tests.cases.pattern_notation import NAMES, SCHEMA, built, read_event
+from tests.cases.pattern_notation import NAMES, SCHEMA, build_pattern, read_event
 from tests.generators.patterns import draw_question, draw_stream
 from tests.quick.scale import SEED, examples, some_of
 
@@ -35,7 +35,7 @@ def random_patterns(count: int) -> Iterator[Pattern]:
         calls = draw_question(Random(number)).calls
         number += 1
         if "not_" in calls:
-            pattern = built(calls, Pattern)
+            pattern = build_pattern(calls, Pattern)
             try:
                 matchrec.transpile(pattern, order_by="n")
             except matchrec.MatchRecognizeUnsupportedError:
@@ -72,7 +72,7 @@ def assert_same(streams: DataFrame, pattern: Pattern) -> None:
 
 @pytest.mark.parametrize("calls", some_of(PATTERNS))
 def test_sql_finds_what_detect_does(streams: DataFrame, calls: str) -> None:
-    assert_same(streams, built(calls, Pattern))
+    assert_same(streams, build_pattern(calls, Pattern))
 
 
 @pytest.mark.slow

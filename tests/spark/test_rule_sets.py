@@ -20,8 +20,8 @@ from pyspark.sql import functions as sql
 import matchrec
 from matchrec import AfterMatch, Pattern, RuleMatches
 from matchrec.spark.sail.start import describe_engine
-from tests.cases.case_file import CaseFile, QueryRecord, case_files
-from tests.cases.test_queries import register_tables, text_of
+from tests.cases.case_file import CaseFile, QueryRecord, list_case_files
+from tests.cases.test_queries import register_tables, write_value
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import FULL, LONG_RUN
 
@@ -374,7 +374,7 @@ def groups() -> list[Group]:
     The largest first. Those that fail, or that one engine alone can answer, are left out.
     """
     found: list[Group] = []
-    for file in case_files():
+    for file in list_case_files():
         own: dict[tuple[str, str | None, str], dict[str, QueryRecord]] = defaultdict(dict)
         for record in file.queries:
             asked = ASKED.fullmatch(record.sql)
@@ -393,7 +393,7 @@ def groups() -> list[Group]:
 def rows_of(found: RuleMatches) -> dict[str, Counter[tuple[str | None, ...]]]:
     """Return the rows of every rule, in the words of case files."""
     return {
-        name: Counter(tuple(map(text_of, row)) for row in found.rule(name).collect())
+        name: Counter(tuple(map(write_value, row)) for row in found.rule(name).collect())
         for name in found.rules
     }
 

@@ -19,7 +19,7 @@ from matchrec.worker import wire
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import batches
 from tests.spark.test_streaming import SCHEMA, Feed, events_of, pieces_of
-from tests.tasks.stream_pieces import Group, StreamedRules, times
+from tests.tasks.stream_pieces import Group, StreamedRules, read_times
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.warnings.MatchRecognizeWarning")
 
@@ -95,7 +95,7 @@ def test_any_pieces_give_what_the_whole_gives(spark: SparkSession, seed: int) ->
     found = [
         row
         for frame in streamed.buckets(rnd)
-        for row in streamed.in_pieces(frame, pieces_of(times(frame), rnd), Group())
+        for row in streamed.in_pieces(frame, pieces_of(read_times(frame), rnd), Group())
     ]
     assert of_rows(found) == expected
 
@@ -108,7 +108,7 @@ CHEAP = "MEASURES A.x AS x PATTERN (A) DEFINE A AS x < 2"
 def in_two(streamed: StreamedRules, group: Group) -> list[dict[str, Any]]:
     """Return what comes out of the first key, whose events come in two pieces."""
     frame = streamed.by_key[0]
-    return list(streamed.in_pieces(frame, [(3, times(frame)[2])], group))
+    return list(streamed.in_pieces(frame, [(3, read_times(frame)[2])], group))
 
 
 @pytest.mark.once

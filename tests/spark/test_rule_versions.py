@@ -32,7 +32,7 @@ from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import batches
 from tests.spark.test_rule_sets_over_streams import RULES, plain, query_of_rules, random_events
 from tests.spark.test_streaming import SCHEMA, Feed, events_of, pieces_of
-from tests.tasks.stream_pieces import Group, StreamedRules, times
+from tests.tasks.stream_pieces import Group, StreamedRules, read_times
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.warnings.MatchRecognizeWarning")
 
@@ -490,7 +490,7 @@ def come_out(streams: list[tuple[StreamedRules, int]], rnd: random.Random) -> Co
     keys, found = streams[0][0], Counter[str]()
     bucket = np.array([rnd.randrange(3) for _ in keys.by_key])[keys.number]
     later = np.array([rnd.choice((0, 0, 4000)) for _ in keys.by_key])[keys.number]
-    come = np.array(times(keys.frame))
+    come = np.array(read_times(keys.frame))
     for one in np.unique(bucket):
         events = np.flatnonzero(bucket == one)
         events = events[np.argsort((come + later)[events], kind="stable")]

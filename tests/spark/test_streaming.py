@@ -21,7 +21,7 @@ from matchrec.search import incremental
 from matchrec.search.incremental import SearchState, from_arrays, make_empty_state, to_arrays
 from matchrec.spark.streaming import bucket
 from matchrec.spark.streaming.bucket import digest, states_in
-from tests.tasks.stream_pieces import Group, Streamed, times
+from tests.tasks.stream_pieces import Group, Streamed, read_times
 
 pytestmark = pytest.mark.one_of(4)
 
@@ -178,7 +178,7 @@ def test_any_pieces_give_what_the_whole_gives(spark: SparkSession, skip: AfterMa
     for frame in streamed.buckets(rnd):
         expected = sorted(map(repr, streamed.at_once(frame)))
         for _ in range(3):
-            found = streamed.in_pieces(frame, pieces_of(times(frame), rnd), Group())
+            found = streamed.in_pieces(frame, pieces_of(read_times(frame), rnd), Group())
             assert sorted(map(repr, found)) == expected
 
 
@@ -211,7 +211,7 @@ def test_windows_between_neighbours_end_by_the_clock(spark: SparkSession) -> Non
             expected = sorted(map(repr, streamed.at_once(frame)))
             for _ in range(3):
                 group = Group()
-                found = streamed.in_pieces(frame, pieces_of(times(frame), rnd), group)
+                found = streamed.in_pieces(frame, pieces_of(read_times(frame), rnd), group)
                 assert sorted(map(repr, found)) == expected
                 timed_out += sum("None" in one for one in expected)
         assert timed_out

@@ -77,7 +77,7 @@ def outcome(strategy: Strategy, task: Task, partitions: Partitions) -> tuple[obj
     matches: list[tuple[object, ...]] = []
     try:
         for chunk in strategy.search(task, partitions):
-            matches += rows_of(chunk)
+            matches += list_matches(chunk)
     except RunFailure as failure:
         return failure.args
     frontier = partitions.frontier
@@ -86,7 +86,7 @@ def outcome(strategy: Strategy, task: Task, partitions: Partitions) -> tuple[obj
     return matches, frontier.start.tolist(), frontier.number.tolist()
 
 
-def rows_of(chunk: Matches) -> Iterator[tuple[object, ...]]:
+def list_matches(chunk: Matches) -> Iterator[tuple[object, ...]]:
     """Yield each match of a chunk as a tuple.
 
     It has the partition, number and starting row of the match, with event selection its kind, then

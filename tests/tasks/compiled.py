@@ -10,7 +10,7 @@ from matchrec.plan.pattern import RowPattern, list_variable_names
 STRICT = EventSelection.STRICT_CONTIGUITY
 
 
-def compiled(
+def compile_for_output(
     pattern: RowPattern,
     variables: tuple[str, ...] | None = None,
     selection: EventSelection = STRICT,
@@ -21,6 +21,6 @@ def compiled(
     return CompiledPattern(program, fold(program, every_way=output is not MatchOutput.PREFERRED))
 
 
-def folded(pattern: RowPattern) -> Folded:
+def list_folded_choices(pattern: RowPattern) -> Folded:
     """Return the choices of a compiled row pattern: the ways from row to row."""
-    return compiled(pattern).folding.choices
+    return compile_for_output(pattern).folding.choices

@@ -30,7 +30,7 @@ from matchrec.search.task import Condition, Task
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.references.matcher import Candidate, CanMap, Failure, Value, find_all
 from tests.tasks.by_python import is_small, outcome
-from tests.tasks.compiled import compiled
+from tests.tasks.compiled import compile_for_output
 from tests.tasks.copies import search_both_sizes
 
 Outcome = list[tuple[int, int, int, str]] | tuple[str, int, int]
@@ -74,7 +74,7 @@ class Query:
 
         A restriction is a variable of the program like any other: `test 0`, `test 1` and so on.
         """
-        pattern = compiled(self.pattern, self.names, output=self.output)
+        pattern = compile_for_output(self.pattern, self.names, output=self.output)
         separation = Separation(pattern.folding, len(self.names), None)
         folding = separation.separate() if list_negations(self.pattern) else pattern.folding
         tests = tuple(f"test {number}" for number, _ in enumerate(separation.restrictions))
@@ -228,7 +228,7 @@ def search(
     return search_both_sizes(strategy, task, partitions, counters)
 
 
-def kind_of(failure: RunFailure) -> str:
+def name_failure(failure: RunFailure) -> str:
     """Return the `kind` that the reference gives the same failure: the name of its message."""
     return next(name for name, value in vars(failures).items() if value is failure.make_error)
 
@@ -241,8 +241,8 @@ def run_algorithm(algorithm: SearchAlgorithm, query: Query, rows: Rows) -> Outco
         chunks = list(search(algorithm, task, partitions))
     except RunFailure as failure:
         partition = int(np.searchsorted(partitions.starts, failure.row, side="right")) - 1
-        return kind_of(failure), partition, failure.row
-    return [match for chunk in chunks for match in listed(chunk, query.variables)]
+        return name_failure(failure), partition, failure.row
+    return [match for chunk in chunks for match in list_matches(chunk, query.variables)]
 
 
 def run_algorithm_in_pieces(
@@ -276,9 +276,9 @@ def run_algorithm_in_pieces(
             try:
                 chunks = list(search(algorithm, task, replace(piece, frontier=frontier)))
             except RunFailure as failure:
-                return kind_of(failure), partition, first_row + failure.row
+                return name_failure(failure), partition, first_row + failure.row
             for chunk in chunks:
-                for _, match_number, match_start, word in listed(chunk, query.variables):
+                for _, match_number, match_start, word in list_matches(chunk, query.variables):
                     outcome.append((partition, match_number, first_row + match_start, word))
             start = int(frontier.start[0])
             number = int(frontier.number[0])
@@ -289,7 +289,7 @@ def run_algorithm_in_pieces(
     return outcome
 
 
-def listed(matches: Matches, names: tuple[str, ...]) -> list[tuple[int, int, int, str]]:
+def list_matches(matches: Matches, names: tuple[str, ...]) -> list[tuple[int, int, int, str]]:
     """Return the matches of a chunk as they are in an `Outcome`."""
     result = []
     for i in range(matches.count):

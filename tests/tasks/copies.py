@@ -4,8 +4,8 @@ A slow reference checks what a search finds in a small example. Then the rows of
 repeated, so that buffers grow and chunks end anywhere. The search must find the same in every copy,
 with positions moved by the rows before it. The copies are
 
-- partitions next to each other (`copies_beside`), or
-- parts of one long partition, with a gap between them (`one_after_another`).
+- partitions next to each other (`copy_beside`), or
+- parts of one long partition, with a gap between them (`join_in_one_partition`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from matchrec.search.strategy import Strategy
 from matchrec.search.task import Capacity, Task
 from tests.quick import scale
 from tests.quick.scale import copies_of
-from tests.tasks.by_python import as_python_runs, compare_with_python, rows_of
+from tests.tasks.by_python import as_python_runs, compare_with_python, list_matches
 
 AnyArray = npt.NDArray[Any]
 LARGE = 40_000  # rows: their numbers need more than 16 bits
@@ -53,27 +53,27 @@ def search_both_sizes(
         RunFailure: the search fails, and the search of the copies fails likewise.
     """
     compare_with_python(strategy, task, partitions)
-    copies = copies_of_example(partitions) if currently_in_test_context() else 1
+    copies = count_copies(partitions) if currently_in_test_context() else 1
     if copies == 1:
         return strategy.search(task, partitions, counters)
-    roomy = with_room(strategy)
-    beside = copies_beside(partitions, copies)
+    roomy = give_room(strategy)
+    beside = copy_beside(partitions, copies)
     try:
         chunks = list(strategy.search(task, partitions, counters))
     except RunFailure as failure:
         check_failure(roomy, task, beside, failure)
         raise
-    check_copies(roomy, task, beside, parts_of_found(strategy, chunks, partitions), copies)
+    check_copies(roomy, task, beside, split_found(strategy, chunks, partitions), copies)
     if partitions.rows and can_follow_each_other(task, partitions):
-        gap = gap_of(task, partitions)
-        single = one_after_another(task, partitions, gap, 1)
-        repeated_partitions = one_after_another(task, partitions, gap, copies)
+        gap = find_gap(task, partitions)
+        single = join_in_one_partition(task, partitions, gap, 1)
+        repeated_partitions = join_in_one_partition(task, partitions, gap, copies)
         found = Found.of(list(strategy.search(task, single)), single)
         check_copies(roomy, task, repeated_partitions, [replace(found, partitions=0)], copies)
     return iter(chunks)
 
 
-def copies_of_example(partitions: Partitions) -> int:
+def count_copies(partitions: Partitions) -> int:
     """Return the number of copies of an example.
 
     One example in eight has LARGE rows after copying. Which ones depends on their values, so that a
@@ -83,7 +83,7 @@ def copies_of_example(partitions: Partitions) -> int:
     return copies_of(partitions.rows, LARGE if is_eighth else MIDDLE)
 
 
-def with_room(strategy: Strategy) -> Strategy:
+def give_room(strategy: Strategy) -> Strategy:
     """Return the strategy with room for more than a few matches in a chunk."""
     return (
         strategy
@@ -107,9 +107,9 @@ def check_copies(
 
     Args:
         large: the copies.
-        found_once: what was found in the example, see `parts_of_found`.
+        found_once: what was found in the example, see `split_found`.
     """
-    found = parts_of_found(strategy, list(strategy.search(task, large)), large)
+    found = split_found(strategy, list(strategy.search(task, large)), large)
     for part_once, part in zip(found_once, found, strict=True):
         expected = part_once.times(copies)
         if task.output is MatchOutput.GRAPH:
@@ -122,7 +122,7 @@ def check_copies(
             assert equal, f"{strategy}: copies differ in {name}"
 
 
-def parts_of_found(
+def split_found(
     strategy: Strategy, chunks: Sequence[Matches], partitions: Partitions
 ) -> list[Found]:
     """Return what was found: the matches, and if the strategy finds runs, these separately.
@@ -148,15 +148,17 @@ def cover_both_sizes(
     Raises:
         RunFailure: the rows cause an error.
     """
-    copies = copies_of_example(partitions)
+    copies = count_copies(partitions)
     counts = Counts.create(coverable)
     chunks = list(find_matches(coverable, counts, partitions, capacity))
     for _ in as_python_runs(partitions):
         python_counts = Counts.create(coverable)
         python_chunks = list(find_matches(coverable, python_counts, partitions, capacity))
-        assert [*map(list, map(rows_of, python_chunks))] == [*map(list, map(rows_of, chunks))]
+        assert [*map(list, map(list_matches, python_chunks))] == [
+            *map(list, map(list_matches, chunks))
+        ]
         assert all(map(np.array_equal, python_counts, counts))
-    large = copies_beside(partitions, copies)
+    large = copy_beside(partitions, copies)
     large_counts = Counts.create(coverable)
     roomy = capacity if capacity.mapped_rows > LEAST.mapped_rows else LEAST
     found = Found.of(list(find_matches(coverable, large_counts, large, roomy)), large)
@@ -182,13 +184,13 @@ class Found:
     @staticmethod
     def of(chunks: Sequence[Matches], partitions: Partitions) -> Found:
         """Join the chunks of matches that were found in partitions."""
-        arrays = {"length": joined([np.diff(chunk.offsets) for chunk in chunks])}
+        arrays = {"length": join_arrays([np.diff(chunk.offsets) for chunk in chunks])}
         for name in ("partition", "number", "start", "classifiers", "excluded"):
-            arrays[name] = joined([getattr(chunk, name) for chunk in chunks])
+            arrays[name] = join_arrays([getattr(chunk, name) for chunk in chunks])
         for name in ("rows", "completed", "kind"):
             values = [getattr(chunk, name) for chunk in chunks]
             if values and values[0] is not None:
-                arrays[name] = joined(values)
+                arrays[name] = join_arrays(values)
         if partitions.frontier is not None:
             for name in FRONTIER:
                 arrays[f"frontier {name}"] = getattr(partitions.frontier, name)
@@ -201,20 +203,22 @@ class Found:
         steps = {"partition": self.partitions, "number": matches}
         steps |= dict.fromkeys(("start", "rows", "completed", "frontier start"), self.rows)
         return {
-            name: repeated(values, copies, steps.get(name, 0), kept=name == "number")
+            name: repeat_with_step(values, copies, steps.get(name, 0), kept=name == "number")
             for name, values in self.arrays.items()
         }
 
 
-def joined(arrays: Sequence[AnyArray]) -> AnyArray:
+def join_arrays(arrays: Sequence[AnyArray]) -> AnyArray:
     """Return arrays one after the other."""
     return np.concatenate(arrays) if arrays else np.zeros(0, np.int64)
 
 
-def repeated(values: AnyArray, copies: int, step: int = 0, *, kept: bool = False) -> AnyArray:
+def repeat_with_step(
+    values: AnyArray, copies: int, step: int = 0, *, kept: bool = False
+) -> AnyArray:
     """Return the values so many times, each time larger by `step`.
 
-    `repeated([1, 2], 3, step=10)` is [1, 2, 11, 12, 21, 22].
+    `repeat_with_step([1, 2], 3, step=10)` is [1, 2, 11, 12, 21, 22].
 
     Args:
         kept: whether values below 1 are not increased.
@@ -226,31 +230,31 @@ def repeated(values: AnyArray, copies: int, step: int = 0, *, kept: bool = False
     return result
 
 
-def copies_beside(partitions: Partitions, copies: int) -> Partitions:
+def copy_beside(partitions: Partitions, copies: int) -> Partitions:
     """Return the partitions as often as `copies` says, one copy after another."""
     rows = partitions.rows
-    starts = repeated(partitions.starts[:-1], copies, rows)
+    starts = repeat_with_step(partitions.starts[:-1], copies, rows)
 
     def moved(name: str) -> AnyArray | None:
         """Return an array of row numbers, moved to the rows of each copy."""
         values = getattr(partitions, name)
-        return None if values is None else repeated(values, copies, rows)
+        return None if values is None else repeat_with_step(values, copies, rows)
 
     return replace(
-        at_rows(partitions, np.tile(np.arange(rows), copies)),
+        take_rows(partitions, np.tile(np.arange(rows), copies)),
         starts=np.append(starts, rows * copies),
         window_end=moved("window_end"),
-        ends=None if partitions.ends is None else moved_in_rows(partitions.ends, copies, rows),
-        frontier=copies_of_frontier(partitions.frontier, copies, rows),
+        ends=None if partitions.ends is None else repeat_moved(partitions.ends, copies, rows),
+        frontier=copy_frontier(partitions.frontier, copies, rows),
     )
 
 
-def moved_in_rows(values: AnyArray, copies: int, rows: int) -> AnyArray:
+def repeat_moved(values: AnyArray, copies: int, rows: int) -> AnyArray:
     """Repeat each line of a matrix of row numbers, moved to the rows of each copy."""
-    return np.stack([repeated(line, copies, rows) for line in values])
+    return np.stack([repeat_with_step(line, copies, rows) for line in values])
 
 
-def at_rows(partitions: Partitions, rows: IntArray) -> Partitions:
+def take_rows(partitions: Partitions, rows: IntArray) -> Partitions:
     """Return partitions with the values of these rows.
 
     Row -1 stands for one without values that satisfies nothing. The caller sets `starts` and
@@ -267,14 +271,14 @@ def at_rows(partitions: Partitions, rows: IntArray) -> Partitions:
     return replace(partitions, **contiguous)
 
 
-def copies_of_frontier(frontier: Frontier | None, copies: int, rows: int) -> Frontier | None:
+def copy_frontier(frontier: Frontier | None, copies: int, rows: int) -> Frontier | None:
     """Return the frontier of copies, each of which has so many rows."""
     if frontier is None:
         return None
-    edge = repeated(frontier.edge, copies, rows)
+    edge = repeat_with_step(frontier.edge, copies, rows)
     return Frontier(
-        repeated(frontier.start, copies, rows),
-        repeated(frontier.until, copies, rows),
+        repeat_with_step(frontier.start, copies, rows),
+        repeat_with_step(frontier.until, copies, rows),
         np.where(np.tile(frontier.edge, copies) == NO_EDGE, NO_EDGE, edge),
         np.tile(frontier.number, copies),
         np.tile(frontier.steps, copies),
@@ -309,7 +313,7 @@ def can_follow_each_other(task: Task, partitions: Partitions) -> bool:
     )
 
 
-def gap_of(task: Task, partitions: Partitions) -> int:
+def find_gap(task: Task, partitions: Partitions) -> int:
     """Return a number of rows that no condition looks across."""
     contiguous = replace(
         task,
@@ -323,7 +327,7 @@ def gap_of(task: Task, partitions: Partitions) -> int:
     return max(lookaround.before, lookaround.after) + 1
 
 
-def one_after_another(task: Task, partitions: Partitions, gap: int, copies: int) -> Partitions:
+def join_in_one_partition(task: Task, partitions: Partitions, gap: int, copies: int) -> Partitions:
     """Return copies of all partitions in one partition.
 
     Each partition is followed by `gap` rows that satisfy nothing.
@@ -337,9 +341,9 @@ def one_after_another(task: Task, partitions: Partitions, gap: int, copies: int)
     if partitions.window_end is not None:
         ends = np.arange(len(rows)) + 1
         ends[targets] = partitions.window_end + gap_rows_before
-        ends = repeated(ends, copies, len(rows))
+        ends = repeat_with_step(ends, copies, len(rows))
     return replace(
-        at_rows(partitions, np.tile(rows, copies)),
+        take_rows(partitions, np.tile(rows, copies)),
         starts=np.array([0, len(rows) * copies], np.int64),
         window_end=ends,
     )

@@ -13,12 +13,12 @@ from pyspark.sql import DataFrame, Row
 KEY = "copy"
 
 
-def in_copies(rows: DataFrame, copies: int) -> DataFrame:
+def make_copies(rows: DataFrame, copies: int) -> DataFrame:
     """Return so many copies of the rows, each with another value in the column `copy`."""
     return rows.crossJoin(rows.sparkSession.range(copies).toDF(KEY))
 
 
-def of_each_copy(found: DataFrame, copies: int) -> list[Row]:
+def take_one_copy(found: DataFrame, copies: int) -> list[Row]:
     """Return the rows of one copy, and check that all copies have the same ones.
 
     Args:

@@ -31,9 +31,9 @@ from matchrec.search.partitions import Partitions
 from matchrec.search.task import Task
 from matchrec.spark.types import to_value_type
 from matchrec.worker.encode import encode_partitions
-from tests.cases.pattern_notation import NAMES, SCHEMA, Question, built
+from tests.cases.pattern_notation import NAMES, SCHEMA, Question, build_pattern
 from tests.generators.pattern_trees import Event
-from tests.references.pattern_conditions import value
+from tests.references.pattern_conditions import evaluate
 from tests.references.patterns import Skip
 from tests.tasks.linking import draft_query, link
 from tests.tasks.query_batches import Prepared, QueryBatch, Run
@@ -46,18 +46,20 @@ ROWS_A_BATCH = 1 << 20
 Streams = Mapping[str, Sequence[Event]]
 
 
-def drafted(question: Question) -> Draft:
+def draft_pattern(question: Question) -> Draft:
     """Draft the pattern of a question.
 
     Raises:
         MatchRecognizeError: the pattern is not valid.
     """
-    pattern = built(question.calls, matchrec.Pattern).after_match(after_match(question.strategy))
+    pattern = build_pattern(question.calls, matchrec.Pattern).after_match(
+        make_after_match(question.strategy)
+    )
     query = PatternQuery(pattern, ("t", "n"), KEYS, ("e",), timeouts=question.timeouts)
     return draft_query(lower_pattern(query)[0], COLUMNS, str)
 
 
-def after_match(skip: Skip) -> AfterMatch:
+def make_after_match(skip: Skip) -> AfterMatch:
     """Return matchrec's object for an after-match skip strategy."""
     if skip.to in ("first", "last"):
         strategy = getattr(AfterMatch, f"skip_to_{skip.to}")(skip.stage)
@@ -72,12 +74,12 @@ def after_match(skip: Skip) -> AfterMatch:
 # One question, without Spark
 
 
-def answers(
+def answer_question(
     question: Question, algorithms: Sequence[str] = ALGORITHMS, rows_a_batch: int = ROWS_A_BATCH
 ) -> dict[str, list[str]]:
     """Return for each algorithm the lines of a question, or one line with the error."""
     try:
-        linked, prepared = made_ready(question, algorithms)
+        linked, prepared = make_executables(question, algorithms)
     except MatchRecognizeError as error:
         return {algorithm: [f"error {error}"] for algorithm in algorithms}
     return {
@@ -86,7 +88,7 @@ def answers(
     }
 
 
-def made_ready(
+def make_executables(
     question: Question, algorithms: Sequence[str]
 ) -> tuple[dict[str, Executable], Prepared]:
     """Return the executable for each algorithm, and the columns that they need.
@@ -94,11 +96,11 @@ def made_ready(
     Raises:
         MatchRecognizeError: the pattern is not valid.
     """
-    draft = drafted(question)
+    draft = draft_pattern(question)
     streams = question.streams
     events = [{"q": 0, **event} for stream in streams.values() for event in stream]
     types = {
-        column: to_value_type(spark_type(computed(column, events).type))
+        column: to_value_type(find_spark_type(compute_column(column, events).type))
         for column in draft.columns()
     }
     linked = {algorithm: link(draft, types, algorithm, ansi=True) for algorithm in algorithms}
@@ -109,25 +111,27 @@ def made_ready(
     }
     starts = np.zeros(len(events), np.bool_)
     starts[np.cumsum([0, *map(len, streams.values())])[:-1]] = True
-    return linked, Prepared({column: computed(column, events) for column in columns}, {}, starts)
+    return linked, Prepared(
+        {column: compute_column(column, events) for column in columns}, {}, starts
+    )
 
 
-def searchable(question: Question) -> tuple[Task, Partitions]:
+def make_search(question: Question) -> tuple[Task, Partitions]:
     """Return the task and the partitions of the search for a question."""
-    linked, prepared = made_ready(question, ("breadth_first",))
+    linked, prepared = make_executables(question, ("breadth_first",))
     (executable,) = linked.values()
     table = prepared.table(executable, None).combine_chunks()
     starts = np.append(np.flatnonzero(prepared.starts), table.num_rows)
     return executable.task, encode_partitions(executable, table, starts)
 
 
-def computed(column: RowColumn, events: Sequence[Event]) -> pa.Array:
+def compute_column(column: RowColumn, events: Sequence[Event]) -> pa.Array:
     """Compute a column over all events, as Spark would."""
     (text,) = column.pieces
     if text == "struct(`e`)":
         return pa.array([{"e": event["e"]} for event in events], pa.struct([("e", pa.string())]))
     tree = sqlglot.parse_one(text, read="spark")
-    values = [value(tree, event, {}) for event in events]
+    values = [evaluate(tree, event, {}) for event in events]
     if isinstance(tree, sql.Cast):
         return pa.array(values, pa.float64() if tree.is_type("double") else pa.int64())
     if isinstance(tree, sql.Add | sql.SafeAdd | sql.Literal) or text in (
@@ -141,7 +145,7 @@ def computed(column: RowColumn, events: Sequence[Event]) -> pa.Array:
     return pa.array(values, pa.string() if text == "`p`" else pa.bool_())
 
 
-def spark_type(arrow: pa.DataType) -> spark_types.DataType:
+def find_spark_type(arrow: pa.DataType) -> spark_types.DataType:
     """Return Spark's type for an Arrow type."""
     if pa.types.is_struct(arrow):
         return spark_types.StructType([spark_types.StructField("e", spark_types.StringType())])
@@ -173,7 +177,7 @@ class PatternBatch(QueryBatch):
         super().__init__(spark, TABLE, ())
         for number, question in enumerate(questions):
             with self.refusing(number):
-                self.drafts[number] = drafted(question)
+                self.drafts[number] = draft_pattern(question)
 
     def answers(self) -> dict[str, list[list[str]]]:
         """Return for each algorithm the lines of each question."""
@@ -222,15 +226,15 @@ def run(run: Run, streams: Streams) -> list[str]:
 def read_row(executable: Executable, row: dict[str, Any]) -> dict[str, Any]:
     """Return the values of an output row by the names of the result, from a row of the worker."""
     reads = {f"__r{index}": value for index, value in enumerate(row.values())}
-    return {output.name: projected(output, reads) for output in executable.outputs}
+    return {output.name: compute_result_column(output, reads) for output in executable.outputs}
 
 
-def projected(output: ResultColumn, row: dict[str, Any]) -> Any:
+def compute_result_column(output: ResultColumn, row: dict[str, Any]) -> Any:
     """Compute a column of the result: a value that was read, or a formula over such values."""
     if len(output.pieces) == 1 and isinstance(output.pieces[0], int):
         return row[f"__r{output.pieces[0]}"]
     text = "".join(f"__r{piece}" if isinstance(piece, int) else piece for piece in output.pieces)
-    return value(sqlglot.parse_one(text, read="spark"), row, {})
+    return evaluate(sqlglot.parse_one(text, read="spark"), row, {})
 
 
 def lines(rows: Sequence[dict[str, Any]]) -> list[str]:
@@ -238,12 +242,12 @@ def lines(rows: Sequence[dict[str, Any]]) -> list[str]:
     matches = sorted((r for r in rows if r["match_number"]), key=lambda r: r["match_number"])
     assert [row["match_number"] for row in matches] == list(range(1, len(matches) + 1))
     timed_out = (row for row in rows if row["match_number"] is None)
-    return [shown_row(row) for row in matches] + sorted(
-        f"{shown_row(row)} timed out {row['timed_out_at']}" for row in timed_out
+    return [show_row(row) for row in matches] + sorted(
+        f"{show_row(row)} timed out {row['timed_out_at']}" for row in timed_out
     )
 
 
-def shown_row(row: dict[str, Any]) -> str:
+def show_row(row: dict[str, Any]) -> str:
     """Write the events of a match: `a: a1, b: b1 b2`."""
     stages = ((name, value) for name, value in row.items() if isinstance(value, list) and value)
     return ", ".join(f"{name}: {' '.join(e['e'] for e in events)}" for name, events in stages)

@@ -52,7 +52,7 @@ from matchrec.worker.matching import Incoming, QueryWorker
 from tests.generators.queries import NAMES
 from tests.quick.scale import copies_of
 from tests.tasks.linking import draft_query, link
-from tests.tasks.many_keys import of_each_copy
+from tests.tasks.many_keys import take_one_copy
 
 ROWS_A_CALL = 256  # for copies, see `tests.tasks.copies`
 LARGE_RUNS = 4  # Spark computes the measures of copies for so many runs of a batch
@@ -64,7 +64,7 @@ Result = Texts | str
 """The output rows of a query, or the message of its error."""
 
 
-def fetched(frame: DataFrame) -> pa.Table:
+def fetch_rows(frame: DataFrame) -> pa.Table:
     """Return the rows of a DataFrame as a worker would get them."""
 
     def packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -79,7 +79,7 @@ def fetched(frame: DataFrame) -> pa.Table:
     return pa.concat_tables(pa.ipc.open_stream(row.packed).read_all() for row in rows)
 
 
-def handed_over(spark: SparkSession, table: pa.Table, schema: StructType) -> DataFrame:
+def hand_over(spark: SparkSession, table: pa.Table, schema: StructType) -> DataFrame:
     """Return a table as the DataFrame that Spark would get from workers."""
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, table.schema) as stream:
@@ -119,11 +119,13 @@ class Prepared:
         partition = np.cumsum(self.starts) - 1
         kept = np.isin(partition, np.arange(len(bits)) if partitions is None else partitions)
         if executable.relevant:
-            kept &= satisfying_one(executable, bits)
-        return marked(table.filter(pa.array(kept)), partition[kept])
+            kept &= find_relevant_rows(executable, bits)
+        return mark_partitions(table.filter(pa.array(kept)), partition[kept])
 
 
-def satisfying_one(executable: Executable, bits: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+def find_relevant_rows(
+    executable: Executable, bits: npt.NDArray[np.int64]
+) -> npt.NDArray[np.bool_]:
     """Return which rows are relevant: they satisfy one of the tests in `executable.relevant`.
 
     A test is that a condition holds, or that the condition of a loop does not hold.
@@ -138,7 +140,7 @@ def satisfying_one(executable: Executable, bits: npt.NDArray[np.int64]) -> npt.N
     return np.logical_or.reduce([tests[test] for test in executable.relevant])
 
 
-def marked(table: pa.Table, partition: npt.NDArray[np.int64]) -> pa.Table:
+def mark_partitions(table: pa.Table, partition: npt.NDArray[np.int64]) -> pa.Table:
     """Mark the first row of each partition again, after some rows have been left out."""
     bits = table.column("__bits0").to_numpy() & ~np.int64(1)
     bits |= np.diff(partition, prepend=-1) != 0
@@ -174,7 +176,7 @@ class QueryBatch:
         self.refused: dict[str, str] = {}
         for query in queries:
             with self.refusing(query):
-                self.drafts[query] = drafted(plan_of(query), names, scope=scope)
+                self.drafts[query] = draft_plan(plan_of(query), names, scope=scope)
 
     @contextmanager
     def refusing(self, query: str) -> Iterator[None]:
@@ -207,7 +209,7 @@ class QueryBatch:
         read = (c for e in executables for c in (*e.crossing.columns, *e.conditions))
         columns = tuple(dict.fromkeys((*read, *others)))
         frame = self.columns(columns)
-        table = fetched(frame).combine_chunks()
+        table = fetch_rows(frame).combine_chunks()
         arrays = [table.column(f"__c{i}").combine_chunks() for i in range(len(columns))]
         return Prepared(
             dict(zip(columns, arrays, strict=True)),
@@ -223,7 +225,7 @@ class QueryBatch:
         projected = Projected(self.spark)
         numbers: list[int | str] = []  # the number of the run in `projected`, or its error
         for run in runs:
-            batches = batches_or_error(run)
+            batches = run_worker(run)
             numbers.append(batches if isinstance(batches, str) else projected.add(run, batches))
         texts = projected.texts()
         results = [texts[number] if isinstance(number, int) else number for number in numbers]
@@ -240,7 +242,7 @@ class QueryBatch:
             projected.add(run, run.of_copies(run.copies))
         expected = Counter((number, row) for number, (_, rows) in enumerate(chosen) for row in rows)
         if projected.tables:
-            found = of_each_copy(projected.to_df(), chosen[0][0].copies)
+            found = take_one_copy(projected.to_df(), chosen[0][0].copies)
             assert Counter((row.run, tuple(row.texts)) for row in found) == expected
 
 
@@ -252,7 +254,7 @@ def plan_of(query: str) -> MatchPlan:
     )
 
 
-def drafted(
+def draft_plan(
     plan: MatchPlan,
     names: Sequence[str] = NAMES,
     type_of_order: Callable[[str], OrderType] | None = None,
@@ -312,7 +314,7 @@ class Run:
         return [StructField(f"__r{first + i}", f.dataType) for i, f in enumerate(fields)]
 
 
-def batches_or_error(run: Run) -> list[pa.RecordBatch] | str:
+def run_worker(run: Run) -> list[pa.RecordBatch] | str:
     """Return the output of the worker, or the message of its error."""
     try:
         return run.batches()
@@ -329,11 +331,11 @@ def check_copies(
         if pa.Table.from_batches(output_of_copies).equals(expected):
             return
     # Counting is slower, but the rows may be in another order, or contain NaN.
-    counts = {row: count * copies for row, count in counted(output).items()}
-    assert counted(output_of_copies) == counts, "copies differ"
+    counts = {row: count * copies for row, count in count_rows(output).items()}
+    assert count_rows(output_of_copies) == counts, "copies differ"
 
 
-def counted(batches: Sequence[pa.RecordBatch]) -> Counter[str]:
+def count_rows(batches: Sequence[pa.RecordBatch]) -> Counter[str]:
     """Count each row, as text: there NaN equals NaN."""
     return Counter(str(row) for batch in batches for row in batch.to_pylist())
 
@@ -353,7 +355,7 @@ class Placed:
         rows = side_by_side.where(f"run = {self.number}").selectExpr(*names)
         matched = aggregate_matches(make_runner(spark), rows, self.executable, "")
         return matched.selectExpr(
-            f"{self.number} AS run", f"{texts_of(self.executable, 0)} AS texts"
+            f"{self.number} AS run", f"{write_texts(self.executable, 0)} AS texts"
         )
 
 
@@ -395,18 +397,20 @@ class Projected:
         """Return the output rows of all runs: the number of the run, and the values as texts."""
         schema = StructType([*self.fields, StructField("run", IntegerType())])
         table = pa.concat_tables(self.tables, promote_options="default").select(schema.names)
-        side_by_side = handed_over(self.spark, table, schema).localCheckpoint()
+        side_by_side = hand_over(self.spark, table, schema).localCheckpoint()
         with_aggregates = (run for run in self.placed if run.executable.aggregates)
         frames = [run.grouped(self.spark, side_by_side) for run in with_aggregates]
         plain = [run for run in self.placed if not run.executable.aggregates]
-        cases = "".join(f" WHEN {p.number} THEN {texts_of(p.executable, p.first)}" for p in plain)
+        cases = "".join(
+            f" WHEN {p.number} THEN {write_texts(p.executable, p.first)}" for p in plain
+        )
         if plain:
             rows = side_by_side.where(f"run IN ({', '.join(str(p.number) for p in plain)})")
             frames.append(rows.selectExpr("run", f"CASE run{cases} END AS texts"))
         return reduce(DataFrame.unionAll, frames)
 
 
-def texts_of(executable: Executable, first: int) -> str:
+def write_texts(executable: Executable, first: int) -> str:
     """Return SQL for an array with the values of an output row as texts.
 
     Args:

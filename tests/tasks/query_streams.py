@@ -72,7 +72,7 @@ class StreamRun(Run):
         while waiting:
             new = [take_one(random, waiting) for _ in range(random.choice((0, 1, 1, 2, 3)))]
             piece = [one for one in new if one is not None]
-            late = np.flatnonzero(seconds * 1000 <= passed(group)).tolist()
+            late = np.flatnonzero(seconds * 1000 <= find_passed_watermark(group)).tolist()
             piece += random.sample(late, random.choice((0, 0, min(2, len(late)))))
             yield from self.call(bucket, rows.take(pa.array(piece, pa.int64())), group)
             latest = min((int(seconds[one]) for one in waiting), default=int(seconds.max()))
@@ -81,7 +81,7 @@ class StreamRun(Run):
             yield from self.ring(bucket, rows, group)
         group.watermark = int(seconds.max()) + A_DAY
         yield from self.ring(bucket, rows, group)
-        self.decided.update(decided_of(bucket.one, rows, group))
+        self.decided.update(count_decided(bucket.one, rows, group))
 
     def ring(self, bucket: Copied, rows: pa.Table, group: Group) -> Iterator[pa.RecordBatch]:
         """Call as Spark does when a timer is due, as often as one is."""
@@ -112,7 +112,7 @@ class Copied:
         yield from self.one.batch(pa.concat_tables(copies).to_batches(), group)
 
 
-def decided_of(bucket: Bucket, rows: pa.Table, group: Group) -> dict[int, int]:
+def count_decided(bucket: Bucket, rows: pa.Table, group: Group) -> dict[int, int]:
     """Return how many starting rows are decided, by the number of their partition."""
     found = dict(Counter(rows.column(KEY).to_pylist()))
     if not group.exists:
@@ -131,7 +131,7 @@ def take_one(random: Random, waiting: list[int]) -> int | None:
     return waiting.pop(random.randrange(min(4, len(waiting)))) if waiting else None
 
 
-def passed(group: Group) -> float:
+def find_passed_watermark(group: Group) -> float:
     """Return the watermark, in microseconds, up to which a bucket has put its rows in order."""
     found = group.memory.passed if group.exists else None
     return -math.inf if found is None else found

@@ -27,8 +27,8 @@ from tests.references.event_selection import (
     list_ways,
 )
 from tests.references.matcher import Failure, Value
-from tests.tasks.compiled import compiled
-from tests.tasks.contiguous import Rows, kind_of, search, words
+from tests.tasks.compiled import compile_for_output
+from tests.tasks.contiguous import Rows, name_failure, search, words
 
 STRICT = EventSelection.STRICT_CONTIGUITY
 NEXT = EventSelection.SKIP_TILL_NEXT_MATCH
@@ -91,7 +91,7 @@ def task(query: SelectionQuery) -> Task:
     if query.closing is not None:
         conditions[-1] = Condition(None, query.closing)
     return Task(
-        compiled(query.pattern, names, query.selection, query.output),
+        compile_for_output(query.pattern, names, query.selection, query.output),
         tuple(conditions),
         {name: ids(name) for name in query.members},
         query.after_match,
@@ -121,7 +121,7 @@ def run_task(algorithm: SearchAlgorithm, task: Task, rows: WindowedRows) -> Outc
         chunks = list(search(algorithm, task, partitions))
     except RunFailure as failure:
         partition = int(np.searchsorted(partitions.starts, failure.row, side="right")) - 1
-        return kind_of(failure), partition, failure.row
+        return name_failure(failure), partition, failure.row
     return [match for chunk in chunks for match in _listed(chunk, task.variables)]
 
 
@@ -161,13 +161,13 @@ def query(
     return SelectionQuery(parse_row_pattern(text), selection, output)
 
 
-def texts(outcome: Outcome) -> list[str]:
+def write_matches(outcome: Outcome) -> list[str]:
     """Return the matches of one partition as texts: "A0 B2" maps row 0 to A and row 2 to B."""
     assert isinstance(outcome, list), outcome
     return [" ".join(f"{variable}{row}" for row, variable in mapped) for *_, mapped in outcome]
 
 
-def plain_rows(text: str, *window_end: int) -> WindowedRows:
+def make_rows(text: str, *window_end: int) -> WindowedRows:
     """Return the rows of one partition; without `window_end` there are no windows."""
     return WindowedRows(words(text), (window_end,) if window_end else None)
 

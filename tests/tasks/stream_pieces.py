@@ -102,7 +102,7 @@ class Keys:
         keys = len(self.by_key)
         bucket = np.array([random.randrange(3) for _ in range(keys)])[self.number]
         later = np.array([random.choice((0, 0, 4000)) for _ in range(keys)])[self.number]
-        come = np.array(times(self.frame)) + later
+        come = np.array(read_times(self.frame)) + later
         for one in np.unique(bucket):
             events = np.flatnonzero(bucket == one)
             events = events[np.argsort(come[events], kind="stable")]
@@ -126,8 +126,8 @@ class Keys:
         copies = copies_of(len(frame))
         texts = [self.bucket.arriving.schema.field(key).type == pa.string() for key in self.keys]
         if texts and all(texts):
-            many = Counter(map(unmarked, self.of_copies(copies, frame, pieces, Group())))
-            assert many == {row: n * copies for row, n in Counter(map(unmarked, found)).items()}
+            many = Counter(map(remove_marks, self.of_copies(copies, frame, pieces, Group())))
+            assert many == {row: n * copies for row, n in Counter(map(remove_marks, found)).items()}
         yield from found
 
     @property
@@ -154,7 +154,7 @@ class Keys:
         events = piece.reset_index(drop=True)
         if copies > 1:
             new = (
-                marked_copies(self.bucket.arriving.encoding.batch(events), self.keys, copies)
+                mark_copies(self.bucket.arriving.encoding.batch(events), self.keys, copies)
                 if len(piece)
                 else []
             )
@@ -167,7 +167,7 @@ class Keys:
                     yield from reader.read_all().to_pylist()
 
 
-def marked_copies(events: pa.RecordBatch, keys: Sequence[str], copies: int) -> list[pa.RecordBatch]:
+def mark_copies(events: pa.RecordBatch, keys: Sequence[str], copies: int) -> list[pa.RecordBatch]:
     """Return so many copies of events, with marks in their keys that tell the copies apart."""
 
     def copy(mark: str) -> pa.RecordBatch:
@@ -180,7 +180,7 @@ def marked_copies(events: pa.RecordBatch, keys: Sequence[str], copies: int) -> l
     return [copy(f"{MARK}{number}") for number in range(copies)]
 
 
-def unmarked(row: dict[str, Any]) -> str:
+def remove_marks(row: dict[str, Any]) -> str:
     """Return a row as text, without the marks in keys, and with one kind of quotes.
 
     The messages in rows name keys, too.
@@ -189,7 +189,7 @@ def unmarked(row: dict[str, Any]) -> str:
     return re.sub(f"{MARK}[0-9]+", "", text)
 
 
-def bucket_of(crossed: SentEvents, worker: Any, schema: StructType) -> Any:
+def build_bucket(crossed: SentEvents, worker: Any, schema: StructType) -> Any:
     """Return the bucket of a worker, which matches the events that it gets."""
     sends = to_arrow_schema(build_sent_schema(schema))
     return replace(make_bucket(worker(sends), crossed.arriving), query=QUERY)
@@ -211,7 +211,7 @@ def build_over_stream(
 
     def keep(crossed: SentEvents, worker: Any, schema: Any, *_: object) -> DataFrame:
         """Keep what `SentEvents.run` would start, and return an empty result."""
-        kept.append((crossed, bucket_of(crossed, worker, schema)))
+        kept.append((crossed, build_bucket(crossed, worker, schema)))
         return events.sparkSession.createDataFrame([], schema)
 
     with (
@@ -256,6 +256,6 @@ class StreamedRules(Keys):
         return RuleMatches(replace(self.found._built, rows=rows))
 
 
-def times(frame: pd.DataFrame) -> list[int]:
+def read_times(frame: pd.DataFrame) -> list[int]:
     """Return the time of each event, in milliseconds."""
     return [int(one) // 1000 for one in frame[wire.MICROSECONDS]]

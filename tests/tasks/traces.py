@@ -18,7 +18,7 @@ from matchrec.search.partitions import Partitions
 from matchrec.search.strategies import ALGORITHMS
 from matchrec.search.task import Task
 from tests.quick.scale import FULL, copies_of
-from tests.tasks.copies import copies_beside
+from tests.tasks.copies import copy_beside
 
 
 def check_traces(task: Task, partitions: Partitions) -> None:
@@ -34,16 +34,16 @@ def check_traces(task: Task, partitions: Partitions) -> None:
         if algorithm.find_obstacle(task) is None
     ]
     count = len(partitions.starts) - 1
-    copies = copies_beside(partitions, copies_of(partitions.rows))
+    copies = copy_beside(partitions, copies_of(partitions.rows))
     for strategy in strategies if FULL else strategies[:1]:
         with suppress(RunFailure):
             for traced in (partitions, copies):
                 matches = find_search_matches(strategy, task, traced)
                 last_partitions = range(len(traced.starts) - 1)[-count:]
-                attempts(task, traced, matches, last_partitions)
+                trace_attempts(task, traced, matches, last_partitions)
 
 
-def attempts(
+def trace_attempts(
     task: Task, partitions: Partitions, matches: tuple[SearchMatch, ...], numbers: Iterable[int]
 ) -> list[Attempt]:
     """Return the attempts from all starting rows of some partitions, compared with the matches."""

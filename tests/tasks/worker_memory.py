@@ -58,7 +58,7 @@ TESTS: dict[str, Callable[[IntArray], BoolArray]] = {
 }
 
 
-def executable(kind: str) -> Executable:
+def compile_kind(kind: str) -> Executable:
     """Return the executable of a kind of query."""
     plan = lower_clause(parse_clause(f"{PARTITIONED} {KINDS[kind]}"))
     drafted = draft_query(plan, InputColumns(("k", "t", "x", "w")), str, scope=RowScope.WORKER)
@@ -69,7 +69,7 @@ def executable(kind: str) -> Executable:
     return replace(linked, needed=())  # so that rows of which no match comes are searched, too
 
 
-def columns(rows: range, keys: int, width: int) -> dict[str, pa.Array]:
+def make_columns(rows: range, keys: int, width: int) -> dict[str, pa.Array]:
     """Return the columns of some rows, by their SQL text."""
     random = np.random.default_rng(rows.start)
     x = random.integers(0, 1000, len(rows))
@@ -83,12 +83,12 @@ def columns(rows: range, keys: int, width: int) -> dict[str, pa.Array]:
     }
 
 
-def batches(asked: Executable, rows: int, keys: int, width: int) -> Iterator[pa.RecordBatch]:
+def make_batches(asked: Executable, rows: int, keys: int, width: int) -> Iterator[pa.RecordBatch]:
     """Yield rows as they cross, in the order of `t`. width: bytes of a text."""
     texts = [show_column(column) for column in asked.crossing.columns]
     names = [f"__c{place}" for place in range(len(texts))]
     for begin in range(0, rows, ROWS_A_BATCH):
-        known = columns(range(begin, min(begin + ROWS_A_BATCH, rows)), keys, width)
+        known = make_columns(range(begin, min(begin + ROWS_A_BATCH, rows)), keys, width)
         bits = np.zeros(len(known["`x`"]), np.int64)
         for bit, condition in enumerate(asked.conditions, 1):
             holds = TESTS[show_column(condition)](known["`x`"].to_numpy())
@@ -97,17 +97,17 @@ def batches(asked: Executable, rows: int, keys: int, width: int) -> Iterator[pa.
         yield pa.RecordBatch.from_arrays(arrays, [*names, "__bits0"])
 
 
-def found(asked: Executable, rows: int, keys: int, width: int) -> Iterator[pa.RecordBatch]:
+def run_worker(asked: Executable, rows: int, keys: int, width: int) -> Iterator[pa.RecordBatch]:
     """Return the batches that come out."""
     names = [show_column(column) for column in asked.crossing.columns]
     key, order = (f"__c{names.index(name)}" for name in ("`k`", "`t`"))
     sorting = Sorting((key,), (SortColumn(order, descending=False, nulls_first=True),))
-    return QueryWorker(asked, Incoming(sorting)).run(batches(asked, rows, keys, width))
+    return QueryWorker(asked, Incoming(sorting)).run(make_batches(asked, rows, keys, width))
 
 
 def run(asked: Executable, rows: int, keys: int, width: int) -> int:
     """Return how many rows come out."""
-    return sum(batch.num_rows for batch in found(asked, rows, keys, width))
+    return sum(batch.num_rows for batch in run_worker(asked, rows, keys, width))
 
 
 def main() -> None:
@@ -115,13 +115,13 @@ def main() -> None:
     more, *asked = sys.argv[1:]
     cases = [(kind, *map(int, sizes)) for kind, *sizes in zip(*[iter(asked)] * 4, strict=True)]
     for kind, _, _, _ in cases:
-        run(executable(kind), 100, 3, 1)
+        run(compile_kind(kind), 100, 3, 1)
     before = read_sizes(PROC / "self" / "status")
     if int(more):
         most = before["VmSize"] + (int(more) << 20)
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
     for kind, rows, keys, width in cases:
-        came_out = run(executable(kind), rows, keys, width)
+        came_out = run(compile_kind(kind), rows, keys, width)
         peak = read_sizes(PROC / "self" / "status")["VmHWM"]
         print(came_out, before["VmHWM"], peak)
 

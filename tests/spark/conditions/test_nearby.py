@@ -35,7 +35,7 @@ from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import SEED, examples
 from tests.spark.conditions.rows import create_rows
 from tests.tasks.linking import draft_query, link
-from tests.tasks.query_batches import Prepared, fetched
+from tests.tasks.query_batches import Prepared, fetch_rows
 
 CONDITIONS = examples(160)
 BATCH = 160
@@ -183,7 +183,7 @@ def test_the_worker_computes_what_sparks_window_does(spark: SparkSession, batch:
         crossing = (c for one in executables.values() for c in one.crossing.columns)
         columns |= dict.fromkeys(crossing)
         frame = prepare(spark, plain, columns)
-        table = fetched(frame).combine_chunks()
+        table = fetch_rows(frame).combine_chunks()
     arrays = [table.column(f"__c{i}").combine_chunks() for i in range(len(columns))]
     starts = table.column("__bits0").to_numpy() == 1
     prepared = Prepared(dict(zip(columns, arrays, strict=True)), {}, starts)

@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession
 
 import matchrec
 from tests.cases.case_file import CaseFile, QueryRecord, read_case_file
-from tests.cases.test_queries import register_tables, text_of
+from tests.cases.test_queries import register_tables, write_value
 
 EXAMPLES = Path(__file__).parent / "examples"
 RULES = "Rules"
@@ -78,7 +78,7 @@ def make_tables(spark: SparkSession, product: str) -> None:
 
 def shown(value: Any) -> str | None:
     """Return a value as a case file writes it; a float with the ten digits that products print."""
-    return f"{value:.10g}" if isinstance(value, float) else text_of(value)
+    return f"{value:.10g}" if isinstance(value, float) else write_value(value)
 
 
 def answer(spark: SparkSession, query: str, dialect: str) -> list[str]:

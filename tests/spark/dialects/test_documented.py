@@ -12,7 +12,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 import matchrec
-from tests.cases.test_queries import table
+from tests.cases.test_queries import write_table
 from tests.spark.dialects.documented import (
     RULES,
     Example,
@@ -48,7 +48,7 @@ def test_example(spark: SparkSession, example: Example) -> None:
     rows = [tuple(map(shown, row)) for row in frame.collect()]
     assert [name.upper() for name in frame.columns] == [name.upper() for name in record.columns]
     if Counter(rows) != Counter(record.rows):
-        assert table(record.columns, rows) == table(record.columns, list(record.rows))
+        assert write_table(record.columns, rows) == write_table(record.columns, list(record.rows))
 
 
 def test_each_example_has_a_page_and_a_title_of_its_own() -> None:

@@ -1,7 +1,7 @@
 import pytest
 
 from matchrec.syntax.row_pattern import parse_row_pattern
-from tests.tasks.compiled import compiled
+from tests.tasks.compiled import compile_for_output
 
 
 @pytest.mark.parametrize(
@@ -19,4 +19,4 @@ from tests.tasks.compiled import compiled
     ],
 )
 def test_loops_with_two_ways_of_one_length(text: str, expected: bool) -> None:
-    assert compiled(parse_row_pattern(text)).is_exponentially_ambiguous is expected
+    assert compile_for_output(parse_row_pattern(text)).is_exponentially_ambiguous is expected

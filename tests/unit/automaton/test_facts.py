@@ -11,7 +11,7 @@ from tests.tasks import compiled
 
 
 def folded(text: str) -> Folded:
-    return compiled.folded(parse_row_pattern(text))
+    return compiled.list_folded_choices(parse_row_pattern(text))
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def folded(text: str) -> Folded:
     ],
 )
 def test_facts(text: str, most: int | None, deterministic: bool) -> None:
-    pattern = compiled.compiled(parse_row_pattern(text))
+    pattern = compiled.compile_for_output(parse_row_pattern(text))
     assert pattern.longest == most
     assert pattern.is_deterministic is deterministic
 

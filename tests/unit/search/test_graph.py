@@ -35,7 +35,7 @@ class Pointer:
 
 
 def graph(
-    query: SelectionQuery, rows: WindowedRows, capacity: Capacity = ROOM
+    query: SelectionQuery, rows: WindowedRows, capacity: Capacity = CAPACITY
 ) -> list[list[Pointer]]:
     """Return the pointers of each partition; rows are numbered over all partitions."""
     asked = task(replace(query, output=MatchOutput.GRAPH))

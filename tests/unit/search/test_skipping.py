@@ -13,7 +13,7 @@ from matchrec.search.strategies import ALGORITHMS, SearchAlgorithm
 from matchrec.search.task import Capacity
 from tests.cases.pattern_notation import Question
 from tests.tasks.contiguous import search
-from tests.tasks.patterns import searchable
+from tests.tasks.patterns import make_search
 
 ROWS = 2000
 WORDS = tuple(f"{letter}@{time}" for time, letter in enumerate("aabc" * (ROWS // 4), 1))
@@ -24,7 +24,7 @@ WORDS = tuple(f"{letter}@{time}" for time, letter in enumerate("aabc" * (ROWS //
 def test_little_is_held(skip: str) -> None:
     """Where a window bounds runs, it bounds what waits for them."""
     calls = "begin(a).one_or_more().allow_combinations().followed_by_any(b).within(9)"
-    task, partitions = searchable(Question(calls, skip, timeouts=False, words=WORDS))
+    task, partitions = make_search(Question(calls, skip, timeouts=False, words=WORDS))
     capacity = Capacity(matches=10)
     arrays = prepare_input(task, partitions)
     search = RunsSearch(task, arrays, capacity, None)
@@ -41,7 +41,7 @@ def test_runs_that_a_match_leaves_no_room_for_are_let_go(monkeypatch: pytest.Mon
     calls = 'begin(a).followed_by_any("b").where("is_b AND x IS NULL AND last(a.x) IS NULL")'
     reads = {}
     for skip in ("", "past last event"):
-        task, partitions = searchable(Question(calls, skip, timeouts=False, words=WORDS))
+        task, partitions = make_search(Question(calls, skip, timeouts=False, words=WORDS))
         counters = np.zeros(layout.COUNTERS, np.int64)
         for _ in search(SearchAlgorithm("breadth_first"), task, partitions, counters):
             pass
@@ -54,7 +54,7 @@ def test_partitions_come_out_one_after_the_other(algorithm: str) -> None:
     """Of each the match, then the run that timed out."""
     words = tuple(f"{event}/{key}" for key in "pq" for event in ("a@1", "b@2", "a@3"))
     calls = "begin(a).next(b).within(5)"
-    task, partitions = searchable(Question(calls, "past last event", timeouts=True, words=words))
+    task, partitions = make_search(Question(calls, "past last event", timeouts=True, words=words))
     chunks = ALGORITHMS[algorithm].choose(task).search(task, partitions)
     found = [np.stack([chunk.partition, chunk.number, chunk.start], axis=1) for chunk in chunks]
     assert np.concatenate(found).tolist() == [[0, 1, 0], [0, -1, 2], [1, 1, 3], [1, -1, 5]]

@@ -16,7 +16,7 @@ from matchrec import memory
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.spark.sail.server import ARROWS_POOL
 from matchrec.worker import batches, gather
-from tests.tasks.worker_memory import KINDS, executable, found
+from tests.tasks.worker_memory import KINDS, compile_kind, run_worker
 
 ROOT = Path(__file__).parents[3]
 MORE = 400  # mebibytes: five times a budget of 80, which the rows of the first cases exceed
@@ -52,11 +52,11 @@ def test_a_worker_keeps_to_its_room() -> None:
 def test_small_calls_and_batches_hold_the_same_rows(
     monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    whole = [*found(executable(kind), *FEW)]
+    whole = [*run_worker(compile_kind(kind), *FEW)]
     monkeypatch.setattr(batches, "BYTES_PER_SEARCH", 4_000)
-    in_calls = [*found(executable(kind), *FEW)]
+    in_calls = [*run_worker(compile_kind(kind), *FEW)]
     monkeypatch.setattr(gather, "BYTES_A_BATCH", 2_000)
-    divided = [*found(executable(kind), *FEW)]
+    divided = [*run_worker(compile_kind(kind), *FEW)]
     if whole:
         assert pa.Table.from_batches(in_calls).equals(pa.Table.from_batches(whole))
         assert pa.Table.from_batches(divided).equals(pa.Table.from_batches(whole))
@@ -69,7 +69,7 @@ def test_what_finds_no_room_says_so(monkeypatch: pytest.MonkeyPatch, kind: str) 
     monkeypatch.setattr(memory, "find_room", lambda: 50_000)
     monkeypatch.setattr(batches, "BYTES_PER_SEARCH", 4_000)
     with pytest.raises(MatchRecognizeRunError, match=BEYOND[kind]) as caught:
-        list(found(executable(kind), 600 if kind in MANY_RUNS else 5_000, 1, 0))
+        list(run_worker(compile_kind(kind), 600 if kind in MANY_RUNS else 5_000, 1, 0))
     assert caught.value.partition == {"k": 0}
     assert (kind in MANY_RUNS) == ("`matchrec run --aggregate`" in str(caught.value))
     assert "spark.executor.memoryOverhead" in str(caught.value)
@@ -79,7 +79,7 @@ def test_a_row_that_is_too_large_says_so(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(gather, "BYTES_A_BATCH", 100)
     monkeypatch.setattr(gather, "MOST_BYTES_OF_ROW", 100)
     with pytest.raises(MatchRecognizeRunError, match="a row of the result would take"):
-        list(found(executable("arrays"), *FEW))
+        list(run_worker(compile_kind("arrays"), *FEW))
 
 
 def test_rows_that_are_too_large_together_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,10 +87,10 @@ def test_rows_that_are_too_large_together_say_so(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(gather, "BYTES_A_BATCH", 100)
     monkeypatch.setattr(gather, "SAIL_COPIES", 1 << 40)
     monkeypatch.setattr(gather, "makes_queries", Event())
-    assert list(found(executable("arrays"), *FEW))
+    assert list(run_worker(compile_kind("arrays"), *FEW))
     gather.makes_queries.set()
     with pytest.raises(MatchRecognizeRunError, match="all rows of a match to each of its rows"):
-        list(found(executable("arrays"), *FEW))
+        list(run_worker(compile_kind("arrays"), *FEW))
 
 
 def test_what_is_left_is_the_least_of_all_limits(

@@ -20,9 +20,9 @@ from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.cases.pattern_notation import Question
 from tests.quick.scale import examples
 from tests.references.matcher import find_all
-from tests.tasks.compiled import folded
+from tests.tasks.compiled import list_folded_choices
 from tests.tasks.linking import draft_query
-from tests.tasks.patterns import drafted as drafted_pattern
+from tests.tasks.patterns import draft_pattern
 
 FILLERS = frozenset("XY")
 
@@ -30,7 +30,8 @@ FILLERS = frozenset("XY")
 def fillers_take_any_row(pattern: RowPattern) -> bool:
     names = list_variable_names(pattern)
     return can_always_take_row(
-        folded(pattern), frozenset(i for i, name in enumerate(names) if name in FILLERS)
+        list_folded_choices(pattern),
+        frozenset(i for i, name in enumerate(names) if name in FILLERS),
     )
 
 
@@ -123,7 +124,7 @@ def test_matches_are_the_same_without_what_loops_with_conditions_take(
     text: str, last: str, rows: list[str], past_last: bool
 ) -> None:
     pattern = parse_row_pattern(f"{text} {last}")
-    names, compiled = list_variable_names(pattern), folded(pattern)
+    names, compiled = list_variable_names(pattern), list_folded_choices(pattern)
     loops = {names[variable] for variable in find_loop_variables(compiled)}
     if not can_always_take_row(compiled, frozenset(map(names.index, loops))):
         return
@@ -139,7 +140,8 @@ def test_loops_that_leave_a_run_where_it_was() -> None:
         pattern = parse_row_pattern(text)
         names = list_variable_names(pattern)
         return " ".join(
-            names[variable] for variable in sorted(find_loop_variables(folded(pattern)))
+            names[variable]
+            for variable in sorted(find_loop_variables(list_folded_choices(pattern)))
         )
 
     assert staying("A X*? B Y* C") == "X Y"
@@ -206,7 +208,7 @@ def test_a_loop_that_reads_another_row_leaves_none_out(scope: RowScope) -> None:
 
 def left_out_of_stages(calls: str, skip: str = "", *, timeouts: bool = False) -> str:
     """Return the conditions of which a row must satisfy one."""
-    found = drafted_pattern(Question(calls, skip, timeouts, ())).relevant
+    found = draft_pattern(Question(calls, skip, timeouts, ())).relevant
     return " ".join(sorted(show_column(one) for one in found))
 
 

@@ -34,7 +34,7 @@ from matchrec.conditions.evaluate.kernels.functions import compute_arithmetic
 from matchrec.conditions.run_condition import Comparison
 from matchrec.jit.callbacks import make_pointer
 from matchrec.jit.decorators import kernel
-from tests.references.matcher import rounded_quotient
+from tests.references.matcher import divide_rounded
 
 Answered = tuple[int, int]
 LEAST, MOST = -(2**63), 2**63 - 1
@@ -96,7 +96,7 @@ def test_remainder_has_the_sign_of_the_left_side(left, right) -> None:
 @settings(deadline=None)
 @given(INTEGERS, INTEGERS.filter(bool), st.booleans())
 def test_quotients_are_rounded_half_away_from_zero(left, right, ansi) -> None:
-    value = rounded_quotient(left, right)
+    value = divide_rounded(left, right)
     expected = (value, VALUE)
     if value > MOST:  # the least number by -1
         expected = (0, OVERFLOW) if ansi else (LEAST, VALUE)

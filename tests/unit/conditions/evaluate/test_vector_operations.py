@@ -17,7 +17,7 @@ from matchrec.conditions.run_condition import (
     build_operation,
 )
 from matchrec.conditions.types import Kind
-from tests.references.matcher import rounded_quotient, wrapped
+from tests.references.matcher import divide_rounded, wrap_around
 
 LEAST, MOST = -(2**63), 2**63 - 1
 EDGES = st.sampled_from([LEAST, LEAST + 1, -1, 0, 1, 2, 2**31, 2**31 + 1, 2**32, 2**62, MOST])
@@ -39,14 +39,16 @@ def computed(
 @settings(deadline=None)
 @given(PAIRS, st.sampled_from([8, 16, 32, 64]))
 def test_results_wrap_at_their_width(pairs: list[tuple[int, int]], bits: int) -> None:
-    pairs = [(wrapped(left, bits), wrapped(right, bits)) for left, right in pairs]
+    pairs = [(wrap_around(left, bits), wrap_around(right, bits)) for left, right in pairs]
     exact = {
         ArithmeticOperator.ADD: [left + right for left, right in pairs],
         ArithmeticOperator.SUBTRACT: [left - right for left, right in pairs],
         ArithmeticOperator.MULTIPLY: [left * right for left, right in pairs],
     }
     for operator, values in exact.items():
-        expected = [(wrapped(value, bits), wrapped(value, bits) != value) for value in values]
+        expected = [
+            (wrap_around(value, bits), wrap_around(value, bits) != value) for value in values
+        ]
         assert computed(operator, pairs, bits) == expected
 
 
@@ -63,9 +65,11 @@ def test_remainder_has_the_sign_of_the_left_side(pairs: list[tuple[int, int]]) -
 @given(PAIRS)
 def test_quotients_are_rounded_half_away_from_zero(pairs: list[tuple[int, int]]) -> None:
     pairs = [(left, right or 1) for left, right in pairs]
-    expected = [rounded_quotient(left, right) for left, right in pairs]
+    expected = [divide_rounded(left, right) for left, right in pairs]
     found = computed(ArithmeticOperator.DIVIDE, pairs, 64)
-    assert found == [(wrapped(value, 64), wrapped(value, 64) != value) for value in expected]
+    assert found == [
+        (wrap_around(value, 64), wrap_around(value, 64) != value) for value in expected
+    ]
 
 
 def test_a_comparison_of_two_conditions_fails_in_the_one_that_asks() -> None:

@@ -18,8 +18,8 @@ from matchrec.explain.tracing.search import Attempt, Outcome, Tracer
 from matchrec.explain.tracing.trace import check_attempt, find_search_matches, find_starting_rows
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.search.strategies import ALGORITHMS
-from tests.cases.case_file import CaseFile, case_files
-from tests.cases.test_matches import after_match
+from tests.cases.case_file import CaseFile, list_case_files
+from tests.cases.test_matches import parse_after_match
 from tests.tasks.contiguous import Query, Rows, parse_row_pattern, query, words
 from tests.tasks.selection import query as selection_query
 from tests.tasks.selection import task
@@ -124,12 +124,12 @@ def test_another_answer_than_the_engines_is_an_error_of_ours() -> None:
 
 
 @pytest.mark.parametrize(
-    "file", [file for file in case_files() if file.matches], ids=lambda file: file.path.stem
+    "file", [file for file in list_case_files() if file.matches], ids=lambda file: file.path.stem
 )
 def test_traces_of_match_records(file: CaseFile) -> None:
     for record in file.matches:
         subsets = {name: frozenset(members) for name, members in record.subsets.items()}
-        asked = Query(parse_row_pattern(record.pattern), after_match(record.skip), subsets)
+        asked = Query(parse_row_pattern(record.pattern), parse_after_match(record.skip), subsets)
         rows = Rows((tuple(frozenset(row) for row in record.rows),))
         check_traces(asked.task(), rows.partitions(asked.variables))
 

@@ -16,7 +16,7 @@ from matchrec.syntax.row_pattern import parse_row_pattern
 from matchrec.worker import wire
 from matchrec.worker.sorting.sort import drop_matchless_partitions
 from matchrec.worker.wire import Sorting
-from tests.tasks.compiled import compiled
+from tests.tasks.compiled import compile_for_output
 
 PLAIN = Sorting(("k", "j"), ())
 
@@ -100,7 +100,7 @@ def test_random_rows_of_whole_partitions_stay() -> None:
     ],
 )
 def test_which_variables_a_match_needs(pattern: str, wanted: str) -> None:
-    folding = compiled(parse_row_pattern(pattern), ("A", "B", "C")).folding
+    folding = compile_for_output(parse_row_pattern(pattern), ("A", "B", "C")).folding
 
     def maps(choice: Choice, variable: int) -> bool:
         return choice.variable == variable

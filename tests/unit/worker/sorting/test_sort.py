@@ -18,7 +18,7 @@ from matchrec.worker.sorting import order as ordering
 from matchrec.worker.sorting import sort as spilling
 from matchrec.worker.sorting.sort import sort_batches
 from tests.quick.scale import copies_of, examples
-from tests.references.sorting import first_rows, sorted_rows
+from tests.references.sorting import mark_first_rows, sort_rows
 from tests.unit.worker.sorting.values import Rows, rows
 
 
@@ -36,10 +36,10 @@ def check(given_rows: Rows, found: list[pa.RecordBatch], most: int) -> None:
         assert found == []
         return
     before, after = pa.Table.from_batches(given_rows.batches), pa.Table.from_batches(found)
-    expected = sorted_rows(given_rows.keys, given_rows.order, given_rows.count)
+    expected = sort_rows(given_rows.keys, given_rows.order, given_rows.count)
     assert after.column("row").to_pylist() == expected
     check_columns(before, after)
-    marks = [6 + row for row in first_rows(given_rows.keys, expected)]
+    marks = [6 + row for row in mark_first_rows(given_rows.keys, expected)]
     assert after.column(wire.FIRST_BITS).to_pylist() == marks
 
 
@@ -98,10 +98,10 @@ def test_keys_come_together_by_a_hash(
     with patch.object(ordering, "compute_hashes", hashing), in_force(Shortcuts(hashed_rows=1)):
         found = pa.Table.from_batches(sort_batches(iter(many.batches), many.sorting, 1 << 18))
     check_columns(pa.Table.from_batches(many.batches), found)
-    expected = sorted_rows(many.keys, many.order, many.count)
+    expected = sort_rows(many.keys, many.order, many.count)
     marks = [one & 1 for one in found.column(wire.FIRST_BITS).to_pylist()]
     assert parted(found.column("row").to_pylist(), marks) == parted(
-        expected, first_rows(many.keys, expected)
+        expected, mark_first_rows(many.keys, expected)
     )
 
 

@@ -25,7 +25,7 @@ from matchrec.worker.sorting.ties import (
     identify_process,
 )
 from tests.quick.scale import copies_of, examples
-from tests.references.sorting import of_key, sorted_rows
+from tests.references.sorting import make_key, sort_rows
 from tests.unit.worker.sorting.values import Rows, rows
 
 
@@ -50,9 +50,9 @@ def watched(sorting: wire.Sorting) -> tuple[wire.Sorting, Heard]:
 
 def ties_of(given_rows: Rows) -> int:
     """Return by the reference how many rows equal the row before in keys and order."""
-    expected = sorted_rows(given_rows.keys, given_rows.order, given_rows.count)
+    expected = sort_rows(given_rows.keys, given_rows.order, given_rows.count)
     by = [*given_rows.keys, *given_rows.order]
-    values = [[of_key(one.values[row]) for one in by] for row in expected]
+    values = [[make_key(one.values[row]) for one in by] for row in expected]
     return sum(one == other for one, other in pairwise(values))
 
 
