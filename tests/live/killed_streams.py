@@ -35,7 +35,7 @@ from pyspark.sql import DataFrame
 import matchrec
 from matchrec import Pattern
 from tests.conftest import small_session
-from tests.spark.test_clauses_over_streams import LONGEST, PAIRS, RISES, query_of, totals
+from tests.spark.test_clauses_over_streams import LONGEST, PAIRS, RISES, build_query, totals
 from tests.spark.test_rule_sets_over_streams import RULES, query_of_rules
 from tests.spark.test_streaming import AND_NO_MORE, SCHEMA, Event, Feed, Query
 
@@ -123,11 +123,11 @@ SOON = (
     .within("4 seconds", "previous_to_current")
 )
 QUERIES: tuple[Query, ...] = (
-    *map(query_of, (RISES, PAIRS, LONGEST)),
+    *map(build_query, (RISES, PAIRS, LONGEST)),
     rules,
     changing,
     totals,
-    query_of(UNANSWERED),
+    build_query(UNANSWERED),
     silence,
     *map(detected, (AND_NO_MORE, STEPS, SOON)),
 )

@@ -38,7 +38,7 @@ from tests.properties.test_rule_sets import (
 )
 from tests.quick.scale import SEED, examples
 from tests.references.queries import compute_partition_rows
-from tests.spark.test_streaming import pieces_of
+from tests.spark.test_streaming import draw_pieces
 from tests.tasks.query_batches import hand_over
 from tests.tasks.stream_pieces import Group, StreamedRules, read_times
 
@@ -96,7 +96,7 @@ def come_out(streamed: StreamedRules, decided: Decided, random: Random) -> Itera
     for frame in streamed.buckets(random):
         near = [second + random.choice((0, 0, 700_000)) for second in read_times(frame)]
         events = frame.take(sorted(range(len(frame)), key=near.__getitem__))
-        pieces, group = pieces_of(read_times(events), random), Group()
+        pieces, group = draw_pieces(read_times(events), random), Group()
         rows = list(streamed.in_pieces(events.reset_index(drop=True), pieces, group))
         yield from pa.Table.from_pylist(rows, streamed.bucket.rules.schema).to_batches()
         decided.update(count_decided(streamed, group, frame))

@@ -63,7 +63,9 @@ def event(text: str, place: int) -> tuple[object, ...]:
     )
 
 
-def found(spark: SparkSession, cases: Sequence[Worked], read: Read) -> list[set[tuple[str, str]]]:
+def collect_matches(
+    spark: SparkSession, cases: Sequence[Worked], read: Read
+) -> list[set[tuple[str, str]]]:
     """Return the matches of each case, in one job. read: makes verbose rows of a frame and a query.
 
     A match that comes twice fails.
@@ -71,7 +73,7 @@ def found(spark: SparkSession, cases: Sequence[Worked], read: Read) -> list[set[
     rows = [row for number, case in enumerate(cases) for row in events(number, case)]
     frame = spark.createDataFrame(rows, SCHEMA).localCheckpoint()
     results = [
-        named(read(frame.where(f"query = {number}"), case.query), number)
+        name_events(read(frame.where(f"query = {number}"), case.query), number)
         for number, case in enumerate(cases)
     ]
     matches: list[set[tuple[str, str]]] = [set() for _ in cases]
@@ -82,14 +84,14 @@ def found(spark: SparkSession, cases: Sequence[Worked], read: Read) -> list[set[
     return matches
 
 
-def named(result: DataFrame, number: int) -> DataFrame:
+def name_events(result: DataFrame, number: int) -> DataFrame:
     """Verbose rows as a stream's number and the names of a match's events."""
     arrays = [name for name, kind in result.dtypes if kind.startswith("array")]
     names = ", ".join(f"`{array}`.name" for array in arrays)
     return result.selectExpr(f"{number} AS query", "stream", f"concat_ws(' ', {names}) AS match")
 
 
-def verbose(output: str) -> Read:
+def match_verbose(output: str) -> Read:
     """Return the matches with all their events."""
 
     def read(frame: DataFrame, query: str) -> DataFrame:
@@ -100,7 +102,7 @@ def verbose(output: str) -> Read:
     return read
 
 
-def unwound(frame: DataFrame, query: str) -> DataFrame:
+def match_graph(frame: DataFrame, query: str) -> DataFrame:
     """Return all matches, out of the graph."""
     graph = matchrec.match_sase(
         frame, query, order_by=["ts", "place"], partition_by="stream", output="graph"

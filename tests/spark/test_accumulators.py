@@ -116,7 +116,7 @@ def cases_of_groups() -> Iterator[Case]:
     yield Case("listagg", "y, X'00'")
 
 
-def value(source: random.Random, type_: str) -> Value:
+def draw_value(source: random.Random, type_: str) -> Value:
     """Return a random value; a few are frequent, so that there are equal ones."""
     if source.random() < 0.2:
         return None
@@ -142,7 +142,7 @@ def value(source: random.Random, type_: str) -> Value:
             return few
 
 
-def literal(type_: str, one: Value) -> str:
+def write_value(type_: str, one: Value) -> str:
     """Return a value as SQL."""
     if one is None:
         return f"CAST(NULL AS {type_})"
@@ -157,7 +157,7 @@ def literal(type_: str, one: Value) -> str:
     return f"CAST('{one}' AS {type_})"
 
 
-def held(type_: str, one: Value) -> Value:
+def convert_for_accumulator(type_: str, one: Value) -> Value:
     """Return a value of a column as an accumulator gets it."""
     if type_ == "interval day to second" and one is not None:
         return int(one * 1000001)
@@ -170,7 +170,7 @@ Rows = list[dict[str, Value]]
 def random_groups(source: random.Random) -> list[Rows]:
     return [
         [
-            {name: value(source, type_) for name, type_ in COLUMNS.items()}
+            {name: draw_value(source, type_) for name, type_ in COLUMNS.items()}
             for _ in range(source.randrange(1, 9))
         ]
         for _ in range(GROUPS)
@@ -184,7 +184,7 @@ def groups(spark: SparkSession) -> list[Rows]:
     rows = []
     for number, group in enumerate(found):
         for place, row in enumerate(group):
-            values = (f"{literal(COLUMNS[name], one)} AS {name}" for name, one in row.items())
+            values = (f"{write_value(COLUMNS[name], one)} AS {name}" for name, one in row.items())
             rows.append(f"SELECT {number} AS g, {place} AS t, {', '.join(values)}")
     fields = ", ".join(f"x.{name}" for name in ("g", "t", *COLUMNS))
     structs = ", ".join(f"struct({row.removeprefix('SELECT ')})" for row in rows)
@@ -194,7 +194,7 @@ def groups(spark: SparkSession) -> list[Rows]:
     return found
 
 
-def plain(type_: types.DataType, expression: str) -> str:
+def write_plain(type_: types.DataType, expression: str) -> str:
     """Return an aggregate as PySpark can hand it over."""
     if type_.simpleString() == "interval year to month":
         return f"12 * extract(YEAR FROM {expression}) + extract(MONTH FROM {expression})"
@@ -207,7 +207,7 @@ def plain(type_: types.DataType, expression: str) -> str:
     return expression
 
 
-def comparable(one: Value) -> object:
+def make_comparable(one: Value) -> object:
     """Return a value by its type and bits."""
     if isinstance(one, timedelta):
         return one // timedelta(microseconds=1)
@@ -216,11 +216,11 @@ def comparable(one: Value) -> object:
     if isinstance(one, bytearray):
         return bytes(one)
     if isinstance(one, list | tuple):
-        return [comparable(part) for part in one]
+        return [make_comparable(part) for part in one]
     return one
 
 
-def ours(
+def accumulate(
     case: Case, group: Rows, known: dict[str, types.DataType], *, weighs_both: bool
 ) -> tuple[str, list[Value]]:
     """Return the type of an aggregate, and its value after each row of the group.
@@ -243,7 +243,7 @@ def ours(
 
 def argument(term: str, row: dict[str, Value]) -> Value:
     if term in row:
-        return held(COLUMNS[term], row[term])
+        return convert_for_accumulator(COLUMNS[term], row[term])
     if term == "abs(i)":
         return None if row["i"] is None else abs(row["i"])
     literals = {"TRUE": True, "NULL": None, "X'00'": b"\0"}
@@ -263,22 +263,26 @@ def check(
     known = {one.name: one.dataType for one in spark.sql(f"SELECT {items} FROM aggregated").schema}
     named = ", ".join(f"{case.sql}{over} AS a{i}" for i, case in enumerate(chosen))
     schema = spark.sql(query.format(named)).schema
-    parts = ", ".join(f"{plain(schema[f'a{i}'].dataType, f'a{i}')}" for i in range(len(chosen)))
+    parts = ", ".join(
+        f"{write_plain(schema[f'a{i}'].dataType, f'a{i}')}" for i in range(len(chosen))
+    )
     found = spark.sql(f"SELECT g, t, {parts} FROM ({query.format(named)})").collect()
     expected = {(row[0], row[1]): row[2:] for row in found}
     for place, case in enumerate(chosen):
         for number, group in enumerate(groups):
-            type_, results = ours(case, group, known, weighs_both=spark_version(spark) < (4, 3))
+            type_, results = accumulate(
+                case, group, known, weighs_both=spark_version(spark) < (4, 3)
+            )
             assert type_ == schema[f"a{place}"].dataType.simpleString(), case.sql
             for at, result in enumerate(results):
                 other = expected[number, at][place]
-                assert same(case, result, other), (case.sql, group[: at + 1], result, other)
+                assert are_equal(case, result, other), (case.sql, group[: at + 1], result, other)
 
 
 SETS = {"collect_set", "collect_union"}
 
 
-def same(case: Case, one: Value, other: Value) -> bool:
+def are_equal(case: Case, one: Value, other: Value) -> bool:
     """Return whether two results are equal; the order of sets is not Spark's to say.
 
     Nor is the sign of a zero among zeros of both signs, which it finds in the order of hashes.
@@ -286,7 +290,7 @@ def same(case: Case, one: Value, other: Value) -> bool:
     hashed = case.distinct or case.function.startswith(("median", "percentile"))
     if hashed and isinstance(one, float) and one == 0:
         return other == 0.0
-    found = [comparable(one), comparable(other)]
+    found = [make_comparable(one), make_comparable(other)]
     if isinstance(one, tuple) and (case.distinct or case.function in SETS):
         found = [sorted(part, key=repr) for part in found]  # type: ignore[call-overload]
     if isinstance(found[0], Decimal) and isinstance(found[1], Decimal):

@@ -158,7 +158,7 @@ CALLABLES = (
 )
 
 
-def parameters() -> Iterator[Any]:
+def list_parameters() -> Iterator[Any]:
     """Yield every parameter of every callable."""
     for function in CALLABLES:
         for name in inspect.signature(function).parameters:
@@ -166,7 +166,7 @@ def parameters() -> Iterator[Any]:
                 yield pytest.param(function, name, id=f"{function.__qualname__}-{name}")
 
 
-def right_call(function: Callable[..., Any], spark: SparkSession) -> Callable[..., Any]:
+def make_right_call(function: Callable[..., Any], spark: SparkSession) -> Callable[..., Any]:
     """Return a function with right arguments for all that it needs."""
     df = spark.createDataFrame([(1, 5), (2, 6)], "t int, v int")
     right = {
@@ -221,11 +221,11 @@ def no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("matchrec.gateway.serve.start_gateway", lambda *_: None)
 
 
-@pytest.mark.parametrize(("function", "parameter"), [*parameters()])
+@pytest.mark.parametrize(("function", "parameter"), [*list_parameters()])
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.usefixtures("no_answer")
 def test_wrong_kinds(spark: SparkSession, function: Callable[..., Any], parameter: str) -> None:
-    call = right_call(function, spark)
+    call = make_right_call(function, spark)
     own_kinds = RIGHT_KINDS.get(f"{function.__name__}.{parameter}")
     right_kinds = own_kinds or RIGHT_KINDS.get(parameter, ())
     for name, value in VALUES.items():
@@ -334,7 +334,7 @@ def test_values_of_args(spark: SparkSession) -> None:
         matchrec.sql(spark, "SELECT 1", {1: "x"})  # type: ignore[dict-item]
     given = [None, True, 1, 1.5, "x", date(2020, 1, 1), timedelta(1), [1, 2], col("1").isNull()]
     with pytest.raises(matchrec.MatchRecognizePlanError, match="args has 9 values"):
-        matchrec.sql(spark, right_call(matchrec.sql, spark).keywords["query"], given)
+        matchrec.sql(spark, make_right_call(matchrec.sql, spark).keywords["query"], given)
 
 
 @pytest.mark.parametrize("by_arrow", ["true", "false"])

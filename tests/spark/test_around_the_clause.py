@@ -45,7 +45,9 @@ def frame(spark: SparkSession) -> Any:
     return spark.createDataFrame([("a", 1)], "g string, w int")
 
 
-def refusal(spark: SparkSession, query: str, args: Any = None, **frames: Any) -> AnalysisException:
+def catch_refusal(
+    spark: SparkSession, query: str, args: Any = None, **frames: Any
+) -> AnalysisException:
     """Return the error of a query; it says nothing of ours, and not much."""
     with pytest.raises(AnalysisException) as caught:
         matchrec.sql(spark, query, args, **frames)
@@ -56,7 +58,7 @@ def refusal(spark: SparkSession, query: str, args: Any = None, **frames: Any) ->
     return caught.value
 
 
-def picture(query: str, marked: str) -> list[str]:
+def draw_picture(query: str, marked: str) -> list[str]:
     """Place, line and carets of the last occurrence of `marked`, as an error shows them."""
     start = query.rindex(marked)
     line, column = query[:start].count("\n"), start - (query[:start].rfind("\n") + 1)
@@ -96,14 +98,14 @@ UNKNOWN = {
 @pytest.mark.parametrize("query", UNKNOWN.values(), ids=UNKNOWN)
 def test_an_unknown_column_anywhere(spark: SparkSession, query: str) -> None:
     query = query.format(CLAUSE)
-    error = refusal(spark, query)
+    error = catch_refusal(spark, query)
     marked = next(
         word
         for word in ("m1.nosuch", "m2.nosuch", "m.nosuch", "d.nosuch", "q.nosuch", "nosuch")
         if word in query
     )
     lines = str(error).split("\n")[1:]
-    assert lines[:3] == picture(query, marked)
+    assert lines[:3] == draw_picture(query, marked)
     is_of_clause = marked in ("m.nosuch", "m1.nosuch", "m2.nosuch") or query.count("SELECT") == 1
     known = ["  note: the clause gives: g, bottom", "  help: write one of these"]
     assert lines[3:] == (known if is_of_clause else [])
@@ -113,10 +115,10 @@ def test_an_unknown_column_anywhere(spark: SparkSession, query: str) -> None:
 @pytest.mark.parametrize("query", ["SELECT nosuch FROM {}", "SELECT * FROM {}m WHERE m.nosuch > 1"])
 def test_a_clause_shorter_than_a_name(spark: SparkSession, query: str) -> None:
     query = query.format(SHORT)
-    error = refusal(spark, query)
+    error = catch_refusal(spark, query)
     marked = "m.nosuch" if "m.nosuch" in query else "nosuch"
     known = ["  note: the clause gives: g, n, v", "  help: write one of these"]
-    lines = [*picture(query, marked), *known]
+    lines = [*draw_picture(query, marked), *known]
     assert str(error).split("\n")[1:] == lines
 
 
@@ -133,7 +135,7 @@ def test_a_clause_shorter_than_a_name(spark: SparkSession, query: str) -> None:
 )
 def test_an_error_in_the_input_of_a_clause(spark: SparkSession, query: str, marked: str) -> None:
     query = query.format(SHORT.removeprefix("t "))
-    assert str(refusal(spark, query)).split("\n")[-3:] == picture(query, marked)
+    assert str(catch_refusal(spark, query)).split("\n")[-3:] == draw_picture(query, marked)
 
 
 @pytest.mark.parametrize(
@@ -152,42 +154,42 @@ def test_other_refusals(
     spark: SparkSession, query: str, condition: str, marked: str | None
 ) -> None:
     query = query.format(CLAUSE)
-    error = refusal(spark, query)
+    error = catch_refusal(spark, query)
     name = error.getCondition if hasattr(error, "getCondition") else error.getErrorClass
     assert condition in str(name())
     assert error.getSqlState()
     if marked is not None:
         at = query[: query.index(marked) + len(marked)]  # the first one
-        assert picture(at, marked)[0] in str(error).split("\n")
+        assert draw_picture(at, marked)[0] in str(error).split("\n")
 
 
 def test_the_whole_query_is_shown_by_its_first_line(spark: SparkSession) -> None:
     query = f"SELECT * FROM {CLAUSE} m UNION ALL SELECT 1"
-    error = refusal(spark, query)
-    assert str(error).split("\n")[1:4] == picture(query, "SELECT * FROM t MATCH_RECOGNIZE (")
+    error = catch_refusal(spark, query)
+    assert str(error).split("\n")[1:4] == draw_picture(query, "SELECT * FROM t MATCH_RECOGNIZE (")
     assert "3 columns" in str(error) or "2 columns" in str(error)
 
 
 def test_a_frame_before_the_clause_moves_no_place(spark: SparkSession, frame: Any) -> None:
     query = f"SELECT *\nFROM {{f}} x JOIN {CLAUSE} m ON x.g = m.nosuch"
-    error = refusal(spark, query, f=frame)
-    assert str(error).split("\n")[1:4] == picture(query, "m.nosuch")
+    error = catch_refusal(spark, query, f=frame)
+    assert str(error).split("\n")[1:4] == draw_picture(query, "m.nosuch")
 
 
 def test_a_frame_is_called_what_the_user_calls_it(spark: SparkSession, frame: Any) -> None:
     query = f"SELECT nosuch FROM {{f}} JOIN {CLAUSE} m WHERE nosuch > 1"
-    error = refusal(spark, query, f=frame)
+    error = catch_refusal(spark, query, f=frame)
     assert "`m`.`g`" in str(error)
-    assert str(error).split("\n")[1:4] == picture(query, "nosuch")
+    assert str(error).split("\n")[1:4] == draw_picture(query, "nosuch")
 
 
 def test_parameters_keep_the_place(spark: SparkSession) -> None:
     query = f"SELECT ? AS long_name, ? AS b, nosuch FROM {CLAUSE} m WHERE g = ?"
-    error = refusal(spark, query, ["a long text, longer than the marker", 1, "a"])
-    assert str(error).split("\n")[1:4] == picture(query, "nosuch")
+    error = catch_refusal(spark, query, ["a long text, longer than the marker", 1, "a"])
+    assert str(error).split("\n")[1:4] == draw_picture(query, "nosuch")
     named = query.replace("?", ":p")
-    error = refusal(spark, named, {"p": "a long text, longer than the marker"})
-    assert str(error).split("\n")[1:4] == picture(named, "nosuch")
+    error = catch_refusal(spark, named, {"p": "a long text, longer than the marker"})
+    assert str(error).split("\n")[1:4] == draw_picture(named, "nosuch")
 
 
 def test_markers_in_the_input_and_around(spark: SparkSession) -> None:
@@ -217,7 +219,9 @@ def test_enabled(spark: SparkSession) -> None:
             spark.sql(f"SELECT nosuch FROM {CLAUSE} m")
     finally:
         matchrec.disable(spark)
-    assert str(caught.value).split("\n")[1:4] == picture(f"SELECT nosuch FROM {CLAUSE} m", "nosuch")
+    assert str(caught.value).split("\n")[1:4] == draw_picture(
+        f"SELECT nosuch FROM {CLAUSE} m", "nosuch"
+    )
 
 
 @pytest.mark.parametrize(

@@ -31,12 +31,12 @@ def rows(spark: SparkSession) -> DataFrame:
     )
 
 
-def labels_of(spark: SparkSession, *rows: tuple[Any, ...]) -> DataFrame:
+def make_labels(spark: SparkSession, *rows: tuple[Any, ...]) -> DataFrame:
     """Incidents: a key, the first and the last instant."""
     return spark.createDataFrame(list(rows), "k string, b int, e int")
 
 
-def outcomes(found: matchrec.Backtest) -> list[tuple[Any, ...]]:
+def list_outcomes(found: matchrec.Backtest) -> list[tuple[Any, ...]]:
     """Return what became of each incident."""
     labelled = ("k", "b", "e", "matches", "match_start")
     names = (*labelled, "furthest_variable", "attempt_start", "rows_missing")
@@ -47,7 +47,7 @@ def outcomes(found: matchrec.Backtest) -> list[tuple[Any, ...]]:
 
 
 def test_each_kind_of_incident(spark: SparkSession, rows: DataFrame) -> None:
-    labels = labels_of(
+    labels = make_labels(
         spark,
         ("a", 1, 4),
         ("a", 1, 4),
@@ -60,7 +60,7 @@ def test_each_kind_of_incident(spark: SparkSession, rows: DataFrame) -> None:
     )
     found = matchrec.query(rows, HIGH).backtest(labels, start="b", end="e")
     missed = (0, None, None, None, None)
-    assert outcomes(found) == sorted(
+    assert list_outcomes(found) == sorted(
         [
             ("a", 1, 4, 2, 2, None, None, None, None),
             ("a", 1, 4, 2, 2, None, None, None, None),
@@ -91,14 +91,14 @@ def test_each_kind_of_incident(spark: SparkSession, rows: DataFrame) -> None:
 
 
 def test_lanes_of_numbers_stand_by_their_values(spark: SparkSession, rows: DataFrame) -> None:
-    labels = labels_of(spark, ("10", 1, 9), ("9", 1, 9), ("-1", 1, 9))
+    labels = make_labels(spark, ("10", 1, 9), ("9", 1, 9), ("-1", 1, 9))
     found = matchrec.query(rows.where("k = 'nobody'"), HIGH).backtest(labels, start="b", end="e")
     (panel,) = found.figure().axes
     assert [label.get_text() for label in panel.get_yticklabels()] == ["-1", "9", "10"]
 
 
 def test_incidents_open_at_both_ends_without_a_match(spark: SparkSession, rows: DataFrame) -> None:
-    labels = labels_of(spark, ("a", None, None))
+    labels = make_labels(spark, ("a", None, None))
     found = matchrec.query(rows.where("k = 'nobody'"), HIGH).backtest(labels, start="b", end="e")
     (panel,) = found.figure().axes
     assert [label.get_text() for label in panel.get_yticklabels()] == ["a"]
@@ -106,9 +106,9 @@ def test_incidents_open_at_both_ends_without_a_match(spark: SparkSession, rows: 
 
 
 def test_incidents_of_all_partitions(spark: SparkSession, rows: DataFrame) -> None:
-    labels = labels_of(spark, ("x", 1, 1), ("y", 7, 7), ("z", 10, 11))
+    labels = make_labels(spark, ("x", 1, 1), ("y", 7, 7), ("z", 10, 11))
     found = matchrec.query(rows, HIGH).backtest(labels, start="b", end="e", key=[])
-    assert [row[:4] for row in outcomes(found)] == [
+    assert [row[:4] for row in list_outcomes(found)] == [
         ("x", 1, 1, 1),
         ("y", 7, 7, 1),
         ("z", 10, 11, 0),
@@ -118,7 +118,7 @@ def test_incidents_of_all_partitions(spark: SparkSession, rows: DataFrame) -> No
 
 def test_nothing_at_all(spark: SparkSession, rows: DataFrame) -> None:
     none = matchrec.query(rows.where("k = 'x'"), HIGH)
-    found = none.backtest(labels_of(spark), start="b", end="e")
+    found = none.backtest(make_labels(spark), start="b", end="e")
     assert str(found).splitlines() == [
         "0 incidents: 0 hit, 0 missed",
         "0 matches: 0 overlapping an incident, 0 false alarms",
@@ -167,7 +167,7 @@ def test_attempts_are_what_coverage_counts(
         assert len(found) - len(noted) == covered.figures.matches
 
 
-def overlapping(ends: Sequence[Any], spans: list[tuple[Any, Any]]) -> int:
+def count_overlapping(ends: Sequence[Any], spans: list[tuple[Any, Any]]) -> int:
     """Return how many spans overlap the one between two ends, of which NULL is open."""
     begin, end = ends
     return sum(
@@ -202,7 +202,7 @@ def test_hits_are_those_of_the_matches(
         matches.setdefault(key, []).append(span)
     found = asked.backtest(labels, key="host", start="b", end="e")
     for row in found.incidents.collect():
-        assert row.matches == overlapping((row.b, row.e), matches.get(row.host, [])), row
+        assert row.matches == count_overlapping((row.b, row.e), matches.get(row.host, [])), row
         assert (row.outcome == "hit") == (row.matches > 0) == (row.reason is None)
     incidents: dict[str, set[tuple[int, int]]] = {}
     for row in labels.collect():
@@ -211,11 +211,11 @@ def test_hits_are_those_of_the_matches(
     assert sum(row.matches for row in places) == sum(map(len, matches.values()))
     for row in places:
         ends = (row.match_start, row.match_end)
-        assert row.incidents == overlapping(ends, list(incidents.get(row[0], ()))), row
+        assert row.incidents == count_overlapping(ends, list(incidents.get(row[0], ()))), row
 
 
 def test_what_coverage_cannot_tell_is_said(spark: SparkSession, rows: DataFrame) -> None:
-    labels = labels_of(spark, ("a", 1, 4), ("b", 5, 9))
+    labels = make_labels(spark, ("a", 1, 4), ("b", 5, 9))
     longest = "PARTITION BY k ORDER BY at PATTERN (H+) LONGEST MATCH DEFINE H AS load > 8"
     found = matchrec.query(rows, longest).backtest(labels, start="b", end="e")
     (_, hit), (_, miss) = sorted((row.k, row) for row in found.incidents.collect())
@@ -239,7 +239,7 @@ def test_labels_that_do_not_fit(
 ) -> None:
     asked = matchrec.query(rows, HIGH)
     with pytest.raises(matchrec.MatchRecognizePlanError) as raised:
-        asked.backtest(labels_of(spark), **{"start": "b", "end": "e", **arguments})
+        asked.backtest(make_labels(spark), **{"start": "b", "end": "e", **arguments})
     assert words in str(raised.value)
 
 
@@ -260,7 +260,7 @@ def test_labels_of_pandas_have_times_where_the_order_has_dates(spark: SparkSessi
 
 
 def test_what_else_is_refused(spark: SparkSession, rows: DataFrame) -> None:
-    labels, asked = labels_of(spark), matchrec.query(rows, HIGH)
+    labels, asked = make_labels(spark), matchrec.query(rows, HIGH)
     with pytest.raises(matchrec.MatchRecognizePlanError, match="has no column `k`, by which"):
         asked.backtest(labels.drop("k"), start="b", end="e")
     with pytest.raises(matchrec.MatchRecognizePlanError, match="has a column `Outcome`"):

@@ -17,7 +17,7 @@ import matchrec
 from matchrec import AfterMatch, Pattern
 from matchrec.api import totals as questions_of_all
 from tests.quick.scale import examples, some_of
-from tests.spark.test_streaming import Event, Feed, after_a_long_stream, events_of, pieces_of
+from tests.spark.test_streaming import Event, Feed, draw_pieces, list_events, run_long_stream
 from tests.tasks.stream_pieces import Group, Streamed, read_times
 
 RISES = """
@@ -46,7 +46,7 @@ PAIRS = """
 """
 
 
-def query_of(text: str) -> Callable[[DataFrame], DataFrame]:
+def build_query(text: str) -> Callable[[DataFrame], DataFrame]:
     return lambda events: matchrec.sql(events.sparkSession, text, events=events)
 
 
@@ -58,7 +58,7 @@ def feed(spark: SparkSession, tmp_path: Path) -> Feed:
 @pytest.mark.slow
 def test_a_clause_goes_on_from_its_checkpoint(feed: Feed) -> None:
     """Rows out of order, one that is late, a match and a window that are open when it stops."""
-    query = query_of(RISES)
+    query = build_query(RISES)
     feed.put(
         [("p", 1, "a", 1), ("q", 2, "a", 5), ("p", 5, "b", 2)],
         [("p", 12, "b", 9), ("p", 9, "a", 4), ("q", 10, "b", 6)],
@@ -82,7 +82,7 @@ KEYS = """
 @pytest.mark.parametrize("partition", [f"PARTITION BY {KEYS}, k, k", ""])
 def test_equal_keys_are_those_of_a_table(feed: Feed, partition: str) -> None:
     """NULL, NaN, zeros, and what is in a struct; keys that come twice, and none at all."""
-    query = query_of(
+    query = build_query(
         f"""SELECT a, b FROM {{events}} MATCH_RECOGNIZE ({partition} ORDER BY ts, x, k
             MEASURES A.ts AS a, B.x AS b AFTER MATCH SKIP TO NEXT ROW PATTERN (A B)
             DEFINE B AS x >= 0)"""
@@ -101,7 +101,7 @@ def test_equal_keys_are_those_of_a_table(feed: Feed, partition: str) -> None:
 @pytest.mark.parametrize("selection", ["", "SKIP TILL NEXT MATCH ALL MATCHES"])
 def test_windows_of_rows_end_with_rows(feed: Feed, selection: str) -> None:
     """And a measure reads an earlier one; one condition is that of two variables."""
-    query = query_of(
+    query = build_query(
         f"""SELECT * FROM {{events}} MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts
             MEASURES A.x AS a, B.x AS b, b - a AS more PATTERN (A B) {selection} WITHIN 2 ROWS
             DEFINE A, B AS v = 'a')"""
@@ -147,7 +147,7 @@ def test_matches_as_values_come_out_of_a_stream(feed: Feed) -> None:
     assert feed.rows() == feed.at_once(query)
 
 
-def failing(result: Path, attempt: str) -> Callable[[DataFrame, int], None]:
+def make_failing_sink(result: Path, attempt: str) -> Callable[[DataFrame, int], None]:
     """Return a sink that may fail before or after it writes. Over Connect, the server runs it."""
 
     def write(rows: DataFrame, batch: int) -> None:
@@ -169,7 +169,7 @@ def run_brokenly(feed: Feed, query: Callable[[DataFrame], DataFrame], seed: int)
     events = stream.option("maxFilesPerTrigger", 1).json(str(feed.source))
     frame = query(events.withWatermark("ts", "5 seconds"))
     for attempt in range(60):
-        write = failing(feed.result, f"{seed} {attempt}")
+        write = make_failing_sink(feed.result, f"{seed} {attempt}")
         writer = frame.writeStream.foreachBatch(write).trigger(availableNow=True)
         started = writer.option("checkpointLocation", feed.checkpoint).start()
         try:
@@ -186,7 +186,7 @@ def run_brokenly(feed: Feed, query: Callable[[DataFrame], DataFrame], seed: int)
 @pytest.mark.parametrize("seed", range(examples(1)))
 def test_nothing_is_lost_or_doubled_by_failures(feed: Feed, seed: int) -> None:
     random = Random(seed)
-    query = query_of((RISES, PAIRS, LONGEST)[seed % 3])
+    query = build_query((RISES, PAIRS, LONGEST)[seed % 3])
     second = 100
     for _ in range(4):
         events: list[Event] = []
@@ -222,12 +222,12 @@ def test_aggregates_and_functions_of_a_run_in_pieces(spark: SparkSession, condit
     clause = f"""PARTITION BY k ORDER BY ts, x, v MEASURES FIRST(ts) AS first, count(*) AS n,
         collect_list(B.x) AS xs, MATCH_NUMBER() AS m AFTER MATCH SKIP TO NEXT ROW
         PATTERN (A B+ C) WITHIN INTERVAL 9 SECONDS DEFINE A AS v <> 'd', {conditions}"""
-    events = events_of(spark, rows)
+    events = list_events(spark, rows)
     streamed = Streamed(lambda frame: matchrec.match_recognize(frame, clause), events, "ts")
     matches = 0
     for frame in streamed.buckets(rnd):
         expected = sorted(map(repr, streamed.at_once(frame)))
-        found = streamed.in_pieces(frame, pieces_of(read_times(frame), rnd), Group())
+        found = streamed.in_pieces(frame, draw_pieces(read_times(frame), rnd), Group())
         assert sorted(map(repr, found)) == expected
         matches += len(expected)
     assert matches
@@ -275,13 +275,13 @@ def test_the_first_matches_of_a_key_in_pieces(spark: SparkSession, name: str) ->
         for key in range(8)
         for second in [*sorted(rnd.choices(range(100, 125), k=12)), *range(900, 905), 1900]
     ]
-    events = events_of(spark, rows)
+    events = list_events(spark, rows)
     streamed = Streamed(FIRST[name], events, "ts")
     matches = 0
     for frame in streamed.buckets(rnd):
         expected = sorted(map(repr, streamed.at_once(frame)))
         group = Group()
-        found = streamed.in_pieces(frame, pieces_of(read_times(frame), rnd), group)
+        found = streamed.in_pieces(frame, draw_pieces(read_times(frame), rnd), group)
         assert sorted(map(repr, found)) == expected
         assert group.exists, "a key is not forgotten that has had a match"
         matches += len(expected)
@@ -310,10 +310,10 @@ def test_totals_of_several_keys_in_pieces(spark: SparkSession) -> None:
         for second in [*sorted(rnd.choices(range(100, 180), k=14)), 1900]
     ]
     with patch.object(questions_of_all, "is_streaming", return_value=True):
-        streamed = Streamed(totals, events_of(spark, rows), "ts")
+        streamed = Streamed(totals, list_events(spark, rows), "ts")
     for frame in streamed.buckets(rnd):
         expected = sorted(map(repr, streamed.at_once(frame)))
-        found = streamed.in_pieces(frame, pieces_of(read_times(frame), rnd), Group())
+        found = streamed.in_pieces(frame, draw_pieces(read_times(frame), rnd), Group())
         assert sorted(map(repr, found)) == expected != []
 
 
@@ -321,7 +321,7 @@ def test_totals_of_several_keys_in_pieces(spark: SparkSession) -> None:
 def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
     clause = """PARTITION BY k ORDER BY ts MEASURES count(*) AS n PATTERN (A B* C)
         WITHIN INTERVAL 20 SECONDS DEFINE A AS v = 'a', B AS v = 'b', C AS v = 'c'"""
-    group, most = after_a_long_stream(
+    group, most = run_long_stream(
         spark, lambda frame: matchrec.match_recognize(frame, clause), "abbb"
     )
     assert most < 10_000

@@ -39,7 +39,7 @@ def visits(spark: SparkSession) -> None:
     spark.sql(VISITS)
 
 
-def rows_of(found: matchrec.Coverage) -> list[tuple[object, ...]]:
+def list_rows(found: matchrec.Coverage) -> list[tuple[object, ...]]:
     """Return what `toPandas` has, None where it has no text."""
     return [tuple(row) for row in found.toPandas().astype(object).itertuples(index=False)]
 
@@ -62,7 +62,7 @@ def test_a_funnel_by_hand(spark: SparkSession) -> None:
     figures = clause.figures
     assert (figures.matches, figures.covered, figures.longest_match) == (1, 3, 3)
     assert (figures.ties, figures.largest_partition, clause.tried) == (1, 5, 8)
-    assert rows_of(found) == [
+    assert list_rows(found) == [
         (1, 0, None, 8, 4, "V's condition was false", 4),
         (1, 1, "V", 4, 1, "C's condition was false", 1),
         (1, 2, "C", 3, 2, "P's condition was false", 1),
@@ -83,7 +83,7 @@ def test_all_that_a_run_awaits_is_named(spark: SparkSession) -> None:
     query = FUNNEL.replace("(V C P)", "(PERMUTE(V+, C, P))").replace(
         "FROM covered_visits", "FROM (SELECT * FROM covered_visits WHERE page <> 'cart')"
     )
-    rows = rows_of(matchrec.query(spark, query, {"last": "buy"}).coverage())
+    rows = list_rows(matchrec.query(spark, query, {"last": "buy"}).coverage())
     assert [row[2:] for row in rows] == [
         (None, 6, 2, "the conditions of V, C, P were false", 2),
         ("V", 4, 4, "the conditions of C, P were false", 3),
@@ -164,7 +164,7 @@ SORTED_CLAUSE = """
         P AS page = 'pay' AND PREV(day) < day AND day > FIRST(day)"""
 
 
-def covered_by(spark: SparkSession, order: str, sort: str) -> object:
+def run_coverage(spark: SparkSession, order: str, sort: str) -> object:
     clause = SORTED_CLAUSE.format(order=order)
     query = f"SELECT * FROM covered_visits MATCH_RECOGNIZE ({clause})"
     return matchrec.query(spark, query, options=matchrec.Options(sort=sort)).coverage().clauses
@@ -172,10 +172,10 @@ def covered_by(spark: SparkSession, order: str, sort: str) -> object:
 
 def test_both_sort_alike(spark: SparkSession) -> None:
     """And where only Spark can sort, it does; of the ten visits, two are of one day."""
-    by_workers = covered_by(spark, "day, page DESC NULLS LAST", "worker")
-    assert by_workers == covered_by(spark, "day, page DESC NULLS LAST", "spark")
+    by_workers = run_coverage(spark, "day, page DESC NULLS LAST", "worker")
+    assert by_workers == run_coverage(spark, "day, page DESC NULLS LAST", "spark")
     with pytest.raises(MatchRecognizeUnsupportedError, match="only the engine can sort by array"):
-        covered_by(spark, "array(day)", "worker")
+        run_coverage(spark, "array(day)", "worker")
     by_array = FUNNEL.replace("ORDER BY day", "ORDER BY array(day)")
     (clause,) = matchrec.query(spark, by_array, {"last": "pay"}).coverage().clauses.values()
     assert (clause.figures.matches, clause.figures.ties) == (1, 1)
@@ -241,7 +241,7 @@ def test_a_pattern_by_hand(spark: SparkSession) -> None:
     )
     visits = spark.table("covered_visits").where("page <> 'nothing'").repartition(2)
     found = matchrec.query(visits, pattern, order_by=["day", "page"], partition_by="k").coverage()
-    assert [row[2:] for row in rows_of(found)] == [
+    assert [row[2:] for row in list_rows(found)] == [
         (None, 9, 5, "v's condition was false", 5),
         ("v", 4, 0, None, 0),
         ("c", 4, 2, "the partition ended before p", 1),

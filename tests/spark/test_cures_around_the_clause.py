@@ -83,7 +83,7 @@ def clicks(spark: SparkSession) -> Iterator[None]:
     spark.catalog.dropTempView("clicks")
 
 
-def refusal(spark: SparkSession, query: str) -> list[str]:
+def catch_refusal(spark: SparkSession, query: str) -> list[str]:
     """Return the lines of what is said of a query."""
     with pytest.raises(PySparkException) as caught:
         matchrec.sql(spark, query.format(CLAUSE)).collect()
@@ -92,14 +92,14 @@ def refusal(spark: SparkSession, query: str) -> list[str]:
 
 @pytest.mark.parametrize("query", CURES)
 def test_a_column_that_the_clause_has_not(spark: SparkSession, query: str) -> None:
-    lines = refusal(spark, query)
+    lines = catch_refusal(spark, query)
     carets = next(place for place, line in enumerate(lines) if re.fullmatch(r" *\^+", line))
     assert lines[carets + 1 :] == CURES[query]
 
 
 def test_an_alias_may_be_called_as_a_variable(spark: SparkSession) -> None:
     assert matchrec.sql(spark, f"SELECT a.s FROM {CLAUSE} AS a").collect() == [(2,)]
-    assert refusal(spark, "SELECT a.page FROM {} AS a")[-2:] == INSIDE
+    assert catch_refusal(spark, "SELECT a.page FROM {} AS a")[-2:] == INSIDE
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_an_alias_may_be_called_as_a_variable(spark: SparkSession) -> None:
 def test_a_column_that_is_not_grouped(
     spark: SparkSession, query: str, name: str, column: int
 ) -> None:
-    first, place, _, carets, hint = refusal(spark, query)
+    first, place, _, carets, hint = catch_refusal(spark, query)
     sentence = f"column `{name}` is neither in GROUP BY nor in an aggregate"
     assert first == f"{sentence} [refused-by-engine]"
     assert place == f"  line 1, column {column}"
@@ -132,7 +132,7 @@ UNGROUPED = {
 def test_groups_in_plain_words(
     spark: SparkSession, request: pytest.FixtureRequest, query: str
 ) -> None:
-    said = "\n".join(refusal(spark, query))
+    said = "\n".join(catch_refusal(spark, query))
     assert not re.search(r"#\d|Wildcard|Int64|VALUES", said)
     if request.config.getoption("--on") == "sail":
         assert UNGROUPED[query] in said
@@ -230,7 +230,7 @@ def test_types_that_do_not_go_together(
     spark: SparkSession, request: pytest.FixtureRequest, condition: str
 ) -> None:
     clause = f"ORDER BY ts MEASURES 1 AS m PATTERN (A) DEFINE A AS {condition}"
-    assert TYPES[condition] in (refused_on_sail(spark, request, clause).hint or "")
+    assert TYPES[condition] in (check_refused_on_sail(spark, request, clause).hint or "")
 
 
 @pytest.mark.parametrize("function", ["avg", "stddev"])
@@ -238,12 +238,12 @@ def test_aggregates_of_texts(
     spark: SparkSession, request: pytest.FixtureRequest, function: str
 ) -> None:
     clause = f"ORDER BY ts MEASURES {function}(page) AS m PATTERN (A) DEFINE A AS ts > 1"
-    error = refused_on_sail(spark, request, clause)
+    error = check_refused_on_sail(spark, request, clause)
     assert f"the function {function} takes no value of type String" in error.message
     assert "write CAST(x AS DOUBLE)" in (error.hint or "")
 
 
-def refused_on_sail(
+def check_refused_on_sail(
     spark: SparkSession, request: pytest.FixtureRequest, clause: str
 ) -> matchrec.MatchRecognizePlanError:
     """Check what Sail refuses when it plans. Spark takes most texts, and refuses values later."""

@@ -70,7 +70,7 @@ CURES = [
 ]  # fmt: skip
 
 
-def query(*conditions: str) -> str:
+def write_query(*conditions: str) -> str:
     """Return a query of which each condition is a variable's own."""
     definitions = ", ".join(f"B{i} AS {one}" for i, one in enumerate(conditions))
     variables = " | ".join(f"B{i}" for i in range(len(conditions)))
@@ -81,12 +81,12 @@ def query(*conditions: str) -> str:
 @pytest.mark.parametrize(("refused", "says"), [cure[:2] for cure in CURES])
 def test_what_is_refused(spark: SparkSession, refused: str, says: str) -> None:
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
-        matchrec.sql(spark, query(refused))
+        matchrec.sql(spark, write_query(refused))
     assert says in str(caught.value.hint)
 
 
 def test_every_cure_runs(spark: SparkSession) -> None:
-    [row] = matchrec.sql(spark, query(*(cure[2] for cure in CURES))).collect()
+    [row] = matchrec.sql(spark, write_query(*(cure[2] for cure in CURES))).collect()
     assert row.c.startswith("B")
 
 
@@ -108,9 +108,9 @@ def test_what_is_refused_of_one_row(spark: SparkSession, case: tuple[str, str, s
     refused, says, instead = case
     args = {"list": ["2", "3"]} if ":list" in refused else {}
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
-        matchrec.sql(spark, query(refused), args)
+        matchrec.sql(spark, write_query(refused), args)
     assert says in str(caught.value.hint)
-    assert matchrec.sql(spark, query(instead), args).count() == 1
+    assert matchrec.sql(spark, write_query(instead), args).count() == 1
 
 
 @pytest.mark.parametrize("name", ["any", "some", "bool_or", "every", "bool_and"])

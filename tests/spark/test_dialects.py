@@ -22,7 +22,7 @@ def prices(spark: SparkSession) -> DataFrame:
     return spark.table("stock_price_history")
 
 
-def rows(frame: DataFrame) -> list[str]:
+def write_rows(frame: DataFrame) -> list[str]:
     """Return a line for each row."""
     return [" ".join(map(str, row)) for row in frame.collect()]
 
@@ -58,7 +58,7 @@ V_SHAPES = [
 
 
 def test_a_query_of_snowflake(spark: SparkSession, prices: DataFrame) -> None:
-    assert rows(matchrec.sql(spark, SNOWFLAKE, dialect="snowflake")) == V_SHAPES
+    assert write_rows(matchrec.sql(spark, SNOWFLAKE, dialect="snowflake")) == V_SHAPES
 
 
 def test_the_row_number_in_the_match(prices: DataFrame) -> None:
@@ -67,7 +67,7 @@ def test_the_row_number_in_the_match(prices: DataFrame) -> None:
         ALL ROWS PER MATCH PATTERN (before low {- increase -} increase)
         DEFINE low AS price < 30, increase AS price > LAG(price)"""
     found = matchrec.match_recognize(prices, clause, dialect="snowflake")
-    assert rows(found.select("m", "s", "c", "price").orderBy("s")) == [
+    assert write_rows(found.select("m", "s", "c", "price").orderBy("s")) == [
         "1 1 BEFORE 89",
         "1 2 LOW 24",
         "1 4 INCREASE 63",
@@ -80,7 +80,7 @@ def test_a_default_is_for_rows_that_do_not_exist_only(spark: SparkSession) -> No
         ALL ROWS PER MATCH PATTERN (a+)"""
     with pytest.warns(UserWarning, match="has no DEFINE"):
         found = matchrec.match_recognize(frame, clause, dialect="snowflake")
-    assert rows(found.select("n", "before", "after")) == ["1 -1 7", "2 None -2", "3 5 -2"]
+    assert write_rows(found.select("n", "before", "after")) == ["1 -1 7", "2 None -2", "3 5 -2"]
 
 
 def test_the_longest_match_of_bigquery(spark: SparkSession, prices: DataFrame) -> None:
@@ -108,8 +108,8 @@ SELECT m."Lowest", n FROM stock_price_history MATCH_RECOGNIZE (
 def test_a_query_of_trino_over_an_enabled_session(spark: SparkSession, prices: DataFrame) -> None:
     matchrec.enable(spark, dialect="trino")
     try:
-        assert rows(spark.sql(TRINO)) == ["36 4"]
-        assert rows(spark.sql('SELECT "not a name" AS x')) == ["not a name"]
+        assert write_rows(spark.sql(TRINO)) == ["36 4"]
+        assert write_rows(spark.sql('SELECT "not a name" AS x')) == ["not a name"]
     finally:
         matchrec.disable(spark)
 
@@ -118,17 +118,17 @@ def test_flink_goes_on_at_the_next_row(prices: DataFrame) -> None:
     clause = """PARTITION BY company ORDER BY price_date MEASURES LAST(price) AS p
         PATTERN (high high) DEFINE high AS high.price > 62"""
     found = matchrec.match_recognize(prices, clause, dialect="flink")
-    assert rows(found.orderBy("company", "p")) == ["ABCD 63", "ABCD 75", "ABCD 80", "XYZ 65"]
+    assert write_rows(found.orderBy("company", "p")) == ["ABCD 63", "ABCD 75", "ABCD 80", "XYZ 65"]
     found = matchrec.match_recognize(prices, clause)
-    assert rows(found.orderBy("company", "p")) == ["ABCD 63", "ABCD 80", "XYZ 65"]
+    assert write_rows(found.orderBy("company", "p")) == ["ABCD 63", "ABCD 80", "XYZ 65"]
 
 
 def test_oracle_sorts_null_last(spark: SparkSession) -> None:
     query = """SELECT n FROM (SELECT NULL AS n UNION ALL SELECT 1)
         MATCH_RECOGNIZE (ORDER BY n MEASURES NVL(FIRST(n), 0) AS n PATTERN (A B)
         DEFINE B AS n IS NULL)"""
-    assert rows(matchrec.sql(spark, query, dialect="oracle")) == ["1"]
-    assert rows(matchrec.sql(spark, query)) == []
+    assert write_rows(matchrec.sql(spark, query, dialect="oracle")) == ["1"]
+    assert write_rows(matchrec.sql(spark, query)) == []
 
 
 def test_bigquery_names_parameters_with_a_sign(spark: SparkSession, prices: DataFrame) -> None:
@@ -136,7 +136,7 @@ def test_bigquery_names_parameters_with_a_sign(spark: SparkSession, prices: Data
         PARTITION BY company ORDER BY price_date MEASURES MAX(top.price) AS top
         PATTERN (top low) DEFINE low AS price < LAG(price) - @fall) ORDER BY top"""
     found = matchrec.sql(spark, query, {"fall": 20}, dialect="bigquery")
-    assert rows(found) == ["XYZ 54", "XYZ 89"]
+    assert write_rows(found) == ["XYZ 54", "XYZ 89"]
 
 
 def test_an_error_points_into_the_text_as_it_was_written(

@@ -26,17 +26,17 @@ def ticks(spark: SparkSession) -> Iterator[DataFrame]:
         yield frame
 
 
-def rows_of(frame: DataFrame) -> list[tuple[object, ...]]:
+def list_rows(frame: DataFrame) -> list[tuple[object, ...]]:
     return sorted(tuple(row) for row in frame.collect())
 
 
 @pytest.mark.parametrize("algorithm", ["backtracking", "breadth_first"])
 def test_names_in_a_query(spark: SparkSession, ticks: DataFrame, algorithm: str) -> None:
     query = f'SELECT "m"."My P", "s", p FROM "ticks" "q" MATCH_RECOGNIZE ({CLAUSE}) AS "m"'
-    assert rows_of(matchrec.sql(spark, query, options=matchrec.Options(algorithm=algorithm))) == [
+    assert list_rows(matchrec.sql(spark, query, options=matchrec.Options(algorithm=algorithm))) == [
         (5, 8, "X")
     ]
-    assert rows_of(
+    assert list_rows(
         matchrec.match_recognize(ticks, CLAUSE, options=matchrec.Options(algorithm=algorithm))
     ) == [("X", 5, 8, "X")]
 
@@ -46,7 +46,7 @@ def test_a_column_in_double_quotes_comes_out_once(spark: SparkSession, ticks: Da
       MEASURES 1 AS "one" ALL ROWS PER MATCH PATTERN (A) DEFINE A AS "my price" = 6)"""
     found = matchrec.sql(spark, query)
     assert found.columns == ["sym", "t s", "one", "my price"]
-    assert rows_of(found) == [("Y", 2, 1, 6)]
+    assert list_rows(found) == [("Y", 2, 1, 6)]
 
 
 def test_names_after_enable(spark: SparkSession, ticks: DataFrame) -> None:
@@ -55,7 +55,7 @@ def test_names_after_enable(spark: SparkSession, ticks: DataFrame) -> None:
         found = spark.sql(f'SELECT "My P" FROM ticks MATCH_RECOGNIZE ({CLAUSE}) "m"')
     finally:
         matchrec.disable(spark)
-    assert rows_of(found) == [(5,)]
+    assert list_rows(found) == [(5,)]
 
 
 def test_names_in_events(ticks: DataFrame) -> None:
@@ -67,7 +67,7 @@ def test_names_in_events(ticks: DataFrame) -> None:
 def test_strings_of_sase_are_strings_in_each_session(ticks: DataFrame) -> None:
     text = 'PATTERN SEQ("X" a, ANY b) WHERE skip_till_any_match { b.sym = "Y" } RETURN b.sym AS s'
     found = matchrec.match_sase(ticks, text, order_by='"t s"', type_column="sym")
-    assert set(rows_of(found)) == {("Y",)}
+    assert set(list_rows(found)) == {("Y",)}
 
 
 def test_the_setting_alone_does_nothing(spark: SparkSession, ticks: DataFrame) -> None:

@@ -29,7 +29,7 @@ def installed_session(spark: SparkSession) -> Iterator[SparkSession]:
     matchrec.disable(spark)
 
 
-def other_session(spark: SparkSession) -> SparkSession:
+def open_other_session(spark: SparkSession) -> SparkSession:
     """Another session of the same application."""
     if not is_connect(spark):
         return spark.newSession()
@@ -38,7 +38,7 @@ def other_session(spark: SparkSession) -> SparkSession:
 
 
 def test_another_session_of_the_application(installed_session: SparkSession) -> None:
-    other = other_session(installed_session)
+    other = open_other_session(installed_session)
     assert other is not installed_session
     assert other.sql(QUERY).collect() == [Row(a=1)]
     matchrec.disable(other)
@@ -85,7 +85,7 @@ def test_a_subclass_with_a_method_of_its_own(spark: SparkSession) -> None:
 
 
 def test_options_of_the_last_enable_are_those_of_all(spark: SparkSession) -> None:
-    other = other_session(spark)
+    other = open_other_session(spark)
     matchrec.enable(spark)
     matchrec.enable(other, options=matchrec.Options(algorithm="breadth_first", max_steps=1))
     try:

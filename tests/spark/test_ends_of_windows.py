@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 import matchrec
 from matchrec import MatchRecognizeRunError, Options, Pattern
 from tests.properties.test_queries import settings
-from tests.spark.test_run_errors import raised
+from tests.spark.test_run_errors import catch_error
 
 LAST = 2**63 - 1
 ROWS = [(1, "a", 9), (3, "b", 9), (LAST - 7, "a", 9), (LAST - 1, "b", 9), (LAST, "b", 9)]
@@ -28,7 +28,7 @@ def far(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[DataFra
         yield spark.createDataFrame(ROWS, "k bigint, e string, n bigint")
 
 
-def found(rows: DataFrame, after_order: str, **options: Any) -> list[tuple[Any, ...]]:
+def find_matches(rows: DataFrame, after_order: str, **options: Any) -> list[tuple[Any, ...]]:
     """Return the matches of a clause over rows in the order of `k`, sorted."""
     clause = f"ORDER BY k {after_order}"
     return sorted(map(tuple, matchrec.match_recognize(rows, clause, **options).collect()))
@@ -39,13 +39,13 @@ def found(rows: DataFrame, after_order: str, **options: Any) -> list[tuple[Any, 
 )
 def test_all_rows_that_follow_are_in_the_window(far: DataFrame, window: str) -> None:
     clause = f"{MATCHED} PATTERN (A B*) {window} DEFINE A AS e = 'a', B AS e = 'b'"
-    assert found(far, clause) == [(1, 3), (LAST - 7, LAST)]
+    assert find_matches(far, clause) == [(1, 3), (LAST - 7, LAST)]
 
 
 def test_cut_into_ranges(far: DataFrame) -> None:
     clause = f"{MATCHED} PATTERN (A B*) WITHIN 8 DEFINE A AS e = 'a', B AS e = 'b'"
     ranges = Options(sort="ranges")
-    assert found(far, clause, options=ranges) == [(1, 3), (LAST - 7, LAST)]
+    assert find_matches(far, clause, options=ranges) == [(1, 3), (LAST - 7, LAST)]
 
 
 def test_sase(far: DataFrame) -> None:
@@ -83,7 +83,7 @@ def test_when_a_window_ended(far: DataFrame) -> None:
     measures = "MEASURES FIRST(k) AS f, MATCH_STATUS() AS s, MATCH_TIMEOUT() AS t"
     rows = "ONE ROW PER MATCH SHOW TIMEOUT MATCHES"
     clause = f"{measures} {rows} PATTERN (A B C) WITHIN 9 DEFINE A AS e = 'a', B AS e = 'b'"
-    assert found(far, clause) == [(1, "TIMED OUT", 10), (LAST - 7, "MATCHED", None)]
+    assert find_matches(far, clause) == [(1, "TIMED OUT", 10), (LAST - 7, "MATCHED", None)]
 
 
 def test_a_frame_of_any_length(far: DataFrame) -> None:
@@ -100,7 +100,7 @@ def test_a_length_that_is_added_and_has_no_end_there(far: DataFrame, window: str
     rows = matchrec.match_recognize(
         far, f"ORDER BY k {MATCHED} PATTERN (A B*) {window} DEFINE B AS n > 0"
     )
-    error = MatchRecognizeRunError.from_exception(raised(rows.collect))
+    error = MatchRecognizeRunError.from_exception(catch_error(rows.collect))
     assert error is not None
     assert " is NULL, negative or too large at this row" in error.message
     assert error.row_number == (1 if "-" in window else 3)
@@ -113,8 +113,11 @@ def test_the_last_dates(spark: SparkSession) -> None:
     )
     window = "PATTERN (A B*) WITHIN INTERVAL 7 {} DEFINE B AS x > 0"
     clause = f"MEASURES FIRST(x) AS f, LAST(x) AS l {window}"
-    assert found(rows, clause.format("DAYS")) == [(2**31 - 8, 2**31 - 2), (2**31 - 1, 2**31 - 1)]
+    assert find_matches(rows, clause.format("DAYS")) == [
+        (2**31 - 8, 2**31 - 2),
+        (2**31 - 1, 2**31 - 1),
+    ]
     months = matchrec.match_recognize(rows, f"ORDER BY k {clause.format('MONTHS')}")
-    error = MatchRecognizeRunError.from_exception(raised(months.collect))
+    error = MatchRecognizeRunError.from_exception(catch_error(months.collect))
     assert error is not None
     assert error.row_number == 1

@@ -23,7 +23,7 @@ def stock(spark: SparkSession) -> DataFrame:
     )
 
 
-def sections_of(explanation: matchrec.Explanation) -> dict[str, list[str]]:
+def read_sections(explanation: matchrec.Explanation) -> dict[str, list[str]]:
     """Return the lines of each section."""
     sections: dict[str, list[str]] = {}
     title = ""
@@ -36,16 +36,16 @@ def sections_of(explanation: matchrec.Explanation) -> dict[str, list[str]]:
     return sections
 
 
-def explained(
+def explain_query(
     stock: DataFrame, text: str = RISING, **options: Any
 ) -> tuple[dict[str, list[str]], matchrec.Explanation]:
     """Return the lines of each section, and all."""
     how = matchrec.Options(**options)
     explanation = matchrec.query(stock, text, order_by="ts", options=how).explain()
-    return sections_of(explanation), explanation
+    return read_sections(explanation), explanation
 
 
-def edges(sections: dict[str, list[str]]) -> dict[str, str]:
+def read_edges(sections: dict[str, list[str]]) -> dict[str, str]:
     """Return formulas by edge, as "1 proceed -> 2"; of conditions the last conjunct."""
     found = {}
     state = ""
@@ -59,8 +59,8 @@ def edges(sections: dict[str, list[str]]) -> dict[str, str]:
 
 
 def test_query_3_has_the_edges_of_the_paper(stock: DataFrame) -> None:
-    sections, explanation = explained(stock)
-    assert edges(sections) == {
+    sections, explanation = explain_query(stock)
+    assert read_edges(sections) == {
         "0 begin a[1] -> 1": "(`a[1]`.`volume` > 1000)",
         "1 take a[i] -> 1": "(`a[i]`.`price` > avg(`a`.`price` so far)) and in the window",
         "1 proceed -> 2": "begin b",
@@ -74,7 +74,7 @@ def test_query_3_has_the_edges_of_the_paper(stock: DataFrame) -> None:
 
 def test_query_3_has_the_value_vector_of_the_paper(stock: DataFrame) -> None:
     """But for `symbol`, which divides the partitions."""
-    sections, _ = explained(stock)
+    sections, _ = explain_query(stock)
     assert sections["value vector V of a run"] == [
         "V1 = 0.8*`volume` on the last row of a; read by b",
         "V2 = sum of `price` over the rows of a so far; read by a[i]",
@@ -85,7 +85,7 @@ def test_query_3_has_the_value_vector_of_the_paper(stock: DataFrame) -> None:
 
 def test_later_states_need_less(stock: DataFrame) -> None:
     text = RISING.replace("Stock b)", "Stock b, Stock c)").replace("(a[], b)", "(a[], b, c)")
-    vector = explained(stock, text)[0]["value vector V of a run"]
+    vector = explain_query(stock, text)[0]["value vector V of a run"]
     assert vector[-2:] == ["state 1 needs: V1 V2 V3", "state 3 needs: nothing"]
 
 
@@ -105,38 +105,40 @@ def test_later_states_need_less(stock: DataFrame) -> None:
 def test_sources_of_nondeterminism(
     stock: DataFrame, strategy: str, sources: list[str], cost: str
 ) -> None:
-    lines = explained(stock, RISING.replace("skip_till_next_match", strategy))[0]["nondeterminism"]
+    lines = explain_query(stock, RISING.replace("skip_till_next_match", strategy))[0][
+        "nondeterminism"
+    ]
     assert [line.split(" ")[0] for line in lines[:-1]] == sources
     assert cost in lines[-1]
 
 
 def test_begin_ignore_and_none(stock: DataFrame) -> None:
     shelf = "PATTERN SEQ(Shelf a, ~(Register b), Exit c) WHERE skip_till_any_match WITHIN 9 EVENTS"
-    sections, _ = explained(stock, shelf)
+    sections, _ = explain_query(stock, shelf)
     assert sections["nondeterminism"] == [
         "Begin-Ignore in state 1: the number of runs can grow linearly with W",
         "number of runs: at most W^2; W is the number of rows in a window",
     ]
     (absent,) = sections["negation and conditions on the whole match"]
     assert absent.startswith("no row for b between the last row of a and the first row of c: `b`.")
-    assert edges(sections)["1 ignore -> 1"] == "in the window"
-    sections, _ = explained(stock, shelf.replace("any", "next"))
+    assert read_edges(sections)["1 ignore -> 1"] == "in the window"
+    sections, _ = explain_query(stock, shelf.replace("any", "next"))
     assert sections["nondeterminism"][0].startswith("none")
-    assert edges(sections)["1 ignore -> 1"] == "not (begin c) and in the window"
+    assert read_edges(sections)["1 ignore -> 1"] == "not (begin c) and in the window"
 
 
 def test_one_run_at_a_time_merges_none(stock: DataFrame) -> None:
     text = RISING.replace("next", "any")
-    at_once, _ = explained(stock, text)
+    at_once, _ = explain_query(stock, text)
     assert at_once["nondeterminism"][-1].endswith("unless runs merge")
-    depth_first, _ = explained(stock, text, algorithm="backtracking")
+    depth_first, _ = explain_query(stock, text, algorithm="backtracking")
     assert depth_first["nondeterminism"][-1].endswith("and runs of this query do not merge")
 
 
 def test_the_closing_condition_is_on_the_last_edge(stock: DataFrame) -> None:
     text = "PATTERN SEQ(Stock+ a[]) WHERE skip_till_any_match { a[a.LEN].volume > 3 }"
-    sections, _ = explained(stock, text)
-    assert edges(sections)["1 proceed -> 2"] == "`a`.`volume` > 3"
+    sections, _ = explain_query(stock, text)
+    assert read_edges(sections)["1 proceed -> 2"] == "`a`.`volume` > 3"
     assert "the whole match" in sections["negation and conditions on the whole match"][0]
 
 
@@ -149,10 +151,10 @@ def test_a_window_of_plain_sql_is_no_condition(spark: SparkSession, stock: DataF
     stock.createOrReplaceTempView("stock")
     query = """SELECT * FROM stock MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts
         MEASURES count(*) AS n PATTERN (A B+) WITHIN 60 DEFINE B AS price > PREV(price))"""
-    sections = sections_of(matchrec.query(spark, query).explain())
+    sections = read_sections(matchrec.query(spark, query).explain())
     assert sections["window"][0] == ("the last row is less than 60 after the first row, by `ts`")
     assert sections["conditions"][-1] == "the conditions depend on the data only"
-    assert edges(sections)["1 begin B -> 2"] == "`price` > PREV(`price`) and in the window"
+    assert read_edges(sections)["1 begin B -> 2"] == "`price` > PREV(`price`) and in the window"
     assert "time: linear in the number of rows" in sections["algorithm"]
 
 
@@ -161,7 +163,7 @@ LONGEST = """SELECT * FROM {stock} MATCH_RECOGNIZE (ORDER BY ts MEASURES count(*
 
 
 def test_the_longest_match_is_named(spark: SparkSession, stock: DataFrame) -> None:
-    on_data = sections_of(matchrec.query(spark, LONGEST, stock=stock).explain())
+    on_data = read_sections(matchrec.query(spark, LONGEST, stock=stock).explain())
     assert on_data["event selection"] == [
         "LONGEST MATCH: for each starting row, the match with the most rows"
     ]
@@ -169,7 +171,7 @@ def test_the_longest_match_is_named(spark: SparkSession, stock: DataFrame) -> No
     assert first.startswith("backtracking, longest: for LONGEST MATCH")
     assert time == "time: linear in the number of rows"
     on_run = LONGEST.replace("volume > 2", "volume > FIRST(volume)")
-    first, *_ = sections_of(matchrec.query(spark, on_run, stock=stock).explain())["algorithm"]
+    first, *_ = read_sections(matchrec.query(spark, on_run, stock=stock).explain())["algorithm"]
     assert first.startswith("breadth_first, longest: for LONGEST MATCH")
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="needs all runs at once"):
         matchrec.query(
@@ -180,7 +182,7 @@ def test_the_longest_match_is_named(spark: SparkSession, stock: DataFrame) -> No
 def test_conditions_on_the_match_number(spark: SparkSession, stock: DataFrame) -> None:
     query = """SELECT * FROM {stock} MATCH_RECOGNIZE (ORDER BY ts MEASURES count(*) AS n
       PATTERN (A+ B) DEFINE B AS MATCH_NUMBER() > 1) WHERE n > 1"""
-    sections = sections_of(matchrec.query(spark, query, stock=stock).explain())
+    sections = read_sections(matchrec.query(spark, query, stock=stock).explain())
     first, time, *_ = sections["algorithm"]
     assert first.startswith("backtracking, memoised: ")
     assert first.endswith("failures are remembered until the next match")
@@ -195,7 +197,7 @@ def test_conditions_that_are_a_window(spark: SparkSession) -> None:
           DEFINE V AS kind = 'v', C AS kind = 'c' AND C.ts - V.ts <= 1800,
             X AS X.ts - V.ts <= 1800 AND X.kind <> 'c')""",
     ).explain()
-    sections = sections_of(explanation)
+    sections = read_sections(explanation)
     found, tested = sections["window"]
     assert found.endswith("at most 1800 after the first row, by `ts` (from the conditions of C, X)")
     assert tested == "every edge has this test, as `in the window`"

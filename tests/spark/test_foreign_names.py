@@ -16,7 +16,7 @@ ROW = """SELECT 6 AS x, 2 AS y, '1000' AS s, DATE'2024-01-31' AS d, array(1, 2) 
   TIMESTAMP'2024-01-31 13:00:00' AS t2"""
 
 
-def examples(cure: str) -> list[str]:
+def list_examples(cure: str) -> list[str]:
     """Return the expressions of a cure, without what is said about them."""
     parts = re.sub(r"^write |, with .*| for a number", "", cure).split(", or ")
     assert all(re.match(r"[\w'(]", part) for part in parts), cure
@@ -24,7 +24,8 @@ def examples(cure: str) -> list[str]:
 
 
 WRITTEN = sorted(
-    {example for cure, _ in read_cures().values() for example in examples(cure)} - {"explode(a)"}
+    {example for cure, _ in read_cures().values() for example in list_examples(cure)}
+    - {"explode(a)"}
 )
 OTHER_ARGUMENTS = {name[:-1] for name in read_cures() if name.endswith("(")}
 

@@ -25,7 +25,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bin" / "python3"
 
 
-def printed(bare: Path, *arguments: str, **changed: str) -> list[str]:
+def run_program(bare: Path, *arguments: str, **changed: str) -> list[str]:
     """Return what the program prints where `bare` is the first python3 on PATH."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYSPARK_")}
     path = os.pathsep.join([str(bare.parent), kept["PATH"]])
@@ -43,16 +43,16 @@ def printed(bare: Path, *arguments: str, **changed: str) -> list[str]:
 
 def test_another_python3_on_path(bare: Path) -> None:
     """The user's own functions keep what Spark has chosen for them."""
-    assert printed(bare, "pandas") == [*ANSWERS, "python3"]
+    assert run_program(bare, "pandas") == [*ANSWERS, "python3"]
 
 
 def test_pyspark_python_that_cannot_do_the_work(bare: Path) -> None:
-    assert printed(bare, "arrow", PYSPARK_PYTHON=str(bare)) == [*ANSWERS, str(bare)]
+    assert run_program(bare, "arrow", PYSPARK_PYTHON=str(bare)) == [*ANSWERS, str(bare)]
 
 
 if find_spec("grpc"):  # what Spark Connect needs comes with an extra of PySpark
 
     def test_a_server_of_connect_in_the_program(bare: Path) -> None:
         """Its workers' interpreter is settled when it starts, so it is an error with the cure."""
-        (message,) = printed(bare, "connect")
+        (message,) = run_program(bare, "connect")
         assert f"Spark would run its Python workers with `{bare}`, which lacks " in message

@@ -79,15 +79,15 @@ def keywords(spark: SparkSession) -> list[str]:
     return found
 
 
-def some(words: Sequence[str], number: int, of: int = 3) -> Sequence[str]:
+def choose_words(words: Sequence[str], number: int, of: int = 3) -> Sequence[str]:
     """Return a part of the words, another one for each test. In a long run, return all words."""
     return words if LONG_RUN else words[number % of :: of]
 
 
-def words_for(keywords: list[str], shapes: Mapping[str, str], name: str) -> Sequence[str]:
+def list_words(keywords: list[str], shapes: Mapping[str, str], name: str) -> Sequence[str]:
     """Return the words that stand in a shape of this name in its test."""
     words = sorted(set(keywords) - AMBIGUOUS)
-    return words if name in ALL_WORDS else some(words, [*shapes].index(name))
+    return words if name in ALL_WORDS else choose_words(words, [*shapes].index(name))
 
 
 @cache
@@ -101,7 +101,7 @@ def is_spark_sql(spark: SparkSession, text: str) -> bool:
     return True
 
 
-def written(template: Template) -> str:
+def write_query(template: Template) -> str:
     return "".join(one if isinstance(one, str) else one.name for one in template)
 
 
@@ -110,8 +110,8 @@ def reach_spark(query: str) -> Iterator[str]:
     found = parse_sql(query)
     for site in found.sites:
         lower_clause(site.clause)
-        yield written(write_relation_query(found, site))
-    yield written(write_outer_query(found))
+        yield write_query(write_relation_query(found, site))
+    yield write_query(write_outer_query(found))
 
 
 def is_taken(spark: SparkSession, query: str) -> bool:
@@ -127,7 +127,7 @@ def test_around_a_clause(spark: SparkSession, keywords: list[str], name: str) ->
     query = AROUND[name]
     differ = [
         word
-        for word in words_for(keywords, AROUND, name)
+        for word in list_words(keywords, AROUND, name)
         if is_taken(spark, query.format(k=word, t=f"t{CLAUSE}"))
         is not is_spark_sql(spark, query.format(k=word, t="match_recognize_0"))
     ]
@@ -139,7 +139,7 @@ def test_in_the_input_of_a_clause(spark: SparkSession, keywords: list[str], name
     query = INPUTS[name]
     refused = [
         word
-        for word in words_for(keywords, INPUTS, name)
+        for word in list_words(keywords, INPUTS, name)
         if is_spark_sql(spark, query.format(k=word, clause=""))
         and not is_taken(spark, query.format(k=word, clause=CLAUSE))
     ]
@@ -152,7 +152,7 @@ def test_in_an_expression(
 ) -> None:
     refused = []
     words = sorted(set(keywords) - AMBIGUOUS - CURRENT)
-    for word in some(words, number, 6):
+    for word in choose_words(words, number, 6):
         text = expression.format(k=word)
         if not is_spark_sql(spark, f"SELECT {text} AS y FROM t"):
             continue
@@ -193,7 +193,7 @@ def test_in_a_part_of_a_clause(
     ]
     assert len(known) > 400
     query = f"SELECT * FROM t MATCH_RECOGNIZE ({place} PATTERN (A B))"
-    words = some(known, number)
+    words = choose_words(known, number)
     refused = [word for word in words if not is_taken(spark, query.format(k=word))]
     assert not refused
 

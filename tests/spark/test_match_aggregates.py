@@ -27,11 +27,11 @@ from tests.spark.test_accumulators import (
     MOST_GROUPS,
     Case,
     Rows,
+    are_equal,
     cases,
     cases_of_groups,
     groups,  # noqa: F401 -- a fixture
-    plain,
-    same,
+    write_plain,
 )
 
 Expected = Callable[[list[dict[str, Any]]], object]
@@ -81,23 +81,25 @@ def test_each_aggregate_is_folded_or_independent_of_the_order() -> None:
     }
 
 
-def of_match(case: Case) -> str:
+def write_over_match(case: Case) -> str:
     """Return the aggregate with arguments that look at the match."""
     first, *rest = case.columns.split(", ") if case.columns else [""]
-    taken = ", ".join([seen(first), *map(seen, rest)]) if first else ""
+    taken = ", ".join([write_seen(first), *map(write_seen, rest)]) if first else ""
     if isinstance(case, OrderedCase):
-        return replace(case, columns=taken, order=seen(case.order)).sql
+        return replace(case, columns=taken, order=write_seen(case.order)).sql
     return replace(case, columns=taken).sql
 
 
-def seen(term: str) -> str:
+def write_seen(term: str) -> str:
     """Return a column as a term that asks for its row's variable, which is always A."""
     return f"IF(CLASSIFIER() = 'A', {term}, NULL)" if term in SEEN else term
 
 
 def compare(spark: SparkSession, several: Sequence[Case], expected: DataFrame) -> None:
     """expected: columns g, t, then an aggregate of each case over the rows up to this one."""
-    measures = ", ".join(f"{of_match(case)} AS a{place}" for place, case in enumerate(several))
+    measures = ", ".join(
+        f"{write_over_match(case)} AS a{place}" for place, case in enumerate(several)
+    )
     names = ", ".join(f"a{place}" for place in range(len(several)))
     found = matchrec.sql(
         spark,
@@ -111,7 +113,7 @@ def compare(spark: SparkSession, several: Sequence[Case], expected: DataFrame) -
     ]
     assert not wrong
     types_of = [field.dataType for field in expected.schema]
-    items = [plain(types_of[place + 2], f"a{place}") for place in range(len(several))]
+    items = [write_plain(types_of[place + 2], f"a{place}") for place in range(len(several))]
     rows, others = (
         sorted(frame.selectExpr("g", "t", *items).collect(), key=lambda row: row[:2])
         for frame in (found, expected)
@@ -121,12 +123,12 @@ def compare(spark: SparkSession, several: Sequence[Case], expected: DataFrame) -
         (case.sql, row, row[place], other[place])
         for place, case in enumerate(several, 2)
         for row, other in zip(rows, others, strict=True)
-        if not same(case, hashable(row[place]), hashable(other[place]))
+        if not are_equal(case, make_hashable(row[place]), make_hashable(other[place]))
     ]
     assert not different, {one[0]: (one[1][:2], *one[2:]) for one in different}
 
 
-def hashable(value: object) -> object:
+def make_hashable(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -141,7 +143,7 @@ def test_groups(spark: SparkSession, groups: list[Rows]) -> None:  # noqa: F811
     spark.conf.set(MOST_GROUPS, 100_000)  # with more, Spark's own loses the order
     rows = "SELECT /*+ COALESCE(1) */ *, explode(sequence(t, 9)) AS n FROM aggregated"
     try:
-        for several in that_spark_computes([*some_of(list(cases_of_groups())[::3]), *FURTHER]):
+        for several in split_cases([*some_of(list(cases_of_groups())[::3]), *FURTHER]):
             items = ", ".join(f"{case.sql} AS a{place}" for place, case in enumerate(several))
             expected = spark.sql(f"SELECT g, n AS t, {items} FROM ({rows}) GROUP BY g, n")
             expected = expected.join(spark.table("aggregated").select("g", "t"), ["g", "t"])
@@ -150,7 +152,7 @@ def test_groups(spark: SparkSession, groups: list[Rows]) -> None:  # noqa: F811
         spark.conf.unset(MOST_GROUPS)
 
 
-def that_spark_computes(several: Sequence[Case]) -> Iterator[Sequence[Case]]:
+def split_cases(several: Sequence[Case]) -> Iterator[Sequence[Case]]:
     """Yield the cases in parts: Spark repeats all rows for each DISTINCT of a query.
 
     It loses the order of the others then, and has no plan for a sorted listagg beside several.
@@ -192,7 +194,7 @@ def many_matches(spark: SparkSession) -> Iterator[None]:
         spark.conf.set(name, setting)
 
 
-def rows_of(p: int) -> list[dict[str, object]]:
+def write_rows_of_match(p: int) -> list[dict[str, object]]:
     """Return the rows of a match, as the view makes them."""
     return [
         {"t": t, "c": "A" if t == 1 else "B", "n": p * 10 + t, "d": 1e16 * ((t + p) % 3 - 1) + t}
@@ -200,7 +202,7 @@ def rows_of(p: int) -> list[dict[str, object]]:
     ]
 
 
-def added(values: Iterable[float]) -> float:
+def add_floats(values: Iterable[float]) -> float:
     """Return the sum of floating-point numbers one after the other."""
     return reduce(operator.add, values, 0.0)
 
@@ -223,7 +225,7 @@ MEASURES: dict[str, Expected] = {
     "last_value(t)": lambda rows: rows[-1]["t"],
     "max_by(t, CLASSIFIER())": lambda rows: rows[-1]["t"],
     "min_by(t, least(t, 1))": lambda rows: rows[-1]["t"],
-    "sum(IF(CLASSIFIER() = 'A', d, d))": lambda rows: added(row["d"] for row in rows),
+    "sum(IF(CLASSIFIER() = 'A', d, d))": lambda rows: add_floats(row["d"] for row in rows),
 }
 """Aggregates of the rows seen, and what they are. A sum of such numbers depends on their order."""
 
@@ -250,8 +252,8 @@ def test_thousands_of_matches(
         MEASURES {items} {rows_per_match} PATTERN (A B+) DEFINE B AS t > PREV(t))""",
     ).collect()
     each = rows_per_match.startswith("ALL")
-    assert len(found) == sum(len(rows_of(p)) if each else 1 for p in range(MATCHES))
+    assert len(found) == sum(len(write_rows_of_match(p)) if each else 1 for p in range(MATCHES))
     for row in found:
-        seen = rows_of(row.p)[: row.seen]
-        assert each or len(seen) == len(rows_of(row.p))
+        seen = write_rows_of_match(row.p)[: row.seen]
+        assert each or len(seen) == len(write_rows_of_match(row.p))
         assert list(row[1:-1]) == [expected(seen) for expected in measures.values()]

@@ -31,14 +31,14 @@ def events(spark: SparkSession) -> DataFrame:
     return frame.selectExpr("*", "timestamp_seconds(second) AS time")
 
 
-def found(events: DataFrame, pattern: Pattern, **asked: Any) -> list[Row]:
+def find_matches(events: DataFrame, pattern: Pattern, **asked: Any) -> list[Row]:
     return matchrec.match_pattern(
         events, pattern, order_by="time", partition_by="key", **asked
     ).collect()
 
 
 def test_a_row_for_each_match(events: DataFrame) -> None:
-    first, second = found(events, SOON)
+    first, second = find_matches(events, SOON)
     assert (first.key, first.match_number, second.match_number) == ("x", 1, 2)
     assert second.start_time.second == 3
     assert [row.second for row in second.a] == [3]
@@ -49,11 +49,11 @@ def test_a_row_for_each_match(events: DataFrame) -> None:
 
 def test_an_absent_stage_is_an_empty_array(events: DataFrame) -> None:
     maybe = A.next("n").where("kind = 'n'").optional().next("b").where("kind = 'b'")
-    assert [row.n for row in found(events, maybe)] == [[], []]
+    assert [row.n for row in find_matches(events, maybe)] == [[], []]
 
 
 def test_a_row_for_each_event(events: DataFrame) -> None:
-    rows = found(events, SOON, output="events")
+    rows = find_matches(events, SOON, output="events")
     assert [(row.match_number, row.stage, row.second) for row in rows] == [
         (1, "a", 0),
         (1, "b", 1),
@@ -67,7 +67,7 @@ def test_timed_out_runs(events: DataFrame, algorithm: str) -> None:
     options = matchrec.Options(algorithm=algorithm)
     rows = [
         row
-        for row in found(
+        for row in find_matches(
             events.drop("time").withColumnRenamed("second", "time"),
             Pattern((*SOON.stages[:-1], replace(SOON.stages[-1], within=None))).within(3),
             timeouts=True,
@@ -97,22 +97,22 @@ def test_two_windows_along_decimals(events: DataFrame, kind: str) -> None:
 def test_columns_as_conditions(events: DataFrame) -> None:
     kind = sql.col("kind")
     pattern = Pattern.begin("a").where(kind == "a").followed_by("b").where(kind.isin("b", "c"))
-    rows = found(events, pattern.within(timedelta(seconds=3)))
+    rows = find_matches(events, pattern.within(timedelta(seconds=3)))
     assert [[row.second for row in one.b] for one in rows] == [[1], [4]]
     assert "__condition_0" not in rows[0].asDict()
 
 
 def test_skipping(events: DataFrame) -> None:
     every = A.followed_by_any("b").where("kind = 'b'")
-    assert len(found(events, every)) == 3
-    assert len(found(events, every.after_match(AfterMatch.SKIP_TO_NEXT))) == 2
-    assert len(found(events, every.after_match(AfterMatch.skip_to_last("b")))) == 2
+    assert len(find_matches(events, every)) == 3
+    assert len(find_matches(events, every.after_match(AfterMatch.SKIP_TO_NEXT))) == 2
+    assert len(find_matches(events, every.after_match(AfterMatch.skip_to_last("b")))) == 2
 
 
 def test_a_missed_stage_is_an_error_that_names_the_partition(events: DataFrame) -> None:
     maybe = A.next("b").where("kind = 'b'").optional()
     with pytest.raises(Exception, match=r"(?s)no event of it.*`key` = 'x'"):
-        found(events, maybe.after_match(AfterMatch.skip_to_first("b").throw_on_miss()))
+        find_matches(events, maybe.after_match(AfterMatch.skip_to_first("b").throw_on_miss()))
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,9 @@ def test_a_missed_stage_is_an_error_that_names_the_partition(events: DataFrame) 
 def test_as_sql(spark: SparkSession, events: DataFrame, pattern: Pattern) -> None:
     query = matchrec.transpile(pattern, events="{events}", order_by="time", partition_by="key")
     rows = matchrec.sql(spark, query.text, events=events).collect()
-    expected = Counter((row.key, row.start_time, row.end_time) for row in found(events, pattern))
+    expected = Counter(
+        (row.key, row.start_time, row.end_time) for row in find_matches(events, pattern)
+    )
     assert Counter((row.key, row.start_time, row.end_time) for row in rows) == expected
 
 
@@ -158,7 +160,7 @@ def test_not_as_sql(pattern: Pattern, words: str) -> None:
 )
 def test_messages_show_the_condition(events: DataFrame, condition: str, words: str) -> None:
     with pytest.raises(matchrec.MatchRecognizeError, match=words):
-        found(events, Pattern.begin("a").where(condition))
+        find_matches(events, Pattern.begin("a").where(condition))
 
 
 def test_explanation(events: DataFrame) -> None:

@@ -58,14 +58,14 @@ def streams(spark: SparkSession) -> DataFrame:
     return frame
 
 
-def times(frame: DataFrame) -> Counter[tuple[str, int, int]]:
+def find_times(frame: DataFrame) -> Counter[tuple[str, int, int]]:
     return Counter(map(tuple, frame.select("p", "start_time", "end_time").collect()))
 
 
 def assert_same(streams: DataFrame, pattern: Pattern) -> None:
     text = matchrec.transpile(pattern, events="streams", order_by="n", partition_by="p").text
-    found = times(matchrec.sql(streams.sparkSession, text))
-    assert found == times(
+    found = find_times(matchrec.sql(streams.sparkSession, text))
+    assert found == find_times(
         matchrec.match_pattern(streams, pattern, order_by="n", partition_by="p")
     ), text
 

@@ -49,7 +49,7 @@ def shell(
     shell.run_line_magic("unload_ext", "matchrec")
 
 
-def printed(shell: InteractiveShell, cell: str, capsys: pytest.CaptureFixture[str]) -> str:
+def run_failing_cell(shell: InteractiveShell, cell: str, capsys: pytest.CaptureFixture[str]) -> str:
     """Return what a cell that fails prints."""
     result = shell.run_cell(cell)
     assert not result.success
@@ -69,7 +69,7 @@ def test_the_text_of_a_cell_is_no_f_string(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str], query: str, advice: str
 ) -> None:
     whole = f"SELECT * FROM VALUES (1) AS t(a) MATCH_RECOGNIZE (ORDER BY a MEASURES 1 AS n {query})"
-    said = printed(shell, f"%%matchrec\n{whole}", capsys)
+    said = run_failing_cell(shell, f"%%matchrec\n{whole}", capsys)
     assert advice in said
     assert "f-string" not in said
 
@@ -119,13 +119,19 @@ def test_a_cell_over_events(shell: InteractiveShell, capsys: pytest.CaptureFixtu
     shell.user_ns["more"] = 2
     of_pattern = shell.run_line_magic("matchrec", f"{over} rises")
     assert sorted(row[1:3] for row in of_pattern.rows) == [("1", "2"), ("3", "4")]
-    assert "missing --order-by for SASE" in printed(shell, "%matchrec --events steps rises", capsys)
+    assert "missing --order-by for SASE" in run_failing_cell(
+        shell, "%matchrec --events steps rises", capsys
+    )
     clause = " ".join(clause.split())
     unfit = [f"{over} {one} rises" for one in ("--dialect trino", "--type-column v")]
     for wrong in (*unfit, f"{over} {clause}", f"--events steps --type-column v {clause}"):
-        assert "of %%matchrec is not allowed for" in printed(shell, f"%matchrec {wrong}", capsys)
-    assert "is not the variable of" in printed(shell, "%matchrec --events none rises", capsys)
-    near = printed(shell, "%matchrec --events stesp --order-by t rises", capsys)
+        assert "of %%matchrec is not allowed for" in run_failing_cell(
+            shell, f"%matchrec {wrong}", capsys
+        )
+    assert "is not the variable of" in run_failing_cell(
+        shell, "%matchrec --events none rises", capsys
+    )
+    near = run_failing_cell(shell, "%matchrec --events stesp --order-by t rises", capsys)
     assert "  help: write %%matchrec --events steps\n" in near
 
 
@@ -176,7 +182,7 @@ def test_a_picture_needs_the_ends_of_matches(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
     low = RISES.replace("AS a", "AS low").replace("AS b", "AS high")
-    shown = printed(shell, f"%%matchrec --plot t v\n{low}", capsys)
+    shown = run_failing_cell(shell, f"%%matchrec --plot t v\n{low}", capsys)
     assert "write --between FIRST LAST, or MATCH_NUMBER() AS match_number for ALL ROWS" in shown
     plot = shell.run_cell_magic("matchrec", "--plot t v --between low high", low)
     assert repr(plot) == "<Plot: 2 matches in 1 series, page 1 of 1>"
@@ -228,7 +234,7 @@ def test_sessions_understand_the_clause_until_the_extension_is_unloaded(
 def test_an_error_is_its_message_with_the_caret(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = printed(shell, f"%%matchrec\n{RISES.replace('LAST(t)', 'LAST(w)')}", capsys)
+    text = run_failing_cell(shell, f"%%matchrec\n{RISES.replace('LAST(t)', 'LAST(w)')}", capsys)
     assert "unknown column `w` in MEASURES" in text
     assert "^" in text
     assert "Traceback" not in text
@@ -240,7 +246,9 @@ def test_an_error_is_its_message_with_the_caret(
 def test_an_error_of_the_query_around_is_sparks_sentence(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = printed(shell, f"%%matchrec\n{RISES.replace('SELECT *', 'SELECT nowhere')}", capsys)
+    text = run_failing_cell(
+        shell, f"%%matchrec\n{RISES.replace('SELECT *', 'SELECT nowhere')}", capsys
+    )
     assert "nowhere" in text
     assert "Traceback" not in text
     assert len(text.splitlines()) < 8
@@ -251,7 +259,7 @@ def test_an_error_of_the_rows_is_ours_too(
 ) -> None:
     clause = """SELECT * FROM {steps} MATCH_RECOGNIZE (ORDER BY t MEASURES LAST(t) AS b
         AFTER MATCH SKIP TO FIRST Z PATTERN (S Z?) DEFINE Z AS v > 1000)"""
-    text = printed(shell, f"%%matchrec\n{clause}", capsys)
+    text = run_failing_cell(shell, f"%%matchrec\n{clause}", capsys)
     assert "AFTER MATCH SKIP" in text
     assert "Traceback" not in text
 
@@ -259,14 +267,14 @@ def test_an_error_of_the_rows_is_ours_too(
 def test_other_errors_are_shown_as_before(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "Traceback" in printed(shell, "spark.sql('SELECT nothing')", capsys)
-    assert "Traceback" in printed(shell, "1 / 0", capsys)
+    assert "Traceback" in run_failing_cell(shell, "spark.sql('SELECT nothing')", capsys)
+    assert "Traceback" in run_failing_cell(shell, "1 / 0", capsys)
 
 
 def test_a_wrong_argument_is_refused(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shown = printed(shell, "%%matchrec --limits 3\nSELECT 1", capsys)
+    shown = run_failing_cell(shell, "%%matchrec --limits 3\nSELECT 1", capsys)
     assert "unrecognized arguments: --limits 3 of %%matchrec" in shown.splitlines()[0]
     assert "run %%matchrec? to list the arguments" in shown
 
@@ -289,14 +297,14 @@ def test_a_warning_is_told_without_the_line_that_gave_it(
 def test_an_argument_that_only_another_heeds(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str], line: str, other: str
 ) -> None:
-    said = printed(shell, f"%%matchrec {line}\nSELECT 1", capsys)
+    said = run_failing_cell(shell, f"%%matchrec {line}\nSELECT 1", capsys)
     assert f"`{line.split(maxsplit=1)[0]}` of %%matchrec is not allowed without {other}" in said
 
 
 def test_a_wrong_limit_is_refused(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "`--limit` of %%matchrec is 0" in printed(
+    assert "`--limit` of %%matchrec is 0" in run_failing_cell(
         shell, "%%matchrec --limit 0\nSELECT 1", capsys
     )
 
@@ -316,14 +324,14 @@ ADVICE = {
 def test_advice_is_in_the_words_of_a_notebook(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str], query: str
 ) -> None:
-    assert ADVICE[query] in printed(shell, f"%%matchrec\n{query}", capsys)
+    assert ADVICE[query] in run_failing_cell(shell, f"%%matchrec\n{query}", capsys)
 
 
 def test_advice_on_a_partition_is_in_options(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
     query = "SELECT * FROM {steps} " + CLAUSE.format("")
-    assert "write --partition v=" in printed(shell, f"%%matchrec --why\n{query}", capsys)
+    assert "write --partition v=" in run_failing_cell(shell, f"%%matchrec --why\n{query}", capsys)
 
 
 def test_what_spark_cannot_compute_is_shown_as_it_was_written(
@@ -331,7 +339,7 @@ def test_what_spark_cannot_compute_is_shown_as_it_was_written(
 ) -> None:
     query = "SELECT * FROM {steps} " + CLAUSE.format("\nDEFINE A AS 10 / (v - 5) > 2")
     with settings(shell.user_ns["spark"], ansi__enabled="true"):
-        text = printed(shell, f"%%matchrec\n{query}", capsys)
+        text = run_failing_cell(shell, f"%%matchrec\n{query}", capsys)
     shown = re.sub(r"\x1b\[[\d;]*m", "", text).splitlines()
     sentence = "the condition of `A` cannot be computed: division by zero"
     at = shown.index(f"{sentence} [expression-not-computed]")

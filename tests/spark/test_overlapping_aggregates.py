@@ -32,11 +32,11 @@ def shared() -> Iterator[list[bool]]:
         yield found
 
 
-def rows_of(spark: SparkSession, value: str) -> DataFrame:
+def list_rows(spark: SparkSession, value: str) -> DataFrame:
     return spark.range(COUNT).selectExpr("id AS i", f"{value} AS x")
 
 
-def found_by(rows: DataFrame, measures: str) -> dict[int, tuple[object, ...]]:
+def compute_measures(rows: DataFrame, measures: str) -> dict[int, tuple[object, ...]]:
     """Return the measures of the match that starts at each row."""
     found = matchrec.match_recognize(rows, CLAUSE.format(measures=measures)).collect()
     return {row[0]: tuple(row)[1:] for row in found}
@@ -57,8 +57,8 @@ WHOLE: dict[str, Callable[[int], float]] = {
 @pytest.mark.parametrize("value", WHOLE)
 def test_averages_of_whole_numbers(spark: SparkSession, value: str, shared: list[bool]) -> None:
     """The match at row i has the rows i to COUNT - 1."""
-    rows = rows_of(spark, value)
-    found = found_by(rows, "avg(x) AS a, count(x) AS n")
+    rows = list_rows(spark, value)
+    found = compute_measures(rows, "avg(x) AS a, count(x) AS n")
     assert found == {i: (WHOLE[value](i), COUNT - i) for i in range(COUNT)}
     if is_sail(spark):
         assert shared == [True]
@@ -71,9 +71,9 @@ def test_averages_that_are_rounded_on_their_way(
     spark: SparkSession, value: str, shared: list[bool]
 ) -> None:
     """They are those of Python, which adds doubles in the order of the rows."""
-    rows = rows_of(spark, value).where("i < 300")
+    rows = list_rows(spark, value).where("i < 300")
     values = [float(row.x) for row in rows.orderBy("i").collect()]
-    found = found_by(rows, "avg(x) AS a, sum(CAST(x AS DOUBLE)) AS s")
+    found = compute_measures(rows, "avg(x) AS a, sum(CAST(x AS DOUBLE)) AS s")
     for first in range(len(values)):
         total = 0.0
         for one in values[first:]:
@@ -88,12 +88,12 @@ def test_other_aggregates_of_matches_that_share_their_rows(
     spark: SparkSession, shared: list[bool]
 ) -> None:
     """Those take no step for each row of each match: docs/reference/aggregate_functions.md."""
-    rows = rows_of(spark, "CAST(id AS DECIMAL(12, 2))")
+    rows = list_rows(spark, "CAST(id AS DECIMAL(12, 2))")
     measures = (
         "sum(x) AS s, min(x) AS l, max(x) AS g, count_if(i > 9) AS n, bool_and(i > 5) AS b, "
         "avg(x) AS a, count(x) FILTER (WHERE i < 5) AS c"
     )
-    found = found_by(rows, measures)
+    found = compute_measures(rows, measures)
     for i in (0, 6, COUNT - 1):
         count = COUNT - i
         total = count * (i + COUNT - 1) // 2

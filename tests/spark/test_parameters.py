@@ -29,7 +29,7 @@ def steps(spark: SparkSession) -> DataFrame:
     return spark.createDataFrame([(1, 5), (2, 6), (3, 7)], "t int, v int")
 
 
-def refused(spark: SparkSession, query: str, args: Any, **frames: Any) -> list[str]:
+def catch_message(spark: SparkSession, query: str, args: Any, **frames: Any) -> list[str]:
     """Return the lines of the message."""
     with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
         matchrec.sql(spark, query, args, **frames)
@@ -48,7 +48,7 @@ def refused(spark: SparkSession, query: str, args: Any, **frames: Any) -> list[s
 def test_markers_without_values(
     spark: SparkSession, steps: DataFrame, args: Any, has: str, line: int, column: int
 ) -> None:
-    message, place, _, caret, cure = refused(spark, QUERY, args, t=steps)
+    message, place, _, caret, cure = catch_message(spark, QUERY, args, t=steps)
     assert (
         message == f"the query has 2 parameter markers (?), but args {has} [wrong-number-of-values]"
     )
@@ -103,7 +103,7 @@ def test_a_value_that_the_session_does_not_put_in(
     """As where an extension reads texts: spark.sql alone says that :low has no value."""
     query, plain = LOST.replace(written, f"{written[:-1]}{marker}"), backend.plain_sql
     monkeypatch.setattr(backend, "plain_sql", lambda spark: lambda text, *_: plain(spark)(text, {}))
-    lines = refused(spark, query, [1] if marker == "?" else {"low": 1})
+    lines = catch_message(spark, query, [1] if marker == "?" else {"low": 1})
     called = "a parameter marker (?)" if marker == "?" else "parameter `:low`"
     assert lines[0] == f"this session ignores the value of {called} in args [parameter-value-lost]"
     start = lines[2].index(marker, lines[2].index(written[:-1]))
@@ -147,7 +147,7 @@ def test_the_length_of_a_frame(spark: SparkSession, length: str, args: Any) -> N
 
 @pytest.mark.parametrize("value", [None, 1.5, -1, "2"])
 def test_what_is_no_length_of_a_frame(spark: SparkSession, value: Any) -> None:
-    message, place, _, caret, *_ = refused(spark, frame_of(":k"), {"k": value})
+    message, place, _, caret, *_ = catch_message(spark, frame_of(":k"), {"k": value})
     assert "the length of a frame, is" in message
     assert place == "  line 3, column 63"
     assert caret.strip() == "^^"
@@ -208,12 +208,12 @@ def test_a_bound_without_args(steps: DataFrame, quantifier: str, message: str) -
 
 
 def test_more_values_than_markers(spark: SparkSession, steps: DataFrame) -> None:
-    message, *_ = refused(spark, QUERY, [1, 0, 3], t=steps)
+    message, *_ = catch_message(spark, QUERY, [1, 0, 3], t=steps)
     assert (
         message
         == "the query has 2 parameter markers (?), but args has 3 values [wrong-number-of-values]"
     )
-    message, cure = refused(spark, NAMED, [1, 0], t=steps)
+    message, cure = catch_message(spark, NAMED, [1, 0], t=steps)
     assert (
         message
         == "the query has no parameter markers (?), but args has 2 values [wrong-number-of-values]"
@@ -235,7 +235,7 @@ def test_more_values_than_markers(spark: SparkSession, steps: DataFrame) -> None
 def test_a_name_without_a_value(
     spark: SparkSession, steps: DataFrame, args: Any, missing: str, place: str, cure: str
 ) -> None:
-    message, where, _, caret, known, hint = refused(spark, NAMED, args, t=steps)
+    message, where, _, caret, known, hint = catch_message(spark, NAMED, args, t=steps)
     assert message == f"parameter `{missing}` has no value [parameter-without-value]"
     assert where == place
     assert caret.strip() == "^" * len(missing)
@@ -263,7 +263,7 @@ def test_what_looks_like_a_parameter(spark: SparkSession, steps: DataFrame) -> N
 
 
 def test_a_literal_where_the_clause_has_its_input(spark: SparkSession, steps: DataFrame) -> None:
-    message, place, _, caret, *_, cure = refused(spark, QUERY, [1, 0], t=3)
+    message, place, _, caret, *_, cure = catch_message(spark, QUERY, [1, 0], t=3)
     assert message == "`{t}` before MATCH_RECOGNIZE is 3, of type int [not-a-table]"
     assert (place, caret.strip(), cure) == (
         "  line 1, column 15",
@@ -607,7 +607,7 @@ def test_the_cure_of_a_frame_without_rows(spark: SparkSession, transport: str) -
 def test_a_name_that_the_query_does_not_have(spark: SparkSession, name: str, cure: str) -> None:
     query = """SELECT * FROM range(3) MATCH_RECOGNIZE (
       ORDER BY id PATTERN (A) DEFINE A AS id > :least)"""
-    assert refused(spark, query, None, **{name: "auto"}) == [
+    assert catch_message(spark, query, None, **{name: "auto"}) == [
         f"`{name}` is not an argument, and the query has no {{{name}}} [unknown-argument]",
         f"  help: {cure}",
     ]
@@ -621,7 +621,7 @@ def test_a_value_that_nothing_fills_in(
         pytest.skip("Spark compares a number with any text, and fails when it runs")
     query = f"""SELECT * FROM range(3) MATCH_RECOGNIZE (
       ORDER BY id ALL ROWS PER MATCH PATTERN (A) DEFINE A AS id > {written})"""
-    lines = refused(spark, query, None)
+    lines = catch_message(spark, query, None)
     assert lines[-1] == "  help: write :name for a value, without quotes or braces"
     assert matchrec.sql(spark, query.replace(written, ":least"), {"least": 1}).collect() == [(2,)]
 

@@ -36,7 +36,7 @@ def prices(spark: SparkSession) -> DataFrame:
 EXPECTED = {("X", day(0), day(2)), ("X", day(3), day(5)), ("Y", day(3), day(4))}
 
 
-def charted(matches: DataFrame, data: DataFrame, **named: Any) -> Charted:
+def make_charted(matches: DataFrame, data: DataFrame, **named: Any) -> Charted:
     return Charted(matches, data, x="day", y="price", by="sym", **named)
 
 
@@ -51,14 +51,14 @@ def charted(matches: DataFrame, data: DataFrame, **named: Any) -> Charted:
 )
 def test_matches_of_sql(prices: DataFrame, measures: str, rows: str, named: dict[str, str]) -> None:
     clause = RISES.format(measures=f"MEASURES {measures}", rows=rows)
-    found = charted(matchrec.match_recognize(prices, clause), prices, **named)
+    found = make_charted(matchrec.match_recognize(prices, clause), prices, **named)
     places = found.run_sql(found.places).collect()
     assert {(place.series, place.first, place.last) for place in places} == EXPECTED
 
 
 def test_a_page_has_the_rows_of_its_series(prices: DataFrame) -> None:
     matches = prices.selectExpr("sym", "day AS start_day", "day AS end_day").where("price > 8.5")
-    page = charted(matches, prices).read_page(1, 6)
+    page = make_charted(matches, prices).read_page(1, 6)
     assert page.spans == (MatchSpan("Y", day(0), day(0)), MatchSpan("X", day(5), day(5)))
     assert list(page.series) == ["X", "Y"]
     assert page.series["X"].times == [day(at) for at in range(6)]
@@ -70,13 +70,15 @@ def test_matches_that_are_arrays_of_events(prices: DataFrame) -> None:
         matchrec.Pattern.begin("low").where("price < 4").followed_by("high").where("price > 8")
     )
     matches = matchrec.match_pattern(prices, pattern, order_by="day", partition_by="sym")
-    page = charted(matches, prices).read_page(1, 6)
+    page = make_charted(matches, prices).read_page(1, 6)
     assert page.spans == (MatchSpan("X", day(3), day(5), (day(3), day(5))),)
     text = """PATTERN SEQ(ANY a, ANY b)
         WHERE skip_till_next_match(a, b) { [sym] AND a.price < 4 AND b.price > 8 }"""
     events = prices.selectExpr("*", "'ANY' AS event_type")
     assert (
-        charted(matchrec.match_sase(events, text, order_by="day"), prices).read_page(1, 6).spans
+        make_charted(matchrec.match_sase(events, text, order_by="day"), prices)
+        .read_page(1, 6)
+        .spans
         == page.spans
     )
 
@@ -106,7 +108,7 @@ def test_bytes_are_no_letters(spark: SparkSession) -> None:
     rows = [(bytearray(key), day(at), 1.0) for key in (b"\xfe", b"\xff") for at in range(2)]
     data = spark.createDataFrame(rows, "sym binary, day date, price double")
     matches = data.selectExpr("sym", "day AS start_day", "day AS end_day")
-    page = charted(matches, data).read_page(1, 6)
+    page = make_charted(matches, data).read_page(1, 6)
     assert set(page.series) == {"X'FE'", "X'FF'"}
     assert {span.series for span in page.spans} == {"X'FE'", "X'FF'"}
 
@@ -153,16 +155,16 @@ def test_both_zeros_are_one_series(spark: SparkSession) -> None:
     )
     clause = """PARTITION BY k ORDER BY t MEASURES FIRST(t) AS first_t, LAST(t) AS last_t
         PATTERN (A DOWN) DEFINE DOWN AS v < PREV(v)"""
-    of_sql = charted_by_key(matchrec.match_recognize(data, clause), data)
+    of_sql = make_charted_by_key(matchrec.match_recognize(data, clause), data)
     pattern = matchrec.Pattern.begin("a").next("down").where("v < last(a.v)")
     events = matchrec.match_pattern(data, pattern, order_by="t", partition_by="k")
-    of_events = charted_by_key(events.select("a", "down"), data)
+    of_events = make_charted_by_key(events.select("a", "down"), data)
     for page in (of_sql, of_events):
         assert {name: line.values for name, line in page.series.items()} == {"0.0": [9, 8]}
         assert [(span.series, span.first, span.last) for span in page.spans] == [("0.0", 1, 2)]
 
 
-def charted_by_key(matches: DataFrame, data: DataFrame) -> Page:
+def make_charted_by_key(matches: DataFrame, data: DataFrame) -> Page:
     return Charted(matches, data, "t", "v", "k").read_page(1, 6)
 
 

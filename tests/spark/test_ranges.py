@@ -56,7 +56,7 @@ def rows(spark: SparkSession) -> DataFrame:
     return spark.range(900).selectExpr("id", place, kinds, "rand(4) AS x", "id % 3 AS k").cache()
 
 
-def found(rows: DataFrame, clause: str, sort: Sort) -> list[str]:
+def find_matches(rows: DataFrame, clause: str, sort: Sort) -> list[str]:
     options = matchrec.Options(sort=sort)
     result = matchrec.match_recognize(rows, clause, options=options)
     return sorted(map(str, result.collect()))
@@ -67,9 +67,9 @@ def found(rows: DataFrame, clause: str, sort: Sort) -> list[str]:
 def test_the_same_rows(rows: DataFrame, name: str, keys: str) -> None:
     measures = "MEASURES FIRST(id) AS f, LAST(id) AS l, count(*) AS n "
     clause = f"{keys}ORDER BY t, id {measures}{QUERIES[name]}"
-    whole = found(rows, clause, "worker")
+    whole = find_matches(rows, clause, "worker")
     assert len(whole) > 1
-    assert found(rows, clause, "ranges") == whole
+    assert find_matches(rows, clause, "ranges") == whole
 
 
 @pytest.mark.parametrize("name", some_of(tuple(ORDERS)[1:]))
@@ -78,9 +78,9 @@ def test_types_of_the_order(rows: DataFrame, name: str) -> None:
     window = UNITS[name].format(9)
     query = QUERIES["matches that overlap"].replace("WITHIN 9", f"WITHIN {window}")
     clause = f"ORDER BY t, id MEASURES FIRST(id) AS f, LAST(id) AS l {query}"
-    whole = found(ordered, clause, "worker")
+    whole = find_matches(ordered, clause, "worker")
     assert len(whole) > 1
-    assert found(ordered, clause, "ranges") == whole
+    assert find_matches(ordered, clause, "ranges") == whole
 
 
 def test_rows_that_no_match_has_are_not_shuffled(rows: DataFrame) -> None:
@@ -181,7 +181,9 @@ def test_what_cannot_be_cut_says_why(rows: DataFrame, name: str) -> None:
     clause, reason = REFUSED[name]
     order = "timestamp_seconds(t)" if name == "months" else "t"
     with pytest.raises(MatchRecognizeError) as refused:
-        found(rows, f"ORDER BY {order} {clause.format(m='MEASURES LAST(id) AS l')}", "ranges")
+        find_matches(
+            rows, f"ORDER BY {order} {clause.format(m='MEASURES LAST(id) AS l')}", "ranges"
+        )
     assert reason in str(refused.value)
     assert 'Options(sort="auto")' in str(refused.value)
 
@@ -189,7 +191,7 @@ def test_what_cannot_be_cut_says_why(rows: DataFrame, name: str) -> None:
 def test_what_only_spark_sorts_is_not_cut(rows: DataFrame) -> None:
     clause = "ORDER BY t, array(x) MEASURES LAST(id) AS l PATTERN (A) WITHIN 5"
     with pytest.raises(MatchRecognizeError, match="only the engine can sort by"):
-        found(rows, clause, "ranges")
+        find_matches(rows, clause, "ranges")
 
 
 def test_rules_are_not_cut(rows: DataFrame) -> None:

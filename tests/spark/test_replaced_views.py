@@ -42,7 +42,7 @@ def old(spark: SparkSession) -> None:
     create_view(spark, "k, ts, v", "(1, 1, 10), (1, 2, 20), (1, 3, 30)")
 
 
-def rows_of(frame: DataFrame) -> list[tuple[Any, ...]]:
+def list_rows(frame: DataFrame) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in frame.collect()]
 
 
@@ -53,7 +53,7 @@ def check_kept(kept: DataFrame, message: str, old_rows: list[tuple[Any, ...]]) -
     """
     spark = kept.sparkSession
     try:
-        found = rows_of(kept)
+        found = list_rows(kept)
     except PySparkException as raised:
         assert is_connect(spark)
         error = MatchRecognizeRunError.from_exception(raised)
@@ -111,9 +111,9 @@ def test_local_times_that_become_instants(spark: SparkSession) -> None:
 
 @pytest.mark.usefixtures("old")
 def test_a_query_that_is_built_again_has_the_new_types(spark: SparkSession) -> None:
-    assert rows_of(matchrec.sql(spark, QUERY)) == [(1, 10, 30)]
+    assert list_rows(matchrec.sql(spark, QUERY)) == [(1, 10, 30)]
     create_view(spark, "k, ts, v", "(1, 1, 6000000000), (1, 2, 6000000001), (1, 3, 6000000001)")
-    assert rows_of(matchrec.sql(spark, QUERY)) == [(1, 6000000000, 6000000001)]
+    assert list_rows(matchrec.sql(spark, QUERY)) == [(1, 6000000000, 6000000001)]
 
 
 # The columns of the new view, its rows, and what the error says.
@@ -157,7 +157,7 @@ def test_columns_are_read_by_their_names(spark: SparkSession, select_list: str, 
     create_view(spark, f"k, {order}, v", "(1, 1, 10), (1, 2, 20), (1, 3, 30)")
     kept = matchrec.sql(spark, QUERY)
     create_view(spark, select_list.replace("ts", order, 1), "(1, 5, 7), (1, 6, 8)")
-    assert rows_of(kept) == ([(1, 7, 8)] if is_connect(spark) else [(1, 10, 30)])
+    assert list_rows(kept) == ([(1, 7, 8)] if is_connect(spark) else [(1, 10, 30)])
 
 
 @pytest.mark.usefixtures("old")
@@ -169,7 +169,7 @@ def test_a_column_that_is_gone(spark: SparkSession, select_list: str) -> None:
         with pytest.raises(PySparkException, match=r"\bv\b"):
             kept.collect()
     else:
-        assert rows_of(kept) == [(1, 10, 30)]
+        assert list_rows(kept) == [(1, 10, 30)]
 
 
 @pytest.mark.parametrize(
@@ -203,27 +203,27 @@ def test_two_clauses_in_one_query(spark: SparkSession) -> None:
     check_kept(kept, "column `v` is double, and was int when the query was built", [(10, 3)])
 
 
-def by_rules(rows: DataFrame) -> DataFrame:
+def match_by_rules(rows: DataFrame) -> DataFrame:
     rules = {"rise": "MEASURES LAST(v) AS l PATTERN (A B) DEFINE B AS v > PREV(v)"}
     return matchrec.match_rules(rows, rules, partition_by="k", order_by="ts").matches
 
 
-def by_sase(rows: DataFrame) -> DataFrame:
+def match_by_sase(rows: DataFrame) -> DataFrame:
     text = "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b) { b.v > a.v } RETURN b.v AS l"
     typed = rows.selectExpr("*", "CASE ts WHEN 1 THEN 'A' ELSE 'B' END AS event_type")
     return matchrec.match_sase(typed, text, order_by="ts")
 
 
-def by_pattern(rows: DataFrame) -> DataFrame:
+def match_by_pattern(rows: DataFrame) -> DataFrame:
     pattern = matchrec.Pattern.begin("a").followed_by("b").where("v > a.v")
     return matchrec.match_pattern(rows, pattern, partition_by="k", order_by="ts")
 
 
 @pytest.mark.usefixtures("old")
-@pytest.mark.parametrize("build", [by_rules, by_sase, by_pattern])
+@pytest.mark.parametrize("build", [match_by_rules, match_by_sase, match_by_pattern])
 def test_every_front_end(spark: SparkSession, build: Callable[[DataFrame], DataFrame]) -> None:
     kept = build(spark.table(VIEW))
-    before = rows_of(kept)
+    before = list_rows(kept)
     assert before
     create_view(spark, "k, ts, CAST(v AS DOUBLE) AS v", "(1, 1, 10), (1, 2, 20)")
     check_kept(kept, "column `v` is double, and was int when the query was built", before)

@@ -62,7 +62,7 @@ def ticks(spark: SparkSession) -> DataFrame:
     return spark.createDataFrame(rows, "sym string, day int, price int, kind string, user string")
 
 
-def in_any_order(frame: DataFrame) -> Counter[str]:
+def sort_rows(frame: DataFrame) -> Counter[str]:
     return Counter(str(row) for row in frame.collect())
 
 
@@ -73,7 +73,7 @@ def plan_of(frame: DataFrame) -> str:
     return printed.getvalue()
 
 
-def operators_in(frame: DataFrame) -> list[str]:
+def list_operators(frame: DataFrame) -> list[str]:
     """Those of a plan that move, sort or send rows, in alphabetical order."""
     names = r"\b(?:Python)?(Exchange|Sort|Window|MapInArrow) "  # PySpark 3.5: PythonMapInArrow
     return sorted(re.findall(names, plan_of(frame)))
@@ -102,7 +102,7 @@ def test_rules_of_all_languages_give_what_they_give_alone(ticks: DataFrame) -> N
     for name, (_, frame) in alone.items():
         own = together.rule(name)
         assert own.dtypes == frame.dtypes
-        assert in_any_order(own) == in_any_order(frame), name
+        assert sort_rows(own) == sort_rows(frame), name
     together.unpersist()
 
 
@@ -212,7 +212,7 @@ def test_rows_are_shuffled_and_sent_once_and_sorted_by_the_workers(ticks: DataFr
     rules: dict[str, Any] = {f"r{number}": clause.format(number % 7) for number in range(80)}
     rules["pairs"] = PAIRS
     found = matchrec.match_rules(ticks, rules, **STREAMS, type_column="kind")
-    assert operators_in(found.matches) == ["Exchange", "MapInArrow"]
+    assert list_operators(found.matches) == ["Exchange", "MapInArrow"]
     explained = found.explain().text
     assert "  sorted by the workers: " in explained
     assert "  bit 12 = `price` > 6, for r6, r13, r20" in explained
@@ -228,14 +228,14 @@ JOINED = "MEASURES B.day AS d PATTERN (A B) DEFINE B AS concat_ws('', PREV(kind)
 def test_spark_sorts_once_where_a_rule_needs_it(ticks: DataFrame) -> None:
     rules = {"v": V, "joined": JOINED, "cheap": "PATTERN (A) DEFINE A AS price < 9"}
     found = matchrec.match_rules(ticks, rules, **STREAMS)
-    assert operators_in(found.matches) == ["Exchange", "MapInArrow", "Sort", "Window"]
+    assert list_operators(found.matches) == ["Exchange", "MapInArrow", "Sort", "Window"]
     explained = found.explain().text
     assert (
         "  sorted by the engine: only the engine can compute concat_ws('', PREV(`kind`), `kind`)"
         in explained
     )
     assert "`price` < PREV(`price`), for v" in explained
-    assert in_any_order(found.rule("joined")) == Counter(["Row(sym='X', d=2)", "Row(sym='Y', d=4)"])
+    assert sort_rows(found.rule("joined")) == Counter(["Row(sym='X', d=2)", "Row(sym='Y', d=4)"])
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="only the engine can"):
         matchrec.match_rules(ticks, rules, **STREAMS, options=matchrec.Options(sort="worker"))
 
@@ -249,9 +249,7 @@ def test_rules_find_the_same_whoever_sorts(ticks: DataFrame) -> None:
         for sort in ("worker", "spark")
     ]
     assert "  sorted by the engine: the option sort is spark" in found[1].explain().text
-    workers, sparks = (
-        [in_any_order(one.matches), in_any_order(one.rule("falls"))] for one in found
-    )
+    workers, sparks = ([sort_rows(one.matches), sort_rows(one.rule("falls"))] for one in found)
     assert workers == sparks != [Counter(), Counter()]
 
 
@@ -368,7 +366,7 @@ ASKED = re.compile(
 Group = tuple[CaseFile, tuple[str, str | None, str], dict[str, QueryRecord]]
 
 
-def groups() -> list[Group]:
+def group_queries() -> list[Group]:
     """The queries of case files that are one clause over a table, by table, partitions, order.
 
     The largest first. Those that fail, or that one engine alone can answer, are left out.
@@ -390,7 +388,7 @@ def groups() -> list[Group]:
     return [*(found[::8] if FULL else found[20:21]), *partial[:1]]
 
 
-def rows_of(found: RuleMatches) -> dict[str, Counter[tuple[str | None, ...]]]:
+def list_rows(found: RuleMatches) -> dict[str, Counter[tuple[str | None, ...]]]:
     """Return the rows of every rule, in the words of case files."""
     return {
         name: Counter(tuple(map(write_value, row)) for row in found.rule(name).collect())
@@ -399,7 +397,7 @@ def rows_of(found: RuleMatches) -> dict[str, Counter[tuple[str | None, ...]]]:
 
 
 @pytest.mark.larger
-@pytest.mark.parametrize("group", groups(), ids=lambda one: f"{one[0].path.stem} {one[1]}")
+@pytest.mark.parametrize("group", group_queries(), ids=lambda one: f"{one[0].path.stem} {one[1]}")
 def test_the_clauses_of_case_files_as_rules(spark: SparkSession, group: Group) -> None:
     file, (table, partition, order), records = group
     register_tables(spark, file)
@@ -409,7 +407,7 @@ def test_the_clauses_of_case_files_as_rules(spark: SparkSession, group: Group) -
         "partition_by": partition.split(", ") if partition else [],
     }
     found = matchrec.match_rules(spark.table(table), rules, **streams).cache()
-    rows = rows_of(found)
+    rows = list_rows(found)
     found.unpersist()
     on_sail = describe_engine(spark).startswith("Sail")
     for record in records.values():
@@ -425,6 +423,4 @@ def test_rows_that_stay_behind_change_no_result(ticks: DataFrame) -> None:
     rules: dict[str, Any] = {"pair": pair, "dear": Pattern.begin("a").where("price > 90")}
     found = matchrec.match_rules(ticks, rules, **STREAMS)
     assert "only rows with" in found.explain().text
-    assert in_any_order(found.rule("pair")) == in_any_order(
-        matchrec.match_sase(ticks, pair, **STREAMS)
-    )
+    assert sort_rows(found.rule("pair")) == sort_rows(matchrec.match_sase(ticks, pair, **STREAMS))

@@ -18,7 +18,7 @@ from matchrec import Pattern, RuleMatches
 from matchrec.worker import wire
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import batches
-from tests.spark.test_streaming import SCHEMA, Feed, events_of, pieces_of
+from tests.spark.test_streaming import SCHEMA, Feed, draw_pieces, list_events
 from tests.tasks.stream_pieces import Group, StreamedRules, read_times
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.warnings.MatchRecognizeWarning")
@@ -51,17 +51,17 @@ RULES: dict[str, str | Pattern] = {
 }
 
 
-def plain(value: object) -> object:
+def convert_value(value: object) -> object:
     """Return a value of Arrow's or Spark's as both have it."""
     if isinstance(value, datetime):
         return value.timestamp()
     if isinstance(value, dict):
-        return {name: plain(one) for name, one in value.items()}
-    return [plain(one) for one in value] if isinstance(value, list) else value
+        return {name: convert_value(one) for name, one in value.items()}
+    return [convert_value(one) for one in value] if isinstance(value, list) else value
 
 
 def of_rows(rows: list[dict[str, Any]]) -> Counter[str]:
-    return Counter(repr(plain(row)) for row in rows)
+    return Counter(repr(convert_value(row)) for row in rows)
 
 
 def query_of_rules(rules: Any, **options: Any) -> Callable[[DataFrame], RuleMatches]:
@@ -83,7 +83,7 @@ def random_events(rnd: random.Random, keys: list[str | None]) -> list[tuple[Any,
 def test_any_pieces_give_what_the_whole_gives(spark: SparkSession, seed: int) -> None:
     rnd = random.Random(seed)
     rows = random_events(rnd, [*"pqr", None])
-    events = events_of(spark, sorted(rows, key=lambda row: row[1] + rnd.choice((0, 0, 3))))
+    events = list_events(spark, sorted(rows, key=lambda row: row[1] + rnd.choice((0, 0, 3))))
     most = 4 if seed == 0 else len(RULES)  # of the batch that a quick run has
     names = [*RULES] if seed % 5 == 4 else rnd.sample([*RULES], rnd.randint(2, most))
     keys = [] if seed % 4 == 3 and "same" not in names else ["k"]
@@ -95,7 +95,7 @@ def test_any_pieces_give_what_the_whole_gives(spark: SparkSession, seed: int) ->
     found = [
         row
         for frame in streamed.buckets(rnd)
-        for row in streamed.in_pieces(frame, pieces_of(read_times(frame), rnd), Group())
+        for row in streamed.in_pieces(frame, draw_pieces(read_times(frame), rnd), Group())
     ]
     assert of_rows(found) == expected
 
@@ -105,7 +105,7 @@ TWINS = """MEASURES A.x AS x AFTER MATCH SKIP TO LAST B
 CHEAP = "MEASURES A.x AS x PATTERN (A) DEFINE A AS x < 2"
 
 
-def in_two(streamed: StreamedRules, group: Group) -> list[dict[str, Any]]:
+def run_in_two_pieces(streamed: StreamedRules, group: Group) -> list[dict[str, Any]]:
     """Return what comes out of the first key, whose events come in two pieces."""
     frame = streamed.by_key[0]
     return list(streamed.in_pieces(frame, [(3, read_times(frame)[2])], group))
@@ -114,15 +114,17 @@ def in_two(streamed: StreamedRules, group: Group) -> list[dict[str, Any]]:
 @pytest.mark.once
 def test_a_failing_rule_is_named_and_may_leave_the_others_alone(spark: SparkSession) -> None:
     seconds = [("p", 1, "a", 0), ("p", 2, "b", 1), ("p", 3, "a", 5), ("p", 30, "a", 1)]
-    events = events_of(spark, [*seconds, ("p", 40, "a", 9), ("p", 41, "b", 0), ("p", 900, "z", 7)])
+    events = list_events(
+        spark, [*seconds, ("p", 40, "a", 9), ("p", 41, "b", 0), ("p", 900, "z", 7)]
+    )
     rules: dict[str, str | Pattern] = {"twins": TWINS, "cheap": CHEAP}
     with pytest.raises(matchrec.MatchRecognizeRunError) as caught:
-        in_two(StreamedRules(query_of_rules(rules), events, "ts"), Group())
+        run_in_two_pieces(StreamedRules(query_of_rules(rules), events, "ts"), Group())
     said = "AFTER MATCH SKIP TO `B`: the match has no row of B"
     assert caught.value.message == f"rule `twins`: {said}"
     assert caught.value.partition == {"k": "p"}
     streamed, group = StreamedRules(query_of_rules(rules, on_error="keep"), events, "ts"), Group()
-    found = in_two(streamed, group)
+    found = run_in_two_pieces(streamed, group)
     failures = [row[wire.MESSAGE] for row in found if row[wire.MESSAGE]]
     assert [failure.splitlines()[0] for failure in failures] == [f"{said} [skip-to-missing-row]"]
     numbers = [(row[wire.RULE], row[wire.ROW_NUMBER]) for row in found if not row[wire.MESSAGE]]
@@ -135,7 +137,7 @@ def test_a_failing_rule_is_named_and_may_leave_the_others_alone(spark: SparkSess
 def test_events_are_kept_once_for_all_rules_and_no_longer(spark: SparkSession) -> None:
     rules = {name: RULES[name] for name in ("rises", "pairs", "soon")}
     rows = [("p", 100 + i, "abbc"[i % 4], i % 3) for i in range(200)]
-    streamed = StreamedRules(query_of_rules(rules), events_of(spark, rows), "ts")
+    streamed = StreamedRules(query_of_rules(rules), list_events(spark, rows), "ts")
     (frame,), group, sizes = streamed.by_key, Group(), []
     for begin in range(0, 200, 10):
         list(streamed.batch(frame[begin : begin + 10], group))
@@ -236,9 +238,9 @@ def test_conditions_of_many_rules(spark: SparkSession) -> None:
     rules: dict[str, str | Pattern] = {
         f"at least {least}": f"PATTERN (A) DEFINE A AS x >= {least}" for least in range(70)
     }
-    events = events_of(spark, [("p", 100 + number, "a", number) for number in range(70)])
+    events = list_events(spark, [("p", 100 + number, "a", number) for number in range(70)])
     streamed = StreamedRules(query_of_rules(rules), events, "ts")
-    found = Counter(row[wire.RULE] for row in in_two(streamed, Group()))
+    found = Counter(row[wire.RULE] for row in run_in_two_pieces(streamed, Group()))
     assert found == {least: 70 - least for least in range(70)}
 
 

@@ -30,8 +30,13 @@ from matchrec.worker import wire
 from tests.pages.blocks import read_blocks
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import batches
-from tests.spark.test_rule_sets_over_streams import RULES, plain, query_of_rules, random_events
-from tests.spark.test_streaming import SCHEMA, Feed, events_of, pieces_of
+from tests.spark.test_rule_sets_over_streams import (
+    RULES,
+    convert_value,
+    query_of_rules,
+    random_events,
+)
+from tests.spark.test_streaming import SCHEMA, Feed, draw_pieces, list_events
 from tests.tasks.stream_pieces import Group, StreamedRules, read_times
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.warnings.MatchRecognizeWarning")
@@ -54,7 +59,7 @@ def match(ticks: DataFrame, rules: Any, **options: Any) -> RuleMatches:
     return matchrec.match_rules(ticks, rules, **asked)
 
 
-def shown(found: RuleMatches) -> list[tuple[Any, ...]]:
+def show_rows(found: RuleMatches) -> list[tuple[Any, ...]]:
     columns = ("rule", "rule_version", "k", "match_number", "start_time", "end_time")
     return sorted(map(tuple, found.matches.select(*columns).collect()), key=str)
 
@@ -66,7 +71,7 @@ def test_a_version_has_the_rows_of_its_time_and_its_matches_do_not_cross_it(
     rules = {"fall": {None: FALL, 4: FALL.replace("D+", "D"), 6: None}, "rise": RISE}
     with settings(ticks.sparkSession, **INTERPRETED):
         found = match(ticks, rules).cache()
-        assert shown(found) == [
+        assert show_rows(found) == [
             ("fall", 4, "B", 1, 4, 5),
             ("fall", None, "A", 1, 1, 3),
             ("fall", None, "B", 1, 2, 3),
@@ -84,7 +89,7 @@ def test_conditions_over_neighbours_see_those_of_their_version_only(ticks: DataF
     one = "PATTERN (U) DEFINE U AS price < PREV(price)"
     rules = {"all": one, "late": {3: one}, "later": {4: one}}
     with settings(ticks.sparkSession, **INTERPRETED):
-        found = [row[:2] + row[4:5] for row in shown(match(ticks, rules)) if row[2] == "A"]
+        found = [row[:2] + row[4:5] for row in show_rows(match(ticks, rules)) if row[2] == "A"]
     assert found == [
         *(("all", None, day) for day in (2, 3, 4, 6)),
         *(("late", 3, day) for day in (4, 6)),
@@ -112,7 +117,9 @@ def test_partitions_of_a_version_may_be_divided_and_may_fail(ticks: DataFrame) -
             expected += Counter(map(tuple, each.collect()))
     assert pairs == expected != Counter()
     assert failed == [("twins", 5, "A"), ("twins", 5, "B")]
-    assert [row[:6] for row in shown(found) if row[0] == "twins"] == [("twins", 2, "A", 1, 2, 3)]
+    assert [row[:6] for row in show_rows(found) if row[0] == "twins"] == [
+        ("twins", 2, "A", 1, 2, 3)
+    ]
 
 
 @pytest.mark.once
@@ -122,9 +129,9 @@ def test_a_table_of_rules_gives_what_a_dict_of_them_gives(ticks: DataFrame) -> N
     rows = [(rule, text, day) for rule, each in rules.items() for day, text in each.items()]
     table = spark.createDataFrame(rows, "rule string, text string, valid_from int")
     with settings(spark, **INTERPRETED):
-        expected = shown(match(ticks, rules))
-        assert shown(match(ticks, table)) == expected != []
-        assert shown(match(ticks, lambda: table.withColumn("beside", table.rule))) == expected
+        expected = show_rows(match(ticks, rules))
+        assert show_rows(match(ticks, table)) == expected != []
+        assert show_rows(match(ticks, lambda: table.withColumn("beside", table.rule))) == expected
 
 
 @pytest.mark.once
@@ -168,8 +175,8 @@ def test_parameters_of_a_table_stand_in_the_places_of_markers(ticks: DataFrame) 
         ("fall", None, 6),
     ]
     with settings(spark, **INTERPRETED):
-        expected = shown(match(ticks, spark.createDataFrame(as_text, TABLE)))
-        assert shown(match(ticks, spark.createDataFrame(rows, WITH_PARAMETERS))) == expected
+        expected = show_rows(match(ticks, spark.createDataFrame(as_text, TABLE)))
+        assert show_rows(match(ticks, spark.createDataFrame(rows, WITH_PARAMETERS))) == expected
     assert {row[:2] for row in expected} == {("fall", None), ("fall", 4), ("pair", None)}
 
 
@@ -401,7 +408,7 @@ def random_versions(rnd: random.Random) -> dict[str, Versions]:
     return found
 
 
-def known(rules: dict[str, Versions], second: int) -> dict[str, Versions]:
+def select_known(rules: dict[str, Versions], second: int) -> dict[str, Versions]:
     """Return what of the rules is valid from a second on, or earlier."""
     own = {
         rule: {since: one for since, one in each.items() if since is None or since <= second}
@@ -410,14 +417,14 @@ def known(rules: dict[str, Versions], second: int) -> dict[str, Versions]:
     return {rule: each for rule, each in own.items() if any(each.values())}
 
 
-def query_of(rules: dict[str, Versions]) -> Callable[[DataFrame], RuleMatches]:
+def build_query(rules: dict[str, Versions]) -> Callable[[DataFrame], RuleMatches]:
     by_time: Any = {
         rule: {instant(since): one for since, one in each.items()} for rule, each in rules.items()
     }
     return query_of_rules(by_time)
 
 
-def rows_of(found: RuleMatches, rows: list[dict[str, Any]]) -> Counter[str]:
+def list_rows(found: RuleMatches, rows: list[dict[str, Any]]) -> Counter[str]:
     """Return rows of the workers as text, with the names of their rules and without empty slots."""
     built = found._built
 
@@ -425,17 +432,19 @@ def rows_of(found: RuleMatches, rows: list[dict[str, Any]]) -> Counter[str]:
         number = row[wire.RULE]
         reads = [row[wire.read(slot)] for slot in built.slots[number]]
         others = {name: one for name, one in row.items() if not name.startswith("__r")}
-        return repr((built.rule_set.rules[number].name, plain(others), plain(reads)))
+        return repr(
+            (built.rule_set.rules[number].name, convert_value(others), convert_value(reads))
+        )
 
     return Counter(map(text, rows))
 
 
-def collected(found: RuleMatches) -> Counter[str]:
+def collect_rows(found: RuleMatches) -> Counter[str]:
     rows = [row.asDict(recursive=True) for row in found._built.rows.collect()]
-    return rows_of(found, rows)
+    return list_rows(found, rows)
 
 
-def each_by_itself(events: DataFrame, rules: dict[str, Versions]) -> Counter[str]:
+def run_each_version(events: DataFrame, rules: dict[str, Versions]) -> Counter[str]:
     """Return what the text of each version gives over the rows of its time."""
     found: Counter[str] = Counter()
     for rule, versions in rules.items():
@@ -448,7 +457,7 @@ def each_by_itself(events: DataFrame, rules: dict[str, Versions]) -> Counter[str
             rows = rows if until is None else rows.where(f"ts < timestamp_seconds({until})")
             time = f"1970-01-01 00:{(since or 0) // 60:02}:{(since or 0) % 60:02} UTC"
             name = rule if since is None else f"{rule}, valid from {time}"
-            found += collected(query_of_rules({name: content})(rows))
+            found += collect_rows(query_of_rules({name: content})(rows))
     return found
 
 
@@ -456,17 +465,21 @@ def each_by_itself(events: DataFrame, rules: dict[str, Versions]) -> Counter[str
 def test_versions_give_what_each_gives_by_itself(spark: SparkSession, seed: int) -> None:
     rnd = random.Random(seed)
     rows = random_events(rnd, [*"pqrstu", None])
-    events = events_of(spark, sorted(rows, key=lambda row: row[1] + rnd.choice((0, 0, 3))))
+    events = list_events(spark, sorted(rows, key=lambda row: row[1] + rnd.choice((0, 0, 3))))
     rules = random_versions(rnd)
     with settings(spark, **INTERPRETED):
-        whole = query_of(rules)(events)
-        expected = each_by_itself(events, rules)
-        assert collected(whole) == expected
+        whole = build_query(rules)(events)
+        expected = run_each_version(events, rules)
+        assert collect_rows(whole) == expected
         seconds = sorted({since for each in rules.values() for since in each if since is not None})
         starts = sorted(rnd.sample(seconds, min(2, len(seconds))))
-        known_until = [(known(rules, one), after(seconds, one)) for one in (*starts, LAST)]
+        known_until = [
+            (select_known(rules, one), choose_later_second(seconds, one)) for one in (*starts, LAST)
+        ]
         streams = [
-            (StreamedRules(query_of(one), events, "ts"), until) for one, until in known_until if one
+            (StreamedRules(build_query(one), events, "ts"), until)
+            for one, until in known_until
+            if one
         ]
     queries = {bucket_of(one.bucket.rules, one.bucket.arriving).query for one, _ in streams}
     assert len(queries) == 1, "any set goes on with the state of another"
@@ -476,7 +489,7 @@ def test_versions_give_what_each_gives_by_itself(spark: SparkSession, seed: int)
 LAST = 10**6
 
 
-def after(seconds: list[int], one: int) -> int:
+def choose_later_second(seconds: list[int], one: int) -> int:
     """Return the next of the seconds, or one that does not come."""
     return min((second for second in seconds if second > one), default=LAST)
 
@@ -495,27 +508,27 @@ def come_out(streams: list[tuple[StreamedRules, int]], rnd: random.Random) -> Co
         events = np.flatnonzero(bucket == one)
         events = events[np.argsort((come + later)[events], kind="stable")]
         group, place, begin = Group(), 0, 0
-        for size, watermark in (*pieces_of(come[events].tolist(), rnd), (len(events), 10**15)):
+        for size, watermark in (*draw_pieces(come[events].tolist(), rnd), (len(events), 10**15)):
             piece = events[begin : begin + size]
             begin += size
             latest = come[piece].max(initial=group.watermark)
-            place = known_at(latest, place + (rnd.random() < 0.1), streams)
+            place = find_first_knowing(latest, place + (rnd.random() < 0.1), streams)
             found += rows_of_piece(streams[place][0], piece, group)
             group.watermark = max(group.watermark, watermark)
             if group.timer is not None and group.timer < group.watermark:
-                place = known_at(group.watermark, place, streams)
+                place = find_first_knowing(group.watermark, place, streams)
                 found += rows_of_piece(streams[place][0], piece[:0], group)
     return found
 
 
-def known_at(latest: int, place: int, streams: list[tuple[StreamedRules, int]]) -> int:
+def find_first_knowing(latest: int, place: int, streams: list[tuple[StreamedRules, int]]) -> int:
     """Return the first set, from a place on, that knows the rules of the newest row."""
     last = len(streams) - 1
     return next((n for n in range(place, last) if latest < 1000 * streams[n][1]), last)
 
 
 def rows_of_piece(stream: StreamedRules, piece: IntArray, group: Group) -> Counter[str]:
-    return rows_of(stream.found, list(stream.batch(stream.frame.take(piece), group)))
+    return list_rows(stream.found, list(stream.batch(stream.frame.take(piece), group)))
 
 
 # A stream that goes on with other rules.
@@ -550,15 +563,15 @@ def test_what_has_come_is_searched_for_the_rules_of_its_time(
 ) -> None:
     """Rows have come up to 145, of which the watermark has passed 130."""
     changes, rule = AFTER[name]
-    events = events_of(spark, [("p", 100 + 15 * i, "aabaz"[i], i) for i in range(5)])
+    events = list_events(spark, [("p", 100 + 15 * i, "aabaz"[i], i) for i in range(5)])
     rules = {name: each for name, each in (BEFORE | changes).items() if each}
     with settings(spark, **INTERPRETED):
-        first = StreamedRules(query_of(BEFORE), events, "ts")
-        then = StreamedRules(query_of(rules), events, "ts")
+        first = StreamedRules(build_query(BEFORE), events, "ts")
+        then = StreamedRules(build_query(rules), events, "ts")
     (frame,), group = first.by_key, Group()
     group.watermark = 130_000
     found = list(first.batch(frame[:4], group))
-    assert rows_of(first.found, found).total() == 1
+    assert list_rows(first.found, found).total() == 1
     group.watermark = 140_000
     if rule is None:
         list(then.batch(then.by_key[0][4:], group))
@@ -575,7 +588,7 @@ def test_a_rule_that_ends_lets_go_of_its_state(spark: SparkSession) -> None:
     waits = "PATTERN (A B) DEFINE A AS v = 'a', B AS v = 'b'"
     rules: dict[str, Versions] = {"waits": {None: "PATTERN (A+ B)" + waits[13:], 150: None}}
     with settings(spark, **INTERPRETED):
-        streamed = StreamedRules(query_of(rules), events_of(spark, rows), "ts")
+        streamed = StreamedRules(build_query(rules), list_events(spark, rows), "ts")
     group = Group()
     group.watermark = 139_000
     list(streamed.batch(streamed.frame, group))

@@ -29,7 +29,7 @@ ENDS = {
 }
 
 
-def raised(end: Callable[[], object]) -> Exception:
+def catch_error(end: Callable[[], object]) -> Exception:
     """Return what Spark raises; PySpark 3.5 leaves some of it as Java's."""
     with pytest.raises((PySparkException, Py4JJavaError)) as caught:
         end()
@@ -63,7 +63,7 @@ def check(error: Exception) -> None:
 def test_from_every_action(spark: SparkSession, failing: DataFrame, end: str) -> None:
     with settings(spark, ansi__enabled="true"):
         frame = matchrec.match_recognize(failing, CLAUSE)
-        check(raised(lambda: ENDS[end](frame)))
+        check(catch_error(lambda: ENDS[end](frame)))
 
 
 @pytest.mark.parametrize("algorithm", ["backtracking", "breadth_first"])
@@ -77,7 +77,7 @@ def test_from_every_way_to_the_worker(
         frame = matchrec.match_recognize(
             failing, CLAUSE, options=matchrec.Options(algorithm=algorithm, transport=transport)
         )
-        check(raised(frame.collect))
+        check(catch_error(frame.collect))
 
 
 def test_values_that_json_lacks_come_as_text(spark: SparkSession) -> None:
@@ -85,7 +85,7 @@ def test_values_that_json_lacks_come_as_text(spark: SparkSession) -> None:
     frame = spark.range(2).selectExpr("CAST(id - 1 AS INT) AS id", *keys.split(", "))
     clause = CLAUSE.replace("key, id % 1", "day, far, bytes")
     with settings(spark, ansi__enabled="true"):
-        error = raised(matchrec.match_recognize(frame, clause).collect)
+        error = catch_error(matchrec.match_recognize(frame, clause).collect)
     found = MatchRecognizeRunError.from_exception(error)
     assert found is not None
     assert found.partition["day"] == "2026-01-02"
@@ -96,7 +96,7 @@ def test_values_that_json_lacks_come_as_text(spark: SparkSession) -> None:
 def test_a_long_key_is_cut_in_the_message_and_whole_in_the_field(spark: SparkSession) -> None:
     frame = spark.range(2).selectExpr("CAST(id - 1 AS INT) AS id", "repeat('x', 9999) AS key")
     with settings(spark, ansi__enabled="true"):
-        error = raised(matchrec.match_recognize(frame, CLAUSE).collect)
+        error = catch_error(matchrec.match_recognize(frame, CLAUSE).collect)
     found = MatchRecognizeRunError.from_exception(error)
     assert found is not None
     assert len(str(found)) < 600
@@ -118,7 +118,7 @@ def test_from_a_stream(spark: SparkSession, tmp_path: Path) -> None:
         )
         query = found.writeStream.format("noop").trigger(availableNow=True)
         started = query.option("checkpointLocation", str(tmp_path / "state")).start()
-        awaited = raised(started.awaitTermination)
+        awaited = catch_error(started.awaitTermination)
     for error in (awaited, started.exception()):
         assert error is not None
         ours = MatchRecognizeRunError.from_exception(error)
@@ -129,7 +129,7 @@ def test_from_a_stream(spark: SparkSession, tmp_path: Path) -> None:
 
 def test_errors_of_others_are_none(spark: SparkSession) -> None:
     with settings(spark, ansi__enabled="true"):
-        divided = raised(spark.range(1).selectExpr("1 / id").collect)
+        divided = catch_error(spark.range(1).selectExpr("1 / id").collect)
     for error in (divided, ValueError("x")):
         assert MatchRecognizeRunError.from_exception(error) is None
 
@@ -153,8 +153,8 @@ def test_a_window_of_conditions_does_not_wrap_around(spark: SparkSession, bound:
     query = f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({clause}{bound})"
     with settings(spark, ansi__enabled="false"):
         errors = [
-            raised(matchrec.match_recognize(rows, clause + bound).collect),
-            raised(lambda: matchrec.query(spark, query, rows=rows).coverage()),
+            catch_error(matchrec.match_recognize(rows, clause + bound).collect),
+            catch_error(lambda: matchrec.query(spark, query, rows=rows).coverage()),
         ]
         with pytest.raises(MatchRecognizeRunError, match="too large for the type of the order"):
             matchrec.query(spark, query, rows=rows).why()
@@ -180,7 +180,7 @@ def zeros(spark: SparkSession) -> DataFrame:
     return spark.createDataFrame(ROWS, "id int, b int")
 
 
-def shown(error: Exception) -> list[str]:
+def show_error(error: Exception) -> list[str]:
     """Return the lines of the error in the user's terms."""
     found = MatchRecognizeRunError.from_exception(error)
     assert found is not None
@@ -188,10 +188,12 @@ def shown(error: Exception) -> list[str]:
     return str(found).split("\n")
 
 
-def of_clause(spark: SparkSession, rows: DataFrame, clause: str, **options: Any) -> Exception:
+def catch_clause_error(
+    spark: SparkSession, rows: DataFrame, clause: str, **options: Any
+) -> Exception:
     """Return what an error of a clause is that Spark computes, in ANSI mode."""
     with settings(spark, ansi__enabled="true"):
-        return raised(
+        return catch_error(
             matchrec.match_recognize(rows, clause, options=matchrec.Options(**options)).collect
         )
 
@@ -204,9 +206,9 @@ def test_what_spark_computes_is_shown_as_it_was_written(
     clause = "ORDER BY id MEASURES COUNT(*) AS n\nPATTERN (A+)\n  DEFINE A AS 10/A.b > 2"
     with settings(spark, ansi__enabled="true"):
         found = matchrec.match_recognize(zeros, clause).where("n > 0")
-        error = raised(lambda: ENDS[end](found))
+        error = catch_error(lambda: ENDS[end](found))
     assert "/* DEFINE A, line 3 */ 10/`b` > 2" in str(error)
-    assert shown(error) == [
+    assert show_error(error) == [
         "the condition of `A` cannot be computed: division by zero [expression-not-computed]",
         "  line 3, column 15",
         "      DEFINE A AS 10/A.b > 2",
@@ -218,7 +220,7 @@ def test_what_spark_computes_is_shown_as_it_was_written(
 def test_a_place_is_found_in_a_long_condition(spark: SparkSession, zeros: DataFrame) -> None:
     tests = "b < 9 AND id < 99 AND b > -1 AND b < 7"
     clause = f"ORDER BY id MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS {tests}\n AND "
-    lines = shown(of_clause(spark, zeros, f"{clause}10 / b > 2 AND {tests}"))
+    lines = show_error(catch_clause_error(spark, zeros, f"{clause}10 / b > 2 AND {tests}"))
     assert (
         lines[0]
         == "the condition of `A` cannot be computed: division by zero [expression-not-computed]"
@@ -234,7 +236,7 @@ def test_a_condition_over_neighbours_that_spark_sorts(
     spark: SparkSession, zeros: DataFrame
 ) -> None:
     clause = "ORDER BY id MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS id / PREV(b, 1) + b > 0"
-    lines = shown(of_clause(spark, zeros, clause, transport="pandas"))
+    lines = show_error(catch_clause_error(spark, zeros, clause, transport="pandas"))
     assert (
         lines[0]
         == "the condition of `A` cannot be computed: division by zero [expression-not-computed]"
@@ -245,17 +247,23 @@ def test_a_condition_over_neighbours_that_spark_sorts(
 
 def test_a_measure_and_an_aggregate(spark: SparkSession, zeros: DataFrame) -> None:
     clause = "ORDER BY id MEASURES COUNT(*) AS n,\n {measure} AS q PATTERN (A+) DEFINE A AS b >= 0"
-    lines = shown(of_clause(spark, zeros, clause.format(measure="10 /\n (LAST(b) - 2)")))
+    lines = show_error(
+        catch_clause_error(spark, zeros, clause.format(measure="10 /\n (LAST(b) - 2)"))
+    )
     assert (
         lines[0] == "the measure `q` cannot be computed: division by zero [expression-not-computed]"
     )
     assert lines[1:4] == ["  line 2, column 2", "      10 /", "      ^^^^"]
-    lines = shown(of_clause(spark, zeros, clause.format(measure="regr_count(A.b, 10 / A.b)")))
+    lines = show_error(
+        catch_clause_error(spark, zeros, clause.format(measure="regr_count(A.b, 10 / A.b)"))
+    )
     assert (
         lines[0] == "the measure `q` cannot be computed: division by zero [expression-not-computed]"
     )
     assert lines[3].index("^") == lines[2].index("10 / A.b")
-    lines = shown(of_clause(spark, zeros, clause.format(measure="max_by(A.id, 10 / (A.b - 3))")))
+    lines = show_error(
+        catch_clause_error(spark, zeros, clause.format(measure="max_by(A.id, 10 / (A.b - 3))"))
+    )
     assert lines[0].endswith("division by zero [expression-not-computed]")
     assert lines[3].index("^") == lines[2].index("10 / (A.b - 3)")
 
@@ -263,9 +271,9 @@ def test_a_measure_and_an_aggregate(spark: SparkSession, zeros: DataFrame) -> No
 def test_sql_of_ours_says_what_a_measure_reads(spark: SparkSession, zeros: DataFrame) -> None:
     measure = "10 / LAST(A.b - length('{a} /* ? */') + 11 - 2) AS q"
     clause = f"ORDER BY id MEASURES {measure} PATTERN (A+) DEFINE A AS b >= 0"
-    error = of_clause(spark, zeros, clause)
+    error = catch_clause_error(spark, zeros, clause)
     assert "*/ 10 / __r0 /* FINAL A.b - length('{a}" in str(error)
-    lines = shown(error)
+    lines = show_error(error)
     assert (
         lines[0] == "the measure `q` cannot be computed: division by zero [expression-not-computed]"
     )
@@ -274,7 +282,7 @@ def test_sql_of_ours_says_what_a_measure_reads(spark: SparkSession, zeros: DataF
 
 def test_a_key_that_cannot_be_computed(spark: SparkSession, zeros: DataFrame) -> None:
     clause = "PARTITION BY 6 / b ORDER BY id MEASURES COUNT(*) AS n PATTERN (A) DEFINE A AS id > 0"
-    lines = shown(of_clause(spark, zeros, clause))
+    lines = show_error(catch_clause_error(spark, zeros, clause))
     reason = "division by zero [expression-not-computed]"
     assert lines[0] == f"an expression in PARTITION BY cannot be computed: {reason}"
     assert lines[3].strip() == "^^^^^"
@@ -284,8 +292,8 @@ def test_other_languages(spark: SparkSession, zeros: DataFrame) -> None:
     with settings(spark, ansi__enabled="true"):
         sase = "PATTERN SEQ(T a, T b)\nWHERE skip_till_next_match { a.b > 0 AND 10 / b.b > 2 }"
         events = zeros.selectExpr("*", "'T' AS event_type")
-        error = raised(matchrec.match_sase(events, sase, order_by="id").collect)
-        lines = shown(error)
+        error = catch_error(matchrec.match_sase(events, sase, order_by="id").collect)
+        lines = show_error(error)
         assert (
             lines[0]
             == "the condition of `b` cannot be computed: division by zero [expression-not-computed]"
@@ -293,7 +301,9 @@ def test_other_languages(spark: SparkSession, zeros: DataFrame) -> None:
         assert lines[1] == "  line 2, column 42"
         assert lines[3].strip() == "^^^^^^^^"
         pattern = matchrec.Pattern.begin("a").where("10 / b > 2")
-        lines = shown(raised(matchrec.match_pattern(zeros, pattern, order_by="id").collect))
+        lines = show_error(
+            catch_error(matchrec.match_pattern(zeros, pattern, order_by="id").collect)
+        )
         assert lines[2:4] == ["      a, where: 10 / b > 2", "                ^^^^^^"]
 
 
@@ -304,7 +314,7 @@ def test_a_rule_of_a_set(spark: SparkSession, zeros: DataFrame) -> None:
     }
     with settings(spark, ansi__enabled="true"):
         found = matchrec.match_rules(zeros, rules, order_by="id")
-        lines = shown(raised(found.rule("two").collect))
+        lines = show_error(catch_error(found.rule("two").collect))
     assert (
         lines[0] == "the measure `q` cannot be computed: division by zero [expression-not-computed]"
     )
@@ -315,16 +325,16 @@ def test_a_rule_of_a_set(spark: SparkSession, zeros: DataFrame) -> None:
 def test_a_text_with_a_newline_in_it(spark: SparkSession) -> None:
     rows = spark.createDataFrame([(1, "a. B\nc")], "id int, s string")
     clause = "ORDER BY id MEASURES COUNT(*) AS n PATTERN (A) DEFINE A AS CAST(s AS INT) > 1"
-    lines = shown(of_clause(spark, rows, clause))
+    lines = show_error(catch_clause_error(spark, rows, clause))
     assert lines[0].startswith("the condition of `A` cannot be computed: the value")
     assert any(line.strip() == "^" * len("CAST(s AS INT)") for line in lines)
 
 
 def test_sql_of_others_is_not_ours(spark: SparkSession, zeros: DataFrame) -> None:
     clause = "ORDER BY id MEASURES COUNT(*) AS n PATTERN (A) DEFINE A AS 10 / b > 2"
-    of_clause(spark, zeros, clause)
+    catch_clause_error(spark, zeros, clause)
     with settings(spark, ansi__enabled="true"):
-        error = raised(zeros.selectExpr("10 / `b` > 2").collect)
+        error = catch_error(zeros.selectExpr("10 / `b` > 2").collect)
     assert MatchRecognizeRunError.from_exception(error) is None
 
 
@@ -336,7 +346,7 @@ def test_a_sum_in_a_window_does_not_wrap_around(
     rows = spark.createDataFrame([(first,), (first + 2,)], "id int")
     clause = f"ORDER BY id MEASURES A.id AS a, B.id AS b PATTERN (A B) DEFINE B AS {bound}"
     with settings(spark, ansi__enabled="false"):
-        error = raised(matchrec.match_recognize(rows, clause).collect)
+        error = catch_error(matchrec.match_recognize(rows, clause).collect)
     found = MatchRecognizeRunError.from_exception(error)
     assert found is not None
     assert "is too large for the type of the order column" in found.message

@@ -50,7 +50,7 @@ def berlin(spark: SparkSession) -> Iterator[SparkSession]:
     spark.conf.set("spark.sql.session.timeZone", before or "UTC")
 
 
-def texts(frame: DataFrame) -> list[str]:
+def write_rows(frame: DataFrame) -> list[str]:
     """Return the rows as Spark prints them, sorted; NaN and NULL print differently."""
     casts = [f"CAST(`{name}` AS STRING) AS `{name}`" for name in frame.columns if name != "b"]
     if "b" in frame.columns:
@@ -62,7 +62,7 @@ def texts(frame: DataFrame) -> list[str]:
 def test_values_of_every_kind_come_through_unaltered(berlin: SparkSession, transport: str) -> None:
     frame = berlin.createDataFrame(ROWS, VALUES)
     matched = matchrec.match_recognize(frame, PAIRS, options=matchrec.Options(transport=transport))
-    assert texts(matched) == texts(frame)
+    assert write_rows(matched) == write_rows(frame)
     assert [field.dataType for field in matched.schema] == [
         field.dataType for field in frame.schema
     ]

@@ -334,7 +334,7 @@ def rows_of_program(costs: list[Decimal | None]) -> pa.Table:
     )
 
 
-def views(spark: SparkSession) -> set[str]:
+def list_views(spark: SparkSession) -> set[str]:
     """Return the views that hold rows of this program."""
     gc.collect()
     return {
@@ -358,13 +358,13 @@ def test_rows_of_the_program_are_sent_once(
         pytest.skip("no DataFrame of a table of Arrow")
     monkeypatch.setattr(sent_rows, "BYTES_A_CALL", bytes_a_call)
     monkeypatch.setattr(sent_rows, "FEW_BYTES", 1 << 16)
-    before, rows = views(spark), rows_of_program([Decimal("1.5"), Decimal("12345.678")])
+    before, rows = list_views(spark), rows_of_program([Decimal("1.5"), Decimal("12345.678")])
     if library == "pandas":
         rows = rows.to_pandas()
     elif library == "pyspark":
         rows = spark.createDataFrame(rows.to_pandas())
     found = matchrec.match_recognize(rows, SENT)
-    new = views(spark) - before
+    new = list_views(spark) - before
     on = request.config.getoption("--on")
     del rows
     last = found.orderBy("s").collect()[-1]
@@ -381,12 +381,12 @@ def test_rows_of_the_program_are_sent_once(
     else:
         assert len(new) == (1 if on == "connect" else 0)
     del found
-    views(spark)
+    list_views(spark)
     matchrec.match_recognize(rows_of_program([Decimal(1)]).to_pandas(), SENT)
-    assert not new & views(spark)
+    assert not new & list_views(spark)
 
 
-def rows_of_many_types() -> pd.DataFrame:
+def make_rows_of_many_types() -> pd.DataFrame:
     """Return what frames of pandas have, as missing values and such as only the last rows tell."""
     count = 40
     times = pd.date_range("2026-01-31", periods=count, freq="10min")
@@ -416,7 +416,7 @@ def test_rows_that_are_sent_once_are_the_same(
 ) -> None:
     if pyspark.__version__.startswith("3."):
         pytest.skip("no DataFrame of a table of Arrow, and others of pandas")
-    rows = rows_of_many_types()
+    rows = make_rows_of_many_types()
     rows = pa.Table.from_pandas(rows) if library == "pyarrow" else rows
     clause = "ORDER BY o ALL ROWS PER MATCH PATTERN (A+) DEFINE A AS o >= 0"
     found = []
@@ -589,21 +589,21 @@ def test_rows_that_a_result_of_sql_reads(
     if pyspark.__version__.startswith("3."):
         pytest.skip("no DataFrame of a table of Arrow")
     monkeypatch.setattr(sent_rows, "FEW_BYTES", 1 << 16)
-    before = views(spark)
+    before = list_views(spark)
     matches = matchrec.match_recognize(rows_of_program([Decimal(1)]), SENT)
-    new = views(spark) - before
+    new = list_views(spark) - before
     counted = spark.sql("SELECT count(*) AS n FROM {d}", d=matches)
     filtered = counted.where("n > 0")
     del matches, counted
     for _ in range(2):  # each drops the views that are not read any more
-        views(spark)
+        list_views(spark)
         matchrec.match_recognize(rows_of_program([Decimal(1)]), SENT)
         assert filtered.collect() == [(3000,)]
-    assert new <= views(spark)
+    assert new <= list_views(spark)
     del filtered
-    views(spark)
+    list_views(spark)
     matchrec.match_recognize(rows_of_program([Decimal(1)]), SENT)
-    assert not new & views(spark)
+    assert not new & list_views(spark)
 
 
 def test_more_rows_than_a_call_takes(

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import some_of
-from tests.spark.sase_streams import Worked, found, unwound, verbose
+from tests.spark.sase_streams import Worked, collect_matches, match_graph, match_verbose
 
 STRATEGIES = [
     # 2.4: "a then b" under each strategy
@@ -263,14 +263,14 @@ def interpreted(spark: SparkSession) -> Iterator[None]:
 
 def test_all_matches(spark: SparkSession) -> None:
     cases = some_of(ALL)
-    results = found(spark, cases, verbose("matches"))
+    results = collect_matches(spark, cases, match_verbose("matches"))
     for case, matches in zip(cases, results, strict=True):
         assert matches == case.expected(), case.query
 
 
 @pytest.mark.once
 def test_non_overlapping_matches(spark: SparkSession) -> None:
-    results = found(spark, NON_OVERLAPPING, verbose("non_overlapping"))
+    results = collect_matches(spark, NON_OVERLAPPING, match_verbose("non_overlapping"))
     for case, matches in zip(NON_OVERLAPPING, results, strict=True):
         assert matches == case.expected(), case.query
 
@@ -283,11 +283,11 @@ def test_least_positions_where_an_event_can_be_mapped_in_two_ways(spark: SparkSe
         "PATTERN SEQ(B+ a[], ANY+ b[]) WHERE skip_till_next_match { b.LEN = 4 OR b[1].x = 0 }",
         {"b1 b2 a b3 c=0": "b1 b2 a b3 c"},
     )
-    assert found(spark, [case], verbose("non_overlapping")) == [case.expected()]
+    assert collect_matches(spark, [case], match_verbose("non_overlapping")) == [case.expected()]
 
 
 def test_compressed_and_unwound_they_are_the_same(spark: SparkSession) -> None:
     cases = some_of(ALL[::2])
-    results = found(spark, cases, unwound)
+    results = collect_matches(spark, cases, match_graph)
     for case, matches in zip(cases, results, strict=True):
         assert matches == case.expected(), case.query

@@ -29,7 +29,7 @@ def events(spark: SparkSession) -> DataFrame:
     return spark.createDataFrame([], SCHEMA)
 
 
-def message(events: DataFrame, given: str) -> str:
+def read_message(events: DataFrame, given: str) -> str:
     """Return the message of a query with its arguments before it."""
     before, pattern, behind = given.partition("PATTERN")
     arguments: dict[str, Any] = {"order_by": "ts"}
@@ -48,5 +48,5 @@ def message(events: DataFrame, given: str) -> str:
 def test_messages(events: DataFrame, request: pytest.FixtureRequest) -> None:
     update = bool(request.config.getoption("--update", default=False))
     golden_text.check(
-        HERE / "sase_errors.txt", lambda given: message(events, given), update, some_of
+        HERE / "sase_errors.txt", lambda given: read_message(events, given), update, some_of
     )

@@ -46,7 +46,7 @@ def failure(end: Callable[[], object]) -> MatchRecognizeRunError:
     return found
 
 
-def marked(error: MatchRecognizeRunError) -> str:
+def find_marked(error: MatchRecognizeRunError) -> str:
     """Return what is over the carets."""
     _, _, line, carets, *_ = str(error).split("\n")
     return line[carets.index("^") : len(carets)]
@@ -57,7 +57,7 @@ def test_of_an_aggregate_that_casts_texts(spark: SparkSession, rows: DataFrame) 
     clause = "ORDER BY n MEASURES 1 + SUM({}) AS k PATTERN (A+) DEFINE A AS v > 0"
     with settings(spark, ansi__enabled="true"):
         error = failure(matchrec.match_recognize(rows, clause.format("A.s")).collect)
-        assert marked(error) == "SUM(A.s)"
+        assert find_marked(error) == "SUM(A.s)"
         cured = matchrec.match_recognize(rows, clause.format("TRY_CAST(A.s AS INT)"))
         assert [row.k for row in cured.collect()] == [8]
 
@@ -69,7 +69,7 @@ def test_of_every_action(spark: SparkSession, rows: DataFrame, end: str) -> None
         found = matchrec.match_recognize(rows, FAILING).where("k > 0")
         error = failure(lambda: ENDS[end](found))
     assert error.message == "the condition of `A` cannot be computed: division by zero"
-    assert marked(error) == "10 / (v - 2)"
+    assert find_marked(error) == "10 / (v - 2)"
     assert error.hint is not None
 
 
@@ -79,7 +79,7 @@ def test_the_smallest_part(spark: SparkSession, rows: DataFrame, written: str) -
     with settings(spark, ansi__enabled="true"):
         error = failure(matchrec.match_recognize(rows, clause).collect)
     assert error.message.startswith("the condition of `A` cannot be computed: ")
-    assert marked(error) == WRITTEN[written]
+    assert find_marked(error) == WRITTEN[written]
     assert error.hint
 
 
@@ -89,7 +89,7 @@ def test_a_value_beside_that_of_another_row(spark: SparkSession, rows: DataFrame
     with settings(spark, ansi__enabled="true"):
         error = failure(matchrec.match_recognize(rows, clause).collect)
     assert error.message.startswith("the condition of `A` cannot be computed: ")
-    assert "NEXT(s)" in marked(error)
+    assert "NEXT(s)" in find_marked(error)
     assert error.hint
     two = clause + ", B AS v < NEXT(s)"
     with settings(spark, ansi__enabled="true"):
@@ -104,9 +104,9 @@ def test_a_key_and_a_measure(spark: SparkSession, rows: DataFrame) -> None:
         of_key = failure(matchrec.match_recognize(rows, key).collect)
         of_measure = failure(matchrec.match_recognize(rows, measure).collect)
     assert of_key.message == "an expression in PARTITION BY cannot be computed: division by zero"
-    assert marked(of_key) == "1 / (v - 2)"
+    assert find_marked(of_key) == "1 / (v - 2)"
     assert of_measure.message == "the measure `q` cannot be computed: division by zero"
-    assert marked(of_measure) == "1 / (LAST(v) - 2)"
+    assert find_marked(of_measure) == "1 / (LAST(v) - 2)"
 
 
 def test_a_measure_beside_the_end_of_a_window(spark: SparkSession, rows: DataFrame) -> None:
@@ -116,7 +116,7 @@ def test_a_measure_beside_the_end_of_a_window(spark: SparkSession, rows: DataFra
         DEFINE A AS v > 0, B AS v > 9"""
     with settings(spark, ansi__enabled="true"):
         error = failure(matchrec.match_recognize(rows, clause).collect)
-    assert marked(error) == "10 / (LAST(A.v) - 2)"
+    assert find_marked(error) == "10 / (LAST(A.v) - 2)"
 
 
 def test_in_a_query_and_in_a_rule(spark: SparkSession, rows: DataFrame) -> None:
@@ -127,7 +127,7 @@ def test_in_a_query_and_in_a_rule(spark: SparkSession, rows: DataFrame) -> None:
         of_rule = failure(matchrec.match_rules(rows, rules, order_by="n").matches.collect)
     for error in (of_query, of_rule):
         assert error.message == "the condition of `A` cannot be computed: division by zero"
-        assert marked(error) == "10 / (v - 2)"
+        assert find_marked(error) == "10 / (v - 2)"
 
 
 def test_what_fails_around_the_clause_is_not_of_it(spark: SparkSession, rows: DataFrame) -> None:

@@ -40,7 +40,7 @@ def rows(spark: SparkSession) -> DataFrame:
     return spark.sql(ROWS).repartition(3)
 
 
-def found(df: DataFrame, clause: str, sort: Sort) -> list[str]:
+def find_rows(df: DataFrame, clause: str, sort: Sort) -> list[str]:
     """Return the rows of a clause. If Spark sorts, it also computes what reads neighbouring rows:
     they cross in pandas.
     """
@@ -48,7 +48,7 @@ def found(df: DataFrame, clause: str, sort: Sort) -> list[str]:
     return sorted(map(str, matchrec.match_recognize(df, clause, options=options).collect()))
 
 
-def sorted_by(df: DataFrame, clause: str, **options: Any) -> str:
+def find_sorter(df: DataFrame, clause: str, **options: Any) -> str:
     """Return what EXPLAIN says of who sorts."""
     query = f"SELECT * FROM {{df}} MATCH_RECOGNIZE ({clause})"
     asked = matchrec.query(df.sparkSession, query, df=df, options=matchrec.Options(**options))
@@ -60,9 +60,9 @@ def sorted_by(df: DataFrame, clause: str, **options: Any) -> str:
 @pytest.mark.parametrize("order", some_of(tuple(ORDERS)))
 def test_both_sort_alike(rows: DataFrame, order: str) -> None:
     clause = ORDERS[order] + CHANGES
-    by_workers = found(rows, clause, "worker")
+    by_workers = find_rows(rows, clause, "worker")
     assert by_workers
-    assert by_workers == found(rows, clause, "spark")
+    assert by_workers == find_rows(rows, clause, "spark")
 
 
 @pytest.mark.once
@@ -71,17 +71,17 @@ def test_arithmetic_with_constants_is_sparks(rows: DataFrame) -> None:
         ALL ROWS PER MATCH PATTERN ((A | B | C | D)+)
         DEFINE A AS d > 0.1 * PREV(d) + 0.3, B AS i - PREV(i) <= 1 AND i * 3 - 7 < NEXT(i) + 2,
             C AS d - 0.1 < NEXT(d) - 1.7 OR NEXT(i) - 1.5 > i, D AS PREV(d) - 0.5 IS NULL"""
-    by_workers = found(rows, clause, "worker")
-    assert by_workers == found(rows, clause, "spark") != []
+    by_workers = find_rows(rows, clause, "worker")
+    assert by_workers == find_rows(rows, clause, "spark") != []
 
 
 def test_no_rows(rows: DataFrame) -> None:
-    assert found(rows.where("FALSE"), ORDERS["doubles"] + CHANGES, "worker") == []
+    assert find_rows(rows.where("FALSE"), ORDERS["doubles"] + CHANGES, "worker") == []
 
 
 def test_rows_that_no_match_contains_stay_behind(rows: DataFrame) -> None:
     clause = "PARTITION BY k ORDER BY id MEASURES A.id AS a PATTERN (A) DEFINE A AS i = 3"
-    assert found(rows, clause, "worker") == found(rows, clause, "spark") != []
+    assert find_rows(rows, clause, "worker") == find_rows(rows, clause, "spark") != []
 
 
 def test_spark_only_shuffles(rows: DataFrame, capsys: pytest.CaptureFixture[str]) -> None:
@@ -93,8 +93,8 @@ def test_spark_only_shuffles(rows: DataFrame, capsys: pytest.CaptureFixture[str]
 
 
 def test_auto_is_the_workers(rows: DataFrame) -> None:
-    assert sorted_by(rows, ORDERS["doubles"] + CHANGES).startswith("sorted by the workers")
-    asked = sorted_by(rows, ORDERS["doubles"] + CHANGES, sort="spark")
+    assert find_sorter(rows, ORDERS["doubles"] + CHANGES).startswith("sorted by the workers")
+    asked = find_sorter(rows, ORDERS["doubles"] + CHANGES, sort="spark")
     assert asked == "sorted by the engine: the option sort is spark"
 
 
@@ -151,7 +151,7 @@ def test_a_mistake_is_no_reason_for_another_sort(
 @pytest.mark.parametrize("what", some_of(tuple(REASONS)))
 def test_what_only_spark_sorts(rows: DataFrame, what: str) -> None:
     clause, reason = REASONS[what]
-    said = sorted_by(rows, clause)
+    said = find_sorter(rows, clause)
     assert said.startswith("sorted by the engine: ")
     assert reason in said
     with pytest.raises(MatchRecognizeError) as refused:

@@ -38,7 +38,7 @@ OTHERS = ("array<int>", "struct<a: int>", "map<int, int>", "interval", "void")
 WAYS = ((False, True), (True, False))
 
 
-def value(kind: str, text: str | None) -> str:
+def write_value(kind: str, text: str | None) -> str:
     """Return a value as SQL."""
     if text is None:
         return f"CAST(NULL AS {kind})"
@@ -49,7 +49,7 @@ def value(kind: str, text: str | None) -> str:
     return f"CAST('{text}' AS {kind})"
 
 
-def table(spark: SparkSession) -> DataFrame:
+def make_table(spark: SparkSession) -> DataFrame:
     """Return a table with a column of each type, with two NULLs and a value that occurs twice.
 
     The column `i` numbers the rows.
@@ -57,7 +57,7 @@ def table(spark: SparkSession) -> DataFrame:
     words = [(kind, texts.split()) for kind, texts in VALUES.items()]
     lists = [(kind, [None, *texts, texts[0], None]) for kind, texts in words]
     rows = (
-        ", ".join(value(kind, texts[row % len(texts)]) for kind, texts in lists)
+        ", ".join(write_value(kind, texts[row % len(texts)]) for kind, texts in lists)
         for row in range(max(len(texts) for _, texts in lists))
     )
     listed = ", ".join(f"({number}, 0, {row})" for number, row in enumerate(rows))
@@ -71,11 +71,11 @@ def sort_all(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for place in range(len(VALUES)):
         for descending, nulls_first in WAYS:
             item = SortColumn(f"c{place}", descending=descending, nulls_first=nulls_first)
-            yield numbers(place, given, Sorting((), (item,)))
-        yield numbers(place, given, Sorting((f"c{place}",), ()))
+            yield list_numbers(place, given, Sorting((), (item,)))
+        yield list_numbers(place, given, Sorting((f"c{place}",), ()))
 
 
-def numbers(place: int, given: list[pa.RecordBatch], sorting: Sorting) -> pa.RecordBatch:
+def list_numbers(place: int, given: list[pa.RecordBatch], sorting: Sorting) -> pa.RecordBatch:
     found = pa.Table.from_batches(sort_batches(given, sorting, 1 << 18))
     marks = found["__bits0"].to_pylist()
     rows = found["i"].to_pylist()
@@ -85,7 +85,7 @@ def numbers(place: int, given: list[pa.RecordBatch], sorting: Sorting) -> pa.Rec
 @pytest.fixture(scope="module")
 def found(spark: SparkSession) -> list[list[Row]]:
     """Of each column what `sort_all` gives."""
-    rows = encode_columns(table(spark))
+    rows = encode_columns(make_table(spark))
     given = rows.mapInArrow(sort_all, "place LONG, rows ARRAY<LONG>, marks ARRAY<LONG>").collect()
     return [given[begin : begin + 3] for begin in range(0, len(given), 3)]
 
@@ -93,7 +93,7 @@ def found(spark: SparkSession) -> list[list[Row]]:
 @pytest.mark.parametrize("kind", VALUES)
 def test_the_order_is_that_of_spark(spark: SparkSession, found: list[list[Row]], kind: str) -> None:
     place = [*VALUES].index(kind)
-    rows = table(spark)
+    rows = make_table(spark)
     expected = rows.selectExpr(
         "i",
         f"row_number() OVER (ORDER BY c{place} ASC NULLS FIRST, i) AS up",
@@ -103,11 +103,11 @@ def test_the_order_is_that_of_spark(spark: SparkSession, found: list[list[Row]],
     up, down, partitions = found[place]
     assert up.rows == [row.i for row in sorted(expected, key=lambda row: row.up)]
     assert down.rows == [row.i for row in sorted(expected, key=lambda row: row.down)]
-    assert first_rows(partitions) == {row.i: row.first for row in expected}
+    assert find_first_rows(partitions) == {row.i: row.first for row in expected}
     assert sorts_exactly(rows.schema[f"c{place}"].dataType)
 
 
-def first_rows(partitions: Row) -> dict[int, int]:
+def find_first_rows(partitions: Row) -> dict[int, int]:
     """Return the least row of each row's partition."""
     least: dict[int, int] = {}
     number = [*accumulate(partitions.marks)]

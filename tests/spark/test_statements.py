@@ -28,23 +28,23 @@ def tables(spark: SparkSession) -> Iterator[None]:
     spark.sql("DROP TABLE IF EXISTS lows")
 
 
-def rows_of(spark: SparkSession, query: str) -> list[tuple[object, ...]]:
+def list_rows(spark: SparkSession, query: str) -> list[tuple[object, ...]]:
     return sorted(tuple(row) for row in spark.sql(query).collect())
 
 
 def test_create_table_as_and_insert(spark: SparkSession) -> None:
     matchrec.sql(spark, f"CREATE TABLE lows USING parquet AS SELECT * FROM {FALLS}")
-    assert rows_of(spark, "SELECT * FROM lows") == EXPECTED
+    assert list_rows(spark, "SELECT * FROM lows") == EXPECTED
     matchrec.sql(spark, f"INSERT INTO lows SELECT sym, low + 1 FROM {FALLS}")
-    assert rows_of(spark, "SELECT * FROM lows") == [("X", 80), ("X", 81), ("Y", 4), ("Y", 5)]
+    assert list_rows(spark, "SELECT * FROM lows") == [("X", 80), ("X", 81), ("Y", 4), ("Y", 5)]
     matchrec.sql(spark, f"INSERT OVERWRITE lows SELECT * FROM {FALLS} WHERE low > 9")
-    assert rows_of(spark, "SELECT * FROM lows") == [("X", 80)]
+    assert list_rows(spark, "SELECT * FROM lows") == [("X", 80)]
 
 
 def test_a_result_is_written_by_write_to(spark: SparkSession) -> None:
     falls = matchrec.sql(spark, f"SELECT * FROM {FALLS}")
     falls.writeTo("lows").using("parquet").create()
-    assert rows_of(spark, "SELECT * FROM lows") == EXPECTED
+    assert list_rows(spark, "SELECT * FROM lows") == EXPECTED
 
 
 def test_insert_with_ctes_and_columns(spark: SparkSession) -> None:
@@ -53,7 +53,7 @@ def test_insert_with_ctes_and_columns(spark: SparkSession) -> None:
         spark,
         f"INSERT INTO lows (sym, low) WITH f AS (SELECT * FROM {FALLS}) SELECT sym, low FROM f",
     )
-    assert rows_of(spark, "SELECT sym, low FROM lows") == EXPECTED
+    assert list_rows(spark, "SELECT sym, low FROM lows") == EXPECTED
 
 
 @pytest.mark.parametrize(
@@ -89,13 +89,13 @@ def test_a_result_is_a_global_view(spark: SparkSession) -> None:
 @pytest.mark.parametrize("kind", ["TEMP VIEW", "TEMPORARY VIEW", "OR REPLACE TEMP VIEW"])
 def test_temporary_view(spark: SparkSession, kind: str) -> None:
     matchrec.sql(spark, f"CREATE {kind} falls AS SELECT * FROM {FALLS}")
-    assert rows_of(spark, "SELECT * FROM falls") == EXPECTED
+    assert list_rows(spark, "SELECT * FROM falls") == EXPECTED
     spark.catalog.dropTempView("falls")
 
 
 def test_cached_query(spark: SparkSession) -> None:
     matchrec.sql(spark, f"CACHE TABLE falls AS SELECT * FROM {FALLS}")
-    assert rows_of(spark, "SELECT * FROM falls") == EXPECTED
+    assert list_rows(spark, "SELECT * FROM falls") == EXPECTED
     spark.sql("UNCACHE TABLE falls")
     spark.catalog.dropTempView("falls")
 

@@ -174,11 +174,11 @@ def test_any_pieces_give_what_the_whole_gives(spark: SparkSession, skip: AfterMa
             events, pattern, order_by=orders, partition_by="k", timeouts=True
         )
 
-    streamed = Streamed(query, events_of(spark, rows), "ts")
+    streamed = Streamed(query, list_events(spark, rows), "ts")
     for frame in streamed.buckets(rnd):
         expected = sorted(map(repr, streamed.at_once(frame)))
         for _ in range(3):
-            found = streamed.in_pieces(frame, pieces_of(read_times(frame), rnd), Group())
+            found = streamed.in_pieces(frame, draw_pieces(read_times(frame), rnd), Group())
             assert sorted(map(repr, found)) == expected
 
 
@@ -206,12 +206,12 @@ def test_windows_between_neighbours_end_by_the_clock(spark: SparkSession) -> Non
             events, pattern.within("9 seconds"), partition_by="k", timeouts=True
         ),
     ):
-        streamed, timed_out = Streamed(query, events_of(spark, rows), "ts"), 0
+        streamed, timed_out = Streamed(query, list_events(spark, rows), "ts"), 0
         for frame in streamed.buckets(rnd):
             expected = sorted(map(repr, streamed.at_once(frame)))
             for _ in range(3):
                 group = Group()
-                found = streamed.in_pieces(frame, pieces_of(read_times(frame), rnd), group)
+                found = streamed.in_pieces(frame, draw_pieces(read_times(frame), rnd), group)
                 assert sorted(map(repr, found)) == expected
                 timed_out += sum("None" in one for one in expected)
         assert timed_out
@@ -222,7 +222,7 @@ def test_a_run_out_of_its_window_between_neighbours_is_let_go(spark: SparkSessio
     soon = soon.within("2 seconds", "previous_to_current")
     streamed = Streamed(
         lambda events: match_pattern(events, soon, timeouts=True),
-        events_of(spark, [("p", 1, "a", 1)]),
+        list_events(spark, [("p", 1, "a", 1)]),
         "ts",
     )
     group = Group()
@@ -241,7 +241,7 @@ def test_a_row_comes_out_with_the_watermark_that_reaches_it(spark: SparkSession)
     """Also where the watermark was a millisecond before it, and stands still then."""
     any_a = Pattern.begin("a").where("v = 'a'")
     streamed = Streamed(
-        lambda events: match_pattern(events, any_a), events_of(spark, [("p", 3, "a", 1)]), "ts"
+        lambda events: match_pattern(events, any_a), list_events(spark, [("p", 3, "a", 1)]), "ts"
     )
     group = Group()
     group.watermark = 2999
@@ -252,7 +252,7 @@ def test_a_row_comes_out_with_the_watermark_that_reaches_it(spark: SparkSession)
     assert len(list(streamed.batch(streamed.by_key[0][:0], group))) == 1
 
 
-def pieces_of(seconds: list[int], rnd: random.Random) -> list[tuple[int, int]]:
+def draw_pieces(seconds: list[int], rnd: random.Random) -> list[tuple[int, int]]:
     """Return how many events come, and a watermark that makes none of those behind them late."""
     pieces, come = [], 0
     while come < len(seconds):
@@ -267,14 +267,14 @@ def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
     def query(events: DataFrame) -> DataFrame:
         return matchrec.match_pattern(events, AND_NO_MORE, order_by="ts", partition_by="k")
 
-    group, most = after_a_long_stream(spark, query, "ab")
+    group, most = run_long_stream(spark, query, "ab")
     assert most < 100_000
-    (state,) = states_of(group)
+    (state,) = list_states(group)
     assert state.is_idle
     assert not len(state.numbers)
 
 
-def states_of(group: Group) -> list[SearchState]:
+def list_states(group: Group) -> list[SearchState]:
     """Return the states of the searches with event selection, for the keys of a bucket."""
     found = states_in(group.memory.arrays, "0", to_arrays(make_empty_state(0)))
     states = {name: one.each() for name, one in found.items()}
@@ -282,13 +282,13 @@ def states_of(group: Group) -> list[SearchState]:
     return [from_arrays({name: each[key] for name, each in states.items()}) for key in range(keys)]
 
 
-def after_a_long_stream(spark: SparkSession, query: Query, values: str) -> tuple[Group, int]:
+def run_long_stream(spark: SparkSession, query: Query, values: str) -> tuple[Group, int]:
     """A key whose events came, in turn with these values of `v`, and the most bytes it has kept.
 
     All windows have ended; it kept no more in the second half of the stream than in the first.
     """
     rows = [("p", 100 + i, values[i % len(values)], i) for i in range(600)]
-    streamed = Streamed(query, events_of(spark, rows), "ts")
+    streamed = Streamed(query, list_events(spark, rows), "ts")
     (frame,) = streamed.by_key
     group, sizes = Group(), []
     for begin in range(0, 600, 10):
@@ -302,7 +302,7 @@ def after_a_long_stream(spark: SparkSession, query: Query, values: str) -> tuple
     return group, max(sizes)
 
 
-def events_of(spark: SparkSession, rows: Sequence[Any]) -> DataFrame:
+def list_events(spark: SparkSession, rows: Sequence[Any]) -> DataFrame:
     frame = spark.createDataFrame(rows, "k string, s int, v string, x int")
     return frame.selectExpr("k", "timestamp_seconds(s) AS ts", "v", "x")
 
@@ -311,7 +311,7 @@ def test_the_state_of_another_query_is_refused(spark: SparkSession) -> None:
     def query(events: DataFrame) -> DataFrame:
         return matchrec.match_pattern(events, RISE, order_by="ts")
 
-    streamed, group = Streamed(query, events_of(spark, [("p", 1, "a", 1)]), "ts"), Group()
+    streamed, group = Streamed(query, list_events(spark, [("p", 1, "a", 1)]), "ts"), Group()
     list(streamed.batch(streamed.by_key[0], group))
     assert group.value is not None
     group.value = (group.value[0].replace(b'"a digest"', b'"another "'),)
@@ -329,7 +329,7 @@ def test_rows_that_are_kept_have_the_values_of_their_parameters(
 
     A row whose x is 5 waits as a B of `x > 3`, and would be one of `x > 100`.
     """
-    rows = events_of(spark, [("p", 1, "a", 1), ("p", 2, "b", 5)])
+    rows = list_events(spark, [("p", 1, "a", 1), ("p", 2, "b", 5)])
     text = f"""SELECT f FROM {{rows}} MATCH_RECOGNIZE (ORDER BY ts MEASURES FIRST(x) AS f
         PATTERN (A B C) DEFINE B AS {condition}, C AS v = 'c') {around}"""
 
@@ -362,7 +362,7 @@ def test_a_stream_takes_no_more_memory_than_it_may(
 
     def rows_out(asked: Pattern) -> int:
         streamed = Streamed(
-            lambda df: match_pattern(df, asked, partition_by="k"), events_of(spark, rows), "ts"
+            lambda df: match_pattern(df, asked, partition_by="k"), list_events(spark, rows), "ts"
         )
         return len(list(streamed.in_pieces(streamed.by_key[0], [(8, 107_000)], Group())))
 
@@ -385,7 +385,7 @@ def test_a_state_that_is_too_large_says_so(
 ) -> None:
     rows = [(f"p{i}", 100 + i, "a", 1) for i in range(2000)]
     streamed = Streamed(
-        lambda df: match_pattern(df, RISE, partition_by="k"), events_of(spark, rows), "ts"
+        lambda df: match_pattern(df, RISE, partition_by="k"), list_events(spark, rows), "ts"
     )
     monkeypatch.setattr(bucket, "MOST_STATE", 1 << 14)
     few, all_rows = streamed.frame[:10], streamed.frame

@@ -26,41 +26,41 @@ def of_values(spark: SparkSession, *values: object, kind: str = "INT") -> None:
     rows.createOrReplaceTempView("changing")
 
 
-def found(spark: SparkSession) -> list[tuple[int, int]]:
+def find_matches(spark: SparkSession) -> list[tuple[int, int]]:
     return sorted(tuple(row) for row in matchrec.sql(spark, QUERY).collect())
 
 
 @pytest.mark.usefixtures("changing")
 def test_each_query_reads_the_rows_of_its_time(spark: SparkSession) -> None:
     of_values(spark, 1, 2, 3)
-    assert found(spark) == [(0, 3)]
+    assert find_matches(spark) == [(0, 3)]
     of_values(spark, 1, 2, 0, 5, 4)
-    assert found(spark) == [(0, 2), (2, 4)]
+    assert find_matches(spark) == [(0, 2), (2, 4)]
 
 
 @pytest.mark.usefixtures("changing")
 def test_columns_of_other_types_are_seen(spark: SparkSession) -> None:
     of_values(spark, 10, 9, 8)
-    assert found(spark) == []
+    assert find_matches(spark) == []
     of_values(spark, "10", "9", "8", kind="STRING")
-    assert found(spark) == [(0, 2)]
+    assert find_matches(spark) == [(0, 2)]
     spark.sql("SELECT 1 AS n, 2 AS w").createOrReplaceTempView("changing")
     with pytest.raises(matchrec.MatchRecognizePlanError, match=r"\bv\b"):
-        found(spark)
+        find_matches(spark)
     of_values(spark, 10, 11)
-    assert found(spark) == [(0, 2)]
+    assert find_matches(spark) == [(0, 2)]
 
 
 @pytest.mark.usefixtures("changing")
 def test_a_type_that_the_schema_does_not_tell_is_seen(spark: SparkSession) -> None:
     """A session may take a CASE for the type of its first value: here both columns for an INT."""
     of_values(spark, 0, 0)
-    assert found(spark) == []
+    assert find_matches(spark) == []
     chosen = "CASE WHEN n = 0 THEN 0 ELSE 0.5D END AS v"
     spark.sql(f"SELECT n, {chosen} FROM VALUES (0), (1) AS t(n)").createOrReplaceTempView(
         "changing"
     )
-    assert found(spark) == [(0, 2)]
+    assert find_matches(spark) == [(0, 2)]
 
 
 @pytest.mark.usefixtures("changing")

@@ -61,7 +61,7 @@ def rows(spark: SparkSession) -> Iterator[None]:
 
 
 def values(frame: DataFrame) -> list[tuple[object, ...]]:
-    found = [tuple(map(plain, row)) for row in frame.collect()]
+    found = [tuple(map(convert_value, row)) for row in frame.collect()]
     return sorted(found, key=repr)
 
 
@@ -69,20 +69,22 @@ def exactly(frame: DataFrame) -> list[tuple[object, ...]]:
     return sorted((tuple(row) for row in frame.collect()), key=repr)
 
 
-def plain(value: object) -> object:
+def convert_value(value: object) -> object:
     return float(value) if isinstance(value, int | Decimal | float) else value
 
 
-def asked_of(aggregates: Iterable[str]) -> dict[str, str]:
+def name_aggregates(aggregates: Iterable[str]) -> dict[str, str]:
     """Return columns `c0`, `c1` and so on."""
     return {f"c{place}": text for place, text in enumerate(aggregates)}
 
 
-def types_of(frame: DataFrame, columns: Iterable[str]) -> list[str]:
+def list_types(frame: DataFrame, columns: Iterable[str]) -> list[str]:
     return [frame.schema[column].dataType.simpleString() for column in columns]
 
 
-def by_spark(spark: SparkSession, matches: str, aggregates: dict[str, str], per: str) -> DataFrame:
+def aggregate_in_spark(
+    spark: SparkSession, matches: str, aggregates: dict[str, str], per: str
+) -> DataFrame:
     """Return Spark's own aggregates of the matches."""
     columns = ", ".join(f"{text} AS {name}" for name, text in aggregates.items())
     return matchrec.sql(spark, f"SELECT {KEYS[per]}, {columns} FROM {matches} GROUP BY {KEYS[per]}")
@@ -104,17 +106,17 @@ def random_clause(random: Random) -> str:
 def test_the_search_gives_what_spark_gives(spark: SparkSession, seed: int, table: str) -> None:
     random = Random(seed)
     clause, per = random_clause(random), random.choice(list(KEYS))
-    asked = asked_of(random.sample(CARRIED, 12))
-    with matches_refused():
+    asked = name_aggregates(random.sample(CARRIED, 12))
+    with refuse_building_matches():
         found = matchrec.query(spark.table(table), clause).aggregate(asked, per=per)  # type: ignore[arg-type]
-    built = by_spark(spark, f"{table} MATCH_RECOGNIZE ({clause})", asked, per)
-    assert types_of(found, asked) == types_of(built, asked)
+    built = aggregate_in_spark(spark, f"{table} MATCH_RECOGNIZE ({clause})", asked, per)
+    assert list_types(found, asked) == list_types(built, asked)
     assert exactly(found) == exactly(built)
 
 
 @pytest.mark.parametrize("per", KEYS)
 def test_built_matches_give_what_the_search_gives(spark: SparkSession, per: str) -> None:
-    asked = asked_of(CARRIED)
+    asked = name_aggregates(CARRIED)
     one_at_a_time = matchrec.Options(algorithm="backtracking")
     rows = spark.table("t")
     found = matchrec.query(rows, CLAUSE).aggregate(asked, per=per)  # type: ignore[arg-type]
@@ -145,8 +147,8 @@ def test_what_no_run_carries_builds_each_match(
         f"computed by the engine from all matches, because {reason}"
         in query.explain(aggregates=asked).text
     )
-    found, built = query.aggregate(asked), by_spark(spark, MATCHES, asked, "partition")
-    assert types_of(found, asked) == types_of(built, asked)
+    found, built = query.aggregate(asked), aggregate_in_spark(spark, MATCHES, asked, "partition")
+    assert list_types(found, asked) == list_types(built, asked)
     assert values(found) == values(built)
 
 
@@ -176,7 +178,7 @@ def test_aggregates_of_sql_are_sparks(spark: SparkSession) -> None:
     text = f"SELECT k, count(*), max(n) FROM {MATCHES} GROUP BY k"
     query = matchrec.query(spark, text)
     assert "aggregates over all matches" not in query.explain().text
-    assert types_of(query.to_df(), ["count(1)", "max(n)"]) == ["bigint", "bigint"]
+    assert list_types(query.to_df(), ["count(1)", "max(n)"]) == ["bigint", "bigint"]
     assert "by the search" in query.explain(aggregates={"c": "count(*)"}, clause=1).text
 
 
@@ -186,7 +188,7 @@ def test_without_arguments_matches_are_counted(spark: SparkSession, keys: str, k
     clause = f"{keys} ORDER BY id PATTERN (A B) {kept} DEFINE A AS v > 8, B AS v < 8"
     found = matchrec.query(spark.table("t"), clause).aggregate()
     assert found.columns == ["k", "matches"] if keys else ["matches"]
-    assert types_of(found, ["matches"]) == ["bigint"]
+    assert list_types(found, ["matches"]) == ["bigint"]
     listed = clause.replace("PATTERN", "MEASURES 1 AS one PATTERN")
     matches = matchrec.query(spark.table("t"), listed).to_df().count()
     assert sum(row.matches for row in found.collect()) == matches > 0
@@ -234,7 +236,7 @@ def ansi(spark: SparkSession, enabled: str) -> Iterator[None]:
         spark.conf.set("spark.sql.ansi.enabled", before or "")
 
 
-def powers(spark: SparkSession, rows: int, aggregate: str) -> object:
+def make_powers(spark: SparkSession, rows: int, aggregate: str) -> object:
     """Return an aggregate over all sets of rows."""
     ((found,),) = matchrec.query(spark.range(rows), POWERS).aggregate({"c": aggregate}).collect()
     return found
@@ -244,10 +246,10 @@ def powers(spark: SparkSession, rows: int, aggregate: str) -> object:
 def test_a_number_is_exact_or_an_error(spark: SparkSession, enabled: str) -> None:
     decimal = "CAST(count(*) AS DECIMAL(38, 0))"
     with ansi(spark, enabled):
-        assert powers(spark, 63, "count(*)") == 2**63 - 1
-        assert powers(spark, 120, decimal) == 2**120 - 1
-        assert powers(spark, 500, "CAST(count(*) AS DOUBLE)") == 2.0**500
-        assert powers(spark, 300, "avg(n)") == 150.0
+        assert make_powers(spark, 63, "count(*)") == 2**63 - 1
+        assert make_powers(spark, 120, decimal) == 2**120 - 1
+        assert make_powers(spark, 500, "CAST(count(*) AS DOUBLE)") == 2.0**500
+        assert make_powers(spark, 300, "avg(n)") == 150.0
         for rows, aggregate, type_name, cure in (
             (64, "count(*)", "BIGINT", "write it as CAST(... AS DECIMAL(38, 0)) or"),
             (60, "sum(n)", "BIGINT", "write it as CAST(... AS DECIMAL(38, 0)) or"),
@@ -256,7 +258,7 @@ def test_a_number_is_exact_or_an_error(spark: SparkSession, enabled: str) -> Non
             (1100, "avg(n)", "DOUBLE", "bound the quantifiers or write WITHIN"),
         ):
             with pytest.raises(Exception, match="an aggregate over all matches") as caught:
-                powers(spark, rows, aggregate)
+                make_powers(spark, rows, aggregate)
             error = matchrec.MatchRecognizeRunError.from_exception(caught.value)
             assert error is not None
             assert error.message.endswith(f"is too large for {type_name}")
@@ -358,7 +360,7 @@ def test_aggregates_of_a_pattern(events: DataFrame) -> None:
     built = {(row.k, row["count"]) for row in query.to_df().groupBy("k").count().collect()}
     found = query.aggregate()
     assert {tuple(row) for row in found.collect()} == built
-    assert types_of(found, ["matches"]) == ["bigint"]
+    assert list_types(found, ["matches"]) == ["bigint"]
 
 
 ABSENCES = [
@@ -392,14 +394,14 @@ BUILT_ALL_THE_SAME = [
 @pytest.mark.parametrize("text", some_of([*ABSENCES, WAITING]))
 def test_rows_that_must_be_absent(events: DataFrame, text: str | matchrec.Pattern) -> None:
     query = matchrec.query(events, text, order_by="ts", partition_by="k")
-    with matches_refused():
+    with refuse_building_matches():
         found = query.aggregate()
     built = query.to_df().groupBy("k").count()
     assert values(found) == values(built) != []
 
 
 @contextmanager
-def matches_refused() -> Iterator[None]:
+def refuse_building_matches() -> Iterator[None]:
     """Fail where matches are built."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("matchrec.api.totals.write_over_matches", None)
@@ -410,7 +412,7 @@ def matches_refused() -> Iterator[None]:
 def test_rows_that_only_a_match_finds(events: DataFrame, text: str, reason: str) -> None:
     query = matchrec.query(events, text, order_by="ts", partition_by="k")
     assert values(query.aggregate()) == values(query.to_df().groupBy("k").count())
-    with pytest.raises(TypeError), matches_refused():
+    with pytest.raises(TypeError), refuse_building_matches():
         query.aggregate()
 
 

@@ -31,7 +31,7 @@ def plain(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Iterator[Spar
         spark.conf.set(name, str(value))
 
 
-def told(*frames: DataFrame, clause: str = CLAUSE) -> list[str]:
+def collect_advice(*frames: DataFrame, clause: str = CLAUSE) -> list[str]:
     """Return what a session is told at queries over DataFrames."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
@@ -131,17 +131,17 @@ class Session:
 
 def test_a_session_is_told_once(plain: SparkSession) -> None:
     frame = plain.range(3)
-    (message,) = told(frame, frame)
+    (message,) = collect_advice(frame, frame)
     assert message == (
         "matchrec.tune(spark) would make the queries of this session faster: "
         f"it sets {MAX_BYTES} and {PARTITIONS}"
     )
-    assert not told(frame)
+    assert not collect_advice(frame)
 
 
 def test_not_after_tune_nor_where_it_is_switched_off(plain: SparkSession) -> None:
     matchrec.tune(plain)
-    assert not told(plain.range(3))
+    assert not collect_advice(plain.range(3))
     environment._checked_applications.clear()
     plain.conf.unset(MAX_BYTES)
     with warnings.catch_warnings():
@@ -153,15 +153,17 @@ def test_not_after_tune_nor_where_it_is_switched_off(plain: SparkSession) -> Non
 def test_not_at_a_query_that_may_have_long_values(plain: SparkSession) -> None:
     noted = plain.range(3).selectExpr("id", "'a note' AS note", "array(id) AS several")
     for value in ("note", "several"):
-        assert not told(noted, clause=CLAUSE.replace("COUNT(*)", f"LAST({value})"))
-    assert not told(noted, clause="ORDER BY id ALL ROWS PER MATCH PATTERN (A) DEFINE A AS id > 0")
+        assert not collect_advice(noted, clause=CLAUSE.replace("COUNT(*)", f"LAST({value})"))
+    assert not collect_advice(
+        noted, clause="ORDER BY id ALL ROWS PER MATCH PATTERN (A) DEFINE A AS id > 0"
+    )
     keyed = noted.selectExpr(
         "'k' || id AS k", "note || id AS ordered", "named_struct('x', id) AS s"
     )
     by_text = (
         "PARTITION BY k ORDER BY ordered MEASURES LAST(s) AS s PATTERN (A) DEFINE A AS s.x > 0"
     )
-    assert told(keyed, clause=by_text)
+    assert collect_advice(keyed, clause=by_text)
 
 
 def test_rules_are_queries_too(plain: SparkSession) -> None:
@@ -177,10 +179,10 @@ def test_rules_are_queries_too(plain: SparkSession) -> None:
 
 def test_a_stream_is_no_such_query(plain: SparkSession) -> None:
     rate = plain.readStream.format("rate").load().withWatermark("timestamp", "1 minute")
-    assert not told(
+    assert not collect_advice(
         rate, clause="ORDER BY timestamp MEASURES 1 AS m PATTERN (A B) DEFINE A AS value > 9"
     )
-    assert told(plain.range(3))
+    assert collect_advice(plain.range(3))
 
 
 @pytest.mark.slow

@@ -116,7 +116,7 @@ def result(frame: DataFrame, clause: str) -> DataFrame:
     return matchrec.match_recognize(frame, clause + define)
 
 
-def rows_of(frame: DataFrame) -> list[dict[str, str]]:
+def list_rows(frame: DataFrame) -> list[dict[str, str]]:
     """Return the rows of a DataFrame, values as text: NaN equals NaN."""
     readable = [
         f"CAST({field.name} AS string) AS {field.name}"
@@ -140,18 +140,18 @@ def test_navigated_value(typed: DataFrame, cases: Cases) -> None:
     got = result(
         typed, f"ORDER BY k MEASURES {', '.join(measures)} PATTERN (A B+) DEFINE B AS TRUE"
     )
-    stored = rows_of(typed.orderBy("k"))
-    assert rows_of(got) == [
+    stored = list_rows(typed.orderBy("k"))
+    assert list_rows(got) == [
         {
             f"{case.name}_{k}_{i}": stored[k - 1][case.name]
             for i, k in enumerate(NAVIGATED.values())
             for case in cases
         }
     ]
-    assert types_of(got) == types_of(typed.drop("k")) * len(NAVIGATED)
+    assert list_types(got) == list_types(typed.drop("k")) * len(NAVIGATED)
 
 
-def types_of(frame: DataFrame) -> list[DataType]:
+def list_types(frame: DataFrame) -> list[DataType]:
     return [field.dataType for field in frame.schema]
 
 
@@ -162,8 +162,8 @@ def test_passed_through_column(typed: DataFrame, cases: Cases) -> None:
         "k", *(f"{c.name} AS b_{c.name}" for c in cases), *typed.columns[1:]
     )
     assert got.columns == expected.columns
-    assert rows_of(got.orderBy("k")) == rows_of(expected.orderBy("k"))
-    assert types_of(got) == types_of(expected)
+    assert list_rows(got.orderBy("k")) == list_rows(expected.orderBy("k"))
+    assert list_types(got) == list_types(expected)
 
 
 @pytest.fixture
@@ -178,7 +178,7 @@ def keys(spark: SparkSession, sortable: Cases) -> DataFrame:
     return rows.selectExpr(f"coalesce(get(array({others}), CAST(k AS INT)), 'low') AS o", *columns)
 
 
-def others_in_order(keys: DataFrame) -> list[str]:
+def list_others_in_order(keys: DataFrame) -> list[str]:
     """Return what `o` says, as sorted by all types."""
     names = keys.columns[1:]
     return [*(f"NULL {x}" for x in names), "low", *(f"high {x}" for x in reversed(names))]
@@ -189,16 +189,16 @@ def test_partition_key(keys: DataFrame) -> None:
     by = ", ".join(keys.columns[1:])
     got = result(keys, f"PARTITION BY {by} ORDER BY o MEASURES array_agg(o) AS os PATTERN (A+)")
     groups = sorted(row.os for row in got.select("os").collect())
-    assert groups == sorted([other] * 2 for other in others_in_order(keys))
-    assert sorted(map(str, rows_of(got.drop("os")))) == sorted(
-        map(str, rows_of(keys.drop("o").distinct()))
+    assert groups == sorted([other] * 2 for other in list_others_in_order(keys))
+    assert sorted(map(str, list_rows(got.drop("os")))) == sorted(
+        map(str, list_rows(keys.drop("o").distinct()))
     )
 
 
 def test_order_key(keys: DataFrame) -> None:
     by = ", ".join(keys.columns[1:])
     (row,) = result(keys, f"ORDER BY {by} MEASURES array_agg(o) AS os PATTERN (A+)").collect()
-    assert row.os == [other for other in others_in_order(keys) for _ in range(2)]
+    assert row.os == [other for other in list_others_in_order(keys) for _ in range(2)]
 
 
 @pytest.mark.parametrize("case", [case for case in TYPES if not case.sortable], ids=str)
@@ -282,7 +282,7 @@ def odd(spark: SparkSession) -> DataFrame:
     return spark.range(1, 4).selectExpr("CAST(id AS INT) AS i").selectExpr("i", *values)
 
 
-def shown(frame: DataFrame) -> tuple[str, list[str]]:
+def show_result(frame: DataFrame) -> tuple[str, list[str]]:
     """Return types and rows as Spark prints them."""
     casts = (f"CAST({name} AS STRING)" for name in frame.columns)
     return frame.schema.simpleString(), sorted(map(str, frame.selectExpr(*casts).collect()))
@@ -290,10 +290,10 @@ def shown(frame: DataFrame) -> tuple[str, list[str]]:
 
 def test_types_that_arrow_lacks_come_through_all_rows_and_measures(odd: DataFrame) -> None:
     clause = "ORDER BY i ALL ROWS PER MATCH PATTERN (A+) DEFINE A AS i > 0"
-    assert shown(matchrec.match_recognize(odd, clause)) == shown(odd)
+    assert show_result(matchrec.match_recognize(odd, clause)) == show_result(odd)
     measures = ", ".join(f"LAST(A.{name}) AS {name}" for name in ("i", *ODD))
     clause = f"ORDER BY i MEASURES {measures} PATTERN (A) DEFINE A AS i > 0"
-    assert shown(matchrec.match_recognize(odd, clause)) == shown(odd)
+    assert show_result(matchrec.match_recognize(odd, clause)) == show_result(odd)
 
 
 def test_types_that_arrow_lacks_come_through_arrays_of_events(odd: DataFrame) -> None:
@@ -305,7 +305,7 @@ def test_types_that_arrow_lacks_come_through_arrays_of_events(odd: DataFrame) ->
             "event.*"
         ),
     ):
-        assert shown(found) == shown(odd)
+        assert show_result(found) == show_result(odd)
 
 
 def test_types_that_arrow_lacks_come_through_aggregates(odd: DataFrame) -> None:
@@ -315,7 +315,7 @@ def test_types_that_arrow_lacks_come_through_aggregates(odd: DataFrame) -> None:
         expected = odd.selectExpr(f"collect_list({name}) AS l", f"array_agg({name}) AS g")
         expected = expected.selectExpr("*", "l[0] AS f") if name != "nothing" else expected
         found = matchrec.match_recognize(odd, clause).select(*expected.columns)
-        assert shown(found) == shown(expected)
+        assert show_result(found) == show_result(expected)
 
 
 def test_an_aggregate_that_a_type_does_not_have_is_refused(odd: DataFrame) -> None:
@@ -417,7 +417,9 @@ def test_chars_of_two_rows_are_compared_as_those_of_one(spark: SparkSession) -> 
         (3, 'b', 'a', 'b'), (4, 'ab', 'b', 'ab '), (5, NULL, 'ab', 'a'), (6, 'x', NULL, 'x')""")
     skip = "AFTER MATCH SKIP TO NEXT ROW PATTERN (X A)"
     rules = {pair: f"{skip} DEFINE A AS {pair}" for pair in PAIRS}
-    pairs = ", ".join(f"({of_pair(one)}) AS `{place}`" for place, one in enumerate(PAIRS))
+    pairs = ", ".join(
+        f"({write_pair_condition(one)}) AS `{place}`" for place, one in enumerate(PAIRS)
+    )
     joined = spark.sql(f"SELECT {pairs}, A.n FROM pairs A JOIN pairs X ON X.n + 1 = A.n").collect()
     expected = {
         (rule, *row[-1:])
@@ -435,7 +437,7 @@ def test_chars_of_two_rows_are_compared_as_those_of_one(spark: SparkSession) -> 
         spark.sql("DROP TABLE pairs")
 
 
-def of_pair(condition: str) -> str:
+def write_pair_condition(condition: str) -> str:
     """Return the condition over two rows, X before A."""
     with_own = re.sub(r"(?<![\w.(])(c5?)\b", r"A.\1", condition)
     return re.sub(r"PREV\((\w+)\)", r"X.\1", with_own)

@@ -257,7 +257,7 @@ KEYS = ["x", "x", "x", "y", "y", None, None, "x"]
 SEQUENCE = [1, 2, 1, 1, 1, 1, 1, 1]
 
 
-def frames_of_close_times() -> dict[str, Any]:
+def make_frames_of_close_times() -> dict[str, Any]:
     """Return the same rows in columns of several types; an index, and one time that is missing."""
     ts = pd.array([*CLOSE, None], "Int64")
     columns = {"k": [*KEYS, "x"], "seq": [*SEQUENCE, 1], "v": range(9)}
@@ -275,7 +275,7 @@ def frames_of_close_times() -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("form", frames_of_close_times())
+@pytest.mark.parametrize("form", make_frames_of_close_times())
 @pytest.mark.parametrize(
     ("clause", "count"),
     [
@@ -292,7 +292,7 @@ def frames_of_close_times() -> dict[str, Any]:
 def test_times_that_differ_in_nanoseconds(
     spark: SparkSession, form: str, clause: str, count: int
 ) -> None:
-    rows = frames_of_close_times()[form]
+    rows = make_frames_of_close_times()[form]
     if form == "arrow" and spark.version.startswith("3."):
         pytest.skip("no DataFrame of a table of Arrow")
     with warnings.catch_warnings(record=True) as found:
@@ -304,7 +304,7 @@ def test_times_that_differ_in_nanoseconds(
 
 def test_nanoseconds_of_a_frame_in_a_query(spark: SparkSession) -> None:
     """In a subquery, in a rule and in `explain`; the cure gives the order of the nanoseconds."""
-    rows = frames_of_close_times()["numpy"].iloc[[1, 0]]
+    rows = make_frames_of_close_times()["numpy"].iloc[[1, 0]]
     clause = "MEASURES FIRST(v) AS v PATTERN (A B) DEFINE A AS v >= 0"
     query = f"SELECT * FROM (SELECT * FROM {{d}}) MATCH_RECOGNIZE (ORDER BY ts {clause})"
     warned = pytest.warns(matchrec.warnings.NanosecondsWarning, match="2 rows of `d` differ")

@@ -191,7 +191,7 @@ def ticks(spark: SparkSession) -> DataFrame:
     return spark.createDataFrame(TICKS, "sym string, ts int, price int")
 
 
-def ties_in(action: Callable[[], object]) -> list[warnings.WarningMessage]:
+def count_ties(action: Callable[[], object]) -> list[warnings.WarningMessage]:
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always", matchrec.warnings.TiesWarning)
         action()
@@ -200,7 +200,7 @@ def ties_in(action: Callable[[], object]) -> list[warnings.WarningMessage]:
 
 def test_ties_are_told_once_for_each_query(ticks: DataFrame) -> None:
     falls = matchrec.match_recognize(ticks, FALLS)
-    (told,) = ties_in(falls.collect)
+    (told,) = count_ties(falls.collect)
     assert told.filename == __file__
     assert str(told.message).splitlines() == [
         "1 row has the same ORDER BY values as the row before it",
@@ -208,8 +208,8 @@ def test_ties_are_told_once_for_each_query(ticks: DataFrame) -> None:
         "  note: for example, two rows have sym = 'X', ts = 1",
         "  help: add a column to ORDER BY that tells these rows apart",
     ]
-    assert ties_in(falls.collect) == []
-    assert len(ties_in(matchrec.match_recognize(ticks, FALLS).collect)) == 1
+    assert count_ties(falls.collect) == []
+    assert len(count_ties(matchrec.match_recognize(ticks, FALLS).collect)) == 1
 
 
 @pytest.mark.parametrize(
@@ -223,15 +223,15 @@ def test_ties_are_told_once_for_each_query(ticks: DataFrame) -> None:
 )
 def test_every_action_tells(ticks: DataFrame, action: Callable[[DataFrame], object]) -> None:
     falls = matchrec.match_recognize(ticks, FALLS)
-    assert len(ties_in(lambda: action(falls))) == 1
+    assert len(count_ties(lambda: action(falls))) == 1
 
 
 def test_no_ties(ticks: DataFrame) -> None:
     """Neither where the order tells rows apart, nor where tied rows are alike."""
     apart = FALLS.replace("ORDER BY ts", "ORDER BY ts, price")
-    assert ties_in(matchrec.match_recognize(ticks, apart).collect) == []
+    assert count_ties(matchrec.match_recognize(ticks, apart).collect) == []
     alike = matchrec.match_recognize(ticks.where("NOT (sym = 'X' AND ts = 1)"), FALLS)
-    assert ties_in(alike.collect) == []
+    assert count_ties(alike.collect) == []
 
 
 def test_ties_as_errors_and_switched_off(ticks: DataFrame) -> None:
@@ -247,13 +247,13 @@ def test_ties_as_errors_and_switched_off(ticks: DataFrame) -> None:
 def test_other_languages_and_rules_tell_ties(ticks: DataFrame) -> None:
     pattern = Pattern.begin("a").next("b").where("price < last(a.price)")
     found = matchrec.match_pattern(ticks, pattern, order_by="ts", partition_by="sym")
-    (told,) = ties_in(found.collect)
+    (told,) = count_ties(found.collect)
     assert "add a column to order_by" in str(told.message)
     rules = {"fall": "PATTERN (A DOWN+) DEFINE DOWN AS price < PREV(price)"}
     matches = matchrec.match_rules(ticks, rules, order_by="ts", partition_by="sym")
-    assert len(ties_in(matches.matches.collect)) == 1
+    assert len(count_ties(matches.matches.collect)) == 1
 
 
 def test_spark_that_sorts_counts_no_ties(ticks: DataFrame) -> None:
     by_spark = matchrec.Options(sort="spark")
-    assert ties_in(matchrec.match_recognize(ticks, FALLS, options=by_spark).collect) == []
+    assert count_ties(matchrec.match_recognize(ticks, FALLS, options=by_spark).collect) == []

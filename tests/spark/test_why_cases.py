@@ -29,7 +29,7 @@ from tests.quick.scale import LONG_RUN, PART
 STRUCT = "{"  # how a partition by a struct begins, which cannot be named
 
 
-def records() -> Iterator[Any]:
+def list_records() -> Iterator[Any]:
     cases = [(file, record) for file in FILES for record in file.queries]
     for file, record in cases if LONG_RUN is not None else cases[::PART]:
         if not record.head.note_of("gap"):
@@ -37,7 +37,7 @@ def records() -> Iterator[Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("file", "record"), [*records()])
+@pytest.mark.parametrize(("file", "record"), [*list_records()])
 def test_traces_of_queries(
     spark: SparkSession,
     monkeypatch: pytest.MonkeyPatch,
@@ -52,7 +52,9 @@ def test_traces_of_queries(
         warnings.simplefilter("ignore", UserWarning)
         sites = parse_query(spark, record.sql, None, {}, "spark").sites
         clauses = [number for number, site in enumerate(sites, 1) if site.calls is None]
-        for answer in (one for clause in clauses for one in answers(spark, record.sql, clause)):
+        for answer in (
+            one for clause in clauses for one in list_answers(spark, record.sql, clause)
+        ):
             assert_known(answer)
 
 
@@ -64,7 +66,7 @@ def mark_refused_on_sail(request: pytest.FixtureRequest, record: QueryRecord) ->
         request.applymarker(pytest.mark.xfail(reason=reason, raises=refusals, strict=False))
 
 
-def answers(spark: SparkSession, query: str, clause: int) -> Iterator[matchrec.Why]:
+def list_answers(spark: SparkSession, query: str, clause: int) -> Iterator[matchrec.Why]:
     """Yield what `why` says of each partition of a clause."""
     try:
         yield matchrec.query(spark, query).why(clause=clause, limit=100)

@@ -23,16 +23,16 @@ def rows(spark: SparkSession) -> DataFrame:
     )
 
 
-def query(order: str, within: str) -> str:
+def write_query(order: str, within: str) -> str:
     return f"""SELECT c FROM {{rows}} MATCH_RECOGNIZE (ORDER BY {order} MEASURES count(*) AS c
   PATTERN (A+) WITHIN {within}
   DEFINE A AS TRUE)"""
 
 
-def refusal(rows: DataFrame, order: str, within: str, args: Any = None) -> tuple[str, str]:
+def catch_refusal(rows: DataFrame, order: str, within: str, args: Any = None) -> tuple[str, str]:
     """Return the sentence of the error, and what stands above its carets."""
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
-        matchrec.sql(rows.sparkSession, query(order, within), args, rows=rows)
+        matchrec.sql(rows.sparkSession, write_query(order, within), args, rows=rows)
     lines = str(caught.value).split("\n")
     carets = lines[3]
     marked = lines[2][carets.index("^") : carets.rindex("^") + 1]
@@ -67,12 +67,12 @@ EXPRESSIONS = [
 
 @pytest.mark.parametrize(("order", "within"), [*LITERALS, *EXPRESSIONS])
 def test_constants(rows: DataFrame, order: str, within: str) -> None:
-    assert refusal(rows, order, within) == (ZERO, within)
+    assert catch_refusal(rows, order, within) == (ZERO, within)
 
 
 @pytest.mark.parametrize("end", [" BETWEEN ROWS", " FROM A TO B"])
 def test_windows_inside_of_a_match(rows: DataFrame, end: str) -> None:
-    text = query("n", f"0{end}").replace("A+", "A+ B")
+    text = write_query("n", f"0{end}").replace("A+", "A+ B")
     with pytest.raises(matchrec.MatchRecognizePlanError, match="WITHIN needs a length above 0"):
         matchrec.sql(rows.sparkSession, text, rows=rows)
 
@@ -80,30 +80,30 @@ def test_windows_inside_of_a_match(rows: DataFrame, end: str) -> None:
 @pytest.mark.parametrize("order", ["n", "ts"])
 def test_null(rows: DataFrame, order: str) -> None:
     value = "CAST(NULL AS INT)" if order == "n" else "CAST(NULL AS INTERVAL SECOND)"
-    assert refusal(rows, order, value) == (NULL, value)
+    assert catch_refusal(rows, order, value) == (NULL, value)
 
 
 @pytest.mark.parametrize("value", [0, -1, 0.0])
 def test_numbers_as_values(rows: DataFrame, value: float) -> None:
-    sentence, marked = refusal(rows, "n", ":gap", {"gap": value})
+    sentence, marked = catch_refusal(rows, "n", ":gap", {"gap": value})
     assert sentence.startswith(f":gap in WITHIN is {value}, ")
     assert marked == ":gap"
-    assert refusal(rows, "n", ":gap * 1", {"gap": value}) == (ZERO, ":gap * 1")
-    assert refusal(rows, "n", "? * 1", [value]) == (ZERO, "? * 1")
+    assert catch_refusal(rows, "n", ":gap * 1", {"gap": value}) == (ZERO, ":gap * 1")
+    assert catch_refusal(rows, "n", "? * 1", [value]) == (ZERO, "? * 1")
 
 
 @pytest.mark.parametrize("value", [timedelta(0), timedelta(seconds=-1), "0 seconds"])
 def test_times_as_values(rows: DataFrame, value: object) -> None:
-    sentence, marked = refusal(rows, "ts", ":gap", {"gap": value})
+    sentence, marked = catch_refusal(rows, "ts", ":gap", {"gap": value})
     assert sentence.endswith("but must be more than 0 [not-a-positive-duration]")
     assert marked == ":gap"
 
 
 def test_other_values(rows: DataFrame) -> None:
-    assert refusal(rows, "n", ":gap", {"gap": lit(0)}) == (ZERO, ":gap")
-    assert refusal(rows, "n", ":gap", {"gap": None}) == (NULL, ":gap")
+    assert catch_refusal(rows, "n", ":gap", {"gap": lit(0)}) == (ZERO, ":gap")
+    assert catch_refusal(rows, "n", ":gap", {"gap": None}) == (NULL, ":gap")
     text = "INTERVAL '0 0' DAY TO HOUR"
-    assert refusal(rows, "ts", ":gap", {"gap": text}) == (ZERO, ":gap")
+    assert catch_refusal(rows, "ts", ":gap", {"gap": text}) == (ZERO, ":gap")
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_other_values(rows: DataFrame) -> None:
 def test_positive_constants(
     rows: DataFrame, order: str, within: str, args: Any, counts: list[int]
 ) -> None:
-    found = matchrec.sql(rows.sparkSession, query(order, within), args, rows=rows)
+    found = matchrec.sql(rows.sparkSession, write_query(order, within), args, rows=rows)
     assert sorted(found.collect(), reverse=True) == [Row(c=count) for count in counts]
 
 
@@ -154,7 +154,7 @@ def test_numbers_that_look_like_times(
     rows: DataFrame, number: str, type_name: str, unit: str
 ) -> None:
     with pytest.raises(matchrec.MatchRecognizeParseError) as caught:
-        matchrec.sql(rows.sparkSession, query("n", number), rows=rows)
+        matchrec.sql(rows.sparkSession, write_query("n", number), rows=rows)
     lines = str(caught.value).split("\n")
     assert lines[0] == f"`{number}` in WITHIN is not a length of time [unit-without-interval]"
     assert (
@@ -164,5 +164,5 @@ def test_numbers_that_look_like_times(
 
 
 def test_numbers_with_a_type(rows: DataFrame) -> None:
-    found = matchrec.sql(rows.sparkSession, query("n", "30L"), rows=rows)
+    found = matchrec.sql(rows.sparkSession, write_query("n", "30L"), rows=rows)
     assert found.collect() == [Row(c=3)]

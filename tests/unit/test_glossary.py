@@ -22,7 +22,7 @@ class Entry(NamedTuple):
     unused: tuple[str, ...]
 
 
-def entries() -> list[Entry]:
+def read_entries() -> list[Entry]:
     """Return the rows of all tables of the page, without the two lines at the top of each."""
     page = ROOT / "docs" / "contributing" / "glossary.md"
     lines = page.read_text(encoding="utf-8").splitlines()
@@ -34,7 +34,7 @@ def entries() -> list[Entry]:
     ]
 
 
-@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.term)
+@pytest.mark.parametrize("entry", read_entries(), ids=lambda entry: entry.term)
 def test_a_term_has_one_sentence_a_source_and_an_owner(entry: Entry) -> None:
     assert re.fullmatch(r"[A-Z].*[^.]\.", entry.meaning)
     assert entry.source in ("standard", "SASE+", "Flink", "ours")
@@ -42,12 +42,12 @@ def test_a_term_has_one_sentence_a_source_and_an_owner(entry: Entry) -> None:
 
 
 def test_terms_are_in_it_once() -> None:
-    terms = [entry.term for entry in entries()]
+    terms = [entry.term for entry in read_entries()]
     assert len(terms) == len(set(terms))
 
 
 def test_modules_begin_with_these_words() -> None:
-    unused = "|".join(re.escape(word.lower()) for entry in entries() for word in entry.unused)
+    unused = "|".join(re.escape(word.lower()) for entry in read_entries() for word in entry.unused)
     for module in MODULES:
         first = module.read_text(encoding="utf-8").split("\n")[0].lower()
         assert first.startswith('"""'), module

@@ -7,7 +7,7 @@ import pytest
 from matchrec.source import WIDTH, Source, Span, printable
 
 
-def excerpt(text: str, marked: str) -> list[str]:
+def read_excerpt(text: str, marked: str) -> list[str]:
     """Return the lines of the excerpt of `marked` in a text, without the numbers before them."""
     start = text.index(marked)
     place, *picture = Source(text).excerpt(Span(start, start + len(marked))).split("\n")
@@ -15,7 +15,7 @@ def excerpt(text: str, marked: str) -> list[str]:
 
 
 def test_a_short_line_is_shown_whole_without_its_indentation() -> None:
-    assert excerpt("SELECT 1,\n\t  nosuch AS x  \nFROM t", "nosuch") == [
+    assert read_excerpt("SELECT 1,\n\t  nosuch AS x  \nFROM t", "nosuch") == [
         "line 2, column 4",
         "nosuch AS x",
         "^^^^^^",
@@ -25,7 +25,7 @@ def test_a_short_line_is_shown_whole_without_its_indentation() -> None:
 @pytest.mark.parametrize("before", [0, 1, 59, 117, 118, 500, 24_000])
 @pytest.mark.parametrize("after", [0, 1, 60, 120, 24_000])
 def test_a_long_line_is_cut_around_the_span(before: int, after: int) -> None:
-    _, shown, carets = excerpt("x" * before + "!!!" + "y" * after, "!!!")
+    _, shown, carets = read_excerpt("x" * before + "!!!" + "y" * after, "!!!")
     assert [i for i, one in enumerate(shown) if one == "!"] == [
         i for i, one in enumerate(carets) if one == "^"
     ]
@@ -36,7 +36,7 @@ def test_a_long_line_is_cut_around_the_span(before: int, after: int) -> None:
 
 def test_a_span_longer_than_the_window_is_shown_from_its_start() -> None:
     text = "a" * 300 + "!" * 300 + "b" * 300
-    _, shown, carets = excerpt(text, "!" * 300)
+    _, shown, carets = read_excerpt(text, "!" * 300)
     assert shown.startswith("...aaa")
     assert shown.endswith("!!!...")
     assert carets.count("^") == shown.count("!") >= WIDTH // 2
@@ -44,7 +44,7 @@ def test_a_span_longer_than_the_window_is_shown_from_its_start() -> None:
 
 
 def test_a_span_over_several_lines_is_shown_by_its_first() -> None:
-    assert excerpt("SELECT f(x,\n  y) FROM t", "f(x,\n  y)") == [
+    assert read_excerpt("SELECT f(x,\n  y) FROM t", "f(x,\n  y)") == [
         "line 1, column 8",
         "SELECT f(x,",
         "       ^^^^",
@@ -60,7 +60,7 @@ def test_a_span_over_several_lines_is_shown_by_its_first() -> None:
     ],
 )
 def test_carets_stand_under_what_a_terminal_shows(before: str, marked: str, carets: str) -> None:
-    _, shown, drawn = excerpt(f"{before}{marked} z", marked)
+    _, shown, drawn = read_excerpt(f"{before}{marked} z", marked)
     assert shown == f"{before}{marked} z".replace("\t", " ")
     assert drawn == carets
 

@@ -19,7 +19,7 @@ Found = set[tuple[int, int, int]]  # key, time, number of the condition
 
 def holds_in_spark(spark: SparkSession, table: str, conditions: Sequence[str]) -> Found:
     """Return what Spark says by itself: LAG in place of what reads the row before."""
-    columns = ", ".join(f"{lagged(one)} AS c{n}" for n, one in enumerate(conditions))
+    columns = ", ".join(f"{write_with_lag(one)} AS c{n}" for n, one in enumerate(conditions))
     rows = spark.sql(
         f"SELECT k, t, row_number() OVER w AS n, {columns} FROM {table} "
         "WINDOW w AS (PARTITION BY k ORDER BY t)"
@@ -32,7 +32,7 @@ def holds_in_spark(spark: SparkSession, table: str, conditions: Sequence[str]) -
     }
 
 
-def lagged(condition: str) -> str:
+def write_with_lag(condition: str) -> str:
     """Return the condition as an expression with window functions."""
     return re.sub(r"\bA\.(\w+)", r"LAG(\1) OVER w", condition)
 

@@ -26,11 +26,11 @@ def create_rows(
         for t in range(count)
     ]
     texts = spark.createDataFrame(rows, ", ".join(f"{n} STRING" for n in ("k", "t", *columns)))
-    casts = [f"{converted(name, type_)} AS {name}" for name, (type_, _) in columns.items()]
+    casts = [f"{write_cast(name, type_)} AS {name}" for name, (type_, _) in columns.items()]
     texts.selectExpr("k", "CAST(t AS INT) AS t", *casts).createOrReplaceTempView(view)
 
 
-def converted(name: str, type_: str) -> str:
+def write_cast(name: str, type_: str) -> str:
     """Return a text as a value of a type; nested ones are written as JSON."""
     if type_.startswith(NESTED):
         return f"from_json({name}, '{type_}')"

@@ -88,7 +88,7 @@ class Call:
     text: str
 
 
-def calls() -> list[Call]:
+def list_calls() -> list[Call]:
     """Return each function with each type of argument, a column and one that is computed."""
     return [
         Call(column, form.replace("{0}", "{}").replace("{}", argument))
@@ -131,7 +131,7 @@ def create_pairs(spark: SparkSession, random: Random, count: int) -> None:
     pairs.localCheckpoint().createOrReplaceTempView("pairs")
 
 
-def joined(spark: SparkSession, columns: Sequence[str], only: str = "") -> DataFrame:
+def join_pairs(spark: SparkSession, columns: Sequence[str], only: str = "") -> DataFrame:
     """Return what Spark says of each pair of rows, or of some."""
     return spark.sql(
         f"SELECT A.k, {', '.join(columns)} FROM pairs A JOIN pairs B "
@@ -139,7 +139,7 @@ def joined(spark: SparkSession, columns: Sequence[str], only: str = "") -> DataF
     )
 
 
-def in_spark(call: Call) -> str:
+def write_for_spark(call: Call) -> str:
     """Return the call as Spark has it in a join."""
     return call.text.replace("collect_list(A.i0)", "array(A.i0)")
 
@@ -147,18 +147,20 @@ def in_spark(call: Call) -> str:
 def is_taken(spark: SparkSession, call: Call) -> bool:
     """Return whether Spark has such a function of such arguments."""
     try:
-        joined(spark, [in_spark(call)]).schema  # noqa: B018
+        join_pairs(spark, [write_for_spark(call)]).schema  # noqa: B018
     except PySparkException:
         return False
     return True
 
 
-def failing(batch: QueryBatch, calls: dict[str, Call], *, ansi: bool) -> dict[Call, set[int]]:
+def find_failing_pairs(
+    batch: QueryBatch, calls: dict[str, Call], *, ansi: bool
+) -> dict[Call, set[int]]:
     """Return the pairs for which a query ends in an error."""
-    return {calls[one]: errors for one, (_, errors) in results(batch, ansi=ansi).items()}
+    return {calls[one]: errors for one, (_, errors) in run_queries(batch, ansi=ansi).items()}
 
 
-def results(batch: QueryBatch, *, ansi: bool) -> dict[str, tuple[set[int], set[int]]]:
+def run_queries(batch: QueryBatch, *, ansi: bool) -> dict[str, tuple[set[int], set[int]]]:
     """Return for each query the pairs that match, and those that end in an error."""
     linked = batch.link(ENGINE, ansi=ansi)
     if not linked:
@@ -167,16 +169,19 @@ def results(batch: QueryBatch, *, ansi: bool) -> dict[str, tuple[set[int], set[i
     keys = prepared.columns[KEY].to_numpy()[prepared.starts].tolist()
     found = {}
     for query, executable in linked.items():
-        matched = matches(executable, prepared, None)
+        matched = find_matching_pairs(executable, prepared, None)
         alone = {}
         if matched is None:
-            alone = {key: matches(executable, prepared, [pair]) for pair, key in enumerate(keys)}
+            alone = {
+                key: find_matching_pairs(executable, prepared, [pair])
+                for pair, key in enumerate(keys)
+            }
             matched = {key for key, one in alone.items() if one}
         found[query] = matched, {key for key, one in alone.items() if one is None}
     return found
 
 
-def matches(
+def find_matching_pairs(
     executable: Executable, prepared: Prepared, partitions: Sequence[int] | None
 ) -> set[int] | None:
     """Return the pairs that match, of some partitions or all; None where there is an error."""
@@ -188,20 +193,20 @@ def matches(
     return {key for batch in batches for key in batch.column(place).to_pylist()}
 
 
-def differences(spark: SparkSession, calls: Sequence[Call], *, ansi: bool) -> Iterator[str]:
+def find_differences(spark: SparkSession, calls: Sequence[Call], *, ansi: bool) -> Iterator[str]:
     """Yield what DEFINE says otherwise than Spark."""
     queries = {CLAUSE.format("pairs", f"({call.text}) IS NOT NULL"): call for call in calls}
     names = spark.table("pairs").columns
     batch = QueryBatch(spark, "pairs", list(queries), names=names)
-    errors = failing(batch, queries, ansi=ansi)
+    errors = find_failing_pairs(batch, queries, ansi=ansi)
     taken = [error for error in errors if is_taken(spark, error)]
     yield from (f"taken, but not by Spark: {error.text}" for error in errors if error not in taken)
-    yield from refused_alone(spark, queries, batch)
+    yield from list_wrong_refusals(spark, queries, batch)
     columns = []
     for number, one in enumerate(taken):
         none = ", ".join(map(str, errors[one])) or "-1"
-        columns.append(f"IF(A.k IN ({none}), NULL, {in_spark(one)}) AS e{number}")
-    values, alone = values_of(spark, columns)
+        columns.append(f"IF(A.k IN ({none}), NULL, {write_for_spark(one)}) AS e{number}")
+    values, alone = compute_in_spark(spark, columns)
     yield from (f"no error, but Spark's: {taken[number].text}" for number in alone)
     values.createOrReplaceTempView("expected")
     spark.sql(
@@ -219,23 +224,24 @@ def differences(spark: SparkSession, calls: Sequence[Call], *, ansi: bool) -> It
         row.k: row
         for row in spark.table("compared").where("t = 1").selectExpr("k", *texts).collect()
     }
-    for query, (matched, failed) in results(batch, ansi=ansi).items():
+    for query, (matched, failed) in run_queries(batch, ansi=ansi).items():
         one = asked[query]
         number = taken.index(one)
         for k in sorted(rows.keys() - matched - failed):
-            yield f"{one.text} of {shown(rows[k], one)}: Spark's is {rows[k][f'e{number}']!r}"
-        for k in some(sorted(errors[one])):
+            value = rows[k][f"e{number}"]
+            yield f"{one.text} of {show_arguments(rows[k], one)}: Spark's is {value!r}"
+        for k in choose_pairs(sorted(errors[one])):
             if not fails(spark, one, k):
-                yield f"{one.text} of {shown(rows[k], one)}: an error, not Spark's"
+                yield f"{one.text} of {show_arguments(rows[k], one)}: an error, not Spark's"
     yield from (f"{asked[one].text}: {why}" for one, why in batch.refused.items())
 
 
-def some(pairs: Sequence[int]) -> Sequence[int]:
+def choose_pairs(pairs: Sequence[int]) -> Sequence[int]:
     """Return the pairs with an error that Spark is asked about: in a long run, all of them."""
     return pairs if LONG_RUN else pairs[:1]
 
 
-def refused_alone(
+def list_wrong_refusals(
     spark: SparkSession, queries: dict[str, Call], batch: QueryBatch
 ) -> Iterator[str]:
     """Yield the calls that are refused though Spark takes them, except for documented ones."""
@@ -250,20 +256,20 @@ def is_known_refusal(call: Call) -> bool:
     return call.column == "n" and call.text.startswith(("date", "A.day - "))
 
 
-def values_of(spark: SparkSession, columns: list[str]) -> tuple[DataFrame, set[int]]:
+def compute_in_spark(spark: SparkSession, columns: list[str]) -> tuple[DataFrame, set[int]]:
     """Return Spark's values, and the columns that it has none for."""
     try:
-        values = joined(spark, columns).localCheckpoint()
+        values = join_pairs(spark, columns).localCheckpoint()
     except FAILURES:
         alone = {n for n, one in enumerate(columns) if not has_values(spark, one)}
         kept = [f"NULL AS e{n}" if n in alone else one for n, one in enumerate(columns)]
-        return joined(spark, kept).localCheckpoint(), alone
+        return join_pairs(spark, kept).localCheckpoint(), alone
     return values, set()
 
 
 def has_values(spark: SparkSession, column: str) -> bool:
     try:
-        joined(spark, [column]).localCheckpoint()
+        join_pairs(spark, [column]).localCheckpoint()
     except FAILURES:
         return False
     return True
@@ -272,13 +278,13 @@ def has_values(spark: SparkSession, column: str) -> bool:
 def fails(spark: SparkSession, call: Call, k: int) -> bool:
     """Return whether Spark has no value for a pair."""
     try:
-        joined(spark, [f"{in_spark(call)} AS e"], f" AND A.k = {k}").localCheckpoint()
+        join_pairs(spark, [f"{write_for_spark(call)} AS e"], f" AND A.k = {k}").localCheckpoint()
     except FAILURES:
         return True
     return False
 
 
-def shown(row: object, call: Call) -> str:
+def show_arguments(row: object, call: Call) -> str:
     names = [call.column, *GIVEN]
     return ", ".join(f"{name} = {row[name]!r}" for name in names)  # type: ignore[index]
 
@@ -289,5 +295,5 @@ def test_arguments_are_cast_as_spark_casts_them(spark: SparkSession, ansi: bool)
     with settings(spark, ansi__enabled=str(ansi).lower(), **INTERPRETED):
         with settings(spark, ansi__enabled="false"):
             create_pairs(spark, random, COUNT + examples(16))
-        found = list(differences(spark, calls()[SEED % PART :: PART], ansi=ansi))
+        found = list(find_differences(spark, list_calls()[SEED % PART :: PART], ansi=ansi))
     assert not found, "\n".join([str(len(found)), *found])

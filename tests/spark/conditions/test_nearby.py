@@ -114,7 +114,7 @@ class Conditions:
         return self.random.choice(forms).format(*parts)
 
 
-def drafted(condition: str, scope: RowScope) -> Draft:
+def draft_condition(condition: str, scope: RowScope) -> Draft:
     """Return the draft of a query with one condition, from which no row stays behind."""
     text = f"PARTITION BY k ORDER BY t MEASURES 1 AS one PATTERN (B) DEFINE B AS {condition}"
     columns = InputColumns(("k", "t", *COLUMNS))
@@ -145,7 +145,9 @@ def prepare(spark: SparkSession, draft: Draft, columns: Iterable[RowColumn]) -> 
     return Preparation(relation, nothing).dataframe(tuple(columns))
 
 
-def linked(asked: Iterable[Asked], types: Mapping[RowColumn, ValueType]) -> dict[Asked, Executable]:
+def link_conditions(
+    asked: Iterable[Asked], types: Mapping[RowColumn, ValueType]
+) -> dict[Asked, Executable]:
     """Return the executables of the conditions that the worker knows."""
     found = {}
     for one in asked:
@@ -155,7 +157,7 @@ def linked(asked: Iterable[Asked], types: Mapping[RowColumn, ValueType]) -> dict
     return found
 
 
-def worker_bits(executable: Executable, prepared: Prepared) -> list[bool]:
+def compute_in_worker(executable: Executable, prepared: Prepared) -> list[bool]:
     """Which rows satisfy the one condition of an executable, as the worker says."""
     table = prepared.table(executable, None)
     starts = np.append(np.flatnonzero(prepared.starts), table.num_rows).astype(np.int64)
@@ -172,14 +174,17 @@ def worker_bits(executable: Executable, prepared: Prepared) -> list[bool]:
 def test_the_worker_computes_what_sparks_window_does(spark: SparkSession, batch: int) -> None:
     random = Random(SEED + batch)
     texts = [Conditions(random).condition() for _ in range(min(CONDITIONS, BATCH))]
-    asked = {Asked(drafted(t, RowScope.SPARK), drafted(t, RowScope.WORKER)): t for t in texts}
+    asked = {
+        Asked(draft_condition(t, RowScope.SPARK), draft_condition(t, RowScope.WORKER)): t
+        for t in texts
+    }
     plain = next(iter(asked)).ours
     with settings(spark, ansi__enabled="false", **INTERPRETED):
         create_rows(spark, random, "awkward", COLUMNS)
         columns = dict.fromkeys(column for one in asked for column in one.columns())
         fields = prepare(spark, plain, columns).schema.fields
         types = {c: to_value_type(f.dataType) for c, f in zip(columns, fields, strict=False)}
-        executables = linked(asked, types)
+        executables = link_conditions(asked, types)
         crossing = (c for one in executables.values() for c in one.crossing.columns)
         columns |= dict.fromkeys(crossing)
         frame = prepare(spark, plain, columns)
@@ -191,4 +196,4 @@ def test_the_worker_computes_what_sparks_window_does(spark: SparkSession, batch:
     for one, executable in executables.items():
         (column,) = one.beside.row_conditions
         expected = prepared.columns[column].fill_null(False).to_pylist()
-        assert worker_bits(executable, prepared) == expected, asked[one]
+        assert compute_in_worker(executable, prepared) == expected, asked[one]

@@ -37,8 +37,8 @@ def test_every_sign(spark: SparkSession, type_: str, is_ansi: bool) -> None:
     rows = "SELECT p, 1 AS t, x, NULL AS s FROM pairs UNION ALL SELECT p, 2, NULL, s FROM pairs"
     signs = "SELECT explode(sequence(0, 13)) AS sign"
     forms = [form for sign in SIGNS for form in (f"{{s}} {sign} {{x}}", f"{{x}} {sign} {{s}}")]
-    plain = chosen("sign", [form.format(s="s", x="x") for form in forms])
-    over_rows = chosen("B.sign", [form.format(s="B.s", x="A.x") for form in forms])
+    plain = choose_condition("sign", [form.format(s="s", x="x") for form in forms])
+    over_rows = choose_condition("B.sign", [form.format(s="B.s", x="A.x") for form in forms])
     expected = spark.sql(f"SELECT p, sign FROM pairs CROSS JOIN ({signs}) WHERE {plain}")
     found = matchrec.sql(
         spark,
@@ -49,7 +49,7 @@ def test_every_sign(spark: SparkSession, type_: str, is_ansi: bool) -> None:
     spark.catalog.dropTempView("pairs")
 
 
-def chosen(sign: str, conditions: list[str]) -> str:
+def choose_condition(sign: str, conditions: list[str]) -> str:
     """Return the condition of the number that a column has."""
     branches = (f"WHEN {at} THEN {one}" for at, one in enumerate(conditions))
     return f"CASE {sign} {' '.join(branches)} END"

@@ -49,34 +49,34 @@ class Example:
         return f"{self.product}: {self.record.head.rest}"
 
 
-def products() -> list[str]:
+def list_products() -> list[str]:
     """Return the products that have a file of examples."""
     return sorted(path.stem for path in EXAMPLES.glob("*.test"))
 
 
-def file_of(product: str) -> CaseFile:
+def find_file(product: str) -> CaseFile:
     """Return a product's file."""
     return read_case_file(EXAMPLES / f"{product}.test")
 
 
-def examples() -> Iterator[Example]:
+def list_examples() -> Iterator[Example]:
     """Yield all examples of all products."""
-    for product in products():
-        for record in file_of(product).queries:
+    for product in list_products():
+        for record in find_file(product).queries:
             yield Example(product, record)
 
 
-def pages_of(product: str) -> dict[str, str]:
+def read_pages(product: str) -> dict[str, str]:
     """Page, as records name it → its title."""
-    return dict(re.findall(r"^# page ([^:\n]+): (.+)$", file_of(product).text, re.MULTILINE))
+    return dict(re.findall(r"^# page ([^:\n]+): (.+)$", find_file(product).text, re.MULTILINE))
 
 
 def make_tables(spark: SparkSession, product: str) -> None:
     """Make the tables of a product's file temporary views."""
-    register_tables(spark, file_of(product))
+    register_tables(spark, find_file(product))
 
 
-def shown(value: Any) -> str | None:
+def show_value(value: Any) -> str | None:
     """Return a value as a case file writes it; a float with the ten digits that products print."""
     return f"{value:.10g}" if isinstance(value, float) else write_value(value)
 
@@ -84,4 +84,4 @@ def shown(value: Any) -> str | None:
 def answer(spark: SparkSession, query: str, dialect: str) -> list[str]:
     """Return the rows of a query, a line each; NULL is `-`."""
     found = matchrec.sql(spark, query, dialect=dialect).collect()
-    return [" ".join(shown(value) or "-" for value in row) for row in found]
+    return [" ".join(show_value(value) or "-" for value in row) for row in found]

@@ -16,16 +16,16 @@ from tests.cases.test_queries import write_table
 from tests.spark.dialects.documented import (
     RULES,
     Example,
-    examples,
+    list_examples,
+    list_products,
     make_tables,
-    pages_of,
-    products,
-    shown,
+    read_pages,
+    show_value,
 )
 
 pytestmark = pytest.mark.one_of(16)
 
-ALL = list(examples())
+ALL = list(list_examples())
 EXAMPLES_PAGE = Path(__file__).parents[3] / "docs" / "contributing" / "documented_examples.md"
 
 
@@ -45,16 +45,16 @@ def test_example(spark: SparkSession, example: Example) -> None:
         if words := record.head.note_of("warns"):
             warnings.filterwarnings("ignore", f".*{words}")
         frame = matchrec.sql(spark, record.sql, example.args, dialect=example.product)
-    rows = [tuple(map(shown, row)) for row in frame.collect()]
+    rows = [tuple(map(show_value, row)) for row in frame.collect()]
     assert [name.upper() for name in frame.columns] == [name.upper() for name in record.columns]
     if Counter(rows) != Counter(record.rows):
         assert write_table(record.columns, rows) == write_table(record.columns, list(record.rows))
 
 
 def test_each_example_has_a_page_and_a_title_of_its_own() -> None:
-    for name in products():
+    for name in list_products():
         found = [example for example in ALL if example.product == name]
-        assert {example.page for example in found} - {RULES} == set(pages_of(name))
+        assert {example.page for example in found} - {RULES} == set(read_pages(name))
         assert len({str(example) for example in found}) == len(found)
 
 

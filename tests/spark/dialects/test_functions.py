@@ -17,7 +17,7 @@ import matchrec
 from matchrec.dialects.differences import find_differences, read_differences
 from matchrec.dialects.products import PRODUCTS
 from matchrec.dialects.translate import read_product_tokens, translate_query
-from tests.spark.dialects.documented import shown
+from tests.spark.dialects.documented import show_value
 
 FUNCTIONS = Path(__file__).parent / "functions"
 NAMES = sorted(path.stem for path in FUNCTIONS.glob("*.txt"))
@@ -25,7 +25,7 @@ ANSWERS = ("warned", "refused", "right")
 
 
 @cache
-def functions(product: str) -> list[tuple[str, str]]:
+def list_functions(product: str) -> list[tuple[str, str]]:
     """Return the expressions and queries of a product, each with its value or answer."""
     lines = (FUNCTIONS / f"{product}.txt").read_text(encoding="utf-8").splitlines()
     return [
@@ -34,7 +34,7 @@ def functions(product: str) -> list[tuple[str, str]]:
     ]
 
 
-def query_of(text: str) -> str:
+def write_query(text: str) -> str:
     """Return a query with an expression alone, or the query that the text is."""
     return text if text.startswith("SELECT ") else f"SELECT {text} AS v"
 
@@ -42,7 +42,7 @@ def query_of(text: str) -> str:
 def answer_to(product: str, text: str) -> str:
     """Return what a translation says of a text."""
     try:
-        found = translate_query(query_of(text), PRODUCTS[product], PRODUCTS["spark"])
+        found = translate_query(write_query(text), PRODUCTS[product], PRODUCTS["spark"])
     except matchrec.MatchRecognizeUnsupportedError:
         return "refused"
     return "warned" if found.notes else "right"
@@ -51,18 +51,20 @@ def answer_to(product: str, text: str) -> str:
 @pytest.mark.one_of(2)
 @pytest.mark.parametrize("product", NAMES)
 def test_values_are_those_of_the_product(spark: SparkSession, product: str) -> None:
-    found = [function for function in functions(product) if function[1] not in ANSWERS]
+    found = [function for function in list_functions(product) if function[1] not in ANSWERS]
     items = ",\n".join(f"{text} AS v{number}" for number, (text, _) in enumerate(found))
     row = matchrec.sql(spark, f"SELECT {items}", dialect=product).first()
     assert row is not None
-    values = ["-" if value is None else str(shown(value)) for value in row]
+    values = ["-" if value is None else str(show_value(value)) for value in row]
     wrong = [(*one, value) for one, value in zip(found, values, strict=True) if one[1] != value]
     assert not wrong
 
 
 @pytest.mark.parametrize("product", NAMES)
 def test_what_has_another_value_is_warned_of_or_refused(product: str) -> None:
-    answers = [(text, value if value in ANSWERS else "right") for text, value in functions(product)]
+    answers = [
+        (text, value if value in ANSWERS else "right") for text, value in list_functions(product)
+    ]
     assert [(text, answer_to(product, text)) for text, _ in answers] == answers
 
 
@@ -70,8 +72,8 @@ def test_each_row_of_the_table_has_a_text() -> None:
     used = set()
     for name in NAMES:
         product = PRODUCTS[name]
-        for text, _ in functions(name):
-            tokens = read_product_tokens(query_of(text), product)
+        for text, _ in list_functions(name):
+            tokens = read_product_tokens(write_query(text), product)
             used |= {id(row) for row, _ in find_differences(tokens, product, PRODUCTS["spark"])}
     read = [row for row in read_differences() if not any(">" in one for one in row.products)]
     assert [row for row in read if id(row) not in used] == []

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 import matchrec
 from tests.quick.scale import together
-from tests.spark.dialects.documented import answer, make_tables, shown
+from tests.spark.dialects.documented import answer, make_tables, show_value
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -83,7 +83,7 @@ def test_functions_of_dates_numbers_and_texts(
     query = WITHIN.format(at="at", measure=f"{named}, 0", condition="at - PREV(at) < 1")
     row = matchrec.sql(spark, query, dialect="oracle").first()
     assert row is not None
-    assert [shown(value) or "-" for value in row] == ["3", *(value for _, value in cases), "0"]
+    assert [show_value(value) or "-" for value in row] == ["3", *(value for _, value in cases), "0"]
 
 
 def test_a_bare_difference_of_timestamps_is_an_interval_and_says_so(spark: SparkSession) -> None:

@@ -48,41 +48,41 @@ ALPHABET = "abAB zZ09.,-_%\\xXßİıΣσς😀日é\t"
 Draw = Callable[[random.Random], Value]
 
 
-def text_of(drawn: random.Random, alphabet: str = ALPHABET, longest: int = 8) -> str:
+def draw_text(drawn: random.Random, alphabet: str = ALPHABET, longest: int = 8) -> str:
     return "".join(drawn.choices(alphabet, k=drawn.randint(0, longest)))
 
 
-def small(drawn: random.Random) -> int:
+def draw_small_number(drawn: random.Random) -> int:
     return drawn.randint(-6, 9)
 
 
-def day(drawn: random.Random) -> int:
+def draw_day(drawn: random.Random) -> int:
     return drawn.randint(-750_000, 2_932_000)
 
 
-def near_day(drawn: random.Random) -> int:
+def draw_near_day(drawn: random.Random) -> int:
     return drawn.randint(10_000, 22_000)
 
 
-def instant(drawn: random.Random) -> int:
-    return drawn.choice((day, near_day))(drawn) * DAY + drawn.randrange(DAY)
+def draw_instant(drawn: random.Random) -> int:
+    return drawn.choice((draw_day, draw_near_day))(drawn) * DAY + drawn.randrange(DAY)
 
 
-def span(drawn: random.Random) -> int:
+def draw_span(drawn: random.Random) -> int:
     return drawn.choice((1, 1000, DAY, 900 * DAY)) * drawn.randint(-99, 99) + drawn.randint(0, 99)
 
 
-def floating(drawn: random.Random) -> float:
+def draw_float(drawn: random.Random) -> float:
     return drawn.choice(
         (drawn.uniform(-200, 200), drawn.uniform(-1e6, 1e6) * 10 ** drawn.randint(0, 15))
     )
 
 
-def numeral(drawn: random.Random) -> str:
-    return text_of(drawn, "0123456789.+-eE ", 7)
+def draw_numeral(drawn: random.Random) -> str:
+    return draw_text(drawn, "0123456789.+-eE ", 7)
 
 
-def rows(
+def make_rows(
     corners: Sequence[Sequence[Value]],
     draws: Sequence[Draw],
     random_rows: int = 200,
@@ -96,6 +96,8 @@ def rows(
     return every + [tuple(draw(drawn) for draw in draws) for _ in range(examples(random_rows))]
 
 
-def singles(corners: Sequence[Value], draw: Draw, random_rows: int = 300) -> Iterator[tuple[Value]]:
+def make_single_rows(
+    corners: Sequence[Value], draw: Draw, random_rows: int = 300
+) -> Iterator[tuple[Value]]:
     """Yield rows of one argument."""
-    yield from rows((corners,), (draw,), random_rows)
+    yield from make_rows((corners,), (draw,), random_rows)

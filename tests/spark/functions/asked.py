@@ -95,7 +95,7 @@ class Table:
 
     def frame(self, spark: SparkSession) -> DataFrame:
         """Return columns x0, x1, ..., and `n`, the number of the row."""
-        schema = ", ".join(f"x{i} {held(one)}" for i, one in enumerate(self.types))
+        schema = ", ".join(f"x{i} {find_column_type(one)}" for i, one in enumerate(self.types))
         rows = [(*row, number) for number, row in enumerate(self.rows)]
         return spark.createDataFrame(rows, f"{schema}, n INT").cache()
 
@@ -106,7 +106,7 @@ class Table:
 
     def text(self, case: Case) -> str:
         """Return the case over the columns of the frame."""
-        columns = (argument(f"x{i}", one) for i, one in enumerate(self.types))
+        columns = (write_argument(f"x{i}", one) for i, one in enumerate(self.types))
         return case.sql.format(*columns)
 
     def check_types(self, frame: DataFrame, cases: Sequence[Case], zone: str) -> None:
@@ -134,9 +134,9 @@ class Table:
         differences = []
         for row in frame.selectExpr(*texts, "n").collect():
             for index, case in enumerate(cases):
-                expected, ours = plain(row[index]), known[index][row["n"]]
+                expected, ours = convert_value(row[index]), known[index][row["n"]]
                 arguments = [self.rows[row["n"]][place] for place in case.places]
-                if not isinstance(ours, Failed) and not alike(ours, expected):
+                if not isinstance(ours, Failed) and not are_alike(ours, expected):
                     told = f"{case.name} {case.words} of {arguments!r}, ansi {ansi}, {zone}"
                     differences.append(f"{told}: {ours!r}, Spark's is {expected!r}")
         assert not differences, "\n".join(differences[:MOST_TOLD])
@@ -172,28 +172,28 @@ def answer(compute: Callable[..., Value], arguments: Sequence[Value]) -> Value:
         return Failed(not isinstance(error, UndecidedError))
 
 
-def held(type_: ValueType) -> str:
+def find_column_type(type_: ValueType) -> str:
     """Return the type of the column that brings an argument."""
     return "BIGINT" if type_.family in GIVEN else type_.name
 
 
-def argument(column: str, type_: ValueType) -> str:
+def write_argument(column: str, type_: ValueType) -> str:
     return GIVEN.get(type_.family, "{}").format(column)
 
 
-def plain(value: Value) -> Value:
+def convert_value(value: Value) -> Value:
     """Return a value of Spark as Python computes with it."""
     if isinstance(value, timedelta):
         return value // timedelta(microseconds=1)
     if isinstance(value, list):
-        return tuple(map(plain, value))
+        return tuple(map(convert_value, value))
     return bytes(value) if isinstance(value, bytearray) else value
 
 
-def alike(one: Value, other: Value) -> bool:
+def are_alike(one: Value, other: Value) -> bool:
     """Return whether two values and their types are the same, NaN and the sign of zero included."""
     if isinstance(one, tuple) and isinstance(other, tuple):
-        return len(one) == len(other) and all(map(alike, one, other))
+        return len(one) == len(other) and all(map(are_alike, one, other))
     if isinstance(one, float) and isinstance(other, float):
         same = math.copysign(1, one) == math.copysign(1, other)
         return (one == other and same) or (one != one and other != other)

@@ -38,13 +38,13 @@ def check_conditions(
         frame = rows.crossJoin(numbers).cache()
         frame.createOrReplaceTempView("t")
         joined = spark.sql(JOINED.format(cases=f"(CASE {cases} END)")).collect()
-        expected = pairs(joined, conditions)
+        expected = find_pairs(joined, conditions)
         found = matchrec.sql(spark, MATCHED.format(cases=cases), t=frame).collect()
-        ours = pairs(found, conditions)
+        ours = find_pairs(found, conditions)
         assert {our: (ours[our], expected[our]) for our in ours if ours[our] != expected[our]} == {}
 
 
-def pairs(rows: Sequence[Sequence[int]], conditions: Sequence[str]) -> dict[str, list[int]]:
+def find_pairs(rows: Sequence[Sequence[int]], conditions: Sequence[str]) -> dict[str, list[int]]:
     """Return the rows A by condition."""
     return {
         condition: sorted(id_ for k, id_ in rows if k == number)

@@ -45,7 +45,7 @@ def test_arrays(spark: SparkSession, kind: str) -> None:
 
     lists = (None, (), (None,), values, values[:1] * 2, values[::-1])
     corners = (lists, lists[:4], values, (None, 0, 1, -1, 3, -9))
-    rows = some.rows(corners, (several, several, one, some.small), 300)
+    rows = some.make_rows(corners, (several, several, one, some.draw_small_number), 300)
     cases = [call(name, 0) for name in OF_ONE.split()]
     cases += [call(name, 0, 1) for name in OF_TWO.split()]
     cases += [call("array_contains", 0, 2), Case("[]", "{0}[{3}]", (0, 3))]
@@ -62,7 +62,9 @@ def test_arrays_of_arrays(spark: SparkSession) -> None:
     def one(drawn: random.Random) -> Value:
         return drawn.choice(inner)
 
-    rows = some.rows(((None, (), inner), (None, (), inner), inner), (several, several, one), 100)
+    rows = some.make_rows(
+        ((None, (), inner), (None, (), inner), inner), (several, several, one), 100
+    )
     cases = [call(name, 0, 1) for name in OF_TWO.split()]
     cases += [call("size", 0), call("array_contains", 0, 2)]
     cases += [Case(sign, f"{{0}} {sign} {{1}}", (0, 1)) for sign in ("=", "<", ">=", "<=>")]

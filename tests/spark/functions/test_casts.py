@@ -41,7 +41,7 @@ WIDE = (
 )  # fmt: skip
 
 
-def single(value: float) -> float:
+def round_to_single(value: float) -> float:
     """Return the nearest number of 32 bits."""
     return struct.unpack("<f", struct.pack("<f", value))[0]
 
@@ -49,17 +49,17 @@ def single(value: float) -> float:
 VALUES: tuple[tuple[ValueType, list[tuple[Value]]], ...] = (
     (TINYINT, [(one,) for one in (None, 0, 1, -128, 127)]),
     (SMALLINT, [(one,) for one in (None, 0, 1, -32_768, 128)]),
-    (INT, list(some.singles(some.INTS, some.small, 20))),
-    (BIGINT, list(some.singles(WHOLE, some.instant, 100))),
-    (FLOAT, [(None if x is None or abs(x) > 3e38 else single(x),) for x in some.FLOATS]),
-    (DOUBLE, list(some.singles(some.FLOATS, some.floating))),
+    (INT, list(some.make_single_rows(some.INTS, some.draw_small_number, 20))),
+    (BIGINT, list(some.make_single_rows(WHOLE, some.draw_instant, 100))),
+    (FLOAT, [(None if x is None or abs(x) > 3e38 else round_to_single(x),) for x in some.FLOATS]),
+    (DOUBLE, list(some.make_single_rows(some.FLOATS, some.draw_float))),
     (build_decimal_type(10, 2), [(decimal,) for decimal in some.DECIMALS]),
     (build_decimal_type(25, 5), [(None if one is None else Decimal(one),) for one in WIDE]),
-    (STRING, list(some.singles((*some.TEXTS, *some.NUMERALS), some.numeral))),
+    (STRING, list(some.make_single_rows((*some.TEXTS, *some.NUMERALS), some.draw_numeral))),
     (BOOLEAN, [(None,), (True,), (False,)]),
-    (DATE, list(some.singles(some.DAYS, some.day))),
-    (TIMESTAMP, list(some.singles(some.INSTANTS, some.instant))),
-    (TIMESTAMP_NTZ, list(some.singles(some.INSTANTS, some.instant))),
+    (DATE, list(some.make_single_rows(some.DAYS, some.draw_day))),
+    (TIMESTAMP, list(some.make_single_rows(some.INSTANTS, some.draw_instant))),
+    (TIMESTAMP_NTZ, list(some.make_single_rows(some.INSTANTS, some.draw_instant))),
 )
 
 

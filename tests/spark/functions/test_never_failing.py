@@ -93,7 +93,7 @@ def column(type_name: str, number: int = 0) -> str:
     return f"c_{TYPES.index(type_name)}_{number}"
 
 
-def calls(function: str) -> Iterator[str]:
+def list_calls(function: str) -> Iterator[str]:
     """Yield a function on columns of all types, as far as it may take them."""
     yield f"{function}()"
     same = ((name,) * count for count in (1, 2, 3) for name in TYPES)
@@ -110,7 +110,7 @@ def calls(function: str) -> Iterator[str]:
             yield f"{function}('a', {column(name)}, 'b', {column(name, 1)})"
 
 
-def others() -> Iterator[str]:
+def list_other_expressions() -> Iterator[str]:
     """Yield what is no plain call."""
     for form in (*LAMBDAS, *OPERATORS):
         for name in TYPES:
@@ -119,7 +119,7 @@ def others() -> Iterator[str]:
         yield f"extract({field} FROM {column(name)})"
 
 
-def analysed(edges: DataFrame, expressions: Iterable[str]) -> Iterator[str]:
+def keep_analysed(edges: DataFrame, expressions: Iterable[str]) -> Iterator[str]:
     """Those that Spark takes as they are, and does not cast an argument to another kind of value or
     to fewer digits first, which may fail.
     """
@@ -154,7 +154,7 @@ def may_fail(cast: Sequence[str | Any]) -> bool:
     return NUMBERS.index(target) < NUMBERS.index(source)
 
 
-def failing(edges: DataFrame, expressions: Sequence[str]) -> list[str]:
+def find_failing(edges: DataFrame, expressions: Sequence[str]) -> list[str]:
     """Those that fail on some row."""
     if not expressions:
         return []
@@ -165,21 +165,24 @@ def failing(edges: DataFrame, expressions: Sequence[str]) -> list[str]:
         if len(expressions) == 1:
             return [f"{expressions[0]}: {error.getCondition()}"]
         middle = len(expressions) // 2
-        return [*failing(edges, expressions[:middle]), *failing(edges, expressions[middle:])]
+        return [
+            *find_failing(edges, expressions[:middle]),
+            *find_failing(edges, expressions[middle:]),
+        ]
     return []
 
 
 @pytest.mark.night  # five seconds each
 @pytest.mark.parametrize("function", some_of(sorted(FUNCTIONS)))
 def test_no_function_of_the_table_fails(edges: DataFrame, function: str) -> None:
-    taken = [*analysed(edges, calls(function))]
-    assert failing(edges, taken) == []
+    taken = [*keep_analysed(edges, list_calls(function))]
+    assert find_failing(edges, taken) == []
     lambdas = any(form.startswith(f"{function.lower()}(") for form in (*LAMBDAS, *OPERATORS))
     assert taken or lambdas or function in ("EXTRACT", "CAST"), "Spark takes none of the calls"
 
 
 def test_no_operator_of_the_table_fails(edges: DataFrame) -> None:
-    assert failing(edges, [*analysed(edges, some_of([*others()]))]) == []
+    assert find_failing(edges, [*keep_analysed(edges, some_of([*list_other_expressions()]))]) == []
 
 
 def test_what_is_new_in_spark_may_fail(spark: SparkSession) -> None:

@@ -15,11 +15,13 @@ LIKED = (
 
 
 def test_like(spark: SparkSession) -> None:
-    rows = some.rows((some.TEXTS, LIKED), (some.text_of, lambda one: one.choice(LIKED)), 200)
+    rows = some.make_rows((some.TEXTS, LIKED), (some.draw_text, lambda one: one.choice(LIKED)), 200)
     Table((STRING, STRING), rows).check(spark, [Case("LIKE", "{0} LIKE {1}", (0, 1))])
 
 
 def test_like_with_an_escape(spark: SparkSession) -> None:
-    rows = some.rows((some.TEXTS, LIKED, ("!",)), (some.text_of,) * 2 + (lambda _: "!",), 100)
+    rows = some.make_rows(
+        (some.TEXTS, LIKED, ("!",)), (some.draw_text,) * 2 + (lambda _: "!",), 100
+    )
     case = Case("LIKE", "{0} LIKE {1} ESCAPE '!'", (0, 1, 2))
     Table((STRING,) * 3, rows).check(spark, [case])

@@ -14,15 +14,19 @@ SEPARATED = ("a", "ab", ",", "", "X", " ", "aa", "😀", None, "é")
 
 
 def test_two_texts(spark: SparkSession) -> None:
-    rows = some.rows((some.TEXTS, (*SEPARATED, *some.TEXTS[:9])), (some.text_of, some.text_of), 300)
+    rows = some.make_rows(
+        (some.TEXTS, (*SEPARATED, *some.TEXTS[:9])), (some.draw_text, some.draw_text), 300
+    )
     cases = [call(name, 0, 1) for name in ("concat", "levenshtein")]
     cases += [Case("||", "{0} || {1}", (0, 1))]
     Table((STRING, STRING), rows).check(spark, cases)
 
 
 def test_texts_and_a_number(spark: SparkSession) -> None:
-    rows = some.rows(
-        (some.TEXTS, SEPARATED, some.INTS), (some.text_of, some.text_of, some.small), 400
+    rows = some.make_rows(
+        (some.TEXTS, SEPARATED, some.INTS),
+        (some.draw_text, some.draw_text, some.draw_small_number),
+        400,
     )
     if INTERPRETED:  # there Spark takes NULL for 0 as the third argument of levenshtein
         rows = [row for row in rows if row[2] is not None]

@@ -19,13 +19,13 @@ UNITS = (
 )  # fmt: skip
 TIMES = {"date": DATE, "timestamp": TIMESTAMP, "timestamp_ntz": TIMESTAMP_NTZ}
 CORNERS = {"date": some.DAYS, "timestamp": some.INSTANTS, "timestamp_ntz": some.INSTANTS}
-DRAWS = {"date": some.day, "timestamp": some.instant, "timestamp_ntz": some.instant}
+DRAWS = {"date": some.draw_day, "timestamp": some.draw_instant, "timestamp_ntz": some.draw_instant}
 
 
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize("kind", TIMES)
 def test_distances(spark: SparkSession, kind: str, zone: str) -> None:
-    rows = some.rows((CORNERS[kind],) * 2, (DRAWS[kind],) * 2)
+    rows = some.make_rows((CORNERS[kind],) * 2, (DRAWS[kind],) * 2)
     cases = [
         Case("TIMESTAMPDIFF", f"timestampdiff({unit}, {{0}}, {{1}})", (0, 1), (unit,))
         for unit in UNITS
@@ -38,7 +38,7 @@ def test_distances(spark: SparkSession, kind: str, zone: str) -> None:
 @pytest.mark.parametrize("kind", ["timestamp", "timestamp_ntz"])
 def test_shifts(spark: SparkSession, kind: str, zone: str) -> None:
     near = [one for one in CORNERS[kind] if one is None or abs(one) < 10**17]
-    rows = some.rows((near, some.SPANS), (DRAWS[kind], some.span))
+    rows = some.make_rows((near, some.SPANS), (DRAWS[kind], some.draw_span))
     cases = [Case(f"TIME {one}", f"{{0}} {one} {{1}}", (0, 1)) for one in "+-"]
     Table((TIMES[kind], INTERVAL), rows).check(spark, cases, zone)
 

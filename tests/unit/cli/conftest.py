@@ -35,6 +35,6 @@ def embedded(spark: SparkSession, files: Path) -> Iterator[Path]:
         yield files
 
 
-def names_in(folder: Path) -> list[str]:
+def list_names(folder: Path) -> list[str]:
     """Return the names of the files in a folder, sorted."""
     return sorted(path.name for path in folder.iterdir())

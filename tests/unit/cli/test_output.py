@@ -13,13 +13,13 @@ from matchrec.cli import files
 from matchrec.cli.files import replace_when_complete
 from matchrec.errors import MatchRecognizeError
 from tests.quick.embedded import invoke, refused
-from tests.unit.cli.conftest import names_in
+from tests.unit.cli.conftest import list_names
 
 ONE = ("run", "-c", "SELECT 1 AS n")
 SUFFIXES = [".csv", ".parquet"]
 
 
-def refused_output(path: str, *options: str, code: int = 2) -> str:
+def catch_message(path: str, *options: str, code: int = 2) -> str:
     """Return the message of a run that does not write its file."""
     return refused(*ONE, "--output", path, *options, code=code)
 
@@ -32,7 +32,7 @@ def test_names(name: str, suffix: str, embedded: Path) -> None:
     (embedded / "out").mkdir()
     path = f"out/{name}{suffix}"
     assert invoke(*ONE, "--output", path).exit_code == 0
-    assert names_in(embedded / "out") == [f"{name}{suffix}"]
+    assert list_names(embedded / "out") == [f"{name}{suffix}"]
     (embedded / "out" / f"{name}{suffix}").rename(embedded / f"x{suffix}")
     assert invoke("run", "-c", f"SELECT n FROM 'x{suffix}'", "--format", "csv").stdout == "n\n1\n"
 
@@ -51,18 +51,18 @@ def test_names(name: str, suffix: str, embedded: Path) -> None:
     ],
 )
 def test_paths_that_cannot_be_written(path: str, message: str, embedded: Path) -> None:
-    assert message in refused_output(path)
+    assert message in catch_message(path)
 
 
 def test_a_folder_is_not_replaced(embedded: Path) -> None:
     (embedded / "x.csv").mkdir()
-    assert "`x.csv` is a folder" in refused_output("x.csv", "--overwrite")
-    assert names_in(embedded / "x.csv") == []
+    assert "`x.csv` is a folder" in catch_message("x.csv", "--overwrite")
+    assert list_names(embedded / "x.csv") == []
 
 
 def test_a_device_is_not_replaced(embedded: Path) -> None:
     (embedded / "x.csv").symlink_to("/dev/full")
-    assert "`x.csv` is not a regular file" in refused_output("x.csv", "--overwrite")
+    assert "`x.csv` is not a regular file" in catch_message("x.csv", "--overwrite")
     assert Path("/dev/full").is_char_device()
 
 
@@ -73,7 +73,7 @@ def test_a_symbolic_link_stays(suffix: str, embedded: Path) -> None:
     for options in ((), ("--overwrite",)):
         assert invoke(*ONE, "--output", f"x{suffix}", *options).exit_code == 0
         assert (embedded / f"x{suffix}").is_symlink()
-        assert names_in(embedded / "elsewhere") == [f"y{suffix}"]
+        assert list_names(embedded / "elsewhere") == [f"y{suffix}"]
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -94,7 +94,7 @@ def test_a_replaced_file_keeps_its_permissions(embedded: Path) -> None:
 
 
 @contextmanager
-def files_at_most(size: int) -> Iterator[None]:
+def limit_file_size(size: int) -> Iterator[None]:
     """Make the system refuse to write more bytes to a file, as a full disk does."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
@@ -107,12 +107,12 @@ def files_at_most(size: int) -> Iterator[None]:
 def test_a_disk_error_leaves_the_file_as_it_was(embedded: Path) -> None:
     (embedded / "x.csv").write_text("before")
     query = "SELECT repeat('x', 1000) AS s FROM range(100)"
-    with files_at_most(10_000):
+    with limit_file_size(10_000):
         result = invoke("run", "-c", query, "--output", "x.csv", "--overwrite")
     assert result.exit_code == 3
     assert "`x.csv` cannot be written: File too large" in result.stderr
     assert (embedded / "x.csv").read_text() == "before"
-    assert not [name for name in names_in(embedded) if name.startswith(files.PART_FOLDER)]
+    assert not [name for name in list_names(embedded) if name.startswith(files.PART_FOLDER)]
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MatchRecognizeError])
@@ -124,4 +124,4 @@ def test_an_interruption_leaves_no_half_file(error: type[BaseException], tmp_pat
 
     with pytest.raises(error):
         write_half()
-    assert names_in(tmp_path) == []
+    assert list_names(tmp_path) == []

@@ -15,7 +15,7 @@ from random import Random
 import pytest
 
 from tests.quick.embedded import invoke
-from tests.unit.cli.conftest import names_in
+from tests.unit.cli.conftest import list_names
 
 ONE_ROW = ("run", "-c", "SELECT 1 AS n")
 ROWS = 200_000
@@ -30,7 +30,7 @@ def test_the_file_has_exactly_the_name_that_was_given(
     (embedded / "out").mkdir()
     result = invoke(*ONE_ROW, "--output", f"out/{name}{suffix}")
     assert result.exit_code == 0, result.stderr
-    assert names_in(embedded / "out") == [f"{name}{suffix}"]
+    assert list_names(embedded / "out") == [f"{name}{suffix}"]
     (embedded / "out" / f"{name}{suffix}").rename(embedded / f"x{suffix}")
     read = invoke("run", "-c", "SELECT n FROM t", "--table", f"t=x{suffix}", "--format", "csv")
     assert read.stdout == "n\n1\n"
@@ -49,12 +49,12 @@ def test_a_link_that_leads_to_itself(embedded: Path) -> None:
 
 def test_a_query_that_fails_leaves_the_file_as_it_was(embedded: Path) -> None:
     (embedded / "x.csv").write_text("before")
-    names = names_in(embedded)
+    names = list_names(embedded)
     query = f"SELECT raise_error('no') AS e, * FROM ({MANY_ROWS}) WHERE id > {ROWS - 5}"
     result = invoke("run", "-c", query, "--output", "x.csv", "--overwrite")
     assert result.exit_code != 0
     assert (embedded / "x.csv").read_text() == "before"
-    assert names_in(embedded) == names
+    assert list_names(embedded) == names
 
 
 @pytest.mark.night

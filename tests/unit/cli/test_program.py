@@ -31,7 +31,7 @@ finally:
 """
 
 
-def program(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run_program(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the program in a folder, as a shell would."""
     command = [sys.executable, "-m", "matchrec", *arguments]
     return subprocess.run(
@@ -48,7 +48,9 @@ def test_what_needs_no_spark_loads_none(arguments: list[str]) -> None:
 
 def test_no_java(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(files))
-    result = program(files, "run", "streaks.sql", "--table", "t=prices.csv", "--engine", "spark")
+    result = run_program(
+        files, "run", "streaks.sql", "--table", "t=prices.csv", "--engine", "spark"
+    )
     assert (result.returncode, result.stdout) == (ExitCode.FAILED, "")
     assert "Spark did not start" in result.stderr
     assert "install Java 17" in result.stderr
@@ -61,7 +63,7 @@ STARTING = "matchrec: starting Spark; this takes several seconds\n"
 
 @pytest.mark.slow
 def test_run_prints_rows_and_nothing_else(files: Path) -> None:
-    result = program(files, "run", "streaks.sql", "--table", "t=prices.csv")
+    result = run_program(files, "run", "streaks.sql", "--table", "t=prices.csv")
     lines = result.stdout.splitlines()
     assert lines[0] == "sym  low  high  n"
     assert sorted(lines[1:]) == ["X     10    12  3", "Y      4     9  2"]

@@ -39,7 +39,7 @@ def clicks(embedded: Path) -> Path:
     return embedded
 
 
-def rows(*arguments: str) -> list[str]:
+def read_rows(*arguments: str) -> list[str]:
     """Return the rows of a query without their names, sorted."""
     result = invoke("run", *arguments, *CSV)
     assert result.exit_code == 0, result.stderr
@@ -47,25 +47,25 @@ def rows(*arguments: str) -> list[str]:
 
 
 def test_sase(clicks: Path) -> None:
-    assert rows("pairs.sase", *EVENTS) == ["ann,1,3", "bob,1,2"]
+    assert read_rows("pairs.sase", *EVENTS) == ["ann,1,3", "bob,1,2"]
     result = invoke("run", "-", "--language", "sase", *EVENTS, "--limit", "1", given=SASE)
     assert len(result.stdout.splitlines()) == 2
 
 
 def test_patterns_of_a_file(clicks: Path) -> None:
     one = '1,2,"[{""who"":""bob"",""ts"":1,""event_type"":""a""}]"'
-    (found,) = rows("pairs.py", *EVENTS)
+    (found,) = read_rows("pairs.py", *EVENTS)
     assert found.startswith(f"bob,1,{one}")
-    both = rows("pairs.py:relaxed", *EVENTS, "--arg", "kind=b")
+    both = read_rows("pairs.py:relaxed", *EVENTS, "--arg", "kind=b")
     assert [line[:9] for line in both] == ["ann,1,1,3", "bob,1,1,2"]
 
 
 def test_what_the_result_of_a_pattern_has(clicks: Path) -> None:
-    events = rows("pairs.py", *EVENTS, "--result", "events")
+    events = read_rows("pairs.py", *EVENTS, "--result", "events")
     assert len(events) == 2  # bob's a and b
     assert all("bob" in line for line in events)
-    assert rows("pairs.py:late", *EVENTS) == []  # a window of 1 ends before the next event
-    timed_out = rows("pairs.py:late", *EVENTS, "--timeouts")
+    assert read_rows("pairs.py:late", *EVENTS) == []  # a window of 1 ends before the next event
+    timed_out = read_rows("pairs.py:late", *EVENTS, "--timeouts")
     assert [line.split(",")[0] for line in timed_out] == ["ann", "bob"]
     refusal = refused("run", "pairs.py", *EVENTS, "--result", "graph", code=1)
     assert "unknown output `graph`" in refusal
@@ -96,9 +96,9 @@ def test_aggregates_in_place_of_matches(clicks: Path) -> None:
     (clicks / "any.sase").write_text(
         f"{SASE} ".replace("RETURN", "WHERE skip_till_any_match RETURN")
     )
-    assert rows("any.sase", *EVENTS, "--per", "end") == ["ann,3,1", "bob,2,1"]
+    assert read_rows("any.sase", *EVENTS, "--per", "end") == ["ann,3,1", "bob,2,1"]
     asked = ("--aggregate", "least=min(since)", "--aggregate", "n=count(*)")
-    assert rows("any.sase", *EVENTS, *asked) == ["ann,1,1", "bob,1,1"]
+    assert read_rows("any.sase", *EVENTS, *asked) == ["ann,1,1", "bob,1,1"]
     shown = invoke("explain", "any.sase", *EVENTS, "--per", "end")
     assert "by the search, which builds no matches" in shown.stdout
     assert "is not an aggregate over matches" in refused(

@@ -22,7 +22,7 @@ AS t(n, s, `a list`, record, bytes, money, day) ORDER BY n
 NAMES = ["n", "s", "a list", "record", "bytes", "money", "day"]
 
 
-def printed(form: str, query: str = AWKWARD, *options: str) -> str:
+def print_rows(form: str, query: str = AWKWARD, *options: str) -> str:
     """Return what a query prints in a format."""
     result = invoke("run", "-", "--format", form, *options, given=query)
     assert (result.exit_code, result.stderr) == (0, "")
@@ -30,7 +30,7 @@ def printed(form: str, query: str = AWKWARD, *options: str) -> str:
 
 
 def test_csv(embedded: Path) -> None:
-    text = printed("csv")
+    text = print_rows("csv")
     assert list(csv.reader(StringIO(text, newline=""))) == [
         NAMES,
         ["1", 'a,b "c"', "[1,null]", '{"x":"it\'s"}', "AP8=", "1.50", "2026-01-31"],
@@ -50,16 +50,16 @@ def test_json(embedded: Path) -> None:
         [4, " two\nlines|*\\ ", [2], {"x": '"'}, None, -2.25, "0001-01-01"],
     ]
     expected = [dict(zip(NAMES, row, strict=True)) for row in rows]
-    assert json.loads(printed("json")) == expected
-    assert [json.loads(line) for line in printed("jsonl").splitlines()] == expected
+    assert json.loads(print_rows("json")) == expected
+    assert [json.loads(line) for line in print_rows("jsonl").splitlines()] == expected
     nothing = "SELECT 1 AS n WHERE FALSE"
-    assert json.loads(printed("json", nothing)) == []
-    assert printed("jsonl", nothing) == ""
+    assert json.loads(print_rows("json", nothing)) == []
+    assert print_rows("jsonl", nothing) == ""
 
 
 def test_a_time_without_a_zone_has_none_in_json(embedded: Path) -> None:
     query = "SELECT TIMESTAMP_NTZ'2026-01-31 10:00:00.25' AS t, CAST(NULL AS TIMESTAMP_NTZ) AS n"
-    assert json.loads(printed("json", query)) == [{"t": "2026-01-31T10:00:00.25", "n": None}]
+    assert json.loads(print_rows("json", query)) == [{"t": "2026-01-31T10:00:00.25", "n": None}]
 
 
 TIMES = """
@@ -81,7 +81,7 @@ NEW_YORK = ("--conf", "spark.sql.session.timeZone=America/New_York")
 
 @pytest.mark.parametrize("form", ["json", "jsonl"])
 def test_json_has_microseconds(form: str, embedded: Path) -> None:
-    found = json.loads(printed(form, TIMES, *NEW_YORK))
+    found = json.loads(print_rows(form, TIMES, *NEW_YORK))
     assert found == ([IN_NEW_YORK] if form == "json" else IN_NEW_YORK)
 
 
@@ -105,7 +105,7 @@ def test_files_have_microseconds(suffix: str, embedded: Path) -> None:
 )
 def test_json_in_a_time_zone_that_is_an_offset(zone: str, offset: str, embedded: Path) -> None:
     query = "SELECT TIMESTAMP'2026-01-31 10:00:00.25' AS t"
-    text = printed("jsonl", query, "--conf", f"spark.sql.session.timeZone={zone}")
+    text = print_rows("jsonl", query, "--conf", f"spark.sql.session.timeZone={zone}")
     assert json.loads(text) == {"t": f"2026-01-31T10:00:00.25{offset}"}
 
 
@@ -118,7 +118,7 @@ def test_numbers_and_times_of_other_types_in_json(embedded: Path) -> None:
           NAMED_STRUCT('a `b` "c"', 12345678901234567890123456789BD) AS s,
           NULL AS n
     """
-    assert json.loads(printed("jsonl", query)) == {
+    assert json.loads(print_rows("jsonl", query)) == {
         "d": ["NaN", "-Infinity", 1.5],
         "i": "INTERVAL '1 02:00:00' DAY TO SECOND",
         "m": {"7": "AP8="},
@@ -131,7 +131,7 @@ def test_markdown(embedded: Path) -> None:
     query = AWKWARD.replace("SELECT *", "SELECT n, s, n AS `a|b`, s AS top_date").replace(
         "4,", "5,"
     )
-    assert printed("markdown", query, "--limit", "4").splitlines() == [
+    assert print_rows("markdown", query, "--limit", "4").splitlines() == [
         "| n | s | a\\|b | top_date |",
         "| ---: | --- | ---: | --- |",
         '| 1 | a,b "c" | 1 | a,b "c" |',
@@ -146,7 +146,7 @@ def test_a_table_is_aligned_and_reads_nothing_as_markup(embedded: Path) -> None:
         SELECT * FROM VALUES (1, '[red]', ARRAY(1, NULL)), (10, ':smile: and a long text', NULL)
         AS t(n, `[s]`, list) ORDER BY n
     """
-    assert printed("table", query).splitlines() == [
+    assert print_rows("table", query).splitlines() == [
         " n  [s]                      list",
         " 1  [red]                    [1, null]",
         "10  :smile: and a long text  NULL",
@@ -155,7 +155,7 @@ def test_a_table_is_aligned_and_reads_nothing_as_markup(embedded: Path) -> None:
 
 def test_a_table_in_a_file_is_as_wide_as_it_must_be(embedded: Path) -> None:
     query = "SELECT repeat('x', 500) AS s"
-    assert printed("table", query).splitlines() == ["s", "x" * 500]
+    assert print_rows("table", query).splitlines() == ["s", "x" * 500]
 
 
 HOSTILE = "SELECT '\\u001b]0;owned\\u0007 \\u001b[2J\\u009b1m' AS `a\x1b[2Jb`, 'two\\nlines' AS t"
@@ -163,14 +163,14 @@ HOSTILE = "SELECT '\\u001b]0;owned\\u0007 \\u001b[2J\\u009b1m' AS `a\x1b[2Jb`, '
 
 @pytest.mark.parametrize("form", ["table", "markdown"])
 def test_a_value_does_not_command_the_terminal(embedded: Path, form: str) -> None:
-    text = printed(form, HOSTILE)
+    text = print_rows(form, HOSTILE)
     assert not [one for one in text if one != "\n" and (ord(one) < 32 or 127 <= ord(one) < 160)]
     assert "␛]0;owned␇ ␛" in text
     assert "a␛" in text.splitlines()[0]
 
 
 def test_a_program_reads_the_value_itself(embedded: Path) -> None:
-    (row,) = json.loads(printed("json", HOSTILE))
+    (row,) = json.loads(print_rows("json", HOSTILE))
     assert row["a\x1b[2Jb"] == "\x1b]0;owned\x07 \x1b[2J\x9b1m"
 
 

@@ -20,13 +20,13 @@ SELECT count(*) AS n FROM streaks;
 """
 
 
-def printed(*arguments: str, given: str | None = None) -> str:
+def print_rows(*arguments: str, given: str | None = None) -> str:
     result = invoke(*arguments, given=given)
     assert result.exit_code == 0, result.stderr
     return result.stdout
 
 
-def refused(*arguments: str, given: str | None = None, code: int = 1) -> str:
+def catch_message(*arguments: str, given: str | None = None, code: int = 1) -> str:
     """Return the message of a run that fails."""
     result = invoke(*arguments, given=given)
     assert result.exit_code == code, result.stdout
@@ -43,7 +43,7 @@ def refused(*arguments: str, given: str | None = None, code: int = 1) -> str:
     ],
 )
 def test_a_clause_over_a_file(query: str, embedded: Path) -> None:
-    assert printed("run", "-", *CSV, given=query) == "sym,low,high,n\nX,10,12,3\nY,4,9,2\n"
+    assert print_rows("run", "-", *CSV, given=query) == "sym,low,high,n\nX,10,12,3\nY,4,9,2\n"
 
 
 @pytest.mark.parametrize(
@@ -53,18 +53,18 @@ def test_files_in_from(name: str, embedded: Path) -> None:
     path = embedded / name.replace("*", "1")
     path.parent.mkdir(exist_ok=True)
     if name.endswith(".parquet"):
-        printed("run", "-c", "SELECT 1 AS a", "--output", name)
+        print_rows("run", "-c", "SELECT 1 AS a", "--output", name)
     else:
         path.write_text("a\n1\n" if name.endswith(".csv") else '{"a": 1}\n')
-    assert printed("run", "-c", f"SELECT a FROM '{name}'", *CSV) == "a\n1\n"
+    assert print_rows("run", "-c", f"SELECT a FROM '{name}'", *CSV) == "a\n1\n"
 
 
 def test_files_in_a_join_and_in_a_list(embedded: Path) -> None:
     (embedded / "n.csv").write_text("sym,name\nX,ex.csv\n")
     joined = "FROM 'prices.csv' p JOIN 'n.csv' n ON p.sym = n.sym AND n.name IN ('ex.csv', 'y.csv')"
-    assert printed("run", "-c", f"SELECT count(*) AS c {joined}", *CSV) == "c\n3\n"
+    assert print_rows("run", "-c", f"SELECT count(*) AS c {joined}", *CSV) == "c\n3\n"
     listed = "FROM 'prices.csv' p, 'n.csv' n WHERE p.sym = n.sym"
-    assert printed("run", "-c", f"SELECT count(*) AS c {listed}", *CSV) == "c\n3\n"
+    assert print_rows("run", "-c", f"SELECT count(*) AS c {listed}", *CSV) == "c\n3\n"
 
 
 @pytest.mark.parametrize(
@@ -78,23 +78,23 @@ def test_files_in_a_join_and_in_a_list(embedded: Path) -> None:
     ],
 )
 def test_a_text_that_is_not_a_file(query: str, value: str, embedded: Path) -> None:
-    assert value in printed("run", "-c", query, *CSV)
+    assert value in print_rows("run", "-c", query, *CSV)
 
 
 def test_a_file_in_from_that_does_not_exist(embedded: Path) -> None:
-    said = refused("run", "-c", "SELECT * FROM 'price.csv'", code=2)
+    said = catch_message("run", "-c", "SELECT * FROM 'price.csv'", code=2)
     assert "`price.csv` does not exist" in said
     assert "write prices.csv" in said
 
 
 def test_a_file_in_from_of_an_unknown_format(embedded: Path) -> None:
-    said = refused("run", "-c", f"SELECT * FROM 'prices.txt' {CLAUSE}")
+    said = catch_message("run", "-c", f"SELECT * FROM 'prices.txt' {CLAUSE}")
     assert "pass --table NAME=FILE for a file" in said
     assert "DataFrame" not in said
 
 
 def test_several_statements(embedded: Path) -> None:
-    shown = printed("run", "-", *CSV, "--arg", "least=3", given=SEVERAL)
+    shown = print_rows("run", "-", *CSV, "--arg", "least=3", given=SEVERAL)
     assert shown == "sym,s\nX,;\n\nn\n2\n"
 
 
@@ -114,36 +114,36 @@ def test_an_error_names_the_statement(text: str, said: str, embedded: Path) -> N
 
 def test_an_error_has_the_line_of_the_whole_text(embedded: Path) -> None:
     text = f"SELECT 1;\nSELECT 2; SELECT * FROM 'prices.csv' {CLAUSE.replace('UP+', 'UP++-')}"
-    assert "line 5, column" in refused("run", "-", given=text)
+    assert "line 5, column" in catch_message("run", "-", given=text)
 
 
 def test_a_parameter_that_no_statement_names(embedded: Path) -> None:
     asked = ("run", "-", "--arg", "least=3", "--arg", "most=3")
-    assert "the query has no `:most`" in refused(*asked, given=SEVERAL)
+    assert "the query has no `:most`" in catch_message(*asked, given=SEVERAL)
 
 
 def test_rows_of_one_of_several_statements_go_to_a_file(embedded: Path) -> None:
     asked = ("run", "-", "--arg", "least=3", "--output", "x.csv")
-    said = refused(*asked, given=SEVERAL, code=2)
+    said = catch_message(*asked, given=SEVERAL, code=2)
     assert "--output writes the rows of one query, but the text has 2" in said
     one = SEVERAL.replace("SELECT count(*) AS n FROM streaks;", "")
-    assert printed(*asked, given=one) == ""
+    assert print_rows(*asked, given=one) == ""
     assert (embedded / "x.csv").read_text() == "sym,s\nX,;\n"
 
 
 def test_other_commands_are_about_the_last_statement(embedded: Path) -> None:
     view = "CREATE OR REPLACE TEMP VIEW p AS SELECT * FROM 'prices.csv'"
     last = f"SELECT 1; {view}; SELECT * FROM p {CLAUSE}"
-    assert "A UP+" in printed("coverage", "-", given=last)
+    assert "A UP+" in print_rows("coverage", "-", given=last)
 
 
 SCHEMA = ("--schema", "t: sym STRING, ts TIMESTAMP, price DOUBLE")
 
 
 def test_check_needs_no_rows(embedded: Path) -> None:
-    shown = printed("check", "streaks.sql", *SCHEMA, "--strict")
+    shown = print_rows("check", "streaks.sql", *SCHEMA, "--strict")
     assert shown == "ok; the result has sym string, low double, high double, n bigint\n"
-    shown = printed("check", "-", "--arg", "least=3", given=SEVERAL)
+    shown = print_rows("check", "-", "--arg", "least=3", given=SEVERAL)
     assert shown.splitlines()[1:] == [
         "statement 2 of 3: ok; the result has sym string, s string",
         "statement 3 of 3: ok; the result has n bigint",
@@ -168,14 +168,14 @@ def test_check_changes_nothing(embedded: Path) -> None:
     ],
 )
 def test_check_finds_mistakes(query: str, said: str, embedded: Path) -> None:
-    assert said in refused("check", "-", *SCHEMA, given=query)
+    assert said in catch_message("check", "-", *SCHEMA, given=query)
 
 
 def test_check_takes_warnings_for_mistakes_if_asked(embedded: Path) -> None:
     every_row = STREAKS.partition("DEFINE")[0] + ")"
     shown = invoke("check", "-", *SCHEMA, given=every_row)
     assert (shown.exit_code, "has no DEFINE" in shown.stderr) == (0, True)
-    said = refused("check", "-", *SCHEMA, "--strict", given=every_row)
+    said = catch_message("check", "-", *SCHEMA, "--strict", given=every_row)
     assert "1 warning; --strict exits with code 1" in said
 
 
@@ -187,12 +187,12 @@ def test_check_takes_warnings_for_mistakes_if_asked(embedded: Path) -> None:
     ],
 )
 def test_a_schema_with_a_mistake(schema: str, message: str, code: int, embedded: Path) -> None:
-    assert message in refused("check", "streaks.sql", "--schema", schema, code=code)
+    assert message in catch_message("check", "streaks.sql", "--schema", schema, code=code)
 
 
 def test_a_table_of_a_file_and_of_a_schema(embedded: Path) -> None:
     asked = ("check", "streaks.sql", *SCHEMA, "--table", "t=prices.csv")
-    assert "`T` is written twice" in refused(*asked, code=2)
+    assert "`T` is written twice" in catch_message(*asked, code=2)
 
 
 def test_a_picture_of_a_query(embedded: Path) -> None:
@@ -206,8 +206,12 @@ def test_a_picture_of_a_query(embedded: Path) -> None:
     assert result.exit_code == 0, result.stderr
     assert "<svg" in (embedded / "a.svg").read_text()
     assert len(result.stdout.splitlines()) == 3
-    assert "missing --y" in refused("run", "drawn.sql", "--plot", "a.svg", "--x", "ts", code=2)
-    assert "--x is not allowed without --plot" in refused("run", "drawn.sql", "--x", "ts", code=2)
-    said = refused("run", "streaks.sql", "--table", "t=prices.csv", "--plot", "b.svg", *axes)
+    assert "missing --y" in catch_message(
+        "run", "drawn.sql", "--plot", "a.svg", "--x", "ts", code=2
+    )
+    assert "--x is not allowed without --plot" in catch_message(
+        "run", "drawn.sql", "--x", "ts", code=2
+    )
+    said = catch_message("run", "streaks.sql", "--table", "t=prices.csv", "--plot", "b.svg", *axes)
     assert "write --between FIRST LAST" in said
     assert (embedded / "prices.csv").read_text() == PRICES

@@ -21,14 +21,14 @@ QUERY = "SELECT * FROM t ORDER BY 1"
 PRINTED = ["k,t,v", "a,1,1.5", "b,2,2.5"]
 
 
-def rows(path: str, *options: str) -> list[str]:
+def print_table(path: str, *options: str) -> list[str]:
     """Return what a query of all rows of a table prints."""
     result = invoke("run", "-c", QUERY, "--table", f"t={path}", "--format", "csv", *options)
     assert result.exit_code == 0, result.stderr
     return result.stdout.splitlines()
 
 
-def refused_table(*arguments: str, code: int) -> str:
+def catch_message(*arguments: str, code: int) -> str:
     """Return the message of a query that cannot read its table."""
     return refused("run", "-c", QUERY, *arguments, code=code)
 
@@ -62,14 +62,14 @@ def write_as(path: Path) -> None:
 )
 def test_files(name: str, embedded: Path) -> None:
     write_as(embedded / name)
-    assert rows(name) == PRINTED
+    assert print_table(name) == PRINTED
 
 
 def test_nan_in_a_parquet_file(embedded: Path) -> None:
     """Its statistics leave NaN out, and say that all values are 1.5."""
     nan = pa.array([1.5, float("nan")])
     parquet.write_table(pa.table({"k": ["a", "b"], "v": nan}), embedded / "x.parquet")
-    assert rows("x.parquet") == ["k,v", "a,1.5", "b,NaN"]
+    assert print_table("x.parquet") == ["k,v", "a,1.5", "b,NaN"]
 
 
 @pytest.mark.parametrize("inside", ["part-0", "part-0.csv", "deep/part-0.json"])
@@ -80,9 +80,9 @@ def test_a_folder_without_a_suffix(inside: str, embedded: Path) -> None:
     (folder / ".hidden").write_text("x")
     if inside.startswith("deep"):
         shutil.move(folder / "deep", folder / "deep=1")
-        assert rows("prices") == ["k,t,v,deep", "a,1,1.5,1", "b,2,2.5,1"]
+        assert print_table("prices") == ["k,t,v,deep", "a,1,1.5,1", "b,2,2.5,1"]
     else:
-        assert rows("prices") == PRINTED
+        assert print_table("prices") == PRINTED
 
 
 @pytest.mark.parametrize("path", ["hive", "hive/year=*/*.parquet", "hive/**/*.parquet"])
@@ -90,35 +90,35 @@ def test_folders_named_by_a_column(path: str, embedded: Path) -> None:
     for year in (2023, 2024):
         write_as(embedded / f"hive/year={year}/rows.parquet")
     one_year = "k,t,v,year", "a,1,1.5,2023", "a,1,1.5,2024", "b,2,2.5,2023", "b,2,2.5,2024"
-    assert sorted(rows(path)) == sorted(one_year)
+    assert sorted(print_table(path)) == sorted(one_year)
 
 
 def test_a_pattern_of_files(embedded: Path) -> None:
     for name in ("p1.parquet", "p2.parquet"):
         write_as(embedded / "parts" / name)
-    assert rows("parts/p?.parquet") == [PRINTED[0], *(2 * PRINTED[1:2]), *(2 * PRINTED[2:])]
+    assert print_table("parts/p?.parquet") == [PRINTED[0], *(2 * PRINTED[1:2]), *(2 * PRINTED[2:])]
     write_as(embedded / "parts/p3.csv")
-    told = refused_table("--table", "t=parts/p*", code=2)
+    told = catch_message("--table", "t=parts/p*", code=2)
     assert "the files of `parts/p*` have several formats: csv, parquet" in told
-    assert "`parts/q*` does not exist" in refused_table("--table", "t=parts/q*", code=2)
+    assert "`parts/q*` does not exist" in catch_message("--table", "t=parts/q*", code=2)
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
 def test_the_first_line_tells_the_delimiter(delimiter: str, embedded: Path) -> None:
     ROWS.to_csv(embedded / "x.csv", sep=delimiter, index=False)
-    assert rows("x.csv") == PRINTED
+    assert print_table("x.csv") == PRINTED
 
 
 def test_a_comma_within_quotes_is_no_delimiter(embedded: Path) -> None:
     (embedded / "x.csv").write_text('"k, or key";t\n"a, b";1\n')
-    assert rows("x.csv") == ['"k, or key",t', '"a, b",1']
+    assert print_table("x.csv") == ['"k, or key",t', '"a, b",1']
 
 
 def test_options_of_csv(embedded: Path) -> None:
     ROWS.to_csv(embedded / "x.csv", sep="~", index=False, header=False)
-    printed = rows("x.csv", "--delimiter", "~", "--no-header")
+    printed = print_table("x.csv", "--delimiter", "~", "--no-header")
     assert printed == ["_c0,_c1,_c2", *PRINTED[1:]]
-    told = refused_table("--table", "t=x.csv", "--delimiter", "ab", code=2)
+    told = catch_message("--table", "t=x.csv", "--delimiter", "ab", code=2)
     assert "the delimiter `ab` is not a single character [malformed-delimiter]\n" in told
     assert "  help: write one character, or tab" in told
 
@@ -126,7 +126,7 @@ def test_options_of_csv(embedded: Path) -> None:
 @pytest.mark.parametrize("name", ["x.csv", "x.json"])
 def test_an_empty_file(name: str, embedded: Path) -> None:
     (embedded / name).write_text("")
-    told = refused_table("--table", f"t={name}", code=1)
+    told = catch_message("--table", f"t={name}", code=1)
     assert told.startswith(f"matchrec: the file of table `t`, `{name}`, is empty [empty-table]\n")
 
 
@@ -152,7 +152,7 @@ def test_a_file_of_pandas(embedded: Path, request: pytest.FixtureRequest) -> Non
 
 def test_a_file_that_cannot_be_read_is_named(embedded: Path) -> None:
     (embedded / "x.parquet").write_text("PAR1 and no more PAR1")
-    told = refused_table("--table", "t=x.parquet", code=1)
+    told = catch_message("--table", "t=x.parquet", code=1)
     assert told.startswith("matchrec: the file of table `t`, `x.parquet`, cannot be read: ")
 
 
@@ -172,14 +172,14 @@ def test_a_file_in_another_encoding(
 ) -> None:
     written = text.encode(encoding)
     (embedded / name).write_bytes(gzip.compress(written) if name.endswith(".gz") else written)
-    told = refused_table("--table", f"t={name}", code=1)
+    told = catch_message("--table", f"t={name}", code=1)
     assert f"the file of table `t`, `{name}`, is not in UTF-8: see line {line:,}" in told
     assert f"iconv -f {command}" in told
 
 
 def test_a_character_that_the_file_ends_in(embedded: Path) -> None:
     (embedded / "x.csv").write_bytes("k\nä".encode()[:-1])
-    assert "see line 2" in refused_table("--table", "t=x.csv", code=1)
+    assert "see line 2" in catch_message("--table", "t=x.csv", code=1)
 
 
 def test_csv_with_a_line_of_names_only(embedded: Path) -> None:
@@ -198,7 +198,7 @@ def test_a_first_file_without_a_line(embedded: Path) -> None:
 
 def test_an_empty_folder(files: Path) -> None:
     (files / "nothing").mkdir()
-    told = refused_table("--table", "t=nothing", code=2)
+    told = catch_message("--table", "t=nothing", code=2)
     assert "the file of table `t`, `nothing`, cannot be read: it is a folder without files" in told
 
 

@@ -21,7 +21,7 @@ WIDE = build_decimal_type(38, 0)
 LARGEST = Decimal(10**38 - 1)
 
 
-def total(name: str, type_: ValueType, *values: Value, **settings: bool) -> Value:
+def accumulate(name: str, type_: ValueType, *values: Value, **settings: bool) -> Value:
     rows = AGGREGATES[name].begin_rows(AggregateUse((type_,), **settings))
     for value in values:
         rows.add(value)
@@ -30,30 +30,30 @@ def total(name: str, type_: ValueType, *values: Value, **settings: bool) -> Valu
 
 @pytest.mark.parametrize("name", ["stddev", "variance"])
 def test_a_statistic_of_one_row_is_null_or_not_a_number_as_it_was(name: str) -> None:
-    assert total(name, DOUBLE, 3.0) is None
-    assert math.isnan(total(name, DOUBLE, 3.0, legacy_statistics=True))
-    assert total(name, DOUBLE, legacy_statistics=True) is None
+    assert accumulate(name, DOUBLE, 3.0) is None
+    assert math.isnan(accumulate(name, DOUBLE, 3.0, legacy_statistics=True))
+    assert accumulate(name, DOUBLE, legacy_statistics=True) is None
 
 
 def test_a_median_has_the_last_bit_of_its_spark() -> None:
     """By hand in Python: 0.5 * 0.02 + 0.5 * 0.07, and 0.02 + 0.5 * (0.07 - 0.02)."""
-    assert total("median", DOUBLE, 0.02, 0.07, weighs_both=True) == 0.045000000000000005
-    assert total("median", DOUBLE, 0.02, 0.07) == 0.045
+    assert accumulate("median", DOUBLE, 0.02, 0.07, weighs_both=True) == 0.045000000000000005
+    assert accumulate("median", DOUBLE, 0.02, 0.07) == 0.045
 
 
 def test_integers_wrap_or_end_the_query() -> None:
     largest = 2**63 - 1
-    assert total("sum", BIGINT, largest, 1, ansi=False) == -(2**63)
+    assert accumulate("sum", BIGINT, largest, 1, ansi=False) == -(2**63)
     with pytest.raises(OverflowError):
-        total("sum", BIGINT, largest, 1)
+        accumulate("sum", BIGINT, largest, 1)
 
 
 def test_decimals_are_null_or_end_the_query() -> None:
-    assert total("sum", WIDE, LARGEST, Decimal(0)) == LARGEST
-    assert total("sum", WIDE, LARGEST, Decimal(1), ansi=False) is None
-    assert total("sum", WIDE, LARGEST, Decimal(1), Decimal(-9), ansi=False) is None
+    assert accumulate("sum", WIDE, LARGEST, Decimal(0)) == LARGEST
+    assert accumulate("sum", WIDE, LARGEST, Decimal(1), ansi=False) is None
+    assert accumulate("sum", WIDE, LARGEST, Decimal(1), Decimal(-9), ansi=False) is None
     with pytest.raises(OverflowError):
-        total("sum", WIDE, LARGEST, Decimal(1))
+        accumulate("sum", WIDE, LARGEST, Decimal(1))
 
 
 ONLY_IN_MEASURES = frozenset(

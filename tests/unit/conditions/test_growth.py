@@ -35,7 +35,7 @@ LINEAR = [
 ]
 
 
-def calls(queries: Queries, size: int) -> int:
+def count_calls(queries: Queries, size: int) -> int:
     """Return how many calls of functions planning takes."""
     profile = cProfile.Profile()
     profile.enable()
@@ -46,8 +46,8 @@ def calls(queries: Queries, size: int) -> int:
 
 @pytest.mark.parametrize("queries", some_of(LINEAR), ids=lambda one: one.name)
 def test_twice_the_size_takes_twice_the_calls(queries: Queries) -> None:
-    calls(queries, SIZE)  # what is remembered is remembered from here on
-    once, twice = calls(queries, SIZE + 1), calls(queries, 2 * SIZE + 2)
+    count_calls(queries, SIZE)  # what is remembered is remembered from here on
+    once, twice = count_calls(queries, SIZE + 1), count_calls(queries, 2 * SIZE + 2)
     assert twice < 2.6 * once  # some of the calls, a tenth at this size, grow by the square
 
 

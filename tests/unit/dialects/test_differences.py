@@ -34,17 +34,17 @@ WRITTEN = {
 }
 
 
-def differences() -> str:
+def write_differences() -> str:
     """Return a table for each topic of differences.txt, with a column for each product."""
     text = ""
-    for topic, rows in topics():
+    for topic, rows in read_topics():
         lines = "".join(lines_of(rows))
         titles = head("in the query", "what differs", "write", names=READ)
         text += f"\n### {topic}\n\n{titles}{lines}"
     return text + "\n"
 
 
-def topics() -> Iterator[tuple[str, list[Difference]]]:
+def read_topics() -> Iterator[tuple[str, list[Difference]]]:
     """Yield each comment of one line in differences.txt and the rows below it that are read."""
     rows = iter(read_differences())
     topic, found = "", list[Difference]()
@@ -88,7 +88,7 @@ def name_of(row: Difference) -> str:
     return name
 
 
-def limits() -> str:
+def write_limits() -> str:
     """Return the table of the parts of a clause that products lack."""
     text = "\n" + head("the query has", "write", names=WRITTEN)
     for _, words, products, *cure in read_table("matchrec.dialects", "limits.txt"):
@@ -110,7 +110,7 @@ def line_of(*cells: str) -> str:
     return re.sub(r"\|  (?=\|)", "| ", f"| {' | '.join(cells)} |\n")
 
 
-@pytest.mark.parametrize("make", [differences, limits], ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", [write_differences, write_limits], ids=lambda make: make.__name__)
 def test_the_page_has_the_rows(make: object, request: pytest.FixtureRequest) -> None:
     assert callable(make)
     begin, end = (f"<!-- {word}{make.__name__} -->\n" for word in ("", "end "))

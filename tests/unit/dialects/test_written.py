@@ -7,14 +7,14 @@ from matchrec.dialects.translate import Translation, translate_query
 from matchrec.errors import MatchRecognizeError
 
 
-def measure(read: str, write: str, text: str, rows: str = "") -> Translation:
+def translate_measure(read: str, write: str, text: str, rows: str = "") -> Translation:
     clause = f"ORDER BY y NULLS LAST MEASURES {text} AS m {rows} PATTERN (A B)"
     query = f"SELECT * FROM t MATCH_RECOGNIZE ({clause})"
     return translate_query(query, PRODUCTS[read], PRODUCTS[write])
 
 
-def written(read: str, write: str, text: str) -> str:
-    found = measure(read, write, text).text
+def write_measure(read: str, write: str, text: str) -> str:
+    found = translate_measure(read, write, text).text
     return " ".join(found[found.index("MEASURES ") + 9 : found.index(" AS m ")].split())
 
 
@@ -57,7 +57,7 @@ TEXTS = [
 
 @pytest.mark.parametrize(("read", "write", "text", "expected"), TEXTS)
 def test_the_same_in_other_words(read: str, write: str, text: str, expected: str) -> None:
-    assert written(read, write, text) == expected
+    assert write_measure(read, write, text) == expected
 
 
 ALL_ROWS = "ALL ROWS PER MATCH"
@@ -122,14 +122,16 @@ NOTED = [
 def test_what_differs_is_noted(
     read: str, write: str, text: str, rows: str, words: str | None
 ) -> None:
-    found = (note.message for note in measure(read, write, text, rows).notes if not note.is_met)
+    found = (
+        note.message for note in translate_measure(read, write, text, rows).notes if not note.is_met
+    )
     notes = [one for one in found if "rejects" not in one]  # the clause has no DEFINE
     assert (words is None and not notes) or (
         words is not None and any(words in note for note in notes)
     )
 
 
-def to_flink(pattern: str, define: str = "A AS x", within: str = "") -> Translation:
+def translate_to_flink(pattern: str, define: str = "A AS x", within: str = "") -> Translation:
     clause = f"ORDER BY y PATTERN ({pattern}) {within} DEFINE {define}"
     query = f"SELECT * FROM t MATCH_RECOGNIZE ({clause})"
     return translate_query(query, PRODUCTS["spark"], PRODUCTS["flink"])
@@ -137,8 +139,8 @@ def to_flink(pattern: str, define: str = "A AS x", within: str = "") -> Translat
 
 def test_loops_that_give_rows_back_are_noted_for_flink() -> None:
     words = "a loop never gives rows back in Flink SQL: a row that fits `A` is never mapped to `B`"
-    assert [note.message for note in to_flink("A+ B").notes] == [words]
-    assert not to_flink("A B").notes
+    assert [note.message for note in translate_to_flink("A+ B").notes] == [words]
+    assert not translate_to_flink("A B").notes
 
 
 @pytest.mark.parametrize("write", ["snowflake", "bigquery", "databricks"])
@@ -155,8 +157,8 @@ def test_loops_of_flink_need_subset(write: str) -> None:
 
 def test_an_option_of_flink_is_reluctant() -> None:
     words = "`?` means `??` in Flink SQL: a row that fits what follows is mapped to that"
-    assert [note.message for note in to_flink("A? B").notes] == [words]
-    reluctant = to_flink("A?? B")
+    assert [note.message for note in translate_to_flink("A? B").notes] == [words]
+    reluctant = translate_to_flink("A?? B")
     assert "PATTERN (A? B)" in reluctant.text
     assert not reluctant.notes
 
@@ -172,7 +174,7 @@ def test_an_option_of_flink_is_reluctant() -> None:
 )
 def test_what_flink_has_not(pattern: str, define: str, words: str) -> None:
     with pytest.raises(MatchRecognizeError, match=words):
-        to_flink(pattern, define)
+        translate_to_flink(pattern, define)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +194,7 @@ def test_what_flink_has_not(pattern: str, define: str, words: str) -> None:
 )
 def test_what_measures_of_others_have_not(write: str, text: str, words: str) -> None:
     with pytest.raises(MatchRecognizeError, match=words):
-        measure("spark", write, text)
+        translate_measure("spark", write, text)
 
 
 REFUSED = [
@@ -214,7 +216,7 @@ REFUSED = [
 @pytest.mark.parametrize(("write", "text", "words"), REFUSED)
 def test_what_others_have_not(write: str, text: str, words: str) -> None:
     with pytest.raises(MatchRecognizeError, match=words):
-        measure("spark", write, text)
+        translate_measure("spark", write, text)
 
 
 def test_a_frame_in_a_condition_is_sparks_alone() -> None:
@@ -344,7 +346,10 @@ def test_what_spark_would_be_refused_is_noted_for_others() -> None:
 
 
 def test_a_window_of_flink_holds_for_its_last_moment() -> None:
-    notes = [note.message for note in to_flink("A B", within="WITHIN INTERVAL '4' SECOND").notes]
+    notes = [
+        note.message
+        for note in translate_to_flink("A B", within="WITHIN INTERVAL '4' SECOND").notes
+    ]
     assert notes == ["WITHIN includes its end in Flink SQL"]
 
 
@@ -353,7 +358,7 @@ def test_a_window_that_is_no_interval_is_refused_for_flink(within: str) -> None:
     with pytest.raises(
         MatchRecognizeError, match="Flink SQL has no WITHIN with a number"
     ) as raised:
-        to_flink("A B", within=f"WITHIN {within}")
+        translate_to_flink("A B", within=f"WITHIN {within}")
     assert "WITHIN INTERVAL '4' SECOND" in str(raised.value)
 
 

@@ -107,7 +107,7 @@ def test_a_message_prints_labels_and_its_code() -> None:
     ]
 
 
-def headlines_by_code() -> dict[str, set[str]]:
+def group_headlines() -> dict[str, set[str]]:
     """For each code, the headlines of its errors, with `{}` for their values."""
     headlines = defaultdict(set)
     for construction in find_constructions():
@@ -118,20 +118,20 @@ def headlines_by_code() -> dict[str, set[str]]:
 
 def test_each_error_has_a_code() -> None:
     assert [construction for construction in find_constructions() if not construction.code] == []
-    codes = headlines_by_code()
+    codes = group_headlines()
     assert [code for code in codes if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", code)] == []
 
 
 def test_a_code_names_one_kind_of_error() -> None:
     """Errors share a code only if they have the same headline."""
-    assert {code: texts for code, texts in headlines_by_code().items() if len(texts) > 1} == {}
+    assert {code: texts for code, texts in group_headlines().items() if len(texts) > 1} == {}
 
 
 def test_the_page_of_codes_lists_each_with_a_sentence() -> None:
     page = (DOCS / "reference" / "error_codes.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(.+?)` \| (.+) \|$", page, re.MULTILINE)
     assert sorted(code for code, _ in rows) == sorted(
-        {*headlines_by_code(), *CODES.values(), *OTHER_CODES}
+        {*group_headlines(), *CODES.values(), *OTHER_CODES}
     )
     assert [code for code, sentence in rows if not re.fullmatch(r".*[^.]\.", sentence)] == []
 

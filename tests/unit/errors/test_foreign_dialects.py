@@ -19,7 +19,7 @@ CLAUSE = (
 )
 
 
-def advised() -> Iterator[tuple[str, str]]:
+def list_advised() -> Iterator[tuple[str, str]]:
     """Dialect and name of each function for which a message names a dialect."""
     products = [product for product in PRODUCTS if product not in ("flink", "azure", "standard")]
     dialects = (Dialect.get_or_raise(PRODUCTS[product].sqlglot) for product in products)
@@ -30,7 +30,7 @@ def advised() -> Iterator[tuple[str, str]]:
             yield found[1], name
 
 
-NAMED = list(advised())
+NAMED = list(list_advised())
 
 
 def test_a_function_of_one_product_names_its_dialect() -> None:
@@ -43,10 +43,10 @@ def test_the_dialect_reads_the_name(dialect: str, name: str) -> None:
     calls = [f"{name}({arguments})" for arguments in ARGUMENTS]
     texts = [f"SELECT {call} FROM t" for call in [*calls, name]]
     texts += [CLAUSE.format(call) for call in calls]
-    assert any(not re.search(rf"\b{name}\b", translated(text, dialect)) for text in texts)
+    assert any(not re.search(rf"\b{name}\b", translate_text(text, dialect)) for text in texts)
 
 
-def translated(text: str, dialect: str) -> str:
+def translate_text(text: str, dialect: str) -> str:
     """Return the text as Spark SQL; itself where the dialect has no such arguments."""
     try:
         return translate_query(text, PRODUCTS[dialect], SPARK).text.upper()

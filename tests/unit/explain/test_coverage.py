@@ -39,7 +39,7 @@ def occurrence(number: int, came: int, *endings: RunEnding) -> OccurrenceCoverag
     )
 
 
-def funnel(nearest: NearestStart | None = None, held: int = 10) -> ClauseCoverage:
+def make_funnel(nearest: NearestStart | None = None, held: int = 10) -> ClauseCoverage:
     """Return a thousand rows without a match, one of which came to A."""
     figures = Figures(rows=1000, partitions=1, largest_partition=1000, rows_held=held)
     places = (
@@ -52,7 +52,7 @@ def funnel(nearest: NearestStart | None = None, held: int = 10) -> ClauseCoverag
 
 def test_one_row_of_many_still_has_a_bar_and_decides_what_is_said() -> None:
     nearest = NearestStart(1, {"k": "x", "l": None}, {"t": "7"})
-    assert show_funnel(funnel(nearest), PYTHON).splitlines() == [
+    assert show_funnel(make_funnel(nearest), PYTHON).splitlines() == [
         "row pattern",
         "  A B",
         "rows",
@@ -72,13 +72,13 @@ def test_one_row_of_many_still_has_a_bar_and_decides_what_is_said() -> None:
 
 
 def test_a_search_that_looks_far_is_remarked() -> None:
-    lines = show_funnel(funnel(held=2_000_000), PYTHON).splitlines()
+    lines = show_funnel(make_funnel(held=2_000_000), PYTHON).splitlines()
     assert lines[4].startswith("  a worker held 2,000,000 rows at once")
 
 
 def test_a_picture_has_the_pattern_for_a_title() -> None:
     clause = ClauseCoverage("`<` $A $B", Figures(), (occurrence(0, 0),), None)
-    first, second = draw([funnel(), clause]).axes
+    first, second = draw([make_funnel(), clause]).axes
     assert [one.get_title(loc="left") for one in (first, second)] == ["A B", "`<` $A $B"]
     assert "`&lt;` $A $B" in Coverage({1: clause}).svg()
 

@@ -20,12 +20,12 @@ RECORDS = Path(__file__).parent / "remarks.txt"
 INPUT = InputColumns(("sym", "ts", "price"), "t")
 
 
-def remarks_on(clause: str) -> tuple[MatchRecognizeWarning, ...]:
+def list_remarks(clause: str) -> tuple[MatchRecognizeWarning, ...]:
     return find_warnings(resolve(lower_clause(parse_clause(clause)), INPUT))
 
 
 def answer(clause: str) -> str:
-    found = remarks_on(clause)
+    found = list_remarks(clause)
     return "\n".join(f"{type(one).__name__}: {one.located(Source(clause))}" for one in found)
 
 
@@ -35,7 +35,9 @@ def test_remarks(request: pytest.FixtureRequest) -> None:
 
 
 def test_every_kind_of_a_clause_is_shown() -> None:
-    shown = {type(one) for record in golden_text.read(RECORDS) for one in remarks_on(record.given)}
+    shown = {
+        type(one) for record in golden_text.read(RECORDS) for one in list_remarks(record.given)
+    }
     classes = {value for value in vars(kinds).values() if isinstance(value, type)}
     known = {class_ for class_ in classes if issubclass(class_, kinds.Located)}
     of_plans = {kinds.Located, kinds.MatchRecognizeWarning}
@@ -87,9 +89,9 @@ def test_every_kind_of_a_clause_is_shown() -> None:
     ],
 )
 def test_what_may_be_meant_is_not_remarked_on(rest: str) -> None:
-    assert remarks_on(f"PARTITION BY sym ORDER BY ts {rest}") == ()
+    assert list_remarks(f"PARTITION BY sym ORDER BY ts {rest}") == ()
 
 
 def test_a_warning_survives_pickling() -> None:
-    (remark,) = remarks_on("PATTERN (A) DEFINE A AS price > 1")
+    (remark,) = list_remarks("PATTERN (A) DEFINE A AS price > 1")
     assert str(pickle.loads(pickle.dumps(remark))) == str(remark)

@@ -147,15 +147,15 @@ def test_operators_bind_as_in_spark(rest: list[tuple[str, str]]) -> None:
     """Parentheses put where precedence puts them change no operation."""
     text = " ".join(["A.x", *(f"{operator} {operand}" for operator, operand in rest)])
     operations = parse_scalar(read_tokens(text), scope(ClausePart.MEASURES))
-    explicit = parse_scalar(read_tokens(parenthesised(["A.x"], rest)), scope(ClausePart.MEASURES))
-    assert operators(operations) == operators(explicit)
+    explicit = parse_scalar(read_tokens(parenthesize(["A.x"], rest)), scope(ClausePart.MEASURES))
+    assert list_operators(operations) == list_operators(explicit)
 
 
-def operators(scalar: Scalar) -> object:
+def list_operators(scalar: Scalar) -> object:
     """Return the operators and leaves of a tree, with chains of AND and OR flat or nested."""
     if not isinstance(scalar, Operation):
         return render(scalar, show_reference)
-    below = [operators(operand) for operand in scalar.operands]
+    below = [list_operators(operand) for operand in scalar.operands]
     if scalar.operator in ("AND", "OR"):
         flat: list[object] = []
         for part in below:
@@ -165,7 +165,7 @@ def operators(scalar: Scalar) -> object:
     return (scalar.operator, *below)
 
 
-def parenthesised(first: list[str], rest: list[tuple[str, str]]) -> str:
+def parenthesize(first: list[str], rest: list[tuple[str, str]]) -> str:
     """Return operators and operands, fully parenthesised by a textbook shunting yard."""
     level = {operator: i for i, row in enumerate(LOOSE_TO_TIGHT) for operator in row}
     output, waiting = list(first), []

@@ -81,7 +81,7 @@ def test_every_part() -> None:
     )
 
 
-def semantics(clause: str) -> list[Semantics]:
+def list_semantics(clause: str) -> list[Semantics]:
     """Return the semantics of every reference in the measures and their operands."""
     found = []
     for measure in plan(clause).measures:
@@ -100,12 +100,12 @@ def semantics(clause: str) -> list[Semantics]:
 @pytest.mark.parametrize("prefix", ["", "RUNNING ", "FINAL "])
 def test_one_row_per_match_is_seen_from_the_last_row(prefix: str) -> None:
     measures = f"MEASURES {prefix}LAST(A.x) + {prefix}count(*) + PREV(x) AS m"
-    assert set(semantics(f"{measures} PATTERN (A)")) == {Semantics.FINAL}
+    assert set(list_semantics(f"{measures} PATTERN (A)")) == {Semantics.FINAL}
 
 
 def test_all_rows_per_match_is_running_unless_final_is_written() -> None:
     measures = "MEASURES LAST(x) AS a, RUNNING sum(x) AS b, FINAL CLASSIFIER() AS c, PREV(x) AS d"
-    assert semantics(f"{measures} {ALL_ROWS} PATTERN (A)") == [
+    assert list_semantics(f"{measures} {ALL_ROWS} PATTERN (A)") == [
         Semantics.RUNNING,
         Semantics.RUNNING,
         Semantics.FINAL,

@@ -79,7 +79,7 @@ QUERIES = [record.given for record in golden_text.read(HERE / "queries.txt")]
 REFUSED = [record.given for record in golden_text.read(HERE / "query_errors.txt")]
 
 
-def laid_out(template: Template) -> str:
+def lay_out(template: Template) -> str:
     """Return the template with a name in each hole, as wide as that."""
     return "".join(
         piece if isinstance(piece, str) else "x".ljust(piece.width) for piece in template
@@ -87,7 +87,7 @@ def laid_out(template: Template) -> str:
 
 
 def check_all_else_is_in_its_place(query: QueryNode) -> None:
-    given_text, around = query.source.text, laid_out(write_outer_query(query))
+    given_text, around = query.source.text, lay_out(write_outer_query(query))
     assert len(around) == len(given_text)
     holes = [site.replaced for site in query.sites] + [span for _, span in query.frames]
     holes += query.markers
@@ -106,7 +106,7 @@ def test_all_else_is_the_users_text_in_its_place(given_text: str) -> None:
 def test_a_relation_by_itself_is_in_its_place(given_text: str) -> None:
     query = parse_sql(given_text, FRAMES)
     for site in query.sites:
-        rows = laid_out(write_relation_query(query, site))
+        rows = lay_out(write_relation_query(query, site))
         inside = [one.replaced for one in query.sites if site.relation.holds(one.replaced)]
         inside += [*(span for _, span in query.frames), *query.markers]
         for place in range(site.relation.start, site.relation.end):

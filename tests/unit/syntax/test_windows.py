@@ -29,7 +29,7 @@ WINDOW w AS (ORDER BY x MEASURES LAST(x) AS low
 ORDER BY x"""
 
 
-def text_of(template: Template) -> str:
+def write_text(template: Template) -> str:
     def written(piece: str | View | Replacement) -> str:
         if isinstance(piece, Replacement):
             return piece.text
@@ -56,7 +56,7 @@ def with_columns(query: QueryNode, *names: str) -> QueryNode:
 
 
 def test_calls_become_columns_of_the_windows_rows() -> None:
-    text = text_of(write_outer_query(with_columns(parse_sql(QUERY), "x", "y z")))
+    text = write_text(write_outer_query(with_columns(parse_sql(QUERY), "x", "y z")))
     assert " ".join(text.split()) == (
         "SELECT `t`.`x`, `t`.`y z`, `low OVER w` AS `low`, `sum(x) OVER w` + 1 AS s "
         "FROM <match_recognize_0> AS `t` WINDOW w AS (ORDER BY x) ORDER BY x"
@@ -65,11 +65,12 @@ def test_calls_become_columns_of_the_windows_rows() -> None:
 
 def test_the_rows_of_a_window_come_after_where_and_keep_their_place() -> None:
     query = parse_sql(QUERY)
-    rows = text_of(write_relation_query(query, query.sites[0]))
+    rows = write_text(write_relation_query(query, query.sites[0]))
     assert rows.split() == ["SELECT", "*", "FROM", "a.t", "WHERE", "x", ">", "0"]
     assert rows.index("a.t") == QUERY.index("a.t")
     assert (
-        text_of(write_select_from(query, query.sites[0], ("1",))) == "SELECT 1 FROM a.t WHERE x > 0"
+        write_text(write_select_from(query, query.sites[0], ("1",)))
+        == "SELECT 1 FROM a.t WHERE x > 0"
     )
 
 
@@ -81,7 +82,7 @@ def test_several_windows_of_a_select_are_evaluated_one_after_the_other() -> None
     )
     first, second = query.sites
     assert (
-        text_of(write_select_from(query, second, ("1",)))
+        write_text(write_select_from(query, second, ("1",)))
         == "SELECT 1 FROM <match_recognize_0> AS `t`"
     )
     assert [call.column for site in (first, second) for call in site.calls] == [  # type: ignore[union-attr]
@@ -89,7 +90,7 @@ def test_several_windows_of_a_select_are_evaluated_one_after_the_other() -> None
         "count(*) OVER w",
     ]
     assert (
-        text_of(write_outer_query(query)).split(" WINDOW ")[1]
+        write_text(write_outer_query(query)).split(" WINDOW ")[1]
         == "v AS (ORDER BY x), w AS (ORDER BY x)"
     )
 
@@ -188,7 +189,7 @@ def test_the_rows_of_a_window_keep_the_name_of_their_relation(
     assert query.source.text_at(query.blocks[0].rows) == relation
     query = parse_sql(f"SELECT max(x) OVER (ORDER BY x {frame}) FROM {relation} LIMIT 3", ["frame"])
     assert query.blocks[0].alias == alias
-    assert text_of(write_outer_query(query)).split(" FROM ")[1].split() == [
+    assert write_text(write_outer_query(query)).split(" FROM ")[1].split() == [
         f"<match_recognize_{len(query.sites) - 1}>",
         *(() if alias is None else ("AS", f"`{alias}`")),
         *("LIMIT", "3"),

@@ -43,14 +43,14 @@ SCHEMA = pa.schema(
 )
 
 
-def task_of(pattern: str, more: str = "", skip: str = "") -> CoverageTask:
+def make_task(pattern: str, more: str = "", skip: str = "") -> CoverageTask:
     clause = parse_clause(CLAUSE.format(pattern=pattern, more=more, skip=skip))
     asked = draft_coverage(draft_query(lower_clause(clause), COLUMNS, str))
     types = dict.fromkeys(asked.draft.columns(), INT)
     return link_coverage(asked, link(asked.draft, types, "auto", ansi=True))
 
 
-def batches(rows: Sequence[Row], size: int) -> Iterator[pa.RecordBatch]:
+def make_batches(rows: Sequence[Row], size: int) -> Iterator[pa.RecordBatch]:
     """Yield the rows as Spark sends them: order, key, then bits of a, b AND c, c, b, the tie."""
     before = None
     bits, keys, orders = [], [], []
@@ -72,12 +72,12 @@ def batches(rows: Sequence[Row], size: int) -> Iterator[pa.RecordBatch]:
     yield from table.to_batches(max_chunksize=size)
 
 
-def counted(
+def count_coverage(
     task: CoverageTask, rows: Sequence[Row], rows_a_call: int = ALL.rows_a_call, size: int = 1000
 ) -> tuple[Figures, list[object], list[object]]:
     """Return the figures, the counts by occurrence, and what is said of the nearest run."""
     worker = CoverageWorker(task, SCHEMA, Incoming(rows_a_call=rows_a_call))
-    (batch,) = worker.run(batches(rows, size))
+    (batch,) = worker.run(make_batches(rows, size))
     (row,) = batch.to_pylist()
     figures, counts = sum_coverage(task, [row[wire.COUNTERS]])
     told = [counts.came.tolist(), counts.ended.tolist(), counts.parts_false.tolist()]
@@ -92,7 +92,7 @@ ROWS: list[Row] = [
 
 def test_rows_partitions_ties_and_the_nearest_run() -> None:
     """x: A B fails on b without c; then A B C, which covers three rows. y: only A, twice."""
-    figures, told, nearest = counted(task_of("A B C"), ROWS)
+    figures, told, nearest = count_coverage(make_task("A B C"), ROWS)
     assert figures == Figures(
         rows=9,
         partitions=2,
@@ -112,7 +112,7 @@ def test_rows_partitions_ties_and_the_nearest_run() -> None:
 
 
 def test_no_rows() -> None:
-    figures, told, nearest = counted(task_of("A B C"), [])
+    figures, told, nearest = count_coverage(make_task("A B C"), [])
     assert figures == Figures()
     assert told[0] == [0, 0, 0]
     assert nearest == [None, None, None]
@@ -128,18 +128,18 @@ def test_pieces_add_up_to_the_whole(pattern: str, skip: str) -> None:
         for key, length in (("u", 1), ("v", 60), ("w", 7), ("z", 40))
         for order in range(length)
     ]
-    task = task_of(pattern, skip=skip)
-    whole, told, nearest = counted(task, rows)
+    task = make_task(pattern, skip=skip)
+    whole, told, nearest = count_coverage(task, rows)
     for rows_a_call in (1, 4, 16):
-        figures, pieces_told, pieces_nearest = counted(task, rows, rows_a_call, size=3)
+        figures, pieces_told, pieces_nearest = count_coverage(task, rows, rows_a_call, size=3)
         assert replace(figures, rows_held=whole.rows_held) == whole
         assert (pieces_told, pieces_nearest) == (told, nearest)
 
 
 def test_errors_of_the_rows_are_those_of_the_query() -> None:
-    skips_to_none = task_of("A B? C*", skip="AFTER MATCH SKIP TO LAST B")
+    skips_to_none = make_task("A B? C*", skip="AFTER MATCH SKIP TO LAST B")
     with pytest.raises(MatchRecognizeRunError, match="the match has no row of B"):
-        counted(skips_to_none, ROWS)
+        count_coverage(skips_to_none, ROWS)
 
 
 NEARBY = """PARTITION BY k ORDER BY t MEASURES count(*) AS n {skip} PATTERN ({pattern})
@@ -170,25 +170,25 @@ def nearby_task(pattern: str, skip: str, scope: RowScope) -> CoverageTask:
     return link_coverage(asked, link(asked.draft, types, "auto", ansi=True))
 
 
-def names_of(task: CoverageTask) -> list[str]:
+def name_columns(task: CoverageTask) -> list[str]:
     """Return the columns that cross."""
     return [column.text.strip("`") for column in task.executable.crossing.columns]
 
 
-def told_by(
+def run_worker(
     task: CoverageTask, rows: Sequence[Unsorted], sorting: Sorting | None, rows_a_call: int
 ) -> tuple[Figures, list[object]]:
     """Return what a worker counts of rows in batches of three; Spark's bits are computed here."""
     tests = [show_column(condition).replace("`", "") for condition in task.executable.conditions]
     bits = [
         sum(1 << bit for bit, true in enumerate([first, *map(truth.__getitem__, tests)]) if true)
-        for first, truth in truths(rows)
+        for first, truth in compute_truths(rows)
     ]
     values = dict(zip("ktax", zip(*rows, strict=True), strict=True))
     types = {"k": pa.string(), "t": pa.int32(), "x": pa.int32()}
     columns = {
         wire.column(place): pa.array(values[name], types[name])
-        for place, name in enumerate(names_of(task))
+        for place, name in enumerate(name_columns(task))
     }
     table = pa.table(columns | {wire.FIRST_BITS: pa.array(bits, pa.int32())})
     worker = CoverageWorker(task, SCHEMA, Incoming(sorting, rows_a_call=rows_a_call))
@@ -199,7 +199,7 @@ def told_by(
     return replace(figures, rows_held=0), [*told, *list(row.values())[1:]]
 
 
-def truths(rows: Sequence[Unsorted]) -> Iterator[tuple[bool, dict[str, bool]]]:
+def compute_truths(rows: Sequence[Unsorted]) -> Iterator[tuple[bool, dict[str, bool]]]:
     """Return for each row whether it begins a partition, and which conditions hold for it."""
     for place, (key, order, letters, x) in enumerate(rows):
 
@@ -238,9 +238,9 @@ def test_workers_that_sort_count_the_same(rows: list[Unsorted], pattern: str, sk
     """Spark's rows are in order and have the bits of all conditions; a worker's have neither."""
     in_order = sorted(rows, key=lambda row: row[:2])  # of equal ones, as they have come
     by_spark = nearby_task(pattern, skip, RowScope.SPARK)
-    expected = told_by(by_spark, in_order, None, ALL.rows_a_call)
+    expected = run_worker(by_spark, in_order, None, ALL.rows_a_call)
     task = nearby_task(pattern, skip, RowScope.WORKER)
-    place = {name: wire.column(i) for i, name in enumerate(names_of(task))}
+    place = {name: wire.column(i) for i, name in enumerate(name_columns(task))}
     order = SortColumn(place["t"], descending=False, nulls_first=True)
     for rows_a_call in (2, ALL.rows_a_call):
-        assert told_by(task, rows, Sorting((place["k"],), (order,)), rows_a_call) == expected
+        assert run_worker(task, rows, Sorting((place["k"],), (order,)), rows_a_call) == expected

@@ -25,7 +25,7 @@ INTEGERS = st.one_of(EDGES, st.integers(LEAST, MOST), st.integers(-200, 200))
 PAIRS = st.lists(st.tuples(INTEGERS, INTEGERS), min_size=1, max_size=8)
 
 
-def computed(
+def compute_pairs(
     operator: ArithmeticOperator, pairs: list[tuple[int, int]], bits: int
 ) -> list[tuple[int, bool]]:
     """Values, and whether they do not fit."""
@@ -49,7 +49,7 @@ def test_results_wrap_at_their_width(pairs: list[tuple[int, int]], bits: int) ->
         expected = [
             (wrap_around(value, bits), wrap_around(value, bits) != value) for value in values
         ]
-        assert computed(operator, pairs, bits) == expected
+        assert compute_pairs(operator, pairs, bits) == expected
 
 
 @settings(deadline=None)
@@ -57,7 +57,7 @@ def test_results_wrap_at_their_width(pairs: list[tuple[int, int]], bits: int) ->
 def test_remainder_has_the_sign_of_the_left_side(pairs: list[tuple[int, int]]) -> None:
     pairs = [(left, right or 1) for left, right in pairs]
     expected = [abs(a) % abs(b) * (1 if a >= 0 else -1) for a, b in pairs]
-    found = computed(ArithmeticOperator.REMAINDER, pairs, 64)
+    found = compute_pairs(ArithmeticOperator.REMAINDER, pairs, 64)
     assert found == [(value, False) for value in expected]
 
 
@@ -66,7 +66,7 @@ def test_remainder_has_the_sign_of_the_left_side(pairs: list[tuple[int, int]]) -
 def test_quotients_are_rounded_half_away_from_zero(pairs: list[tuple[int, int]]) -> None:
     pairs = [(left, right or 1) for left, right in pairs]
     expected = [divide_rounded(left, right) for left, right in pairs]
-    found = computed(ArithmeticOperator.DIVIDE, pairs, 64)
+    found = compute_pairs(ArithmeticOperator.DIVIDE, pairs, 64)
     assert found == [
         (wrap_around(value, 64), wrap_around(value, 64) != value) for value in expected
     ]

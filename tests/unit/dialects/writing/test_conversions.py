@@ -38,14 +38,14 @@ def test_conversions(pytestconfig: pytest.Config) -> None:
     golden_text.check(Path(__file__).with_name("conversions.txt"), answer, update)
 
 
-def notes(conversion: Conversion) -> list[tuple[str, str]]:
+def list_notes(conversion: Conversion) -> list[tuple[str, str]]:
     """Return each note with the text that it is about."""
     return [(note.message, conversion.source.text_at(note.span)) for note in conversion.notes]
 
 
 def test_notes_of_sase() -> None:
     text = SASE.replace("strict_contiguity", "skip_till_any_match")
-    assert notes(matchrec.transpile(text, read="sase", order_by="ts")) == [
+    assert list_notes(matchrec.transpile(text, read="sase", order_by="ts")) == [
         ("`k` becomes a column of the result", "k"),
         (
             "whole events are not columns of the result: name their attributes in RETURN",

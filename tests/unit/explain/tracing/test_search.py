@@ -34,7 +34,7 @@ def attempt(asked: Query, rows: str, start: int = 0, most: int = 1000) -> Attemp
     return Tracer(asked.task(), found, most).attempt(start)
 
 
-def trials(found: Attempt, names: tuple[str, ...]) -> str:
+def show_trials(found: Attempt, names: tuple[str, ...]) -> str:
     """Row and variable of each trial, with a sign for what came of it: ! no, $ no row, = known."""
     return " ".join(
         trial.outcome.value
@@ -61,13 +61,13 @@ def trials(found: Attempt, names: tuple[str, ...]) -> str:
 )
 def test_trials_are_in_preferment_order(pattern: str, rows: str, expected: str) -> None:
     asked = query(pattern)
-    assert trials(attempt(asked, rows), asked.variables) == expected
+    assert show_trials(attempt(asked, rows), asked.variables) == expected
 
 
 def test_what_led_to_no_match_is_not_tried_again() -> None:
     asked = query("(A | B)+ C")
     found = attempt(asked, "AB AB")
-    assert trials(found, asked.variables) == "A0 A1 A2$ B2$ C2$ B1= C1! B0="
+    assert show_trials(found, asked.variables) == "A0 A1 A2$ B2$ C2$ B1= C1! B0="
 
 
 def test_sums_of_negative_numbers_are_those_of_the_kernels() -> None:
@@ -78,7 +78,7 @@ def test_sums_of_negative_numbers_are_those_of_the_kernels() -> None:
     for second, expected in ((4, "A0 A1 A2! B2 match"), (6, "A0 A1 A2! B2! B1!")):
         rows = replace(given, columns={Kind.INTEGER: ((-5, second, 0),), Kind.FLOATING: ()})
         found = Tracer(asked.task(), rows.partitions(asked.variables)).attempt(0)
-        assert trials(found, asked.variables) == expected
+        assert show_trials(found, asked.variables) == expected
 
 
 def test_the_best_way_is_the_first_of_the_longest() -> None:
@@ -94,7 +94,7 @@ def test_a_skipped_row_is_written_down() -> None:
     asked = task(selection_query("A B", EventSelection.SKIP_TILL_NEXT_MATCH))
     rows = words("A - B").partitions(asked.variables)
     found = Tracer(asked, rows).attempt(0)
-    assert trials(found, asked.variables) == "A0 B1! skipped B2 match"
+    assert show_trials(found, asked.variables) == "A0 B1! skipped B2 match"
     assert found.matches == (((0, 0), (2, 1)),)
 
 

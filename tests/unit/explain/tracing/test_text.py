@@ -9,7 +9,7 @@ TURN = 60
 ROWS = 100
 
 
-def attempt(rows: int) -> AttemptStory:
+def make_attempt(rows: int) -> AttemptStory:
     """Return the attempt of a V shape: rows of DOWN, then rows of UP that were tried for DOWN."""
     lines = []
     for row in range(1, rows + 1):
@@ -21,7 +21,7 @@ def attempt(rows: int) -> AttemptStory:
 
 
 def test_the_rows_where_the_outcomes_change_are_shown() -> None:
-    shown = choose_lines(attempt(ROWS))
+    shown = choose_lines(make_attempt(ROWS))
     assert [(one.row, one.variable, one.folded) for one in shown] == [
         (1, "DOWN", TURN - 2),
         (TURN, "DOWN", 0),
@@ -33,11 +33,11 @@ def test_the_rows_where_the_outcomes_change_are_shown() -> None:
 
 
 def test_a_short_attempt_is_shown_as_it_is() -> None:
-    assert len(choose_lines(attempt(MOST_LINES))) == MOST_LINES
+    assert len(choose_lines(make_attempt(MOST_LINES))) == MOST_LINES
 
 
 def test_text_and_picture_say_how_many_rows_are_folded() -> None:
-    story = Story((), "day", (), (attempt(ROWS),))
+    story = Story((), "day", (), (make_attempt(ROWS),))
     (panel,) = draw_story(story).axes
     for shown in (show_story(story), "\n".join(text.get_text() for text in panel.texts)):
         assert "... 58 more rows with the same outcomes" in shown

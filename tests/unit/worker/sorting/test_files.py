@@ -30,7 +30,7 @@ def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def batches(count: int = 20) -> Iterator[pa.RecordBatch]:
+def make_batches(count: int = 20) -> Iterator[pa.RecordBatch]:
     """Yield batches of 100 rows, which have numbers from the greatest to the least."""
     for batch in range(count, 0, -1):
         order = pa.array(range(batch * 100, batch * 100 - 100, -1))
@@ -60,7 +60,7 @@ def test_files_are_where_the_system_has_them(monkeypatch: pytest.MonkeyPatch) ->
 
 @needs_proc
 def test_files_have_no_names_and_are_closed_at_the_end(local: Path) -> None:
-    found = sort_batches(batches(), SORTING, ROWS, BUDGET)
+    found = sort_batches(make_batches(), SORTING, ROWS, BUDGET)
     next(found)
     assert open_files(local)
     assert [*local.iterdir()] == []
@@ -70,7 +70,7 @@ def test_files_have_no_names_and_are_closed_at_the_end(local: Path) -> None:
 
 @needs_proc
 def test_files_are_closed_when_the_consumer_stops(local: Path) -> None:
-    found = sort_batches(batches(), SORTING, ROWS, BUDGET)
+    found = sort_batches(make_batches(), SORTING, ROWS, BUDGET)
     next(found)
     found.close()  # type: ignore[attr-defined]
     assert open_files(local) == []
@@ -79,7 +79,7 @@ def test_files_are_closed_when_the_consumer_stops(local: Path) -> None:
 @needs_proc
 def test_files_are_closed_when_rows_fail(local: Path) -> None:
     def failing() -> Iterator[pa.RecordBatch]:
-        yield from batches()
+        yield from make_batches()
         assert open_files(local)
         raise KeyError
 
@@ -96,7 +96,7 @@ def test_a_full_disk_is_said(local: Path, monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(
         MatchRecognizeRunError, match=f"the disk of {local}, where rows are sorted, is full"
     ):
-        list(sort_batches(batches(), SORTING, ROWS, BUDGET))
+        list(sort_batches(make_batches(), SORTING, ROWS, BUDGET))
 
 
 @pytest.mark.slow  # a program of its own
@@ -105,7 +105,7 @@ def test_a_file_that_may_not_grow_is_said(local: Path) -> None:
     program = (
         "import resource; from tests.unit.worker.sorting.test_files import *\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))\n"
-        "list(sort_batches(batches(), SORTING, ROWS, BUDGET))"
+        "list(sort_batches(make_batches(), SORTING, ROWS, BUDGET))"
     )
     ended = subprocess.run(
         [sys.executable, "-c", program], check=False, capture_output=True, text=True
@@ -119,7 +119,7 @@ def test_a_folder_that_is_gone_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path
     gone = tmp_path / "gone"
     monkeypatch.setattr(spills, "find_folder", lambda: str(gone))
     with pytest.raises(MatchRecognizeRunError) as raised:
-        list(sort_batches(batches(), SORTING, ROWS, BUDGET))
+        list(sort_batches(make_batches(), SORTING, ROWS, BUDGET))
     assert raised.value.message == (
         f"the folder {gone}, where rows are sorted, cannot be written to: No such file or directory"
     )
@@ -134,9 +134,9 @@ def test_a_folder_that_goes_while_rows_are_sorted(local: Path) -> None:
         patch.setenv("SPARK_LOCAL_DIRS", str(inside))
 
         def removing() -> Iterator[pa.RecordBatch]:
-            yield from batches(10)
+            yield from make_batches(10)
             inside.rmdir()
-            yield from batches(10)
+            yield from make_batches(10)
 
         found = pa.Table.from_batches(sort_batches(removing(), SORTING, ROWS, BUDGET))
     assert found["o"].to_pylist() == sorted([*range(1, 1001)] * 2)
@@ -148,7 +148,7 @@ def test_few_files_are_open_at_a_time(local: Path, monkeypatch: pytest.MonkeyPat
 
     def watched() -> Iterator[pa.RecordBatch]:
         nonlocal most
-        for batch in batches(40):
+        for batch in make_batches(40):
             most = max(most, len(open_files(local)))
             yield batch
 
@@ -161,7 +161,7 @@ def test_few_files_are_open_at_a_time(local: Path, monkeypatch: pytest.MonkeyPat
 def test_a_killed_process_leaves_nothing(local: Path) -> None:
     program = (
         "import os, signal; from tests.unit.worker.sorting.test_files import *\n"
-        "next(sort_batches(batches(), SORTING, ROWS, BUDGET))\n"
+        "next(sort_batches(make_batches(), SORTING, ROWS, BUDGET))\n"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     ended = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True)

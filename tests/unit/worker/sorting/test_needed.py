@@ -21,14 +21,14 @@ from tests.tasks.compiled import compile_for_output
 PLAIN = Sorting(("k", "j"), ())
 
 
-def table(keys: list[object], others: list[object], bits: list[int]) -> pa.Table:
+def make_table(keys: list[object], others: list[object], bits: list[int]) -> pa.Table:
     """Return rows of partitions; each bit is that of a condition."""
     packed = pa.array([bit << 1 for bit in bits], pa.int64())
     places = pa.array(range(len(keys)), pa.int64())
     return pa.table({"k": pa.array(keys), "j": pa.array(others), wire.bits(0): packed, "p": places})
 
 
-def kept(rows: pa.Table, *conditions: int) -> list[int]:
+def keep_needed(rows: pa.Table, *conditions: int) -> list[int]:
     found: list[int] = drop_matchless_partitions(rows, replace(PLAIN, needed=conditions))[
         "p"
     ].to_pylist()
@@ -42,33 +42,33 @@ def always() -> Iterator[None]:
 
 
 def test_a_partition_without_such_a_row_is_left_out() -> None:
-    rows = table(["x", "y", "x", None, None], [1, 1, 1, 2, 2], [0b01, 0b10, 0b00, 0b00, 0b01])
-    assert kept(rows) == [0, 1, 2, 3, 4]
-    assert kept(rows, 0) == [0, 2, 3, 4]  # NULL equals NULL
-    assert kept(rows, 1) == [1]
-    assert kept(rows, 0, 1) == []
+    rows = make_table(["x", "y", "x", None, None], [1, 1, 1, 2, 2], [0b01, 0b10, 0b00, 0b00, 0b01])
+    assert keep_needed(rows) == [0, 1, 2, 3, 4]
+    assert keep_needed(rows, 0) == [0, 2, 3, 4]  # NULL equals NULL
+    assert keep_needed(rows, 1) == [1]
+    assert keep_needed(rows, 0, 1) == []
 
 
 def test_what_only_seems_to_have_one_stays() -> None:
-    rows = table(["x", "x", "y"], [1, 2, 2], [1, 0, 1])
-    assert kept(rows, 0) == [0, 1, 2]  # x 2 has none, but x has, and 2 has
+    rows = make_table(["x", "x", "y"], [1, 2, 2], [1, 0, 1])
+    assert keep_needed(rows, 0) == [0, 1, 2]  # x 2 has none, but x has, and 2 has
 
 
 def test_keys_that_arrow_tells_apart_are_not_asked() -> None:
-    rows = table([0.0, -0.0, 1.0], [1, 1, 1], [1, 0, 0])
-    assert kept(rows, 0) == [0, 1, 2]
+    rows = make_table([0.0, -0.0, 1.0], [1, 1, 1], [1, 0, 0])
+    assert keep_needed(rows, 0) == [0, 1, 2]
 
 
 def test_many_such_rows_are_not_looked_up() -> None:
-    rows = table(["x", "y", "y"], [1, 1, 1], [1, 1, 0])
+    rows = make_table(["x", "y", "y"], [1, 1, 1], [1, 1, 0])
     with in_force(Shortcuts(few=3)):
-        assert kept(rows, 0) == [0, 1, 2]
+        assert keep_needed(rows, 0) == [0, 1, 2]
 
 
 def test_a_bit_of_the_second_column() -> None:
-    rows = table(["x", "y"], [1, 1], [0, 0])
+    rows = make_table(["x", "y"], [1, 1], [0, 0])
     flags = pa.array([0, 1 << 3], pa.int64())
-    assert kept(rows.append_column(wire.bits(1), flags), wire.BITS_A_COLUMN + 2) == [1]
+    assert keep_needed(rows.append_column(wire.bits(1), flags), wire.BITS_A_COLUMN + 2) == [1]
 
 
 def test_random_rows_of_whole_partitions_stay() -> None:
@@ -77,10 +77,10 @@ def test_random_rows_of_whole_partitions_stay() -> None:
         count = int(random.integers(1, 60))
         keys, others = (random.integers(0, most, count).tolist() for most in (9, 3))
         bits = (random.random(count) < 0.2).astype(int).tolist()
-        rows = table(keys, others, bits)
+        rows = make_table(keys, others, bits)
         pairs = list(zip(keys, others, strict=True))
         have = {pair for pair, bit in zip(pairs, bits, strict=True) if bit}
-        found = kept(rows, 0)
+        found = keep_needed(rows, 0)
         assert {place for place, pair in enumerate(pairs) if pair in have} <= set(found)
         assert found == sorted(found)
 

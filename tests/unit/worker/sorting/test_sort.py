@@ -48,10 +48,10 @@ def check_columns(before: pa.Table, after: pa.Table) -> None:
     assert after.schema == before.schema
     moved = before.take(after.column("row"))
     for name in set(before.column_names) - {wire.FIRST_BITS}:
-        assert held(after.column(name)).equals(held(moved.column(name)))
+        assert make_comparable(after.column(name)).equals(make_comparable(moved.column(name)))
 
 
-def held(values: pa.ChunkedArray) -> pa.Array:
+def make_comparable(values: pa.ChunkedArray) -> pa.Array:
     """Return values to compare, where NaN equals NaN and -0.0 differs from 0.0."""
     whole = values.combine_chunks()
     if not pa.types.is_floating(whole.type):
@@ -76,13 +76,13 @@ def test_thousands_of_rows_come_in_order_through_many_files(given_rows: Rows, bu
     check(many, found, 128)
 
 
-def hash_of_few_bits(keys: list[ordering.SortCode]) -> WordArray:
+def compute_short_hashes(keys: list[ordering.SortCode]) -> WordArray:
     """Four hashes in all, so that most keys share theirs with others."""
     return hash_of(keys) & np.uint64(3 << 62)
 
 
 hash_of = ordering.compute_hashes
-HASHES = pytest.mark.parametrize("hashing", [hash_of, hash_of_few_bits])
+HASHES = pytest.mark.parametrize("hashing", [hash_of, compute_short_hashes])
 
 
 @HASHES
@@ -100,12 +100,12 @@ def test_keys_come_together_by_a_hash(
     check_columns(pa.Table.from_batches(many.batches), found)
     expected = sort_rows(many.keys, many.order, many.count)
     marks = [one & 1 for one in found.column(wire.FIRST_BITS).to_pylist()]
-    assert parted(found.column("row").to_pylist(), marks) == parted(
+    assert split_partitions(found.column("row").to_pylist(), marks) == split_partitions(
         expected, mark_first_rows(many.keys, expected)
     )
 
 
-def parted(numbers: list[int], marks: list[int]) -> list[list[int]]:
+def split_partitions(numbers: list[int], marks: list[int]) -> list[list[int]]:
     """Return the numbers of each partition, the least partition first."""
     ends = [*np.flatnonzero(marks)[1:], len(numbers)]
     return sorted(numbers[begin:end] for begin, end in zip([0, *ends], ends, strict=False))
@@ -139,7 +139,7 @@ def test_a_key_of_many_bits_is_sorted_once(
     marks = found.column(wire.FIRST_BITS).to_pylist()
     by_reference = np.lexsort((range(count), -order, keys))
     same = np.append(True, np.diff(keys[by_reference]) != 0)
-    assert parted(found.column("row").to_pylist(), marks) == parted(
+    assert split_partitions(found.column("row").to_pylist(), marks) == split_partitions(
         by_reference.tolist(), same.tolist()
     )
 

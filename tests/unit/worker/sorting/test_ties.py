@@ -42,13 +42,13 @@ class Heard:
         return sum(one.number for one in self.ties.take().values())
 
 
-def watched(sorting: wire.Sorting) -> tuple[wire.Sorting, Heard]:
+def count_watched(sorting: wire.Sorting) -> tuple[wire.Sorting, Heard]:
     heard = Heard()
     columns = tuple((column.name, column.name) for column in sorting.columns)
     return replace(sorting, watch=TieWatch("query", heard, "ORDER BY", columns)), heard
 
 
-def ties_of(given_rows: Rows) -> int:
+def count_ties(given_rows: Rows) -> int:
     """Return by the reference how many rows equal the row before in keys and order."""
     expected = sort_rows(given_rows.keys, given_rows.order, given_rows.count)
     by = [*given_rows.keys, *given_rows.order]
@@ -61,28 +61,28 @@ def ties_of(given_rows: Rows) -> int:
 def test_ties_are_counted(given_rows: Rows, copies: int, hashed: int) -> None:
     """Each row differs from all others in its number."""
     many = given_rows.times(copies) if given_rows.count else given_rows
-    sorting, heard = watched(many.sorting)
+    sorting, heard = count_watched(many.sorting)
     with in_force(Shortcuts(hashed_rows=hashed)):
         _ = [*sort_batches(iter(many.batches), sorting, rows_a_batch=1 << 18)]
-    assert heard.number() == ties_of(many)
+    assert heard.number() == count_ties(many)
 
 
 @settings(max_examples=examples(48), deadline=None)
 @given(given_rows=rows(), budget=st.integers(0, 2000), at_once=st.integers(2, 4))
 def test_ties_are_counted_once_through_files(given_rows: Rows, budget: int, at_once: int) -> None:
-    sorting, heard = watched(given_rows.sorting)
+    sorting, heard = count_watched(given_rows.sorting)
     with patch.object(spilling, "SPILLS_A_MERGE", at_once):
         _ = [*sort_batches(iter(given_rows.batches), sorting, 16, budget)]
-    assert heard.number() == ties_of(given_rows)
+    assert heard.number() == count_ties(given_rows)
 
 
 @settings(max_examples=examples(8), deadline=None)
 @given(given_rows=rows().filter(lambda one: one.count), budget=st.sampled_from([2000, 50_000]))
 def test_ties_of_thousands_of_rows(given_rows: Rows, budget: int) -> None:
     many = given_rows.times(copies_of(given_rows.count))
-    sorting, heard = watched(many.sorting)
+    sorting, heard = count_watched(many.sorting)
     _ = [*sort_batches(iter(many.batches), sorting, 128, budget)]
-    assert heard.number() == ties_of(many)
+    assert heard.number() == count_ties(many)
 
 
 NAN = float("nan")
@@ -106,7 +106,7 @@ NAN = float("nan")
 def test_a_tie_counts_if_its_rows_differ(values: pa.Array, number: int) -> None:
     table = pa.table({"at": [1, 1], "other": [5, 5], "value": values})
     item = wire.SortColumn("at", descending=False, nulls_first=True)
-    sorting, heard = watched(wire.Sorting((), (item,)))
+    sorting, heard = count_watched(wire.Sorting((), (item,)))
     _ = [*sort_batches(iter(table.to_batches()), sorting, 16)]
     assert heard.number() == number
 
@@ -115,7 +115,7 @@ def test_a_tie_counts_if_its_rows_differ(values: pa.Array, number: int) -> None:
 def test_conditions_differ_but_for_the_first_bit(bits: list[int], number: int) -> None:
     table = pa.table({"at": [1, 1], wire.FIRST_BITS: np.array(bits)})
     item = wire.SortColumn("at", descending=False, nulls_first=True)
-    sorting, heard = watched(wire.Sorting((), (item,)))
+    sorting, heard = count_watched(wire.Sorting((), (item,)))
     _ = [*sort_batches(iter(table.to_batches()), sorting, 16)]
     assert heard.number() == number
 
@@ -123,7 +123,7 @@ def test_conditions_differ_but_for_the_first_bit(bits: list[int], number: int) -
 def test_an_example_names_the_partition_and_the_order() -> None:
     table = pa.table({"key": ["b", "a", "b"], "at": [2, None, 2], "value": [1, 2, 3]})
     item = wire.SortColumn("at", descending=False, nulls_first=True)
-    sorting, heard = watched(wire.Sorting(("key",), (item,)))
+    sorting, heard = count_watched(wire.Sorting(("key",), (item,)))
     _ = [*sort_batches(iter(table.to_batches()), sorting, 16)]
     assert heard.ties.take() == {"query": TiedRows(1, "ORDER BY", "key = 'b', at = 2")}
 
