@@ -252,7 +252,7 @@ def test_imports_go_one_way() -> None:
 
 
 def test_no_modules_import_each_other() -> None:
-    """Not even where only types need it, or a function does it when it is called."""
+    """Imports for types only, and inside functions, count as well."""
     modules = {dotted(module): module for module in MODULES if module.name != "__init__.py"}
     needed = {
         name: {one for one in (*imported(module), *members(module)) if one in modules}
@@ -312,7 +312,7 @@ def test_every_layer_is_known() -> None:
 
 
 def test_a_room_lists_modules_that_are_there() -> None:
-    """In its docstring, as lines of a name and what it is of; a block with `$` is an example."""
+    """The docstring has a line for each module. A block with `$` is an example."""
     for room in (one.parent for one in MODULES if one.name == "__init__.py"):
         text = (
             ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8"))) or ""

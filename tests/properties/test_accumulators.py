@@ -93,7 +93,7 @@ def test_random_measures(spark: SparkSession, number: int, size: int) -> None:
 
 
 def test_a_long_match(spark: SparkSession) -> None:
-    """It takes no more for each row than a short one; whole matches for each row would be 30 GB."""
+    """A long match takes no more memory for each row than a short one. Copies would be 30 GB."""
     rows = spark.range(50_000).selectExpr("id", "id % 4 AS c", "CAST(id AS DOUBLE) AS x")
     found = matchrec.match_recognize(
         rows,

@@ -110,7 +110,7 @@ def with_aggregates(draw: st.DrawFn) -> tuple[Query, Rows]:
 
 @pytest.fixture(scope="module", params=[1 << 18, 3], ids=["all lists", "few lists"], autouse=True)
 def room_for_lists(request: pytest.FixtureRequest) -> object:
-    """Where few lists are kept, those of no run are dropped all the time.
+    """Few lists are kept, so those that no run has are dropped again and again.
 
     Python computes an aggregate row by row: its second size has thousands of rows at most.
     """

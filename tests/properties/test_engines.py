@@ -423,7 +423,7 @@ def test_longest_matches(text: str, rows: str, expected: list[tuple[int, str]]) 
 
 
 def test_longest_matches_of_small_patterns() -> None:
-    """Of every fifth: all bounds in turn, as a loop comes in 24 forms."""
+    """Every fifth pattern, with all bounds in turn: a loop has 24 forms."""
     texts = [
         " ".join(rows)
         for kinds, length in (("A B AB -", 1), ("A B AB -", 2), ("A B AB", 3))

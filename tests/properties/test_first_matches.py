@@ -98,7 +98,7 @@ def test_event_selection(selection: EventSelection, output: MatchOutput) -> None
 
 
 def test_a_search_ends_with_the_last_match_that_is_asked_for() -> None:
-    """Of the loop over 60 rows there are 2 to the power of 60 matches."""
+    """The loop over 60 rows has 2 to the power of 60 matches."""
     whole = task(selected("A+", SELECTIONS[1], MatchOutput.ALL))
     rows = WindowedRows(words(" ".join(["A"] * 60)))
     assert write_matches(run_task(ALGORITHMS[2], replace(whole, most_matches=3), rows)) == [

@@ -137,7 +137,7 @@ def check_by_reference(part: Columns, row: int, condition: RunExpression) -> boo
 def test_what_the_worker_computes_is_what_the_reference_says(
     parts: list[Columns], condition: RunExpression, asks_spark: bool, first: int, block: int
 ) -> None:
-    """Of the rows that satisfy what Spark has computed, which is bit 0, of every other row."""
+    """Only every other row satisfies what Spark has computed, which is bit 0."""
     found = [
         check_by_reference(part, row, condition)
         for part in parts
@@ -168,7 +168,7 @@ def test_what_the_worker_computes_is_what_the_reference_says(
 
 
 def test_rows_whose_neighbours_are_not_here_yet_are_not_asked() -> None:
-    """Of a piece of a partition the search begins at row 1 and comes no further than row 2."""
+    """In this piece of a partition, the search begins at row 1 and ends with row 2."""
     part: Columns = {Kind.INTEGER: [[5, 1, 1, 0], [0] * 4], Kind.FLOATING: [[0.0] * 4] * 2}
     partitions = make_partitions([part], [0] * 4)
     frontier = Frontier.create(partitions.starts, start=1, edge=3)

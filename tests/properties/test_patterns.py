@@ -68,7 +68,7 @@ def test_both_engines_find_what_the_definitions_say(
 
 
 def agrees(question: Question, right: list[str], lines: list[str]) -> bool:
-    """Without a skip strategy in any order; what timed out is sorted behind the matches."""
+    """Return whether the lines are the right ones, in any order unless there is a skip strategy."""
     return lines == right if question.skip else sorted(lines) == sorted(right)
 
 

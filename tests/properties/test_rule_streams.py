@@ -103,7 +103,7 @@ def come_out(streamed: StreamedRules, decided: Decided, random: Random) -> Itera
 
 
 def count_decided(streamed: StreamedRules, group: Group, frame: pd.DataFrame) -> Decided:
-    """By key and rule, how many starting rows of the key are decided."""
+    """Return how many starting rows of each key are decided, by key and rule."""
     searches, (name,) = streamed.bucket.searches, streamed.bucket.arriving.keys
     rows = Counter(streamed.bucket.arriving.encoding.batch(frame).column(name).to_pylist())
     found = {(key,): dict.fromkeys(range(len(searches)), count) for key, count in rows.items()}

@@ -78,7 +78,7 @@ class Streams:
             spark.catalog.dropTempView("random_events")
 
     def expected(self, asked: Asked) -> list[list[Rows]]:
-        """For each stream its rows; each of several alternatives is a right answer."""
+        """Return for each stream all right answers, each as the rows of the stream."""
         query = asked.query
         if asked.output is MatchOutput.NON_OVERLAPPING:
             return [list_alternatives(query, stream) for stream in self.streams]

@@ -355,7 +355,7 @@ def test_a_missing_number_of_pandas_is_null(spark: SparkSession, by_arrow: str) 
 
 
 def test_threads_set_a_setting_one_after_the_other() -> None:
-    """Else the second one finds what the first has set, and leaves that behind."""
+    """Otherwise the second thread would find, and restore, what the first one has set."""
     name = "spark.sql.execution.arrow.pyspark.enabled"
     session: Any = SimpleNamespace(conf=Settings({name: "false"}))
     first_is_in, seen = Event(), []

@@ -268,7 +268,7 @@ FIRST: dict[str, Callable[[DataFrame], DataFrame]] = {
 
 @pytest.mark.parametrize("name", some_of([*FIRST]))
 def test_the_first_matches_of_a_key_in_pieces(spark: SparkSession, name: str) -> None:
-    """Those of a key whose other runs have ended long ago are still counted."""
+    """Matches still count after all other runs of their key have ended."""
     rnd = Random(4)
     rows = [
         (key, second, rnd.choice("ab"), rnd.randrange(5))

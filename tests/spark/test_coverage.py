@@ -79,7 +79,7 @@ def test_a_funnel_by_hand(spark: SparkSession) -> None:
 
 
 def test_all_that_a_run_awaits_is_named(spark: SparkSession) -> None:
-    """No cart, no P: of the four views the last one in partition 1 has no next row."""
+    """There is no cart and no P. The last of the four views in partition 1 has no next row."""
     query = FUNNEL.replace("(V C P)", "(PERMUTE(V+, C, P))").replace(
         "FROM covered_visits", "FROM (SELECT * FROM covered_visits WHERE page <> 'cart')"
     )
@@ -228,7 +228,7 @@ def test_what_is_refused_by_name(spark: SparkSession, pattern: str, message: str
 
 
 def test_a_pattern_by_hand(spark: SparkSession) -> None:
-    """Of the carts after four views one comes before help, one is the last row, two are paid."""
+    """Four views lead to a cart: one before help, one on the last row, and two that are paid."""
     pattern = (
         matchrec.Pattern.begin("v")
         .where("page = 'view'")
@@ -254,7 +254,7 @@ def test_a_pattern_by_hand(spark: SparkSession) -> None:
 
 
 def test_a_sase_text_by_hand(spark: SparkSession) -> None:
-    """Of five views, four have a cart within two days after them, and one a payment in these."""
+    """Four of five views have a cart within two days. One of these has a payment in that time."""
     text = """
         PATTERN SEQ(view a, cart b, pay c) WHERE skip_till_any_match { c.day > a.day }
         WITHIN 2 days"""

@@ -115,7 +115,7 @@ def test_what_is_refused_of_one_row(spark: SparkSession, case: tuple[str, str, s
 
 @pytest.mark.parametrize("name", ["any", "some", "bool_or", "every", "bool_and"])
 def test_aggregates_of_truth_values_take_no_others(spark: SparkSession, name: str) -> None:
-    """They are the least and the greatest of them, which other values have, too."""
+    """They are MIN and MAX of truth values, and must not take other types, as MIN and MAX do."""
     clause = "MATCH_RECOGNIZE (ORDER BY id MEASURES {} AS c PATTERN (A+) DEFINE A AS {})"
     for measure, condition in ((f"{name}(i)", "TRUE"), ("1", f"s = {name}(A.s)")):
         with pytest.raises(matchrec.MatchRecognizeError, match=r"refuses an expr|cannot combine"):

@@ -191,7 +191,7 @@ def test_a_query_without_a_clause_is_spark_s_in_any_dialect(spark: SparkSession)
 
 @pytest.mark.parametrize("call", ["sql", "installed"])
 def test_a_frame_of_another_session_is_named(spark: SparkSession, call: str) -> None:
-    """Such as that of a batch in `foreachBatch`, whose views the session of the program lacks."""
+    """In `foreachBatch`, the batch has a session of its own, and so other views."""
     if is_connect(spark):
         pytest.skip("a client of Connect sends its views along")
     other = spark.newSession()

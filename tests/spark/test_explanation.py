@@ -73,7 +73,7 @@ def test_query_3_has_the_edges_of_the_paper(stock: DataFrame) -> None:
 
 
 def test_query_3_has_the_value_vector_of_the_paper(stock: DataFrame) -> None:
-    """But for `symbol`, which divides the partitions."""
+    """It lacks only `symbol`, which divides the partitions."""
     sections, _ = explain_query(stock)
     assert sections["value vector V of a run"] == [
         "V1 = 0.8*`volume` on the last row of a; read by b",

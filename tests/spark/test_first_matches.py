@@ -14,7 +14,7 @@ PAIRS = """PARTITION BY k ORDER BY id MEASURES A.id AS a, B.id AS b
 
 @pytest.fixture
 def rows(spark: SparkSession) -> DataFrame:
-    """Of each of two keys three rows, which rise."""
+    """Three rising rows for each of two keys."""
     return spark.sql("SELECT id % 2 AS k, id, id AS v FROM range(6)")
 
 

@@ -28,7 +28,7 @@ REST_OF_QUERY = {
 
 
 def test_the_faq_has_the_error_of_the_engine(spark: SparkSession) -> None:
-    """So that users who search for the message find the FAQ. Spark 3 prints no SQLSTATE."""
+    """Users who search for the message should find the FAQ. Spark 3 prints no SQLSTATE."""
     matchrec.disable(spark)
     is_new = tuple(map(int, pyspark.__version__.split(".")[:2])) >= (4, 3)
     engines = {"Spark", "Spark since 4.3" if is_new else "Spark before 4.3"}

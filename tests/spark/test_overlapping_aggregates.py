@@ -70,7 +70,7 @@ def test_averages_of_whole_numbers(spark: SparkSession, value: str, shared: list
 def test_averages_that_are_rounded_on_their_way(
     spark: SparkSession, value: str, shared: list[bool]
 ) -> None:
-    """They are those of Python, which adds doubles in the order of the rows."""
+    """The averages are those of Python, which adds doubles in the order of the rows."""
     rows = list_rows(spark, value).where("i < 300")
     values = [float(row.x) for row in rows.orderBy("i").collect()]
     found = compute_measures(rows, "avg(x) AS a, sum(CAST(x AS DOUBLE)) AS s")
@@ -87,7 +87,7 @@ def test_averages_that_are_rounded_on_their_way(
 def test_other_aggregates_of_matches_that_share_their_rows(
     spark: SparkSession, shared: list[bool]
 ) -> None:
-    """Those take no step for each row of each match: docs/reference/aggregate_functions.md."""
+    """They take no step for each row of each match: see docs/reference/aggregate_functions.md."""
     rows = list_rows(spark, "CAST(id AS DECIMAL(12, 2))")
     measures = (
         "sum(x) AS s, min(x) AS l, max(x) AS g, count_if(i > 9) AS n, bool_and(i > 5) AS b, "

@@ -100,7 +100,7 @@ LOST = """SELECT d FROM VALUES (1, 5) AS t(day, x) MATCH_RECOGNIZE (
 def test_a_value_that_the_session_does_not_put_in(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, written: str, marker: str
 ) -> None:
-    """As where an extension reads texts: spark.sql alone says that :low has no value."""
+    """An extension may read texts: then spark.sql alone reports that :low has no value."""
     query, plain = LOST.replace(written, f"{written[:-1]}{marker}"), backend.plain_sql
     monkeypatch.setattr(backend, "plain_sql", lambda spark: lambda text, *_: plain(spark)(text, {}))
     lines = catch_message(spark, query, [1] if marker == "?" else {"low": 1})

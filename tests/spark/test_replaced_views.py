@@ -99,7 +99,7 @@ def test_another_type_over_pandas(spark: SparkSession, name: str) -> None:
 
 
 def test_local_times_that_become_instants(spark: SparkSession) -> None:
-    """In New York both are not the same number."""
+    """In New York, a local time and its instant are different numbers."""
     with settings(spark, session__timeZone="America/New_York"):
         create_view(spark, "k, ts, TIMESTAMP_NTZ'2024-01-01' AS v", "(1, 1, 10), (1, 2, 20)")
         kept = matchrec.sql(spark, QUERY.replace("v >", "v >="))

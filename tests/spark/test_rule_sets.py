@@ -74,7 +74,7 @@ def plan_of(frame: DataFrame) -> str:
 
 
 def list_operators(frame: DataFrame) -> list[str]:
-    """Those of a plan that move, sort or send rows, in alphabetical order."""
+    """Return the operators of a plan that move, sort or send rows, in alphabetical order."""
     names = r"\b(?:Python)?(Exchange|Sort|Window|MapInArrow) "  # PySpark 3.5: PythonMapInArrow
     return sorted(re.findall(names, plan_of(frame)))
 
@@ -189,7 +189,7 @@ SOON = """MEASURES A.day AS d, C.day AS e AFTER MATCH SKIP TO NEXT ROW PATTERN (
 
 
 def test_conditions_on_the_order_are_a_window_of_their_rule(ticks: DataFrame) -> None:
-    """Without ANSI mode a difference of days wraps around, which no window does."""
+    """Without ANSI mode, a difference of days wraps around, but a window does not."""
     rules = {"soon": SOON, "v": V}
     far = "IF(sym = 'Y', -1500000000 + 700000000 * day, day)"
     with settings(ticks.sparkSession, ansi__enabled="false"):

@@ -99,7 +99,7 @@ def test_what_has_no_plan_is_refused_before_it_runs(
 
 
 def test_keys_with_one_nan_and_one_zero(spark: SparkSession) -> None:
-    """As Spark compares them, whatever their bits are: sqrt(-1) has another sign than NaN."""
+    """Keys compare as in Spark, whatever their bits are: sqrt(-1) has another sign than NaN."""
     rows = """SELECT id, CASE id % 4 WHEN 0 THEN double('NaN') WHEN 1 THEN sqrt(-1D)
         WHEN 2 THEN 0.0D ELSE -0.0D END AS k FROM range(0, 4000, 1, 4)"""
     for sort in ("auto", "spark"):
@@ -161,7 +161,7 @@ def test_orders_with_one_nan_and_one_zero(spark: SparkSession) -> None:
 def test_a_query_is_divided_as_the_session_is(
     spark: SparkSession, request: pytest.FixtureRequest
 ) -> None:
-    """Also where its input is not: on Sail, a shuffle by itself keeps the tasks before it."""
+    """Its input may be divided otherwise: on Sail, a shuffle alone keeps the tasks before it."""
     on_sail = request.config.getoption("--on") == "sail"
     assert find_backend(spark).tasks == (3 if on_sail else None)  # for two cores
     found = matchrec.match_recognize(
@@ -175,7 +175,7 @@ def test_a_query_is_divided_as_the_session_is(
 
 @pytest.mark.filterwarnings("ignore:is_categorical_dtype:DeprecationWarning")  # of PySpark 3.5
 def test_rows_without_keys_stay_together_and_in_order(spark: SparkSession) -> None:
-    """Where the session sorts, too: Sail would divide rows between a window and what reads it."""
+    """This holds if the session sorts, too: Sail would divide the rows after a window."""
     rows = spark.range(0, 30_000, 1, 1).selectExpr("id", "id % 3 AS x")
     clause = (
         "ORDER BY id MEASURES count(*) AS n PATTERN (A+) DEFINE A AS id = 0 OR PREV(id) = id - 1"
@@ -529,7 +529,7 @@ def test_rows_of_which_the_last_are_long(
     monkeypatch: pytest.MonkeyPatch,
     library: str,
 ) -> None:
-    """No message has more bytes than a call takes, but for one row alone."""
+    """No message is larger than a call allows, unless a single row is."""
     if request.config.getoption("--on") != "sail":
         pytest.skip("Spark has other ways to be sent rows")
     if library == "pyarrow" and pyspark.__version__.startswith("3."):
@@ -556,7 +556,7 @@ def test_rows_of_which_the_last_are_long(
 
 
 def test_tables_of_many_chunks(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In chunks of a row, of texts with 64-bit offsets and of a dictionary."""
+    """The chunks have one row each, texts with 64-bit offsets, and a dictionary."""
     if pyspark.__version__.startswith("3."):
         pytest.skip("no DataFrame of a table of Arrow")
     for bytes_a_call in (1 << 20, 100):
@@ -585,7 +585,7 @@ def test_two_columns_of_one_name_in_pieces(
 def test_rows_that_a_result_of_sql_reads(
     spark: SparkSession, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They stay as long as that result, though nothing else reads them; then they are dropped."""
+    """The rows stay as long as the result, even if nothing else reads them."""
     if pyspark.__version__.startswith("3."):
         pytest.skip("no DataFrame of a table of Arrow")
     monkeypatch.setattr(sent_rows, "FEW_BYTES", 1 << 16)

@@ -385,7 +385,7 @@ KEYED_SCHEMA = "ts int NOT NULL, event_type string, k string, v int"
 
 
 def test_partitions_by_expressions(spark: SparkSession) -> None:
-    """In `x` both a are followed by b3; by `lower(k)` alone they are one stream."""
+    """By `x`, b3 follows both events a. By `lower(k)` alone, there is one stream."""
     frame = spark.createDataFrame(KEYED, KEYED_SCHEMA)
     query = "PATTERN SEQ(A a, B b) RETURN a.ts AS one, b.ts AS other"
     got = matchrec.match_sase(frame, query, order_by="ts", partition_by=["lower(k)"])
@@ -412,7 +412,7 @@ def test_returned_values(spark: SparkSession) -> None:
 
 
 def test_expressions_are_those_of_sql(spark: SparkSession) -> None:
-    """Of the types B, 3 and 4 have x = 7 and 12, which have the bit 4; only 12 is above 5 + 6."""
+    """Events 3 and 4 of type B have x = 7 and 12, both with bit 4 set. Only 12 is above 5 + 6."""
     rows = [(1, "A", 5), (2, "B", 8), (3, "B", 7), (4, "B", 12)]
     frame = spark.createDataFrame(rows, "ts int, event_type string, x int")
     spark.createDataFrame([(2,), (6,)], "v int").createOrReplaceTempView("limits_of_x")

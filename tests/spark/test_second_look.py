@@ -53,7 +53,7 @@ def find_marked(error: MatchRecognizeRunError) -> str:
 
 
 def test_of_an_aggregate_that_casts_texts(spark: SparkSession, rows: DataFrame) -> None:
-    """It is computed of each match: no expression over one row fails."""
+    """The aggregate is computed for each match, so no expression over one row fails."""
     clause = "ORDER BY n MEASURES 1 + SUM({}) AS k PATTERN (A+) DEFINE A AS v > 0"
     with settings(spark, ansi__enabled="true"):
         error = failure(matchrec.match_recognize(rows, clause.format("A.s")).collect)

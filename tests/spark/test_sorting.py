@@ -84,7 +84,7 @@ def list_numbers(place: int, given: list[pa.RecordBatch], sorting: Sorting) -> p
 
 @pytest.fixture(scope="module")
 def found(spark: SparkSession) -> list[list[Row]]:
-    """Of each column what `sort_all` gives."""
+    """What `sort_all` returns for each column."""
     rows = encode_columns(make_table(spark))
     given = rows.mapInArrow(sort_all, "place LONG, rows ARRAY<LONG>, marks ARRAY<LONG>").collect()
     return [given[begin : begin + 3] for begin in range(0, len(given), 3)]

@@ -238,7 +238,7 @@ def test_a_run_out_of_its_window_between_neighbours_is_let_go(spark: SparkSessio
 
 
 def test_a_row_comes_out_with_the_watermark_that_reaches_it(spark: SparkSession) -> None:
-    """Also where the watermark was a millisecond before it, and stands still then."""
+    """The watermark reaches the row a millisecond late, and then stands still."""
     any_a = Pattern.begin("a").where("v = 'a'")
     streamed = Streamed(
         lambda events: match_pattern(events, any_a), list_events(spark, [("p", 3, "a", 1)]), "ts"
@@ -325,7 +325,7 @@ def test_the_state_of_another_query_is_refused(spark: SparkSession) -> None:
 def test_rows_that_are_kept_have_the_values_of_their_parameters(
     spark: SparkSession, condition: str, around: str, *, alike: bool
 ) -> None:
-    """So a checkpoint is of a query with other values only where no row depends on them.
+    """So a query with other values can use a checkpoint only if no kept row depends on them.
 
     A row whose x is 5 waits as a B of `x > 3`, and would be one of `x > 100`.
     """
@@ -356,7 +356,7 @@ BEYOND = {  # what takes more the more events wait, and within how many seconds 
 def test_a_stream_takes_no_more_memory_than_it_may(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """With b number i end 2 ** (i - 1) matches, one for each choice of the b before it."""
+    """The i-th b ends 2 ** (i - 1) matches, one for each choice among the b before it."""
     pattern, window = BEYOND[name]
     rows = [("p", 100 + i, "b" if i else "a", 2**i) for i in range(16)]
 

@@ -44,7 +44,7 @@ def events(spark: SparkSession, request: pytest.FixtureRequest, tmp_path: Path) 
 
 
 def test_the_hour_is_the_session_s(spark: SparkSession, events: str) -> None:
-    """In a condition and in a measure, of an instant and of those in a struct."""
+    """This holds in a condition and in a measure, for an instant and for instants in a struct."""
     found = matchrec.sql(
         spark,
         f"""SELECT * FROM {events} AS e MATCH_RECOGNIZE (
@@ -56,7 +56,7 @@ def test_the_hour_is_the_session_s(spark: SparkSession, events: str) -> None:
 
 
 def test_what_is_between_two_rows_is_told_by_clocks(spark: SparkSession, events: str) -> None:
-    """At 6 o'clock of UTC, on row 30, clocks go back: a day later is 23 hours later by them."""
+    """Clocks go back at 6:00 UTC, on row 30: by the clock, a day later is 23 hours later."""
     found = matchrec.sql(
         spark,
         f"""SELECT * FROM {events} MATCH_RECOGNIZE (
@@ -67,7 +67,7 @@ def test_what_is_between_two_rows_is_told_by_clocks(spark: SparkSession, events:
 
 
 def test_the_day_is_the_session_s(spark: SparkSession, events: str) -> None:
-    """As a key, in a query over a WITH whose name a condition reads as well."""
+    """The day is a key, in a query over a WITH that a condition reads as well."""
     found = matchrec.sql(
         spark,
         f"""WITH few AS (SELECT * FROM {events}) SELECT day, n, CAST(noon AS STRING) AS noon
@@ -86,7 +86,7 @@ def test_the_day_is_the_session_s(spark: SparkSession, events: str) -> None:
 
 
 def test_hours_of_rules_and_of_a_dataframe(spark: SparkSession, events: str) -> None:
-    """As they are of a query."""
+    """They are the same as in a query."""
     rows = spark.table(events)
     clause = "MEASURES A.id AS n PATTERN (A) DEFINE A AS hour(ts) = 1"
     wanted = [row for row, hour in enumerate(IN_NEW_YORK) if hour == 1]
@@ -165,7 +165,7 @@ ZONES = {
 @pytest.mark.slow
 @pytest.mark.parametrize("zone", ZONES)
 def test_the_zone_of_the_environment(zone: str, request: pytest.FixtureRequest) -> None:
-    """It is that of a new session, of PySpark and of pandas, on both engines."""
+    """A new session, PySpark and pandas all use this zone, on both engines."""
     on = "sail" if request.config.getoption("--on") == "sail" else "spark"
     command = [sys.executable, "-c", f"import matchrec, matchrec.warnings\n{IN_A_ZONE}", on]
     environment = {**os.environ, "TZ": zone}

@@ -372,7 +372,7 @@ def test_sums_of_many_digits_that_are_not_too_large(spark: SparkSession) -> None
 
 
 def test_what_is_compared_with_a_char_is_padded(spark: SparkSession) -> None:
-    """As Spark pads it: in its table, `k` of CHAR(4) is 'a   ', and `k = 'a'` is true."""
+    """Spark pads it: in its table, `k` of type CHAR(4) is 'a   ', and `k = 'a'` is true."""
     spark.sql("CREATE TABLE padded (k CHAR(4), c CHAR(3), n INT) USING parquet")
     spark.sql("INSERT INTO padded VALUES ('a', 'x', 1), ('a', 'y', 2), ('b', 'x', 1)")
     rule = "MEASURES A.c = 'x' AS x, B.n AS n PATTERN (A B) DEFINE A AS c = 'x'"
@@ -411,7 +411,7 @@ PAIRS = (
 
 @pytest.mark.slow
 def test_chars_of_two_rows_are_compared_as_those_of_one(spark: SparkSession) -> None:
-    """As Spark compares the columns of a pair of rows, which it pads."""
+    """Spark pads the columns of a pair of rows when it compares them."""
     spark.sql("CREATE TABLE pairs (n INT, c CHAR(3), c5 CHAR(5), t STRING) USING parquet")
     spark.sql("""INSERT INTO pairs VALUES (1, 'a', 'a', 'a'), (2, 'a', 'b', 'a  '),
         (3, 'b', 'a', 'b'), (4, 'ab', 'b', 'ab '), (5, NULL, 'ab', 'a'), (6, 'x', NULL, 'x')""")

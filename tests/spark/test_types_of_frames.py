@@ -91,7 +91,7 @@ def test_unsigned_integers_of_a_file(spark: SparkSession, tmp_path: Path) -> Non
 
 
 def test_lists_of_a_file(spark: SparkSession, tmp_path: Path) -> None:
-    """Of numbers without a sign, and of a number of elements that the file says once."""
+    """Lists of unsigned numbers, and lists whose length the file says once for all."""
     kinds = {"u": pa.list_(pa.uint8()), "f": pa.list_(pa.int16(), 1)}
     columns = {name: pa.array([[100], [200], [250]], kind) for name, kind in kinds.items()}
     parquet.write_table(pa.table({"t": [1, 2, 3]} | columns), file := str(tmp_path / "l.parquet"))
@@ -104,7 +104,7 @@ def test_lists_of_a_file(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_unsigned_integers_inside_of_columns_of_a_file(spark: SparkSession, tmp_path: Path) -> None:
-    """Of structs, maps and arrays in one another, whatever the fields are called."""
+    """Structs, maps and arrays are nested, and their fields may have any names."""
     inner = pa.struct([("a Int8", pa.uint8()), ('say "Map(', pa.decimal128(5, 2))])
     pairs = pa.map_(pa.string(), pa.uint16())
     kind = pa.struct([("s", inner), ("l", pa.list_(pa.list_(pa.uint32()))), ("m", pairs)])
@@ -198,7 +198,7 @@ ARROW_TYPES_IN_PANDAS = {
 
 @pytest.mark.parametrize("kind", ARROW_TYPES_IN_PANDAS)
 def test_times_of_arrow_in_a_frame_of_pandas(spark: SparkSession, kind: str) -> None:
-    """As with `dtype_backend="pyarrow"`: nanoseconds, of which Spark has no type."""
+    """They come from `dtype_backend="pyarrow"`: nanoseconds, for which Spark has no type."""
     value, crossing = ARROW_TYPES_IN_PANDAS[kind]
     later = [value + pd.Timedelta(minutes=minutes) for minutes in (0, 5, 20)]
     rows = pd.DataFrame({"t": [1, 2, 3], "v": pd.array([*later], kind)})
@@ -303,7 +303,7 @@ def test_times_that_differ_in_nanoseconds(
 
 
 def test_nanoseconds_of_a_frame_in_a_query(spark: SparkSession) -> None:
-    """In a subquery, in a rule and in `explain`; the cure gives the order of the nanoseconds."""
+    """They are in a subquery, a rule and `explain`. The cure keeps the order of nanoseconds."""
     rows = make_frames_of_close_times()["numpy"].iloc[[1, 0]]
     clause = "MEASURES FIRST(v) AS v PATTERN (A B) DEFINE A AS v >= 0"
     query = f"SELECT * FROM (SELECT * FROM {{d}}) MATCH_RECOGNIZE (ORDER BY ts {clause})"

@@ -90,7 +90,7 @@ def test_what_would_fail_is_not_asked(spark: SparkSession) -> None:
 
 
 def test_decimals_compare_with_doubles_as_in_the_search(spark: SparkSession) -> None:
-    """As doubles, of which NaN is the greatest: none of 15 digits, which NaN is not."""
+    """They compare as doubles, with all digits, and NaN is the greatest."""
     query = """
         SELECT * FROM VALUES (1, 0.30BD, 1D), (2, 0.10BD, double('NaN')), (3, 0.3BD, 0.1D + 0.2D)
             AS t(n, d, z)
@@ -474,7 +474,7 @@ def test_the_cure_for_a_partition_whose_key_is_null(spark: SparkSession) -> None
 def test_bytes_are_shown_as_sql_writes_them(
     spark: SparkSession, value: str, shown: str, names: list[str | bytes]
 ) -> None:
-    """As letters, those that are none would fail on Sail, and look alike on Spark."""
+    """Shown as letters, bytes that are none would fail on Sail, and look alike on Spark."""
     first, second = value.format("X'00FF'"), value.format("X'00FE'")
     rows = spark.range(1, 3).selectExpr("id", f"IF(id = 1, {first}, {second}) AS v")
     query = matchrec.query(rows, "ORDER BY id PATTERN (A B) DEFINE B AS A.v IS NOT NULL")

@@ -158,7 +158,7 @@ def link_conditions(
 
 
 def compute_in_worker(executable: Executable, prepared: Prepared) -> list[bool]:
-    """Which rows satisfy the one condition of an executable, as the worker says."""
+    """Return which rows satisfy the only condition of an executable, as the worker computes it."""
     table = prepared.table(executable, None)
     starts = np.append(np.flatnonzero(prepared.starts), table.num_rows).astype(np.int64)
     partitions = encode_partitions(executable, table, starts)

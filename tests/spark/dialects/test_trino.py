@@ -56,7 +56,7 @@ def test_a_key_that_is_written_twice_is_named(spark: SparkSession) -> None:
     ],
 )
 def test_final_stands_before_what_sees_rows(spark: SparkSession, measure: str, words: str) -> None:
-    """As in Trino."""
+    """FINAL is placed as in Trino."""
     clause = "MEASURES {} AS x ALL ROWS PER MATCH PATTERN (A+) DEFINE A AS true"
     with pytest.raises(matchrec.MatchRecognizeError, match=words):
         matchrec.sql(spark, write_query(VALUES, clause.format(measure)), dialect="trino")

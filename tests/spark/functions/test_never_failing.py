@@ -155,7 +155,7 @@ def may_fail(cast: Sequence[str | Any]) -> bool:
 
 
 def find_failing(edges: DataFrame, expressions: Sequence[str]) -> list[str]:
-    """Those that fail on some row."""
+    """Return the expressions that fail on some row."""
     if not expressions:
         return []
     names = (f"{text} AS v{place}" for place, text in enumerate(expressions))

@@ -151,7 +151,7 @@ def test_the_list_of_commands_cuts_no_sentence() -> None:
 
 @pytest.mark.parametrize("command", main.commands)
 def test_every_option_has_a_sentence_with_a_verb_or_a_noun(command: str) -> None:
-    """Such as `Write the picture to FILE.`; a default is in brackets after it."""
+    """An example is `Write the picture to FILE.` A default comes after it in brackets."""
     for parameter in main.commands[command].params:
         if isinstance(parameter, click.Option):
             sentence = re.sub(r" \[default.*\]$", "", parameter.help or "")

@@ -77,6 +77,6 @@ def test_too_many_choices_are_refused(few_choices: int, output: MatchOutput) -> 
 
 
 def test_choices_after_acceptances_are_not_limited(few_choices: int) -> None:
-    """Where all matches are asked for there are so many; up to acceptances a state has one."""
+    """A query for all matches has as many choices. Up to an acceptance, a state has one."""
     plan = planned("MEASURES A.t AS s PATTERN ((A??){70}) DEFINE A AS x = 1", ALL)
     assert sum(map(len, draft_query(plan, COLUMNS, str).pattern.folding.choices)) > few_choices

@@ -99,7 +99,7 @@ def test_an_operator_that_spark_alone_computes_is_refused_of_several_rows(operat
     ["to_date(A.x || B.y, 'yyyy')", "to_timestamp(A.x || B.y, B.z)", "date_add(A.x, B.y, 1)"],
 )
 def test_a_call_with_further_arguments_is_refused_of_several_rows(call: str) -> None:
-    """With fewer arguments it is a cast, or a sum of days."""
+    """With fewer arguments, the call is a cast or a sum of days."""
     plan = lower_clause(parse_clause(f"PATTERN (A B) DEFINE B AS {call} > B.d"))
     name = call.partition("(")[0]
     with pytest.raises(MatchRecognizeUnsupportedError, match=f"(?i)^`{name}` in DEFINE combines"):

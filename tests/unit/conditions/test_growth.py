@@ -83,7 +83,7 @@ def test_what_is_too_large_is_refused_with_its_limit(name: str, size: int, limit
 def test_what_grows_by_the_square_is_refused_with_its_limit(
     monkeypatch: pytest.MonkeyPatch, name: str, limit: str
 ) -> None:
-    """By a hundredth of the limits, which take seconds to come to."""
+    """The limits are a hundredth of the real ones, which take seconds to reach."""
     monkeypatch.setattr(folding, "MOST_CHOICES", 2_000)
     monkeypatch.setattr(steps, "MOST_OPERATIONS", 2_000)
     (queries,) = (family for family in families() if family.name == name)

@@ -283,7 +283,7 @@ def test_the_search_of_a_window_stays(search: str) -> None:
 
 
 def test_a_second_clause_stands_after_a_subquery() -> None:
-    """No other product but BigQuery has a clause right after a clause."""
+    """Only BigQuery allows a clause right after a clause."""
     first = (
         "MATCH_RECOGNIZE (ORDER BY y NULLS LAST MEASURES LAST(x) AS x PATTERN (A) DEFINE A AS y)"
     )

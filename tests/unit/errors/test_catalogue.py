@@ -75,7 +75,7 @@ def test_the_hint_depends_on_the_values() -> None:
 
 @pytest.mark.parametrize(("module", "name"), list_functions())
 def test_each_message_can_be_made(module: str, name: str) -> None:
-    """In each language and on each surface, and none shows the braces of a format."""
+    """This holds in each language and on each surface. No message shows braces of a format."""
     for language in (SQL, SASE, PATTERN_CALLS):
         for surface in (PYTHON, COMMAND_LINE, CELL):
             with reading_language(language), shown_on(surface):
@@ -108,7 +108,7 @@ def test_a_message_prints_labels_and_its_code() -> None:
 
 
 def group_headlines() -> dict[str, set[str]]:
-    """For each code, the headlines of its errors, with `{}` for their values."""
+    """Return the headlines of the errors with each code, with `{}` for their values."""
     headlines = defaultdict(set)
     for construction in find_constructions():
         headlines[f"{construction.code}"].add(construction.headline)

@@ -30,7 +30,7 @@ from matchrec.syntax.expressions.expression import BINARY
 
 
 def test_the_facts_of_three_operators() -> None:
-    """By hand: `a % b` divides, `abs` of the least integer is too large, texts always join."""
+    """`a % b` divides, `abs` of the least integer is too large, and texts can always be joined."""
     remainder, join, absolute = OPERATORS["%"], OPERATORS["||"], OPERATORS["ABS"]
     assert remainder.kind is OperatorKind.ARITHMETIC
     assert remainder.failure is Failure.DIVISION

@@ -40,7 +40,7 @@ MANY_RUNS = ("runs that multiply",)  # over rows for which there is room
 @pytest.mark.larger
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, and limits that are kept")
 def test_a_worker_keeps_to_its_room() -> None:
-    """In a process of its own, whose addresses are limited."""
+    """The worker runs in a process of its own, whose address space is limited."""
     cases = [str(one) for case in WITHIN for one in case]
     command = [sys.executable, "-m", "tests.tasks.worker_memory", str(MORE), *cases]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -83,7 +83,7 @@ def test_a_row_that_is_too_large_says_so(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_rows_that_are_too_large_together_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the program of the engine, which makes large batches of them; others pass them on."""
+    """Only an engine in the same program makes large batches of rows. Others pass them on."""
     monkeypatch.setattr(gather, "BYTES_A_BATCH", 100)
     monkeypatch.setattr(gather, "SAIL_COPIES", 1 << 40)
     monkeypatch.setattr(gather, "makes_queries", Event())

@@ -94,7 +94,7 @@ def found_by(executable: Executable, partitions: list[list[int]], size: int) -> 
 
 
 def letters(text: str, values: list[int]) -> str:
-    """By row what it satisfies, worked out from the conditions of a query."""
+    """What each row satisfies, computed from the conditions of a query."""
 
     def at(row: int) -> int | None:
         return values[row] if 0 <= row < len(values) else None
@@ -218,7 +218,7 @@ def test_what_spark_computes_otherwise_or_faster_is_refused(
 
 
 def test_a_number_that_is_too_large_is_told_with_its_row() -> None:
-    """In the third row of the second partition, which no match comes to."""
+    """The number is in the third row of the second partition, which no match reaches."""
     large = 2**63 - 1
     executable = linked("PATTERN (^ A) DEFINE A AS x + PREV(x) > 1", ansi=True)
     with pytest.raises(MatchRecognizeRunError) as raised:

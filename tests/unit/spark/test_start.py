@@ -105,7 +105,7 @@ print(matchrec.session("spark").range(3).count())
 def test_spark_starts_where_a_session_on_sail_has_ended(
     spark: SparkSession, request: pytest.FixtureRequest
 ) -> None:
-    """In a process of its own, as PySpark leaves a mark on one that a session of Connect was in."""
+    """This needs a new process: PySpark leaves a mark on one that had a session of Connect."""
     if request.config.getoption("--on") != "sail" or not server.is_module_installed("py4j"):
         return  # what is installed is not for both
     command = [sys.executable, "-c", AFTER_SAIL]

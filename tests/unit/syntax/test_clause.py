@@ -155,7 +155,7 @@ PARTIAL = st.sampled_from(
 
 
 def without_partial(clause: MatchRecognize) -> MatchRecognize:
-    """Which runs come out is written after ONE ROW or ALL ROWS PER MATCH only."""
+    """Return a clause without SHOW ..., which may only follow ONE ROW or ALL ROWS PER MATCH."""
     return clause if clause.rows_per_match else replace(clause, partial=None)
 
 

@@ -63,7 +63,7 @@ def test_a_part_of_an_array_is_read_and_made(kind: str, slice_of: tuple[int, int
 
 
 def test_pandas_is_not_loaded() -> None:
-    """It takes a new worker longer than all the rest of Arrow."""
+    """Loading it would take a new worker longer than all the rest of Arrow."""
     program = """
 import sys, numpy as np
 from matchrec.worker.arrays import find_valid, make_array, read_integers

@@ -36,7 +36,7 @@ def test_steps_that_nothing_depends_on_are_dropped() -> None:
 
 
 def test_live_are_those_that_some_path_reads() -> None:
-    """As turn by turn, until nothing changes, what is read later is read on each move before."""
+    """The expected sets are found naively: reads move to earlier states until nothing changes."""
     for seed in range(300):
         random = Random(seed)
         steps = [tuple(random_step(random) for _ in range(random.randrange(6))) for _ in range(3)]

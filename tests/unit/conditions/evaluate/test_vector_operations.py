@@ -73,7 +73,7 @@ def test_quotients_are_rounded_half_away_from_zero(pairs: list[tuple[int, int]])
 
 
 def test_a_comparison_of_two_conditions_fails_in_the_one_that_asks() -> None:
-    """It has no result on the second row, of which the first condition does not ask it."""
+    """It has no result on the second row, but the first condition does not demand that row."""
     column = ReadValue(0, Kind.INTEGER, None)
     more = Arithmetic(ArithmeticOperator.ADD, (column, Constant(1, Kind.INTEGER)), Kind.INTEGER)
     is_more = build_operation(Comparison.GREATER, more, Constant(0, Kind.INTEGER))

@@ -115,7 +115,7 @@ def test_a_file_that_may_not_grow_is_said(local: Path) -> None:
 
 
 def test_a_folder_that_is_gone_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """It was there when it was chosen."""
+    """The folder still existed when it was chosen."""
     gone = tmp_path / "gone"
     monkeypatch.setattr(spills, "find_folder", lambda: str(gone))
     with pytest.raises(MatchRecognizeRunError) as raised:

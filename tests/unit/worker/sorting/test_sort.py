@@ -115,7 +115,7 @@ def split_partitions(numbers: list[int], marks: list[int]) -> list[list[int]]:
 def test_a_key_of_many_bits_is_sorted_once(
     hashing: Callable[[list[ordering.SortCode]], WordArray],
 ) -> None:
-    """Where it lies beside a short order; keys that share a hash are told apart."""
+    """The hash of the key is beside a short order. Keys with the same hash are told apart."""
     count, drawn = 1 << 15, np.random.default_rng(7)
     keys = drawn.integers(-(2**63), 2**63 - 1, 1 << 13)[drawn.integers(0, 1 << 13, count)]
     order = drawn.integers(0, 1000, count)
@@ -162,7 +162,7 @@ def test_numbers_of_units_compare_as_they_are(unit: int, least: int, descending:
 
 
 def test_seconds_are_sorted_at_once() -> None:
-    """Those of ten years, beside a thousand keys and a million rows; microseconds would not be."""
+    """Seconds of ten years fit beside a thousand keys and a million rows; microseconds do not."""
     of_a_year = 365 * 24 * 3600
     seconds = np.random.default_rng(3).integers(0, 10 * of_a_year, 1 << 12) * 1_000_000
     (code,) = ordering.encode_column(

@@ -74,7 +74,7 @@ class Rows:
         return sum(batch.num_rows for batch in self.batches)
 
     def times(self, copies: int) -> Rows:
-        """So many copies of the rows, each numbered on."""
+        """Return so many copies of the rows, numbered on from copy to copy."""
         table = pa.concat_tables([pa.Table.from_batches(self.batches)] * copies).combine_chunks()
         place = table.schema.get_field_index("row")
         table = table.set_column(place, "row", pa.array(range(table.num_rows), pa.int32()))
