@@ -117,7 +117,7 @@ def name_constant(query: Query) -> str:
 def batch_of(seed: int) -> Batch:
     drawn = random_batch(seed, QUERIES_A_BATCH)
     chosen = some_of(drawn.queries)
-    queries = tuple(replace(one, measures=(*one.measures, CONSTANT)) for one in chosen)
+    queries = tuple(replace(query, measures=(*query.measures, CONSTANT)) for query in chosen)
     return replace(drawn, queries=queries)
 
 
@@ -130,7 +130,7 @@ def as_texts(batch: Batch, query: Query, names: tuple[str, ...], row: Texts) -> 
     )
 
 
-def way_of(batch: Batch, query: Query, number: int) -> tuple[str, str]:
+def choose_way(batch: Batch, query: Query, number: int) -> tuple[str, str]:
     """Return an engine and a transport: Arrow if pandas refuses the query, else either of them."""
     algorithm, transport = WAYS[number % len(WAYS)]
     return algorithm, "arrow" if has_interval(batch, query) else transport
@@ -146,22 +146,27 @@ def test_a_projection_gives_what_the_whole_result_gives(spark: SparkSession, see
         batch = batch_of(first)
         for query, found in answers(batch).items():
             if not found.failures:
-                for number, one in enumerate(projections(batch, query, random)):
-                    cases.append((query, found, one, way_of(batch, query, number)))
+                for number, projection in enumerate(projections(batch, query, random)):
+                    cases.append((query, found, projection, choose_way(batch, query, number)))
         first += 1_000_000
     with table(spark, batch, "random_rows"), settings(spark, **INTERPRETED):
         frames = []
-        for number, (query, _, one, (algorithm, transport)) in enumerate(cases):
-            text = one.text(batch.text(query, "random_rows"))
+        for number, (query, _, projection, (algorithm, transport)) in enumerate(cases):
+            text = projection.text(batch.text(query, "random_rows"))
             frame = matchrec.sql(
                 spark, text, options=matchrec.Options(algorithm=algorithm, transport=transport)
             )
             casts = ", ".join(f"CAST({name} AS STRING)" for name in frame.columns)
             frames.append(frame.selectExpr(f"{number} AS run", f"array({casts}) AS texts"))
         rows = reduce(DataFrame.unionAll, frames).collect()
-    for number, (query, found, one, way) in enumerate(cases):
-        names = one.columns
-        got = [as_texts(batch, query, names, tuple(r.texts)) for r in rows if r.run == number]
-        expected = one.rows(batch, query, found)
-        wanted = [as_texts(batch, query, names, tuple(map(text_of, row))) for row in expected]
-        assert Counter(got) == Counter(wanted), (one.text(batch.text(query, "random_rows")), way)
+    for number, (query, found, projection, way) in enumerate(cases):
+        names = projection.columns
+        actual = [
+            as_texts(batch, query, names, tuple(row.texts)) for row in rows if row.run == number
+        ]
+        expected = [
+            as_texts(batch, query, names, tuple(map(text_of, row)))
+            for row in projection.rows(batch, query, found)
+        ]
+        text = projection.text(batch.text(query, "random_rows"))
+        assert Counter(actual) == Counter(expected), (text, way)

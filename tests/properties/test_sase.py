@@ -77,7 +77,7 @@ class Streams:
         finally:
             spark.catalog.dropTempView("random_events")
 
-    def expected(self, asked: Asked) -> list[list[Rows]]:
+    def list_answers(self, asked: Asked) -> list[list[Rows]]:
         """Return for each stream all right answers, each as the rows of the stream."""
         query = asked.query
         if asked.output is MatchOutput.NON_OVERLAPPING:
@@ -87,7 +87,9 @@ class Streams:
 
 def list_alternatives(query: Query, stream: list[Event]) -> list[Rows]:
     """Return the rows of every way to choose among matches that are as good as each other."""
-    return [compute_items(query, one) for one in product(*find_non_overlapping(query, stream))]
+    return [
+        compute_items(query, chosen) for chosen in product(*find_non_overlapping(query, stream))
+    ]
 
 
 def compute_items(query: Query, found: Sequence[Selected]) -> Rows:
@@ -110,26 +112,33 @@ class Batch(QueryBatch):
 
     def __init__(self, spark: SparkSession, asked: Sequence[Asked]) -> None:
         super().__init__(spark, "random_events", ())
-        for one in asked:
-            self.drafts[one] = draft_query(one.plan(), InputColumns(NAMES), str)
+        for case in asked:
+            self.drafts[case] = draft_query(case.plan(), InputColumns(NAMES), str)
 
-    def linked(self, algorithm: str) -> dict[Asked, Executable]:
-        """Return the executables."""
-        wanted = dict.fromkeys(c for draft in self.drafts.values() for c in draft.columns())
-        fields = self.columns(tuple(wanted)).schema.fields
-        types = {c: to_value_type(f.dataType) for c, f in zip(wanted, fields, strict=False)}
-        return {one: link(made, types, algorithm, ansi=True) for one, made in self.drafts.items()}
+    def link_for(self, algorithm: str) -> dict[Asked, Executable]:
+        """Return the executables for an algorithm."""
+        columns = dict.fromkeys(
+            column for draft in self.drafts.values() for column in draft.columns()
+        )
+        fields = self.columns(tuple(columns)).schema.fields
+        types = {
+            column: to_value_type(field.dataType)
+            for column, field in zip(columns, fields, strict=False)
+        }
+        return {
+            case: link(draft, types, algorithm, ansi=True) for case, draft in self.drafts.items()
+        }
 
 
 def collect_found_rows(spark: SparkSession, asked: Sequence[Asked], random: Random) -> Found:
     """Return what each engine finds, for queries with the same partitions."""
     batch = Batch(spark, asked)
-    linked = {algorithm: batch.linked(algorithm) for algorithm in ALGORITHMS}
+    linked = {algorithm: batch.link_for(algorithm) for algorithm in ALGORITHMS}
     prepared = batch.prepared(linked[ALGORITHMS[0]].values())
-    cases = [(algorithm, one) for algorithm in ALGORITHMS for one in asked]
+    cases = [(algorithm, case) for algorithm in ALGORITHMS for case in asked]
     runs = [
-        Run(linked[algorithm][one], prepared, None, random.choice((2, 1 << 20)))
-        for algorithm, one in cases
+        Run(linked[algorithm][case], prepared, None, random.choice((2, 1 << 20)))
+        for algorithm, case in cases
     ]
     return dict(zip(cases, batch.answers(runs), strict=True))
 
@@ -143,34 +152,34 @@ def group_by_stream(rows: Result) -> list[Rows]:
 
 
 def find_difference(asked: Asked, streams: Streams, rows: Result) -> str | None:
-    """Return the shortest stream for which the rows are none of the right ones."""
+    """Return a text on the shortest stream whose rows are wrong; None if all are right."""
     if isinstance(rows, str):
         return f"{asked.query}\n{rows}"
     wrong = [
         (len(stream), number)
-        for number, (stream, options, got) in enumerate(
-            zip(streams.streams, streams.expected(asked), group_by_stream(rows), strict=True)
+        for number, (stream, right_answers, found) in enumerate(
+            zip(streams.streams, streams.list_answers(asked), group_by_stream(rows), strict=True)
         )
-        if got not in options
+        if found not in right_answers
     ]
     if not wrong:
         return None
     number = min(wrong)[1]
     events = "\n".join(map(str, streams.streams[number]))
-    expected = streams.expected(asked)[number][0]
-    got = group_by_stream(rows)[number]
+    expected = streams.list_answers(asked)[number][0]
+    found = group_by_stream(rows)[number]
     return (
         f"{asked.query}\n{asked.output.value}: {len(wrong)} streams differ\n{events}\n"
-        f"only expected: {dict(expected - got)}\nonly there: {dict(got - expected)}"
+        f"only expected: {dict(expected - found)}\nonly there: {dict(found - expected)}"
     )
 
 
-def random_asked(random: Random, count: int) -> list[Asked]:
+def draw_cases(random: Random, count: int) -> list[Asked]:
     outputs = (MatchOutput.ALL, MatchOutput.ALL, MatchOutput.NON_OVERLAPPING)
     return [Asked(random_query(random), random.choice(outputs)) for _ in range(count)]
 
 
-def partitions(asked: Asked) -> tuple[str, ...]:
+def list_keys(asked: Asked) -> tuple[str, ...]:
     return () if asked.query.strategy == "strict_contiguity" else asked.query.keys
 
 
@@ -181,23 +190,24 @@ def test_both_engines_find_what_the_definitions_say(spark: SparkSession, seed: i
     differences = []
     with streams.view(spark, random), settings(spark, **INTERPRETED):
         count = min(max(EXAMPLES, QUERIES_OF_A_QUICK_RUN), QUERIES_A_BATCH)
-        asked = sorted(random_asked(random, count), key=partitions)
-        for _, alike in groupby(asked, key=partitions):
+        asked = sorted(draw_cases(random, count), key=list_keys)
+        for _, alike in groupby(asked, key=list_keys):
             found = collect_found_rows(spark, list(alike), random)
-            for (algorithm, one), rows in found.items():
-                if different := find_difference(one, streams, rows):
-                    differences.append(f"{algorithm}: {different}")
+            for (algorithm, case), rows in found.items():
+                difference = find_difference(case, streams, rows)
+                if difference is not None:
+                    differences.append(f"{algorithm}: {difference}")
     assert not differences, "\n\n".join(sorted(differences, key=len)[:5])
 
 
-def verbose(frame: DataFrame, query: Query, algorithm: str) -> DataFrame:
+def match_verbose(frame: DataFrame, query: Query, algorithm: str) -> DataFrame:
     streams = {"order_by": ("t", "n"), "partition_by": (KEY, "s")}
     return matchrec.match_sase(
         frame, str(query), **streams, options=matchrec.Options(algorithm=algorithm)
     )
 
 
-def unwound(frame: DataFrame, query: Query) -> DataFrame:
+def match_graph(frame: DataFrame, query: Query) -> DataFrame:
     graph = matchrec.match_sase(
         frame, str(query), order_by=("t", "n"), partition_by=(KEY, "s"), output="graph"
     )
@@ -205,16 +215,17 @@ def unwound(frame: DataFrame, query: Query) -> DataFrame:
 
 
 WAYS = (
-    partial(verbose, algorithm="backtracking"),
-    partial(verbose, algorithm="breadth_first"),
-    unwound,
+    partial(match_verbose, algorithm="backtracking"),
+    partial(match_verbose, algorithm="breadth_first"),
+    match_graph,
 )
 
 
 def number_events(query: Query, found: Selected) -> str:
     """Return the numbers of the events of each variable."""
     return "; ".join(
-        " ".join(str(event["n"]) for event in found[one.variable]) for one in query.positive
+        " ".join(str(event["n"]) for event in found[component.variable])
+        for component in query.positive
     )
 
 
@@ -234,7 +245,7 @@ def test_verbose_and_unwound_matches_are_those_of_the_definitions(spark: SparkSe
         frame = make_copies(rows, copies)
         results = []
         for (number, query), (place, way) in product(enumerate(queries), enumerate(WAYS)):
-            arrays = (f"array_join({one.variable}.n, ' ')" for one in query.positive)
+            arrays = (f"array_join({part.variable}.n, ' ')" for part in query.positive)
             texts = f"concat_ws('; ', {', '.join(arrays)}) AS match"
             run = f"{number * len(WAYS) + place} AS run"
             results.append(way(frame, query).selectExpr(run, "s", texts))

@@ -114,7 +114,7 @@ def create_pairs(spark: SparkSession, random: Random, count: int) -> None:
         random.shuffle(values)
     drawn |= {name: random.choices([None, *v, *v, *v], k=count) for name, (_, v) in GIVEN.items()}
     texts = [
-        tuple(None if one is None else str(one) for one in (k, *row))
+        tuple(None if value is None else str(value) for value in (k, *row))
         for k, row in enumerate(zip(*drawn.values(), strict=True))
     ]
     types = {name: type_ for name, (type_, _) in (known | GIVEN).items()}
@@ -157,7 +157,8 @@ def find_failing_pairs(
     batch: QueryBatch, calls: dict[str, Call], *, ansi: bool
 ) -> dict[Call, set[int]]:
     """Return the pairs for which a query ends in an error."""
-    return {calls[one]: errors for one, (_, errors) in run_queries(batch, ansi=ansi).items()}
+    results = run_queries(batch, ansi=ansi)
+    return {calls[query]: failing for query, (_, failing) in results.items()}
 
 
 def run_queries(batch: QueryBatch, *, ansi: bool) -> dict[str, tuple[set[int], set[int]]]:
@@ -176,8 +177,8 @@ def run_queries(batch: QueryBatch, *, ansi: bool) -> dict[str, tuple[set[int], s
                 key: find_matching_pairs(executable, prepared, [pair])
                 for pair, key in enumerate(keys)
             }
-            matched = {key for key, one in alone.items() if one}
-        found[query] = matched, {key for key, one in alone.items() if one is None}
+            matched = {key for key, matches in alone.items() if matches}
+        found[query] = matched, {key for key, matches in alone.items() if matches is None}
     return found
 
 
@@ -194,46 +195,50 @@ def find_matching_pairs(
 
 
 def find_differences(spark: SparkSession, calls: Sequence[Call], *, ansi: bool) -> Iterator[str]:
-    """Yield what DEFINE says otherwise than Spark."""
+    """Yield a line for each way in which DEFINE differs from Spark."""
     queries = {CLAUSE.format("pairs", f"({call.text}) IS NOT NULL"): call for call in calls}
     names = spark.table("pairs").columns
     batch = QueryBatch(spark, "pairs", list(queries), names=names)
-    errors = find_failing_pairs(batch, queries, ansi=ansi)
-    taken = [error for error in errors if is_taken(spark, error)]
-    yield from (f"taken, but not by Spark: {error.text}" for error in errors if error not in taken)
+    failing_pairs = find_failing_pairs(batch, queries, ansi=ansi)
+    taken = [call for call in failing_pairs if is_taken(spark, call)]
+    for call in failing_pairs:
+        if call not in taken:
+            yield f"taken, but not by Spark: {call.text}"
     yield from list_wrong_refusals(spark, queries, batch)
     columns = []
-    for number, one in enumerate(taken):
-        none = ", ".join(map(str, errors[one])) or "-1"
-        columns.append(f"IF(A.k IN ({none}), NULL, {write_for_spark(one)}) AS e{number}")
-    values, alone = compute_in_spark(spark, columns)
-    yield from (f"no error, but Spark's: {taken[number].text}" for number in alone)
+    for number, call in enumerate(taken):
+        failing = ", ".join(map(str, failing_pairs[call])) or "-1"
+        columns.append(f"IF(A.k IN ({failing}), NULL, {write_for_spark(call)}) AS e{number}")
+    values, without_values = compute_in_spark(spark, columns)
+    for number in without_values:
+        yield f"no error, but Spark's: {taken[number].text}"
     values.createOrReplaceTempView("expected")
     spark.sql(
         "SELECT p.*, e.* EXCEPT (k) FROM pairs p JOIN expected e ON p.k = e.k"
     ).localCheckpoint().createOrReplaceTempView("compared")
-    asked = {
-        CLAUSE.format("compared", f"({one.text}) <=> B.e{number}"): one
-        for number, one in enumerate(taken)
-        if number not in alone
+    comparisons = {
+        CLAUSE.format("compared", f"({call.text}) <=> B.e{number}"): call
+        for number, call in enumerate(taken)
+        if number not in without_values
     }
     all_names = spark.table("compared").columns
-    batch = QueryBatch(spark, "compared", list(asked), names=all_names)
+    batch = QueryBatch(spark, "compared", list(comparisons), names=all_names)
     texts = [f"CAST({name} AS STRING) AS {name}" for name in all_names[1:]]
     rows = {
         row.k: row
         for row in spark.table("compared").where("t = 1").selectExpr("k", *texts).collect()
     }
     for query, (matched, failed) in run_queries(batch, ansi=ansi).items():
-        one = asked[query]
-        number = taken.index(one)
+        call = comparisons[query]
+        number = taken.index(call)
         for k in sorted(rows.keys() - matched - failed):
             value = rows[k][f"e{number}"]
-            yield f"{one.text} of {show_arguments(rows[k], one)}: Spark's is {value!r}"
-        for k in choose_pairs(sorted(errors[one])):
-            if not fails(spark, one, k):
-                yield f"{one.text} of {show_arguments(rows[k], one)}: an error, not Spark's"
-    yield from (f"{asked[one].text}: {why}" for one, why in batch.refused.items())
+            yield f"{call.text} of {show_arguments(rows[k], call)}: Spark's is {value!r}"
+        for k in choose_pairs(sorted(failing_pairs[call])):
+            if not fails(spark, call, k):
+                yield f"{call.text} of {show_arguments(rows[k], call)}: an error, not Spark's"
+    for query, reason in batch.refused.items():
+        yield f"{comparisons[query].text}: {reason}"
 
 
 def choose_pairs(pairs: Sequence[int]) -> Sequence[int]:
@@ -245,10 +250,10 @@ def list_wrong_refusals(
     spark: SparkSession, queries: dict[str, Call], batch: QueryBatch
 ) -> Iterator[str]:
     """Yield the calls that are refused though Spark takes them, except for documented ones."""
-    for query, why in batch.refused.items():
-        one = queries[query]
-        if is_taken(spark, one) and not is_known_refusal(one):
-            yield f"refused: {one.text}: {why.splitlines()[0]}"
+    for query, reason in batch.refused.items():
+        call = queries[query]
+        if is_taken(spark, call) and not is_known_refusal(call):
+            yield f"refused: {call.text}: {reason.splitlines()[0]}"
 
 
 def is_known_refusal(call: Call) -> bool:
@@ -261,9 +266,14 @@ def compute_in_spark(spark: SparkSession, columns: list[str]) -> tuple[DataFrame
     try:
         values = join_pairs(spark, columns).localCheckpoint()
     except FAILURES:
-        alone = {n for n, one in enumerate(columns) if not has_values(spark, one)}
-        kept = [f"NULL AS e{n}" if n in alone else one for n, one in enumerate(columns)]
-        return join_pairs(spark, kept).localCheckpoint(), alone
+        without_values = {
+            number for number, column in enumerate(columns) if not has_values(spark, column)
+        }
+        kept = [
+            f"NULL AS e{number}" if number in without_values else column
+            for number, column in enumerate(columns)
+        ]
+        return join_pairs(spark, kept).localCheckpoint(), without_values
     return values, set()
 
 
