@@ -52,8 +52,8 @@ def make_charted(matches: DataFrame, data: DataFrame, **named: Any) -> Charted:
 def test_matches_of_sql(prices: DataFrame, measures: str, rows: str, named: dict[str, str]) -> None:
     clause = RISES.format(measures=f"MEASURES {measures}", rows=rows)
     found = make_charted(matchrec.match_recognize(prices, clause), prices, **named)
-    places = found.run_sql(found.places).collect()
-    assert {(place.series, place.first, place.last) for place in places} == EXPECTED
+    spans = found.run_sql(found.match_spans).collect()
+    assert {(span.series, span.first, span.last) for span in spans} == EXPECTED
 
 
 def test_a_page_has_the_rows_of_its_series(prices: DataFrame) -> None:

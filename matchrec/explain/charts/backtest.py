@@ -121,7 +121,7 @@ class Backtest(figures.PicturedText):
 
     Attributes:
         incidents: the labels with the result for each.
-        matches: the places of matches.
+        matches: the spans of matches.
         names: the names of the partition columns.
         keys: the columns of the labels with the partition values.
         ends: the columns of the labels with the beginning and the end of an incident.

@@ -211,12 +211,12 @@ class Charted:
         return write_series_name(write_column_name(by), dict(self.data.dtypes)[by])
 
     @property
-    def places(self) -> str:
+    def match_spans(self) -> str:
         """SQL over `{matches}`: series, first, last and rows of each match that is not empty."""
-        spans = self.write_places()
+        spans = self.write_spans()
         return f"SELECT * FROM ({spans}) AS m (series, first, last, rows) WHERE first IS NOT NULL"
 
-    def write_places(self) -> str:
+    def write_spans(self) -> str:
         """Return SQL over `{matches}` with the same columns, also for empty matches.
 
         Raises:
@@ -224,7 +224,7 @@ class Charted:
         """
         if self.between is not None:
             ends = [find_column(self.matches, "between", name) for name in self.between]
-            return self.write_places_from_ends(ends)
+            return self.write_spans_from_ends(ends)
         if self.match is None:
             x = self.x.lower()
             event_columns = [
@@ -233,11 +233,11 @@ class Charted:
                 if x in find_event_fields(self.matches, column)
             ]
             if event_columns:
-                return self.write_places_from_events(event_columns)
+                return self.write_spans_from_events(event_columns)
             named_ends = self.find_named_ends()
             if named_ends is not None:
-                return self.write_places_from_ends(named_ends)
-        return self.write_places_from_rows()
+                return self.write_spans_from_ends(named_ends)
+        return self.write_spans_from_rows()
 
     def write_series_of_match(self, events: str = "") -> str:
         """Return SQL for the name of a match's series.
@@ -282,21 +282,21 @@ class Charted:
                 return [name for (name,) in columns]
         return None
 
-    def write_places_from_ends(self, ends: Sequence[str]) -> str:
-        """Return SQL of `write_places` if each row is a match from one column to another."""
+    def write_spans_from_ends(self, ends: Sequence[str]) -> str:
+        """Return SQL of `write_spans` if each row is a match from one column to another."""
         first, last = (f"CAST({write_column_name(end)} AS {self.kind})" for end in ends)
         return f"SELECT {self.write_series_of_match()}, {first}, {last}, NULL FROM {{matches}}"
 
-    def write_places_from_events(self, events: Sequence[str]) -> str:
-        """Return SQL of `write_places` if each row is a match, with its events in some arrays."""
+    def write_spans_from_events(self, events: Sequence[str]) -> str:
+        """Return SQL of `write_spans` if each row is a match, with its events in some arrays."""
         cast = f"e -> CAST(e.{write_column_name(self.x)} AS {self.kind})"
         times = ", ".join(f"transform({write_column_name(column)}, {cast})" for column in events)
         series = self.write_series_of_match(events[0])
         rows = f"SELECT {series} AS series, concat({times}) AS x FROM {{matches}}"
         return f"SELECT series, array_min(x), array_max(x), x FROM ({rows})"
 
-    def write_places_from_rows(self) -> str:
-        """Return SQL of `write_places` if each row is a row of a match, with the match's number.
+    def write_spans_from_rows(self) -> str:
+        """Return SQL of `write_spans` if each row is a row of a match, with the match's number.
 
         Raises:
             MatchRecognizePlanError: there is no column with the number, or with x.
@@ -332,7 +332,7 @@ class Charted:
             MatchRecognizePlanError: there is no such page or column, or nothing says where a match
                 is.
         """
-        rows, matches = self.rows, self.places
+        rows, matches = self.rows, self.match_spans
         names = self.read_series_names(matches) or self.read_series_names(rows)
         pages = max(1, -(-len(names) // size))  # rounded up
         if not 1 <= number <= pages:
