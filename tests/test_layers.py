@@ -215,25 +215,26 @@ THIRD_PARTIES = {
 }
 
 
-def layer(module: Path) -> str:
-    return layer_of(module.relative_to(PACKAGE).with_suffix("").parts)
+def find_layer(module: Path) -> str:
+    """Return the layer of a module of matchrec, by its path."""
+    return find_layer_of_names(module.relative_to(PACKAGE).with_suffix("").parts)
 
 
-def layer_of(names: Sequence[str]) -> str:
+def find_layer_of_names(names: Sequence[str]) -> str:
     """Return the layer of a module of matchrec, by the names on the way to it."""
     part = ".".join(names[:2])
     return part if part in MAY_IMPORT else names[0]
 
 
 @cache
-def tree(module: Path) -> tuple[ast.AST, ...]:
+def list_nodes(module: Path) -> tuple[ast.AST, ...]:
     """Return all nodes of a module."""
     return tuple(ast.walk(ast.parse(module.read_text(encoding="utf-8"))))
 
 
-def imported(module: Path) -> Iterator[str]:
-    """Dotted names of all that a module imports, wherever it does."""
-    for node in tree(module):
+def list_imports(module: Path) -> Iterator[str]:
+    """Yield the dotted names of all modules that a module imports, anywhere in it."""
+    for node in list_nodes(module):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -245,59 +246,76 @@ def imported(module: Path) -> Iterator[str]:
 
 def test_imports_go_one_way() -> None:
     for module in MODULES:
-        own = layer(module)
-        names = (name.split(".") for name in imported(module))
-        layers = {layer_of(name[1:]) for name in names if name[0] == "matchrec" and name[1:]}
+        own = find_layer(module)
+        names = (name.split(".") for name in list_imports(module))
+        layers = {
+            find_layer_of_names(name[1:]) for name in names if name[0] == "matchrec" and name[1:]
+        }
         assert own not in MAY_IMPORT or layers <= MAY_IMPORT[own] | IMPORTED_BY_ALL | {own}, module
 
 
 def test_no_modules_import_each_other() -> None:
     """Imports for types only, and inside functions, count as well."""
-    modules = {dotted(module): module for module in MODULES if module.name != "__init__.py"}
+    modules = {
+        write_dotted_name(module): module for module in MODULES if module.name != "__init__.py"
+    }
     needed = {
-        name: {one for one in (*imported(module), *members(module)) if one in modules}
+        name: modules.keys() & {*list_imports(module), *list_members(module)}
         for name, module in modules.items()
     }
     TopologicalSorter(needed).prepare()  # raises CycleError
 
 
-def dotted(module: Path) -> str:
+def write_dotted_name(module: Path) -> str:
+    """Return the dotted name of a module, such as `matchrec.plan.text`."""
     return ".".join(module.relative_to(PACKAGE.parent).with_suffix("").parts)
 
 
-def members(module: Path) -> Iterator[str]:
+def list_members(module: Path) -> Iterator[str]:
     """Yield the names that a module imports from others, each of which may be a module."""
-    for node in tree(module):
+    for node in list_nodes(module):
         if isinstance(node, ast.ImportFrom) and node.module:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def test_third_parties_stay_where_they_belong() -> None:
     for module in MODULES:
-        for name in imported(module):
+        for name in list_imports(module):
             allowed = THIRD_PARTIES.get(name.split(".")[0])
-            assert allowed is None or layer(module) in allowed, (module, name)
+            assert allowed is None or find_layer(module) in allowed, (module, name)
 
 
 def test_a_client_of_connect_alone_is_enough() -> None:
     """`pyspark-client` has no SparkContext: what needs it is imported for types, or when called."""
     for module in MODULES:
         statements = ast.parse(module.read_text(encoding="utf-8")).body
-        names = {one.module for one in statements if isinstance(one, ast.ImportFrom)}
+        names = {node.module for node in statements if isinstance(node, ast.ImportFrom)}
         assert "pyspark" not in names, module
 
 
 def test_all_that_machine_code_is_made_from_tells_whether_it_is_still_right() -> None:
-    others = [one for one in MODULES if layer(one) != "cli"]
-    compiled = [one for one in others if any(n.startswith("matchrec.jit") for n in imported(one))]
+    others = [module for module in MODULES if find_layer(module) != "cli"]
+    compiled = [
+        module
+        for module in others
+        if any(name.startswith("matchrec.jit") for name in list_imports(module))
+    ]
     layers = {
-        layer_of(name.split(".")[1:]) for one in compiled for name in imported(one) if "." in name
+        find_layer_of_names(name.split(".")[1:])
+        for module in compiled
+        for name in list_imports(module)
+        if "." in name
     }
-    folders = {name.replace(".", "/") for name in layers | set(map(layer, compiled))}
+    folders = {name.replace(".", "/") for name in layers | set(map(find_layer, compiled))}
     hosts_read = {"plan", "conditions", "errors"}  # trees and messages, which no kernel can
-    assert {one for one in folders if (PACKAGE / one).is_dir()} - hosts_read <= set(SOURCE_FOLDERS)
-    kernels = [one for one in MODULES if "kernels" in one.parts or one.stem == "kernels"]
-    read = {name for one in kernels for name in imported(one) if name.startswith("matchrec.")}
+    packages = {folder for folder in folders if (PACKAGE / folder).is_dir()}
+    assert packages - hosts_read <= set(SOURCE_FOLDERS)
+    kernels = [
+        module for module in MODULES if "kernels" in module.parts or module.stem == "kernels"
+    ]
+    read = {
+        name for module in kernels for name in list_imports(module) if name.startswith("matchrec.")
+    }
     files = {f"{name.removeprefix('matchrec.').replace('.', '/')}.py" for name in read}
     of_other_folders = {name for name in files if not name.startswith(SOURCE_FOLDERS)}
     assert {name for name in of_other_folders if (PACKAGE / name).exists()} <= {
@@ -308,20 +326,22 @@ def test_all_that_machine_code_is_made_from_tells_whether_it_is_still_right() ->
 
 def test_every_layer_is_known() -> None:
     known = {*MAY_IMPORT, "__init__", "__main__"}
-    assert {layer(module) for module in MODULES} <= known
+    assert {find_layer(module) for module in MODULES} <= known
 
 
 def test_a_room_lists_modules_that_are_there() -> None:
     """The docstring has a line for each module. A block with `$` is an example."""
-    for room in (one.parent for one in MODULES if one.name == "__init__.py"):
+    for room in (module.parent for module in MODULES if module.name == "__init__.py"):
         text = (
             ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8"))) or ""
         )
-        blocks = [one for one in text.split("\n\n") if "$ " not in one]
+        blocks = [block for block in text.split("\n\n") if "$ " not in block]
         listed = {
-            name for one in blocks for name in re.findall(r"^ *([a-z_]+)  +\S", one, re.MULTILINE)
+            name
+            for block in blocks
+            for name in re.findall(r"^ *([a-z_]+)  +\S", block, re.MULTILINE)
         }
-        assert listed - {one.stem for one in room.iterdir()} == set(), room
+        assert listed - {path.stem for path in room.iterdir()} == set(), room
 
 
 def test_modules_stay_small() -> None:
@@ -332,7 +352,7 @@ def test_modules_stay_small() -> None:
 def test_functions_stay_small() -> None:
     for module in MODULES:
         most = 80 if "kernels" in str(module) else 40
-        for node in tree(module):
+        for node in list_nodes(module):
             if isinstance(node, ast.FunctionDef):
                 body = node.body[1:] if ast.get_docstring(node) else node.body
                 lines = (node.end_lineno or 0) - body[0].lineno if body else 0

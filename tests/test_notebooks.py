@@ -16,33 +16,33 @@ from nbformat import NotebookNode
 NOTEBOOKS = Path(__file__).parent.parent / "docs" / "notebooks"
 
 
-def executed(path: Path) -> list[NotebookNode]:
-    """Return the code cells of a notebook, run in its folder; only a cell that says so may fail."""
+def execute(path: Path) -> list[NotebookNode]:
+    """Run a notebook in its folder, and return its code cells. Only a marked cell may fail."""
     notebook = nbformat.read(path, as_version=4)
     folder = {"metadata": {"path": str(path.parent)}}
     NotebookClient(notebook, timeout=300, kernel_name="python3", resources=folder).execute()
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def html(cell: NotebookNode) -> str:
-    """Return what a cell shows."""
-    return "".join(one["data"]["text/html"] for one in cell.outputs if "data" in one)
+def read_html(cell: NotebookNode) -> str:
+    """Return the HTML that a cell shows."""
+    return "".join(output["data"]["text/html"] for output in cell.outputs if "data" in output)
 
 
 @pytest.mark.slow
 def test_first_look() -> None:
-    _, _, falls, plot, explained, mistake, pattern = executed(NOTEBOOKS / "first_look.ipynb")
-    assert "2008-10-10" in html(falls)
-    assert html(falls).count("<tr") == 5  # the header and four falls
-    assert "data:image/png" in html(plot)
-    assert "4 matches in 3 series" in html(plot)
-    assert html(explained).count("<svg") == 1
-    assert "1 to 50 times" in html(explained)
+    _, _, falls, plot, explained, mistake, pattern = execute(NOTEBOOKS / "first_look.ipynb")
+    assert "2008-10-10" in read_html(falls)
+    assert read_html(falls).count("<tr") == 5  # the header and four falls
+    assert "data:image/png" in read_html(plot)
+    assert "4 matches in 3 series" in read_html(plot)
+    assert read_html(explained).count("<svg") == 1
+    assert "1 to 50 times" in read_html(explained)
     (error,) = mistake.outputs
     assert error.ename == "MatchRecognizePlanError"
     assert "unknown pattern variable `DWN` in MEASURES" in error.traceback[0]
     assert len(error.traceback) < 8
-    assert "no rise" in html(pattern)
+    assert "no rise" in read_html(pattern)
 
 
 START = """
@@ -63,7 +63,7 @@ MATCH_RECOGNIZE (ORDER BY id MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS id 
 
 
 def interrupt(manager: KernelManager) -> None:
-    """Ctrl-C in another thread, which leaves no event loop open."""
+    """Interrupt a kernel as Ctrl-C does, and leave no event loop open in this thread."""
     try:
         manager.interrupt_kernel()
     finally:
@@ -75,21 +75,23 @@ def test_an_interrupted_cell_is_one_line_and_leaves_no_job() -> None:
     manager, client = start_new_kernel(kernel_name="python3")
     try:
         client.execute_interactive(START, timeout=120, output_hook=lambda _: None)
-        found: list[dict[str, Any]] = []
+        messages: list[dict[str, Any]] = []
 
         def run(cell: str) -> dict[str, Any]:
-            return client.execute_interactive(cell, timeout=120, output_hook=found.append)
+            return client.execute_interactive(cell, timeout=120, output_hook=messages.append)
 
         Timer(15, interrupt, [manager]).start()
         ended = run(LONG)["content"]
         assert (ended["status"], ended["ename"]) == ("error", "Interrupted")
-        (error,) = (one["content"] for one in found if one["msg_type"] == "error")
+        (error,) = (message["content"] for message in messages if message["msg_type"] == "error")
         assert len(error["traceback"]) == 1
         assert "interrupted; the jobs of the query are cancelled" in error["traceback"][0]
-        assert not [one for one in found if "Traceback" in one["content"].get("text", "")]
-        found.clear()
+        texts = [message["content"].get("text", "") for message in messages]
+        assert not any("Traceback" in text for text in texts)
+        messages.clear()
         run(RUNNING)
-        assert [one["content"]["text"] for one in found if one["msg_type"] == "stream"] == ["[]\n"]
+        streams = [message for message in messages if message["msg_type"] == "stream"]
+        assert [stream["content"]["text"] for stream in streams] == ["[]\n"]
         assert run(QUERY)["content"]["status"] == "ok"
     finally:
         client.stop_channels()
@@ -98,7 +100,8 @@ def test_an_interrupted_cell_is_one_line_and_leaves_no_job() -> None:
 
 @pytest.mark.parametrize("path", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.stem)
 def test_notebooks_are_kept_without_outputs(path: Path) -> None:
-    cells = [one for one in nbformat.read(path, as_version=4).cells if one.cell_type == "code"]
+    notebook = nbformat.read(path, as_version=4)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert all(not cell.outputs and cell.execution_count is None for cell in cells)
 
 
@@ -115,17 +118,19 @@ found""",
 
 @pytest.mark.slow
 def test_a_notebook_without_a_session_and_without_widgets() -> None:
-    cells = [nbformat.v4.new_code_cell(one) for one in NEWCOMER]
+    cells = [nbformat.v4.new_code_cell(text) for text in NEWCOMER]
     notebook = nbformat.v4.new_notebook(cells=cells)
     NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
     _, over_pandas, counted = notebook.cells
-    assert "2</td>" in html(over_pandas)
-    said = "".join(one["text"] for one in over_pandas.outputs if one.output_type == "stream")
-    assert "in this program: `spark`" in said
-    assert "sent `pdf` to the engine: 2 rows" in said
-    streams = [one for one in counted.outputs if one.output_type == "stream"]
-    assert {one["name"] for one in streams} == {"stdout"}  # neither a warning nor stage lines
-    assert "1 s" in "".join(one["text"] for one in streams)
+    assert "2</td>" in read_html(over_pandas)
+    notices = "".join(
+        output["text"] for output in over_pandas.outputs if output.output_type == "stream"
+    )
+    assert "in this program: `spark`" in notices
+    assert "sent `pdf` to the engine: 2 rows" in notices
+    streams = [output for output in counted.outputs if output.output_type == "stream"]
+    assert {stream["name"] for stream in streams} == {"stdout"}  # neither a warning nor stage lines
+    assert "1 s" in "".join(stream["text"] for stream in streams)
 
 
 LATER = (
