@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -110,16 +110,20 @@ def line_of(*cells: str) -> str:
     return re.sub(r"\|  (?=\|)", "| ", f"| {' | '.join(cells)} |\n")
 
 
-@pytest.mark.parametrize("make", [write_differences, write_limits], ids=lambda make: make.__name__)
-def test_the_page_has_the_rows(make: object, request: pytest.FixtureRequest) -> None:
-    assert callable(make)
-    begin, end = (f"<!-- {word}{make.__name__} -->\n" for word in ("", "end "))
+@pytest.mark.parametrize(
+    ("mark", "write_rows"), [("differences", write_differences), ("limits", write_limits)]
+)
+def test_the_page_has_the_rows(
+    mark: str, write_rows: Callable[[], str], request: pytest.FixtureRequest
+) -> None:
+    begin = f"<!-- {mark} -->\n"
+    end = f"<!-- end {mark} -->\n"
     text = PAGE.read_text(encoding="utf-8")
-    before, _, rest = text.partition(begin)
-    old, _, after = rest.partition(end)
-    new = make()
+    before, _, after_begin = text.partition(begin)
+    old, _, after_end = after_begin.partition(end)
+    new = write_rows()
     if request.config.getoption("--update"):
-        PAGE.write_text(f"{before}{begin}{new}{end}{after}", encoding="utf-8")
+        PAGE.write_text(f"{before}{begin}{new}{end}{after_end}", encoding="utf-8")
         old = new
     assert old == new
 
