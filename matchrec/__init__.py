@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from matchrec.patterns.stages.builder import Pattern as Pattern
     from matchrec.spark.actions import progress as progress
     from matchrec.spark.counters import Counters as Counters
-    from matchrec.spark.environment import Tuned as Tuned
+    from matchrec.spark.environment import TuningReport as TuningReport
     from matchrec.spark.environment import tune as tune
     from matchrec.spark.question import Options as Options
 
@@ -96,7 +96,7 @@ _HOMES = {
     "matchrec.patterns.stages.builder": ("AfterMatch", "Pattern"),
     "matchrec.spark.actions": ("progress",),
     "matchrec.spark.counters": ("Counters",),
-    "matchrec.spark.environment": ("Tuned", "tune"),
+    "matchrec.spark.environment": ("TuningReport", "tune"),
     "matchrec.spark.question": ("Options",),
 }
 

@@ -11,11 +11,14 @@ vendors each have classes of their own.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, time, timedelta
+from decimal import Decimal
+from enum import Enum
 from functools import wraps
 from math import isfinite
-from typing import Any, Literal, ParamSpec, TypeGuard, TypeVar
+from typing import Any, Literal, ParamSpec, Protocol, TypeAlias, TypeGuard, TypeVar
 
 from matchrec.errors.calls import option_as_argument, unknown_option_value, wrong_argument
 from matchrec.errors.misspellings import find_nearest
@@ -23,9 +26,9 @@ from matchrec.errors.misspellings import find_nearest
 # The words that an argument may be. Editors complete them, and type checkers know them.
 
 Algorithm = Literal["auto", "backtracking", "breadth_first"]
-Sort = Literal["auto", "spark", "worker", "ranges"]
+Sort = Literal["auto", "engine", "worker", "ranges"]
 Transport = Literal["auto", "arrow", "pandas"]
-OnError = Literal["raise", "keep"]
+OnError = Literal["raise", "continue"]
 TargetDialect = Literal[
     "spark", "standard", "databricks", "snowflake", "oracle", "trino", "flink", "bigquery"
 ]
@@ -34,6 +37,63 @@ SourceLanguage = DialectName | Literal["sase"]
 AggregatePer = Literal["partition", "start", "end"]
 SaseOutput = Literal["matches", "non_overlapping", "graph"]
 PatternOutput = Literal["matches", "events"]
+WindowKind = Literal["first_to_last", "previous_to_current"]
+
+# The values that an argument may have. The protocols describe objects of PySpark, NumPy and pandas,
+# so that type checkers know them although this module imports none of these libraries.
+
+
+class ColumnLike(Protocol):
+    """A Column of PySpark: of Classic, of Connect, or of a vendor."""
+
+    def isNotNull(self) -> ColumnLike:  # noqa: N802 -- as PySpark calls it
+        """Return the Column that says whether a value is not NULL."""
+
+
+class NumpyValue(Protocol):
+    """A value of NumPy, such as `numpy.int64(3)`."""
+
+    def item(self) -> Any:
+        """Return the value as one of Python."""
+
+
+class ArrayLike(Protocol):
+    """An array of NumPy, or a Series of pandas."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the values."""
+
+    def __len__(self) -> int:
+        """Return the number of values."""
+
+    def tolist(self) -> Any:
+        """Return the values as a list."""
+
+
+# What a condition of a Pattern may be.
+Condition: TypeAlias = "str | ColumnLike"
+
+# A length of time, or a number in the unit of the ORDER BY column.
+DurationLike: TypeAlias = "str | int | float | timedelta"
+
+# A value that Spark has a literal for. An Enum stands for its value.
+SqlValue: TypeAlias = (
+    "str | bool | int | float | Decimal | bytes | bytearray | date | time | timedelta | Enum "
+    "| list[Any] | NumpyValue | ColumnLike | None"
+)
+
+# A value of a PARTITION BY column, and one of an ORDER BY column.
+KeyValue: TypeAlias = (
+    "str | bool | int | float | Decimal | bytes | bytearray | date | timedelta | NumpyValue | None"
+)
+OrderValue: TypeAlias = "str | bool | int | float | Decimal | date | timedelta | NumpyValue | None"
+
+# The values of `:name` parameters, or a list with a value for each `?`.
+NamedArguments: TypeAlias = "Mapping[str, SqlValue] | None"
+Arguments: TypeAlias = "NamedArguments | list[Any]"
+
+# The candidates for each `:name` of `sweep`.
+Grid: TypeAlias = "Mapping[str, Sequence[SqlValue] | ArrayLike]"
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -301,7 +361,7 @@ def instance_of(*classes: type) -> Callable[[object], bool]:
 def dict_of(accepts: Callable[[object], bool]) -> Callable[[Any], bool]:
     """Return a test whether a value is a dict from texts to values that pass a test."""
     return lambda value: (
-        isinstance(value, dict)
+        isinstance(value, Mapping)
         and all(isinstance(key, str) for key in value)
         and all(accepts(inner) for inner in value.values())
     )

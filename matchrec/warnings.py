@@ -15,7 +15,7 @@ from matchrec.errors.warnings import NextRowWarning as NextRowWarning
 from matchrec.errors.warnings import NoConditionsWarning as NoConditionsWarning
 from matchrec.errors.warnings import NoOrderWarning as NoOrderWarning
 from matchrec.errors.warnings import ProductWarning as ProductWarning
-from matchrec.errors.warnings import RefusedRuleWarning as RefusedRuleWarning
+from matchrec.errors.warnings import RejectedRuleWarning as RejectedRuleWarning
 from matchrec.errors.warnings import ReluctantEndWarning as ReluctantEndWarning
 from matchrec.errors.warnings import SameValueWarning as SameValueWarning
 from matchrec.errors.warnings import SkippedRowWarning as SkippedRowWarning

@@ -26,6 +26,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.api import inputs
 from matchrec.api.evaluate import SqlQuery, lower_site
+from matchrec.arguments import Arguments
 from matchrec.dialects.products import PRODUCTS, SPARK, Product, find_likely_products
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import located_in
@@ -53,7 +54,7 @@ find_spellings_once = keep_parsed(find_spellings)
 
 
 def parse_query(
-    spark: SparkSession, text: str, args: inputs.Arguments, frames: inputs.Frames, dialect: str
+    spark: SparkSession, text: str, args: Arguments, frames: inputs.Frames, dialect: str
 ) -> QueryNode:
     """Parse a query in the SQL of `dialect`.
 
@@ -74,7 +75,7 @@ def parse_query(
         return add_spellings(spark, parse_once(text, tuple(frames), quotes), quotes)
     from matchrec.dialects.translate import QueryKnowledge, translate_query
 
-    values = args if isinstance(args, dict) else {}
+    values = args if isinstance(args, Mapping) else {}
     tables = find_tables(spark)
 
     def translate(kinds: Sequence[ClauseKinds]) -> tuple[Translation, QueryNode]:

@@ -23,8 +23,9 @@ from pyspark.sql import DataFrame, SparkSession
 from typing_extensions import override
 
 from matchrec.api.clause import Clause, EvaluatedClause
-from matchrec.api.inputs import Arguments, Frames, find_unbound_parameter, run_outer_query
+from matchrec.api.inputs import Frames, find_unbound_parameter, run_outer_query
 from matchrec.api.missing_columns import add_help
+from matchrec.arguments import Arguments
 from matchrec.errors import inspection as inspection_errors
 from matchrec.errors.language import Language
 from matchrec.errors.sql import query as errors
@@ -277,7 +278,7 @@ class EvaluatedSql(EvaluatedQuery):
             MatchRecognizeUnsupportedError: it reads a stream, and so does a clause before it.
         """
         args = self.runner.args
-        plan = lower_site(site, args if isinstance(args, dict) else {})
+        plan = lower_site(site, args if isinstance(args, Mapping) else {})
         relation = self.build_input(site)
         reads_stream = any(planned.result.prepared.question.is_stream for planned in self.clauses)
         if reads_stream and is_streaming(relation.rows):

@@ -18,14 +18,21 @@ from matchrec.api.evaluate import ClauseQuery, ParsedQuery
 from matchrec.api.inputs import (
     ColumnsOrSql,
     Frame,
-    NamedValues,
     build_relation,
     find_quote_dialect,
+    take_dataframe,
     write_terms,
 )
 from matchrec.api.query import FrontEnd, Query, resolve_options
 from matchrec.api.signatures import ARGUMENTS, NAMED, PATTERN_OUTPUT, SASE_OUTPUT
-from matchrec.arguments import DATAFRAME, FLAG, PatternOutput, SaseOutput, check_arguments
+from matchrec.arguments import (
+    DATAFRAME,
+    FLAG,
+    NamedArguments,
+    PatternOutput,
+    SaseOutput,
+    check_arguments,
+)
 from matchrec.errors.calls import option_not_convertible
 from matchrec.errors.frames import condition_not_boolean, condition_refused_by_engine
 from matchrec.errors.kinds import located_in
@@ -54,7 +61,7 @@ if TYPE_CHECKING:
 def match_sase(  # noqa: PLR0913 -- public signature
     df: Frame,
     text: str,
-    args: dict[str, Any] | None = None,
+    args: NamedArguments = None,
     *,
     order_by: ColumnsOrSql,
     partition_by: ColumnsOrSql = (),
@@ -98,7 +105,7 @@ def match_sase(  # noqa: PLR0913 -- public signature
     |    1|    3|
     +-----+-----+
     """
-    events = Events.build(df, order_by, partition_by)
+    events = Events.build(take_dataframe(df), order_by, partition_by)
     return build_sase_query(events, text, args, type_column, output, options).to_df()
 
 
@@ -106,7 +113,7 @@ def match_sase(  # noqa: PLR0913 -- public signature
 def match_pattern(  # noqa: PLR0913 -- public signature
     df: Frame,
     pattern: Pattern,
-    args: dict[str, Any] | None = None,
+    args: NamedArguments = None,
     *,
     order_by: ColumnsOrSql,
     partition_by: ColumnsOrSql = (),
@@ -148,7 +155,7 @@ def match_pattern(  # noqa: PLR0913 -- public signature
     |           1|         1|       2|[{1, Login}]|[{2, Error}]|
     +------------+----------+--------+------------+------------+
     """
-    events = Events.build(df, order_by, partition_by)
+    events = Events.build(take_dataframe(df), order_by, partition_by)
     return build_pattern_query(events, pattern, args, output, timeouts, options).to_df()
 
 
@@ -245,7 +252,7 @@ class EventFrontEnd(FrontEnd):
 def build_sase_query(  # noqa: PLR0913 -- the arguments of `match_sase`
     events: Events,
     text: str,
-    args: dict[str, Any] | None,
+    args: NamedArguments,
     type_column: str,
     output: SaseOutput,
     options: Options | None,
@@ -261,7 +268,7 @@ class SaseText(EventFrontEnd):
     """A SASE+ text and its events."""
 
     text: str
-    args: NamedValues
+    args: NamedArguments
     type_column: str
     output: SaseOutput
 
@@ -318,7 +325,7 @@ class GraphQuery(ClauseQuery):
 def build_pattern_query(  # noqa: PLR0913 -- the arguments of `match_pattern`
     events: Events,
     pattern: Pattern,
-    args: NamedValues,
+    args: NamedArguments,
     output: PatternOutput,
     timeouts: bool,
     options: Options | None,
@@ -334,7 +341,7 @@ class PatternOverEvents(EventFrontEnd):
     """A Pattern and its events."""
 
     pattern: Pattern
-    args: NamedValues
+    args: NamedArguments
     output: PatternOutput
     timeouts: bool  # whether runs that timed out are output rows, too
 

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from functools import partial
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 
-from matchrec.arguments import is_dataframe, is_frame
+from matchrec.arguments import Arguments, NamedArguments, is_dataframe, is_frame
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import frames as errors
 from matchrec.errors.calls import (
@@ -51,12 +52,23 @@ from matchrec.spark.transport import cast_to_spark_types
 from matchrec.syntax.locate import QueryNode, fill_frames, find_first_parameters, find_parameters
 from matchrec.syntax.tokens import SPARK, Dialect
 
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
 # What sorts or divides rows: SQL over one row, a Column that names a column of the DataFrame, or
 # several of both.
 ColumnsOrSql: TypeAlias = "str | Column | Sequence[str | Column]"
 
 # What functions over a DataFrame take: a DataFrame of Spark, or a frame of pandas, Polars or Arrow.
-Frame: TypeAlias = "DataFrame | Any"
+Frame: TypeAlias = "DataFrame | pd.DataFrame | pl.DataFrame | pl.LazyFrame | pa.Table"
+
+# What may replace `{name}` in a query: a frame, or a value that is written into the text.
+FrameOrLiteral: TypeAlias = (
+    "Frame | Column | str | bool | int | float | Decimal"
+    "| Sequence[str | bool | int | float | Decimal]"
+)
 
 
 # Texts and Columns
@@ -125,7 +137,7 @@ def find_column_name(column_text: str, names: Sequence[str]) -> str | None:
 # Frames
 
 
-def build_relation(df: DataFrame, args: dict[str, Any] | None = None) -> Relation:
+def build_relation(df: DataFrame, args: NamedArguments = None) -> Relation:
     """Return a DataFrame as the input of a clause.
 
     Args:
@@ -134,13 +146,18 @@ def build_relation(df: DataFrame, args: dict[str, Any] | None = None) -> Relatio
     """
     backend = find_backend(df.sparkSession)
     rows = backend.keep_sent_rows(df)
-    runner = Runner(backend, args, {"df": rows})
+    runner = Runner(backend, None if args is None else dict(args), {"df": rows})
 
     def select_from(items: Template) -> Template:
         """Return a query that selects items from the DataFrame."""
         return join_template("SELECT ", items, " FROM ", View("df"))
 
     return Relation(runner, select_from, all_rows=lambda: rows)
+
+
+def take_dataframe(frame: Frame) -> DataFrame:
+    """Return a frame as a DataFrame of Spark, which `check_arguments` has made of it."""
+    return cast("DataFrame", frame)
 
 
 def as_dataframe(spark: SparkSession, name: str, value: object) -> object:
@@ -323,8 +340,6 @@ def check_pandas(name: str, frame: Any) -> None:
 
 # Values and frames of a query
 
-NamedValues = dict[str, Any] | None  # the values of `:name` markers
-Arguments = NamedValues | list[Any]  # or a list with a value for each `?`
 Frames = dict[str, Any]  # what a query names as `{name}`
 
 
@@ -362,7 +377,7 @@ def check_frames(spark: SparkSession, query: QueryNode, frames: Frames) -> None:
             )
 
 
-def name_values(query: QueryNode, args: Arguments) -> NamedValues:
+def name_values(query: QueryNode, args: Arguments) -> dict[str, Any] | None:
     """Return the values of a query's markers by name.
 
     The values of `?` get names, because the query is run in parts, and each part has only some of
@@ -373,7 +388,7 @@ def name_values(query: QueryNode, args: Arguments) -> NamedValues:
     """
     values = args if isinstance(args, list) else []
     if len(values) != len(query.markers):
-        if isinstance(args, dict):
+        if isinstance(args, Mapping):
             problem = "is a dict"
         elif values:
             problem = f"has {show_count(len(values), 'value')}"
@@ -385,7 +400,7 @@ def name_values(query: QueryNode, args: Arguments) -> NamedValues:
     if isinstance(args, list):
         names = [name_parameter(marker) for marker in query.markers]
         return dict(zip(names, args, strict=True))
-    return args
+    return None if args is None else dict(args)
 
 
 # Markers of a clause

@@ -20,7 +20,14 @@ from matchrec.api.dialects import naming_dialect, only_reads
 from matchrec.api.evaluate import EngineQuery, ParsedQuery, find_clause_number
 from matchrec.api.remarks import find_clause_remarks, find_session_remarks
 from matchrec.api.signatures import AGGREGATES, ARGUMENTS, DIALECT, FRAME, KEY, NAME, PER
-from matchrec.arguments import AggregatePer, DialectName, TargetDialect, check_arguments
+from matchrec.arguments import (
+    AggregatePer,
+    DialectName,
+    KeyValue,
+    OrderValue,
+    TargetDialect,
+    check_arguments,
+)
 from matchrec.errors import calls as errors
 from matchrec.errors.inspection import missing_clause
 from matchrec.errors.kinds import located_in
@@ -278,8 +285,8 @@ class Query:
     def why(
         self,
         *,
-        partition: Mapping[str, object] | None = None,
-        row: object = None,
+        partition: Mapping[str, KeyValue] | None = None,
+        row: OrderValue | tuple[OrderValue, ...] = None,
         limit: int = 5,
         clause: int | str | None = None,
     ) -> Why:
@@ -403,9 +410,11 @@ class Query:
           1 after HIGH: HIGH's condition was false
         """
         from matchrec.api.backtest import backtest
+        from matchrec.api.inputs import take_dataframe
 
         with self._parse(self.options) as parsed:
-            return backtest(parsed.find_clause(clause), labels, key, (start, end))
+            searched = parsed.find_clause(clause)
+            return backtest(searched, take_dataframe(labels), key, (start, end))
 
     @check_arguments(**{**ARGUMENTS, "per": PER, "aggregates": AGGREGATES.or_none()})
     def aggregate(

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, TypeAlias
 from pyspark.sql import DataFrame
 from pyspark.sql.types import NullType, StringType
 
-from matchrec.arguments import ArgumentKind, instance_of, is_dataframe
+from matchrec.arguments import ArgumentKind, OrderValue, instance_of, is_dataframe
 from matchrec.compile.rule_set import Version
 from matchrec.errors import rule_sets as errors
 from matchrec.errors.frames import condition_refused_by_engine
@@ -36,7 +36,7 @@ from matchrec.spark.types import OrderNumbers
 # A dict of rules by name, or a DataFrame of them. A rule is a text, a Pattern, or a dict of its
 # versions by the time from which each is valid.
 FixedRules: TypeAlias = (
-    "Mapping[str, str | Pattern | Mapping[Any, str | Pattern | None]] | DataFrame"
+    "Mapping[str, str | Pattern | Mapping[OrderValue, str | Pattern | None]] | DataFrame"
 )
 
 # The argument `rules` of `match_rules`: rules, or a function that returns the current rules.
@@ -51,7 +51,7 @@ def is_versions(value: Any) -> bool:
 
     Whether its keys are times is checked later, when the type of the times is known.
     """
-    if not isinstance(value, dict) or not value:
+    if not isinstance(value, Mapping) or not value:
         return False
     return all(version is None or IS_RULE(version) for version in value.values())
 
@@ -61,7 +61,9 @@ def has_rule_names(value: Any) -> bool:
 
     Its values are checked by `read_rules`, so that the error names the wrong one.
     """
-    return isinstance(value, dict) and all(isinstance(name, str) and name.strip() for name in value)
+    return isinstance(value, Mapping) and all(
+        isinstance(name, str) and name.strip() for name in value
+    )
 
 
 RULES = ArgumentKind(

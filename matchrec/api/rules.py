@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame
 
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.events import Events, add_conditions, lower_over
-from matchrec.api.inputs import ColumnsOrSql, Frame, build_relation, fill_markers
+from matchrec.api.inputs import ColumnsOrSql, Frame, build_relation, fill_markers, take_dataframe
 from matchrec.api.query import resolve_options
 from matchrec.api.remarks import find_remarks, find_session_remarks, find_state_remarks
 from matchrec.api.rule_versions import RULES, Rules, WrittenRule, read_rules
@@ -39,7 +39,7 @@ from matchrec.errors.calls import no_attribute
 from matchrec.errors.kinds import located_in
 from matchrec.errors.language import PATTERN_CALLS, SASE, reading_language
 from matchrec.errors.streams import cache_over_stream
-from matchrec.errors.warnings import refused_rule, warn_caller
+from matchrec.errors.warnings import rejected_rule, warn_caller
 from matchrec.explain.explanation import Explanation, explain_rules
 from matchrec.explain.pictures.html import wrap_in_details, write_paragraph, write_preformatted
 from matchrec.patterns.stages.builder import Pattern
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 # The rules that were left out because they have a mistake, each with the error.
-RefusedRules = dict[str, MatchRecognizeError]
+RejectedRules = dict[str, MatchRecognizeError]
 
 
 @check_arguments(
@@ -111,9 +111,9 @@ def match_rules(  # noqa: PLR0913 -- public signature
         type_column: the column with the types of events, for SASE+ texts.
         dialect: the product whose SQL the clauses are written in, as in `sql`.
         on_error: what happens if a rule fails in a partition, for instance because a sum is too
-            large. "raise" ends the query, and the error names the rule. "keep" continues with all
-            other rules, and `errors` of the result lists where the rule failed. With "keep", rows
-            of a DataFrame of rules that are not valid rules are left out, and `refused` of the
+            large. "raise" ends the query, and the error names the rule. "continue" runs all other
+            rules, and `errors` of the result lists where the rule failed. With "continue", rows of
+            a DataFrame of rules that are not valid rules are left out, and `rejected` of the
             result gives the reasons.
         event_columns: the columns of the input that the events of matches have, or None for all.
             With fewer columns, matches of many rows are cheaper.
@@ -140,15 +140,16 @@ def match_rules(  # noqa: PLR0913 -- public signature
     +------------+----------+--------+
     """
     options = resolve_options("match_rules", options, "transport", "counters")
-    check_session(df.sparkSession)
+    rows = take_dataframe(df)
+    check_session(rows.sparkSession)
     event_names = (event_columns,) if isinstance(event_columns, str) else event_columns
-    events = Events.build(df, order_by, partition_by)
+    events = Events.build(rows, order_by, partition_by)
     reader = RulesReader(events, type_column, dialect, on_error, event_names, options)
     fixed_rules: Any = rules() if callable(rules) else rules
     RULES.check("`match_rules`", "rules", fixed_rules)
-    written_rules = read_rules(fixed_rules, build_relation(df), events.order_by[0])
-    with translate_stream_errors(df.sparkSession):
-        if is_dataframe(fixed_rules) and on_error == "keep":
+    written_rules = read_rules(fixed_rules, build_relation(rows), events.order_by[0])
+    with translate_stream_errors(rows.sparkSession):
+        if is_dataframe(fixed_rules) and on_error == "continue":
             matches = reader.match_valid_rules(written_rules)
         else:
             matches = reader.match(written_rules)
@@ -203,18 +204,18 @@ class RulesReader:
         Raises:
             MatchRecognizeError: all rules have a mistake, or the mistake is not in a rule.
         """
-        refused: RefusedRules = {}
+        rejected: RejectedRules = {}
         while True:
-            valid_rules = [rule for rule in written_rules if rule.name not in refused]
+            valid_rules = [rule for rule in written_rules if rule.name not in rejected]
             try:
                 matches = self.match(valid_rules)
             except MatchRecognizeError as error:
-                if error.rule is None or error.rule in refused or len(valid_rules) == 1:
+                if error.rule is None or error.rule in rejected or len(valid_rules) == 1:
                     raise
-                refused[error.rule] = error
+                rejected[error.rule] = error
             else:
-                warn_caller(*(refused_rule(error=str(error)) for error in refused.values()))
-                return RuleMatches(matches._built, refused)
+                warn_caller(*(rejected_rule(error=str(error)) for error in rejected.values()))
+                return RuleMatches(matches._built, rejected)
 
     def choose_event_columns(self) -> tuple[str, ...]:
         """Return the columns of the input that the events of matches have, each once.
@@ -347,7 +348,7 @@ class RuleMatches:
     >>> _ = result.unpersist()
     """
 
-    def __init__(self, built: build.BuiltRuleSet, refused: RefusedRules | None = None) -> None:
+    def __init__(self, built: build.BuiltRuleSet, rejected: RejectedRules | None = None) -> None:
         """Make the views of a rule set.
 
         Raises:
@@ -358,7 +359,7 @@ class RuleMatches:
         self._built = built
         self._matches = build.select_matches(built)
         self._results: dict[str, DataFrame] = {}
-        self._refused = dict(refused or {})
+        self._rejected = dict(rejected or {})
 
     @property
     def rules(self) -> tuple[str, ...]:
@@ -372,16 +373,16 @@ class RuleMatches:
         return tuple(dict.fromkeys(rule.version.rule for rule in self._built.rule_set.rules))
 
     @property
-    def refused(self) -> dict[str, MatchRecognizeError]:
-        """The rules of a DataFrame of rules that `on_error="keep"` left out, each with the error.
+    def rejected(self) -> dict[str, MatchRecognizeError]:
+        """The rules that `on_error="continue"` left out of a DataFrame of rules, with their errors.
 
         >>> table = spark.sql("VALUES ('large', 'PATTERN (A) DEFINE A AS id > 1', 3)"
         ...     " AS rules(rule, text, valid_from)")
-        >>> result = matchrec.match_rules(spark.range(6), table, order_by="id", on_error="keep")
-        >>> result.rules, result.refused
+        >>> result = matchrec.match_rules(spark.range(6), table, order_by="id", on_error="continue")
+        >>> result.rules, result.rejected
         (('large',), {})
         """
-        return dict(self._refused)
+        return dict(self._rejected)
 
     @property
     def matches(self) -> DataFrame:
@@ -412,7 +413,7 @@ class RuleMatches:
 
     @property
     def errors(self) -> DataFrame:
-        """The errors of rules with `on_error="keep"`: a row for each partition in which a rule
+        """The errors of rules with `on_error="continue"`: a row for each partition in which a rule
         failed.
 
         >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
@@ -467,7 +468,7 @@ class RuleMatches:
         """
         if missing := [name for name in self.rows.columns if name not in df.columns]:
             raise errors.not_rows_of_rule_set(missing=missing)
-        return RuleMatches(self._built.over(df), self._refused)
+        return RuleMatches(self._built.over(df), self._rejected)
 
     def cache(self) -> Self:
         """Cache the result of the search, so that only the first action searches.

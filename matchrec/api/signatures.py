@@ -70,10 +70,10 @@ def convert_numpy_value(value: Any) -> Any:
 
 def convert_values(_argument: str, values: Any) -> Any:
     """Return values that `are_values` accepts, with NumPy values as Python values."""
+    if values is None:
+        return None
     if isinstance(values, list):
         return [convert_numpy_value(value) for value in values]
-    if not values:
-        return values
     return {name: convert_numpy_value(value) for name, value in values.items()}
 
 

@@ -19,14 +19,14 @@ from matchrec.api.clause import Clause
 from matchrec.api.dialects import parse_clause_of, parse_query
 from matchrec.api.evaluate import ClauseQuery, EngineQuery, ParsedQuery, SqlQuery
 from matchrec.api.inputs import (
-    Arguments,
     ColumnsOrSql,
     Frame,
+    FrameOrLiteral,
     Frames,
-    NamedValues,
     as_dataframe,
     build_relation,
     build_runner,
+    take_dataframe,
 )
 from matchrec.api.query import FrontEnd, Query, resolve_options
 from matchrec.api.signatures import ARGS, ARGUMENTS, FRAMES, NAMED, QUERIED, QUERY, is_pattern
@@ -34,7 +34,9 @@ from matchrec.arguments import (
     DATAFRAME,
     SESSION,
     TEXT,
+    Arguments,
     DialectName,
+    NamedArguments,
     PatternOutput,
     SaseOutput,
     bind_call,
@@ -123,7 +125,7 @@ def sql(
     *,
     dialect: DialectName = "spark",
     options: Options | None = None,
-    **frames: Any,
+    **frames: FrameOrLiteral,
 ) -> DataFrame: ...
 
 
@@ -134,7 +136,7 @@ def sql(
     *,
     dialect: DialectName = "spark",
     options: Options | None = None,
-    **frames: Any,
+    **frames: FrameOrLiteral,
 ) -> DataFrame: ...
 
 
@@ -147,7 +149,7 @@ def sql(
     *,
     dialect: DialectName = "spark",
     options: Options | None = None,
-    **frames: Any,
+    **frames: FrameOrLiteral,
 ) -> DataFrame:
     """Run a Spark SQL query that may contain MATCH_RECOGNIZE clauses, and return its result.
 
@@ -189,7 +191,7 @@ def sql(
 def match_recognize(
     df: Frame,
     clause: str,
-    args: dict[str, Any] | None = None,
+    args: NamedArguments = None,
     *,
     dialect: DialectName = "spark",
     options: Options | None = None,
@@ -222,7 +224,7 @@ def match_recognize(
     |        2|    70|
     +---------+------+
     """
-    return build_clause_query(df, clause, args, dialect, options).to_df()
+    return build_clause_query(take_dataframe(df), clause, args, dialect, options).to_df()
 
 
 @check_arguments(df=DATAFRAME, column=TEXT.or_none())
@@ -334,7 +336,7 @@ class SqlText(FrontEnd):
 
 
 def build_clause_query(
-    df: DataFrame, clause: str, args: NamedValues, dialect: DialectName, options: Options | None
+    df: DataFrame, clause: str, args: NamedArguments, dialect: DialectName, options: Options | None
 ) -> Query:
     """Return the query of a clause over a DataFrame.
 
@@ -352,7 +354,7 @@ class ClauseText(FrontEnd):
 
     df: DataFrame
     text: str  # what is written between the parentheses of MATCH_RECOGNIZE
-    args: NamedValues
+    args: NamedArguments
 
     @property
     def session(self) -> SparkSession:
@@ -385,7 +387,7 @@ def query(
     *,
     dialect: DialectName = "spark",
     options: Options | None = None,
-    **frames: Any,
+    **frames: FrameOrLiteral,
 ) -> Query: ...
 
 
@@ -393,7 +395,7 @@ def query(
 def query(
     df: Frame,
     clause: str,
-    args: dict[str, Any] | None = None,
+    args: NamedArguments = None,
     *,
     dialect: DialectName = "spark",
     options: Options | None = None,
@@ -404,7 +406,7 @@ def query(
 def query(
     df: Frame,
     text: str,
-    args: dict[str, Any] | None = None,
+    args: NamedArguments = None,
     *,
     order_by: ColumnsOrSql,
     partition_by: ColumnsOrSql = (),
@@ -418,7 +420,7 @@ def query(
 def query(
     df: Frame,
     pattern: Pattern,
-    args: dict[str, Any] | None = None,
+    args: NamedArguments = None,
     *,
     order_by: ColumnsOrSql,
     partition_by: ColumnsOrSql = (),
@@ -575,6 +577,8 @@ def build_answer(dialect: DialectName, options: Options) -> Answer:
         if may_have_clause(query):
             query_dialect = dialect
             frames = convert_frames(session, frames)
+        if isinstance(args, Mapping):
+            args = dict(args)
         front_end = SqlText(session, query, args, frames)
         lazy_query = Query(query, "SQL", query_dialect, options, front_end)
         with (

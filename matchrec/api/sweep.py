@@ -6,7 +6,7 @@ matches of the rules are then counted by Spark.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
 from types import MappingProxyType
@@ -18,11 +18,24 @@ from pyspark.sql.types import DataType, IntegralType
 
 from matchrec.api.clause import Clause
 from matchrec.api.dialects import parse_clause_of
-from matchrec.api.inputs import Frame, build_relation, check_marker_names, find_markers
+from matchrec.api.inputs import (
+    Frame,
+    build_relation,
+    check_marker_names,
+    find_markers,
+    take_dataframe,
+)
 from matchrec.api.query import resolve_options
 from matchrec.api.remarks import find_clause_remarks
 from matchrec.api.signatures import ARGUMENTS, convert_numpy_value
-from matchrec.arguments import ArgumentKind, DialectName, check_arguments, dict_of, find_library
+from matchrec.arguments import (
+    ArgumentKind,
+    DialectName,
+    Grid,
+    check_arguments,
+    dict_of,
+    find_library,
+)
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import located_in
@@ -41,7 +54,6 @@ from matchrec.syntax.lower import lower_clause
 
 MAX_POINTS = 1000
 
-Grid = Mapping[str, Sequence[Any]]  # the values of each marker
 Point = dict[str, Any]  # a combination: one value for each marker
 
 
@@ -108,16 +120,17 @@ def sweep(
        2     0        1           1     2          2.0          1.0
        2     5        1           1     2          2.0          1.0
     """
+    rows = take_dataframe(df)
     options = resolve_options("sweep", options, "transport", "counters")
     points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     if len(points) > MAX_POINTS:
         raise errors.too_many_combinations(count=len(points), limit=MAX_POINTS)
     check_markers(clause, grid)
     first_point = points[0]
-    check_rule(df, build_rule(df, clause, first_point, "", dialect), first_point)
+    check_rule(rows, build_rule(rows, clause, first_point, "", dialect), first_point)
     points_by_name = {show_point(point): point for point in points}
-    rules, args = build_rules(df, clause, points_by_name, dialect)
-    relation = build_relation(df, args)
+    rules, args = build_rules(rows, clause, points_by_name, dialect)
+    relation = build_relation(rows, args)
     question = Question(rules, relation, find_input_columns(relation), options)
     built = build_rule_set(question.rewrite_rules(), ())
     return Sweep(tuple(grid), tuple(count_matches(select_matches(built), points_by_name)))

@@ -469,8 +469,8 @@ ABOUT = combine_options(
 SORT = make_choice_option(
     "--sort",
     get_args(Sort),
-    "Who sorts the rows: the engine (spark) or the workers (worker). With ranges, a large partition"
-    " is first cut into ranges. [default: auto]",
+    "Who sorts the rows: the engine or the Python workers. With ranges, the workers sort, and a"
+    " large partition is first cut into ranges. [default: auto]",
 )
 MOST_STEPS = click.option(
     "--max-steps",

@@ -102,7 +102,7 @@ def worker_cannot_sort_rows(*, reason: str) -> MatchRecognizeUnsupportedError:
     surface = current_surface()
     return MatchRecognizeUnsupportedError(
         reason,
-        hint=f"write {surface.option('sort', 'auto')}, and Spark sorts the rows",
+        hint=f"write {surface.option('sort', 'auto')}, so that the engine sorts the rows",
         code="worker-cannot-sort-rows",
     )
 
@@ -118,14 +118,14 @@ def partitions_cannot_be_cut(*, reason: str) -> MatchRecognizeUnsupportedError:
 
 
 def rule_versions_need_workers(*, reason: str) -> MatchRecognizeUnsupportedError:
-    """Return the error for versions of rules with sort="spark"."""
+    """Return the error for versions of rules with sort="engine"."""
     surface = current_surface()
     return MatchRecognizeUnsupportedError(
-        f"rules with times are not supported if Spark sorts the rows: {reason}",
+        f"rules with times are not supported if the engine sorts the rows: {reason}",
         notes=("the workers separate the rows of each version before they test its conditions",),
         hint=(
-            f"leave out {surface.option('sort', 'spark')}, and compute what only Spark can as a "
-            "column of the input"
+            f"leave out {surface.option('sort', 'engine')}, and compute what only the engine can "
+            "compute as a column of the input"
         ),
         code="rule-versions-need-workers",
     )

@@ -40,9 +40,9 @@ def only_spark_can_compute(span: Span, *, condition: str) -> MatchRecognizeUnsup
     words = current_language()
     surface = current_surface()
     return MatchRecognizeUnsupportedError(
-        f"{shorten(condition)} spans several {words.rows}, and only Spark can compute it",
+        f"{shorten(condition)} spans several {words.rows}, and only the engine can compute it",
         span,
-        hint=f"write {surface.option('sort', 'spark')}",
+        hint=f"write {surface.option('sort', 'engine')}",
         code="only-spark-can-compute",
     )
 

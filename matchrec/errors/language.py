@@ -215,7 +215,7 @@ class Surface:
         return f"--{IN_SHELLS.get(name, name).replace('_', '-')}"
 
     def option(self, name: str, *values: str | int) -> str:
-        """Return an option with a choice of values: `sort="spark"`, `--dialect oracle or trino`."""
+        """Return an option with its values: `sort="engine"`, `--dialect oracle or trino`."""
         if not self.is_python:
             return (
                 f"{self.name_of_option(name)} {join_alternatives([str(value) for value in values])}"

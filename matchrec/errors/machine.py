@@ -80,8 +80,8 @@ def disk_full(*, folder: str) -> MatchRecognizeRunError:
     return MatchRecognizeRunError(
         f"the disk of {folder}, where rows are sorted, is full",
         hint=(
-            "set spark.local.dir, or TMPDIR on Sail, to folders with more space, or let Spark "
-            f"sort: {surface.option('sort', 'spark')}"
+            "set spark.local.dir, or TMPDIR on Sail, to folders with more space, or let the engine "
+            f"sort: {surface.option('sort', 'engine')}"
         ),
         code="disk-full",
     )

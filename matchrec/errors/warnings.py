@@ -118,8 +118,8 @@ class UnboundedStateWarning(MatchRecognizeWarning):
     """A clause over a stream has no WITHIN, and a match may have any number of rows."""
 
 
-class RefusedRuleWarning(MatchRecognizeWarning):
-    """`on_error="keep"` leaves out a row of a table of rules that is not a valid rule."""
+class RejectedRuleWarning(MatchRecognizeWarning):
+    """`on_error="continue"` leaves out a row of a table of rules that is not a valid rule."""
 
 
 class ProductWarning(MatchRecognizeWarning):
@@ -571,9 +571,9 @@ def tied_rows(number: int, clause: str, example: str) -> TiesWarning:
     )
 
 
-def refused_rule(*, error: str) -> RefusedRuleWarning:
-    """Return the warning for a rule that on_error="keep" leaves out."""
-    return RefusedRuleWarning(f"a rule is left out: {error}")
+def rejected_rule(*, error: str) -> RejectedRuleWarning:
+    """Return the warning for a rule that on_error="continue" leaves out."""
+    return RejectedRuleWarning(f"a rule is left out: {error}")
 
 
 def other_in_product(*, title: str, message: str) -> ProductWarning:

@@ -44,7 +44,7 @@ class Explanation:
 
     Attributes:
         clauses: the explanation of each clause in the order of evaluation, or of each rule.
-        counters: the counters of a run of the query, or None.
+        counters: the `Counters` of a run of the query, or None.
         advice: what would make another run faster.
         rules: the names of the rules of a rule set.
         shared: what the engine computes once for all rules.

@@ -188,14 +188,14 @@ class Setting:
 
 
 @dataclass(frozen=True, repr=False)
-class Tuned:
-    """The settings that `tune` has looked at. It prints as text.
+class TuningReport:
+    """The result of `tune`: each setting, with its value before and now. It prints as text.
 
     Attributes:
         settings: each setting with its value before and now.
 
-    >>> tuned = matchrec.tune(spark)
-    >>> len(tuned.settings)
+    >>> report = matchrec.tune(spark)
+    >>> len(report.settings)
     2
     """
 
@@ -219,7 +219,7 @@ class Tuned:
 
 
 @check_arguments(spark=SESSION)
-def tune(spark: SparkSession) -> Tuned:
+def tune(spark: SparkSession) -> TuningReport:
     """Set two settings of Spark that make the queries of a session faster.
 
     It sets `spark.sql.execution.arrow.maxBytesPerBatch` to no limit. A batch for Python then ends
@@ -231,13 +231,13 @@ def tune(spark: SparkSession) -> Tuned:
     that the session or its Spark lacks. The settings apply to all queries of the session.
 
     Returns:
-        What it has set, and why.
+        A report of both settings: the value before, the value now, and the reason.
 
     Raises:
         MatchRecognizePlanError: the session is stopped.
 
-    >>> tuned = matchrec.tune(spark)
-    >>> print(tuned)
+    >>> report = matchrec.tune(spark)
+    >>> print(report)
     spark.sql.execution.arrow.maxBytesPerBatch = ...
       ...
     spark.sql.shuffle.partitions = ...
@@ -248,7 +248,7 @@ def tune(spark: SparkSession) -> Tuned:
     for setting in settings:
         if setting.is_new:
             spark.conf.set(setting.name, str(setting.now))
-    return Tuned(settings)
+    return TuningReport(settings)
 
 
 def choose_settings(spark: SparkSession) -> Iterator[Setting]:
@@ -258,13 +258,24 @@ def choose_settings(spark: SparkSession) -> Iterator[Setting]:
     cores = count_local_cores(spark)
     if cores is None:
         value = str(spark.conf.get(PARTITIONS))
-        why = (
-            f"choose it yourself on a cluster: 2 to {PARTITIONS_PER_CORE} for each core are enough"
-        )
-        yield Setting(PARTITIONS, value, value, why)
+        yield Setting(PARTITIONS, value, value, explain_unknown_cores(spark))
         return
     why = f"{PARTITIONS_PER_CORE} for each core, because each task writes a file for each of them"
     yield choose_setting(spark, PARTITIONS, str(PARTITIONS_PER_CORE * cores), why)
+
+
+def explain_unknown_cores(spark: SparkSession) -> str:
+    """Return what to do about the number of partitions if `tune` does not know that of cores."""
+    if find_backend(spark).engine == "Sail":
+        return (
+            "Sail does not use it, so there is nothing to do: a query has a task for each core, "
+            "or as many as matchrec.session(cores=...) says"
+        )
+    return (
+        "executors of a cluster may start later, so set it yourself, to 2 to "
+        f"{PARTITIONS_PER_CORE} times the number of all cores: "
+        f'spark.conf.set("{PARTITIONS}", "400")'
+    )
 
 
 def choose_setting(spark: SparkSession, name: str, best_value: str, why: str) -> Setting:

@@ -221,13 +221,14 @@ def choose_sorter(question: Question, drafts: DraftedRules) -> Sorter:
     """
     if question.sends_pandas:
         # Pandas would alter some columns that only conditions on neighbouring rows read.
-        return choose_spark_for_neighbours(question, "only Spark sorts rows that cross in pandas")
+        reason = "only the engine can sort rows that are sent as pandas data"
+        return choose_spark_for_neighbours(question, reason)
     for draft in drafts.rule_drafts:
         reason = draft.reason_for_spark_sort
         if reason is not None:
             return choose_spark_for_neighbours(question, reason)
     if question.engine_must_sort:
-        return choose_spark(question, "the option sort is spark")
+        return choose_spark(question, "the option sort is engine")
     sorted_by = [expression.text for expression in drafts.joint_draft.plan.sorted_by]
     for text, sort_field in zip(sorted_by, question.relation.fields(sorted_by), strict=True):
         if not sorts_exactly(sort_field.dataType):

@@ -72,8 +72,9 @@ class Options:
     Attributes:
         algorithm: how the search looks for matches. "auto" chooses the algorithm that is expected
             to be fastest.
-        sort: who sorts each partition: "spark", or the Python "worker". "ranges" also cuts large
-            partitions into ranges for several tasks. "auto" chooses the worker if it can sort.
+        sort: who sorts each partition: the "engine", which is Spark or Sail, or the Python
+            "worker". With "ranges", the workers sort, and large partitions are cut into ranges for
+            several tasks. "auto" chooses the workers if they can sort.
         transport: how rows reach the Python workers.
         max_steps: how often the search may test conditions that depend on the run in one
             partition before the query ends with an error. None means no limit.
@@ -82,10 +83,10 @@ class Options:
     Raises:
         MatchRecognizePlanError: an option has any other value.
 
-    >>> by_spark = matchrec.Options(sort="spark", max_steps=1_000_000)
+    >>> by_engine = matchrec.Options(sort="engine", max_steps=1_000_000)
     >>> matchrec.match_recognize(
     ...     spark.range(3), "ORDER BY id MEASURES A.id AS n PATTERN (A) DEFINE A AS id > 1",
-    ...     options=by_spark).collect()
+    ...     options=by_engine).collect()
     [Row(n=2)]
     """
 

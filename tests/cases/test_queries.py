@@ -67,7 +67,7 @@ def list_algorithms(record: QueryRecord) -> Sequence[str]:
 
 def sort_for(record: QueryRecord) -> str:
     """Return who sorts: for half of the records Spark, for the others a worker if it can."""
-    return "spark" if record.head.line // len(ALGORITHMS) % 2 else "auto"
+    return "engine" if record.head.line // len(ALGORITHMS) % 2 else "auto"
 
 
 def error_parameters() -> Iterator[Any]:

@@ -115,7 +115,7 @@ QUERIES = {
         counts=f"SELECT (SELECT count(*) FROM events), count(*) FROM ({NEXT_EXPECTED})",
     ),
     "islands by pandas": LargeQuery(
-        clause(ISLANDS), ISLANDS_EXPECTED, Options(transport="pandas", sort="spark")
+        clause(ISLANDS), ISLANDS_EXPECTED, Options(transport="pandas", sort="engine")
     ),
     "islands, spilled": LargeQuery(clause(ISLANDS), ISLANDS_EXPECTED, shortcuts=SPILLING),
     "every row, spilled": LargeQuery(clause(EVERY_ROW), EVERY_ROW_EXPECTED, shortcuts=SPILLING),

@@ -36,7 +36,7 @@ pytestmark = pytest.mark.filterwarnings(
 EXAMPLES = examples(12)
 RULES = min(24, EXAMPLES)
 ALGORITHMS = ("backtracking", "breadth_first")
-SORTS = ("auto", "spark")
+SORTS = ("auto", "engine")
 
 
 def sort_ascending(batch: Batch) -> Batch:
@@ -95,7 +95,7 @@ def test_each_rule_gives_the_rows_and_failures_of_the_oracle(
             options = matchrec.Options(algorithm=algorithm, sort=sort)
             streams: Any = {"order_by": order, "partition_by": [KEY, *batch.by]}
             found = matchrec.match_rules(
-                events, rules, **streams, on_error="keep", options=options
+                events, rules, **streams, on_error="continue", options=options
             ).cache()
             rows, errors = collect_rows_by_rule(found, copies), collect_failures(found, copies)
             found.unpersist()

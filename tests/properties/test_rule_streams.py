@@ -78,7 +78,7 @@ def build_streamed_rules(events: DataFrame, rules: dict[str, str], algorithm: st
     """Return the rules that can stream; the others are refused, and taken out."""
 
     def query(rows: DataFrame) -> matchrec.RuleMatches:
-        how: Any = {"on_error": "keep", "options": matchrec.Options(algorithm=algorithm)}
+        how: Any = {"on_error": "continue", "options": matchrec.Options(algorithm=algorithm)}
         return matchrec.match_rules(rows, rules, order_by=["t", "n"], partition_by="k", **how)
 
     try:

@@ -173,7 +173,7 @@ def run_coverage(spark: SparkSession, order: str, sort: str) -> object:
 def test_both_sort_alike(spark: SparkSession) -> None:
     """And where only Spark can sort, it does; of the ten visits, two are of one day."""
     by_workers = run_coverage(spark, "day, page DESC NULLS LAST", "worker")
-    assert by_workers == run_coverage(spark, "day, page DESC NULLS LAST", "spark")
+    assert by_workers == run_coverage(spark, "day, page DESC NULLS LAST", "engine")
     with pytest.raises(MatchRecognizeUnsupportedError, match="only the engine can sort by array"):
         run_coverage(spark, "array(day)", "worker")
     by_array = FUNNEL.replace("ORDER BY day", "ORDER BY array(day)")
@@ -181,7 +181,7 @@ def test_both_sort_alike(spark: SparkSession) -> None:
     assert (clause.figures.matches, clause.figures.ties) == (1, 1)
 
 
-@pytest.mark.parametrize("sort", ["worker", "spark"])
+@pytest.mark.parametrize("sort", ["worker", "engine"])
 def test_a_part_is_asked_where_those_before_it_hold(spark: SparkSession, sort: str) -> None:
     """Others would divide by zero: x is 0 on the second of four days."""
     query = """SELECT * FROM (SELECT day, day - 2 AS x FROM VALUES (1), (2), (3), (4) AS t(day))

@@ -170,7 +170,7 @@ def test_a_failing_rule_is_named_and_may_leave_the_others_alone(ticks: DataFrame
         wide = ticks.selectExpr("*", big)
         with pytest.raises(PythonException) as caught:
             matchrec.match_rules(wide, rules, **STREAMS).matches.collect()
-        kept = matchrec.match_rules(wide, rules, **STREAMS, on_error="keep").cache()
+        kept = matchrec.match_rules(wide, rules, **STREAMS, on_error="continue").cache()
         errors, sums, v = kept.errors.collect(), kept.rule("sums").collect(), kept.rule("v").count()
         kept.unpersist()
     error = matchrec.MatchRecognizeRunError.from_exception(caught.value)
@@ -195,7 +195,7 @@ def test_conditions_on_the_order_are_a_window_of_their_rule(ticks: DataFrame) ->
     with settings(ticks.sparkSession, ansi__enabled="false"):
         found = matchrec.match_rules(ticks, rules, **STREAMS)
         wide = ticks.withColumn("day", sql.expr(far))
-        kept = matchrec.match_rules(wide, rules, **STREAMS, on_error="keep").cache()
+        kept = matchrec.match_rules(wide, rules, **STREAMS, on_error="continue").cache()
         soon = [tuple(row) for row in found.rule("soon").orderBy("sym").collect()]
         errors, v = kept.errors.collect(), kept.rule("v").count()
         kept.unpersist()
@@ -246,9 +246,9 @@ def test_rules_find_the_same_whoever_sorts(ticks: DataFrame) -> None:
         matchrec.match_rules(
             ticks, rules, **STREAMS, type_column="kind", options=matchrec.Options(sort=sort)
         )
-        for sort in ("worker", "spark")
+        for sort in ("worker", "engine")
     ]
-    assert "  sorted by the engine: the option sort is spark" in found[1].explain().text
+    assert "  sorted by the engine: the option sort is engine" in found[1].explain().text
     workers, sparks = ([sort_rows(one.matches), sort_rows(one.rule("falls"))] for one in found)
     assert workers == sparks != [Counter(), Counter()]
 

@@ -123,7 +123,10 @@ def test_a_failing_rule_is_named_and_may_leave_the_others_alone(spark: SparkSess
     said = "AFTER MATCH SKIP TO `B`: the match has no row of B"
     assert caught.value.message == f"rule `twins`: {said}"
     assert caught.value.partition == {"k": "p"}
-    streamed, group = StreamedRules(query_of_rules(rules, on_error="keep"), events, "ts"), Group()
+    streamed, group = (
+        StreamedRules(query_of_rules(rules, on_error="continue"), events, "ts"),
+        Group(),
+    )
     found = run_in_two_pieces(streamed, group)
     failures = [row[wire.MESSAGE] for row in found if row[wire.MESSAGE]]
     assert [failure.splitlines()[0] for failure in failures] == [f"{said} [skip-to-missing-row]"]
@@ -184,8 +187,8 @@ def test_what_is_kept_is_explained_and_warned_of(spark: SparkSession) -> None:
 MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
     "no watermark": (query_of_rules({"a": CHEAP}, order_by="x"), "ORDER BY `x` has no watermark"),
     "a sort": (
-        query_of_rules({"a": CHEAP}, options=matchrec.Options(sort="spark")),
-        'sort="spark" is not supported over a stream',
+        query_of_rules({"a": CHEAP}, options=matchrec.Options(sort="engine")),
+        'sort="engine" is not supported over a stream',
     ),
     "an end": (
         query_of_rules({"a": CHEAP, "b": "PATTERN (A $) DEFINE A AS x > 1"}),

@@ -108,7 +108,7 @@ def test_partitions_of_a_version_may_be_divided_and_may_fail(ticks: DataFrame) -
     rows = ticks.selectExpr("*", "price % 2 AS odd")
     rules = {"alike": {None: ALIKE, 3: ALIKE, 6: None}, "twins": {2: TWINS, 5: TWINS}}
     with settings(ticks.sparkSession, **INTERPRETED):
-        found = match(rows, rules, on_error="keep")
+        found = match(rows, rules, on_error="continue")
         pairs = Counter(map(tuple, found.rule("alike").collect()))
         failed = sorted(tuple(row)[:3] for row in found.errors.collect())
         expected: Counter[tuple[Any, ...]] = Counter()
@@ -140,15 +140,15 @@ def test_what_is_no_rule_is_left_out_and_named(ticks: DataFrame) -> None:
     texts["type"] = "MEASURES sqrt(A.price, 1) AS x PATTERN (A)"
     rows = [(name, text, None) for name, text in texts.items()]
     table = ticks.sparkSession.createDataFrame(rows, "rule string, text string, valid_from int")
-    with pytest.warns(matchrec.warnings.RefusedRuleWarning, match="left out: rule `open`"):
-        found = match(ticks, table, on_error="keep")
+    with pytest.warns(matchrec.warnings.RejectedRuleWarning, match="left out: rule `open`"):
+        found = match(ticks, table, on_error="continue")
     assert found.rules == ("rise",)
-    assert sorted(found.refused) == ["open", "other", "type"]
-    assert "unknown column `prise` in DEFINE" in str(found.refused["other"])
+    assert sorted(found.rejected) == ["open", "other", "type"]
+    assert "unknown column `prise` in DEFINE" in str(found.rejected["other"])
     with pytest.raises(matchrec.MatchRecognizeError, match=r"^rule `open`: "):
         match(ticks, table)
     with pytest.raises(matchrec.MatchRecognizeError, match=r"^rule `open`: "):
-        match(ticks, table.where("rule = 'open'"), on_error="keep")
+        match(ticks, table.where("rule = 'open'"), on_error="continue")
 
 
 FALLS = FALL.replace("D+", "D{:days,}") + " - :by"
@@ -260,11 +260,11 @@ WRONG: dict[str, tuple[str, str | None, str]] = {
 def test_a_rule_with_wrong_parameters_is_left_out_and_shown_as_written(ticks: DataFrame) -> None:
     rows = [(name, text, None, values) for name, (text, values, _) in WRONG.items()]
     table = ticks.sparkSession.createDataFrame([("rise", RISE, None, "{}"), *rows], WITH_PARAMETERS)
-    with pytest.warns(matchrec.warnings.RefusedRuleWarning):
-        found = match(ticks, table, on_error="keep")
+    with pytest.warns(matchrec.warnings.RejectedRuleWarning):
+        found = match(ticks, table, on_error="continue")
     assert found.rules == ("rise",)
     for name, (_, _, words) in WRONG.items():
-        assert words in str(found.refused[name]), name
+        assert words in str(found.rejected[name]), name
 
 
 ORDERS: dict[str, tuple[str, Any]] = {
@@ -345,18 +345,24 @@ MESSAGES: dict[str, tuple[Any, dict[str, Any], str]] = {
     ),
     "what Spark sorts": (
         {"fall": {3: FALL}},
-        {"options": matchrec.Options(sort="spark")},
-        "rules with times are not supported if Spark sorts the rows: the option sort is spark",
+        {"options": matchrec.Options(sort="engine")},
+        (
+            "rules with times are not supported if the engine sorts the rows: "
+            "the option sort is engine"
+        ),
     ),
     "what only Spark computes": (
         {"fall": {3: "PATTERN (A) DEFINE A AS price > avg(price) OVER (ROWS 2 PRECEDING)"}},
         {},
-        "rules with times are not supported if Spark sorts the rows: ",
+        "rules with times are not supported if the engine sorts the rows: ",
     ),
     "what only Spark computes with these types": (
         {"fall": {3: "PATTERN (A) DEFINE A AS array(price) > PREV(array(price))"}},
         {},
-        "rules with times are not supported if Spark sorts the rows: rule `fall, valid from 3`: ",
+        (
+            "rules with times are not supported if the engine sorts the rows: "
+            "rule `fall, valid from 3`: "
+        ),
     ),
     "a condition that is not boolean": (
         {"fall": {3: "PATTERN (A) DEFINE A AS PREV(price)"}},

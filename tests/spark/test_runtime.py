@@ -157,7 +157,7 @@ def test_sparks_plan_names_the_pattern(
     spark: SparkSession, capsys: pytest.CaptureFixture[str]
 ) -> None:
     frame = spark.createDataFrame([("a", 1)], "k string, t int")
-    for sort, sorts in (("worker", 0), ("spark", 1)):
+    for sort, sorts in (("worker", 0), ("engine", 1)):
         matchrec.match_recognize(frame, PAIRS, options=matchrec.Options(sort=sort)).explain()
         plan = capsys.readouterr().out
         assert "match_recognize[PATTERN (A B)]" in plan

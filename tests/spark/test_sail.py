@@ -77,6 +77,22 @@ def test_counters_are_refused_by_the_name_of_what_asks_for_them(
         assert raised.value.hint == f"leave {given} out, or run on Spark: {on}"
 
 
+def test_tune_says_what_to_do_about_the_number_of_partitions(
+    spark: SparkSession, request: pytest.FixtureRequest
+) -> None:
+    if request.config.getoption("--on") != "sail":
+        pytest.skip("Spark uses the setting")
+    before = spark.conf.get("spark.sql.shuffle.partitions")
+    settings = {setting.name: setting for setting in matchrec.tune(spark).settings}
+    partitions = settings["spark.sql.shuffle.partitions"]
+    assert not partitions.is_new
+    assert partitions.why == (
+        "Sail does not use it, so there is nothing to do: a query has a task for each core, "
+        "or as many as matchrec.session(cores=...) says"
+    )
+    assert spark.conf.get("spark.sql.shuffle.partitions") == before
+
+
 UNPLANNED = {
     "SELECT id, (SELECT m.id + 1) AS k FROM {t} AS m": "write its value without SELECT",
     "SELECT id, 1 IN (SELECT 1) AS is_in FROM {t}": "write EXISTS",
@@ -102,7 +118,7 @@ def test_keys_with_one_nan_and_one_zero(spark: SparkSession) -> None:
     """Keys compare as in Spark, whatever their bits are: sqrt(-1) has another sign than NaN."""
     rows = """SELECT id, CASE id % 4 WHEN 0 THEN double('NaN') WHEN 1 THEN sqrt(-1D)
         WHEN 2 THEN 0.0D ELSE -0.0D END AS k FROM range(0, 4000, 1, 4)"""
-    for sort in ("auto", "spark"):
+    for sort in ("auto", "engine"):
         found = matchrec.match_recognize(
             spark.sql(rows),
             "PARTITION BY k ORDER BY id MEASURES count(*) AS n PATTERN (A+) DEFINE A AS id >= 0",
@@ -149,7 +165,7 @@ def test_figures_of_keys_with_one_nan_and_one_zero(spark: SparkSession) -> None:
 def test_orders_with_one_nan_and_one_zero(spark: SparkSession) -> None:
     rows = "SELECT id, CASE id WHEN 0 THEN double('NaN') WHEN 1 THEN sqrt(-1D) WHEN 2 THEN 0.0D "
     rows += "ELSE -0.0D END AS x FROM range(4)"
-    for sort in ("auto", "spark"):
+    for sort in ("auto", "engine"):
         found = matchrec.match_recognize(
             spark.sql(rows),
             "ORDER BY x, id MEASURES array_agg(id) AS ids PATTERN (A+) DEFINE A AS id >= 0",
@@ -182,7 +198,7 @@ def test_rows_without_keys_stay_together_and_in_order(spark: SparkSession) -> No
     )
     for options in (
         matchrec.Options(),
-        matchrec.Options(sort="spark"),
+        matchrec.Options(sort="engine"),
         matchrec.Options(transport="pandas"),
     ):
         found = matchrec.match_recognize(rows, clause, options=options)
@@ -210,7 +226,7 @@ def test_keys_without_ranges_are_sorted_by(spark: SparkSession, key: str) -> Non
         f"ORDER BY {key} DESC MEASURES FIRST(id) AS f, LAST(id) AS l PATTERN (A B*)"
         " DEFINE B AS PREV(id, 2) = id + 2 OR NEXT(id) = id - 1 AND id > 3"
     )
-    found = matchrec.match_recognize(rows, clause, options=matchrec.Options(sort="spark"))
+    found = matchrec.match_recognize(rows, clause, options=matchrec.Options(sort="engine"))
     assert sorted(map(tuple, found.collect())) == [(5, 0)]
 
 

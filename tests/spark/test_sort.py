@@ -44,7 +44,7 @@ def find_rows(df: DataFrame, clause: str, sort: Sort) -> list[str]:
     """Return the rows of a clause. If Spark sorts, it also computes what reads neighbouring rows:
     they cross in pandas.
     """
-    options = matchrec.Options(sort=sort, transport="pandas" if sort == "spark" else "auto")
+    options = matchrec.Options(sort=sort, transport="pandas" if sort == "engine" else "auto")
     return sorted(map(str, matchrec.match_recognize(df, clause, options=options).collect()))
 
 
@@ -62,7 +62,7 @@ def test_both_sort_alike(rows: DataFrame, order: str) -> None:
     clause = ORDERS[order] + CHANGES
     by_workers = find_rows(rows, clause, "worker")
     assert by_workers
-    assert by_workers == find_rows(rows, clause, "spark")
+    assert by_workers == find_rows(rows, clause, "engine")
 
 
 @pytest.mark.once
@@ -72,7 +72,7 @@ def test_arithmetic_with_constants_is_sparks(rows: DataFrame) -> None:
         DEFINE A AS d > 0.1 * PREV(d) + 0.3, B AS i - PREV(i) <= 1 AND i * 3 - 7 < NEXT(i) + 2,
             C AS d - 0.1 < NEXT(d) - 1.7 OR NEXT(i) - 1.5 > i, D AS PREV(d) - 0.5 IS NULL"""
     by_workers = find_rows(rows, clause, "worker")
-    assert by_workers == find_rows(rows, clause, "spark") != []
+    assert by_workers == find_rows(rows, clause, "engine") != []
 
 
 def test_no_rows(rows: DataFrame) -> None:
@@ -81,7 +81,7 @@ def test_no_rows(rows: DataFrame) -> None:
 
 def test_rows_that_no_match_contains_stay_behind(rows: DataFrame) -> None:
     clause = "PARTITION BY k ORDER BY id MEASURES A.id AS a PATTERN (A) DEFINE A AS i = 3"
-    assert find_rows(rows, clause, "worker") == find_rows(rows, clause, "spark") != []
+    assert find_rows(rows, clause, "worker") == find_rows(rows, clause, "engine") != []
 
 
 def test_spark_only_shuffles(rows: DataFrame, capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,8 +94,8 @@ def test_spark_only_shuffles(rows: DataFrame, capsys: pytest.CaptureFixture[str]
 
 def test_auto_is_the_workers(rows: DataFrame) -> None:
     assert find_sorter(rows, ORDERS["doubles"] + CHANGES).startswith("sorted by the workers")
-    asked = find_sorter(rows, ORDERS["doubles"] + CHANGES, sort="spark")
-    assert asked == "sorted by the engine: the option sort is spark"
+    asked = find_sorter(rows, ORDERS["doubles"] + CHANGES, sort="engine")
+    assert asked == "sorted by the engine: the option sort is engine"
 
 
 STRUCT = "named_struct('k', k)"
@@ -193,7 +193,7 @@ def test_patterns_and_sase(rows: DataFrame) -> None:
                 ),
             )
         ]
-        for sort in ("worker", "spark")
+        for sort in ("worker", "engine")
     )
     assert detected == selected
     assert all(detected)
@@ -220,7 +220,7 @@ def test_events_keep_their_types_and_names(spark: SparkSession) -> None:
             partition_by="`k``ey`",
             options=matchrec.Options(sort=sort),
         )
-        for sort in ("worker", "spark")
+        for sort in ("worker", "engine")
     )
     assert by_workers.schema == by_spark.schema
     found, same = (

@@ -41,16 +41,16 @@ def collect_advice(*frames: DataFrame, clause: str = CLAUSE) -> list[str]:
 
 
 def test_both_are_set_and_the_result_says_what_and_why(plain: SparkSession) -> None:
-    tuned = matchrec.tune(plain)
+    report = matchrec.tune(plain)
     assert [plain.conf.get(name) for name in (MAX_BYTES, PARTITIONS)] == [UNLIMITED, "16"]
-    assert repr(tuned) == str(tuned) == tuned.text
-    assert tuned.text == (
+    assert repr(report) == str(report) == report.text
+    assert report.text == (
         f"{MAX_BYTES} = 2147483647, was 67108864b\n"
         "  without a limit, Spark does not measure each row of a batch\n"
         f"{PARTITIONS} = 16, was 200\n"
         "  8 for each core, because each task writes a file for each of them"
     )
-    assert f"{PARTITIONS} = 16, was 200" in tuned._repr_html_()
+    assert f"{PARTITIONS} = 16, was 200" in report._repr_html_()
 
 
 @pytest.mark.parametrize("values", [{MAX_BYTES: "128m"}, {PARTITIONS: "7"}, {PARTITIONS: "200"}])
@@ -86,7 +86,7 @@ def test_only_one_machine_has_cores_that_are_known(master: str | None, cores: in
 
 def test_partitions_of_a_cluster_and_of_many_cores_stay() -> None:
     for master, why in (
-        ("yarn", "choose it yourself on a cluster"),
+        ("yarn", "executors of a cluster may start later, so set it yourself, to 2 to 8 times"),
         ("local[64]", "enough for 512"),
     ):
         session = Session({"spark.master": master}, {MAX_BYTES: "64m", PARTITIONS: "200"})

@@ -428,7 +428,7 @@ def test_chars_of_two_rows_are_compared_as_those_of_one(spark: SparkSession) -> 
         if holds
     }
     try:
-        for sort in ("auto", "spark"):
+        for sort in ("auto", "engine"):
             matches = matchrec.match_rules(
                 spark.table("pairs"), rules, order_by="n", options=matchrec.Options(sort=sort)
             ).matches

@@ -255,5 +255,5 @@ def test_other_languages_and_rules_tell_ties(ticks: DataFrame) -> None:
 
 
 def test_spark_that_sorts_counts_no_ties(ticks: DataFrame) -> None:
-    by_spark = matchrec.Options(sort="spark")
+    by_spark = matchrec.Options(sort="engine")
     assert count_ties(matchrec.match_recognize(ticks, FALLS, options=by_spark).collect) == []

@@ -11,7 +11,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from matchrec import arguments
-from matchrec.arguments import ArgumentKind, check_arguments, instance_of
+from matchrec.arguments import (
+    ArgumentKind,
+    Condition,
+    DurationLike,
+    WindowKind,
+    check_arguments,
+    instance_of,
+)
 from matchrec.errors import stages as errors
 from matchrec.errors.calls import no_attribute
 from matchrec.patterns.stages import checks
@@ -225,7 +232,7 @@ class Pattern:
         return self._append_not(name, Contiguity.RELAXED, "not_followed_by")
 
     @check_arguments(condition=CONDITION)
-    def where(self, condition: Any) -> Pattern:
+    def where(self, condition: Condition) -> Pattern:
         """Add a condition that the events of the last stage must satisfy, too.
 
         >>> Pattern.begin("a").where("price > 10").where("volume > 100")
@@ -235,7 +242,7 @@ class Pattern:
         return self._with_last(conditions=(*self._last.conditions, test))
 
     @check_arguments(condition=CONDITION)
-    def or_where(self, condition: Any) -> Pattern:
+    def or_where(self, condition: Condition) -> Pattern:
         """Add a condition to the last stage, as an alternative to all conditions before it.
 
         >>> Pattern.begin("a").where("price > 10").or_where("volume > 100")
@@ -248,7 +255,7 @@ class Pattern:
         return self._with_last(conditions=(*conditions_before, test))
 
     @check_arguments(condition=CONDITION)
-    def until(self, condition: Any) -> Pattern:
+    def until(self, condition: Condition) -> Pattern:
         """End the loop of the last stage at an event that satisfies the condition.
 
         That event is not part of the loop.
@@ -264,7 +271,7 @@ class Pattern:
         return self._with_last(until=checks.make_test(condition, stage, "until"))
 
     @check_arguments(gap=DURATION_ARGUMENT.or_none())
-    def one_or_more(self, gap: object = None) -> Pattern:
+    def one_or_more(self, gap: DurationLike | None = None) -> Pattern:
         """Let the last stage take one or more events.
 
         Args:
@@ -276,7 +283,9 @@ class Pattern:
         return self._repeat("one_or_more", 1, None, gap)
 
     @check_arguments(least=TIMES, most=TIMES.or_none(), gap=DURATION_ARGUMENT.or_none())
-    def times(self, least: int, most: int | None = None, gap: object = None) -> Pattern:
+    def times(
+        self, least: int, most: int | None = None, gap: DurationLike | None = None
+    ) -> Pattern:
         """Let the last stage take exactly `least` events, or `least` to `most` events.
 
         Args:
@@ -291,7 +300,7 @@ class Pattern:
         return self._repeat("times", least, least if most is None else most, gap)
 
     @check_arguments(least=TIMES, gap=DURATION_ARGUMENT.or_none())
-    def times_or_more(self, least: int, gap: object = None) -> Pattern:
+    def times_or_more(self, least: int, gap: DurationLike | None = None) -> Pattern:
         """Let the last stage take `least` or more events.
 
         Args:
@@ -349,7 +358,7 @@ class Pattern:
         return self._with_last(inner=Contiguity.ANY)
 
     @check_arguments(window=DURATION_ARGUMENT, kind=arguments.one_of(checks.KINDS))
-    def within(self, window: object, kind: str = "first_to_last") -> Pattern:
+    def within(self, window: DurationLike, kind: WindowKind = "first_to_last") -> Pattern:
         """Limit the time between events: it must be less than the window.
 
         Args:
@@ -444,7 +453,7 @@ class Pattern:
             raise errors.not_after_optional(call=call, name=name, before=before.label)
         return replace(self, stages=(*self.stages, Stage(name, contiguity, negated=True)))
 
-    def _repeat(self, call: str, least: int, most: int | None, gap: object) -> Pattern:
+    def _repeat(self, call: str, least: int, most: int | None, gap: DurationLike | None) -> Pattern:
         """Return the pattern with the last stage repeated.
 
         Args:

@@ -6,8 +6,9 @@ Source: Flink CEP, "The Pattern API", and what its builder and compiler reject.
 from __future__ import annotations
 
 from itertools import takewhile
-from typing import Any
+from typing import get_args
 
+from matchrec.arguments import Condition, WindowKind
 from matchrec.errors import stages as errors
 from matchrec.patterns.stages.tree import Stage, Test, list_named_stages, walk_stages
 from matchrec.plan.stages import Contiguity
@@ -15,7 +16,7 @@ from matchrec.syntax.durations import Duration
 from matchrec.syntax.tokens import MOST_ROWS
 
 # What a window limits: `kind` of `Pattern.within`.
-KINDS = ("first_to_last", "previous_to_current")
+KINDS = get_args(WindowKind)
 
 # Flink's own name for the state after the last stage.
 END_STATE = "$endState$"
@@ -53,7 +54,7 @@ def find_last_stage(stages: tuple[Stage, ...]) -> Stage:
     return stages[-1]
 
 
-def make_condition(expression: Any, stage: Stage, call: str) -> Test:
+def make_condition(expression: Condition, stage: Stage, call: str) -> Test:
     """Return the condition that a call adds to the events of a stage.
 
     Args:
@@ -69,7 +70,7 @@ def make_condition(expression: Any, stage: Stage, call: str) -> Test:
     return make_test(expression, stage, call)
 
 
-def make_test(expression: Any, stage: Stage, call: str) -> Test:
+def make_test(expression: Condition, stage: Stage, call: str) -> Test:
     """Return a condition of a stage or of a group.
 
     Args:

@@ -42,7 +42,7 @@ def test_every_kind_of_a_clause_is_shown() -> None:
     known = {class_ for class_ in classes if issubclass(class_, kinds.Located)}
     of_plans = {kinds.Located, kinds.MatchRecognizeWarning}
     of_queries = {kinds.ProductWarning, kinds.UnboundedStateWarning}
-    of_calls = {kinds.DaysInHoursWarning, kinds.RefusedRuleWarning, kinds.UntunedSessionWarning}
+    of_calls = {kinds.DaysInHoursWarning, kinds.RejectedRuleWarning, kinds.UntunedSessionWarning}
     of_runs, of_frames = {kinds.TiesWarning}, {kinds.NanosecondsWarning}
     assert known - shown == of_plans | of_queries | of_calls | of_runs | of_frames
 

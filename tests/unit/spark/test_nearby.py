@@ -213,7 +213,7 @@ def test_what_is_of_several_rows_and_not_known_needs_spark() -> None:
 def test_what_spark_computes_otherwise_or_faster_is_refused(
     condition: str, types: dict[str, ValueType]
 ) -> None:
-    with pytest.raises(MatchRecognizeUnsupportedError, match="only Spark can compute"):
+    with pytest.raises(MatchRecognizeUnsupportedError, match="only the engine can compute"):
         linked(f"PATTERN (A) DEFINE A AS {condition}", types=types)
 
 
