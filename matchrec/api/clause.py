@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from matchrec.errors.language import Language
-from matchrec.errors.sql.window import question_about_pattern_window
+from matchrec.errors.sql.window import method_not_for_pattern_window
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.source import Source
@@ -51,7 +51,7 @@ class Clause:
             MatchRecognizeUnsupportedError: this is a row pattern window.
         """
         if self.is_window:
-            raise question_about_pattern_window(call=call)
+            raise method_not_for_pattern_window(call=call)
         return self.searched or self.plan
 
     def plan_of_matches(self, call: str) -> MatchPlan:

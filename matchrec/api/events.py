@@ -34,7 +34,7 @@ from matchrec.arguments import (
     check_arguments,
 )
 from matchrec.errors.calls import option_not_convertible
-from matchrec.errors.frames import condition_not_boolean, condition_refused_by_engine
+from matchrec.errors.frames import condition_not_boolean, condition_rejected_by_engine
 from matchrec.errors.kinds import located_in
 from matchrec.errors.language import PATTERN_CALLS, SASE
 from matchrec.patterns.sase import Streams, compile_sase
@@ -446,7 +446,7 @@ def add_conditions(df: DataFrame, conditions: dict[str, Any]) -> DataFrame:
             except AnalysisException as error:
                 engine = find_backend(df.sparkSession).engine
                 reason = read_sentence(error)
-                raise condition_refused_by_engine(
+                raise condition_rejected_by_engine(
                     engine=engine, column=column_text, reason=reason
                 ) from None
         type_name = data_type.simpleString()

@@ -322,7 +322,7 @@ def check_pandas(name: str, frame: Any) -> None:
     for column, values in frame.items():
         type_name = str(values.dtype)
         if type_name.lower().startswith("uint64") and (values > 2**63 - 1).any():
-            raise errors.beyond_bigint(column=column, name=name)
+            raise errors.unsigned_number_beyond_bigint(column=column, name=name)
         if type_name.startswith("period"):
             reason = f"column `{column}` is of type {type_name}"
             raise errors.cannot_make_dataframe(name=name, reason=reason)
@@ -370,9 +370,9 @@ def check_frames(spark: SparkSession, query: QueryNode, frames: Frames) -> None:
                 continue
             if is_stopped(frame.sparkSession):
                 raise stopped_session()
-            raise errors.table_of_another_session(span, name=name).located(query.source)
+            raise errors.dataframe_of_another_session(span, name=name).located(query.source)
         if span.start in starts_of_inputs:
-            raise errors.not_a_table(span, name=name, value=describe_value(frame)).located(
+            raise errors.not_a_dataframe(span, name=name, value=describe_value(frame)).located(
                 query.source
             )
 

@@ -25,7 +25,7 @@ from pyspark.sql.types import NullType, StringType
 from matchrec.arguments import ArgumentKind, OrderValue, instance_of, is_dataframe
 from matchrec.compile.rule_set import Version
 from matchrec.errors import rule_sets as errors
-from matchrec.errors.frames import condition_refused_by_engine
+from matchrec.errors.frames import condition_rejected_by_engine
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.plan.text import quote_string
 from matchrec.spark.errors.diagnose import read_sentence
@@ -181,7 +181,7 @@ def find_times(relation: Relation, order: str) -> OrderNumbers:
             times = OrderNumbers(relation.type_of(order))
         except QUERY_ERRORS as error:
             engine = relation.runner.backend.engine
-            raise condition_refused_by_engine(
+            raise condition_rejected_by_engine(
                 engine=engine, column=order, reason=read_sentence(error)
             ) from None
     if times.kind is None:

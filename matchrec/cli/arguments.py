@@ -110,7 +110,7 @@ def parse_marker_values(argument: str) -> tuple[str, list[Any]]:
     """
     name, values = parse_setting(argument)
     if not name.isidentifier():
-        raise errors.malformed_marker_name(name=name)
+        raise errors.malformed_parameter_name(name=name)
     ends = RANGE.fullmatch(values)
     if ends is not None:
         first, last = sorted(int(end) for end in ends.groups())

@@ -28,7 +28,7 @@ from matchrec.conditions.row_column import (
 from matchrec.conditions.split import add_guards_to_expression, find_condition_of_rows
 from matchrec.conditions.types import COMPARED_BY_SPARK, NUMBERS, Family, ValueType
 from matchrec.conditions.typing.typer import TRUE_COLUMN, RunColumns
-from matchrec.errors.conditions import within_not_a_distance
+from matchrec.errors.conditions import within_not_a_length
 from matchrec.errors.language import name_part
 from matchrec.errors.run.origins import SqlOrigin, make_origin
 from matchrec.output.measure_reader import is_collected
@@ -210,7 +210,7 @@ def type_window(
     )
     are_comparable = order_type == end_type or are_numbers or is_date_with_timestamp
     if order_type.family in WITHOUT_DISTANCE or not are_comparable:
-        raise within_not_a_distance(window.interval.span)
+        raise within_not_a_length(window.interval.span)
     if window.distance is not None:
         return (order,)
     if order_type.family is not Family.FLOATING:

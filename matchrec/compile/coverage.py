@@ -130,7 +130,7 @@ def check_coverable(plan: MatchPlan) -> None:
     if plan.output is MatchOutput.LONGEST:
         raise errors.coverage_of_longest_match()
     if list_negations(plan.pattern):
-        raise errors.coverage_of_not(list_negations(plan.pattern)[0].span)
+        raise errors.coverage_of_negation(list_negations(plan.pattern)[0].span)
 
 
 def draft_coverage(draft: Draft) -> CoverageDraft:

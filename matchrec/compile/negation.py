@@ -32,7 +32,7 @@ from matchrec.automaton.program import VariableIds
 from matchrec.conditions.negation import ForbiddenRow, Viewpoint, join_tests
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.split import ConditionSplitter, RowScope, split_conditions
-from matchrec.errors.sql.pattern import not_at_start, several_nots_at_end
+from matchrec.errors.sql.pattern import negation_at_start, several_negations_at_end
 from matchrec.plan.clauses import Definition
 from matchrec.plan.expression import Scalar, make_complement
 from matchrec.plan.match_plan import MatchPlan
@@ -89,7 +89,7 @@ class Separation:
                 NOTs can follow the same row as the last element.
         """
         if any(choice.guard & ~ANCHORS for choice in self.folding.choices[0]):
-            raise not_at_start(self.span)
+            raise negation_at_start(self.span)
         folded_choices = []
         program_states = []
         for known_state, choices in number_states([KnownState(0)], self.build_choices):
@@ -136,7 +136,7 @@ class Separation:
             if end.target is None
         } - {NO_VARIABLES}
         if len(ends) > 1:
-            raise several_nots_at_end(self.span)
+            raise several_negations_at_end(self.span)
         if not ends:
             yield KnownState(choice.target)
             return

@@ -73,7 +73,7 @@ from matchrec.conditions.split import RowScope, split_conditions
 from matchrec.conditions.types import NESTED, ValueType, is_wide_decimal
 from matchrec.conditions.typing.steps import StepTyper
 from matchrec.conditions.typing.typer import DEFAULT_SETTINGS, RunColumns, Typer
-from matchrec.errors.conditions import only_spark_can_compute
+from matchrec.errors.conditions import only_engine_can_compute
 from matchrec.errors.run.origins import SqlOrigin
 from matchrec.output import schema
 from matchrec.output.measure_reader import MeasureReader, build_timeout
@@ -483,7 +483,7 @@ def type_nearby_test(test: NearbyTest, typer: Typer) -> RunExpression:
         operand.type.family in NESTED for operation in operations for operand in operation.operands
     )
     if calls_function or has_wide_decimals or has_nested_operands:
-        raise only_spark_can_compute(test.step.span, condition=show_column(test.column))
+        raise only_engine_can_compute(test.step.span, condition=show_column(test.column))
     return expression
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from matchrec.conditions.residual import NO_SPAN
-from matchrec.errors.sql.pattern import reads_row_under_not
+from matchrec.errors.sql.pattern import reads_row_under_negation
 from matchrec.plan.expression import (
     Aggregate,
     Classifier,
@@ -141,7 +141,7 @@ class Viewpoint:
             return navigation  # a row before the candidate
         if variable == self.negated and navigation.logical_offset == 0:
             return self.navigate_to_candidate(navigation.physical_offset)
-        raise reads_row_under_not(
+        raise reads_row_under_negation(
             span,
             what="FIRST of rows that may be missing",
             name=self.negated,
@@ -159,7 +159,7 @@ class Viewpoint:
         if is_candidate and navigation.is_last and navigation.physical_offset == 0:
             return quote_string(self.negated)
         if navigation.physical_offset > 0:
-            raise reads_row_under_not(
+            raise reads_row_under_negation(
                 reference.span,
                 what="NEXT(CLASSIFIER())",
                 name=self.negated,
@@ -184,7 +184,7 @@ class Viewpoint:
             isinstance(reference, Classifier) for reference in list_inner_references(aggregate)
         )
         if is_candidate and (not is_mapped or has_classifier):
-            raise reads_row_under_not(
+            raise reads_row_under_negation(
                 aggregate.span,
                 what=f"{aggregate.function} over the row itself",
                 name=self.negated,

@@ -18,7 +18,7 @@ from matchrec.dialects.limits import check_limits, find_repeated_variables, is_o
 from matchrec.dialects.products import SPARK, Nulls, Product
 from matchrec.dialects.rules.place import ColumnKinds, KnownColumns, RuleContext
 from matchrec.errors.sql import window as errors
-from matchrec.errors.sql.window import not_in_product
+from matchrec.errors.sql.window import unsupported_by_product
 from matchrec.plan import pattern
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, list_top_level_parts, show_name
@@ -48,7 +48,7 @@ def edit_clause(
     write = fragments.write
     clause = read_clause(tokens)
     if read.name == "azure" and not clause.order_by:
-        raise errors.order_of_arrival(clause.span, product=read.title)
+        raise errors.missing_timestamp_by(clause.span, product=read.title)
     if read.allows_unused_definitions and not write.allows_unused_definitions:
         clause, unused = drop_unused_definitions(tokens, clause)
         yield from (Edit(span, "") for span in unused)
@@ -71,7 +71,7 @@ def edit_clause(
         translate = partial(fragments.translate_expression, context=in_define)
         edits = tuple(edit_exclusive_loops(clause, translate))
         if edits and lacks("SUBSET", write):
-            raise not_in_product(
+            raise unsupported_by_product(
                 clause.pattern_span,
                 product=write.title,
                 what="SUBSET, without which a greedy loop gives rows back",
@@ -283,7 +283,7 @@ def edit_exclusive_loops(
     if not exits:
         return
     for span in find_repeated_variables(clause.pattern):
-        raise not_in_product(
+        raise unsupported_by_product(
             span, product="Flink SQL", what="repeated variables in PATTERN", cure=None
         )
     subsets = [

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from matchrec.dialects.edits import Note
 from matchrec.dialects.products import Product
-from matchrec.errors.sql.window import not_in_product, product_without_within
+from matchrec.errors.sql.window import product_without_within, unsupported_by_product
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch, SkipTo
 from matchrec.plan.pattern import (
     Quantified,
@@ -99,13 +99,13 @@ def check_limits(clause: MatchRecognize, read: Product, write: Product) -> Itera
             hint = f": {part.hint}" if part.hint else ""
             notes.setdefault(feature, Note(f"{write.title} rejects {part.words}{hint}", span))
         if feature == "SHARED" and lacks(feature, read):
-            raise not_in_product(span, product=read.title, what=part.words, cure=part.hint)
+            raise unsupported_by_product(span, product=read.title, what=part.words, cure=part.hint)
         if not lacks(feature, write):
             continue
         if feature == "WITHIN" and clause.order_by and not is_noted("FIRST", write):
             condition = write_within_as_condition(clause)
             raise product_without_within(span, product=write.title, condition=condition)
-        raise not_in_product(span, product=write.title, what=part.words, cure=part.hint)
+        raise unsupported_by_product(span, product=write.title, what=part.words, cure=part.hint)
     yield from notes.values()
 
 

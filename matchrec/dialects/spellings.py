@@ -188,7 +188,7 @@ def _find_timestamp_by(tokens: TokenSequence, location: ClauseLocation) -> int |
         before = [index for index in before if index > starts[-1]]
     for index in before:
         if tokens.has_keys(index, "PARTITION", "BY"):
-            raise errors.partitioned_input(tokens.span(index, index + 2))
+            raise errors.partition_by_after_input(tokens.span(index, index + 2))
     for index in before:
         if tokens.has_keys(index, "TIMESTAMP", "BY"):
             return index
@@ -223,7 +223,7 @@ def _move_timestamp_by(
     for key in tokens.split_at_commas(over + 1, location.word) if over < location.word else ():
         span = tokens.span(*key)
         if tokens.text_at(span).upper() not in names:
-            raise errors.time_per_key(span, key=tokens.text_at(span))
+            raise errors.timestamp_over_other_key(span, key=tokens.text_at(span))
     order = tokens.span(timestamp_by + 2, over)
     # ORDER BY comes before all other sections, except PARTITION BY.
     start = min(

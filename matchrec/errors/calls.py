@@ -447,7 +447,7 @@ def unknown_parameter(*, name: str, parameters: Sequence[str]) -> MatchRecognize
     )
 
 
-def no_equivalent(
+def no_equivalent_in_sql(
     span: Span | None, *, what: str, cure: str | None
 ) -> MatchRecognizeUnsupportedError:
     """Return the error for a query that cannot be converted to MATCH_RECOGNIZE.
@@ -458,7 +458,7 @@ def no_equivalent(
         cure: what to write instead; None if that is not known.
     """
     return MatchRecognizeUnsupportedError(
-        f"MATCH_RECOGNIZE has no equivalent of {what}", span, hint=cure, code="no-equivalent"
+        f"MATCH_RECOGNIZE has no equivalent of {what}", span, hint=cure, code="no-equivalent-in-sql"
     )
 
 

@@ -80,12 +80,12 @@ def colon_before_name(*, name: str, plain: str) -> MatchRecognizeError:
     )
 
 
-def malformed_marker_name(*, name: str) -> MatchRecognizeError:
+def malformed_parameter_name(*, name: str) -> MatchRecognizeError:
     """Return the error for a name in --grid that a parameter cannot have."""
     return MatchRecognizeError(
         f"`{name}` is not a parameter name",
         hint="write the name of a parameter, such as --grid days=3,5,8 for :days in the clause",
-        code="malformed-marker-name",
+        code="malformed-parameter-name",
     )
 
 
@@ -459,12 +459,12 @@ def backtest_not_drawable(*, kind: str) -> MatchRecognizePlanError:
     )
 
 
-def unknown_page(*, page: int, pages: int) -> MatchRecognizePlanError:
+def unknown_plot_page(*, page: int, pages: int) -> MatchRecognizePlanError:
     """Return the error for `page` of `plot` with a number that is too small or too large."""
     return MatchRecognizePlanError(
         f"unknown page {page} of `plot`: there are {pages}",
         hint=f"write page={pages}",
-        code="unknown-page",
+        code="unknown-plot-page",
     )
 
 
@@ -486,12 +486,12 @@ def empty_cell() -> MatchRecognizePlanError:
     )
 
 
-def argument_without_other(*, argument: str, other: str) -> MatchRecognizePlanError:
+def argument_needs_another(*, argument: str, other: str) -> MatchRecognizePlanError:
     """Return the error for an argument of %%matchrec that needs another one."""
     return MatchRecognizePlanError(
         f"`{argument}` of %%matchrec is not allowed without {other}",
         hint=f"add {other}, or leave {argument} out",
-        code="argument-without-other",
+        code="argument-needs-another",
     )
 
 

@@ -35,7 +35,7 @@ def function_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsuppor
     )
 
 
-def only_spark_can_compute(span: Span, *, condition: str) -> MatchRecognizeUnsupportedError:
+def only_engine_can_compute(span: Span, *, condition: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a condition over several rows that workers cannot compute."""
     words = current_language()
     surface = current_surface()
@@ -43,7 +43,7 @@ def only_spark_can_compute(span: Span, *, condition: str) -> MatchRecognizeUnsup
         f"{shorten(condition)} spans several {words.rows}, and only the engine can compute it",
         span,
         hint=f"write {surface.option('sort', 'engine')}",
-        code="only-spark-can-compute",
+        code="only-engine-can-compute",
     )
 
 
@@ -63,7 +63,9 @@ def lambda_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsupporte
     )
 
 
-def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRecognizeError:
+def types_cannot_be_combined(
+    operator: str, left: str, right: str, span: Span
+) -> MatchRecognizeError:
     """Return the error for an operator between values of several rows of the match.
 
     Args:
@@ -82,7 +84,7 @@ def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRec
         span,
         notes=(note,),
         hint=hint,
-        code="cannot-combine",
+        code="types-cannot-be-combined",
     )
 
 
@@ -164,12 +166,12 @@ def operations_nested_too_deep(span: Span, *, limit: int) -> MatchRecognizeUnsup
     )
 
 
-def nested_too_deep_to_plan() -> MatchRecognizeUnsupportedError:
+def query_nested_too_deep() -> MatchRecognizeUnsupportedError:
     """Return the error for a query on which Python's stack overflows."""
     return MatchRecognizeUnsupportedError(
         "the query is nested too deep to plan",
         hint="remove parentheses and groups, or compute parts of it as columns of the input",
-        code="nested-too-deep-to-plan",
+        code="query-nested-too-deep",
     )
 
 
@@ -224,7 +226,7 @@ def not_a_constant(span: Span, *, position: int, function: str) -> MatchRecogniz
     )
 
 
-def aggregate_cannot_take(
+def wrong_aggregate_argument_type(
     function: str, type_names: Sequence[str], span: Span | None
 ) -> MatchRecognizeError:
     """Return the error for an aggregate in DEFINE that does not take arguments of these types."""
@@ -248,7 +250,7 @@ def aggregate_cannot_take(
             ),
         ),
         hint=hint,
-        code="aggregate-cannot-take",
+        code="wrong-aggregate-argument-type",
     )
 
 
@@ -256,7 +258,7 @@ _OF_ONE_VALUE = frozenset({"avg", "mean", "sum", "min", "max", "median", "stddev
 AS_MEASURE = "make it a measure, and test that with WHERE after the clause"
 
 
-def within_of_other_type(order: str, interval: str, *spans: Span | None) -> MatchRecognizeError:
+def wrong_within_type(order: str, interval: str, *spans: Span | None) -> MatchRecognizeError:
     """Return the error for WITHIN whose type is not a distance along the key of ORDER BY.
 
     Args:
@@ -283,19 +285,19 @@ def within_of_other_type(order: str, interval: str, *spans: Span | None) -> Matc
         f"WITHIN of type {interval} is not a distance along an {order_by} key of type {order}",
         *spans,
         hint=hint,
-        code="within-of-other-type",
+        code="wrong-within-type",
     )
 
 
-def within_not_a_distance(span: Span | None) -> MatchRecognizeUnsupportedError:
+def within_not_a_length(span: Span | None) -> MatchRecognizeUnsupportedError:
     """Return the error for WITHIN whose length is not a distance along the key of ORDER BY.
 
-    Their types are not known: see `within_of_other_type`.
+    Their types are not known: see `wrong_within_type`.
     """
     return MatchRecognizeUnsupportedError(
         f"WITHIN is not a distance along the {name_part('ORDER BY')} key",
         span,
-        code="within-not-a-distance",
+        code="within-not-a-length",
     )
 
 

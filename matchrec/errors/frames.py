@@ -7,25 +7,25 @@ from matchrec.errors.wording import shorten, uncapitalise
 from matchrec.source import Span
 
 
-def not_a_table(span: Span, *, name: str, value: str) -> MatchRecognizePlanError:
+def not_a_dataframe(span: Span, *, name: str, value: str) -> MatchRecognizePlanError:
     """Return the error for {name} before MATCH_RECOGNIZE if its value is not a table."""
     return MatchRecognizePlanError(
         f"`{{{name}}}` before MATCH_RECOGNIZE is {value}",
         span,
         notes=("the clause applies to the rows of a table",),
         hint=f"pass a DataFrame: {name}=df",
-        code="not-a-table",
+        code="not-a-dataframe",
     )
 
 
-def table_of_another_session(span: Span, *, name: str) -> MatchRecognizePlanError:
+def dataframe_of_another_session(span: Span, *, name: str) -> MatchRecognizePlanError:
     """Return the error for a DataFrame that belongs to another session than the query."""
     return MatchRecognizePlanError(
         f"`{{{name}}}` is a DataFrame of another session",
         span,
         notes=("a session knows its own temporary views, and no others",),
         hint=f"ask that session, {name}.sparkSession, or read the rows of {name} in this one",
-        code="table-of-another-session",
+        code="dataframe-of-another-session",
     )
 
 
@@ -48,7 +48,7 @@ def arrow_table_not_supported(*, version: str, name: str) -> MatchRecognizePlanE
     )
 
 
-def too_much_to_send(*, size: int, most: int) -> MatchRecognizePlanError:
+def dataframe_too_large_to_send(*, size: int, most: int) -> MatchRecognizePlanError:
     """Return the error for rows of this program that are too large for one call to the engine.
 
     An engine that gets rows only within calls cannot take them in parts.
@@ -64,11 +64,11 @@ def too_much_to_send(*, size: int, most: int) -> MatchRecognizePlanError:
             "pass the pandas, Polars or Arrow frame itself, which is sent in parts, or read the "
             "rows from a file"
         ),
-        code="too-much-to-send",
+        code="dataframe-too-large-to-send",
     )
 
 
-def row_too_long(*, row: int, size: int, most: int) -> MatchRecognizePlanError:
+def row_too_large_to_send(*, row: int, size: int, most: int) -> MatchRecognizePlanError:
     """Return the error for a single row that is too large for a call to the engine.
 
     Args:
@@ -80,7 +80,7 @@ def row_too_long(*, row: int, size: int, most: int) -> MatchRecognizePlanError:
         f"row {row:,} has {size:,} MiB, and the engine takes {most:,} MiB at once",
         notes=("rows are counted from 0",),
         hint="shorten the values of this row, or write the rows to a Parquet file and read it",
-        code="row-too-long",
+        code="row-too-large-to-send",
     )
 
 
@@ -96,7 +96,7 @@ def frame_without_columns(*, name: str) -> MatchRecognizePlanError:
     )
 
 
-def beyond_bigint(*, column: str, name: str) -> MatchRecognizePlanError:
+def unsigned_number_beyond_bigint(*, column: str, name: str) -> MatchRecognizePlanError:
     """Return the error for a column of type uint64 whose numbers do not fit into BIGINT."""
     return MatchRecognizePlanError(
         f"column `{column}` of `{name}` has type uint64 and numbers beyond BIGINT, which PySpark "
@@ -105,7 +105,7 @@ def beyond_bigint(*, column: str, name: str) -> MatchRecognizePlanError:
             f"pass {name}=pyarrow.Table.from_pandas({name}), which gives a DECIMAL(20, 0), or cast "
             "it"
         ),
-        code="beyond-bigint",
+        code="unsigned-number-beyond-bigint",
     )
 
 
@@ -162,7 +162,7 @@ def cannot_make_dataframe(*, name: str, reason: str) -> MatchRecognizePlanError:
     )
 
 
-def condition_refused_by_engine(
+def condition_rejected_by_engine(
     *, engine: str, column: str, reason: str
 ) -> MatchRecognizePlanError:
     """Return the error for a Column as a condition that the engine cannot analyse."""
@@ -173,7 +173,7 @@ def condition_refused_by_engine(
             "use only columns of the DataFrame; or add the condition as a column, "
             'df.withColumn("name", ...), and write where("name")'
         ),
-        code="condition-refused-by-engine",
+        code="condition-rejected-by-engine",
     )
 
 

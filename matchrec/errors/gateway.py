@@ -9,12 +9,12 @@ from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.wording import join_names
 
 
-def marker_not_literal(name: str) -> MatchRecognizeUnsupportedError:
+def parameter_not_literal(name: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a marker whose value a client sends as an expression."""
     return MatchRecognizeUnsupportedError(
         f"the value of marker `{name}` is not supported: it is an expression",
         hint="pass a literal, or write the expression in the query",
-        code="marker-not-literal",
+        code="parameter-not-literal",
     )
 
 

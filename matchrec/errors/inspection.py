@@ -43,12 +43,12 @@ def value_of_wrong_type(
     )
 
 
-def question_about_stream(*, call: str) -> MatchRecognizeUnsupportedError:
+def method_not_for_stream(*, call: str) -> MatchRecognizeUnsupportedError:
     """Return the error for `why` or `coverage` of a query over a stream."""
     return MatchRecognizeUnsupportedError(
         f"{call} is not supported over a stream, whose rows come over time",
         hint="read the same rows as a table: spark.read instead of spark.readStream",
-        code="question-about-stream",
+        code="method-not-for-stream",
     )
 
 
@@ -270,12 +270,12 @@ def coverage_of_longest_match() -> MatchRecognizeUnsupportedError:
     )
 
 
-def coverage_of_not(span: Span | None) -> MatchRecognizeUnsupportedError:
+def coverage_of_negation(span: Span | None) -> MatchRecognizeUnsupportedError:
     """Return the error for coverage of a clause with NOT in PATTERN."""
     return MatchRecognizeUnsupportedError(
         "coverage is not supported for a query with NOT in PATTERN",
         span,
         notes=("coverage counts how often each variable takes a row, and NOT takes none",),
         hint="call why() for a starting row",
-        code="coverage-of-not",
+        code="coverage-of-negation",
     )

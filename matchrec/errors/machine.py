@@ -124,14 +124,14 @@ def signed_zeros_in_key(
     )
 
 
-def hours_along_dates(span: Span | None, *, interval: str) -> MatchRecognizeUnsupportedError:
+def hours_added_to_date(span: Span | None, *, interval: str) -> MatchRecognizeUnsupportedError:
     """Return the error for WITHIN with hours along a date in a session that ignores them."""
     return MatchRecognizeUnsupportedError(
         f"WITHIN {interval} along a date is not supported in this session, which adds only whole "
         "days",
         span,
         hint="write ORDER BY CAST(x AS TIMESTAMP), or run on Spark",
-        code="hours-along-dates",
+        code="hours-added-to-date",
     )
 
 

@@ -76,7 +76,7 @@ def keys_in_rule(span: Span, *, clause: str, argument: str) -> MatchRecognizePla
     )
 
 
-def name_taken(*, what: str, name: str) -> MatchRecognizePlanError:
+def column_name_taken(*, what: str, name: str) -> MatchRecognizePlanError:
     """Return the error for a column of the input whose name a column of the result has.
 
     Args:
@@ -86,7 +86,7 @@ def name_taken(*, what: str, name: str) -> MatchRecognizePlanError:
     return MatchRecognizePlanError(
         f"{what} `{name}` has the name of a column of the result",
         hint=f'rename it first: df.withColumnRenamed("{name}", "{name}_")',
-        code="name-taken",
+        code="column-name-taken",
     )
 
 

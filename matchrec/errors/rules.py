@@ -133,13 +133,13 @@ def duplicate_measure(*spans: Span | None, name: str) -> MatchRecognizePlanError
     )
 
 
-def within_one_variable(span: Span | None, *, name: str) -> MatchRecognizePlanError:
+def within_between_same_variable(span: Span | None, *, name: str) -> MatchRecognizePlanError:
     """Return the error for WITHIN x FROM A TO A, or FROM A TO a union variable that has A."""
     return MatchRecognizePlanError(
         f"WITHIN has the same variable, `{name}`, after FROM and after TO",
         span,
         hint="write WITHIN ... BETWEEN ROWS for the distance between consecutive rows",
-        code="within-one-variable",
+        code="within-between-same-variable",
     )
 
 
@@ -154,13 +154,13 @@ def within_without_order(span: Span | None) -> MatchRecognizePlanError:
     )
 
 
-def within_without_length(span: Span | None, *, length: str) -> MatchRecognizePlanError:
+def within_not_positive(span: Span | None, *, length: str) -> MatchRecognizePlanError:
     """Return the error for WITHIN with a length that is NULL, 0 or negative."""
     return MatchRecognizePlanError(
         f"WITHIN needs a length above 0, not {length}",
         span,
         hint="write a longer one, such as WITHIN INTERVAL 1 HOUR",
-        code="within-without-length",
+        code="within-not-positive",
     )
 
 
@@ -286,14 +286,14 @@ def timeouts_with_output(
     )
 
 
-def timeouts_with_not(span: Span | None, *, words: str) -> MatchRecognizeUnsupportedError:
+def timeouts_with_negation(span: Span | None, *, words: str) -> MatchRecognizeUnsupportedError:
     """Return the error for SHOW TIMEOUT or UNFINISHED MATCHES with NOT in PATTERN."""
     return MatchRecognizeUnsupportedError(
         f"{words} of a pattern with NOT is not supported",
         span,
         notes=("matchrec looks for forbidden rows only when a match is complete",),
         hint=f"leave out {words}, or use match_pattern with timeouts=True",
-        code="timeouts-with-not",
+        code="timeouts-with-negation",
     )
 
 

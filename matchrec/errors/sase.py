@@ -113,7 +113,9 @@ def nested_sequence(span: Span) -> MatchRecognizeUnsupportedError:
     )
 
 
-def half_kleene_plus(span: Span, *, variable: str, event_type: str) -> MatchRecognizeParseError:
+def incomplete_kleene_plus(
+    span: Span, *, variable: str, event_type: str
+) -> MatchRecognizeParseError:
     """Return the error for `Stock+ a` or `Stock a[]`: only `Stock+ a[]` is a Kleene plus."""
     return MatchRecognizeParseError(
         f"component `{variable}` in PATTERN has only half of a Kleene plus",
@@ -123,7 +125,7 @@ def half_kleene_plus(span: Span, *, variable: str, event_type: str) -> MatchReco
             f"write {event_type}+ {variable}[] for one or more events, {event_type} {variable} for "
             "one"
         ),
-        code="half-kleene-plus",
+        code="incomplete-kleene-plus",
     )
 
 
@@ -414,7 +416,7 @@ def unknown_index(span: Span, *, name: str, written: str) -> MatchRecognizeParse
     )
 
 
-def kleene_without_index(
+def missing_kleene_index(
     span: Span, *, written: str, clause: str, name: str, attribute: str
 ) -> MatchRecognizePlanError:
     """Return the error for an attribute of a whole Kleene plus, as in a.price for `T+ a[]`."""
@@ -426,11 +428,11 @@ def kleene_without_index(
             f"write {name}[1].{attribute} for the first, {name}[i].{attribute} for each later one, "
             f"{name}[{name}.LEN].{attribute} for the last"
         ),
-        code="kleene-without-index",
+        code="missing-kleene-index",
     )
 
 
-def index_of_one_event(
+def index_on_single_event(
     span: Span, *, written: str, clause: str, name: str
 ) -> MatchRecognizePlanError:
     """Return the error for an index after the variable of a single event, as in b[1].price."""
@@ -439,18 +441,18 @@ def index_of_one_event(
         span,
         notes=(f"`{name}` is one event, not a Kleene plus",),
         hint=f"write {name} without brackets, or make it a Kleene plus in PATTERN: T+ {name}[]",
-        code="index-of-one-event",
+        code="index-on-single-event",
     )
 
 
-def length_of_one_event(span: Span, *, name: str, clause: str) -> MatchRecognizePlanError:
+def len_of_single_event(span: Span, *, name: str, clause: str) -> MatchRecognizePlanError:
     """Return the error for LEN of a single event, as in b.LEN."""
     return MatchRecognizePlanError(
         f"`{name}.LEN` is not allowed in {clause}",
         span,
         notes=(f"`{name}` is one event, not a Kleene plus",),
         hint=f"write {name}.`len` for an attribute of that name",
-        code="length-of-one-event",
+        code="len-of-single-event",
     )
 
 
@@ -504,13 +506,15 @@ def unknown_aggregate(
     )
 
 
-def aggregate_of_one_event(span: Span, *, function: str, clause: str) -> MatchRecognizePlanError:
+def aggregate_over_single_event(
+    span: Span, *, function: str, clause: str
+) -> MatchRecognizePlanError:
     """Return the error for an aggregate over a single event, as in avg(b.x)."""
     return MatchRecognizePlanError(
         f"{function} in {clause} needs the events of a Kleene plus",
         span,
         hint=f"write {function}(a[..i-1].x) for the events so far, {function}(a[].x) for all",
-        code="aggregate-of-one-event",
+        code="aggregate-over-single-event",
     )
 
 

@@ -13,7 +13,7 @@ from matchrec.errors.wording import SHORT, describe_value, join_names
 from matchrec.source import Span
 
 
-def bad_stage_name(*, call: str, name: str) -> MatchRecognizePlanError:
+def invalid_stage_name(*, call: str, name: str) -> MatchRecognizePlanError:
     """Return the error for an empty or reserved name of a stage, or one with a colon.
 
     Args:
@@ -24,7 +24,7 @@ def bad_stage_name(*, call: str, name: str) -> MatchRecognizePlanError:
         f"{call}: `{name}` is not allowed as the name of a stage",
         notes=("a name is not empty, has no colon, and is not `$endState$`",),
         hint=f'write e.g. {call}("a")',
-        code="bad-stage-name",
+        code="invalid-stage-name",
     )
 
 
@@ -62,17 +62,17 @@ def empty_group(*, call: str) -> MatchRecognizePlanError:
 # NOT
 
 
-def not_of_group(*, call: str) -> MatchRecognizeUnsupportedError:
+def negated_group(*, call: str) -> MatchRecognizeUnsupportedError:
     """Return the error for not_next or not_followed_by of a group."""
     return MatchRecognizeUnsupportedError(
         f"{call} is not supported for a group",
         notes=("a NOT forbids one event",),
         hint=f'write {call}("name").where(...) for each event that must not come',
-        code="not-of-group",
+        code="negated-group",
     )
 
 
-def not_after_optional(*, call: str, name: str, before: str) -> MatchRecognizeUnsupportedError:
+def negation_after_optional(*, call: str, name: str, before: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a NOT that directly follows an optional stage.
 
     Args:
@@ -84,27 +84,27 @@ def not_after_optional(*, call: str, name: str, before: str) -> MatchRecognizeUn
         f"{call}({name!r}) is not supported directly after {before}, which is optional",
         notes=("a NOT begins after the previous event, which may be missing",),
         hint=f"remove optional() of it, or append a stage before {call}",
-        code="not-after-optional",
+        code="negation-after-optional",
     )
 
 
-def quantifier_of_not(*, call: str, stage: str) -> MatchRecognizePlanError:
+def quantifier_on_negated_stage(*, call: str, stage: str) -> MatchRecognizePlanError:
     """Return the error for a quantifier of a NOT."""
     return MatchRecognizePlanError(
         f"{call}() is not allowed for {stage}, which is a NOT",
         notes=("a NOT accepts no event, so there is nothing to repeat or to leave out",),
         hint=f"call {call}() before not_next or not_followed_by, or after the next stage",
-        code="quantifier-of-not",
+        code="quantifier-on-negated-stage",
     )
 
 
-def not_at_end_without_window(*, stage: str) -> MatchRecognizePlanError:
+def negation_at_end_without_window(*, stage: str) -> MatchRecognizePlanError:
     """Return the error for not_followed_by at the end of a pattern without within()."""
     return MatchRecognizePlanError(
         f"the pattern ends with not_followed_by of {stage}, but has no window",
         notes=("only the end of the window shows that there is no such event",),
         hint='add .within("10 minutes"), or append a stage',
-        code="not-at-end-without-window",
+        code="negation-at-end-without-window",
     )
 
 
@@ -408,27 +408,27 @@ def unknown_duration_unit(
 _NEAR = "it limits the distance from the event before to an event of the stage"
 
 
-def step_window_of_group(*, stage: str) -> MatchRecognizePlanError:
+def neighbour_window_on_group(*, stage: str) -> MatchRecognizePlanError:
     """Return the error for within(..., "previous_to_current") of a group."""
     return MatchRecognizePlanError(
         f"within previous_to_current is not allowed for {stage}",
         notes=(f"{_NEAR}; a group has several events",),
         hint="call within(..., 'previous_to_current') on a stage inside of it",
-        code="step-window-of-group",
+        code="neighbour-window-on-group",
     )
 
 
-def step_window_of_not(*, stage: str) -> MatchRecognizePlanError:
+def neighbour_window_on_negated_stage(*, stage: str) -> MatchRecognizePlanError:
     """Return the error for within(..., "previous_to_current") of a NOT."""
     return MatchRecognizePlanError(
         f"within previous_to_current is not allowed for {stage}",
         notes=(f"{_NEAR}; no event is accepted for a NOT",),
         hint="call within(..., 'previous_to_current') on the next stage",
-        code="step-window-of-not",
+        code="neighbour-window-on-negated-stage",
     )
 
 
-def step_window_too_long(
+def neighbour_window_too_long(
     *, stage: str, step_window: object, match_window: object
 ) -> MatchRecognizePlanError:
     """Return the error for a step window that is longer than the window of the whole pattern.
@@ -443,7 +443,7 @@ def step_window_too_long(
         f"{match_window}",
         notes=("two consecutive events are never further apart than the first and the last event",),
         hint=f"write at most {match_window}, or remove it",
-        code="step-window-too-long",
+        code="neighbour-window-too-long",
     )
 
 

@@ -232,46 +232,46 @@ def timeouts_over_stream(span: Span | None, *, words: str) -> MatchRecognizeUnsu
     )
 
 
-def end_over_stream(span: Span | None) -> MatchRecognizeUnsupportedError:
+def end_anchor_over_stream(span: Span | None) -> MatchRecognizeUnsupportedError:
     """Return the error for `$` in PATTERN over a stream."""
     return MatchRecognizeUnsupportedError(
         "`$` in PATTERN is not supported over a streaming DataFrame",
         span,
         notes=("a stream has no last row",),
         hint="leave `$` out; with WITHIN a match also ends with its window",
-        code="end-over-stream",
+        code="end-anchor-over-stream",
     )
 
 
-def not_over_stream(span: Span | None) -> MatchRecognizeUnsupportedError:
+def negation_over_stream(span: Span | None) -> MatchRecognizeUnsupportedError:
     """Return the error for NOT in PATTERN over a stream if the next row is needed to decide it."""
     return MatchRecognizeUnsupportedError(
         "NOT in PATTERN is not supported over a streaming DataFrame",
         span,
         notes=("whether a forbidden row follows is unknown until the next row comes",),
         hint="write the condition on the row before, as in NEXT(x) IS NULL OR NEXT(x) < 3",
-        code="not-over-stream",
+        code="negation-over-stream",
     )
 
 
-def preferred_over_stream(span: Span | None) -> MatchRecognizeUnsupportedError:
+def preferred_matches_over_stream(span: Span | None) -> MatchRecognizeUnsupportedError:
     """Return the error for preferred matches that may skip rows, over a stream."""
     return MatchRecognizeUnsupportedError(
         "preferred matches that may skip rows are not supported over a streaming DataFrame",
         span,
         notes=("which match is preferred is known only at the last row",),
         hint="write ALL MATCHES or NON-OVERLAPPING MATCHES after PATTERN (...)",
-        code="preferred-over-stream",
+        code="preferred-matches-over-stream",
     )
 
 
-def neighbours_over_stream() -> MatchRecognizeUnsupportedError:
+def neighbouring_rows_over_stream() -> MatchRecognizeUnsupportedError:
     """Return the error for PREV or NEXT in SASE+ or a Pattern over a stream."""
     return MatchRecognizeUnsupportedError(
         "a condition on neighbouring rows is not supported over a streaming DataFrame",
         notes=("an event's neighbours may not have come yet",),
         hint="write it as a stage with `next`",
-        code="neighbours-over-stream",
+        code="neighbouring-rows-over-stream",
     )
 
 

@@ -150,7 +150,7 @@ def read_literal(name: str, value: Message) -> Any:
     literal = value
     if value.DESCRIPTOR.name == "Expression":
         if value.WhichOneof("expr_type") != "literal":
-            raise errors.marker_not_literal(name)
+            raise errors.parameter_not_literal(name)
         literal = value.literal
     return LiteralExpression._to_value(literal)
 

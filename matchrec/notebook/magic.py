@@ -166,7 +166,7 @@ class MatchrecMagics(Magics):
         COUNT.check("%%matchrec", "--limit", arguments.limit)
         for name, needed in (("between", "plot"), ("partition", "why"), ("row", "why")):
             if getattr(arguments, name) and not getattr(arguments, needed):
-                raise errors.argument_without_other(argument=f"--{name}", other=f"--{needed}")
+                raise errors.argument_needs_another(argument=f"--{name}", other=f"--{needed}")
         if not cell.strip():
             raise errors.empty_cell()
         assert self.shell is not None, "IPython has registered it"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from matchrec.errors.sql.expression import nondeterministic_measure
-from matchrec.errors.sql.unknown_names import column_or_function
+from matchrec.errors.sql.unknown_names import column_named_like_function
 from matchrec.plan.clauses import Measure, RowExpression
 from matchrec.plan.expression import (
     ColumnReference,
@@ -141,7 +141,7 @@ def refuse_doubtful(plan: MatchPlan, names: Set[str]) -> None:
     for clause, scalar in expressions:
         for part in walk_scalar(scalar):
             for name in names & find_operations_of_part(part):
-                raise column_or_function(part.span, name=name.lower(), clause=clause)
+                raise column_named_like_function(part.span, name=name.lower(), clause=clause)
 
 
 # Measures that read earlier ones.

@@ -97,7 +97,7 @@ def check_negated_variables(plan: MatchPlan) -> None:
         uses += [(name, "MEASURES", span) for name, span in find_variables_read(measure.value)]
     for name, clause, span in uses:
         if name is not None and name in plan.forbidden:
-            raise negation.variable_under_not(span, name=name, clause=clause)
+            raise negation.variable_under_negation(span, name=name, clause=clause)
 
 
 def find_variables_read(scalar: Scalar) -> Iterator[tuple[str | None, Span | None]]:
@@ -206,7 +206,7 @@ def check_lengths_of_windows(plan: MatchPlan) -> None:
     """
     for interval in plan.intervals:
         if interval.amount is not None and interval.amount.value <= 0:
-            raise errors.within_without_length(interval.span, length="0 or less")
+            raise errors.within_not_positive(interval.span, length="0 or less")
 
 
 def check_gaps(plan: MatchPlan) -> None:
@@ -217,7 +217,7 @@ def check_gaps(plan: MatchPlan) -> None:
                 raise _unknown_variable(name, "WITHIN", gap.span, plan, plan.unions)
         common = plan.members[gap.after] & plan.members[gap.to]
         if gap.to is not None and common:
-            raise errors.within_one_variable(gap.span, name=plan.variables[min(common)])
+            raise errors.within_between_same_variable(gap.span, name=plan.variables[min(common)])
 
 
 def check_classifiers(plan: MatchPlan) -> None:
@@ -313,7 +313,7 @@ def check_partial_matches(plan: MatchPlan) -> None:
     if not is_one_of_row and not is_timed_out_among_all:
         raise errors.timeouts_with_output(span, words=words, output=plan.output.value)
     if plan.absences or list_negations(plan.pattern):
-        raise errors.timeouts_with_not(span, words=words)
+        raise errors.timeouts_with_negation(span, words=words)
     if plan.gaps:
         raise errors.timeouts_with_gaps(span, words=words)
 

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import types as spark_types
 
 from matchrec.compile import coverage
-from matchrec.errors.inspection import question_about_stream
+from matchrec.errors.inspection import method_not_for_stream
 from matchrec.spark.prepare import draft_rules, prepare
 from matchrec.spark.question import Question
 from matchrec.spark.session import quiet_analysis
@@ -35,7 +35,7 @@ def count_starting_rows(question: Question) -> coverage.CountedCoverage:
         MatchRecognizeError: the query is wrong, coverage does not support it, or it fails.
     """
     if question.is_stream:
-        raise question_about_stream(call="coverage")
+        raise method_not_for_stream(call="coverage")
     draft, task, rows = follow_starting_rows(question, CoverageWorker, build_counts_schema)
     # the columns that name a row are collected as texts: PySpark has no value for some of Spark's
     count_columns, naming_fields = rows.columns[:2], rows.schema.fields[2:]

@@ -217,7 +217,7 @@ class Question:
     @property
     def engine_must_sort(self) -> bool:
         """Return whether the user asked for the engine to sort the rows."""
-        return self.options.sort == "spark"
+        return self.options.sort == "engine"
 
     @property
     def may_cut_partitions(self) -> bool:

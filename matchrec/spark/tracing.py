@@ -102,7 +102,7 @@ def collect_partition(question: Question, target: Target) -> CollectedPartition:
             the input is a stream.
     """
     if question.is_stream:
-        raise errors.question_about_stream(call="`why`")
+        raise errors.method_not_for_stream(call="`why`")
     (rule,) = question.rules
     with quiet_analysis(), question.locating_errors(rule):
         draft = question.split_rule(rule, question.resolve_rule(rule), RowScope.SPARK)

@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from matchrec.conditions.row_column import OrderType
 from matchrec.conditions.types import Family
-from matchrec.errors.rules import within_without_length
+from matchrec.errors.rules import within_not_positive
 from matchrec.errors.sql.window import wrong_frame_length
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.match_plan import MatchPlan
@@ -62,7 +62,7 @@ def check_constant_lengths(
         results = _compute(_write_length_tests(constant.text, order), runner)
         if results and True not in results:
             length = "NULL" if None in results else "0 or less"
-            raise within_without_length(constant.span, length=length)
+            raise within_not_positive(constant.span, length=length)
 
 
 def check_frame_length(constant: RowExpression, runner: Runner) -> None:

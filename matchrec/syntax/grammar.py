@@ -231,7 +231,7 @@ def _read_pattern(clause: ClauseTokens, section: Section, end: int) -> RowPatter
     if end < section.end:
         token = clause[end]
         if token.key in ("PARTITION", "SKIP", "STRICT", "ALL", "NON", "LONGEST", "FIRST"):
-            raise errors.malformed_selection(clause.span(end, section.end))
+            raise errors.malformed_event_selection(clause.span(end, section.end))
         outside = pattern_outside(clause, opening - 1, end)
         raise outside or unexpected_token(token.text, "MATCH_RECOGNIZE", token.span)
     inside = Span(clause[opening].span.end, clause[closing].span.start)

@@ -144,7 +144,7 @@ def parse_sql(
         if not clauses and not windows:
             _refuse_clause_without_parenthesis(tokens)
             if tokens.has_keys(0, "EXECUTE", "IMMEDIATE") and _CLAUSE_START.search(text):
-                raise errors.clause_in_string(tokens.span(0, 2))
+                raise errors.clause_in_execute_immediate(tokens.span(0, 2))
             return QueryNode(source, frames=passed_frames, keeps_text=stores_text(tokens))
         blocks: tuple[Block, ...] = ()
         if windows:
@@ -255,7 +255,7 @@ def _refuse_clause_without_parenthesis(tokens: TokenSequence) -> None:
         return
     before, after = tokens.key(word - 1), tokens.key(word + 1)
     if before == "." and after == "(":
-        raise errors.point_before_clause(tokens[word - 1].span)
+        raise errors.dot_before_clause(tokens[word - 1].span)
     is_name = after == "(" or before in (".", "AS")
     if not is_name:
         raise errors.clause_without_parenthesis(tokens[word].span)

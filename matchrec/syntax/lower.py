@@ -76,18 +76,18 @@ def take_out_negations(
     if not negations or selection is EventSelection.STRICT_CONTIGUITY:
         return pattern, ()
     if output in ONE_MATCH_PER_START:
-        raise errors.not_with_preferred_matches(negations[0].span)
+        raise errors.negation_with_preferred_matches(negations[0].span)
     parts = patterns.list_top_level_parts(pattern)
     without_nots = patterns.make_concatenation(_drop_negations(parts), pattern.span)
     names = patterns.list_variable_names(without_nots)
     nested = patterns.list_negations(without_nots)
     if nested or not names:
-        raise errors.not_inside_group((nested or negations)[0].span)
+        raise errors.negation_inside_group((nested or negations)[0].span)
     for negation in negations:
         for name in negation.names:
             if name in names:
                 locations = "under NOT and by itself"
-                raise errors.variable_reused_beside_not(
+                raise errors.variable_reused_beside_negation(
                     negation.span, name=name, positions=locations
                 )
     return without_nots, tuple(_find_absences(parts, windowed=windowed))
@@ -112,14 +112,16 @@ def _find_absences(parts: PatternParts, *, windowed: bool) -> Iterator[Absence]:
         after = _drop_negations(parts[index:])
         if not windowed and not (before and after):
             end = "end" if before else "beginning"
-            raise errors.not_without_within(part.span, name=part.names[0], end=end)
+            raise errors.negation_without_within(part.span, name=part.names[0], end=end)
         names_before = _find_nearest_variables(before[::-1], "before", part)
         names_after = _find_nearest_variables(after, "after", part)
         all_names_after = patterns.list_variable_names(patterns.make_concatenation(after))
         for name in names_before or ():
             if name in all_names_after:
                 locations = "before NOT and after it"
-                raise errors.variable_reused_beside_not(part.span, name=name, positions=locations)
+                raise errors.variable_reused_beside_negation(
+                    part.span, name=name, positions=locations
+                )
         for name in part.names:
             yield Absence(name, names_before, names_after, part.span)
 
@@ -148,7 +150,7 @@ def _find_nearest_variables(
         names.update(dict.fromkeys(patterns.list_variable_names(part)))
         if not patterns.may_be_empty(part):
             return tuple(names)
-    raise errors.not_beside_optional(negation.span, side=side)
+    raise errors.negation_beside_optional(negation.span, side=side)
 
 
 def name_forbidden_row(condition: expression.Scalar, variable: str) -> expression.Scalar:
@@ -185,7 +187,9 @@ def check_absent_rows(plan: MatchPlan) -> None:
         for reference in definition.condition.references:
             what = _find_unknown_value(reference, name)
             if what is not None:
-                raise errors.reads_row_under_not(reference.span, what=what, name=name, hint=hint)
+                raise errors.reads_row_under_negation(
+                    reference.span, what=what, name=name, hint=hint
+                )
 
 
 def _find_unknown_value(reference: expression.Reference, name: str) -> str | None:

@@ -307,7 +307,7 @@ def read_function(call: WindowCall) -> Measure:
     if value is None:
         is_call = tokens.key(1) == "(" and tokens.pairs.get(1) == len(tokens) - 1
         name = tokens[0].text if is_call else " ".join(tokens.text.split())
-        raise errors.call_not_over_pattern_window(tokens.full_span, name=name)
+        raise errors.function_not_over_pattern_window(tokens.full_span, name=name)
     return Measure(call.column, value, tokens.full_span, over_rows=True)
 
 
@@ -370,10 +370,12 @@ def build_seek_plan(plan: MatchPlan) -> MatchPlan:
         members = [plan.variables[member] for member in plan.members[target]]
         if any(rows_before[member][0] == 0 for member in members):
             what = f"AFTER MATCH SKIP TO {target}, which may be the match's first row,"
-            raise errors.not_with_seek(plan.after_match.span, what=what)
+            raise errors.part_not_allowed_with_seek(plan.after_match.span, what=what)
     for name in (*plan.variables, *plan.unions):
         if name in (PASSED, MATCHED):
-            raise errors.not_with_seek(plan.pattern.span, what=f"a variable called `{name}`")
+            raise errors.part_not_allowed_with_seek(
+                plan.pattern.span, what=f"a variable called `{name}`"
+            )
     passed = patterns.Quantified(patterns.Variable(PASSED), 0, None, greedy=False)
     pattern = patterns.make_concatenation([passed, plan.pattern], plan.pattern.span)
     union = Subset(MATCHED, patterns.list_variable_names(plan.pattern))
@@ -390,10 +392,12 @@ def read_match_only(reference: Reference) -> Reference:
     match reference:
         case Aggregate(variable=variable):
             if MatchValue(MatchFunction.ROW_NUMBER) in list_inner_references(reference):
-                raise errors.not_with_seek(reference.span, what="MATCH_ROW_NUMBER()")
+                raise errors.part_not_allowed_with_seek(reference.span, what="MATCH_ROW_NUMBER()")
             return replace(reference, variable=variable or MATCHED)
         case Classifier(navigation) if navigation.physical_offset:
-            raise errors.not_with_seek(reference.span, what="PREV or NEXT of CLASSIFIER()")
+            raise errors.part_not_allowed_with_seek(
+                reference.span, what="PREV or NEXT of CLASSIFIER()"
+            )
         case ColumnReference(navigation) | Classifier(navigation) if not navigation.is_last:
             moved = replace(navigation, variable=navigation.variable or MATCHED)
             return replace(reference, navigation=moved)
@@ -493,11 +497,11 @@ def _rename_measures(
 def _refuse_options(clause: MatchRecognize) -> None:
     """Raise an error for options and pattern symbols that a window may not have."""
     for window in clause.windows:
-        raise errors.not_in_pattern_window(window.interval_span, what="WITHIN")
+        raise errors.part_not_allowed_in_window(window.interval_span, what="WITHIN")
     for option in (clause.partial, clause.first_matches, clause.selection, clause.output):
         if option is not None:
             span = getattr(option, "span", clause.pattern_span)
-            raise errors.not_in_pattern_window(span or clause.span, what=option.words)
+            raise errors.part_not_allowed_in_window(span or clause.span, what=option.words)
     for node in patterns.walk_pattern(clause.pattern):
         if isinstance(node, patterns.Negation | patterns.PartitionStart | patterns.PartitionEnd):
             what = (
@@ -505,7 +509,7 @@ def _refuse_options(clause: MatchRecognize) -> None:
                 if isinstance(node, patterns.Negation)
                 else patterns.show_pattern(node)
             )
-            raise errors.not_in_pattern_window(node.span or clause.pattern_span, what=what)
+            raise errors.part_not_allowed_in_window(node.span or clause.pattern_span, what=what)
 
 
 def _refuse_functions(plan: MatchPlan) -> None:
@@ -513,6 +517,6 @@ def _refuse_functions(plan: MatchPlan) -> None:
     for reference in chain.from_iterable(map(list_all_references, plan.expressions)):
         span = reference.span or Span(0, 0)
         if reference == MATCH_NUMBER:
-            raise errors.not_in_pattern_window(span, what="MATCH_NUMBER()")
+            raise errors.part_not_allowed_in_window(span, what="MATCH_NUMBER()")
         if isinstance(reference, Aggregate) and reference.function == MATCHED_ROWS:
-            raise errors.not_in_pattern_window(span, what="MATCHED_ROWS()")
+            raise errors.part_not_allowed_in_window(span, what="MATCHED_ROWS()")

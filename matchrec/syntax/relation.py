@@ -14,8 +14,8 @@ from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql import query as errors
 from matchrec.errors.sql.clause import (
     bracket_not_closed,
+    clause_closed_too_early,
     clause_not_closed,
-    closed_too_early,
     parenthesis_not_closed,
     part_outside_clause,
 )
@@ -274,7 +274,7 @@ def _explain_part_outside(
         other not in tokens.openings for other in tokens.indices_by_key[")"]
     )
     if has_stray_parenthesis:
-        return closed_too_early(tokens[closing].span, tokens[index].span, keyword=part)
+        return clause_closed_too_early(tokens[closing].span, tokens[index].span, keyword=part)
     return part_outside_clause(tokens[index].span, part=part)
 
 
@@ -425,7 +425,7 @@ def _refuse_recursion(tokens: TokenSequence, clause: WithClause, start: int) -> 
         name = tokens[table.name]
         body = tokens.tokens[table.opening + 1 : table.closing]
         if any(token.is_name and token.variable == name.variable for token in body):
-            raise errors.recursive_relation(tokens[start].span, name=name.text)
+            raise errors.clause_in_recursive_query(tokens[start].span, name=name.text)
 
 
 def find_relation(tokens: TokenSequence, location: ClauseLocation) -> WrittenRelation:
@@ -486,7 +486,7 @@ def find_relation_start(tokens: TokenSequence, location: ClauseLocation) -> int:
         and start + 1 < location.word
         and tokens.key(start + 1) != "."
     ):
-        raise errors.lateral_relation(tokens[start].span)
+        raise errors.clause_after_lateral(tokens[start].span)
     return start
 
 
@@ -560,7 +560,7 @@ def _refuse_correlation(tokens: TokenSequence, start: int, end: int) -> None:
     inner_names = list_relation_names(tokens, start - 1, end)
     for token, path in find_qualified_names(tokens, range(start, end)):
         if token.name.upper() in outer_names - inner_names:
-            raise errors.correlated_relation(path, name=tokens.text_at(path))
+            raise errors.correlated_clause_input(path, name=tokens.text_at(path))
 
 
 def _find_outer_names(tokens: TokenSequence, start: int) -> Iterator[str]:

@@ -135,7 +135,7 @@ class _Parser(Cursor):
         if not self.is_at_quantifier():
             return part
         if isinstance(part, patterns.Negation):
-            raise errors.not_with_quantifier(self.span_from(start).to(self.token.span))
+            raise errors.negation_with_quantifier(self.span_from(start).to(self.token.span))
         quantifier = self.position
         bounds = self.read_quantifier()
         span = self.span_from(quantifier)
@@ -233,7 +233,7 @@ class _Parser(Cursor):
             start = self.position
             before = self.tokens[start - 1] if start else self.token
             if self.key == "?" and before.key == "(":
-                raise errors.group_of_regular_expressions(before.span.to(self.token.span))
+                raise errors.regex_group_in_pattern(before.span.to(self.token.span))
             self.read_quantifier()
             span = self.span_from(start)
             raise errors.nothing_to_repeat(span, quantifier=self.text.text_at(span))
@@ -269,7 +269,7 @@ class _Parser(Cursor):
         span = word.span.to(self.tokens[self.position - 1].span)
         names = [part.name for part in alternatives if isinstance(part, patterns.Variable)]
         if len(names) < len(alternatives):
-            raise errors.malformed_not(span)
+            raise errors.malformed_negation(span)
         return patterns.Negation(tuple(dict.fromkeys(names)), span)
 
     def read_group(self, opening: Token, closing: str) -> patterns.RowPattern:
@@ -464,7 +464,7 @@ def look_up_value(parameter: patterns.Parameter, values: ParameterValues) -> obj
     """
     span = parameter.span
     if parameter.mark == "@":
-        raise errors.foreign_parameter(span, name=parameter.name)
+        raise errors.parameter_in_foreign_syntax(span, name=parameter.name)
     if parameter.name not in values:
         marker = find_marker(parameter.name)
         if marker is not None:

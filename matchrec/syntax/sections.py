@@ -127,7 +127,7 @@ def find_sections(clause: ClauseTokens) -> dict[ClausePart, Section]:
             raise _explain_missing_parentheses(clause, 0)
         start = first.span.start
         refuse_other_language(clause.text[start - clause.offset :], start)
-        raise errors.unexpected_start(first.text, first.span)
+        raise errors.unexpected_first_word(first.text, first.span)
     _check_order(clause, starts)
     ends = [index for _, index in starts[1:]] + [len(clause)]
     sections: dict[ClausePart, Section] = {}
@@ -328,7 +328,7 @@ def _check_order(clause: ClauseTokens, starts: Sequence[tuple[ClausePart, int]])
     for part, index in starts:
         keyword = _find_keyword(clause, part, index)
         if part is ClausePart.ROWS_PER_MATCH and clause.in_window:
-            raise window_errors.not_in_pattern_window(keyword, what=names[part])
+            raise window_errors.part_not_allowed_in_window(keyword, what=names[part])
         if part in keywords:
             raise errors.duplicate_part(keywords[part], keyword, part=part.value)
         turn = _PARTS_IN_ORDER.index(part)

@@ -114,7 +114,7 @@ def refuse_unpivot_aliases(tokens: TokenSequence) -> None:
         if as_words and as_words[0] + 1 < end:
             column = tokens.text_at(tokens.span(start, as_words[0]))
             alias = tokens[as_words[0] + 1].text
-            raise errors.unpivot_alias(tokens.span(start, end), column=column, alias=alias)
+            raise errors.alias_in_unpivot(tokens.span(start, end), column=column, alias=alias)
 
 
 def find_unpivoted_columns(tokens: TokenSequence) -> Iterator[TokenRange]:

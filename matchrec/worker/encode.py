@@ -458,7 +458,7 @@ def check_window_ends(clause: str, order: pa.Array, bound: pa.Array) -> None:
     """
     keys, has_key, bounds, has_bound = make_comparable(order, bound)
     is_wrong = has_key & ~(has_bound & (keys <= bounds))
-    fail_at_first(is_wrong, failures.window_without_end, words=clause)
+    fail_at_first(is_wrong, failures.wrong_window_length, words=clause)
 
 
 def check_distance(window: Distance, starts: IntArray, order: pa.Array) -> None:

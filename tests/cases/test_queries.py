@@ -141,7 +141,7 @@ def take_common_part(message: str, on: str) -> str:
 
     If an expression is refused, Sail's message about it differs from Spark's.
     """
-    refusal = re.match("(Spark|Sail)( refuses an expression in)", message)
+    refusal = re.match("(Spark|Sail)( rejects an expression in)", message)
     return f"Sail{refusal[2]}" if refusal and on == "sail" else message
 
 

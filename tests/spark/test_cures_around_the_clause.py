@@ -116,7 +116,7 @@ def test_a_column_that_is_not_grouped(
 ) -> None:
     first, place, _, carets, hint = catch_refusal(spark, query)
     sentence = f"column `{name}` is neither in GROUP BY nor in an aggregate"
-    assert first == f"{sentence} [refused-by-engine]"
+    assert first == f"{sentence} [rejected-by-engine]"
     assert place == f"  line 1, column {column}"
     assert carets == f"{' ' * (5 + column)}{'^' * len(name)}"
     assert f"write GROUP BY with {name}, or an aggregate of it, such as max({name})" in hint

@@ -203,7 +203,7 @@ def test_a_frame_of_another_session_is_named(spark: SparkSession, call: str) -> 
         with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
             ask(spark, query, ticks=frames[other])  # type: ignore[operator]
         first, place, *_ = str(caught.value).split("\n")
-        assert first == "`{ticks}` is a DataFrame of another session [table-of-another-session]"
+        assert first == "`{ticks}` is a DataFrame of another session [dataframe-of-another-session]"
         assert place == "  line 1, column 15"
         assert "ask that session, ticks.sparkSession" in str(caught.value.hint)
         for session, ticks in frames.items():

@@ -264,7 +264,7 @@ def test_what_looks_like_a_parameter(spark: SparkSession, steps: DataFrame) -> N
 
 def test_a_literal_where_the_clause_has_its_input(spark: SparkSession, steps: DataFrame) -> None:
     message, place, _, caret, *_, cure = catch_message(spark, QUERY, [1, 0], t=3)
-    assert message == "`{t}` before MATCH_RECOGNIZE is 3, of type int [not-a-table]"
+    assert message == "`{t}` before MATCH_RECOGNIZE is 3, of type int [not-a-dataframe]"
     assert (place, caret.strip(), cure) == (
         "  line 1, column 15",
         "^^^",

@@ -53,7 +53,7 @@ def test_a_session_is_named(spark: SparkSession, request: pytest.FixtureRequest)
     on_sail = request.config.getoption("--on") == "sail"
     name = "Sail" if on_sail else "Spark"
     assert find_backend(spark).engine == name
-    with pytest.raises(matchrec.MatchRecognizePlanError, match=f"{name} refuses an expression in"):
+    with pytest.raises(matchrec.MatchRecognizePlanError, match=f"{name} rejects an expression in"):
         matchrec.match_recognize(
             spark.range(3), "ORDER BY id MEASURES 1 AS n PATTERN (A) DEFINE A AS size(id) > 1"
         )
@@ -306,7 +306,7 @@ def test_what_a_call_lacks_is_said_in_plain_words(
     clause = f"ORDER BY id MEASURES {call} AS x PATTERN (A)"
     with pytest.raises(matchrec.MatchRecognizePlanError) as raised:
         matchrec.match_recognize(rows, clause)
-    said = f"Sail refuses an expression in MEASURES: {CALL_ERRORS[call]}"
+    said = f"Sail rejects an expression in MEASURES: {CALL_ERRORS[call]}"
     assert raised.value.message.startswith(said)
     span = raised.value.spans[0]
     assert clause[span.start : span.end] == call

@@ -11,8 +11,8 @@ from pyspark.sql.functions import lit
 
 import matchrec
 
-ZERO = "WITHIN needs a length above 0, not 0 or less [within-without-length]"
-NULL = "WITHIN needs a length above 0, not NULL [within-without-length]"
+ZERO = "WITHIN needs a length above 0, not 0 or less [within-not-positive]"
+NULL = "WITHIN needs a length above 0, not NULL [within-not-positive]"
 
 
 @pytest.fixture(scope="module")

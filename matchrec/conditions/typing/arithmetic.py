@@ -51,9 +51,9 @@ from matchrec.conditions.typing.numbers import (
 )
 from matchrec.conditions.typing.typer import Typer, are_columns, are_different_times
 from matchrec.errors.conditions import (
-    aggregate_cannot_take,
-    cannot_combine,
     function_of_several_rows,
+    types_cannot_be_combined,
+    wrong_aggregate_argument_type,
 )
 from matchrec.plan.expression import COMPARISONS
 from matchrec.plan.operators import OPERATORS
@@ -76,7 +76,7 @@ def type_arithmetic(typer: Typer, step: TypedOperation) -> TypedStep:
     if step.operator == "NEG":
         value = step.operands[0]
         if value.type.family not in NUMBERS | {Family.INTERVAL}:
-            raise aggregate_cannot_take("-", [value.type.name], step.span)
+            raise wrong_aggregate_argument_type("-", [value.type.name], step.span)
         return negate(value, typer.ansi)
     if step.operator == "DATEDIFF":
         return type_days_between(typer, step)
@@ -125,7 +125,7 @@ def type_number_arithmetic(
     right_value = typer.convert_number(step, right, targets[1])
     typed = compute(operator, left_value, right_value, typer.ansi)
     if typed is None:
-        raise cannot_combine(step.operator, left.type.name, right.type.name, step.span)
+        raise types_cannot_be_combined(step.operator, left.type.name, right.type.name, step.span)
     return typed
 
 
@@ -144,7 +144,7 @@ def type_trying(typer: Typer, step: TypedOperation) -> TypedStep:
     """
     left_type, right_type = [part.type for part in step.operands]
     if not {left_type.family, right_type.family} <= NUMBERS:
-        raise cannot_combine(step.operator, left_type.name, right_type.name, step.span)
+        raise types_cannot_be_combined(step.operator, left_type.name, right_type.name, step.span)
     operator = OPERATORS[step.operator].form
     assert isinstance(operator, str)
     operation = replace(step, operator=operator)
@@ -271,7 +271,7 @@ def unify_with_floats(typer: Typer, step: TypedOperation) -> TypedOperation:
     text_types = [type_ for type_ in types if type_.family is Family.STRING]
     if step.operator == "IN" and number_types and text_types and not typer.ansi:
         other_type = (number_types + text_types)[0]
-        raise cannot_combine(step.operator, types[0].name, other_type.name, step.span)
+        raise types_cannot_be_combined(step.operator, types[0].name, other_type.name, step.span)
     floats = [type_ for type_ in number_types if type_.family is Family.FLOATING]
     if not floats:
         return step
@@ -415,7 +415,7 @@ def type_quotient(typer: Typer, step: TypedOperation) -> TypedStep:
     """
     left, right = step.operands
     if left.type.family is not Family.INTEGER or right.type.family is not Family.INTEGER:
-        raise cannot_combine("DIV", left.type.name, right.type.name, step.span)
+        raise types_cannot_be_combined("DIV", left.type.name, right.type.name, step.span)
 
     def calculate(operator: ArithmeticOperator, *operands: RunExpression) -> RunExpression:
         """Return an operation on integers in the session's ANSI mode."""

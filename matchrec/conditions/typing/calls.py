@@ -159,7 +159,9 @@ def cast_in_python(
     words = (target.name.upper(),)
     use = FunctionUse((part.type,), words, typer.ansi, typer.settings.time_zone)
     if load_functions()["CAST"].result(use) is None:
-        raise conditions.cannot_combine(step.operator, part.type.name, target.name, step.span)
+        raise conditions.types_cannot_be_combined(
+            step.operator, part.type.name, target.name, step.span
+        )
     return TypedStep(Apply("CAST", (part.expression,), use, target), target)
 
 
@@ -201,7 +203,9 @@ def arguments_not_taken(step: TypedOperation, types: Sequence[ValueType]) -> Mat
         value = f"{type_names[0]} as {step.words[0]}" if step.words else type_names[0]
         return conditions.wrong_argument_type(step.span, function=step.operator, value=value)
     first_names = ", ".join(type_names[:-1])
-    return conditions.cannot_combine(step.operator, first_names, type_names[-1], step.span)
+    return conditions.types_cannot_be_combined(
+        step.operator, first_names, type_names[-1], step.span
+    )
 
 
 def check_time_zone(typer: Typer, step: TypedOperation, types: Sequence[ValueType]) -> None:
@@ -250,7 +254,9 @@ def type_of_times(typer: Typer, step: TypedOperation) -> TypedStep:
     name = f"TIME {step.operator}"
     function = load_functions().get(name)
     if function is None or function.result(use) is None:
-        raise conditions.cannot_combine(step.operator, left.type.name, right.type.name, step.span)
+        raise conditions.types_cannot_be_combined(
+            step.operator, left.type.name, right.type.name, step.span
+        )
     return type_call(typer, replace(step, operator=name, operands=operands))
 
 

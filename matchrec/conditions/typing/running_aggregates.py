@@ -32,7 +32,7 @@ from matchrec.conditions.types import (
 )
 from matchrec.conditions.typing.numbers import average_decimals
 from matchrec.conditions.typing.typer import Typer
-from matchrec.errors.conditions import aggregate_cannot_take, filter_not_boolean
+from matchrec.errors.conditions import filter_not_boolean, wrong_aggregate_argument_type
 
 
 def type_running_aggregate(typer: Typer, step: RunningAggregate) -> TypedStep:
@@ -49,16 +49,16 @@ def type_running_aggregate(typer: Typer, step: RunningAggregate) -> TypedStep:
         return TypedStep(type_count(typer, step), BIGINT)
     column = step.column
     if column is None:
-        raise aggregate_cannot_take(function.value, [], step.span)
+        raise wrong_aggregate_argument_type(function.value, [], step.span)
     type_ = typer.types[column]
     if function.is_extreme:
         if type_.family is Family.OTHER or not type_.is_ordered:
-            raise aggregate_cannot_take(function.value, [type_.name], step.span)
+            raise wrong_aggregate_argument_type(function.value, [type_.name], step.span)
         return TypedStep(reduce_column(typer, function, step, column, type_), type_)
     if step.listed and (is_wide_decimal(type_) or type_.family in SPANS):
         return type_list(typer, step)
     if type_.family not in NUMBERS:
-        raise aggregate_cannot_take(function.value, [type_.name], step.span)
+        raise wrong_aggregate_argument_type(function.value, [type_.name], step.span)
     if function is Reduction.SUM:
         return TypedStep(reduce_column(typer, function, step, column, type_), find_sum_type(type_))
     if type_.family is Family.DECIMAL:
@@ -135,7 +135,7 @@ def type_list(typer: Typer, step: RunningAggregate) -> TypedStep:
     else:
         result_type = AGGREGATES[function].result(use)
     if result_type is None:
-        raise aggregate_cannot_take(function, [type_.name for type_ in types], step.span)
+        raise wrong_aggregate_argument_type(function, [type_.name for type_ in types], step.span)
     aggregated = Aggregated(
         name=function,
         variable=aggregate.variable,

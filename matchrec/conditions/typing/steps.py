@@ -31,9 +31,9 @@ from matchrec.conditions.typing import arithmetic, typer
 from matchrec.conditions.typing.calls import needs_python, type_call, type_chosen
 from matchrec.conditions.typing.running_aggregates import type_running_aggregate
 from matchrec.errors.conditions import (
-    cannot_combine,
     operations_nested_too_deep,
     too_many_operations,
+    types_cannot_be_combined,
 )
 from matchrec.plan.expression import MOST_NESTED
 from matchrec.plan.operators import OPERATORS, OperatorKind
@@ -161,7 +161,9 @@ class StepTyper(typer.Typer):
         """
         left, right = arithmetic.unify_compared(self, step)
         if not left.type.is_ordered:
-            raise cannot_combine(step.operator, left.type.name, right.type.name, step.span)
+            raise types_cannot_be_combined(
+                step.operator, left.type.name, right.type.name, step.span
+            )
         comparison = build_operation(Comparison(step.operator), left.expression, right.expression)
         return TypedStep(comparison, BOOLEAN)
 

@@ -55,7 +55,7 @@ from matchrec.conditions.types import (
 )
 from matchrec.conditions.typing.numbers import find_common_nested, widen
 from matchrec.errors import MatchRecognizeUnsupportedError
-from matchrec.errors.conditions import cannot_combine, not_boolean
+from matchrec.errors.conditions import not_boolean, types_cannot_be_combined
 from matchrec.plan import operations
 from matchrec.plan.expression import COMPARISONS, Navigation
 from matchrec.plan.operations import find_operator_operations
@@ -239,14 +239,18 @@ class Typer(ABC):
         if are_different_times(left_type, right_type):
             return self.unify_times(step, left, right)
         if left_type.family is not right_type.family or left_type.family is Family.OTHER:
-            raise cannot_combine(step.operator, left_type.name, right_type.name, step.span)
+            raise types_cannot_be_combined(
+                step.operator, left_type.name, right_type.name, step.span
+            )
         if left_type.family not in NESTED or left_type == right_type:
             return left, right
         if step.operator in COMPARISONS and number_fields(left_type) == number_fields(right_type):
             return left, right  # the names of fields do not matter
         common = find_common_nested(left_type, right_type, self.ansi)
         if common is None:
-            raise cannot_combine(step.operator, left_type.name, right_type.name, step.span)
+            raise types_cannot_be_combined(
+                step.operator, left_type.name, right_type.name, step.span
+            )
         return self.convert(step, left, common), self.convert(step, right, common)
 
     def cast_compared_text(
@@ -261,7 +265,7 @@ class Typer(ABC):
             MatchRecognizeUnsupportedError: the operation does not compare.
         """
         if step.operator not in COMPARISONS:
-            raise cannot_combine(step.operator, text.type.name, number.name, step.span)
+            raise types_cannot_be_combined(step.operator, text.type.name, number.name, step.span)
         if self.ansi:
             target = "BIGINT" if number.family is Family.INTEGER else "DOUBLE"
         else:
@@ -285,7 +289,7 @@ class Typer(ABC):
         if part.type.family in NUMBERS and type_.family in NUMBERS:
             return self.convert_number(step, part, type_)
         left, right = step.operands[-2:]
-        raise cannot_combine(step.operator, left.type.name, right.type.name, step.span)
+        raise types_cannot_be_combined(step.operator, left.type.name, right.type.name, step.span)
 
     def unify_numbers(
         self, step: TypedOperation, left: TypedStep, right: TypedStep
@@ -301,7 +305,9 @@ class Typer(ABC):
         """
         common = find_comparison_type(left.type, right.type, self.ansi)
         if common is None:
-            raise cannot_combine(step.operator, left.type.name, right.type.name, step.span)
+            raise types_cannot_be_combined(
+                step.operator, left.type.name, right.type.name, step.span
+            )
         if is_wide_decimal(common) and are_columns(left, right):
             return self.cast_column(left, common), self.cast_column(right, common)
         return self.convert_number(step, left, common), self.convert_number(step, right, common)
@@ -319,7 +325,9 @@ class Typer(ABC):
         has_timestamp = TIMESTAMP in (left.type, right.type)
         common = TIMESTAMP if has_timestamp else TIMESTAMP_NTZ
         if not all(part.type == common or are_columns(part) for part in (left, right)):
-            raise cannot_combine(step.operator, left.type.name, right.type.name, step.span)
+            raise types_cannot_be_combined(
+                step.operator, left.type.name, right.type.name, step.span
+            )
         return self.cast_column(left, common), self.cast_column(right, common)
 
     def convert_number(self, step: TypedOperation, part: TypedStep, type_: ValueType) -> TypedStep:
@@ -334,7 +342,7 @@ class Typer(ABC):
         if is_decimal and type_.family is Family.FLOATING and part.column_read is not None:
             return self.cast_column(part, type_)
         if is_wide_decimal(part.type) and part.type != type_:
-            raise cannot_combine(step.operator, part.type.name, type_.name, step.span)
+            raise types_cannot_be_combined(step.operator, part.type.name, type_.name, step.span)
         return widen(part, type_)
 
     def cast_column(self, part: TypedStep, type_: ValueType) -> TypedStep:

@@ -141,7 +141,7 @@ def window_overflow(*, variables: str, location: RowLocation) -> MatchRecognizeR
     ).at(location)
 
 
-def window_without_end(*, words: str, location: RowLocation) -> MatchRecognizeRunError:
+def wrong_window_length(*, words: str, location: RowLocation) -> MatchRecognizeRunError:
     """Return the error for a length of WITHIN that gives no last row at some row.
 
     SQL computes a length that differs from row to row, or that has days and months.
@@ -150,7 +150,7 @@ def window_without_end(*, words: str, location: RowLocation) -> MatchRecognizeRu
         f"the length of {words} is NULL, negative or too large at this row",
         notes=(str(location),),
         hint="write a number or an INTERVAL of weeks to microseconds, or order by a wider type",
-        code="window-without-end",
+        code="wrong-window-length",
     ).at(location)
 
 

@@ -18,7 +18,7 @@ from matchrec.source import Span
 _ORDER = f"the order is: {PARTS_IN_ORDER}"
 
 
-def unexpected_start(text: str, span: Span) -> MatchRecognizeParseError:
+def unexpected_first_word(text: str, span: Span) -> MatchRecognizeParseError:
     """Return the error for a clause that does not begin with one of its parts."""
     cure = None
     if text.upper() not in ("SELECT", "WITH", "FROM"):
@@ -31,7 +31,7 @@ def unexpected_start(text: str, span: Span) -> MatchRecognizeParseError:
         span,
         notes=(_ORDER,),
         hint=cure,
-        code="unexpected-start",
+        code="unexpected-first-word",
     )
 
 
@@ -67,7 +67,7 @@ def misspelt_pattern(span: Span, *, where: str, text: str) -> MatchRecognizePars
     )
 
 
-def malformed_selection(span: Span) -> MatchRecognizeParseError:
+def malformed_event_selection(span: Span) -> MatchRecognizeParseError:
     """Return the error for words of an event selection after PATTERN that do not make one."""
     return MatchRecognizeParseError(
         "unknown event selection after PATTERN",
@@ -80,7 +80,7 @@ def malformed_selection(span: Span) -> MatchRecognizeParseError:
             ),
         ),
         hint="write one of these after PATTERN (...); for partition contiguity write PARTITION BY",
-        code="malformed-selection",
+        code="malformed-event-selection",
     )
 
 
@@ -162,13 +162,13 @@ def bracket_not_closed(*spans: Span, opening: str, keyword: str) -> MatchRecogni
     )
 
 
-def closed_too_early(*spans: Span, keyword: str) -> MatchRecognizeParseError:
+def clause_closed_too_early(*spans: Span, keyword: str) -> MatchRecognizeParseError:
     """Return the error for a `)` too many, which closes the clause before one of its parts."""
     return MatchRecognizeParseError(
         f"parenthesis of MATCH_RECOGNIZE is closed before {keyword}",
         *spans,
         hint=f"remove one `)` before {keyword}, or add the `(` that it closes",
-        code="closed-too-early",
+        code="clause-closed-too-early",
     )
 
 
@@ -356,7 +356,7 @@ def interval_without_unit(
     )
 
 
-def interval_of_parameter(
+def interval_with_parameter(
     span: Span, *, parameter: str, where: str
 ) -> MatchRecognizeUnsupportedError:
     """Return the error for INTERVAL and a parameter outside WITHIN."""
@@ -366,7 +366,7 @@ def interval_of_parameter(
         span,
         notes=("only WITHIN takes INTERVAL and a parameter",),
         hint=f"write {parameter} alone, and {surface.length}",
-        code="interval-of-parameter",
+        code="interval-with-parameter",
     )
 
 

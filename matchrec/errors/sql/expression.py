@@ -73,7 +73,7 @@ def columns_of_two_variables(
     )
 
 
-def aggregate_inside_call(
+def nested_aggregate(
     *spans: Span, aggregate: str, outer: str, clause: str
 ) -> MatchRecognizePlanError:
     """Return the error for an aggregate in a navigation or another aggregate."""
@@ -81,7 +81,7 @@ def aggregate_inside_call(
         f"aggregate {aggregate} is not allowed in {outer} in {clause}",
         *spans,
         hint="write them side by side, each over columns only",
-        code="aggregate-inside-call",
+        code="nested-aggregate",
     )
 
 
@@ -98,13 +98,13 @@ def navigation_in_aggregate(
     )
 
 
-def expression_for_variable(span: Span, *, function: str, clause: str) -> MatchRecognizePlanError:
+def argument_not_a_variable(span: Span, *, function: str, clause: str) -> MatchRecognizePlanError:
     """Return the error for CLASSIFIER(A.x) and the like."""
     return MatchRecognizePlanError(
         f"{function} in {clause} takes a pattern variable, not an expression",
         span,
         hint=f"write {function}() or {function}(A)",
-        code="expression-for-variable",
+        code="argument-not-a-variable",
     )
 
 
@@ -163,7 +163,7 @@ def misplaced_running_or_final(
     )
 
 
-def order_in_call(span: Span, *, clause: str) -> MatchRecognizeParseError:
+def order_by_in_call(span: Span, *, clause: str) -> MatchRecognizeParseError:
     """Return the error for collect_list(x ORDER BY y)."""
     return MatchRecognizeParseError(
         f"ORDER BY is not allowed in a call in {clause}",
@@ -173,7 +173,7 @@ def order_in_call(span: Span, *, clause: str) -> MatchRecognizeParseError:
             "remove it, or sort the values: array_sort(collect_list(x)), max_by(x, y), listagg(x, "
             "',') WITHIN GROUP (ORDER BY y)"
         ),
-        code="order-in-call",
+        code="order-by-in-call",
     )
 
 
@@ -274,17 +274,19 @@ def correlated_subquery(span: Span, *, clause: str, what: str) -> MatchRecognize
     )
 
 
-def respect_nulls(span: Span, *, function: str, clause: str) -> MatchRecognizeUnsupportedError:
+def respect_nulls_not_supported(
+    span: Span, *, function: str, clause: str
+) -> MatchRecognizeUnsupportedError:
     """Return the error for collect_list(x) RESPECT NULLS."""
     return MatchRecognizeUnsupportedError(
         f"RESPECT NULLS of {function} in {clause} is not supported",
         span,
         hint=f"collect what is never NULL, such as {function}(struct(A.x))",
-        code="respect-nulls",
+        code="respect-nulls-not-supported",
     )
 
 
-def identifier_call(span: Span, *, clause: str) -> MatchRecognizeUnsupportedError:
+def identifier_not_supported(span: Span, *, clause: str) -> MatchRecognizeUnsupportedError:
     """Return the error for IDENTIFIER('x'), which names a column by a string."""
     return MatchRecognizeUnsupportedError(
         f"IDENTIFIER(...) in {clause} is not supported",
@@ -293,11 +295,11 @@ def identifier_call(span: Span, *, clause: str) -> MatchRecognizeUnsupportedErro
             "write the name itself; if the name varies, let Python put it into the text of the "
             "query"
         ),
-        code="identifier-call",
+        code="identifier-not-supported",
     )
 
 
-def call_inside_navigation(
+def nested_match_function(
     span: Span, *, inner: str, function: str, clause: str
 ) -> MatchRecognizeUnsupportedError:
     """Return the error for a match function in a call that may not have it.
@@ -319,7 +321,7 @@ def call_inside_navigation(
         f"{inner}() in the argument of {function} in {clause} is not supported",
         span,
         hint=hint,
-        code="call-inside-navigation",
+        code="nested-match-function",
     )
 
 

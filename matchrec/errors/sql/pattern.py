@@ -212,13 +212,13 @@ def wrong_bracket(
     )
 
 
-def group_of_regular_expressions(span: Span) -> MatchRecognizeParseError:
+def regex_group_in_pattern(span: Span) -> MatchRecognizeParseError:
     """Return the error for (?: ...), (?= ...) and other groups of regular expressions."""
     return MatchRecognizeParseError(
         "`(?` is not allowed in PATTERN",
         span,
         hint="write a group as (A | B)",
-        code="group-of-regular-expressions",
+        code="regex-group-in-pattern",
     )
 
 
@@ -282,14 +282,14 @@ def parameter_without_name(span: Span, *, mark: str) -> MatchRecognizeParseError
     )
 
 
-def foreign_parameter(span: Span | None, *, name: str) -> MatchRecognizeUnsupportedError:
+def parameter_in_foreign_syntax(span: Span | None, *, name: str) -> MatchRecognizeUnsupportedError:
     """Return the error for {@n}: BigQuery writes parameters so, but Spark SQL does not."""
     surface = current_surface()
     return MatchRecognizeUnsupportedError(
         f"parameter `@{name}` is not supported in PATTERN",
         span,
         hint=f"write :{name}, or pass {surface.option('dialect', 'bigquery')}",
-        code="foreign-parameter",
+        code="parameter-in-foreign-syntax",
     )
 
 
@@ -352,28 +352,28 @@ def pattern_too_large(span: Span | None, *, limit: int, what: str) -> MatchRecog
     )
 
 
-def malformed_not(span: Span) -> MatchRecognizeParseError:
+def malformed_negation(span: Span) -> MatchRecognizeParseError:
     """Return the error for NOT that no variable follows."""
     return MatchRecognizeParseError(
         "NOT in PATTERN needs one variable, or one of several",
         span,
         hint="write NOT B, or NOT (B | C); if a variable is called NOT, write it in backticks",
-        code="malformed-not",
+        code="malformed-negation",
     )
 
 
-def not_with_quantifier(span: Span) -> MatchRecognizeParseError:
+def negation_with_quantifier(span: Span) -> MatchRecognizeParseError:
     """Return the error for NOT B+."""
     return MatchRecognizeParseError(
         "a quantifier is not allowed after NOT in PATTERN",
         span,
         notes=("NOT matches no row, so there is nothing to repeat",),
         hint="write NOT B once; it forbids every such row",
-        code="not-with-quantifier",
+        code="negation-with-quantifier",
     )
 
 
-def not_at_start(span: Span | None) -> MatchRecognizeUnsupportedError:
+def negation_at_start(span: Span | None) -> MatchRecognizeUnsupportedError:
     """Return the error for NOT B A if the rows of a match are consecutive."""
     return MatchRecognizeUnsupportedError(
         "NOT is not supported before the first row of a match in PATTERN",
@@ -382,42 +382,42 @@ def not_at_start(span: Span | None) -> MatchRecognizeUnsupportedError:
             "write NOT after a variable, A NOT B; write what the first row must not be in its "
             "condition, and read the row before it with PREV"
         ),
-        code="not-at-start",
+        code="negation-at-start",
     )
 
 
-def several_nots_at_end(span: Span | None) -> MatchRecognizeUnsupportedError:
+def several_negations_at_end(span: Span | None) -> MatchRecognizeUnsupportedError:
     """Return the error for A (NOT B | NOT C) at the end of PATTERN."""
     return MatchRecognizeUnsupportedError(
         "a PATTERN that can end with one of several NOTs is not supported",
         span,
         hint="end it with one NOT, such as NOT (B | C)",
-        code="several-nots-at-end",
+        code="several-negations-at-end",
     )
 
 
-def not_with_preferred_matches(span: Span | None) -> MatchRecognizeUnsupportedError:
+def negation_with_preferred_matches(span: Span | None) -> MatchRecognizeUnsupportedError:
     """Return the error for NOT with preferred matches and an event selection that skips rows."""
     return MatchRecognizeUnsupportedError(
         "NOT in PATTERN is not supported for preferred matches that may skip rows",
         span,
         hint="write ALL MATCHES or NON-OVERLAPPING MATCHES after the event selection",
-        code="not-with-preferred-matches",
+        code="negation-with-preferred-matches",
     )
 
 
-def not_inside_group(span: Span | None) -> MatchRecognizeUnsupportedError:
+def negation_inside_group(span: Span | None) -> MatchRecognizeUnsupportedError:
     """Return the error for (A NOT B)+ C if a match may skip rows."""
     return MatchRecognizeUnsupportedError(
         "NOT inside a group, an exclusion or PERMUTE is not supported for matches that may skip "
         "rows",
         span,
         hint="write it between two parts of the whole pattern, A NOT B C",
-        code="not-inside-group",
+        code="negation-inside-group",
     )
 
 
-def not_beside_optional(span: Span | None, *, side: str) -> MatchRecognizeUnsupportedError:
+def negation_beside_optional(span: Span | None, *, side: str) -> MatchRecognizeUnsupportedError:
     """Return the error for A NOT B C? if a match may skip rows.
 
     Args:
@@ -429,11 +429,11 @@ def not_beside_optional(span: Span | None, *, side: str) -> MatchRecognizeUnsupp
         "skip rows",
         span,
         hint=f"write a variable {side} it that has a row in every match",
-        code="not-beside-optional",
+        code="negation-beside-optional",
     )
 
 
-def not_without_within(span: Span | None, *, name: str, end: str) -> MatchRecognizePlanError:
+def negation_without_within(span: Span | None, *, name: str, end: str) -> MatchRecognizePlanError:
     """Return the error for A NOT B without WITHIN if a match may skip rows.
 
     Args:
@@ -446,11 +446,11 @@ def not_without_within(span: Span | None, *, name: str, end: str) -> MatchRecogn
         span,
         notes=("rows may be skipped, so NOT forbids such a row in the whole window of the match",),
         hint="add WITHIN after PATTERN (...), such as WITHIN INTERVAL 1 HOUR",
-        code="not-without-within",
+        code="negation-without-within",
     )
 
 
-def variable_reused_beside_not(
+def variable_reused_beside_negation(
     span: Span | None, *, name: str, positions: str
 ) -> MatchRecognizeUnsupportedError:
     """Return the error for A NOT B C A or A NOT B C B if a match may skip rows.
@@ -464,21 +464,23 @@ def variable_reused_beside_not(
         f"`{name}` {positions} is not supported for matches that may skip rows",
         span,
         hint="write another variable with the same condition in one of the two places",
-        code="variable-reused-beside-not",
+        code="variable-reused-beside-negation",
     )
 
 
-def variable_under_not(span: Span | None, *, name: str, clause: str) -> MatchRecognizePlanError:
+def variable_under_negation(
+    span: Span | None, *, name: str, clause: str
+) -> MatchRecognizePlanError:
     """Return the error for a clause that reads rows of a variable under NOT."""
     return MatchRecognizePlanError(
         f"`{name}` in {clause} has no rows, because PATTERN has it under NOT",
         span,
         hint="name a variable that has rows",
-        code="variable-under-not",
+        code="variable-under-negation",
     )
 
 
-def reads_row_under_not(
+def reads_row_under_negation(
     span: Span | None, *, what: str, name: str, hint: str
 ) -> MatchRecognizeUnsupportedError:
     """Return the error for a condition of a variable under NOT that reads what it cannot know.
@@ -493,7 +495,7 @@ def reads_row_under_not(
         f"{what} is not supported in the condition of `{name}`, which is under NOT",
         span,
         hint=hint,
-        code="reads-row-under-not",
+        code="reads-row-under-negation",
     )
 
 
@@ -609,7 +611,7 @@ def wrong_number_of_arguments(
     )
 
 
-def navigation_modifier(
+def modifier_after_navigation(
     function: str, modifier: str, clause: str, span: Span
 ) -> MatchRecognizeParseError:
     """Return the error for FILTER, IGNORE NULLS or another modifier of a navigation.
@@ -630,7 +632,7 @@ def navigation_modifier(
         span,
         notes=(f"{function} reads one row of the match and takes {argument} only",),
         hint=hint,
-        code="navigation-modifier",
+        code="modifier-after-navigation",
     )
 
 
@@ -662,32 +664,32 @@ def over_without_frame(span: Span, *, frame: str) -> MatchRecognizeUnsupportedEr
     )
 
 
-def frame_without_rows(span: Span) -> MatchRecognizePlanError:
+def empty_frame(span: Span) -> MatchRecognizePlanError:
     """Return the error for ROWS BETWEEN CURRENT ROW AND 2 PRECEDING."""
     return MatchRecognizePlanError(
         "this frame ends before it starts",
         span,
         hint="write OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW), the earlier row first",
-        code="frame-without-rows",
+        code="empty-frame",
     )
 
 
-def frame_of_variable(span: Span, *, name: str) -> MatchRecognizeUnsupportedError:
+def over_with_variable(span: Span, *, name: str) -> MatchRecognizeUnsupportedError:
     """Return the error for sum(A.x) OVER (ROWS ...)."""
     return MatchRecognizeUnsupportedError(
         f"OVER after an aggregate over the rows of `{name}` is not supported",
         span,
         notes=("a frame has rows of the partition, whichever variables they are mapped to",),
         hint=f"remove `{name}.`, or remove OVER",
-        code="frame-of-variable",
+        code="over-with-variable",
     )
 
 
-def distinct_with_frame(span: Span) -> MatchRecognizeUnsupportedError:
+def distinct_with_over(span: Span) -> MatchRecognizeUnsupportedError:
     """Return the error for count(DISTINCT x) OVER (ROWS ...)."""
     return MatchRecognizeUnsupportedError(
         "DISTINCT in an aggregate with OVER is not supported",
         span,
         hint="write size(collect_set(x) OVER (...)) for the count of distinct values",
-        code="distinct-with-frame",
+        code="distinct-with-over",
     )

@@ -71,13 +71,13 @@ def clause_without_parenthesis(span: Span) -> MatchRecognizeParseError:
     )
 
 
-def point_before_clause(span: Span) -> MatchRecognizeParseError:
+def dot_before_clause(span: Span) -> MatchRecognizeParseError:
     """Return the error for FROM t.MATCH_RECOGNIZE (...)."""
     return MatchRecognizeParseError(
         "a point is not allowed before MATCH_RECOGNIZE",
         span,
         hint="write a space instead",
-        code="point-before-clause",
+        code="dot-before-clause",
     )
 
 
@@ -165,7 +165,7 @@ def clause_in_clause(span: Span) -> MatchRecognizeUnsupportedError:
     )
 
 
-def unpivot_alias(span: Span, *, column: str, alias: str) -> MatchRecognizeUnsupportedError:
+def alias_in_unpivot(span: Span, *, column: str, alias: str) -> MatchRecognizeUnsupportedError:
     """Return the error for UNPIVOT (v FOR name IN (low AS bottom)), whose alias Sail ignores.
 
     Args:
@@ -180,7 +180,7 @@ def unpivot_alias(span: Span, *, column: str, alias: str) -> MatchRecognizeUnsup
             f"rename the column in a subquery: FROM (SELECT *, {column} AS {alias} FROM ...) "
             f"UNPIVOT (... IN ({alias}, ...))"
         ),
-        code="unpivot-alias",
+        code="alias-in-unpivot",
     )
 
 
@@ -195,35 +195,35 @@ def clause_on_changed_table(span: Span, *, word: str) -> MatchRecognizeParseErro
     )
 
 
-def lateral_relation(span: Span) -> MatchRecognizeUnsupportedError:
+def clause_after_lateral(span: Span) -> MatchRecognizeUnsupportedError:
     """Return the error for a clause on a LATERAL relation."""
     return MatchRecognizeUnsupportedError(
         "MATCH_RECOGNIZE after a LATERAL relation is not supported",
         span,
         notes=("MATCH_RECOGNIZE reads its input once, not once for each row of another relation",),
         hint="remove LATERAL, or join the relations in a subquery and match its result",
-        code="lateral-relation",
+        code="clause-after-lateral",
     )
 
 
-def correlated_relation(span: Span, *, name: str) -> MatchRecognizeUnsupportedError:
+def correlated_clause_input(span: Span, *, name: str) -> MatchRecognizeUnsupportedError:
     """Return the error for the input of a clause that reads a column of the query around it."""
     return MatchRecognizeUnsupportedError(
         f"the input of MATCH_RECOGNIZE depends on `{name}` of the query around it",
         span,
         notes=("MATCH_RECOGNIZE reads its input once, not once for each row of another relation",),
         hint="join the relations in a subquery, match its result, and add the key to PARTITION BY",
-        code="correlated-relation",
+        code="correlated-clause-input",
     )
 
 
-def recursive_relation(span: Span, *, name: str) -> MatchRecognizeUnsupportedError:
+def clause_in_recursive_query(span: Span, *, name: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a clause in the recursive part of a WITH RECURSIVE query."""
     return MatchRecognizeUnsupportedError(
         f"MATCH_RECOGNIZE in the recursive definition of `{name}` is not supported",
         span,
         hint=f"match the finished rows instead: SELECT * FROM {name} MATCH_RECOGNIZE (...)",
-        code="recursive-relation",
+        code="clause-in-recursive-query",
     )
 
 
@@ -268,14 +268,14 @@ def clause_in_script(span: Span) -> MatchRecognizeUnsupportedError:
     )
 
 
-def clause_in_string(span: Span) -> MatchRecognizeUnsupportedError:
+def clause_in_execute_immediate(span: Span) -> MatchRecognizeUnsupportedError:
     """Return the error for a clause in the string of EXECUTE IMMEDIATE."""
     return MatchRecognizeUnsupportedError(
         "MATCH_RECOGNIZE in the text of EXECUTE IMMEDIATE is not supported",
         span,
         notes=("Spark reads this text itself, without matchrec",),
         hint=current_surface().using,
-        code="clause-in-string",
+        code="clause-in-execute-immediate",
     )
 
 

@@ -22,7 +22,7 @@ from matchrec.errors.wording import join_alternatives
 from matchrec.source import Span
 
 
-def refused_by_engine(
+def rejected_by_engine(
     engine: str, clause: str, sentence: str, span: Span | None, cure: str | None = None
 ) -> MatchRecognizePlanError:
     """Return the error for an expression that the engine's analyzer refuses.
@@ -39,10 +39,10 @@ def refused_by_engine(
     if refusal is not None:
         sentence, hint = refusal.sentence, hint or refusal.cure
     return MatchRecognizePlanError(
-        f"{engine} refuses an expression in {name_part(clause)}: {sentence}",
+        f"{engine} rejects an expression in {name_part(clause)}: {sentence}",
         span,
         hint=hint,
-        code="refused-by-engine",
+        code="rejected-by-engine",
     )
 
 

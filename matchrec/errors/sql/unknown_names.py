@@ -60,7 +60,7 @@ def unknown_column(
     table, _, variable = qualifier.rpartition(".")
     is_variable = qualifier.upper() in names.variables
     if is_variable and clause in BEFORE_THE_MATCH:
-        return _variable_before_the_match(span, qualifier=qualifier, clause=clause, column=column)
+        return _variable_before_match(span, qualifier=qualifier, clause=clause, column=column)
     if is_variable and names.over_window:
         return _variable_over_window(span, qualifier=qualifier)
     if table and variable.upper() in names.variables:
@@ -79,7 +79,7 @@ def unknown_column(
     ).under(name)
 
 
-def _variable_before_the_match(
+def _variable_before_match(
     span: Span | None, *, qualifier: str, clause: str, column: str
 ) -> MatchRecognizePlanError:
     """Return the error for A.price in PARTITION BY, ORDER BY or WITHIN, for a variable A."""
@@ -88,7 +88,7 @@ def _variable_before_the_match(
         span,
         notes=(f"{name_part(clause)} is evaluated before the match, on each row alone",),
         hint=f"write {column}",
-        code="variable-before-the-match",
+        code="variable-before-match",
     ).under(qualifier)
 
 
@@ -257,7 +257,7 @@ def ambiguous_column(span: Span | None, *, name: str, clause: str) -> MatchRecog
     ).under(name)
 
 
-def column_or_function(span: Span, *, name: str, clause: str) -> MatchRecognizePlanError:
+def column_named_like_function(span: Span, *, name: str, clause: str) -> MatchRecognizePlanError:
     """Return the error for a bare name such as current_date that the input also has as a column."""
     return MatchRecognizePlanError(
         f"`{name}` in {name_part(clause)} is both a column of the input and a function of Spark",
@@ -266,7 +266,7 @@ def column_or_function(span: Span, *, name: str, clause: str) -> MatchRecognizeP
             f"write A.{name}, with the pattern variable of the row, for the column, or {name}() "
             "for the function"
         ),
-        code="column-or-function",
+        code="column-named-like-function",
     ).under(name)
 
 

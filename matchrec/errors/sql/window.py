@@ -182,7 +182,7 @@ def wrong_frame_length(span: Span | None, *, length: str) -> MatchRecognizePlanE
     )
 
 
-def not_in_pattern_window(span: Span | None, *, what: str) -> MatchRecognizeUnsupportedError:
+def part_not_allowed_in_window(span: Span | None, *, what: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a part of MATCH_RECOGNIZE that a window cannot have."""
     match what.upper():
         case "ONE ROW PER MATCH" | "ALL ROWS PER MATCH":
@@ -194,11 +194,11 @@ def not_in_pattern_window(span: Span | None, *, what: str) -> MatchRecognizeUnsu
         case _:
             hint = f"remove {what}, or write FROM t MATCH_RECOGNIZE (...)"
     return MatchRecognizeUnsupportedError(
-        f"{what} is not supported in a window", span, hint=hint, code="not-in-pattern-window"
+        f"{what} is not supported in a window", span, hint=hint, code="part-not-allowed-in-window"
     )
 
 
-def not_with_seek(span: Span | None, *, what: str) -> MatchRecognizeUnsupportedError:
+def part_not_allowed_with_seek(span: Span | None, *, what: str) -> MatchRecognizeUnsupportedError:
     """Return the error for something that a window with SEEK cannot have.
 
     Args:
@@ -209,7 +209,7 @@ def not_with_seek(span: Span | None, *, what: str) -> MatchRecognizeUnsupportedE
         f"{what} in a window with SEEK is not supported",
         span,
         hint="write INITIAL, or leave SEEK out",
-        code="not-with-seek",
+        code="part-not-allowed-with-seek",
     )
 
 
@@ -288,7 +288,7 @@ def measure_of_plain_window(span: Span, *, name: str) -> MatchRecognizePlanError
     )
 
 
-def call_not_over_pattern_window(span: Span, *, name: str) -> MatchRecognizeUnsupportedError:
+def function_not_over_pattern_window(span: Span, *, name: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a call that cannot be computed over a match.
 
     Examples are upper(x) OVER w, prev(x) OVER w and first_value(x) IGNORE NULLS OVER w.
@@ -303,7 +303,7 @@ def call_not_over_pattern_window(span: Span, *, name: str) -> MatchRecognizeUnsu
             ),
         ),
         hint="make it a measure of the window: MEASURES ... AS m, then m OVER w",
-        code="call-not-over-pattern-window",
+        code="function-not-over-pattern-window",
     )
 
 
@@ -317,12 +317,12 @@ def pattern_window_without_order(span: Span) -> MatchRecognizeParseError:
     )
 
 
-def question_about_pattern_window(*, call: str) -> MatchRecognizeUnsupportedError:
+def method_not_for_pattern_window(*, call: str) -> MatchRecognizeUnsupportedError:
     """Return the error for `why` and similar calls of a window with PATTERN."""
     return MatchRecognizeUnsupportedError(
         f"{call} of a window with PATTERN is not supported",
         hint="ask about the same pattern in FROM t MATCH_RECOGNIZE (...)",
-        code="question-about-pattern-window",
+        code="method-not-for-pattern-window",
     )
 
 
@@ -406,23 +406,23 @@ def malformed_limit_duration(span: Span) -> MatchRecognizeParseError:
     )
 
 
-def order_of_arrival(span: Span, *, product: str) -> MatchRecognizeUnsupportedError:
+def missing_timestamp_by(span: Span, *, product: str) -> MatchRecognizeUnsupportedError:
     """Return the error for a clause without TIMESTAMP BY, which sorts events by their arrival."""
     return MatchRecognizeUnsupportedError(
         f"{product} orders events by their time of arrival, which a table does not have",
         span,
         hint="write TIMESTAMP BY and a column of the table after its name",
-        code="order-of-arrival",
+        code="missing-timestamp-by",
     )
 
 
-def time_per_key(span: Span, *, key: str) -> MatchRecognizeUnsupportedError:
+def timestamp_over_other_key(span: Span, *, key: str) -> MatchRecognizeUnsupportedError:
     """Return the error for TIMESTAMP BY ... OVER with a key that PARTITION BY does not have."""
     return MatchRecognizeUnsupportedError(
         f"each `{key}` has its own time, but PARTITION BY does not have `{key}`",
         span,
         hint=f"add {key} to PARTITION BY, or leave OVER out",
-        code="time-per-key",
+        code="timestamp-over-other-key",
     )
 
 
@@ -433,7 +433,7 @@ def product_not_written(span: Span, *, product: str) -> MatchRecognizeUnsupporte
     )
 
 
-def not_in_product(
+def unsupported_by_product(
     span: Span, *, product: str, what: str, cure: str | None
 ) -> MatchRecognizeUnsupportedError:
     """Return the error for a part of a clause that the product does not have.
@@ -445,7 +445,7 @@ def not_in_product(
         cure: what to write instead; None if there is nothing.
     """
     return MatchRecognizeUnsupportedError(
-        f"{product} has no {what}", span, hint=cure, code="not-in-product"
+        f"{product} has no {what}", span, hint=cure, code="unsupported-by-product"
     )
 
 
@@ -477,13 +477,13 @@ def any_row_without_name(span: Span) -> MatchRecognizeUnsupportedError:
     )
 
 
-def partitioned_input(span: Span) -> MatchRecognizeUnsupportedError:
+def partition_by_after_input(span: Span) -> MatchRecognizeUnsupportedError:
     """Return the error for FROM input PARTITION BY key MATCH_RECOGNIZE, of Azure."""
     return MatchRecognizeUnsupportedError(
         "PARTITION BY of an input is not supported",
         span,
         hint="leave it out here, and write PARTITION BY in the clause",
-        code="partitioned-input",
+        code="partition-by-after-input",
     )
 
 

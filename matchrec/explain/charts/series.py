@@ -336,7 +336,7 @@ class Charted:
         names = self.read_series_names(matches) or self.read_series_names(rows)
         pages = max(1, -(-len(names) // size))  # rounded up
         if not 1 <= number <= pages:
-            raise errors.unknown_page(page=number, pages=pages)
+            raise errors.unknown_plot_page(page=number, pages=pages)
         chosen = names[(number - 1) * size : number * size]
         spans = list(self.read_spans(matches, chosen))
         series = self.read_thinned(rows, chosen)

@@ -289,7 +289,9 @@ class EventReader(ScalarReader):
         span = identifier.span
         self.find_component(identifier.name)
         if self.aggregate and identifier.index not in RANGES:
-            raise errors.aggregate_of_one_event(span, function=self.aggregate, clause=self.clause)
+            raise errors.aggregate_over_single_event(
+                span, function=self.aggregate, clause=self.clause
+            )
         navigation = self.find_navigation(identifier)
         if self.aggregate:
             self.identifiers.append(identifier)
@@ -337,7 +339,7 @@ class EventReader(ScalarReader):
                 if identifier.attribute
                 else ""
             )
-            raise errors.kleene_without_index(
+            raise errors.missing_kleene_index(
                 identifier.span,
                 written=f"{name}.{attribute}".rstrip("."),
                 clause=self.clause,
@@ -345,7 +347,7 @@ class EventReader(ScalarReader):
                 attribute=attribute or "x",
             )
         if not is_kleene and index is not Index.ALONE:
-            raise errors.index_of_one_event(
+            raise errors.index_on_single_event(
                 identifier.span, written=identifier.events, clause=self.clause, name=name
             )
         if index in ELEMENTS and self.clause == "RETURN":
@@ -373,7 +375,7 @@ class EventReader(ScalarReader):
             MatchRecognizeError: the component is not a Kleene plus, or an aggregate reads it.
         """
         if not self.find_component(name).kleene:
-            raise errors.length_of_one_event(span, name=name.text, clause=self.clause)
+            raise errors.len_of_single_event(span, name=name.text, clause=self.clause)
         if self.aggregate:
             raise errors.aggregate_in_aggregate(
                 span, function=f"{name.text}.LEN", clause=self.clause
@@ -425,7 +427,7 @@ class EventReader(ScalarReader):
             MatchRecognizeError: there is none, or another one reads other events.
         """
         if not self.identifiers:
-            raise errors.aggregate_of_one_event(span, function=function, clause=self.clause)
+            raise errors.aggregate_over_single_event(span, function=function, clause=self.clause)
         first = self.identifiers[0]
         for other in self.identifiers:
             if other.events != first.events:

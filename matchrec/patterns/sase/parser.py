@@ -178,7 +178,7 @@ class QueryReader(EventReader):
         name = self.read_token("a name" if has_plus else "`+` or a name", TokenKind.WORD)
         has_brackets = self.accept("[", "]")
         if has_brackets != has_plus:
-            raise errors.half_kleene_plus(
+            raise errors.incomplete_kleene_plus(
                 self.text.span(start, self.position),
                 variable=name.text,
                 event_type=self.text.text_at(type_span),

@@ -330,7 +330,7 @@ class Pattern:
         """
         stage = self._last
         if stage.negated:
-            raise errors.quantifier_of_not(call="greedy", stage=stage.label)
+            raise errors.quantifier_on_negated_stage(call="greedy", stage=stage.label)
         if stage.is_group:
             raise errors.greedy_group(stage=stage.label)
         if not stage.quantified:
@@ -376,9 +376,9 @@ class Pattern:
         if kind == "first_to_last":
             pattern = self._with_last(within=choose_smaller(stage.within, length))
         elif stage.is_group:
-            raise errors.step_window_of_group(stage=stage.label)
+            raise errors.neighbour_window_on_group(stage=stage.label)
         elif stage.negated and stage.contiguity is Contiguity.STRICT:
-            raise errors.step_window_of_not(stage=stage.label)
+            raise errors.neighbour_window_on_negated_stage(stage=stage.label)
         else:
             pattern = self._with_last(near=choose_smaller(stage.near, length))
         checks.check_gap_windows(pattern.stages)
@@ -447,10 +447,10 @@ class Pattern:
         """
         before = self._last
         if not isinstance(name, str):
-            raise errors.not_of_group(call=call)
+            raise errors.negated_group(call=call)
         checks.check_new_name(self.stages, name, call)
         if before.may_be_missing:
-            raise errors.not_after_optional(call=call, name=name, before=before.label)
+            raise errors.negation_after_optional(call=call, name=name, before=before.label)
         return replace(self, stages=(*self.stages, Stage(name, contiguity, negated=True)))
 
     def _repeat(self, call: str, least: int, most: int | None, gap: DurationLike | None) -> Pattern:
@@ -467,7 +467,7 @@ class Pattern:
         """
         stage = self._last
         if stage.negated:
-            raise errors.quantifier_of_not(call=call, stage=stage.label)
+            raise errors.quantifier_on_negated_stage(call=call, stage=stage.label)
         if stage.quantified:
             raise errors.two_quantifiers_of_stage(call=call, stage=stage.label)
         if least == 0:

@@ -37,7 +37,7 @@ def check_new_name(stages: tuple[Stage, ...], name: str, call: str) -> None:
         MatchRecognizePlanError: it is not allowed, or not new.
     """
     if not name.strip() or ":" in name or name == END_STATE:
-        raise errors.bad_stage_name(call=call, name=name)
+        raise errors.invalid_stage_name(call=call, name=name)
     for stage in list_named_stages(stages):
         if stage.name.upper() == name.upper():
             raise errors.duplicate_stage(name=name, other_name=stage.name)
@@ -110,7 +110,7 @@ def check_can_be_optional(stages: tuple[Stage, ...]) -> None:
     """
     stage = find_last_stage(stages)
     if stage.negated:
-        raise errors.quantifier_of_not(call="optional", stage=stage.label)
+        raise errors.quantifier_on_negated_stage(call="optional", stage=stage.label)
     if stage.optional:
         raise errors.optional_twice(stage=stage.label)
     if len(stages) > 1 and stages[-2].greedy:
@@ -129,7 +129,7 @@ def check_can_have_inner_contiguity(stage: Stage, call: str) -> None:
             or it is greedy and would allow combinations.
     """
     if stage.negated:
-        raise errors.quantifier_of_not(call=call, stage=stage.label)
+        raise errors.quantifier_on_negated_stage(call=call, stage=stage.label)
     if not stage.quantified:
         raise errors.stage_not_repeated(call=call, stage=stage.label)
     if stage.inner is not None:
@@ -152,7 +152,7 @@ def check_gap_windows(stages: tuple[Stage, ...]) -> None:
         check_comparable(match_window, stage.near)
         check_comparable(match_window, stage.gap)
         if stage.near is not None and stage.near > match_window:
-            raise errors.step_window_too_long(
+            raise errors.neighbour_window_too_long(
                 stage=stage.label, step_window=stage.near, match_window=match_window
             )
 
@@ -195,9 +195,9 @@ def check_end(stages: tuple[Stage, ...]) -> None:
     nots_at_end = list(takewhile(lambda stage: stage.negated, reversed(stages)))
     for stage in walk_stages(stages):
         if stage.negated and stage.near is not None and stage not in nots_at_end:
-            raise errors.step_window_of_not(stage=stage.label)
+            raise errors.neighbour_window_on_negated_stage(stage=stage.label)
     has_window = find_match_window(stages) is not None or any(
         stage.near is not None for stage in nots_at_end
     )
     if final.negated and final.contiguity is Contiguity.RELAXED and not has_window:
-        raise errors.not_at_end_without_window(stage=final.label)
+        raise errors.negation_at_end_without_window(stage=final.label)

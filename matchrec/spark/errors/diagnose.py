@@ -21,7 +21,7 @@ from pyspark.sql.types import DateType, DoubleType, FloatType, NumericType, Stri
 from matchrec.conditions.row_column import build_end_columns
 from matchrec.conditions.split import is_truth_value
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError, calls, conditions
-from matchrec.errors.machine import hours_along_dates, signed_zeros_in_key
+from matchrec.errors.machine import hours_added_to_date, signed_zeros_in_key
 from matchrec.errors.sql import refusals
 from matchrec.errors.sql import unknown_names as errors
 from matchrec.errors.sql.expression import correlated_subquery, not_sortable
@@ -220,11 +220,11 @@ def explain_refusals(plan: MatchPlan, relation: Relation, columns: InputColumns)
     except QUERY_ERRORS as error:
         raise Diagnosis(plan, relation, columns).find_error(error) from error
     except RecursionError as error:
-        raise conditions.nested_too_deep_to_plan() from error
+        raise conditions.query_nested_too_deep() from error
     except MatchRecognizeUnsupportedError as error:
         # The compiler's error about a window does not name the types.
         for interval in plan.intervals:
-            expected = conditions.within_not_a_distance(interval.span)
+            expected = conditions.within_not_a_length(interval.span)
             if (error.code, error.span) == (expected.code, expected.span):
                 raise make_window_error(plan, relation, interval) from None
         raise error from None
@@ -237,7 +237,7 @@ def make_window_error(
     order = plan.order_by[0].expression
     order_type = relation.type_of(order.text).simpleString()
     interval_type = relation.type_of(interval.text).simpleString()
-    return conditions.within_of_other_type(order_type, interval_type, order.span, interval.span)
+    return conditions.wrong_within_type(order_type, interval_type, order.span, interval.span)
 
 
 @dataclass(frozen=True)
@@ -277,7 +277,7 @@ class Diagnosis:
         if refused is not None:
             return self.explain_refusal(*refused)
         engine = self.relation.runner.backend.engine
-        return refusals.refused_by_engine(engine, "MATCH_RECOGNIZE", read_sentence(error), None)
+        return refusals.rejected_by_engine(engine, "MATCH_RECOGNIZE", read_sentence(error), None)
 
     def find_refused_correlation(self, error_text: str) -> MatchRecognizeError | None:
         """Return the error of a measure's subquery that reads a column of the input.
@@ -328,7 +328,7 @@ class Diagnosis:
             or find_arguments_cure(find_function(error))
             or split_help(plain_sentence(str(error)))[1]
         )
-        refusal = refusals.refused_by_engine(runner.backend.engine, clause, sentence, span, advice)
+        refusal = refusals.rejected_by_engine(runner.backend.engine, clause, sentence, span, advice)
         if refusal.hint is None:
             refusal.hint = find_refusal_cure(str(error), sentence)
         return refusal
@@ -589,7 +589,7 @@ def find_differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecog
         return
     for interval in plan.lengths:
         if interval.text and probes.drops_hours(spark) and has_hours(interval.text, relation):
-            yield hours_along_dates(interval.span, interval=interval.text)
+            yield hours_added_to_date(interval.span, interval=interval.text)
 
 
 def has_hours(interval: str, relation: Relation) -> bool:

@@ -374,7 +374,7 @@ CODES = {
     STAR: "unknown-column",
 }
 SYNTAX_ERROR = "syntax-error"
-REFUSED = "refused-by-engine"
+REFUSED = "rejected-by-engine"
 
 # The codes of all other refusals.
 OTHER_CODES = (SYNTAX_ERROR, REFUSED)

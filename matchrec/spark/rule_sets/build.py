@@ -25,8 +25,8 @@ from matchrec.compile.rule_set import RuleSet, SharedDrafts, join_rules
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.types import COMPARED_BY_SPARK
 from matchrec.errors.rule_sets import (
+    column_name_taken,
     equivalence_test_in_rule_set,
-    name_taken,
     rule_versions_differ,
     rule_versions_over_stream,
 )
@@ -437,7 +437,7 @@ def check_input_names(built: BuiltRuleSet) -> None:
     our_folded_names = {folded(name) for name in our_names}
     for name in key_names(built.shared.plan, built.question):
         if folded(name) in our_folded_names:
-            raise name_taken(what="partition column", name=name)
+            raise column_name_taken(what="partition column", name=name)
     for name in built.shared.events:
         if folded(name) == folded(VARIABLE):
-            raise name_taken(what="column", name=name)
+            raise column_name_taken(what="column", name=name)

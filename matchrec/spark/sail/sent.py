@@ -18,7 +18,7 @@ from weakref import finalize
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from matchrec.errors.frames import row_too_long, too_much_to_send
+from matchrec.errors.frames import dataframe_too_large_to_send, row_too_large_to_send
 from matchrec.spark.frames import with_arrow_columns, with_sample_row, with_single_chunks
 
 # How many bytes of rows one call sends.
@@ -70,7 +70,7 @@ def send_halves(spark: SparkSession, rows: Any, first_row: int) -> DataFrame:
         frame = spark.createDataFrame(combine_chunks(rows))
         size = bytes_in(cast("Any", frame)._plan)
         if middle == 0 and size > MOST_BYTES:
-            raise row_too_long(row=first_row, size=size >> 20, most=MOST_BYTES >> 20)
+            raise row_too_large_to_send(row=first_row, size=size >> 20, most=MOST_BYTES >> 20)
         if middle == 0 or size <= MOST_BYTES:
             return keep_rows(frame)
     left = rows.slice(0, middle) if is_arrow(rows) else rows.iloc[:middle]
@@ -137,7 +137,7 @@ def keep_rows(frame: DataFrame) -> DataFrame:
     if known_frame is not None:
         return cast("DataFrame", known_frame)
     if size > MOST_BYTES:
-        raise too_much_to_send(size=size >> 20, most=MOST_BYTES >> 20)
+        raise dataframe_too_large_to_send(size=size >> 20, most=MOST_BYTES >> 20)
     unread_views = drop_unread_views(spark)
     name = f"matchrec_{uuid4().hex}"
     try:

@@ -315,7 +315,7 @@ def read_value_failure(error_text: str) -> tuple[str, str | None] | None:
 def is_about_streams(error_text: str) -> bool:
     """Return whether Sail refuses a query because it has no plan for the stream.
 
-    >>> is_about_streams("with watermark"), is_about_streams("with watermark [refused-by-engine]")
+    >>> is_about_streams("with watermark"), is_about_streams("with watermark [rejected-by-engine]")
     (True, True)
     """
     return (

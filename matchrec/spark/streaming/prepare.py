@@ -192,7 +192,9 @@ def check_one_row(columns: Iterable[RowColumn], plan: MatchPlan) -> None:
         MatchRecognizeUnsupportedError: it computes one.
     """
     if not all(column.looks_at_one_row for column in columns):
-        raise streams.neighbours_over_stream() if plan.selects else streams.frame_over_stream()
+        raise (
+            streams.neighbouring_rows_over_stream() if plan.selects else streams.frame_over_stream()
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -273,11 +275,11 @@ def check_plan(plan: MatchPlan) -> None:
     if plan.partial is not None:
         raise streams.timeouts_over_stream(plan.partial.span, words=plan.partial.words)
     if any(isinstance(part, PartitionEnd) for part in walk_pattern(plan.pattern)):
-        raise streams.end_over_stream(plan.pattern.span)
+        raise streams.end_anchor_over_stream(plan.pattern.span)
     if list_negations(plan.pattern) and not plan.selects:
-        raise streams.not_over_stream(plan.pattern.span)
+        raise streams.negation_over_stream(plan.pattern.span)
     if plan.selects and plan.output is MatchOutput.PREFERRED:
-        raise streams.preferred_over_stream(plan.pattern.span)
+        raise streams.preferred_matches_over_stream(plan.pattern.span)
     if plan.row_gap is not None and not plan.selects:
         raise streams.row_gap_over_stream(plan.row_gap.span)
 

@@ -346,7 +346,7 @@ class OperandReader(ExpressionCursor):
         if self.key in (":", "?"):
             span = self.tokens[start].span
             marker = self.text.text_at(self.read_parameter().span)
-            raise syntax_errors.interval_of_parameter(span, parameter=marker, where=self.clause)
+            raise syntax_errors.interval_with_parameter(span, parameter=marker, where=self.clause)
         while self.kind_at(self.position + (self.key in ("-", "+"))) in CONSTANTS:
             self.position += 1 + (self.key in ("-", "+"))
             is_text = self.kind_at(self.position - 1) is TokenKind.STRING
@@ -503,7 +503,7 @@ class OperandReader(ExpressionCursor):
         if self.scope.clause is ClausePart.DEFINE and key in NONDETERMINISTIC:
             raise errors.nondeterministic_condition(token.span, function=token.text.lower())
         if key == "IDENTIFIER":  # computes the name of a column, whose row is then not known
-            raise errors.identifier_call(self.text.call_span(start), clause=self.clause)
+            raise errors.identifier_not_supported(self.text.call_span(start), clause=self.clause)
         self.functions.append(start)
         self.position += 1
         if self.text.is_subquery(self.position):

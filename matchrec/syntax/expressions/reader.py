@@ -209,7 +209,7 @@ class ExpressionCursor(Cursor, ABC):
             and self.text.around[self.position] >= 0
         ):
             order_by = self.text.span(self.position, self.position + 2)
-            return errors.order_in_call(order_by, clause=self.clause)
+            return errors.order_by_in_call(order_by, clause=self.clause)
         # IF and CASE were read as names: the error is about them, and not about what follows.
         is_after_keyword = before.key in ("IF", "CASE") and token.kind is not TokenKind.SYMBOL
         span = before.span if is_after_keyword else token.span

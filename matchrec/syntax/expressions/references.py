@@ -158,7 +158,7 @@ def _refuse_in_call(reader: ExpressionCursor, function: int, index: int) -> None
         case "MATCH_ROW_NUMBER" if is_in_aggregate and is_measure:
             pass
         case key if key in MATCH_FUNCTIONS:
-            raise errors.call_inside_navigation(inner.span, inner=key, function=name, clause=clause)
+            raise errors.nested_match_function(inner.span, inner=key, function=name, clause=clause)
         case key if key in NAVIGATION and is_in_aggregate:
             raise errors.navigation_in_aggregate(
                 *spans, navigation=key, aggregate=name, clause=clause
@@ -168,9 +168,7 @@ def _refuse_in_call(reader: ExpressionCursor, function: int, index: int) -> None
                 *spans, inner=key, outer=name, clause=clause
             )
         case _:
-            raise errors.aggregate_inside_call(
-                *spans, aggregate=inner.text, outer=name, clause=clause
-            )
+            raise errors.nested_aggregate(*spans, aggregate=inner.text, outer=name, clause=clause)
 
 
 # Frames in DEFINE: `avg(x) OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)`.
@@ -197,12 +195,12 @@ def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tu
         )
     span = reader.text.span(opening, closing + 1)
     if aggregate.variable is not None:
-        raise pattern_errors.frame_of_variable(aggregate.span or span, name=aggregate.variable)
+        raise pattern_errors.over_with_variable(aggregate.span or span, name=aggregate.variable)
     if aggregate.distinct:
-        raise pattern_errors.distinct_with_frame(aggregate.span or span)
+        raise pattern_errors.distinct_with_over(aggregate.span or span)
     for reference in list_inner_references(aggregate):
         if reference == MATCH_NUMBER and reference.span is not None:
-            raise errors.call_inside_navigation(
+            raise errors.nested_match_function(
                 reference.span,
                 inner="MATCH_NUMBER",
                 function=aggregate.function,
@@ -215,7 +213,7 @@ def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tu
         suggestion = _suggest_frame(reader.text, opening + 1, closing)
         raise pattern_errors.over_without_frame(span, frame=show_frame(suggestion))
     if frame.start is not None and frame.end is not None and frame.start > frame.end:
-        raise pattern_errors.frame_without_rows(span)
+        raise pattern_errors.empty_frame(span)
     start = reader.text.index_at[(aggregate.span or span).start]
     with_frame = replace(aggregate, frame=frame, span=reader.text.span(start, closing + 1))
     return with_frame, closing + 1
@@ -411,7 +409,7 @@ def _refuse_kept_nulls(reader: ExpressionCursor, index: int, end: int) -> None:
     for word in range(index, end - 1):
         if reader.text.has_keys(word, "RESPECT", "NULLS"):
             span = reader.text.span(word, word + 2)
-            raise errors.respect_nulls(
+            raise errors.respect_nulls_not_supported(
                 span, function=reader.tokens[index].text, clause=reader.clause
             )
 
@@ -453,7 +451,7 @@ def read_navigation(reader: ExpressionCursor, index: int, semantics: Semantics) 
         word = _find_nulls_word(reader, end)
         if word:
             span = reader.text.span(end - 2, end)
-            raise pattern_errors.navigation_modifier(name, word, reader.clause, span)
+            raise pattern_errors.modifier_after_navigation(name, word, reader.clause, span)
     default = 1 if name in PHYSICAL else 0
     offset = default
     if len(arguments) == 2:
@@ -617,7 +615,7 @@ def _read_variable(reader: ExpressionCursor, index: int) -> str | None:
     if end - start != 1 or not token.can_name:
         span = reader.text.span(start, end)
         name = reader.key_at(index)
-        raise errors.expression_for_variable(span, function=name, clause=reader.clause)
+        raise errors.argument_not_a_variable(span, function=name, clause=reader.clause)
     if token.variable not in reader.scope.variables:
         raise reader.unknown_variable(token)
     return token.variable
@@ -646,7 +644,7 @@ def check_arguments_of_call(
         is_suffix = key in _SUFFIXES and modifier > closing
         if is_distinct or is_suffix:
             span = reader.tokens[modifier].span
-            raise pattern_errors.navigation_modifier(name, key, reader.clause, span)
+            raise pattern_errors.modifier_after_navigation(name, key, reader.clause, span)
     arguments = find_arguments(reader, index)
     if len(arguments) not in numbers:
         raise _explain_wrong_number(reader, index, name, expected, len(arguments))

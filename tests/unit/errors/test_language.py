@@ -8,7 +8,7 @@ import shlex
 import pytest
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.conditions import cannot_combine
+from matchrec.errors.conditions import types_cannot_be_combined
 from matchrec.errors.inspection import write_partition_example
 from matchrec.errors.kinds import located_in
 from matchrec.errors.language import (
@@ -36,13 +36,13 @@ def test_the_innermost_language_counts() -> None:
 
 def test_it_ends_with_an_error() -> None:
     with pytest.raises(MatchRecognizeError), located_in(Source("x"), Language({"DEFINE": "here"})):
-        raise cannot_combine("+", name_part("DEFINE"), "int", Span(0, 1))
+        raise types_cannot_be_combined("+", name_part("DEFINE"), "int", Span(0, 1))
     assert name_part("DEFINE") == "DEFINE"
 
 
 def test_examples_are_written_in_it() -> None:
     def hint() -> str | None:
-        return cannot_combine(">", "date", "date", Span(0, 1)).hint
+        return types_cannot_be_combined(">", "date", "date", Span(0, 1)).hint
 
     assert hint() == "write the days between them: datediff(LAST(A.x), FIRST(A.x))"
     with reading_language(SASE):
@@ -50,7 +50,7 @@ def test_examples_are_written_in_it() -> None:
 
 
 def test_two_values_of_one_type_may_lack_an_operator() -> None:
-    error = cannot_combine("-", "time(6)", "time(6)", Span(0, 1))
+    error = types_cannot_be_combined("-", "time(6)", "time(6)", Span(0, 1))
     assert error.notes == ("two such values of several rows of the match have no - there",)
     assert error.hint == "write minutes of the day: 60 * hour(LAST(A.x)) + minute(LAST(A.x))"
 
