@@ -6,7 +6,7 @@
     matchrec.match_sase(df, text, ...)       run a SASE+ text over a DataFrame of events
     matchrec.match_pattern(df, pattern, ...) find a Pattern, built by calls, in events
     matchrec.match_rules(df, rules, ...)     run many rules of all three languages in one pass
-    matchrec.sweep(df, clause, grid)         run one clause with many values of its markers
+    matchrec.sweep(df, clause, grid)         run one clause with many values of its parameters
     matchrec.enable(spark)                   let spark.sql understand the clause
     matchrec.serve(spark)                    let Spark Connect clients in any language use it
     matchrec.query(...)                      a query of the first four kinds that has not run

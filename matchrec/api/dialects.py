@@ -62,7 +62,7 @@ def parse_query(
         spark: the session. It is asked for types of columns only if they change the meaning of the
             query.
         text: the query.
-        args: the values of its markers.
+        args: the values of its parameters.
         frames: the DataFrames that it names as `{name}`.
         dialect: the product whose SQL it is.
 
@@ -123,7 +123,7 @@ def parse_clause_of(
         df: the input of the clause.
         text: the clause as the user wrote it.
         dialect: the product whose SQL it is.
-        values: the values of its markers, as SQL. None leaves the markers in the text.
+        values: the values of its parameters, as SQL. None leaves the parameters in the text.
 
     Raises:
         MatchRecognizeError: the clause has a mistake, or cannot be translated.
@@ -133,7 +133,7 @@ def parse_clause_of(
     if product is SPARK:
         if values is None:
             return parse_clause_once(text, quotes), Source(text)
-        source = inputs.fill_markers(Source(text), values)
+        source = inputs.fill_parameters(Source(text), values)
         return parse_clause(source.text, quotes, source.origin), source
     from matchrec.dialects.translate import translate_clause
 
@@ -143,7 +143,7 @@ def parse_clause_of(
     warn_about_differences(translation, Source(text), product)
     source = translation.source
     if values is not None:
-        source = inputs.fill_markers(source, values)
+        source = inputs.fill_parameters(source, values)
     clause = parse_clause(source.text, quotes, source.origin)
     return replace(clause, columns=product.columns), source
 
@@ -158,7 +158,7 @@ def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
     Args:
         text: the query.
         language: a dialect, or "sase".
-        values: the values of its `:name` markers.
+        values: the values of its `:name` parameters.
 
     Raises:
         MatchRecognizeError: the query has a mistake.

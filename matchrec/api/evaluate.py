@@ -354,7 +354,7 @@ def lower_site(site: Site, values: Mapping[str, object]) -> MatchPlan:
 
     Args:
         site: the clause or window.
-        values: the values of the query's `:name` markers.
+        values: the values of the query's `:name` parameters.
     """
     if site.calls is None:
         return lower_clause(site.clause, values)

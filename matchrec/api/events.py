@@ -74,7 +74,7 @@ def match_sase(  # noqa: PLR0913 -- public signature
     Args:
         df: the events, as a DataFrame of Spark, pandas, Polars or Arrow.
         text: the SASE+ query.
-        args: the values of the `:name` markers in the text.
+        args: the values of the `:name` parameters in the text.
         order_by: what sorts the events, as SQL over one row, or as Columns of the DataFrame. WITHIN
             measures along the first item.
         partition_by: what divides the events into streams, as SQL over one row, or as Columns of
@@ -126,7 +126,7 @@ def match_pattern(  # noqa: PLR0913 -- public signature
     Args:
         df: the events, as a DataFrame of Spark, pandas, Polars or Arrow.
         pattern: the Pattern.
-        args: the values of the `:name` markers in conditions.
+        args: the values of the `:name` parameters in conditions.
         order_by: what sorts the events, as SQL over one row, or as Columns of the DataFrame. The
             first item is the time, along which windows measure.
         partition_by: what divides the events into streams, as SQL over one row, or as Columns of

@@ -1,4 +1,4 @@
-"""The inputs of a query: its rows, the values of its markers, and the DataFrames that it names.
+"""The inputs of a query: its rows, the values of its parameters, and the DataFrames that it names.
 
 Users pass SQL texts, Columns, values, and frames of several libraries. The functions here check
 these and turn them into what the rest of matchrec works with:
@@ -25,13 +25,13 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors import frames as errors
 from matchrec.errors.calls import (
     unbound_parameter,
-    unknown_marker,
+    unknown_clause_parameter,
     unknown_parameter,
     wrong_number_of_values,
 )
 from matchrec.errors.kinds import located_in
 from matchrec.errors.machine import stopped_session
-from matchrec.errors.rule_sets import rule_marker_without_value
+from matchrec.errors.rule_sets import unbound_rule_parameter
 from matchrec.errors.wording import describe_value, find_library, show_count
 from matchrec.plan.text import Template, View, join_template, name_parameter, quote_name
 from matchrec.source import Source, Span
@@ -142,7 +142,7 @@ def build_relation(df: DataFrame, args: NamedArguments = None) -> Relation:
 
     Args:
         df: the DataFrame.
-        args: the values of the `:name` markers of the clause.
+        args: the values of the `:name` parameters of the clause.
     """
     backend = find_backend(df.sparkSession)
     rows = backend.keep_sent_rows(df)
@@ -347,7 +347,7 @@ def build_runner(spark: SparkSession, query: QueryNode, args: Arguments, frames:
     """Return the object that runs the parts of a query.
 
     Raises:
-        MatchRecognizePlanError: the values do not fit the markers, or a clause reads a `{name}`
+        MatchRecognizePlanError: the values do not fit the parameters, or a clause reads a `{name}`
             that is not a DataFrame of this session.
     """
     check_frames(spark, query, frames)
@@ -378,44 +378,45 @@ def check_frames(spark: SparkSession, query: QueryNode, frames: Frames) -> None:
 
 
 def name_values(query: QueryNode, args: Arguments) -> dict[str, Any] | None:
-    """Return the values of a query's markers by name.
+    """Return the values of a query's parameters by name.
 
     The values of `?` get names, because the query is run in parts, and each part has only some of
-    the markers.
+    the parameters.
 
     Raises:
-        MatchRecognizePlanError: there are more or fewer values than `?` markers.
+        MatchRecognizePlanError: there are more or fewer values than positional parameters.
     """
     values = args if isinstance(args, list) else []
-    if len(values) != len(query.markers):
+    if len(values) != len(query.positional_parameters):
         if isinstance(args, Mapping):
             problem = "is a dict"
         elif values:
             problem = f"has {show_count(len(values), 'value')}"
         else:
             problem = "has no values"
-        markers_without_value = query.markers[len(values) :]
-        error = wrong_number_of_values(problem, len(query.markers), *markers_without_value[:1])
+        parameters = query.positional_parameters
+        without_value = parameters[len(values) :]
+        error = wrong_number_of_values(problem, len(parameters), *without_value[:1])
         raise error.located(query.source)
     if isinstance(args, list):
-        names = [name_parameter(marker) for marker in query.markers]
+        names = [name_parameter(parameter) for parameter in query.positional_parameters]
         return dict(zip(names, args, strict=True))
     return None if args is None else dict(args)
 
 
-# Markers of a clause
+# Parameters of a clause
 
-_POSSIBLE_MARKER = re.compile(r"[:@]\s*([^\W\d]\w*)")
+_POSSIBLE_PARAMETER = re.compile(r"[:@]\s*([^\W\d]\w*)")
 _ENDS_WITH_NAME = re.compile(r"[\w`]$")
 
 
-def find_markers(text: str) -> Iterator[tuple[str, Span]]:
+def find_clause_parameters(text: str) -> Iterator[tuple[str, Span]]:
     """Yield the name and the location of each `:name` of a clause that stands for a value.
 
-    The type of a field of a struct, as in `a:INT`, is not a marker.
+    The type of a field of a struct, as in `a:INT`, is not a parameter.
 
     >>> text = "x > :low AND CAST(y AS STRUCT<a:INT, b: INT>).a < :high"
-    >>> [name for name, _ in find_markers(text)]
+    >>> [name for name, _ in find_clause_parameters(text)]
     ['low', 'high']
     """
     for name, span in find_parameters(text):
@@ -425,61 +426,61 @@ def find_markers(text: str) -> Iterator[tuple[str, Span]]:
             yield name, span
 
 
-def check_marker_names(text: str, names: Iterable[str]) -> None:
-    """Check that a clause has a marker for each name.
+def check_parameter_names(text: str, names: Iterable[str]) -> None:
+    """Check that a clause has a parameter for each name.
 
     Raises:
-        MatchRecognizePlanError: a name has no marker.
+        MatchRecognizePlanError: the clause lacks a name.
     """
-    marker_names = {name for name, _ in find_markers(text)}
+    parameter_names = {name for name, _ in find_clause_parameters(text)}
     for name in names:
-        if name not in marker_names:
-            raise unknown_marker(name=name)
+        if name not in parameter_names:
+            raise unknown_clause_parameter(name=name)
 
 
-def find_possible_markers(text: str) -> tuple[str, ...]:
+def find_possible_parameters(text: str) -> tuple[str, ...]:
     """Return the names after `:` and `@` in a text of any language, in its strings, too."""
-    return tuple(dict.fromkeys(_POSSIBLE_MARKER.findall(text)))
+    return tuple(dict.fromkeys(_POSSIBLE_PARAMETER.findall(text)))
 
 
 def refuse_unused(text: str, values: Mapping[str, object]) -> None:
-    """Check that every value has a marker in the text. The command line does so.
+    """Check that every value has a parameter in the text. The command line does so.
 
     Calls of `sql` do not, because with PySpark, too, one dict may serve several queries.
 
-    Nothing is checked if a marker has no value, because a later check reports that with its
+    Nothing is checked if a parameter has no value, because a later check reports that with its
     location.
 
     Raises:
         MatchRecognizePlanError: the name of a value is not in the text.
     """
-    if any(name not in values for name, _ in find_markers(text)):
+    if any(name not in values for name, _ in find_clause_parameters(text)):
         return
-    possible_names = find_possible_markers(text)
+    possible_names = find_possible_parameters(text)
     for name in values:
         if name not in possible_names:
             raise unknown_parameter(name=name, parameters=possible_names)
 
 
-def fill_markers(source: Source, values: Mapping[str, str]) -> Source:
-    """Return a clause with values instead of its markers.
+def fill_parameters(source: Source, values: Mapping[str, str]) -> Source:
+    """Return a clause with values instead of its parameters.
 
     Args:
         source: the clause.
-        values: the values as SQL, by the names of their markers.
+        values: the values as SQL, by the names of their parameters.
 
     Raises:
-        MatchRecognizePlanError: a marker has no value, or a value has no marker.
+        MatchRecognizePlanError: a parameter has no value, or a value has no parameter.
     """
     from matchrec.dialects.edits import Edit, apply_edits
 
     with located_in(source):
         edits = []
-        for name, span in find_markers(source.text):
+        for name, span in find_clause_parameters(source.text):
             if name not in values:
-                raise rule_marker_without_value(span, name=name, parameters=tuple(values))
+                raise unbound_rule_parameter(span, name=name, parameters=tuple(values))
             edits.append(Edit(span, values[name]))
-        check_marker_names(source.text, values)
+        check_parameter_names(source.text, values)
     return apply_edits(source.text, edits).source(source) if edits else source
 
 

@@ -42,7 +42,7 @@ FixedRules: TypeAlias = (
 # The argument `rules` of `match_rules`: rules, or a function that returns the current rules.
 Rules: TypeAlias = "FixedRules | Callable[[], FixedRules]"
 
-PARAMETERS = "parameters"  # the column of a DataFrame of rules with the values of markers
+PARAMETERS = "parameters"  # the column of a DataFrame of rules with the values of parameters
 IS_RULE = instance_of(str, Pattern)
 
 
@@ -82,12 +82,12 @@ class WrittenRule:
     content: str | Pattern
     # The time for which the version is valid; None for a rule without versions.
     version: Version | None = None
-    # The values of the markers in the text, as a JSON object; None if there are none.
+    # The values of the parameters in the text, as a JSON object; None if there are none.
     parameters: str | None = None
 
     @property
     def values(self) -> dict[str, str]:
-        """The values of the markers, as SQL.
+        """The values of the parameters, as SQL.
 
         Raises:
             MatchRecognizePlanError: `parameters` is not a JSON object of single values.

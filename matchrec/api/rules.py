@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame
 
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.events import Events, add_conditions, lower_over
-from matchrec.api.inputs import ColumnsOrSql, Frame, build_relation, fill_markers, take_dataframe
+from matchrec.api.inputs import ColumnsOrSql, Frame, build_relation, fill_parameters, take_dataframe
 from matchrec.api.query import resolve_options
 from matchrec.api.remarks import find_remarks, find_session_remarks, find_state_remarks
 from matchrec.api.rule_versions import RULES, Rules, WrittenRule, read_rules
@@ -97,7 +97,7 @@ def match_rules(  # noqa: PLR0913 -- public signature
     `matches` has a column `rule_version`.
 
     The rules may also be a DataFrame with the columns rule, text and valid_from, or a function that
-    returns such a DataFrame. A further column, parameters, may have the values of `:name` markers,
+    returns such a DataFrame. A further column, parameters, may have the values of `:name` parameters,
     as JSON such as `{"fall": 5}`.
 
     Over a stream the result is a stream, too: one query with one state for all rules.
@@ -260,9 +260,9 @@ class RulesReader:
         Args:
             name: the name of the rule.
             text: the text.
-            values: the values of its markers, as SQL.
+            values: the values of its parameters, as SQL.
         """
-        source = fill_markers(Source(text), values)
+        source = fill_parameters(Source(text), values)
         plan = self.events.lower_sase(source, self.type_column, MatchOutput.ALL)
         return Rule(name, plan, source, SASE)
 
@@ -272,7 +272,7 @@ class RulesReader:
         Args:
             name: the name of the rule.
             text: the clause.
-            values: the values of its markers, as SQL.
+            values: the values of its parameters, as SQL.
         """
         node, source = parse_clause_of(self.events.df, text, self.dialect, values)
         with located_in(source):

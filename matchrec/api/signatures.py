@@ -120,13 +120,13 @@ FRAME = ArgumentKind(
     take=convert_frame,
 )
 ARGS = ArgumentKind(
-    "a dict of values by the names of their markers, or a list with a value for each ?",
+    "a dict of values by the names of their parameters, or a list with a value for each ?",
     are_values,
     'write args={"name": value} for :name, or args=[value] for ?; for a DataFrame, df=df and {df}',
     take=convert_values,
 )
 NAMED = ArgumentKind(
-    "a dict of values by the names of their markers",
+    "a dict of values by the names of their parameters",
     lambda value: not isinstance(value, list) and are_values(value),
     'write :name in the clause, and args={"name": value}',
     take=convert_values,

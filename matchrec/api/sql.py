@@ -156,7 +156,7 @@ def sql(
     Args:
         spark: the session. You may leave it out if a session is running.
         query: the text of the query.
-        args: the values of the `:name` markers.
+        args: the values of the `:name` parameters.
         dialect: the product whose SQL the query is written in: "spark", "standard", "databricks",
             "snowflake", "oracle", "trino", "flink", "bigquery" or "azure".
         options: how the query runs.
@@ -202,7 +202,7 @@ def match_recognize(
         df: a DataFrame of Spark, pandas, Polars or Arrow. A frame of another library than Spark is
             sent to the running session, or to a new one of `matchrec.session()`.
         clause: the text between the parentheses, from PARTITION BY to DEFINE.
-        args: the values of the `:name` markers in the clause.
+        args: the values of the `:name` parameters in the clause.
         dialect: the product whose SQL the clause is written in, as in `sql`.
         options: how the query runs.
 
@@ -290,7 +290,7 @@ def convert_frames(spark: SparkSession, frames: Frames) -> Frames:
 
 @dataclass(frozen=True)
 class SqlText(FrontEnd):
-    """A SQL text, the values of its markers, and the DataFrames that it names."""
+    """A SQL text, the values of its parameters, and the DataFrames that it names."""
 
     spark: SparkSession
     text: str
@@ -350,7 +350,7 @@ def build_clause_query(
 
 @dataclass(frozen=True)
 class ClauseText(FrontEnd):
-    """The text of a clause, the DataFrame that it is applied to, and the values of its markers."""
+    """The text of a clause, the DataFrame that it is applied to, and the values of its parameters."""
 
     df: DataFrame
     text: str  # what is written between the parentheses of MATCH_RECOGNIZE

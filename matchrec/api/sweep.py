@@ -21,8 +21,8 @@ from matchrec.api.dialects import parse_clause_of
 from matchrec.api.inputs import (
     Frame,
     build_relation,
-    check_marker_names,
-    find_markers,
+    check_parameter_names,
+    find_clause_parameters,
     take_dataframe,
 )
 from matchrec.api.query import resolve_options
@@ -54,7 +54,7 @@ from matchrec.syntax.lower import lower_clause
 
 MAX_POINTS = 1000
 
-Point = dict[str, Any]  # a combination: one value for each marker
+Point = dict[str, Any]  # a combination: one value for each parameter
 
 
 def is_list_of_values(values: Any) -> bool:
@@ -67,7 +67,7 @@ def is_list_of_values(values: Any) -> bool:
 
 
 def is_grid(grid: Any) -> bool:
-    """Return whether this is a dict of lists of values by the names of markers."""
+    """Return whether this is a dict of lists of values by the names of parameters."""
     if not dict_of(is_list_of_values)(grid) or not grid:
         return False
     return all(name.isidentifier() for name in grid)
@@ -79,7 +79,7 @@ def convert_grid(_argument: str, grid: Grid) -> Grid:
 
 
 GRID = ArgumentKind(
-    "a dict of lists of values by the names of markers",
+    "a dict of lists of values by the names of parameters",
     is_grid,
     'write grid={"days": [3, 5, 8]}, and :days in the clause: a name without a colon, and a list',
     take=convert_grid,
@@ -101,8 +101,8 @@ def sweep(
 
     Args:
         df: the rows, as for `match_recognize`.
-        clause: a clause as for `match_recognize`, with `:name` markers.
-        grid: the values of each marker. They may have up to 1,000 combinations.
+        clause: a clause as for `match_recognize`, with `:name` parameters.
+        grid: the values of each parameter. They may have up to 1,000 combinations.
         dialect: the product whose SQL the clause is written in, as in `sql`.
         options: as for `match_rules`.
 
@@ -125,7 +125,7 @@ def sweep(
     points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     if len(points) > MAX_POINTS:
         raise errors.too_many_combinations(count=len(points), limit=MAX_POINTS)
-    check_markers(clause, grid)
+    check_parameters(clause, grid)
     first_point = points[0]
     check_rule(rows, build_rule(rows, clause, first_point, "", dialect), first_point)
     points_by_name = {show_point(point): point for point in points}
@@ -136,14 +136,14 @@ def sweep(
     return Sweep(tuple(grid), tuple(count_matches(select_matches(built), points_by_name)))
 
 
-def check_markers(clause: str, grid: Grid) -> None:
-    """Check that a clause has the markers of a grid, and no others.
+def check_parameters(clause: str, grid: Grid) -> None:
+    """Check that a clause has the parameters of a grid, and no others.
 
     Raises:
-        MatchRecognizePlanError: a marker has no values, or values have no marker.
+        MatchRecognizePlanError: a parameter has no values, or values have no parameter.
     """
-    check_marker_names(clause, grid)
-    for name, span in find_markers(clause):
+    check_parameter_names(clause, grid)
+    for name, span in find_clause_parameters(clause):
         if name not in grid:
             error = errors.sweep_parameter_without_values(span, name=name, parameters=tuple(grid))
             raise error.located(Source(clause))
@@ -168,15 +168,15 @@ def show_point(point: Point) -> str:
     >>> show_point({"days": 3, "kind": "rise"})
     "days = 3, kind = 'rise'"
     """
-    return ", ".join(f"{marker} = {value!r}" for marker, value in point.items())
+    return ", ".join(f"{parameter} = {value!r}" for parameter, value in point.items())
 
 
 def build_rules(
     df: DataFrame, clause: str, points: Mapping[str, Point], dialect: str
 ) -> tuple[tuple[Rule, ...], dict[str, Any]]:
-    """Return a rule for each combination of values, and the values of all of their markers.
+    """Return a rule for each combination of values, and the values of all of their parameters.
 
-    All rules get one dict of values, so the names of the markers differ between rules: `:days`
+    All rules get one dict of values, so the names of the parameters differ between rules: `:days`
     becomes `:days__0` in the first rule.
 
     Args:
@@ -188,9 +188,9 @@ def build_rules(
     rules = []
     args: dict[str, Any] = {}
     for number, (name, point) in enumerate(points.items()):
-        new_names = {marker: f"{marker}__{number}" for marker in point}
-        for marker, value in point.items():
-            args[new_names[marker]] = value
+        new_names = {parameter: f"{parameter}__{number}" for parameter in point}
+        for parameter, value in point.items():
+            args[new_names[parameter]] = value
         try:
             rule = build_rule(df, clause, point, name, dialect, new_names)
         except MatchRecognizeError:
@@ -220,11 +220,11 @@ def build_rule(  # noqa: PLR0913 -- the clause, its values, and the names of bot
         point: the combination of values.
         name: the name of the rule.
         dialect: the product whose SQL the clause is written in.
-        new_names: the names that the markers get in this rule; empty if they keep theirs.
+        new_names: the names that the parameters get in this rule; empty if they keep theirs.
     """
-    renamed_markers = {marker: f":{new_name}" for marker, new_name in new_names.items()} or None
-    node, source = parse_clause_of(df, clause, dialect, renamed_markers)
-    values = {new_names.get(marker, marker): value for marker, value in point.items()}
+    renamed = {parameter: f":{new_name}" for parameter, new_name in new_names.items()}
+    node, source = parse_clause_of(df, clause, dialect, renamed or None)
+    values = {new_names.get(parameter, parameter): value for parameter, value in point.items()}
     with located_in(source):
         plan = lower_clause(replace(node, measures=(), rows_per_match=RowsPerMatch.ONE_ROW), values)
     plan = replace(

@@ -102,7 +102,7 @@ def parse_parameter(argument: str) -> tuple[str, str]:
 RANGE = re.compile(r"(-?\d{1,18})\.\.(-?\d{1,18})")
 
 
-def parse_marker_values(argument: str) -> tuple[str, list[Any]]:
+def parse_candidates(argument: str) -> tuple[str, list[Any]]:
     """Return the name and the values of an argument NAME=VALUE,VALUE.
 
     Raises:
@@ -347,7 +347,7 @@ def make_choice_option(
 
 
 SETTING = Parsed("NAME=VALUE", parse_setting)
-VALUES = Parsed("NAME=VALUE", parse_marker_values)
+VALUES = Parsed("NAME=VALUE", parse_candidates)
 
 
 def name_query_source(ctx: click.Context, _: click.Parameter, path: str | None) -> QuerySource:
@@ -380,9 +380,9 @@ def complete_parameters(ctx: click.Context, _: click.Parameter, typed: str) -> l
     query = ctx.params.get("query") or next(map(QuerySource, ctx.args), None)
     if query is None or not (query.text or Path(query.path).is_file()):
         return []
-    from matchrec.api.inputs import find_markers
+    from matchrec.api.inputs import find_clause_parameters
 
-    names = dict.fromkeys(name for name, _ in find_markers(query.read("sql")))
+    names = dict.fromkeys(name for name, _ in find_clause_parameters(query.read("sql")))
     return [f"{name}=" for name in names if name.startswith(typed)]
 
 

@@ -134,9 +134,9 @@ class QueryRequest:
         arguments = list(self.options.get("args", ()))
         if not self.earlier:
             return arguments
-        from matchrec.api.inputs import find_possible_markers
+        from matchrec.api.inputs import find_possible_parameters
 
-        names = find_possible_markers(content)
+        names = find_possible_parameters(content)
         return [(name, text) for name, text in arguments if name in names]
 
     @contextmanager

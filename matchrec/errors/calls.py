@@ -209,12 +209,12 @@ def too_many_combinations(*, count: int, limit: int) -> MatchRecognizeUnsupporte
     )
 
 
-def unknown_marker(*, name: str) -> MatchRecognizePlanError:
+def unknown_clause_parameter(*, name: str) -> MatchRecognizePlanError:
     """Return the error for a name in the grid of a sweep that is not in the clause."""
     return MatchRecognizePlanError(
-        f"the clause has no marker `:{name}`",
+        f"the clause has no parameter `:{name}`",
         hint=f"write :{name} in it, or leave {name} out",
-        code="unknown-marker",
+        code="unknown-clause-parameter",
     )
 
 
@@ -364,38 +364,38 @@ def option_not_convertible(*, option: str) -> MatchRecognizeUnsupportedError:
 
 
 def wrong_number_of_values(
-    args: str, marker_count: int, *first_without_value: Span
+    args: str, count: int, *first_without_value: Span
 ) -> MatchRecognizePlanError:
-    """Return the error for more or fewer values than the query has markers (?).
+    """Return the error for more or fewer values than the query has positional parameters (?).
 
     Args:
         args: a description of the values, such as "has 2 values".
-        marker_count: the number of markers in the query.
-        first_without_value: the first marker without a value, if there is one.
+        count: the number of positional parameters in the query.
+        first_without_value: the first of them without a value, if there is one.
     """
-    if marker_count:
-        markers = show_count(marker_count, "parameter marker")
-        cure = current_surface().markers
+    if count:
+        parameters = show_count(count, "positional parameter")
+        cure = current_surface().positional_parameters
     else:
-        markers = "no parameter markers"
+        parameters = "no positional parameters"
         cure = 'write ? for each value, or :name and args={"name": value}, or leave args out'
     surface = current_surface()
     return MatchRecognizePlanError(
-        f"the query has {markers} (?), but {surface.values} {args}",
+        f"the query has {parameters} (?), but {surface.values} {args}",
         *first_without_value,
         hint=cure,
         code="wrong-number-of-values",
     )
 
 
-def marker_without_value(span: Span) -> MatchRecognizePlanError:
-    """Return the error for `?` in a text for a function that has no argument `args`."""
+def positional_parameter_without_value(span: Span) -> MatchRecognizePlanError:
+    """Return the error for `?` in a text for a function that takes no list of values."""
     surface = current_surface()
     return MatchRecognizePlanError(
-        "missing value of a parameter marker (?)",
+        "positional parameter `?` has no value",
         span,
-        hint=f"write the value itself, or {surface.marker}",
-        code="marker-without-value",
+        hint=f"write the value itself, or {surface.positional_parameter}",
+        code="positional-parameter-without-value",
     )
 
 

@@ -10,9 +10,9 @@ from matchrec.errors.wording import join_names
 
 
 def parameter_not_literal(name: str) -> MatchRecognizeUnsupportedError:
-    """Return the error for a marker whose value a client sends as an expression."""
+    """Return the error for a parameter whose value a client sends as an expression."""
     return MatchRecognizeUnsupportedError(
-        f"the value of marker `{name}` is not supported: it is an expression",
+        f"the value of parameter `{name}` is not supported: it is an expression",
         hint="pass a literal, or write the expression in the query",
         code="parameter-not-literal",
     )

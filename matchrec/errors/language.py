@@ -150,8 +150,8 @@ class Surface:
     row: str = "write row= one of these, with all ORDER BY columns as a tuple"
     # How to give a value to `:name`, to a `?`, and to several `?`.
     parameter: str = 'pass args={{"{name}": value}}'
-    marker: str = "call matchrec.sql(spark, query, args=[value])"
-    markers: str = "pass a list with one value for each ?, in their order"
+    positional_parameter: str = "call matchrec.sql(spark, query, args=[value])"
+    positional_parameters: str = "pass a list with one value for each ?, in their order"
     # How to pass the rows that `{name}` in braces stands for.
     frame: str = "pass it by name: {name}=dataframe"
     # How to pass a table, if it is not one of the session.
@@ -263,7 +263,7 @@ class Surface:
 
 
 PYTHON = Surface()
-_MARKER = "write :name in its place, and pass --arg name=VALUE"
+_NAMED_PARAMETER = "write :name in its place, and pass --arg name=VALUE"
 _INNER_VIEW = (
     "make a view of an inner query, CREATE TEMPORARY VIEW inner AS SELECT ..., and read FROM inner"
 )
@@ -271,8 +271,8 @@ COMMAND_LINE = Surface(
     values="--arg",
     row="write --row VALUE with one of these, once for each ORDER BY column",
     parameter="pass --arg {name}=VALUE",
-    marker=_MARKER,
-    markers=_MARKER,
+    positional_parameter=_NAMED_PARAMETER,
+    positional_parameters=_NAMED_PARAMETER,
     frame="write {name} without braces, and pass --table {name}=FILE",
     table="pass --table {name}=FILE for a file that the query is to read as {name}",
     own_function="if {name} is a function of your own, run the query from Python, after "
@@ -303,8 +303,8 @@ CELL = Surface(
     values="the notebook",
     row="write --row with one of these, all ORDER BY columns one after the other",
     parameter="give the Python variable {name} a value",
-    marker=_VARIABLE,
-    markers=_VARIABLE,
+    positional_parameter=_VARIABLE,
+    positional_parameters=_VARIABLE,
     frame="give the Python variable {name} a DataFrame",
     table="write {{{name}}} for the DataFrame of a Python variable, or register the table",
     query="%%matchrec without --events",

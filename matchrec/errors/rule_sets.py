@@ -155,7 +155,7 @@ def rules_column_type(*, name: str, type_name: str, expected_type: str) -> Match
     )
 
 
-def rule_marker_without_value(
+def unbound_rule_parameter(
     span: Span, *, name: str, parameters: Sequence[str]
 ) -> MatchRecognizePlanError:
     """Return the error for `:name` in a rule whose parameters lack the name."""

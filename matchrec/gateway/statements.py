@@ -38,7 +38,7 @@ class SqlStatement:
     """A SQL text of a client, with what it refers to."""
 
     text: str
-    # The values of the markers, by their names or in their order; None if there are none.
+    # The values of the parameters, by their names or in their order; None if there are none.
     args: dict[str, Any] | list[Any] | None = None
     # The relations of the DataFrames that the text names, by the names that the text has for them.
     relations: dict[str, ProtoRelation] = field(default_factory=dict)
@@ -105,7 +105,7 @@ def read_text(text: str, holder: Message) -> SqlStatement | None:
 
     Args:
         text: the SQL text.
-        holder: the message that has the values of the text's markers: `SQL` or `SqlCommand`.
+        holder: the message that has the values of the text's parameters: `SQL` or `SqlCommand`.
     """
     if may_have_clause(text) or settings.is_statement(text):
         return SqlStatement(text, read_args(holder))
@@ -113,7 +113,7 @@ def read_text(text: str, holder: Message) -> SqlStatement | None:
 
 
 def read_args(holder: Message) -> dict[str, Any] | list[Any] | None:
-    """Return the values of the markers of a SQL text.
+    """Return the values of the parameters of a SQL text.
 
     Clients before 4.0 send them as literals, newer ones as expressions.
 
@@ -131,7 +131,7 @@ def read_args(holder: Message) -> dict[str, Any] | list[Any] | None:
 
 
 def list_named(holder: Message) -> Iterator[tuple[str, Message]]:
-    """Yield the names and the values of the named markers of a SQL text."""
+    """Yield the names and the values of the named parameters of a SQL text."""
     yield from holder.args.items()
     if "named_arguments" in holder.DESCRIPTOR.fields_by_name:
         yield from holder.named_arguments.items()
@@ -141,7 +141,7 @@ def read_literal(name: str, value: Message) -> Any:
     """Return the Python value of a literal.
 
     Args:
-        name: the name of its marker, or its position, for the error.
+        name: the name of its parameter, or its position, for the error.
         value: a message, `Expression` or `Literal`.
 
     Raises:

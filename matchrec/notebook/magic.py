@@ -436,7 +436,7 @@ class Result:
 
 # `{name}` and `:name` in a query. The second is neither a part of `::` nor of a time like 12:30.
 HOLE = re.compile(r"\{(\w+)\}")
-MARKER = re.compile(r"(?<![:\w]):([^\W\d]\w*)")
+PARAMETER = re.compile(r"(?<![:\w]):([^\W\d]\w*)")
 
 
 def find_running_session(variables: Mapping[str, Any]) -> SparkSession | None:
@@ -481,12 +481,12 @@ def list_frames(variables: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def find_values(query: str, variables: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the values of the markers of a query: `:days` is the variable `days`.
+    """Return the values of the parameters of a query: `:days` is the variable `days`.
 
     >>> find_values("SELECT a::int, '12:30' FROM t WHERE n > :days", {"days": 3, "int": 1})
     {'days': 3}
     """
-    named = {name: variables[name] for name in MARKER.findall(query) if name in variables}
+    named = {name: variables[name] for name in PARAMETER.findall(query) if name in variables}
     return {name: value for name, value in named.items() if are_values([value])} or None
 
 

@@ -197,15 +197,15 @@ class Amount:
 PREFIX = "_matchrec_"
 
 
-def name_parameter(marker: Span) -> str:
+def name_parameter(parameter: Span) -> str:
     """Return the name of the parameter that replaces the `?` at a span."""
-    return f"{PREFIX}{marker.start}"
+    return f"{PREFIX}{parameter.start}"
 
 
-def find_marker(name: str) -> Span | None:
+def find_positional_parameter(name: str) -> Span | None:
     """Return the span of the `?` that a named parameter replaces; None if the user named it.
 
-    >>> find_marker(name_parameter(Span(14, 15))), find_marker("low")
+    >>> find_positional_parameter(name_parameter(Span(14, 15))), find_positional_parameter("low")
     (Span(start=14, end=15), None)
     """
     number = name.removeprefix(PREFIX)

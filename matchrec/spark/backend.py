@@ -98,7 +98,7 @@ class Backend:
 
         Args:
             text: the SQL.
-            args: the values of its parameter markers.
+            args: the values of its parameters.
             frames: what PySpark fills in for each `{name}`.
             is_complete: whether the text depends on no argument and no DataFrame.
         """

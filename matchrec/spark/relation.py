@@ -78,7 +78,7 @@ class Runner:
     """Runs the SQL texts of one query of the user."""
 
     backend: TextBackend
-    # The values of the parameter markers in the user's query.
+    # The values of the parameters in the user's query.
     args: dict[str, Any] | list[Any] | None = None
     # What fills the holes of texts, by the name of the hole: DataFrames, and values that PySpark
     # writes as literals.
@@ -149,7 +149,7 @@ class Runner:
         """Return the DataFrame of a select list over another DataFrame."""
         text = ", ".join(items)
         select_list = self.written(text)
-        # markers, holes and subqueries must go through `sql`, which costs a view
+        # parameters, holes and subqueries must go through `sql`, which costs a view
         if not (list_holes(select_list) or self.args or SUBQUERY_START.search(text)):
             return frame.selectExpr(*(self.readable(item) for item in items))
         query = join_template("SELECT ", select_list, " FROM ", View("matchrec_frame"))

@@ -83,10 +83,10 @@ class QueryNode:
     # Name and span of each `{name}` outside of clauses for which a DataFrame was passed, from left
     # to right.
     frames: tuple[tuple[str, Span], ...] = ()
-    # Every parameter marker `?` of a query with sites, from left to right. In pieces of the query,
-    # `name_parameter(span)` replaces the marker at `span`, because the order of markers is lost
-    # when the text is cut up.
-    markers: tuple[Span, ...] = ()
+    # Every positional parameter `?` of a query with sites, from left to right. In pieces of the
+    # query, `name_parameter(span)` replaces the one at `span`, because their order is lost when the
+    # text is cut up.
+    positional_parameters: tuple[Span, ...] = ()
     # Whether Spark stores the text of the outer query and reads it again later, as for CREATE
     # TEMPORARY VIEW and CACHE TABLE. The views that fill its holes must then stay.
     keeps_text: bool = False
@@ -157,7 +157,7 @@ def parse_sql(
             source,
             sites=sites,
             frames=passed_frames,
-            markers=_find_markers(tokens, sites),
+            positional_parameters=_find_positional_parameters(tokens, sites),
             keeps_text=stores_text(tokens),
             blocks=blocks,
         )
@@ -273,8 +273,8 @@ def _is_near_clause_name(text: str) -> bool:
     )
 
 
-def _find_markers(tokens: TokenSequence, sites: tuple[Site, ...]) -> tuple[Span, ...]:
-    """Return the parameter markers `?`, from left to right.
+def _find_positional_parameters(tokens: TokenSequence, sites: tuple[Site, ...]) -> tuple[Span, ...]:
+    """Return the positional parameters `?`, from left to right.
 
     A `?` in PATTERN is a quantifier, except for one that is the bound of a quantifier.
     """
@@ -285,13 +285,13 @@ def _find_markers(tokens: TokenSequence, sites: tuple[Site, ...]) -> tuple[Span,
     bounds = {
         parameter.span for site in sites for parameter in list_parameters(site.clause.pattern)
     }
-    markers = []
+    parameters = []
     for index in indices:
         span = tokens[index].span
         in_pattern = any(pattern and pattern.holds(span) for pattern in patterns)
         if span in bounds or not in_pattern:
-            markers.append(span)
-    return tuple(markers)
+            parameters.append(span)
+    return tuple(parameters)
 
 
 def _find_passed_frames(
@@ -512,7 +512,7 @@ def _find_replacements(query: QueryNode, before: int) -> Iterator[tuple[Span, Te
     """Yield the spans that are replaced, each with pieces that are as large as its text.
 
     These are evaluated sites, calls over windows, windows, stars in a SELECT with windows, frames,
-    spellings and parameter markers.
+    spellings and positional parameters.
 
     Args:
         query: the query.
@@ -530,8 +530,8 @@ def _find_replacements(query: QueryNode, before: int) -> Iterator[tuple[Span, Te
         yield span, (View(name, span.end - span.start),)
     for span, text in query.spellings:
         yield span, (Replacement(text, span.end - span.start),)
-    for marker in query.markers:
-        yield marker, (Replacement(f":{name_parameter(marker)}", len("?")),)
+    for parameter in query.positional_parameters:
+        yield parameter, (Replacement(f":{name_parameter(parameter)}", len("?")),)
 
 
 def _find_block_replacements(

@@ -21,12 +21,12 @@ from dataclasses import replace
 
 from matchrec.arguments import is_whole
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.calls import marker_without_value, unbound_parameter
+from matchrec.errors.calls import positional_parameter_without_value, unbound_parameter
 from matchrec.errors.sql import clause as clause_errors
 from matchrec.errors.sql import pattern as errors
 from matchrec.errors.wording import describe_value
 from matchrec.plan import pattern as patterns
-from matchrec.plan.text import find_marker, is_reserved, name_parameter
+from matchrec.plan.text import find_positional_parameter, is_reserved, name_parameter
 from matchrec.source import Span
 from matchrec.syntax.tokens import (
     MOST_ROWS,
@@ -466,9 +466,9 @@ def look_up_value(parameter: patterns.Parameter, values: ParameterValues) -> obj
     if parameter.mark == "@":
         raise errors.parameter_in_foreign_syntax(span, name=parameter.name)
     if parameter.name not in values:
-        marker = find_marker(parameter.name)
-        if marker is not None:
-            raise marker_without_value(marker)
+        question_mark = find_positional_parameter(parameter.name)
+        if question_mark is not None:
+            raise positional_parameter_without_value(question_mark)
         raise unbound_parameter(span, name=parameter.name, parameters=tuple(values))
     return values[parameter.name]
 

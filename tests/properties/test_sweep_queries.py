@@ -52,7 +52,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::matchrec.warnings.MatchRecogniz
 
 A_BATCH = 4
 Point = Mapping[str, Any]
-LOW, HIGH = 7, 8  # bounds that no random pattern has: they stand for the markers :low and :high
+LOW, HIGH = 7, 8  # bounds that no random pattern has: they stand for the parameters :low and :high
 GRID = {
     "low": (1, 2),
     "high": (2, 3, 4),
@@ -64,7 +64,7 @@ GRID = {
 
 @dataclass(frozen=True)
 class MarkedClause:
-    """A clause with markers. query: without window; its bounds may be `LOW` and `HIGH`."""
+    """A clause with parameters. query: without window; its bounds may be `LOW` and `HIGH`."""
 
     query: Query
     definitions: Mapping[str, Definition]
@@ -104,7 +104,7 @@ def fill_bounds(node: Node, point: Point) -> Node:
 
 
 def add_marked_loop(random: Random, node: Node) -> Node:
-    """Return the pattern with a loop around it, or around one of its parts, that has markers."""
+    """Return the pattern with a loop around it, or around one of its parts, that has parameters."""
     match node:
         case Chain(parts) if random.random() < 0.8:
             index = random.randrange(len(parts))
@@ -138,7 +138,7 @@ MARKED = {"instr(:letters, kind) > 0": is_of_letters, "x >= :x": reaches_x}
 
 
 def random_clause(random: Random) -> MarkedClause:
-    """Return a clause that has at least one marker."""
+    """Return a clause that has at least one parameter."""
     finds_all_matches = random.random() < 0.2
     pattern = random_pattern_with_a_and_b(
         random, 2, hides=True, finds_all_matches=finds_all_matches
@@ -166,7 +166,7 @@ def random_clause(random: Random) -> MarkedClause:
 
 
 def random_grid(random: Random, clause: MarkedClause) -> dict[str, list[Any]]:
-    """Return a few values for each marker of a clause."""
+    """Return a few values for each parameter of a clause."""
     text = clause.text("k")
     names = [name for name in GRID if f":{name}" in text]
     random.shuffle(names)

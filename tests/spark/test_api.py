@@ -132,7 +132,7 @@ def test_named_and_positional_arguments(spark: SparkSession, steps: DataFrame) -
     assert named.collect() == [Row(x=11)]
     marked = query.replace(":more", "?").replace(":v", "?").replace(":most", "?")
     assert matchrec.sql(spark, marked, [10, 7, 100]).collect() == [Row(x=11)]
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="3 parameter markers"):
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="3 positional parameters"):
         matchrec.sql(spark, marked, [10])
 
 

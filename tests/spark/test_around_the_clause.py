@@ -185,14 +185,14 @@ def test_a_frame_is_called_what_the_user_calls_it(spark: SparkSession, frame: An
 
 def test_parameters_keep_the_place(spark: SparkSession) -> None:
     query = f"SELECT ? AS long_name, ? AS b, nosuch FROM {CLAUSE} m WHERE g = ?"
-    error = catch_refusal(spark, query, ["a long text, longer than the marker", 1, "a"])
+    error = catch_refusal(spark, query, ["a long text, longer than the parameter", 1, "a"])
     assert str(error).split("\n")[1:4] == draw_picture(query, "nosuch")
     named = query.replace("?", ":p")
-    error = catch_refusal(spark, named, {"p": "a long text, longer than the marker"})
+    error = catch_refusal(spark, named, {"p": "a long text, longer than the parameter"})
     assert str(error).split("\n")[1:4] == draw_picture(named, "nosuch")
 
 
-def test_markers_in_the_input_and_around(spark: SparkSession) -> None:
+def test_positional_parameters_in_the_input_and_around(spark: SparkSession) -> None:
     query = """SELECT ? AS a, g, low FROM (SELECT *, ? AS p FROM t) MATCH_RECOGNIZE (
       PARTITION BY g ORDER BY n MEASURES LAST(v) + ? AS low PATTERN (A+) DEFINE A AS v > ?
     ) m WHERE g = ?"""

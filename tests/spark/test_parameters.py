@@ -1,4 +1,4 @@
-"""Parameters of a query: each marker has its value, or the error says which has none."""
+"""Parameters of a query: each parameter has its value, or the error says which has none."""
 
 from __future__ import annotations
 
@@ -45,12 +45,13 @@ def catch_message(spark: SparkSession, query: str, args: Any, **frames: Any) -> 
         ({"low": 1}, "is a dict", 2, 57),
     ],
 )
-def test_markers_without_values(
+def test_positional_parameters_without_values(
     spark: SparkSession, steps: DataFrame, args: Any, has: str, line: int, column: int
 ) -> None:
     message, place, _, caret, cure = catch_message(spark, QUERY, args, t=steps)
     assert (
-        message == f"the query has 2 parameter markers (?), but args {has} [wrong-number-of-values]"
+        message
+        == f"the query has 2 positional parameters (?), but args {has} [wrong-number-of-values]"
     )
     assert place == f"  line {line}, column {column}"
     assert caret.strip() == "^"
@@ -78,14 +79,14 @@ def with_bounds(quantifier: str) -> str:
     ],
 )
 @pytest.mark.filterwarnings("ignore::matchrec.warnings.ReluctantEndWarning")
-def test_markers_as_bounds_of_quantifiers(
+def test_positional_parameters_as_bounds_of_quantifiers(
     spark: SparkSession,
     steps: DataFrame,
     quantifier: str,
     values: list[int],
     rows: list[tuple[int, int]],
 ) -> None:
-    """Markers have their values left to right, those of all parts of the query."""
+    """Positional parameters have their values left to right, those of all parts of the query."""
     query = with_bounds(quantifier).replace(":low", "?").replace(":high", "?")
     found = matchrec.sql(spark, query, [*values, 4, 0], t=steps)
     assert [tuple(row) for row in found.orderBy("a").collect()] == rows
@@ -96,9 +97,9 @@ LOST = """SELECT d FROM VALUES (1, 5) AS t(day, x) MATCH_RECOGNIZE (
 
 
 @pytest.mark.parametrize("written", ["x > 1", "d > 0"])
-@pytest.mark.parametrize("marker", [":low", "?"])
+@pytest.mark.parametrize("parameter", [":low", "?"])
 def test_a_value_that_the_session_does_not_put_in(
-    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, written: str, marker: str
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, written: str, parameter: str
 ) -> None:
     """An extension may read texts: then spark.sql alone reports that :low has no value."""
     query, plain = LOST.replace(written, f"{written[:-1]}{marker}"), backend.plain_sql
@@ -106,8 +107,8 @@ def test_a_value_that_the_session_does_not_put_in(
     lines = catch_message(spark, query, [1] if marker == "?" else {"low": 1})
     called = "a parameter marker (?)" if marker == "?" else "parameter `:low`"
     assert lines[0] == f"this session ignores the value of {called} in args [parameter-value-lost]"
-    start = lines[2].index(marker, lines[2].index(written[:-1]))
-    assert lines[3] == " " * start + "^" * len(marker)
+    start = lines[2].index(parameter, lines[2].index(written[:-1]))
+    assert lines[3] == " " * start + "^" * len(parameter)
     cure = "or set spark.sql.legacy.parameterSubstitution.constantsOnly=true"
     assert lines[-1] == f"  help: write the value itself, {cure}"
 
@@ -198,7 +199,7 @@ def test_values_that_are_no_bounds(
 
 @pytest.mark.parametrize(
     ("quantifier", "message"),
-    [("{:n}", "parameter `:n` has no value"), ("{?}", "missing value of a parameter marker (?)")],
+    [("{:n}", "parameter `:n` has no value"), ("{?}", "positional parameter `?` has no value")],
 )
 def test_a_bound_without_args(steps: DataFrame, quantifier: str, message: str) -> None:
     clause = f"ORDER BY t MEASURES 1 AS a PATTERN (S{quantifier}) DEFINE S AS v > 1"
@@ -211,12 +212,12 @@ def test_more_values_than_markers(spark: SparkSession, steps: DataFrame) -> None
     message, *_ = catch_message(spark, QUERY, [1, 0, 3], t=steps)
     assert (
         message
-        == "the query has 2 parameter markers (?), but args has 3 values [wrong-number-of-values]"
+        == "the query has 2 positional parameters (?), but args has 3 values [wrong-number-of-values]"
     )
     message, cure = catch_message(spark, NAMED, [1, 0], t=steps)
     assert (
         message
-        == "the query has no parameter markers (?), but args has 2 values [wrong-number-of-values]"
+        == "the query has no positional parameters (?), but args has 2 values [wrong-number-of-values]"
     )
     assert (
         cure
@@ -243,14 +244,15 @@ def test_a_name_without_a_value(
     assert cure in hint
 
 
-@pytest.mark.parametrize(("marker", "message"), [("?", "(?)"), (":low", "`:low` has no value")])
-def test_functions_without_args_say_so(steps: DataFrame, marker: str, message: str) -> None:
-    clause = f"ORDER BY t MEASURES FIRST(t) AS a PATTERN (S) DEFINE S AS v > {marker}"
+@pytest.mark.parametrize("parameter", ["?", ":low"])
+def test_functions_without_args_say_so(steps: DataFrame, parameter: str) -> None:
+    clause = f"ORDER BY t MEASURES FIRST(t) AS a PATTERN (S) DEFINE S AS v > {parameter}"
+    message = f"parameter `{parameter}` has no value"
     with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
         matchrec.match_recognize(steps, clause)
     assert message in str(caught.value)
     assert "args=" in str(caught.value)
-    pattern = matchrec.Pattern.begin("a").where(f"v > {marker}")
+    pattern = matchrec.Pattern.begin("a").where(f"v > {parameter}")
     with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
         matchrec.match_pattern(steps, pattern, order_by="t")
     assert message in str(caught.value)

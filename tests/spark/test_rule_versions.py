@@ -160,7 +160,7 @@ WITH_PARAMETERS = f"{TABLE}, parameters string"
 
 
 @pytest.mark.once
-def test_parameters_of_a_table_stand_in_the_places_of_markers(ticks: DataFrame) -> None:
+def test_parameters_of_a_table_are_put_into_the_texts_of_rules(ticks: DataFrame) -> None:
     spark = ticks.sparkSession
     rows = [
         ("fall", FALLS, None, '{"days": 1, "by": 0.5}'),
@@ -247,7 +247,7 @@ def test_a_text_in_parameters_is_the_same_in_all_dialects(ticks: DataFrame) -> N
 WRONG: dict[str, tuple[str, str | None, str]] = {
     "another name": (FALLS, '{"days": 1, "bye": 1}', "parameter `:by` has no value"),
     "no parameters": (FALLS, None, "parameter `:days` has no value"),
-    "one too many": (FALL, '{"by": 1}', "the clause has no marker `:by`"),
+    "one too many": (FALL, '{"by": 1}', "the clause has no parameter `:by`"),
     "no JSON": (FALL, "by=1", "the parameters are 'by=1', which is not a JSON object"),
     "a list": (FALLS, '{"days": [1], "by": 1}', "which is not a JSON object of numbers"),
     "a bound that is none": (FALLS, '{"days": "x", "by": 1}', "{:days,}"),

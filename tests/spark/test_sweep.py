@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.api.inputs import find_markers
+from matchrec.api.inputs import find_clause_parameters
 
 CLAUSE = """PARTITION BY k ORDER BY id MEASURES FIRST(id) AS f
     PATTERN (A{:least,} B) DEFINE A AS v > :v AND s <> ':v', B AS v < LAST(A.v)"""
@@ -94,15 +94,17 @@ def test_excluded_rows_are_rows_of_the_match(spark: SparkSession) -> None:
     assert found.rows == ((1, 2, 1, 8, 4.0, 3.0), (3, 1, 1, 6, 6.0, 5.0))
 
 
-def test_a_path_or_a_type_is_no_marker() -> None:
+def test_a_path_or_a_type_is_no_parameter() -> None:
     clause = "DEFINE A AS x::int > :int AND j:int <> ':int'"
-    assert [clause[span.start - 1 : span.end] for _, span in find_markers(clause)] == [" :int"]
+    assert [clause[span.start - 1 : span.end] for _, span in find_clause_parameters(clause)] == [
+        " :int"
+    ]
 
 
 @pytest.mark.parametrize(
     ("clause", "grid", "words"),
     [
-        ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"y": [1]}, "has no marker `:y`"),
+        ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"y": [1]}, "has no parameter `:y`"),
         (
             "ORDER BY id PATTERN (A) DEFINE A AS id > :x AND id < :z",
             {"x": [1]},

@@ -21,7 +21,7 @@ class Sweep(PicturedText):
     """The figures of each combination of values, from `sweep`. It prints as a table.
 
     Attributes:
-        names: the names of the markers.
+        names: the names of the parameters.
         rows: for each combination its values, then the number of matches, the number of partitions
             with a match, the number of rows in all matches, and two medians over the matches: of
             their number of rows, and of the distance from their first to their last row along the
@@ -66,7 +66,7 @@ class Sweep(PicturedText):
         return make_data_frame(self.columns, self.rows)
 
     def svg(self) -> str:
-        """Return a line chart of the matches against the values of the first marker.
+        """Return a line chart of the matches against the values of the first parameter.
 
         Each combination of the other values has a line. Needs matplotlib.
 
@@ -82,7 +82,7 @@ class Sweep(PicturedText):
         panel = figure.subplots()
         marker_count = len(self.names)
         matches_column = self.columns.index("matches")
-        # The points of each line, by the values of all markers but the first.
+        # The points of each line, by the values of all parameters but the first.
         lines: dict[tuple[Any, ...], list[tuple[str, int]]] = {}
         for row in self.rows:
             point = (show_cell(row[0]), row[matches_column])
@@ -97,7 +97,7 @@ class Sweep(PicturedText):
         return figure
 
     def __repr__(self) -> str:
-        """Return the number of combinations and the names of the markers."""
+        """Return the number of combinations and the names of the parameters."""
         return f"<Sweep: {len(self.rows)} combinations of {', '.join(self.names)}>"
 
     def _repr_html_(self) -> str:

@@ -52,7 +52,7 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.show import show_scalar, write_aggregate_call
-from matchrec.plan.text import find_marker, join_template
+from matchrec.plan.text import find_positional_parameter, join_template
 from matchrec.source import Span
 from matchrec.spark.errors.second_look import find_first_failing
 from matchrec.spark.relation import Relation
@@ -453,9 +453,9 @@ def make_unbound_error(
     """
     if name in parameters:
         return make_lost_value_error(name, written.span)
-    marker = find_marker(name)
-    if marker is not None:
-        return calls.marker_without_value(marker)
+    question_mark = find_positional_parameter(name)
+    if question_mark is not None:
+        return calls.positional_parameter_without_value(question_mark)
     return calls.unbound_parameter(written.span, name=name, parameters=parameters).under(f":{name}")
 
 
@@ -466,9 +466,9 @@ def make_lost_value_error(name: str, span: Span | None) -> MatchRecognizeError:
         name: the parameter, or the name that a `?` has in generated SQL.
         span: where the parameter is written. A `?` knows this itself.
     """
-    marker = find_marker(name)
-    if marker is not None:
-        return calls.parameter_value_lost(marker, parameter="a parameter marker (?)")
+    question_mark = find_positional_parameter(name)
+    if question_mark is not None:
+        return calls.parameter_value_lost(question_mark, parameter="positional parameter `?`")
     return calls.parameter_value_lost(span, parameter=f"parameter `:{name}`").under(f":{name}")
 
 

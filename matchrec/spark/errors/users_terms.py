@@ -90,7 +90,7 @@ ListTables = Callable[[], Iterable[str]]
 ListFunctions = Callable[[], Iterable[str]]
 
 # The name that a `?` has in the text that the engine reads.
-_MARKER = re.compile(rf":{PREFIX}\d+")
+_POSITIONAL_PARAMETER = re.compile(rf":{PREFIX}\d+")
 _SUGGESTIONS = re.compile(r" Did you mean one of the following\? \[(?P<names>[^]]*)\]\.")
 # What follows the sentence: a stack trace or the text, the plan, and the line and column.
 _STACK = re.compile(r"\n+JVM stacktrace:\n|\n+== SQL\b")
@@ -156,7 +156,7 @@ class FilledTemplate:
 
     def show(self, text: str) -> str:
         """Return text of the engine's with the user's names for views, and `?` for its names."""
-        text = _SUGGESTIONS.sub(_without_hidden, _MARKER.sub("?", text))
+        text = _SUGGESTIONS.sub(_without_hidden, _POSITIONAL_PARAMETER.sub("?", text))
         for hole, name in self.names.items():
             text = text.replace(name, self._user_name(hole))
         # Which hole a name of PySpark's is in is known only if there is one hole.

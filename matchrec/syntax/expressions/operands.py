@@ -345,8 +345,10 @@ class OperandReader(ExpressionCursor):
         self.position += 1
         if self.key in (":", "?"):
             span = self.tokens[start].span
-            marker = self.text.text_at(self.read_parameter().span)
-            raise syntax_errors.interval_with_parameter(span, parameter=marker, where=self.clause)
+            parameter = self.text.text_at(self.read_parameter().span)
+            raise syntax_errors.interval_with_parameter(
+                span, parameter=parameter, where=self.clause
+            )
         while self.kind_at(self.position + (self.key in ("-", "+"))) in CONSTANTS:
             self.position += 1 + (self.key in ("-", "+"))
             is_text = self.kind_at(self.position - 1) is TokenKind.STRING

@@ -117,7 +117,7 @@ def test_the_result_is_a_dataframe_like_any_other(client: SparkSession) -> None:
     assert joined.collect() == [(80, 70)]
 
 
-def test_values_of_markers_are_passed(client: SparkSession) -> None:
+def test_values_of_parameters_are_passed(client: SparkSession) -> None:
     longer = FALLS.replace("DOWN+", "DOWN{:least,}")
     assert client.sql(longer, {"least": 2}).collect() == FALL
     assert client.sql(longer, {"least": 3}).collect() == []
@@ -126,9 +126,11 @@ def test_values_of_markers_are_passed(client: SparkSession) -> None:
 
 
 @since_spark_4
-def test_a_marker_may_not_be_computed(client: SparkSession) -> None:
+def test_a_parameter_may_not_be_computed(client: SparkSession) -> None:
     longer = FALLS.replace("DOWN AS", "DOWN AS price < :bound AND")
-    with pytest.raises(AnalysisException, match="marker `bound` is not supported: it is an expr"):
+    with pytest.raises(
+        AnalysisException, match="parameter `bound` is not supported: it is an expr"
+    ):
         client.sql(longer, {"bound": sf.lit(70) + 5}).collect()
 
 

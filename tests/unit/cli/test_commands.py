@@ -187,7 +187,7 @@ def test_sweep(embedded: Path) -> None:
         ("- --grid n=-1..9", "write --grid n=-1,0,1,...", 2),
         ("- --grid n=3 --grid n=4", "`n` is written twice", 2),
         ("- --grid n=3,x", "parameter `:n`, the bound of a quantifier in PATTERN, is 'x'", 1),
-        ("- --grid m=3", "has no marker `:m`", 1),
+        ("- --grid m=3", "has no parameter `:m`", 1),
         ("up.sase --grid n=3", "only SQL is allowed for this command", 2),
         (
             "-c PATTERN(A) --table u=prices.csv --grid n=3",

@@ -84,7 +84,7 @@ def test_ids_of_plans_move_with_the_columns_that_name_them() -> None:
     assert expression.unresolved_attribute.plan_id == FIRST_PLAN_ID + 7
 
 
-def test_values_of_markers_are_read_from_old_and_new_clients() -> None:
+def test_values_of_parameters_are_read_from_old_and_new_clients() -> None:
     plan = proto.Plan()
     plan.command.sql_command.sql = CLAUSE
     plan.command.sql_command.args["n"].integer = 3  # as clients before 4.0 send it

@@ -90,7 +90,7 @@ def check_all_else_is_in_its_place(query: QueryNode) -> None:
     given_text, around = query.source.text, lay_out(write_outer_query(query))
     assert len(around) == len(given_text)
     holes = [site.replaced for site in query.sites] + [span for _, span in query.frames]
-    holes += query.markers
+    holes += query.positional_parameters
     for place, character in enumerate(given_text):
         if not any(hole.start <= place < hole.end for hole in holes):
             assert around[place] == character
@@ -108,7 +108,7 @@ def test_a_relation_by_itself_is_in_its_place(given_text: str) -> None:
     for site in query.sites:
         rows = lay_out(write_relation_query(query, site))
         inside = [one.replaced for one in query.sites if site.relation.holds(one.replaced)]
-        inside += [*(span for _, span in query.frames), *query.markers]
+        inside += [*(span for _, span in query.frames), *query.positional_parameters]
         for place in range(site.relation.start, site.relation.end):
             if not any(hole.start <= place < hole.end for hole in inside):
                 assert rows[place] == given_text[place]
@@ -177,11 +177,11 @@ def test_frames_in_a_clauses_subqueries_are_filled_apart() -> None:
     assert fill_frames(written, ["df"]) == (" IN (SELECT y FROM ", View("df"), ")")
 
 
-def test_markers_keep_their_place_when_the_text_is_cut_up() -> None:
+def test_positional_parameters_keep_their_place_when_the_text_is_cut_up() -> None:
     written = "SELECT ? FROM t MATCH_RECOGNIZE (MEASURES x + ? AS y PATTERN (A)) WHERE y > ?"
     query = parse_sql(written)
     places = [place for place, character in enumerate(written) if character == "?"]
-    assert [marker.start for marker in query.markers] == places
+    assert [parameter.start for parameter in query.positional_parameters] == places
     around = [piece for piece in write_outer_query(query) if isinstance(piece, Replacement)]
     assert around == [Replacement(f":_matchrec_{places[at]}", 1) for at in (0, 2)]
     measure = lower_clause(query.sites[0].clause).measures[0].value
