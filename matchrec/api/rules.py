@@ -97,8 +97,8 @@ def match_rules(  # noqa: PLR0913 -- public signature
     `matches` has a column `rule_version`.
 
     The rules may also be a DataFrame with the columns rule, text and valid_from, or a function that
-    returns such a DataFrame. A further column, parameters, may have the values of `:name` parameters,
-    as JSON such as `{"fall": 5}`.
+    returns such a DataFrame. A further column, parameters, may have the values of `:name`
+    parameters, as JSON such as `{"fall": 5}`.
 
     Over a stream the result is a stream, too: one query with one state for all rules.
 

@@ -350,7 +350,7 @@ def build_clause_query(
 
 @dataclass(frozen=True)
 class ClauseText(FrontEnd):
-    """The text of a clause, the DataFrame that it is applied to, and the values of its parameters."""
+    """The text of a clause, the DataFrame that it reads, and the values of its parameters."""
 
     df: DataFrame
     text: str  # what is written between the parentheses of MATCH_RECOGNIZE

@@ -144,11 +144,18 @@ def missing_session() -> MatchRecognizePlanError:
     )
 
 
-def session_already_runs(*, arguments: Sequence[str]) -> MatchRecognizePlanError:
-    """Return the error for matchrec.session with arguments while a session is running."""
+def session_already_runs(*, arguments: Sequence[str], engine: str) -> MatchRecognizePlanError:
+    """Return the error for arguments of matchrec.session that the running session does not fulfil.
+
+    Args:
+        arguments: the names of these arguments.
+        engine: a description of the engine of the running session.
+    """
+    verb, pronoun = ("does", "it") if len(arguments) == 1 else ("do", "them")
     return MatchRecognizePlanError(
-        f"`{join_names(arguments)}` is not allowed while a session is running",
-        hint="remove it, or call stop() on the running session first",
+        f"`{join_names(arguments)}` {verb} not fit the session that is running",
+        notes=(f"it runs on {engine}",),
+        hint=f"remove {pronoun}, or call stop() on the running session first",
         code="session-already-runs",
     )
 

@@ -20,7 +20,7 @@ from matchrec.errors.machine import session_already_runs
 from matchrec.gateway.forward import Forwarder, Metadata
 from matchrec.gateway.planner import Planner
 from matchrec.spark.sail.server import UNCOMPRESSED, channel_to, check_server
-from matchrec.spark.sail.start import ENGINE, SPARK, choose_engine, start
+from matchrec.spark.sail.start import ENGINE, SPARK, choose_engine, describe_engine, runs_on, start
 from matchrec.spark.session import find_application, is_connect
 
 HOST, PORT = "127.0.0.1", 15002
@@ -217,8 +217,8 @@ def find_server(spark: SparkSession | None, engine: str | None) -> str:
         spark = SparkSession.getActiveSession()
         if spark is None:
             spark = start(engine, SERVER_OF_SPARK if choose_engine(engine, {}) == SPARK else {})
-        elif engine is not None:
-            raise session_already_runs(arguments=["engine"])
+        elif engine is not None and not runs_on(spark, engine):
+            raise session_already_runs(arguments=["engine"], engine=describe_engine(spark))
     if is_connect(spark):
         endpoint = str(find_application(spark))
         return endpoint if endpoint.startswith("sc://") else f"sc://{endpoint}"

@@ -10,9 +10,11 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pyspark.sql import SparkSession
@@ -20,7 +22,8 @@ from pyspark.sql import SparkSession
 from matchrec.arguments import ArgumentKind
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import machine as errors
-from matchrec.spark.environment import tune
+from matchrec.spark.backends import find_backend
+from matchrec.spark.environment import count_local_cores, tune
 from matchrec.spark.sail import server
 from matchrec.spark.session import find_application, is_connect
 
@@ -45,6 +48,20 @@ ZONE_FILE = re.compile(r"/.*/zoneinfo/(?:posix/)?(?P<name>.+)")
 
 # The names and values of settings of Spark.
 SparkSettings = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much of the machine a session may use."""
+
+    # How many tasks run at once; None if that is not known.
+    cores: int | None = None
+    # How many bytes the engine may take; None if there is no limit, or none that is known.
+    memory: int | None = None
+
+
+# The limits of the sessions on Sail in this program, by their applications.
+_limits: dict[Hashable, Limits] = {}
 
 ENGINE = ArgumentKind(
     "'sail', 'spark' or the address of a server",
@@ -106,12 +123,14 @@ def start(
     chosen = choose_engine(engine, settings)
     if chosen == SAIL:
         try:
-            session = server.start_sail(cores, bytes_of(memory) if memory else None)
+            limits = Limits(cores or os.cpu_count(), bytes_of(memory) if memory else None)
+            session = server.start_sail(cores, limits.memory)
         except MatchRecognizeError:
             if engine == SAIL or not server.is_module_installed("py4j"):
                 raise
             chosen = SPARK
         else:
+            _limits[find_application(session)] = limits
             zone = zone_of_environment()
             return tuned(session, settings if zone is None else {TIME_ZONE: zone, **settings})
     if announces and chosen == SPARK and not java_runs():
@@ -185,6 +204,57 @@ def zone_of_environment() -> str | None:
     except (ZoneInfoNotFoundError, ValueError, OSError):  # no such name, a path, or a folder
         offset = datetime.now().astimezone().strftime("%z")  # such as +0300
         return f"{offset[:3]}:{offset[3:5]}"
+
+
+def find_unmet_arguments(
+    session: SparkSession, engine: str | None, cores: int | None, memory: str | None
+) -> Iterator[str]:
+    """Yield the names of the arguments that a running session does not fulfil.
+
+    Args:
+        session: the running session.
+        engine: the engine that the caller asks for, if any.
+        cores: the number of cores that the caller asks for, if any.
+        memory: the memory that the caller asks for, if any.
+    """
+    limits = find_limits(session)
+    if engine is not None and not runs_on(session, engine):
+        yield "engine"
+    if cores is not None and cores != limits.cores:
+        yield "cores"
+    if memory is not None and bytes_of(memory) != limits.memory:
+        yield "memory"
+
+
+def runs_on(session: SparkSession, engine: str) -> bool:
+    """Return whether a session runs on an engine: `sail`, `spark`, or the address of a server.
+
+    A session on another program's server runs on the engine of that server, too.
+    """
+    if engine in (SAIL, SPARK):
+        return find_backend(session).engine.lower() == engine
+    if not is_connect(session):
+        return False
+    address = str(find_application(session))
+    return find_host_and_port(address) == find_host_and_port(engine)
+
+
+def find_host_and_port(address: str) -> tuple[str | None, int]:
+    """Return the host and the port of the address of a server.
+
+    >>> find_host_and_port("sc://there/;token=x"), find_host_and_port("there:4040")
+    (('there', 15002), ('there', 4040))
+    """
+    parts = urlsplit(address if "://" in address else f"sc://{address}")
+    return parts.hostname, parts.port or server.PORT
+
+
+def find_limits(session: SparkSession) -> Limits:
+    """Return the limits of a running session. Those of another program's server are not known."""
+    if is_connect(session):
+        return _limits.get(find_application(session), Limits())
+    memory = session.conf.get(MEMORY, None)
+    return Limits(count_local_cores(session), bytes_of(memory) if memory else None)
 
 
 def describe_engine(session: SparkSession) -> str:

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 import matchrec
 from matchrec.spark.sail import server
-from matchrec.spark.sail.start import choose_engine, zone_of_environment
+from matchrec.spark.sail.start import choose_engine, describe_engine, runs_on, zone_of_environment
 
 ADDRESS = "sc://there:15002"
 
@@ -67,12 +67,51 @@ def test_a_client_takes_no_compressed_answers() -> None:
     assert server.UNCOMPRESSED in channel._channel_options
 
 
-def test_a_session_that_runs_is_the_one(spark: SparkSession) -> None:
+def test_a_session_that_runs_is_returned_if_it_has_the_engine_that_is_asked_for(
+    spark: SparkSession,
+) -> None:
+    engine, other = ("sail", "spark") if runs_on(spark, "sail") else ("spark", "sail")
     assert matchrec.session() is spark
-    with pytest.raises(
-        matchrec.MatchRecognizePlanError, match="`engine, cores` is not allowed while"
-    ):
-        matchrec.session("spark", cores=2)
+    assert matchrec.session(engine) is spark
+    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+        matchrec.session(other, memory="123g")
+    assert str(refused.value) == (
+        "`engine, memory` do not fit the session that is running [session-already-runs]\n"
+        f"  note: it runs on {describe_engine(spark)}\n"
+        "  help: remove them, or call stop() on the running session first"
+    )
+    with pytest.raises(matchrec.MatchRecognizePlanError, match=r"^`engine` does not fit"):
+        matchrec.session(ADDRESS)
+
+
+AGAIN = """
+import sys, matchrec
+engine = sys.argv[1]
+spark = matchrec.session(engine, cores=2, memory="1g")
+print(matchrec.session(engine, cores=2, memory="1024m") is spark)
+print(matchrec.session(cores=2) is spark)
+for limits in ({"cores": 3}, {"memory": "2g"}):
+    try:
+        matchrec.session(engine, **limits)
+    except matchrec.MatchRecognizePlanError as error:
+        print(error.message)
+"""
+
+
+def test_a_call_with_the_same_limits_can_be_repeated(
+    spark: SparkSession, request: pytest.FixtureRequest
+) -> None:
+    """As in a cell of a notebook that is run again. In a process of its own, to start a session."""
+    if (engine := request.config.getoption("--on")) not in ("sail", "spark"):
+        return
+    command = [sys.executable, "-c", AGAIN, engine]
+    ran = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert ran.stdout.splitlines() == [
+        "True",
+        "True",
+        "`cores` does not fit the session that is running",
+        "`memory` does not fit the session that is running",
+    ], ran.stderr
 
 
 ENABLED = """
