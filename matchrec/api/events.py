@@ -77,7 +77,7 @@ def match_sase(  # noqa: PLR0913 -- public signature
         args: the values of the `:name` parameters in the text.
         order_by: what sorts the events, as SQL over one row, or as Columns of the DataFrame. WITHIN
             measures along the first item.
-        partition_by: what divides the events into streams, as SQL over one row, or as Columns of
+        partition_by: what divides the events into partitions, as SQL over one row, or as Columns of
             the DataFrame.
         type_column: the column whose value is the type of an event.
         output: what the result contains. "matches" returns one row for each match: the partition
@@ -129,7 +129,7 @@ def match_pattern(  # noqa: PLR0913 -- public signature
         args: the values of the `:name` parameters in conditions.
         order_by: what sorts the events, as SQL over one row, or as Columns of the DataFrame. The
             first item is the time, along which windows measure.
-        partition_by: what divides the events into streams, as SQL over one row, or as Columns of
+        partition_by: what divides the events into partitions, as SQL over one row, or as Columns of
             the DataFrame.
         output: what the result contains. "matches" returns one row for each match: the partition
             columns, `match_number`, `start_time`, `end_time`, and for each stage an array of its

@@ -23,13 +23,12 @@ STYLE = """
   text { font: 14px system-ui, sans-serif; fill: #24292f; }
   .small { font-size: 12px; fill: #57606a; }
   .row { fill: none; stroke: #8c959f; }
-  .bar { fill: #cf222e; fill-opacity: 0.14; stroke: #cf222e; }
-  .other { fill: #0969da; fill-opacity: 0.14; stroke: #0969da; }
+  .bar { fill: #0969da; fill-opacity: 0.14; stroke: #0969da; }
+  .rule { stroke: #8c959f; stroke-opacity: 0.5; }
   @media (prefers-color-scheme: dark) {
     text { fill: #e6edf3; }
     .small { fill: #9da7b3; }
-    .bar { stroke: #ff7b72; fill: #ff7b72; }
-    .other { stroke: #79c0ff; fill: #79c0ff; }
+    .bar { stroke: #79c0ff; fill: #79c0ff; }
   }"""
 
 
@@ -43,11 +42,13 @@ class Match:
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a picture: a caption and some matches."""
+    """One line of a picture: a caption and some matches.
+
+    A line without a caption belongs to the group of the line above it.
+    """
 
     caption: str
     matches: tuple[Match, ...]
-    style: str = "bar"  # a class of `STYLE`
 
 
 V_SHAPE = Match(2, ("TOP", "FALL", "FALL", "RISE", "RISE"))
@@ -63,7 +64,6 @@ PICTURES = {
             Line(
                 "TOP FALL+ RISE*? BACK",
                 (Match(2, ("TOP", "FALL", "FALL", "BACK")), Match(6, ("TOP", "FALL", "BACK"))),
-                "other",
             ),
         ],
     ),
@@ -71,8 +71,8 @@ PICTURES = {
         "Matches by AFTER MATCH SKIP",
         [
             Line("PAST LAST ROW", (V_SHAPE,)),
-            Line("TO LAST RISE", (V_SHAPE,), "other"),
-            Line("", (NEXT_V_SHAPE,), "other"),
+            Line("TO LAST RISE", (V_SHAPE,)),
+            Line("", (NEXT_V_SHAPE,)),
             Line("TO NEXT ROW", (V_SHAPE,)),
             Line("", (Match(3, ("TOP", "FALL", "RISE", "RISE")),)),
             Line("", (NEXT_V_SHAPE,)),
@@ -82,7 +82,7 @@ PICTURES = {
         "WITHIN 4 limits the search",
         [
             Line("without WITHIN", (V_SHAPE,)),
-            Line("WITHIN 4", (Match(2, ("TOP", "FALL", "FALL", "RISE")), NEXT_V_SHAPE), "other"),
+            Line("WITHIN 4", (Match(2, ("TOP", "FALL", "FALL", "RISE")), NEXT_V_SHAPE)),
         ],
     ),
 }
@@ -90,6 +90,8 @@ PICTURES = {
 
 def draw(title: str, lines: list[Line]) -> str:
     """Return an SVG with a row of prices, and below it a bar for each match.
+
+    A thin rule separates the groups of lines.
 
     >>> "<title>Nothing</title>" in draw("Nothing", [])
     True
@@ -112,7 +114,10 @@ def draw(title: str, lines: list[Line]) -> str:
             f'<text x="{middle}" y="{TOP + 36}" text-anchor="middle">{price}</text>',
         ]
     for number, line in enumerate(lines):
-        parts += draw_line(line, TOP + 56 + ROW_HEIGHT * number)
+        top = TOP + 56 + ROW_HEIGHT * number
+        if number and line.caption:
+            parts.append(f'<path class="rule" d="M8 {top - 4}H{width - 10}"/>')
+        parts += draw_line(line, top)
     return "\n".join([*parts, "</svg>\n"])
 
 
@@ -123,7 +128,7 @@ def draw_line(line: Line, top: int) -> list[str]:
         left = CAPTION_WIDTH + COLUMN * (match.first_day - 1)
         width = COLUMN * len(match.variables) - 6
         box = f'x="{left + 3}" y="{top}" width="{width}" height="26" rx="5"'
-        parts.append(f'<rect class="{line.style}" {box}/>')
+        parts.append(f'<rect class="bar" {box}/>')
         for index, variable in enumerate(match.variables):
             middle = left + COLUMN * index + COLUMN // 2
             parts.append(

@@ -162,7 +162,7 @@ class Pattern:
 
     stages: tuple[Stage, ...]
     skip: AfterMatch = AfterMatch.NO_SKIP
-    most_matches: int | None = None  # of each stream; None for all
+    most_matches: int | None = None  # of each partition; None for all
 
     def __post_init__(self) -> None:
         """Check the types of the fields, because the class is public."""
@@ -397,7 +397,7 @@ class Pattern:
 
     @check_arguments(count=arguments.COUNT)
     def first_matches(self, count: int) -> Pattern:
-        """Keep only the first `count` matches of each stream; the search ends at the last of them.
+        """Keep only the first `count` matches of each partition. The search ends at the last of them.
 
         Call it on the whole pattern, not on a group.
 
