@@ -397,7 +397,7 @@ class Pattern:
 
     @check_arguments(count=arguments.COUNT)
     def first_matches(self, count: int) -> Pattern:
-        """Keep only the first `count` matches of each partition. The search ends at the last of them.
+        """Keep only the first `count` matches of each partition. The search ends at the last one.
 
         Call it on the whole pattern, not on a group.
 
