@@ -14,14 +14,14 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
 from functools import partial
 from threading import Event, Thread
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 from pyspark.sql.functions import col
 
 import matchrec
@@ -335,6 +335,25 @@ def test_values_of_args(spark: SparkSession) -> None:
     given = [None, True, 1, 1.5, "x", date(2020, 1, 1), timedelta(1), [1, 2], col("1").isNull()]
     with pytest.raises(matchrec.MatchRecognizePlanError, match="args has 9 values"):
         matchrec.sql(spark, make_right_call(matchrec.sql, spark).keywords["query"], given)
+
+
+def test_a_mapping_need_not_be_a_dict(spark: SparkSession) -> None:
+    df = spark.range(4)
+    clause = "ORDER BY id MEASURES A.id AS id PATTERN (A) DEFINE A AS id >= :least"
+    least = MappingProxyType({"least": 2})
+    for found in (
+        matchrec.match_recognize(df, clause, least),
+        matchrec.sql(spark, f"SELECT * FROM {{df}} MATCH_RECOGNIZE ({clause})", least, df=df),
+    ):
+        assert sorted(row.id for row in found.collect()) == [2, 3]
+    counts = matchrec.sweep(df, clause, MappingProxyType({"least": [1, 3]})).rows
+    assert [row[:2] for row in counts] == [(1, 3), (3, 1)]
+    rules = MappingProxyType({"late": MappingProxyType({2: "PATTERN (A) DEFINE A AS id >= 0"})})
+    assert matchrec.match_rules(df, rules, order_by="id").matches.count() == 2
+    aggregates = MappingProxyType({"matches": "count(*)"})
+    assert matchrec.query(df, clause, least).aggregate(aggregates).collect() == [Row(matches=2)]
+    with pytest.raises(MatchRecognizeError, match="`args` of `sql` is"):
+        matchrec.sql(spark, "SELECT :x", MappingProxyType({"x": object()}))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("by_arrow", ["true", "false"])
