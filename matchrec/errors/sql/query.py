@@ -74,7 +74,7 @@ def clause_without_parenthesis(span: Span) -> MatchRecognizeParseError:
 def dot_before_clause(span: Span) -> MatchRecognizeParseError:
     """Return the error for FROM t.MATCH_RECOGNIZE (...)."""
     return MatchRecognizeParseError(
-        "a point is not allowed before MATCH_RECOGNIZE",
+        "a dot is not allowed before MATCH_RECOGNIZE",
         span,
         hint="write a space instead",
         code="dot-before-clause",
