@@ -89,7 +89,7 @@ KeyValue: TypeAlias = (
 OrderValue: TypeAlias = "str | bool | int | float | Decimal | date | timedelta | NumpyValue | None"
 
 # The values of `:name` parameters, or a list with a value for each `?`.
-NamedArguments: TypeAlias = "Mapping[str, SqlValue] | None"
+NamedArguments: TypeAlias = "Mapping[str, SqlValue]"
 Arguments: TypeAlias = "NamedArguments | list[Any]"
 
 # The candidates for each `:name` of `sweep`.

@@ -54,7 +54,7 @@ find_spellings_once = keep_parsed(find_spellings)
 
 
 def parse_query(
-    spark: SparkSession, text: str, args: Arguments, frames: inputs.Frames, dialect: str
+    spark: SparkSession, text: str, args: Arguments | None, frames: inputs.Frames, dialect: str
 ) -> QueryNode:
     """Parse a query in the SQL of `dialect`.
 

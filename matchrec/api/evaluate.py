@@ -190,7 +190,7 @@ class EngineQuery(ParsedQuery, EvaluatedQuery):
 
     text: str
     spark: SparkSession
-    args: Arguments
+    args: Arguments | None
     frames: Frames
     clauses = ()
 
@@ -215,7 +215,8 @@ class EngineQuery(ParsedQuery, EvaluatedQuery):
 
     def to_df(self) -> DataFrame:
         """Let the session run the text as it is."""
-        return self.spark.sql(self.text, self.args, **self.frames)
+        args = dict(self.args) if isinstance(self.args, Mapping) else self.args
+        return self.spark.sql(self.text, args, **self.frames)
 
 
 # A SQL query with clauses anywhere in it.

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 def match_sase(  # noqa: PLR0913 -- public signature
     df: Frame,
     text: str,
-    args: NamedArguments = None,
+    args: NamedArguments | None = None,
     *,
     order_by: ColumnsOrSql,
     partition_by: ColumnsOrSql = (),
@@ -113,7 +113,7 @@ def match_sase(  # noqa: PLR0913 -- public signature
 def match_pattern(  # noqa: PLR0913 -- public signature
     df: Frame,
     pattern: Pattern,
-    args: NamedArguments = None,
+    args: NamedArguments | None = None,
     *,
     order_by: ColumnsOrSql,
     partition_by: ColumnsOrSql = (),
@@ -252,7 +252,7 @@ class EventFrontEnd(FrontEnd):
 def build_sase_query(  # noqa: PLR0913 -- the arguments of `match_sase`
     events: Events,
     text: str,
-    args: NamedArguments,
+    args: NamedArguments | None,
     type_column: str,
     output: SaseOutput,
     options: Options | None,
@@ -268,7 +268,7 @@ class SaseText(EventFrontEnd):
     """A SASE+ text and its events."""
 
     text: str
-    args: NamedArguments
+    args: NamedArguments | None
     type_column: str
     output: SaseOutput
 
@@ -325,7 +325,7 @@ class GraphQuery(ClauseQuery):
 def build_pattern_query(  # noqa: PLR0913 -- the arguments of `match_pattern`
     events: Events,
     pattern: Pattern,
-    args: NamedArguments,
+    args: NamedArguments | None,
     output: PatternOutput,
     timeouts: bool,
     options: Options | None,
@@ -341,7 +341,7 @@ class PatternOverEvents(EventFrontEnd):
     """A Pattern and its events."""
 
     pattern: Pattern
-    args: NamedArguments
+    args: NamedArguments | None
     output: PatternOutput
     timeouts: bool  # whether runs that timed out are output rows, too
 

@@ -137,7 +137,7 @@ def find_column_name(column_text: str, names: Sequence[str]) -> str | None:
 # Frames
 
 
-def build_relation(df: DataFrame, args: NamedArguments = None) -> Relation:
+def build_relation(df: DataFrame, args: NamedArguments | None = None) -> Relation:
     """Return a DataFrame as the input of a clause.
 
     Args:
@@ -343,7 +343,9 @@ def check_pandas(name: str, frame: Any) -> None:
 Frames = dict[str, Any]  # what a query names as `{name}`
 
 
-def build_runner(spark: SparkSession, query: QueryNode, args: Arguments, frames: Frames) -> Runner:
+def build_runner(
+    spark: SparkSession, query: QueryNode, args: Arguments | None, frames: Frames
+) -> Runner:
     """Return the object that runs the parts of a query.
 
     Raises:
@@ -377,7 +379,7 @@ def check_frames(spark: SparkSession, query: QueryNode, frames: Frames) -> None:
             )
 
 
-def name_values(query: QueryNode, args: Arguments) -> dict[str, Any] | None:
+def name_values(query: QueryNode, args: Arguments | None) -> dict[str, Any] | None:
     """Return the values of a query's parameters by name.
 
     The values of `?` get names, because the query is run in parts, and each part has only some of

@@ -121,7 +121,7 @@ def find_running_session() -> SparkSession:
 def sql(
     spark: SparkSession,
     query: str,
-    args: Arguments = None,
+    args: Arguments | None = None,
     *,
     dialect: DialectName = "spark",
     options: Options | None = None,
@@ -132,7 +132,7 @@ def sql(
 @overload
 def sql(
     query: str,
-    args: Arguments = None,
+    args: Arguments | None = None,
     *,
     dialect: DialectName = "spark",
     options: Options | None = None,
@@ -145,7 +145,7 @@ def sql(
 def sql(
     spark: SparkSession,
     query: str,
-    args: Arguments = None,
+    args: Arguments | None = None,
     *,
     dialect: DialectName = "spark",
     options: Options | None = None,
@@ -191,7 +191,7 @@ def sql(
 def match_recognize(
     df: Frame,
     clause: str,
-    args: NamedArguments = None,
+    args: NamedArguments | None = None,
     *,
     dialect: DialectName = "spark",
     options: Options | None = None,
@@ -266,7 +266,7 @@ def explode_matches(df: DataFrame, column: str | None = None) -> DataFrame:
 def build_sql_query(  # noqa: PLR0913 -- the arguments of `sql`
     spark: SparkSession,
     query: str,
-    args: Arguments,
+    args: Arguments | None,
     dialect: DialectName,
     options: Options | None,
     frames: Frames,
@@ -294,7 +294,7 @@ class SqlText(FrontEnd):
 
     spark: SparkSession
     text: str
-    args: Arguments
+    args: Arguments | None
     frames: Frames  # all of them DataFrames of Spark, if the text may have a clause
 
     @property
@@ -336,7 +336,11 @@ class SqlText(FrontEnd):
 
 
 def build_clause_query(
-    df: DataFrame, clause: str, args: NamedArguments, dialect: DialectName, options: Options | None
+    df: DataFrame,
+    clause: str,
+    args: NamedArguments | None,
+    dialect: DialectName,
+    options: Options | None,
 ) -> Query:
     """Return the query of a clause over a DataFrame.
 
@@ -354,7 +358,7 @@ class ClauseText(FrontEnd):
 
     df: DataFrame
     text: str  # what is written between the parentheses of MATCH_RECOGNIZE
-    args: NamedArguments
+    args: NamedArguments | None
 
     @property
     def session(self) -> SparkSession:
@@ -383,7 +387,7 @@ class ClauseText(FrontEnd):
 def query(
     spark: SparkSession,
     query: str,
-    args: Arguments = None,
+    args: Arguments | None = None,
     *,
     dialect: DialectName = "spark",
     options: Options | None = None,
@@ -395,7 +399,7 @@ def query(
 def query(
     df: Frame,
     clause: str,
-    args: NamedArguments = None,
+    args: NamedArguments | None = None,
     *,
     dialect: DialectName = "spark",
     options: Options | None = None,
@@ -406,7 +410,7 @@ def query(
 def query(
     df: Frame,
     text: str,
-    args: NamedArguments = None,
+    args: NamedArguments | None = None,
     *,
     order_by: ColumnsOrSql,
     partition_by: ColumnsOrSql = (),
@@ -420,7 +424,7 @@ def query(
 def query(
     df: Frame,
     pattern: Pattern,
-    args: NamedArguments = None,
+    args: NamedArguments | None = None,
     *,
     order_by: ColumnsOrSql,
     partition_by: ColumnsOrSql = (),

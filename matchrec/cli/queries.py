@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -351,7 +351,11 @@ def read_argument_value(text: str) -> Any:
     return read_plain_value(text)
 
 
-def read_plain_value(text: str) -> int | float | Decimal | bool | str | None:
+# A value of an argument.
+PlainValue: TypeAlias = int | float | Decimal | bool | str | None
+
+
+def read_plain_value(text: str) -> PlainValue:
     """Return a number, a truth value, NULL or a text. Dates and the like are texts.
 
     A number with a leading zero is a text, and so is everything in single quotes.

@@ -28,7 +28,7 @@ from matchrec.api.sql import IS_SASE, build_answer
 from matchrec.arguments import COUNT, is_dataframe, is_frame, is_session
 from matchrec.cli.arguments import suggest_setting
 from matchrec.cli.failures import report_warnings, shorten_spark_message
-from matchrec.cli.queries import read_plain_value
+from matchrec.cli.queries import PlainValue, read_plain_value
 from matchrec.cli.rows import SHOWN_ROWS, fetch_first_texts
 from matchrec.dialects.products import PRODUCTS
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
@@ -232,7 +232,7 @@ def run_cell(
     )
 
 
-def read_value(text: str) -> object:
+def read_value(text: str) -> PlainValue:
     """Return the value of an argument; in single quotes it is a text, as on the command line."""
     return read_plain_value(remove_quotes(text) if text.startswith('"') else text)
 
@@ -338,7 +338,7 @@ def write_why_line(line: str) -> str:
     return " ".join(["%%matchrec", *other_arguments.split(), "--why"])
 
 
-def read_partition(arguments: Sequence[str] | None) -> dict[str, object] | None:
+def read_partition(arguments: Sequence[str] | None) -> dict[str, PlainValue] | None:
     """Return the names and values of the PARTITION BY columns, from arguments such as `sym=A`.
 
     Returns:

@@ -221,8 +221,8 @@ def choose_sorter(question: Question, drafts: DraftedRules) -> Sorter:
     """
     if question.sends_pandas:
         # Pandas would alter some columns that only conditions on neighbouring rows read.
-        reason = "only the engine can sort rows that are sent as pandas data"
-        return choose_spark_for_neighbours(question, reason)
+        by_pandas = "only the engine can sort rows that are sent as pandas data"
+        return choose_spark_for_neighbours(question, by_pandas)
     for draft in drafts.rule_drafts:
         reason = draft.reason_for_spark_sort
         if reason is not None:
