@@ -29,6 +29,7 @@ BESIDE = (
 )
 LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)#\s]+)")
 BUILT_LINK = re.compile(r'\s(?:href|src)="(?!\w+:|/|#)([^"#?]+)')
+CODE = re.compile(r"(`+).+?\1")  # in a line
 SIGNATURE = re.compile(r'<div class="[^"]*doc-signature[^"]*">(.*?)</div>', re.S)
 TAG = re.compile(r"<[^>]+>")
 WIDTH = 100
@@ -57,7 +58,22 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         known = files.get_file_from_path(target) is not None
         return posixpath.relpath(target, posixpath.dirname(place) or ".") if known else link[1]
 
-    return LINK.sub(moved, without_text(markdown))
+    return unescape_pipes(LINK.sub(moved, without_text(markdown)))
+
+
+def unescape_pipes(markdown: str) -> str:
+    """Return a page whose tables have `|` in code without the backslash that GitHub needs.
+
+    The site would show the backslash.
+    """
+    lines = markdown.split("\n")
+    is_code = False
+    for number, line in enumerate(lines):
+        if line.lstrip().startswith("```"):
+            is_code = not is_code
+        elif line.startswith("|") and not is_code:
+            lines[number] = CODE.sub(lambda code: code[0].replace(r"\|", "|"), line)
+    return "\n".join(lines)
 
 
 def on_post_build(config: MkDocsConfig) -> None:
