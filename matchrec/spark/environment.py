@@ -29,7 +29,7 @@ from matchrec.arguments import SESSION, check_arguments
 from matchrec.errors import machine as errors
 from matchrec.errors.warnings import UntunedSessionWarning, untuned_session
 from matchrec.spark.backends import find_backend
-from matchrec.spark.session import find_application, find_context, is_stopped
+from matchrec.spark.session import find_application, find_context, is_connect, is_stopped
 
 # A program that fails, and says why, if its interpreter cannot run the workers. Its arguments are
 # the version of Python and the packages that they need.
@@ -266,7 +266,7 @@ def choose_settings(spark: SparkSession) -> Iterator[Setting]:
 
 def explain_unknown_cores(spark: SparkSession) -> str:
     """Return what to do about the number of partitions if `tune` does not know that of cores."""
-    if find_backend(spark).engine == "Sail":
+    if is_connect(spark) and find_backend(spark).engine == "Sail":
         return (
             "Sail does not use it, so there is nothing to do: a query has a task for each core, "
             "or as many as matchrec.session(cores=...) says"
