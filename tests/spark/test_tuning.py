@@ -120,6 +120,7 @@ class Session:
     ) -> None:
         self.values, self.defaults, self.fixed = values, defaults or {}, fixed
         self.conf = self
+        self.sql = None  # it wraps no other session
 
     def get(self, name: str, *default: str | None) -> str | None:
         known = self.values if default else {**self.defaults, **self.values}
