@@ -102,10 +102,10 @@ def test_a_value_that_the_session_does_not_put_in(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, written: str, parameter: str
 ) -> None:
     """An extension may read texts: then spark.sql alone reports that :low has no value."""
-    query, plain = LOST.replace(written, f"{written[:-1]}{marker}"), backend.plain_sql
+    query, plain = LOST.replace(written, f"{written[:-1]}{parameter}"), backend.plain_sql
     monkeypatch.setattr(backend, "plain_sql", lambda spark: lambda text, *_: plain(spark)(text, {}))
-    lines = catch_message(spark, query, [1] if marker == "?" else {"low": 1})
-    called = "a parameter marker (?)" if marker == "?" else "parameter `:low`"
+    lines = catch_message(spark, query, [1] if parameter == "?" else {"low": 1})
+    called = "positional parameter `?`" if parameter == "?" else "parameter `:low`"
     assert lines[0] == f"this session ignores the value of {called} in args [parameter-value-lost]"
     start = lines[2].index(parameter, lines[2].index(written[:-1]))
     assert lines[3] == " " * start + "^" * len(parameter)
@@ -210,14 +210,12 @@ def test_a_bound_without_args(steps: DataFrame, quantifier: str, message: str) -
 
 def test_more_values_than_markers(spark: SparkSession, steps: DataFrame) -> None:
     message, *_ = catch_message(spark, QUERY, [1, 0, 3], t=steps)
-    assert (
-        message
-        == "the query has 2 positional parameters (?), but args has 3 values [wrong-number-of-values]"
+    assert message == (
+        "the query has 2 positional parameters (?), but args has 3 values [wrong-number-of-values]"
     )
     message, cure = catch_message(spark, NAMED, [1, 0], t=steps)
-    assert (
-        message
-        == "the query has no positional parameters (?), but args has 2 values [wrong-number-of-values]"
+    assert message == (
+        "the query has no positional parameters (?), but args has 2 values [wrong-number-of-values]"
     )
     assert (
         cure
