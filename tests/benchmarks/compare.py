@@ -23,7 +23,7 @@ from tests.benchmarks.agreement import Reference
 from tests.benchmarks.markdown import table
 from tests.benchmarks.measure import Query, Times, measured, session
 from tests.benchmarks.options import Options
-from tests.benchmarks.other_engines import OTHER_ENGINES, Answer, OtherEngine, job_of
+from tests.benchmarks.other_engines import OTHER_ENGINES, Answer, OtherEngine, QueryRefused, job_of
 from tests.benchmarks.tables import TABLES
 from tests.benchmarks.workloads import Workload, workloads
 
@@ -115,7 +115,11 @@ def by_others(
 ) -> dict[str, Entry]:
     """What the engines from elsewhere need that are asked. folder: where the table's files are.
 
-    Raises AssertionError where one gives other rows.
+    If an engine refuses a query, and is allowed to, the reason is printed to standard error.
+
+    Raises:
+        AssertionError: an engine returns other rows.
+        QueryRefused: an engine must accept the query and does not.
     """
     found = {}
     for engine in OTHER_ENGINES:
@@ -124,7 +128,13 @@ def by_others(
             source = folder / f"{workload.table}.{engine.suffix}"
             with tempfile.TemporaryDirectory() as output:
                 job = job_of(frame, question, options.rounds, source, Path(output))
-                answer = engine.answer(options.interpreters[engine.name], job)
+                try:
+                    answer = engine.answer(options.interpreters[engine.name], job)
+                except QueryRefused as refused:
+                    if not engine.may_refuse:
+                        raise
+                    print(f"{workload.name}, {engine.name} {refused}", file=sys.stderr)
+                    continue
                 found[engine.name] = elsewhere(spark, workload, reference, engine, answer)
     return found
 

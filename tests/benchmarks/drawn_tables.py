@@ -20,6 +20,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "y": ("volume", "units", "bytes", "points", "weight"),
     "e": ("event", "action", "kind", "activity", "page"),
 }
+GROUPS = ("day", "batch", "shift")  # names of a first ORDER BY column
 STEPS_OF_FUNNELS = (
     ("view", "cart", "purchase"),
     ("open", "edit", "save"),
@@ -29,7 +30,8 @@ STEPS_OF_FUNNELS = (
 OTHERS = ("scroll", "help", "hover", "back")
 SHARES = 1 << 20  # different values of a column
 FIRST_TIME = 1_600_000_000
-WIDE = 17  # columns that nothing reads
+WIDE = 26  # columns that no condition reads: a wide table has 30
+LONG_KEYS = 200
 STATES = (("on", "off", "idle"), ("ok", "warm", "hot", "off"), ("open", "ajar", "shut"))
 PORTS = 40
 
@@ -121,7 +123,28 @@ def draw_tables(seed: int, rows: int) -> Drawn:
         words[name] = f"{name}_{draw.randrange(1000)}"
         keys = max(1, rows // (10 if make is sign_ins else draw.randint(800, 3000)))
         found[words[name]] = DrawnTable((*plain[:2], *make(draw, salt, words)), rows, keys)
+    draw = Random(f"keys {seed}")
+    words["g"] = draw.choice(GROUPS)
+    words["rest"] = ", ".join(name_unread(index) for index in range(WIDE))
+    group = f"CAST({TICK} DIV {draw.randint(300, 700)} AS INT) AS {words['g']}"
+    long_key = f"{long_text('id % {keys}', salt)} AS {words['k']}"
+    for name, one in {
+        "four_keys": DrawnTable(plain, rows, 4, grows=False),
+        "one_key": DrawnTable(plain, rows, 1, grows=False),
+        "long_keys": DrawnTable((long_key, *plain[1:]), rows, LONG_KEYS, grows=False),
+        "grouped": DrawnTable((*plain, group), rows, max(1, rows // draw.randint(800, 3000))),
+    }.items():
+        words[name] = f"{name}_{draw.randrange(1000)}"
+        found[words[name]] = one
     return Drawn(found, words)
+
+
+def long_text(number: str, salt: int) -> str:
+    """Return SQL for a text of 36 characters, in the form of a UUID, that a number determines."""
+    digits = f"md5(CAST({number} + {salt}L AS STRING))"
+    parts = ((1, 8), (9, 4), (13, 4), (17, 4), (21, 12))
+    texts = ", ".join(f"substring({digits}, {start}, {length})" for start, length in parts)
+    return f"concat_ws('-', {texts})"
 
 
 def states(draw: Random, salt: int, words: dict[str, str]) -> tuple[str, ...]:
@@ -176,11 +199,17 @@ def one_of(names: Sequence[str], number: str) -> str:
 
 
 def unread(salt: int) -> tuple[str, ...]:
-    """Columns of several types that no query reads."""
+    """Columns of several types that no condition reads."""
     forms = ("{u} * 1000", "CAST({u} * 1e9 AS BIGINT)", "format_string('a note of %d', id % 9973)")
     return tuple(
-        f"{forms[i % len(forms)].format(u=share(salt + 10 + i))} AS other_{i}" for i in range(WIDE)
+        f"{forms[index % len(forms)].format(u=share(salt + 10 + index))} AS {name_unread(index)}"
+        for index in range(WIDE)
     )
+
+
+def name_unread(index: int) -> str:
+    """Return the name of a column of a wide table that no condition reads."""
+    return f"other_{index}"
 
 
 def visits(draw: Random, salt: int, words: dict[str, str]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from tests.benchmarks.workloads import Workload, clause
 class Kind:
     """Texts with holes for the words of `Drawn`. table: its name there. order: its own, if any.
 
-    aim: as of a workload.
+    aim: as of a workload. first_order: a column before that one in ORDER BY, if any.
     """
 
     name: str
@@ -27,26 +27,31 @@ class Kind:
     aim: float
     by_window: str | None = None
     order: str | None = None
+    first_order: str = ""
 
     def workload(self, drawn: Drawn) -> Workload:
         table = drawn.words[self.table]
         words = {**drawn.words, "table": table}
         words["t"] = self.order or words["t"]
-        query = "PARTITION BY {k} ORDER BY {t} " + self.query
+        order = [name for name in (self.first_order, "{t}") if name]
+        query = f"PARTITION BY {{k}} ORDER BY {', '.join(order)} {self.query}"
         by_window = self.by_window
+        returns_all = "ALL ROWS PER MATCH" in query
         return Workload(
             self.name,
             table,
             clause(table, query.format_map(words)),
             self.aim,
             (words["k"],),
-            (words["t"],),
+            tuple(name.format_map(words) for name in order),
             None if by_window is None else by_window.format_map(words),
-            reads=tuple(words[one] for one in COLUMNS if f"{{{one}}}" in query),
+            reads=()
+            if returns_all
+            else tuple(words[one] for one in COLUMNS if f"{{{one}}}" in query),
         )
 
 
-COLUMNS = "ktxyeod"  # the words that are columns
+COLUMNS = "kgtxyeod"  # the words that are columns
 
 
 def workloads_of_kinds(drawn: Drawn) -> Iterator[Workload]:
@@ -55,6 +60,8 @@ def workloads_of_kinds(drawn: Drawn) -> Iterator[Workload]:
         yield kind.workload(drawn)
 
 
+FIXED_ROWS = """MEASURES A.{t} AS a, B.{t} AS b, C.{t} AS c AFTER MATCH SKIP TO NEXT ROW
+  PATTERN (A B C) DEFINE A AS {x} > {most}, B AS {y} < {few}, C AS {x} < {least}"""
 SHAPE = "PATTERN (STRT DOWN+ UP+) DEFINE DOWN AS {x} < PREV({x}), UP AS {x} > PREV({x})"
 VSHAPE = f"""MEASURES STRT.{{t}} AS start_ts, LAST(DOWN.{{t}}) AS bottom_ts,
     LAST(UP.{{t}}) AS end_ts, LAST(DOWN.{{x}}) AS bottom
@@ -79,14 +86,7 @@ def bounded(bound: str) -> str:
 FUNNEL = by_hand.FUNNEL.replace("{within}", "< {t} + INTERVAL '{minutes}' MINUTE")
 
 KINDS = (
-    Kind(
-        "A B C, few matches",
-        "readings",
-        """MEASURES A.{t} AS a, B.{t} AS b, C.{t} AS c AFTER MATCH SKIP TO NEXT ROW
-  PATTERN (A B C) DEFINE A AS {x} > {most}, B AS {y} < {few}, C AS {x} < {least}""",
-        0.75,
-        kinds_by_hand.FIXED,
-    ),
+    Kind("A B C, few matches", "readings", FIXED_ROWS, 0.75, kinds_by_hand.FIXED),
     Kind(
         "A B C D by neighbours",
         "readings",
@@ -98,6 +98,7 @@ KINDS = (
         0.85,
         kinds_by_hand.STEPS,
     ),
+    Kind("A B C, four keys", "four_keys", FIXED_ROWS, 0.75, kinds_by_hand.FIXED),
     Kind("LOW+ HIGH, count and sum", "readings", RUNS, 0.75, kinds_by_hand.RUNS),
     Kind("LOW+ HIGH, few keys", "few_keys", RUNS, 0.75, kinds_by_hand.RUNS),
     Kind("LOW+ HIGH, tiny partitions", "tiny", RUNS, 0.75, kinds_by_hand.RUNS),
@@ -108,11 +109,28 @@ KINDS = (
         1.0,
         kinds_by_hand.RUNS_ALL_ROWS,
     ),
+    Kind(
+        "LOW+ HIGH, ALL ROWS of 30 columns",
+        "wide",
+        f"MEASURES CLASSIFIER() AS c, FIRST(LOW.{{t}}) AS s ALL ROWS PER MATCH {LOW_HIGH}",
+        1.0,
+        kinds_by_hand.RUNS_ALL_ROWS_WIDE,
+    ),
     Kind("V-shape", "readings", VSHAPE, 0.75, by_hand.VSHAPE),
     Kind("V-shape, few keys", "few_keys", VSHAPE, 0.75, by_hand.VSHAPE),
+    Kind("V-shape, one key", "one_key", VSHAPE, 0.75, by_hand.VSHAPE),
+    Kind("V-shape, 200 long text keys", "long_keys", VSHAPE, 0.75, by_hand.VSHAPE),
+    Kind(
+        "V-shape, ORDER BY of two columns",
+        "grouped",
+        VSHAPE,
+        0.75,
+        kinds_by_hand.VSHAPE_OF_TWO,
+        first_order="{g}",
+    ),
     Kind("V-shape, tiny partitions", "tiny", VSHAPE, 0.75, by_hand.VSHAPE),
     Kind("V-shape, key and order in text", "in_text", VSHAPE, 0.75, by_hand.VSHAPE),
-    Kind("V-shape, 21 columns", "wide", VSHAPE, 0.75, by_hand.VSHAPE),
+    Kind("V-shape, 30 columns", "wide", VSHAPE, 0.75, by_hand.VSHAPE),
     Kind(
         "V-shape, ALL ROWS",
         "readings",

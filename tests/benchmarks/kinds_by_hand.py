@@ -6,6 +6,8 @@ query has the same partitions and order (or the reverse), so that Spark shuffles
 
 from __future__ import annotations
 
+from tests.benchmarks import by_hand
+
 FIXED = """
 SELECT {k}, a, b, c FROM (
   SELECT {k}, {t} AS a, is_a, lead(is_b) OVER w AS then_b, lead(is_c, 2) OVER w AS then_c,
@@ -51,6 +53,14 @@ SELECT {k}, {t}, CASE WHEN is_low THEN 'LOW' ELSE 'HIGH' END AS c, s, {x}, {y} F
         PARTITION BY {k} ORDER BY {t} DESC ROWS UNBOUNDED PRECEDING) AS ends_high
       FROM (SELECT *, {x} < {low} AS is_low, {x} > {high} AS is_high FROM {table}))))
 WHERE ends_high AND (is_low OR was_low)"""
+
+# The same over a table with more columns, all of which are returned.
+RUNS_ALL_ROWS_WIDE = RUNS_ALL_ROWS.replace("{x}, {y} FROM", "{x}, {y}, {rest} FROM")
+
+# The V-shape with a second ORDER BY column, which every subquery passes on.
+VSHAPE_OF_TWO = by_hand.VSHAPE.replace("{k}, {t}", "{k}, {g}, {t}").replace(
+    "ORDER BY {t}", "ORDER BY {g}, {t}"
+)
 
 # Tops, bottoms and ends as of the V-shape; a W is two shapes that adjoin, and every second one of a
 # chain of shapes begins one.

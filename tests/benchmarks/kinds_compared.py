@@ -72,7 +72,7 @@ def lines_of(options: Options, compared: Iterable[Compared]) -> Iterator[str]:
     if all(len(one.entries) == 1 for one in found):
         return
     yield ""
-    head = ["contender", "kinds", "least", "geometric mean", "of processor seconds"]
+    head = ["contender", "kinds", "least", "geometric mean", "of CPU seconds"]
     yield from table([f"{OURS} is faster than", *head[1:]], leads(found))
 
 
@@ -80,7 +80,7 @@ def over_the_floor(found: list[Compared]) -> Iterator[list[str]]:
     """How many times the floor matchrec takes, over the kinds."""
     clock = [one.ratios[OURS] for one in found]
     processor = [one.entries[OURS].times.processor / one.floor.processor for one in found]
-    for name, ratios in (("by the clock", clock), ("of processor seconds", processor)):
+    for name, ratios in (("by the clock", clock), ("of CPU seconds", processor)):
         yield [name, f"{geometric_mean(ratios):.2f}", f"{max(ratios):.2f}"]
 
 

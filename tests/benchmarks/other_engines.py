@@ -11,7 +11,8 @@ import json
 import os
 import subprocess
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import cache
 from math import nan
 from pathlib import Path
 from typing import Any
@@ -76,18 +77,38 @@ class Answer:
         return reader.csv(str(self.output))
 
 
+class QueryRefused(Exception):  # noqa: N818 -- not an error if the engine may lack the clause
+    """An engine does not accept a query."""
+
+    def __init__(self, version: str, reason: str) -> None:
+        super().__init__(f"{version}: {reason}")
+        self.version = version
+        self.reason = reason
+
+
 @dataclass(frozen=True)
 class OtherEngine:
-    """Name, its script, and what its seconds are of. suffix: of the files it reads and writes."""
+    """Name, its script, and what its seconds are of. suffix: of the files it reads and writes.
+
+    may_refuse: whether the engine is asked without knowing that it accepts the query.
+    """
 
     name: str
     script: str
     note: str
     suffix: str = "csv"
+    may_refuse: bool = False
 
     def answer(self, python: str, job: Job) -> Answer:
-        """Raises CalledProcessError where the engine fails."""
+        """Ask the engine.
+
+        Raises:
+            CalledProcessError: the engine fails.
+            QueryRefused: the engine does not accept the query.
+        """
         figures = figures_of(python, self.script, asdict(job))
+        if "refused" in figures:
+            raise QueryRefused(figures["version"], figures["refused"])
         processor = figures.get("processor", [nan] * len(figures["seconds"]))
         times = Times(tuple(map(Taken, figures["seconds"], processor)))
         return Answer(figures["version"], times, figures["reading"], Path(job.output))
@@ -115,7 +136,19 @@ PANDAS = OtherEngine(
 DUCKDB = OtherEngine(
     "window SQL in DuckDB", "run_duckdb.py", "one process, two threads, reads Parquet", PARQUET
 )
-OTHER_ENGINES = (FLINK, PANDAS, DUCKDB)
+# DuckDB's main branch has the clause. Its wheels did not have it in November 2026.
+CLAUSE_IN_DUCKDB = replace(DUCKDB, name="MATCH_RECOGNIZE in DuckDB", may_refuse=True)
+OTHER_ENGINES = (FLINK, PANDAS, DUCKDB, CLAUSE_IN_DUCKDB)
+
+# The smallest query that shows whether DuckDB has the clause.
+SMALLEST = """SELECT * FROM (VALUES (1)) AS t(i) MATCH_RECOGNIZE (
+  ORDER BY i MEASURES A.i AS first_i PATTERN (A) DEFINE A AS i > 0)"""
+
+
+@cache
+def ask_for_clause(python: str) -> Mapping[str, str]:
+    """Return the version of DuckDB and, if it does not have MATCH_RECOGNIZE, its reason."""
+    return figures_of(python, "ask_duckdb.py", {"query": SMALLEST})
 
 
 def job_of(table: DataFrame, question: Question, rounds: int, source: Path, folder: Path) -> Job:

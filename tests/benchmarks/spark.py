@@ -10,7 +10,9 @@ Prints Markdown. `--write docs` also puts every part's tables between its marks 
 of virtual environments with `apache-flink`, `pandas-match-recognize`, and `duckdb` with `pyarrow`.
 `--scale 0.01 --rounds 1` checks that all of it runs. `--seed` and `--rows` are of the kinds, and of
 the queries that others have published; `--data` names a folder where their tables stay, to be read
-again. `sail` runs on Sail, without Java; `crossing` is the same on Spark.
+again. `sail` runs on Sail, without Java; `crossing` is the same on Spark. `duckdb` is the queries
+of DuckDB's authors, on Sail. With `--duckdb-python`, DuckDB runs window SQL, and its own
+MATCH_RECOGNIZE if that DuckDB has the clause; the lines say whether it has.
 Needs Linux, as it reads /proc.
 """
 
@@ -36,7 +38,7 @@ from tests.benchmarks import (
 from tests.benchmarks.machine import described, load
 from tests.benchmarks.markdown import write_section
 from tests.benchmarks.options import Options
-from tests.benchmarks.other_engines import DUCKDB, FLINK, PANDAS
+from tests.benchmarks.other_engines import CLAUSE_IN_DUCKDB, DUCKDB, FLINK, PANDAS
 from tests.benchmarks.page_charts import PAGE, write_charts
 
 Part = Callable[[Options], Iterator[str]]
@@ -45,6 +47,7 @@ PARTS: dict[str, Part] = {
     "kinds": kinds_compared.lines,
     "sail": partial(crossing.lines_on, "sail"),
     "crossing": partial(crossing.lines_on, "spark"),
+    "duckdb": crossing.lines_of_duckdb,
     "berlin": published.berlin_compared,
     "templates": published.templates_compared,
     "lengths": published.lengths_compared,
@@ -82,6 +85,7 @@ def main() -> None:
         FLINK.name: arguments.flink_python,
         PANDAS.name: arguments.pandas_python,
         DUCKDB.name: arguments.duckdb_python,
+        CLAUSE_IN_DUCKDB.name: arguments.duckdb_python,
     }
     options = Options(
         arguments.scale,

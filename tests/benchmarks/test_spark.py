@@ -16,10 +16,12 @@ from tests.benchmarks.agreement import Reference
 from tests.benchmarks.breakdown import steps
 from tests.benchmarks.compare import OURS, by_hand, checked, identity
 from tests.benchmarks.drawn_tables import draw_tables
+from tests.benchmarks.duckdb_queries import draw_numbers, list_workloads
 from tests.benchmarks.kinds import workloads_of_kinds
 from tests.benchmarks.markdown import table, with_section
 from tests.benchmarks.measure import measured, run, run_to_arrow
-from tests.benchmarks.other_engines import DUCKDB
+from tests.benchmarks.options import Options
+from tests.benchmarks.other_engines import CLAUSE_IN_DUCKDB, DUCKDB
 from tests.benchmarks.tables import TABLES
 from tests.benchmarks.workloads import workloads
 
@@ -141,7 +143,63 @@ def test_window_sql_is_written_for_duckdb() -> None:
     kind = crossing.asked_of_duckdb(KINDS["LOW+ HIGH, ALL ROWS"])
     text = kind.elsewhere[DUCKDB.name].text
     assert text.count("IGNORE NULLS) OVER") == 2
-    assert not crossing.asked_of_duckdb(KINDS["V-shape, ALL ROWS"]).elsewhere
+    kind = crossing.asked_of_duckdb(KINDS["V-shape, ALL ROWS"])
+    assert list(kind.elsewhere) == [CLAUSE_IN_DUCKDB.name]
+    assert kind.elsewhere[CLAUSE_IN_DUCKDB.name].text == kind.query
+
+
+def test_duckdb_is_asked_whether_it_has_the_clause() -> None:
+    interpreters = {DUCKDB.name: "python", CLAUSE_IN_DUCKDB.name: "python"}
+    options = Options(interpreters=interpreters)
+    for answer, has_clause, sentence in (
+        ({"version": "2.0.1", "refused": "Parser Error"}, False, "does not have MATCH_RECOGNIZE"),
+        ({"version": "2.1.0"}, True, "has MATCH_RECOGNIZE"),
+    ):
+        with mock.patch.object(crossing, "ask_for_clause", lambda _, answer=answer: answer):
+            assert crossing.has_clause(options) is has_clause
+            *_, line = crossing.say_whether_duckdb_has_clause(options)
+        assert line.startswith(f"DuckDB {answer['version']} {sentence}")
+    assert not crossing.has_clause(Options())
+
+
+# scan: of 2,000 rows, each fifth begins a pair. partitions: the same, in 20 partitions. quantifier:
+# of 500 rows, 29 run-outs of 17 and a rest of 7: A-runs 1 to 30, each pair is a match of 29 rows,
+# and the last one of 12 + 5 + 7. navigation: counted by `count_rises`.
+@pytest.mark.parametrize(
+    ("name", "count"), [("scan", 400), ("partitions", 400), ("quantifier", 14 * 29 + 24)]
+)
+def test_queries_of_duckdb_count_what_window_sql_counts(
+    spark: SparkSession, name: str, count: int
+) -> None:
+    workload = {one.name: one for one in list_workloads()}[name]
+    drawn = draw_numbers(2_000)
+    drawn.tables[workload.table].frame(spark).createOrReplaceTempView(workload.table)
+    reference = Reference.of(matchrec.sql(spark, workload.query))
+    assert reference.frame.first() == (count,)
+    for contender, query in by_hand(spark, workload).items():
+        reference.check(contender, query())
+    spark.catalog.dropTempView(workload.table)
+
+
+def test_the_query_of_duckdb_that_reads_the_match_counts_rises(spark: SparkSession) -> None:
+    workload = {one.name: one for one in list_workloads()}["navigation"]
+    frame = draw_numbers(2_000).tables[workload.table].frame(spark)
+    frame.createOrReplaceTempView(workload.table)
+    values = [number * 2654435761 % 1000 for number in range(200)]
+    assert matchrec.sql(spark, workload.query).first() == (count_rises(values),)
+    spark.catalog.dropTempView(workload.table)
+
+
+def count_rises(values: list[int]) -> int:
+    """Return how often a value has greater ones after it, each of which is used once."""
+    count = index = 0
+    while index < len(values):
+        end = index + 1
+        while end < len(values) and values[end] > values[index]:
+            end += 1
+        count += end > index + 1
+        index = end
+    return count
 
 
 def test_a_table_reads_well_and_is_put_between_its_marks() -> None:
