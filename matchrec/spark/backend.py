@@ -249,13 +249,22 @@ class Backend:
 
     # How rows are sorted, and divided among tasks.
 
-    @property
-    def tasks(self) -> int | None:
-        """Return the number of tasks to divide rows into; None if the engine decides."""
+    def count_tasks(self, input_rows: DataFrame) -> int | None:
+        """Return the number of tasks to divide rows into; None if the engine decides.
+
+        Args:
+            input_rows: the input of the clause, whose size may matter. It is not run.
+        """
         return None
 
-    def repartition(self, rows: DataFrame, keys: Sequence[Column]) -> DataFrame:
-        """Bring the rows of equal keys together in one task; without keys, all rows."""
+    def repartition(self, rows: DataFrame, keys: Sequence[Column], tasks: int | None) -> DataFrame:
+        """Bring the rows of equal keys together in one task; without keys, all rows.
+
+        Args:
+            rows: the rows.
+            keys: the keys, in a form in which equal keys have the same bits.
+            tasks: what `count_tasks` returns; 1 without keys.
+        """
         return rows.repartition(*keys) if keys else rows.repartition(1)
 
     @property

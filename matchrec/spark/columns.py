@@ -432,7 +432,8 @@ class UnsortedPreparation(Preparation):
             order = names.inner[self.plan.order_by[0].expression.text]
             rows = self.ranges.assign(self.relation.runner, rows, shuffle_keys, order)
             shuffle_keys = [*shuffle_keys, wire.RANGE]
-        return self.backend.repartition(rows, [expr(key) for key in shuffle_keys])
+        tasks = self.relation.tasks if shuffle_keys else 1
+        return self.backend.repartition(rows, [expr(key) for key in shuffle_keys], tasks)
 
     def map_fields(self, row_fields: Sequence[StructField], columns: RowColumns) -> KnownFields:
         """Return the field of each column. The fields of a struct are put together again."""
@@ -457,7 +458,7 @@ class UnsortedPreparation(Preparation):
         return Incoming(
             sorting=sorting,
             structs=self.find_structs(columns),
-            tasks=self.backend.tasks or 1,
+            tasks=(self.relation.tasks if sorting.keys else None) or 1,
             orders=self.list_order_columns(names),
         )
 

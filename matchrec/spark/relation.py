@@ -72,6 +72,9 @@ class TextBackend(Protocol):
     def settings(self, names: Sequence[str]) -> list[Any]:
         """Return the values of settings of the session, in the order of their names."""
 
+    def count_tasks(self, input_rows: DataFrame) -> int | None:
+        """Return the number of tasks to divide rows into; None if the engine decides."""
+
 
 @dataclass(frozen=True)
 class Runner:
@@ -231,6 +234,11 @@ class Relation:
     def rows(self) -> DataFrame:
         """Return the DataFrame of the input."""
         return self.select(["*"]) if self.all_rows is None else self.all_rows()
+
+    @cached_property
+    def tasks(self) -> int | None:
+        """Return the number of tasks to divide the rows into; None if the engine decides."""
+        return self.runner.backend.count_tasks(self.rows)
 
     def query(self, items: Iterable[str]) -> Template:
         """Return the query of a select list over the input."""

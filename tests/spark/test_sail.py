@@ -179,10 +179,10 @@ def test_a_query_is_divided_as_the_session_is(
 ) -> None:
     """Its input may be divided otherwise: on Sail, a shuffle alone keeps the tasks before it."""
     on_sail = request.config.getoption("--on") == "sail"
-    assert find_backend(spark).tasks == (3 if on_sail else None)  # for two cores
+    rows = spark.range(0, 1000, 1, 1)
+    assert find_backend(spark).count_tasks(rows) == (3 if on_sail else None)  # for two cores
     found = matchrec.match_recognize(
-        spark.range(0, 1000, 1, 1),
-        "PARTITION BY id ORDER BY id MEASURES A.id AS n PATTERN (A) DEFINE A AS id >= 0",
+        rows, "PARTITION BY id ORDER BY id MEASURES A.id AS n PATTERN (A) DEFINE A AS id >= 0"
     )
     tasks = found.mapInArrow(rows_of_a_task, "rows bigint").collect()
     assert sum(task["rows"] for task in tasks) == 1000
@@ -249,7 +249,7 @@ def test_clauses_in_one_another_are_read_or_refused(spark: SparkSession) -> None
     inner = matchrec.sql(spark, nested("range(5)", 7))
     inner.createOrReplaceTempView("inner_rows")
     assert matchrec.sql(spark, nested("inner_rows", 7)).count() == 5
-    if find_backend(spark).tasks is None or pyspark.__version__ < "4":
+    if find_backend(spark).count_tasks(spark.range(1)) is None or pyspark.__version__ < "4":
         assert matchrec.sql(spark, nested("range(5)", 14)).count() == 5
         return
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="make a view of an inner"):

@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 # The attribute of a session with the texts that were planned.
 PLANNED = "_matchrec_planned"
 
+# About how many rows a task of a large input has, and how many tasks there are at most.
+ROWS_A_TASK = 1 << 21
+MOST_TASKS = 128
+
 # What chooses one of several values, whose types may differ.
 CHOICE = re.compile(r"\b(CASE|IF|UNION)\b", re.IGNORECASE)
 
@@ -202,19 +206,24 @@ class Sail(SparkConnect):
 
     # How rows are sorted, and divided among tasks.
 
-    @property
-    def tasks(self) -> int | None:
-        """1.5 times the number of cores, so that tasks end at about the same time.
+    def count_tasks(self, input_rows: DataFrame) -> int | None:
+        """Return the number of tasks to divide rows into; None if Sail does not say how it divides.
 
-        Keys have different numbers of rows. None if Sail does not say how it divides rows.
+        It is at least 1.5 times the number of cores, so that tasks end at about the same time: keys
+        have different numbers of rows. A large input has more tasks, so that the rows of each one
+        stay in memory.
         """
-        cores = probes.tasks_at_once(self.spark)
-        return None if cores is None else cores + cores // 2
+        from matchrec.spark.sail.sizes import estimate_input_rows
 
-    def repartition(self, rows: DataFrame, keys: Sequence[Column]) -> DataFrame:
+        cores = probes.tasks_at_once(self.spark)
+        if cores is None:
+            return None
+        needed = min(MOST_TASKS, estimate_input_rows(input_rows) // ROWS_A_TASK)
+        return max(cores + cores // 2, needed)
+
+    def repartition(self, rows: DataFrame, keys: Sequence[Column], tasks: int | None) -> DataFrame:
         """Divide the rows by keys among tasks; without keys, move them to one task."""
         # Without a number, Sail keeps the number of tasks of what comes before.
-        tasks = self.tasks if keys else 1
         return rows.repartition(*keys) if tasks is None else rows.repartition(tasks, *keys)
 
     @property

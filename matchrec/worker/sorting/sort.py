@@ -21,7 +21,8 @@ once, whatever rows the spills have. Of equal rows those of earlier spills come 
 Cost: a row is written once for each level, and there are few: with 32 spills to a merge and 256 MiB
 in memory, the levels are at 8 GiB and 256 GiB. Memory: three to five times the budget, for the rows
 that are held, the same in order, the words that they are sorted by, and what Arrow keeps for later.
-So the budget is smaller if there is less room.
+So the budget is smaller if there is less room. If many tasks share a process, as on Sail, all of
+them hold rows, but only a few sort at the same time.
 Source: Knuth, The Art of Computer Programming, volume 3, 5.4.1, Multiway Merging.
 """
 
@@ -34,6 +35,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from tempfile import TemporaryFile
+from threading import BoundedSemaphore
 from typing import IO
 
 import numpy as np
@@ -59,6 +61,11 @@ BYTES_IN_MEMORY = 256 << 20
 LEAST_IN_MEMORY = 16 << 20
 # How many times the budget a sort may take in all.
 TIMES_IN_MEMORY = 5
+# How many tasks of a process sort at the same time: 1.5 for each core, as a query has at least.
+SORTS_AT_ONCE = (os.cpu_count() or 1) * 3 // 2
+
+# Tasks of this process that may still begin a sort.
+_free_sorts = BoundedSemaphore(SORTS_AT_ONCE)
 
 
 def sort_batches(
@@ -83,7 +90,7 @@ def sort_batches(
     if budget is None:
         budget = current_shortcuts().sort_bytes
     if budget is None:
-        budget = find_budget(memory.find_room() // tasks)
+        budget = find_budget(memory.find_room(), tasks)
     with closing(sort_tables(batches, sorting, budget)) as tables:
         for table in tables:
             most = min(rows_a_batch, estimate_rows(BYTES_PER_SEARCH, table))
@@ -92,16 +99,20 @@ def sort_batches(
                 yield from table.slice(begin, end - begin).to_batches()
 
 
-def find_budget(room: int) -> int:
+def find_budget(room: int, tasks: int = 1) -> int:
     """Return how many bytes of rows a task holds before it spills.
 
     >>> find_budget(10 << 30) >> 20, find_budget(640 << 20) >> 20
     (256, 128)
 
     Args:
-        room: how many bytes the task may take.
+        room: how many bytes the process may take.
+        tasks: the number of tasks of the process. All of them hold rows at the same time, and
+            some of them sort.
     """
-    return max(LEAST_IN_MEMORY, min(BYTES_IN_MEMORY, room // TIMES_IN_MEMORY))
+    sorts = min(tasks, SORTS_AT_ONCE)
+    shares = tasks + (TIMES_IN_MEMORY - 1) * sorts
+    return max(LEAST_IN_MEMORY, min(BYTES_IN_MEMORY, room // shares))
 
 
 def find_cuts(starts: IntArray, rows: int, most: int) -> Iterator[int]:
@@ -145,12 +156,22 @@ def sort_tables(batches: Batches, sorting: Sorting, budget: int) -> Generator[pa
                 spills.add(take_all(held))
                 size = 0
         if held and not spills.levels:
-            table = drop_matchless_partitions(take_all(held), sorting)
-            yield sort_table(table, sorting, in_any_order=True, watch=sorting.watch)
+            with _free_sorts:
+                sorted_rows = sort_held_rows(held, sorting)
+            yield sorted_rows
             return
         if held:
             spills.add(take_all(held))
         yield from spills.merge_all()
+
+
+def sort_held_rows(held: list[pa.RecordBatch], sorting: Sorting) -> pa.Table:
+    """Return the rows of some batches in order, and clear the list of batches.
+
+    Partitions that cannot have a match are dropped.
+    """
+    table = drop_matchless_partitions(take_all(held), sorting)
+    return sort_table(table, sorting, in_any_order=True, watch=sorting.watch)
 
 
 def take_all(held: list[pa.RecordBatch]) -> pa.Table:
@@ -175,7 +196,8 @@ class Spills:
 
     def add(self, table: pa.Table) -> None:
         """Sort and spill rows."""
-        sorted_rows = sort_table(table, self.sorting)
+        with _free_sorts:
+            sorted_rows = sort_table(table, self.sorting)
         self.add_to_level(write_spill(iter([sorted_rows]), self.bytes_a_batch), 0)
 
     def add_to_level(self, spill: IO[bytes], level: int) -> None:

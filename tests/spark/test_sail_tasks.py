@@ -1,0 +1,141 @@
+"""The tasks of a query on Sail: their number follows the input, and no row depends on it."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from pathlib import Path
+from weakref import ref
+
+import pyarrow as pa
+import pytest
+from pyarrow import csv, parquet
+from pyspark.sql import SparkSession
+
+import matchrec
+from matchrec.spark.backends import find_backend
+from matchrec.spark.sail import backend, sizes
+
+ROWS = 6_000
+
+
+@pytest.fixture(autouse=True)
+def _only_on_sail(request: pytest.FixtureRequest) -> None:
+    if request.config.getoption("--on") != "sail":
+        pytest.skip("Spark chooses the number of tasks")
+
+
+def write_files(folder: Path, rows: int, files: int = 3) -> str:
+    """Write rows as Parquet files, and return their folder."""
+    folder.mkdir()
+    for first in range(files):
+        numbers = list(range(first, rows, files))
+        parquet.write_table(pa.table({"id": numbers}), folder / f"{first}.parquet")
+    return str(folder)
+
+
+def test_rows_of_files_are_estimated(spark: SparkSession, tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "with a space", ROWS)
+    assert sizes.estimate_input_rows(spark.read.parquet(folder)) == pytest.approx(ROWS, rel=0.05)
+    filtered = spark.read.parquet(folder).where("id < 10").selectExpr("id % 3 AS k")
+    assert sizes.estimate_input_rows(filtered) == pytest.approx(ROWS, rel=0.05)
+    lines = tmp_path / "lines.csv"
+    csv.write_csv(pa.table({"id": range(640)}), str(lines))
+    line_rows = spark.read.csv(str(lines))
+    assert sizes.estimate_input_rows(line_rows) == round(lines.stat().st_size / sizes.BYTES_A_LINE)
+
+
+def test_rows_that_are_in_no_file_are_not_estimated(spark: SparkSession) -> None:
+    assert sizes.estimate_input_rows(spark.range(ROWS)) == 0
+    assert sizes.list_local_files(["s3://bucket/a.parquet", "file:///tmp/a%20b.parquet"]) == [
+        Path("/tmp/a b.parquet")
+    ]
+
+
+def test_a_dataframe_is_not_kept(spark: SparkSession, tmp_path: Path) -> None:
+    """PySpark's own `inputFiles` keeps it for ever."""
+    folder = write_files(tmp_path / "rows", ROWS)
+    rows = spark.read.parquet(folder)
+    assert sizes.estimate_input_rows(rows) == pytest.approx(ROWS, rel=0.05)
+    frame = ref(rows)
+    del rows
+    gc.collect()
+    assert frame() is None
+
+
+def test_a_missing_file_is_no_error(spark: SparkSession, tmp_path: Path) -> None:
+    folder = write_files(tmp_path / "rows", ROWS)
+    rows = spark.read.parquet(folder)
+    for path in Path(folder).iterdir():
+        path.unlink()
+    assert sizes.estimate_input_rows(rows) == 0
+
+
+def test_a_large_input_has_more_tasks(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = spark.read.parquet(write_files(tmp_path / "rows", ROWS))
+    session = find_backend(spark)
+    assert session.count_tasks(rows) == 3  # for two cores
+    for rows_a_task, tasks in ((ROWS, 3), (ROWS // 20, 20), (1, backend.MOST_TASKS)):
+        monkeypatch.setattr(backend, "ROWS_A_TASK", rows_a_task)
+        assert session.count_tasks(rows) == pytest.approx(tasks, abs=1)
+
+
+# Keys as SQL of `id`, and as a function of it.
+KEYS: dict[str, tuple[str, Callable[[int], object]]] = {
+    "four keys": ("id % 4", lambda id_: id_ % 4),
+    "one key": ("1", lambda _: 1),
+    "one text": ("'x'", lambda _: "x"),
+    "only NULL": ("CAST(NULL AS INT)", lambda _: None),
+    "NULL and others": ("nullif(id % 5, 0)", lambda id_: id_ % 5),
+    "skewed": (
+        "CASE WHEN id % 10 < 8 THEN 0 ELSE id % 100 END",
+        lambda id_: 0 if id_ % 10 < 8 else id_ % 100,
+    ),
+    "more keys than tasks": ("id % 1000", lambda id_: id_ % 1000),
+    "both zeros, and NaN": (
+        "element_at(array(0D, -0D, double('NaN')), CAST(id % 3 AS INT) + 1)",
+        lambda id_: id_ % 3 == 2,
+    ),
+}
+RISES = """PARTITION BY k ORDER BY t MEASURES A.t AS a, B.t AS b AFTER MATCH SKIP TO NEXT ROW
+    PATTERN (A B) DEFINE B AS x > PREV(x)"""
+
+
+def find_rises(key_of: Callable[[int], object]) -> list[tuple[int, int]]:
+    """Return the pairs of neighbours of one key of which the second has the greater x."""
+    rises = []
+    row_before: dict[object, int] = {}
+    for row in range(ROWS):
+        key = key_of(row)
+        before = row_before.get(key)
+        if before is not None and row * 7 % 11 > before * 7 % 11:
+            rises.append((before, row))
+        row_before[key] = row
+    return sorted(rises)
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("rows_a_task", [ROWS, ROWS // 16, 1])
+def test_rows_do_not_depend_on_the_number_of_tasks(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, rows_a_task: int
+) -> None:
+    monkeypatch.setattr(backend, "ROWS_A_TASK", rows_a_task)
+    text, key_of = KEYS[key]
+    rows = spark.read.parquet(write_files(tmp_path / "rows", ROWS))
+    rows = rows.selectExpr(f"{text} AS k", "id AS t", "id * 7 % 11 AS x")
+    found = matchrec.match_recognize(rows, RISES).select("a", "b").collect()
+    assert sorted(map(tuple, found)) == find_rises(key_of)
+
+
+def test_no_rows_have_no_matches(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backend, "ROWS_A_TASK", 1)
+    rows = spark.read.parquet(write_files(tmp_path / "rows", ROWS)).where("id < 0")
+    clause = "PARTITION BY id ORDER BY id PATTERN (A) DEFINE A AS id >= 0"
+    assert matchrec.match_recognize(rows, clause).collect() == []
+    parquet.write_table(pa.table({"id": pa.array([], pa.int64())}), tmp_path / "none.parquet")
+    empty = spark.read.parquet(str(tmp_path / "none.parquet"))
+    assert matchrec.match_recognize(empty, clause).collect() == []
