@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import BoundedSemaphore, Lock
+from time import sleep
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from matchrec.search.partitions import WordArray
@@ -16,7 +20,8 @@ from matchrec.shortcuts import Shortcuts, in_force
 from matchrec.worker import wire
 from matchrec.worker.sorting import order as ordering
 from matchrec.worker.sorting import sort as spilling
-from matchrec.worker.sorting.sort import sort_batches
+from matchrec.worker.sorting.sort import find_budget, sort_batches
+from matchrec.worker.wire import Sorting
 from tests.quick.scale import copies_of, examples
 from tests.references.sorting import mark_first_rows, sort_rows
 from tests.unit.worker.sorting.values import Rows, rows
@@ -74,6 +79,102 @@ def test_thousands_of_rows_come_in_order_through_many_files(given_rows: Rows, bu
     many = given_rows.times(copies_of(given_rows.count))
     found = [*sort_batches(iter(many.batches), many.sorting, 128, budget)]
     check(many, found, 128)
+
+
+@pytest.fixture
+def _compiled_sort(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The compiled sort, for any number of words, as on a processor on which NumPy is slow."""
+    monkeypatch.setattr(ordering, "sorts_words_slowly", lambda: True)
+    monkeypatch.setattr(ordering, "LEAST_WORDS_FOR_RADIX", 1)
+    monkeypatch.setattr(ordering, "WORDS_A_STEP", 1)
+    with in_force(Shortcuts(few_steps=0)):
+        yield
+
+
+@pytest.mark.usefixtures("_compiled_sort")
+@settings(
+    max_examples=examples(100),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(given_rows=rows(), copies=st.sampled_from([1, 40]))
+def test_the_compiled_sort_brings_the_same_order(given_rows: Rows, copies: int) -> None:
+    if not given_rows.count:
+        return
+    many = given_rows.times(copies)
+    found = pa.Table.from_batches(sort_batches(iter(many.batches), many.sorting, 1 << 18))
+    check_columns(pa.Table.from_batches(many.batches), found)
+    expected = sort_rows(many.keys, many.order, many.count)
+    marks = [one & 1 for one in found.column(wire.FIRST_BITS).to_pylist()]
+    assert split_partitions(found.column("row").to_pylist(), marks) == split_partitions(
+        expected, mark_first_rows(many.keys, expected)
+    )
+
+
+@pytest.mark.usefixtures("_compiled_sort")
+@pytest.mark.parametrize("position_bits", [1, 10, 20, 40])
+@pytest.mark.parametrize("bits", [1, 9, 10, 11, 24])
+def test_words_are_sorted_by_all_their_bits(position_bits: int, bits: int) -> None:
+    count = min(1 << position_bits, 5_000)
+    random = np.random.default_rng(bits)
+    keys = random.integers(0, 1 << bits, count, dtype=np.uint64, endpoint=False)
+    keys[:2] = 0, (1 << bits) - 1
+    words = (keys << np.uint64(position_bits)) | np.arange(count, dtype=np.uint64)
+    found = ordering.sort_numbered(words.copy(), position_bits, bits)
+    assert found.tolist() == sorted(words.tolist())
+
+
+def test_numpy_sorts_until_the_compiled_sort_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The words that NumPy has sorted are counted, and nothing is compiled for few."""
+    counted: list[int] = []
+    monkeypatch.setattr(ordering, "sorts_words_slowly", lambda: True)
+    monkeypatch.setattr(ordering.sort_by_bits, "count_steps_left", lambda _: 1000)
+    monkeypatch.setattr(
+        ordering.sort_by_bits, "count_steps", lambda steps, _: counted.append(steps)
+    )
+    words = np.arange(ordering.LEAST_WORDS_FOR_RADIX, dtype=np.uint64)[::-1].copy()
+    assert ordering.sort_numbered(words, 14, 1).tolist() == list(range(len(words)))
+    assert counted == [len(words) // ordering.WORDS_A_STEP]
+
+
+def test_few_tasks_of_a_process_sort_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others hold their rows meanwhile."""
+    lock = Lock()
+    running: list[int] = []
+    most: list[int] = []
+    sort_table = spilling.sort_table
+
+    def sort_slowly(table: pa.Table, *args: Any, **kwargs: Any) -> pa.Table:
+        with lock:
+            running.append(1)
+            most.append(len(running))
+        sleep(0.02)
+        with lock:
+            running.pop()
+        return sort_table(table, *args, **kwargs)
+
+    monkeypatch.setattr(spilling, "sort_table", sort_slowly)
+    monkeypatch.setattr(spilling, "_free_sorts", BoundedSemaphore(2))
+    batch = pa.record_batch({"k": [2, 1, 2], wire.FIRST_BITS: pa.array([0, 0, 0], pa.int8())})
+    sorting = Sorting(("k",), ())
+    tasks = 8
+    with ThreadPoolExecutor(tasks) as threads:
+        sorts = [
+            threads.submit(lambda: [*sort_batches(iter([batch]), sorting, 16, tasks=tasks)])
+            for _ in range(tasks)
+        ]
+        found = [sort.result()[0].column("k").to_pylist() for sort in sorts]
+    assert found == [[1, 2, 2]] * tasks
+    assert max(most) == 2
+
+
+def test_a_budget_leaves_room_for_all_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each task holds its budget, and those that sort take four times as much in addition."""
+    monkeypatch.setattr(spilling, "SORTS_AT_ONCE", 3)
+    room = 62 * 100 << 20
+    assert find_budget(room, tasks=50) == 100 << 20  # 50 + 3 * 4 shares
+    assert find_budget(room // 10, tasks=2) == (room // 10) // 10
+    assert find_budget(1, tasks=50) == spilling.LEAST_IN_MEMORY
 
 
 def compute_short_hashes(keys: list[ordering.SortCode]) -> WordArray:
