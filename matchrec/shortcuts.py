@@ -61,6 +61,8 @@ class Shortcuts:
     accumulators: bool = True
     # The text of a query that was parsed before is not parsed again.
     texts: bool = True
+    # The types of rows that the input's schema tells are not asked of the session.
+    types: bool = True
 
     # The size of an input, in bytes, from which partitions are cut into ranges unless the user
     # decides.

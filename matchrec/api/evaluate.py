@@ -310,10 +310,10 @@ class EvaluatedSql(EvaluatedQuery):
     def to_df(self) -> DataFrame:
         """Return the result of the query around the clauses."""
         text = locate.write_outer_query(self.node)
-        if (alone := locate.match_select_all(text)) is not None:
-            view, alias = alone
-            rows: DataFrame = self.runner.frames[view.name]
-            return rows if alias is None else rows.alias(alias)
+        plain = locate.match_plain_select(text)
+        rows = None if plain is None else select_columns(self.runner, plain)
+        if rows is not None:
+            return rows
         try:
             return run_outer_query(self.node, self.as_written, text)
         except AnalysisException as error:
@@ -348,6 +348,31 @@ class EvaluatedSql(EvaluatedQuery):
     def as_written(self) -> Runner:
         """Runs text in which everything keeps its line and column in the user's text."""
         return replace(self.runner, source=self.node.source)
+
+
+def select_columns(runner: Runner, select: locate.PlainSelect) -> DataFrame | None:
+    """Return the columns of a view that a query selects, without asking the session about them.
+
+    Args:
+        runner: its frames have the view.
+        select: the query.
+
+    Returns:
+        The result of the query; None if a name is not exactly the name of one column.
+    """
+    rows: DataFrame = runner.frames[select.view.name]
+    named_rows = rows if select.alias is None else rows.alias(select.alias)
+    if select.names is None:
+        return named_rows
+    fields = {field.name: field for field in rows.schema.fields}
+    lower_names = [name.lower() for name in rows.columns]
+    if not all(name in fields and lower_names.count(name.lower()) == 1 for name in select.names):
+        return None  # the session resolves the name, or raises an error
+    if list(select.names) == rows.columns:
+        return named_rows
+    selected = named_rows.select(*select.names)
+    runner.backend.keep_fields(selected, [fields[name] for name in select.names])
+    return selected
 
 
 def lower_site(site: Site, values: Mapping[str, object]) -> MatchPlan:

@@ -16,20 +16,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import cache
+from inspect import signature
 from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql.types import DataType, StructField
+from pyspark.sql.types import DataType, StructField, StructType
 
 from matchrec.errors.conditions import clauses_nested_too_deep
 from matchrec.plan.text import AVERAGE_OR_NULL, SUM_OR_NULL
-from matchrec.spark.relation import Relation, Runner
+from matchrec.spark.relation import Relation, Runner, Values
 from matchrec.spark.sail.probes import tries_to_add
 from matchrec.spark.session import (
     create_views,
     is_dataframe,
-    keep_once_per_session,
     list_holes,
     plain_sql,
     takes_keyword_arguments,
@@ -48,9 +49,6 @@ if TYPE_CHECKING:
 ARROW_SETTING = "spark.sql.execution.arrow.pyspark.enabled"
 
 _changing_settings = Lock()
-
-# The attribute of a session that keeps the plans of texts that were sent.
-SENT_TEXTS = "_matchrec_sent"
 
 # Finds a text that changes nothing. WITH does not count, because an INSERT may follow it.
 BEGINS_WITH_SELECT = re.compile(r"\s*SELECT\b", re.IGNORECASE)
@@ -91,16 +89,13 @@ class Backend:
             view_names = create_views(self.spark, runner.frames, frame_names, views)
             return runner.run_with_views(text, view_names)
 
-    def send(
-        self, text: str, args: Any, frames: Mapping[str, Any], *, is_complete: bool
-    ) -> DataFrame:
+    def send(self, text: str, args: Values, frames: Mapping[str, Any]) -> DataFrame:
         """Send a text to the engine, and return its DataFrame.
 
         Args:
             text: the SQL.
-            args: the values of its parameters.
+            args: the values of its parameters; None if it has none.
             frames: what PySpark fills in for each `{name}`.
-            is_complete: whether the text depends on no argument and no DataFrame.
         """
         return plain_sql(self.spark)(text, args, **frames)
 
@@ -119,6 +114,17 @@ class Backend:
     def analyse(self, runner: Runner, frame: DataFrame, text: Template | None) -> DataFrame:
         """Return a DataFrame once it has been analysed, as `Runner.analyse` does."""
         return frame
+
+    @property
+    def keeps_fields(self) -> bool:
+        """Return whether `keep_fields` saves a question to the engine."""
+        return False
+
+    def keep_fields(self, frame: DataFrame, fields: Sequence[StructField]) -> None:
+        """Let a DataFrame have fields that are known, so that nobody asks for its schema.
+
+        Does nothing in a session that analyses each DataFrame when it is made.
+        """
 
     @contextmanager
     def refusing(self) -> Iterator[None]:
@@ -339,18 +345,19 @@ class SparkConnect(Backend):
             return runner.stored(text)
         return runner.run_with_views(text, {})  # PySpark fills every hole
 
-    def send(
-        self, text: str, args: Any, frames: Mapping[str, Any], *, is_complete: bool
-    ) -> DataFrame:
-        """Send a text to the server, a complete SELECT only once per session."""
-        if is_complete and BEGINS_WITH_SELECT.match(text):
-            # A text is sent once in a session: its plan is the text, which the server reads again
-            # whenever the DataFrame runs. The projection asks for its own schema, which may change.
-            send_once = keep_once_per_session(
-                self.spark, SENT_TEXTS, lambda sql: plain_sql(self.spark)(sql, None)
-            )
-            return send_once(text).select("*")
+    def send(self, text: str, args: Values, frames: Mapping[str, Any]) -> DataFrame:
+        """Return the DataFrame of a text, without a message to the server for a SELECT.
+
+        The server would only answer that the plan of a SELECT is its text. It reads the text again
+        whenever the DataFrame is analysed or run.
+        """
         with self.refusing():
+            if not frames and BEGINS_WITH_SELECT.match(text):
+                plan = plan_text(text, args)
+                if plan is not None:
+                    frame = self.spark.range(1)
+                    cast("Any", frame)._plan = plan
+                    return frame
             return plain_sql(self.spark)(text, args, **frames)
 
     def finish(self, rows: DataFrame, *, keeps_text: bool) -> DataFrame:
@@ -362,6 +369,15 @@ class SparkConnect(Backend):
         with self.refusing():
             _ = frame.schema  # asks the server, which analyses the DataFrame
         return frame
+
+    @property
+    def keeps_fields(self) -> bool:
+        """Return True: otherwise each schema is a message to the server."""
+        return True
+
+    def keep_fields(self, frame: DataFrame, fields: Sequence[StructField]) -> None:
+        """Let a DataFrame have these fields, so that nobody asks the server for its schema."""
+        cast("Any", frame)._cached_schema = StructType(list(fields))
 
     @contextmanager
     def refusing(self) -> Iterator[None]:
@@ -425,3 +441,30 @@ class SparkConnect(Backend):
             return {}
         counts: dict[str, Any] = dict(cast("Any", information).flows).get(name, {})
         return counts
+
+
+def plan_text(text: str, args: Values) -> Any:
+    """Return the plan of Spark Connect that consists of a text.
+
+    Args:
+        text: the text of a query.
+        args: the values of its parameter markers, by name; None if it has no marker.
+
+    Returns:
+        The plan; None if this PySpark makes such plans in another way.
+    """
+    from pyspark.sql.connect.functions import lit
+    from pyspark.sql.connect.plan import SQL
+
+    parameters = list_parameters(SQL)
+    if args is None and "query" in parameters:
+        return SQL(text)
+    if isinstance(args, dict) and "named_args" in parameters:  # not in PySpark 3.5
+        return SQL(text, named_args={name: lit(value) for name, value in args.items()})
+    return None
+
+
+@cache
+def list_parameters(function: Callable[..., object]) -> frozenset[str]:
+    """Return the names of the parameters of a function or class."""
+    return frozenset(signature(function).parameters)

@@ -38,7 +38,7 @@ from typing import TypeGuard
 
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import LongType, StructField, StructType
 
 from matchrec.compile.columns import ComputedValue
 from matchrec.compile.executable import Sorter
@@ -49,12 +49,14 @@ from matchrec.plan.clauses import SortItem
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_frame
 from matchrec.plan.text import Template, join_template, quote_name
+from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.backend import Backend
 from matchrec.spark.backends import find_backend
+from matchrec.spark.known_fields import is_plain_test
 from matchrec.spark.ranges import Ranges, WholePartitions
 from matchrec.spark.relation import Relation
 from matchrec.spark.transport import SentRows, to_arrow_schema
-from matchrec.spark.types import build_sent_schema, encode_columns, normalize_value
+from matchrec.spark.types import build_sent_schema, encode_columns, is_nested, normalize_value
 from matchrec.worker import wire
 from matchrec.worker.matching import Incoming
 from matchrec.worker.wire import (
@@ -229,6 +231,10 @@ class Preparation:
         items = [number, *names.select_others(window, frame)]
         select_list = ", ".join(str(item) for item in items)
         return join_template(f"SELECT *, {select_list} FROM (", self.build_source(names), ")")
+
+    def find_known_fields(self, _columns: RowColumns) -> list[StructField] | None:
+        """Return None: the session must be asked for the fields of sorted rows."""
+        return None
 
     def map_fields(self, row_fields: Sequence[StructField], columns: RowColumns) -> KnownFields:
         """Return the field of each column.
@@ -405,8 +411,20 @@ class UnsortedPreparation(Preparation):
     def build_query(self, columns: RowColumns) -> Template:
         """Return the query of the columns __c0, ..., then missing keys and order, then __bits0, ...
 
-        Each value is sent once: the fields of a struct of columns are sent instead of the struct.
         Irrelevant rows are left out.
+        """
+        names = self.name_all_parts(columns)
+        items = self.select_unpacked(columns)
+        conditions = self.draft.row_conditions
+        if conditions or not items:
+            tests = [names.write_column(condition) for condition in conditions]
+            items += pack_columns(["FALSE", *tests], wire.bits)
+        return self.relation.over(self.build_source(names), map(str, items))
+
+    def select_unpacked(self, columns: RowColumns) -> list[SelectItem]:
+        """Return the select list of the columns, then of missing keys and order.
+
+        Each value is sent once: the fields of a struct of columns are sent instead of the struct.
         """
         names = self.name_all_parts(columns)
         items = [
@@ -416,12 +434,35 @@ class UnsortedPreparation(Preparation):
         ]
         sorted_by = [expression.text for expression in self.plan.sorted_by]
         texts = (*find_field_texts(columns), *sorted_by)
-        items = add_columns(items, [names.inner[text] for text in texts])
+        return add_columns(items, [names.inner[text] for text in texts])
+
+    def find_known_fields(self, columns: RowColumns) -> list[StructField] | None:
+        """Return the fields of the rows with these columns if the input's fields tell them.
+
+        None if the session must be asked: see `known_fields`.
+        """
+        if not self.backend.keeps_fields or not current_shortcuts().types:
+            return None
+        if isinstance(self.ranges, Ranges):
+            return None
+        items = self.select_unpacked(columns)
+        texts = {name: text for text, name in self.name_all_parts(columns).inner.items()}
+        known_fields = self.relation.known_fields
+        fields = []
+        for item in items:
+            field = known_fields.get(texts[item.name])
+            if field is None or field.metadata or is_nested(field.dataType):
+                return None
+            fields.append(StructField(item.name, field.dataType, field.nullable))
         conditions = self.draft.row_conditions
+        tests = [column.text for column in (*conditions, *self.draft.relevant)]
+        type_of = self.relation.find_known_type
+        if self.row_filters or not all(is_plain_test(test, type_of) for test in tests):
+            return None
         if conditions or not items:
-            tests = [names.write_column(condition) for condition in conditions]
-            items += pack_columns(["FALSE", *tests], wire.bits)
-        return self.relation.over(self.build_source(names), map(str, items))
+            count = wire.count_bit_columns(len(conditions))
+            fields += [StructField(wire.bits(index), LongType()) for index in range(count)]
+        return fields
 
     def run_query(self, query: Template, columns: RowColumns) -> DataFrame:
         """Return the rows of a query. All rows of a partition are in one task, in any order."""
@@ -433,7 +474,11 @@ class UnsortedPreparation(Preparation):
             rows = self.ranges.assign(self.relation.runner, rows, shuffle_keys, order)
             shuffle_keys = [*shuffle_keys, wire.RANGE]
         tasks = self.relation.tasks if shuffle_keys else 1
-        return self.backend.repartition(rows, [expr(key) for key in shuffle_keys], tasks)
+        rows = self.backend.repartition(rows, [expr(key) for key in shuffle_keys], tasks)
+        known_fields = self.find_known_fields(columns)
+        if known_fields is not None:
+            self.backend.keep_fields(rows, known_fields)
+        return rows
 
     def map_fields(self, row_fields: Sequence[StructField], columns: RowColumns) -> KnownFields:
         """Return the field of each column. The fields of a struct are put together again."""

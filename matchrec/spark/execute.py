@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import StructType
+from pyspark.sql.types import DataType, StructField, StructType
 
 from matchrec.compile.executable import Executable, ResultColumn
 from matchrec.compile.path import Draft
@@ -38,6 +38,7 @@ from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.columns import UnsortedPreparation
 from matchrec.spark.errors.second_look import watch_matches
+from matchrec.spark.known_fields import find_number_type
 from matchrec.spark.prepare import PreparedInput, draft_rules, prepare
 from matchrec.spark.question import Question
 from matchrec.spark.ranges import (
@@ -51,7 +52,7 @@ from matchrec.spark.ranges import (
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import quiet_analysis
 from matchrec.spark.transport import SentRows
-from matchrec.spark.types import build_read_schema
+from matchrec.spark.types import build_read_schema, is_nested
 from matchrec.worker import wire
 from matchrec.worker.matching import QueryWorker
 from matchrec.worker.wire import SelectItem
@@ -139,6 +140,8 @@ def check_outputs(prepared: PreparedInput[Draft]) -> None:
     columns = executable.crossing.columns
     fields = prepared.preparation.find_fields(columns, prepared.fields)
     schema = build_read_schema(executable, fields)
+    if find_result_fields(question, executable, schema) is not None:
+        return
     no_rows = question.runner.spark.createDataFrame([], schema)
     analyse_result(question, executable, project(question.relation, executable, no_rows), schema)
 
@@ -163,7 +166,11 @@ def execute_prepared(prepared: PreparedInput[Draft], columns: tuple[str, ...]) -
     if computes_in_spark(executable):
         if token and not executable.aggregates:
             watch_matches(question.runner, matched, token, find_sql_origins(executable))
-        dataframe = analyse_result(question, executable, dataframe, schema)
+        result_fields = find_result_fields(question, executable, schema)
+        if result_fields is None:
+            dataframe = analyse_result(question, executable, dataframe, schema)
+        else:
+            question.backend.keep_fields(dataframe, result_fields)
     return ClauseResult(dataframe, executable, prepared, columns)
 
 
@@ -180,8 +187,57 @@ def analyse_result(
 
     Raises one of Spark's `QUERY_ERRORS`.
     """
-    cache_key = (f"{executable.outputs} {executable.aggregates}", schema.json())
+    computed = [output.pieces for output in executable.outputs]
+    cache_key = (f"{computed} {executable.aggregates}", schema.json())
     return question.runner.analyse(result, cache_key)
+
+
+def find_result_fields(
+    question: Question, executable: Executable, schema: StructType
+) -> list[StructField] | None:
+    """Return the fields of a result if the schema of the reads tells them: see `known_fields`.
+
+    None if the session must be asked.
+
+    Args:
+        question: the question.
+        executable: the query.
+        schema: the schema of the reads.
+    """
+    if not question.backend.keeps_fields or not current_shortcuts().types:
+        return None
+    if executable.aggregates or isinstance(executable.reads[-1], ReadIsMatched):
+        return None
+    fields = []
+    for output in executable.outputs:
+        reads = [schema.fields[piece] for piece in output.pieces if isinstance(piece, int)]
+        if any(read.metadata or is_nested(read.dataType) for read in reads):
+            return None
+        type_ = find_output_type(output, schema)
+        if type_ is None:
+            return None
+        fields.append(StructField(output.name, type_, any(read.nullable for read in reads)))
+    return fields
+
+
+def find_output_type(output: ResultColumn, schema: StructType) -> DataType | None:
+    """Return the type of a column of the result; None if the session must be asked.
+
+    Args:
+        output: the column.
+        schema: the schema of the reads.
+    """
+    parts: list[str | DataType] = []
+    for piece in output.pieces:
+        if isinstance(piece, int):
+            parts.append(schema.fields[piece].dataType)
+        elif isinstance(piece, str):
+            parts.append(piece)
+        else:
+            return None
+    if len(parts) == 1 and isinstance(parts[0], DataType):
+        return parts[0]
+    return find_number_type(parts)
 
 
 def computes_in_spark(executable: Executable) -> bool:

@@ -345,8 +345,10 @@ def analyse_columns(
     try:
         query = preparation.build_query(columns)
         rows = preparation.run_query(query, columns)
-        question.runner.analyse(rows, query)
-        row_fields = question.runner.fields(rows, str(columns))
+        row_fields = preparation.find_known_fields(columns)
+        if row_fields is None:
+            question.runner.analyse(rows, query)
+            row_fields = question.runner.fields(rows, str(columns))
         fields = preparation.map_fields(row_fields, columns)
     except QUERY_ERRORS:
         # Analyse each rule by itself to find the one that is wrong.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -10,7 +11,15 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import DataType, StructField
+from pyspark.sql.types import (
+    BooleanType,
+    DataType,
+    DoubleType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+)
 
 from matchrec.plan.text import (
     AVERAGE_OR_NULL,
@@ -43,6 +52,17 @@ SETTINGS = (
 )
 
 
+# The values of parameter markers: by name, or one for each `?`; None if there are none.
+Values = dict[str, Any] | list[Any] | None
+
+# The types of values of some classes.
+LITERAL_TYPES = {bool: BooleanType(), float: DoubleType(), str: StringType()}
+INT_BITS = 32
+
+# The first character of a parameter marker. A text without it has no marker.
+MARKER = re.compile("[:?]")
+
+
 class TextBackend(Protocol):
     """The part of `spark.backend.Backend` that runs texts; see there for details."""
 
@@ -55,9 +75,7 @@ class TextBackend(Protocol):
     def run(self, runner: Runner, text: Template) -> DataFrame:
         """Run a text, whose holes the runner fills."""
 
-    def send(
-        self, text: str, args: Any, frames: Mapping[str, Any], *, is_complete: bool
-    ) -> DataFrame:
+    def send(self, text: str, args: Values, frames: Mapping[str, Any]) -> DataFrame:
         """Send a text to the engine, and return its DataFrame."""
 
     def analyse(self, runner: Runner, frame: DataFrame, text: Template | None) -> DataFrame:
@@ -65,6 +83,9 @@ class TextBackend(Protocol):
 
     def fields(self, frame: DataFrame, text: str | None) -> list[StructField]:
         """Return the fields of a DataFrame with the types that its values have."""
+
+    def keep_fields(self, frame: DataFrame, fields: Sequence[StructField]) -> None:
+        """Let a DataFrame have fields that are known, so that nobody asks for its schema."""
 
     def with_value_types(self, frame: DataFrame, text: str) -> DataFrame:
         """Return the DataFrame with the types that its values have."""
@@ -82,7 +103,7 @@ class Runner:
 
     backend: TextBackend
     # The values of the parameters in the user's query.
-    args: dict[str, Any] | list[Any] | None = None
+    args: Values = None
     # What fills the holes of texts, by the name of the hole: DataFrames, and values that PySpark
     # writes as literals.
     frames: Mapping[str, Any] = field(default_factory=dict)
@@ -145,15 +166,22 @@ class Runner:
             sql = "".join(escape_for_pyspark(piece, frames) for piece in pieces)
         else:  # PySpark formats no text that comes without frames, so nothing is escaped
             sql = "".join(str(piece) for piece in pieces)
-        is_complete = not (self.args or list_holes(text))
-        return self.backend.send(self.readable(sql), self.args, frames, is_complete=is_complete)
+        return self.backend.send(self.readable(sql), self.find_values(sql), frames)
+
+    def find_values(self, sql: str) -> Values:
+        """Return the values of the parameter markers; None if a text has no marker.
+
+        A text without a marker then is the same text for all values, and is planned once.
+        """
+        return self.args if self.args and MARKER.search(sql) else None
 
     def select(self, frame: DataFrame, items: Sequence[str]) -> DataFrame:
         """Return the DataFrame of a select list over another DataFrame."""
         text = ", ".join(items)
         select_list = self.written(text)
         # parameters, holes and subqueries must go through `sql`, which costs a view
-        if not (list_holes(select_list) or self.args or SUBQUERY_START.search(text)):
+        has_parameter = self.find_values(text) is not None
+        if not (list_holes(select_list) or has_parameter or SUBQUERY_START.search(text)):
             return frame.selectExpr(*(self.readable(item) for item in items))
         query = join_template("SELECT ", select_list, " FROM ", View("matchrec_frame"))
         return self.having(matchrec_frame=frame).sql(self.in_scope(query))
@@ -258,7 +286,7 @@ class Relation:
         return self.runner.in_scope(text) if SUBQUERY_START.search(select_list) else text
 
     @cached_property
-    def _fields_by_text(self) -> dict[str, StructField]:
+    def known_fields(self) -> dict[str, StructField]:
         """Return the fields of the plain columns, by their quoted names.
 
         `fields` adds the fields of other expressions, by their texts. Columns that share a name are
@@ -278,16 +306,36 @@ class Relation:
         Spark is asked at most once, for all expressions that are new.
         """
         texts = tuple(texts)
-        new_texts = tuple(dict.fromkeys(text for text in texts if text not in self._fields_by_text))
+        new_texts = tuple(dict.fromkeys(text for text in texts if text not in self.known_fields))
         if new_texts:
             new_fields = self.runner.fields(self.select(new_texts), " ".join(new_texts))
-            self._fields_by_text.update(zip(new_texts, new_fields, strict=True))
-        return [self._fields_by_text[text] for text in texts]
+            self.known_fields.update(zip(new_texts, new_fields, strict=True))
+        return [self.known_fields[text] for text in texts]
 
     def type_of(self, text: str) -> DataType:
         """Return the type of an expression over the input."""
         return self.fields([text])[0].dataType
 
+    def find_known_type(self, text: str) -> DataType | None:
+        """Return the type of a column or of a marker, if it is known without asking Spark."""
+        if text in self.known_fields:
+            return self.known_fields[text].dataType
+        values = self.runner.args
+        if not text.startswith(":") or not isinstance(values, dict):
+            return None
+        return find_literal_type(values.get(text[1:]))
+
     def name_of(self, text: str) -> str:
         """Return the name that Spark gives to an expression over the input."""
         return self.fields([text])[0].name
+
+
+def find_literal_type(value: object) -> DataType | None:
+    """Return the type of a value of a marker, if the class of the value tells it.
+
+    >>> find_literal_type(1), find_literal_type(1 << 40), find_literal_type(None)
+    (IntegerType(), LongType(), None)
+    """
+    if type(value) is int:
+        return IntegerType() if value.bit_length() < INT_BITS else LongType()
+    return LITERAL_TYPES.get(type(value))

@@ -14,6 +14,7 @@ from pyspark.sql.functions import expr
 
 import matchrec
 from matchrec.shortcuts import ALL, in_force
+from matchrec.spark.session import is_connect
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -245,7 +246,10 @@ def test_an_unused_measure_is_checked_all_the_same(
 
 
 def test_all_rows_of_a_clause_need_no_view(spark: SparkSession, steps: DataFrame) -> None:
-    """Spark is asked for the input's columns and for what is computed before the match."""
+    """Spark is asked for the input's columns and for what is computed before the match.
+
+    A client of Connect makes the plans of both texts itself.
+    """
     texts: list[str] = []
 
     def noting(self: SparkSession, text: str, *others: Any, **named: Any) -> DataFrame:
@@ -255,7 +259,7 @@ def test_all_rows_of_a_clause_need_no_view(spark: SparkSession, steps: DataFrame
     plain = type(spark).sql
     with patch.object(type(spark), "sql", noting), in_force(replace(ALL, texts=False)):
         got = matchrec.sql(spark, f"SELECT * FROM steps MATCH_RECOGNIZE ({CLAUSE}) AS m;")
-    assert len(texts) == 2
+    assert len(texts) == (0 if is_connect(spark) else 2)
     assert sorted(got.select("m.b", "a").collect()) == [(3, 1), (5, 4)]
 
 

@@ -19,9 +19,10 @@ from matchrec.plan.expression import Frame
 from matchrec.plan.show import show_frame
 from matchrec.plan.text import quote_name
 from matchrec.spark.backend import SparkConnect
+from matchrec.spark.relation import find_literal_type
 from matchrec.spark.sail import probes
 from matchrec.spark.sail.words import CRASH, plain_sentence
-from matchrec.spark.session import FRAMES, keep_once_per_session, list_holes
+from matchrec.spark.session import FRAMES, is_dataframe, keep_once_per_session, list_holes
 from matchrec.spark.types import allow_inner_nulls, is_nested, write_type
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from matchrec.plan.match_plan import MatchPlan
     from matchrec.plan.resolve import InputColumns
     from matchrec.plan.text import Template
-    from matchrec.spark.relation import Relation, Runner
+    from matchrec.spark.relation import Relation, Runner, Values
 
 # The attribute of a session with the texts that were planned.
 PLANNED = "_matchrec_planned"
@@ -63,14 +64,12 @@ class Sail(SparkConnect):
 
         return super().write_sums(rewrite_sums(text))
 
-    def send(
-        self, text: str, args: Any, frames: Mapping[str, Any], *, is_complete: bool
-    ) -> DataFrame:
+    def send(self, text: str, args: Values, frames: Mapping[str, Any]) -> DataFrame:
         """Return the DataFrame of a text. Its plan keeps the frames in it.
 
         So the looks of the frames live as long as the DataFrame: see `errors.second_look`.
         """
-        frame = super().send(text, args, frames, is_complete=is_complete)
+        frame = super().send(text, args, frames)
         if frames:
             vars(cast("Any", frame)._plan)[FRAMES] = tuple(frames.values())
         return frame
@@ -79,17 +78,17 @@ class Sail(SparkConnect):
         """Return a DataFrame once it has been analysed and planned.
 
         Sail finds some mistakes only when it plans how a query runs, and then returns the error as
-        the text of the plan. A text that depends only on tables is planned once for columns of the
-        same types.
+        the text of the plan. A text that depends only on tables and on values is planned once for
+        columns of the same types and values of the same types.
         """
         with self.refusing():
             schema = frame.schema
         if not probes.analyses_late(self.spark):
             return frame
-        is_complete = text is not None and not (runner.args or list_holes(text))
+        inputs = None if text is None else name_inputs(runner, text)
         planned = keep_once_per_session(self.spark, PLANNED, lambda *_: [])
         # Not empty if the text was planned before.
-        marks: list[bool] = planned(str(text), schema.json()) if is_complete else []
+        marks: list[bool] = [] if inputs is None else planned(str(text), schema.json(), inputs)
         if not marks:
             try:
                 plan = cast("Any", frame)._explain_string()
@@ -131,6 +130,8 @@ class Sail(SparkConnect):
             if frame.isStreaming:  # a later error says that streams are not supported
                 return fields
             raise
+        # Sail plans no stream. PySpark keeps the answer here once it has asked for it.
+        vars(frame)["isStreaming"] = False
         types = probes.read_types(plan, [field.dataType for field in fields])
         return [
             StructField(field.name, type_, field.nullable, field.metadata)
@@ -262,3 +263,25 @@ class Sail(SparkConnect):
     def has_watermarks(self) -> bool:
         """Return whether this Sail supports watermarks."""
         return probes.has_watermarks(self.spark)
+
+
+def name_inputs(runner: Runner, text: Template) -> tuple[str, ...] | None:
+    """Return what a text depends on besides tables: the types of values, the columns of frames.
+
+    None if that is not known.
+    """
+    inputs = []
+    for name in list_holes(text):
+        frame = runner.frames[name]
+        if not is_dataframe(frame):
+            return None
+        inputs.append(frame.schema.json())
+    values = runner.find_values("".join(map(str, text))) or {}
+    if isinstance(values, list):
+        return None
+    for name, value in values.items():
+        type_ = find_literal_type(value)
+        if type_ is None:
+            return None
+        inputs.append(f"{name} {type_}")
+    return tuple(inputs)

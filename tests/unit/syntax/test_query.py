@@ -14,7 +14,7 @@ from matchrec.plan.text import Replacement, Template, View
 from matchrec.syntax.locate import (
     QueryNode,
     fill_frames,
-    match_select_all,
+    match_plain_select,
     parse_sql,
     write_outer_query,
     write_relation_query,
@@ -278,10 +278,17 @@ CLAUSE = "t MATCH_RECOGNIZE (PATTERN (A B) DEFINE A AS x > 1)"
         (f"SELECT * FROM {CLAUSE}, {CLAUSE}", "not alone"),
         (f"SELECT * FROM {CLAUSE} WHERE x", "not alone"),
         (f"CREATE TEMPORARY VIEW v AS SELECT * FROM {CLAUSE}", "not alone"),
+        (f"SELECT a,\n  b FROM {CLAUSE} m", "m"),
+        (f"SELECT a AS b FROM {CLAUSE} m", "not alone"),
+        (f"SELECT m.a FROM {CLAUSE} m", "not alone"),
+        (f"SELECT a, 1 FROM {CLAUSE} m", "not alone"),
+        (f"SELECT DISTINCT a FROM {CLAUSE} m", "not alone"),
+        (f"SELECT a, NULL FROM {CLAUSE} m", "not alone"),
+        (f"SELECT a, current_date FROM {CLAUSE} m", "not alone"),
     ],
 )
 def test_what_asks_for_all_rows_of_a_clause(query: str, alias: str | None) -> None:
-    found = match_select_all(write_outer_query(parse_sql(query)))
+    found = match_plain_select(write_outer_query(parse_sql(query)))
     assert (found[1] if found else "not alone") == alias
 
 

@@ -1,0 +1,254 @@
+"""What is known is not asked of a session again; what has changed is seen all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date
+from decimal import Decimal
+from itertools import product
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+from matchrec.spark.session import is_connect
+from tests.properties.test_queries import settings
+
+VIEW = "questions"
+RISES = f"""SELECT a, b FROM {VIEW} MATCH_RECOGNIZE (PARTITION BY k ORDER BY n
+    MEASURES FIRST(A.n) AS a, LAST(B.n) AS b PATTERN (A B+)
+    DEFINE A AS v >= {{low}}, B AS v > PREV(v))"""
+
+
+@pytest.fixture(autouse=True)
+def view(spark: SparkSession) -> Iterator[None]:
+    create_view(spark, "(1, 1, 10), (1, 2, 20), (1, 3, 15), (1, 4, 16)")
+    yield
+    spark.catalog.dropTempView(VIEW)
+
+
+def create_view(spark: SparkSession, rows: str) -> None:
+    spark.sql(f"SELECT * FROM VALUES {rows} AS t(k, n, v)").createOrReplaceTempView(VIEW)
+
+
+def rows_of(frame: DataFrame) -> list[tuple[Any, ...]]:
+    return sorted(tuple(row) for row in frame.collect())
+
+
+@contextmanager
+def counting_messages(spark: SparkSession) -> Iterator[list[str]]:
+    """A list that gets the name of each message that a client of Connect sends."""
+    client = type(spark.client)  # type: ignore[attr-defined] -- of Connect
+    analyse, fetch, configs = client._analyze, client._execute_and_fetch, client.get_configs
+    messages: list[str] = []
+
+    def analysing(self: Any, method: str, **arguments: Any) -> Any:
+        messages.append(method)
+        return analyse(self, method, **arguments)
+
+    def fetching(self: Any, *arguments: Any, **named: Any) -> Any:
+        messages.append("execute")
+        return fetch(self, *arguments, **named)
+
+    def configuring(self: Any, *names: str) -> Any:
+        messages.append("config")
+        return configs(self, *names)
+
+    with (
+        patch.object(client, "_analyze", analysing),
+        patch.object(client, "_execute_and_fetch", fetching),
+        patch.object(client, "get_configs", configuring),
+    ):
+        yield messages
+
+
+@pytest.fixture
+def on_sail(request: pytest.FixtureRequest) -> None:
+    if request.config.getoption("--on") != "sail":
+        pytest.skip("counts the messages to Sail")
+
+
+# The columns, the settings, and the types that the columns really have.
+FEWEST = ["schema", "config", "explain"]
+
+
+@pytest.mark.usefixtures("on_sail")
+@pytest.mark.parametrize("columns", ["*", "a, b", "b", "b, a"])
+def test_a_plain_query_asks_about_its_input_only(spark: SparkSession, columns: str) -> None:
+    query = RISES.format(low=12).replace("a, b", columns)
+    matchrec.sql(spark, query)
+    for text in (query, query.replace("A AS v", "A AS n > 0 AND v"), query.replace("12", "11")):
+        with counting_messages(spark) as messages:
+            matchrec.sql(spark, text)
+        assert messages == FEWEST
+
+
+@pytest.mark.usefixtures("on_sail")
+def test_another_value_is_no_other_text(spark: SparkSession) -> None:
+    query = RISES.format(low=":low")
+    matchrec.sql(spark, query, {"low": 1})
+    with counting_messages(spark) as messages:
+        matchrec.sql(spark, query, {"low": 2})
+    assert messages == FEWEST
+
+
+@pytest.mark.usefixtures("on_sail")
+def test_a_function_of_a_value_is_planned_once(spark: SparkSession) -> None:
+    query = RISES.format(low="abs(:low)").replace("a, b", "*")
+    matchrec.sql(spark, query, {"low": 1})
+    with counting_messages(spark) as messages:
+        matchrec.sql(spark, query, {"low": 2})
+    assert messages == [*FEWEST, "schema"]
+    with counting_messages(spark) as messages:
+        matchrec.sql(spark, query, {"low": 2.5})
+    assert messages == [*FEWEST, "schema", "explain"]
+
+
+# The value of `:low`, and the matches.
+VALUES = [
+    (10, [(1, 2), (3, 4)]),
+    (15, [(3, 4)]),
+    (5_000_000_000, []),
+    (15.5, []),
+    (14.5, [(3, 4)]),
+    (Decimal("14.99"), [(3, 4)]),
+    (None, []),
+    (10, [(1, 2), (3, 4)]),
+]
+
+
+def test_values_of_any_type(spark: SparkSession) -> None:
+    for value, matches in VALUES:
+        found = matchrec.sql(spark, RISES.format(low=":low"), {"low": value})
+        assert rows_of(found) == matches, value
+        assert dict(found.dtypes) == {"a": "int", "b": "int"}
+
+
+def test_texts_and_dates_as_values(spark: SparkSession) -> None:
+    rows = spark.sql(
+        "SELECT * FROM VALUES (1, 'x', DATE'2024-01-01'), (2, 'y', DATE'2024-01-02') AS t(n, s, d)"
+    )
+    clause = "ORDER BY n MEASURES A.n AS a PATTERN (A) DEFINE A AS {} = :value"
+    for column, value, match in [
+        ("s", "x", 1),
+        ("s", "y", 2),
+        ("s", "x'; --", None),
+        ("s", ":value", None),
+        ("d", date(2024, 1, 2), 2),
+    ]:
+        found = matchrec.match_recognize(rows, clause.format(column), {"value": value})
+        assert rows_of(found) == ([] if match is None else [(match,)]), value
+
+
+def test_a_marker_in_a_text_is_none(spark: SparkSession) -> None:
+    """The text has a colon and a question mark, and no marker."""
+    query = RISES.format(low="12 AND ':low ?' <> 'x'")
+    assert rows_of(matchrec.sql(spark, query)) == [(3, 4)]
+    assert rows_of(matchrec.sql(spark, query.replace("12", ":low"), {"low": 12})) == [(3, 4)]
+
+
+def test_a_value_beside_the_clause(spark: SparkSession) -> None:
+    query = f"{RISES.format(low=':low')} WHERE b > :least AND a < :most"
+    found = matchrec.sql(spark, query, {"low": 10, "least": 2, "most": 9})
+    assert rows_of(found) == [(3, 4)]
+    with pytest.raises(matchrec.MatchRecognizeError, match=":most"):
+        matchrec.sql(spark, query, {"low": 10, "least": 2})
+
+
+NUMBERS = ["TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE"]
+CONSTANTS = ["2", "2.5", "-2", "999999999999999999", "999999999999999999.999999999999999999"]
+
+
+def test_numbers_of_all_types_are_compared(spark: SparkSession) -> None:
+    """None of these tests is asked about. Plain SQL has the same rows."""
+    columns = ", ".join(f"CAST(n AS {kind}) AS c_{kind}" for kind in NUMBERS)
+    rows = spark.sql(f"SELECT n, {columns} FROM VALUES (1), (2), (3) AS t(n)")
+    rows.createOrReplaceTempView(VIEW)
+    names = [f"c_{kind}" for kind in NUMBERS]
+    tests = [
+        f"{left} {sign} {right}"
+        for (left, right), sign in product(product(names, [*names, *CONSTANTS]), ("<", "<>"))
+        if left != right
+    ]
+    expected = rows.selectExpr("n", *(f"{test} AS t{i}" for i, test in enumerate(tests))).collect()
+    clause = "ORDER BY n MEASURES A.n AS n PATTERN (A) DEFINE A AS {}"
+    for i, test in enumerate(tests[::7]):
+        found = matchrec.match_recognize(spark.table(VIEW), clause.format(test))
+        assert rows_of(found) == [(row.n,) for row in expected if row[f"t{7 * i}"]], test
+    joined = matchrec.match_recognize(spark.table(VIEW), clause.format(" OR ".join(tests)))
+    assert rows_of(joined) == [(1,), (2,), (3,)]
+
+
+def test_a_number_beside_a_text_is_left_to_the_session(spark: SparkSession) -> None:
+    """The session reads the text as a number."""
+    create_view(spark, "(1, 1, '10'), (1, 2, '8')")
+    query = f"""SELECT * FROM {VIEW} MATCH_RECOGNIZE (ORDER BY n MEASURES A.n AS a PATTERN (A)
+        DEFINE A AS v > 9)"""
+    assert rows_of(matchrec.sql(spark, query)) == [(1,)]
+
+
+def test_a_comparison_with_a_truth_value_is_refused(spark: SparkSession) -> None:
+    for _ in range(2):
+        with pytest.raises(matchrec.MatchRecognizeError):
+            matchrec.sql(spark, RISES.format(low="1 > 5")).collect()
+
+
+def test_settings_are_read_for_each_query(spark: SparkSession) -> None:
+    """The condition is over several rows, so a worker computes it."""
+    spark.sql(
+        "SELECT n, timestamp_seconds(n * 36000) AS at FROM VALUES (1), (2), (3) AS t(n)"
+    ).createOrReplaceTempView(VIEW)
+    query = f"""SELECT * FROM {VIEW} MATCH_RECOGNIZE (ORDER BY n MEASURES B.n AS b, hour(B.at) AS h
+        PATTERN (A B) DEFINE B AS hour(at) < hour(PREV(at)))"""
+    # at 10, 20 and 30 hours after 1970 began in UTC
+    for zone, matches in [("UTC", [(3, 6)]), ("Asia/Tokyo", [(2, 5)]), ("UTC", [(3, 6)])]:
+        with settings(spark, session__timeZone=zone):
+            assert rows_of(matchrec.sql(spark, query)) == matches
+
+
+def test_names_with_other_case(spark: SparkSession) -> None:
+    query = RISES.format(low=12).replace("a, b", "A, B")
+    assert matchrec.sql(spark, query).columns in (["A", "B"], ["a", "b"])
+    assert rows_of(matchrec.sql(spark, query)) == [(3, 4)]
+
+
+def test_columns_in_any_order_and_more_than_once(spark: SparkSession) -> None:
+    for columns, row in {"b, a": (4, 3), "b": (4,), "a, a": (3, 3), "b, a, b": (4, 3, 4)}.items():
+        found = matchrec.sql(spark, RISES.format(low=12).replace("a, b", columns))
+        assert found.columns == columns.split(", ")
+        assert rows_of(found) == [row]
+
+
+def test_selected_columns_keep_their_alias(spark: SparkSession) -> None:
+    if is_connect(spark):
+        pytest.skip("a result of SQL has no alias there")
+    found = matchrec.sql(spark, f"{RISES.format(low=12).replace('a, b', 'b, a')} AS m")
+    assert rows_of(found.select("m.a")) == [(3,)]
+
+
+def test_an_unknown_column_is_named_each_time(spark: SparkSession) -> None:
+    for _ in range(2):
+        with pytest.raises(Exception, match=r"\bc\b"):
+            matchrec.sql(spark, RISES.format(low=12).replace("a, b", "a, c"))
+
+
+def test_a_replaced_function_has_its_new_type(spark: SparkSession) -> None:
+    query = RISES.format(low="changed(10)")
+    for kind, row in (("int", (1, 2)), ("double", (3, 4))):
+        value = 10 if kind == "int" else 14.5
+        spark.udf.register("changed", lambda _, value=value: value, kind)
+        assert row in rows_of(matchrec.sql(spark, query))
+
+
+def test_sessions_share_nothing(spark: SparkSession) -> None:
+    if is_connect(spark):
+        pytest.skip("clients of Connect have no newSession")
+    other = spark.newSession()
+    query = RISES.format(low=12)
+    assert rows_of(matchrec.sql(spark, query)) == [(3, 4)]
+    create_view(other, "(1L, 1L, 12.5D), (1L, 2L, 13.5D)")
+    found = matchrec.sql(other, query)
+    assert (rows_of(found), dict(found.dtypes)) == ([(1, 2)], {"a": "bigint", "b": "bigint"})
