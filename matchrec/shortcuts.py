@@ -75,6 +75,8 @@ class Shortcuts:
     large: int = 16
     # Looking for partitions without a needed row pays if at most one in this many rows is needed.
     few: int = 32
+    # An input with at most this many rows is one task on Sail.
+    single_task_rows: int = 1 << 12
     # How many rows a call of the search gets.
     rows_a_call: int = 1 << 20
     # The number of rows from which keys of many bits are sorted by a hash.

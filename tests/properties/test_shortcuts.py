@@ -36,6 +36,7 @@ LOWERED_THRESHOLDS = {
     "range_rows": 1,
     "large": 1 << 20,
     "few": 1,
+    "single_task_rows": 0,
     "rows_a_call": 16,
     "hashed_rows": 1,
     "sort_bytes": 1 << 10,

@@ -18,6 +18,7 @@ from pyspark.sql.types import DataType, StructField
 from matchrec.plan.expression import Frame
 from matchrec.plan.show import show_frame
 from matchrec.plan.text import quote_name
+from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.backend import SparkConnect
 from matchrec.spark.relation import find_literal_type
 from matchrec.spark.sail import probes
@@ -123,6 +124,8 @@ class Sail(SparkConnect):
         fields = allow_inner_nulls(fields)
         if text is not None and not CHOICE.search(text):
             return fields
+        from matchrec.spark.sail.sizes import remember_plan
+
         plan = cast("Any", frame)._explain_string(extended=True)
         try:
             probes.check_plan(plan)
@@ -132,6 +135,7 @@ class Sail(SparkConnect):
             raise
         # Sail plans no stream. PySpark keeps the answer here once it has asked for it.
         vars(frame)["isStreaming"] = False
+        remember_plan(frame, plan)
         types = probes.read_types(plan, [field.dataType for field in fields])
         return [
             StructField(field.name, type_, field.nullable, field.metadata)
@@ -212,14 +216,17 @@ class Sail(SparkConnect):
 
         It is at least 1.5 times the number of cores, so that tasks end at about the same time: keys
         have different numbers of rows. A large input has more tasks, so that the rows of each one
-        stay in memory.
+        stay in memory. A few rows are one task, because each task takes some milliseconds.
         """
-        from matchrec.spark.sail.sizes import estimate_input_rows
+        from matchrec.spark.sail.sizes import estimate_input_rows, has_few_rows
 
         cores = probes.tasks_at_once(self.spark)
         if cores is None:
             return None
-        needed = min(MOST_TASKS, estimate_input_rows(input_rows) // ROWS_A_TASK)
+        rows_of_files = estimate_input_rows(input_rows)
+        if has_few_rows(input_rows, rows_of_files, current_shortcuts().single_task_rows):
+            return 1
+        needed = min(MOST_TASKS, rows_of_files // ROWS_A_TASK)
         return max(cores + cores // 2, needed)
 
     def repartition(self, rows: DataFrame, keys: Sequence[Column], tasks: int | None) -> DataFrame:

@@ -2,12 +2,15 @@
 
 The estimate is only good enough to choose a number of tasks: it counts all rows of the files that
 an input reads, also those that a filter drops. Files on other machines are not looked at.
+
+A plan of Sail says what an input reads: see `remember_plan`. No file is asked for if it reads none.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import unquote, urlsplit
 
 from pyarrow import ArrowException, parquet
@@ -23,11 +26,94 @@ SAMPLED_FILES = 3
 BYTES_A_LINE = 64
 
 
+# In a plan of Sail: an operator with its statistics, an operator that reads files, and one that
+# reads rows in memory, with the number of batches in each of its partitions.
+OPERATOR = re.compile(r"^ *(\w+Exec)\b(?:.*statistics=\[Rows=(\w+)(?:\((\d+)\))?)?", re.MULTILINE)
+FILES = "file_groups="
+IN_MEMORY = re.compile(r"partition_sizes=\[([\d, ]*)\]")
+
+# Operators whose output has no more rows than all of their inputs together.
+NOT_ADDING_ROWS = {
+    "CoalesceBatchesExec",
+    "CoalescePartitionsExec",
+    "DataSourceExec",
+    "FilterExec",
+    "ProjectionExec",
+    "RepartitionExec",
+    "UnionExec",
+}
+
+# From so many batches on, rows in memory are not counted: they are many.
+MANY_BATCHES = 8
+
+# The attribute of a DataFrame that keeps its plan.
+PLAN = "_matchrec_plan"
+
+
+def remember_plan(rows: DataFrame, plan: str) -> None:
+    """Keep the plan of an input, which Sail has told as text, for as long as its DataFrame."""
+    vars(rows)[PLAN] = plan
+
+
+def has_few_rows(rows: DataFrame, rows_of_files: int, most: int) -> bool:
+    """Return whether an input is known to have few rows.
+
+    Asks the server only if the input has a plan that reads a few batches in memory.
+
+    Args:
+        rows: the input.
+        rows_of_files: what `estimate_input_rows` returns for it.
+        most: how many rows are few.
+    """
+    plan: str = vars(rows).get(PLAN, "")
+    if FILES in plan:
+        return adds_no_rows(plan) and 0 < rows_of_files <= most
+    batch_counts = [
+        int(count) for sizes in IN_MEMORY.findall(plan) for count in sizes.split(",") if count
+    ]
+    if not batch_counts or sum(batch_counts) > MANY_BATCHES or not adds_no_rows(plan):
+        return False
+    row_count = count_rows_in_memory(cast("Any", rows)._explain_string(mode="cost"))
+    return row_count is not None and row_count <= most
+
+
+def adds_no_rows(plan: str) -> bool:
+    """Return whether a plan has only operators that return no more rows than they read.
+
+    >>> adds_no_rows("FilterExec: x@0 > 1\\n  DataSourceExec: partitions=1, partition_sizes=[1]\\n")
+    True
+    >>> adds_no_rows("HashJoinExec: mode=Partitioned")
+    False
+    """
+    operators = {name for name, _, _ in OPERATOR.findall(plan)}
+    return "DataSourceExec" in operators and operators <= NOT_ADDING_ROWS
+
+
+def count_rows_in_memory(plan: str) -> int | None:
+    """Return how many rows a plan with statistics reads from memory; None if that is not known.
+
+    >>> count_rows_in_memory("DataSourceExec: partition_sizes=[1], statistics=[Rows=Exact(3), ...")
+    3
+    """
+    counts = [
+        (exactness, count)
+        for name, exactness, count in OPERATOR.findall(plan)
+        if name == "DataSourceExec"
+    ]
+    if not counts or any(exactness != "Exact" for exactness, _ in counts):
+        return None
+    return sum(int(count) for _, count in counts)
+
+
 def estimate_input_rows(rows: DataFrame) -> int:
     """Return about how many rows the files of an input have; 0 if there are none, or nobody knows.
 
-    Asks the server for the names of the files.
+    Asks the server for the names of the files, unless the plan of the input reads only rows in
+    memory.
     """
+    plan: str = vars(rows).get(PLAN, "")
+    if FILES not in plan and adds_no_rows(plan):
+        return 0
     try:
         paths = list_local_files(ask_for_files(rows))
         sizes = [path.stat().st_size for path in paths]

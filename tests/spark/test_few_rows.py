@@ -1,0 +1,101 @@
+"""An input of few rows is one task on Sail, if its plan tells how many rows it has at most."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from weakref import ref
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+from matchrec.shortcuts import ALL, current_shortcuts, in_force
+from matchrec.spark.backends import find_backend
+from matchrec.spark.sail.sizes import estimate_input_rows
+
+FEW = current_shortcuts().single_task_rows
+CLAUSE = """PARTITION BY k ORDER BY n MEASURES count(*) AS size PATTERN (A+)
+    DEFINE A AS n >= FIRST(A.n)"""
+
+
+@pytest.fixture(autouse=True)
+def _only_on_sail(request: pytest.FixtureRequest) -> None:
+    if request.config.getoption("--on") != "sail":
+        pytest.skip("Spark chooses the number of tasks")
+
+
+def make_table(rows: int) -> pa.Table:
+    return pa.table({"k": [n % 3 for n in range(rows)], "n": list(range(rows))})
+
+
+def count_tasks(rows: DataFrame) -> int | None:
+    """Return how many tasks a query over these rows has."""
+    backend = find_backend(rows.sparkSession)
+    backend.fields(rows, None)  # as when a query is planned
+    return backend.count_tasks(rows)
+
+
+# What changes the rows, and whether there are still few of them.
+CHANGES: dict[str, tuple[Callable[[DataFrame], DataFrame], bool]] = {
+    "as they are": (lambda rows: rows, True),
+    "columns": (lambda rows: rows.selectExpr("k", "n + 1 AS n"), True),
+    "filtered": (lambda rows: rows.where("n > 5"), True),
+    "twice": (lambda rows: rows.unionAll(rows), False),
+    "joined": (lambda rows: rows.crossJoin(rows.select("n").toDF("m")), False),
+    "exploded": (lambda rows: rows.selectExpr("k", "explode(sequence(1, 9)) AS n"), False),
+    "other rows": (lambda rows: rows.sparkSession.range(5).selectExpr("id AS k", "id AS n"), False),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_few_rows_in_memory(spark: SparkSession, change: str) -> None:
+    changed, are_few = CHANGES[change]
+    rows = changed(spark.createDataFrame(make_table(FEW)))
+    assert count_tasks(rows) == (1 if are_few else 3)  # for two cores
+
+
+@pytest.mark.parametrize("change", ["as they are", "filtered", "joined"])
+def test_few_rows_in_files(spark: SparkSession, tmp_path: Path, change: str) -> None:
+    parquet.write_table(make_table(FEW - 100), tmp_path / "rows.parquet")
+    changed, are_few = CHANGES[change]
+    assert count_tasks(changed(spark.read.parquet(str(tmp_path)))) == (1 if are_few else 3)
+
+
+def test_more_rows(spark: SparkSession, tmp_path: Path) -> None:
+    assert count_tasks(spark.createDataFrame(make_table(FEW + 1))) == 3
+    parquet.write_table(make_table(2 * FEW), tmp_path / "rows.parquet")
+    assert count_tasks(spark.read.parquet(str(tmp_path))) == 3
+    with in_force(replace(ALL, single_task_rows=0)):
+        assert count_tasks(spark.createDataFrame(make_table(1))) == 3
+
+
+def test_a_plan_that_is_not_known(spark: SparkSession) -> None:
+    assert find_backend(spark).count_tasks(spark.createDataFrame(make_table(1))) == 3
+
+
+def test_a_frame_is_not_kept(spark: SparkSession) -> None:
+    """PySpark's `inputFiles` keeps it."""
+    rows: Any = spark.range(3)
+    plan = ref(rows._plan)
+    assert estimate_input_rows(rows) == 0
+    del rows
+    gc.collect()
+    assert plan() is None
+
+
+def test_a_view_that_grows(spark: SparkSession) -> None:
+    """A DataFrame that was planned for few rows gets many: one task reads them all."""
+    spark.createDataFrame(make_table(30)).createOrReplaceTempView("growing")
+    query = f"SELECT * FROM growing MATCH_RECOGNIZE ({CLAUSE})"
+    kept = matchrec.sql(spark, query)
+    assert sorted(map(tuple, kept.collect())) == [(0, 10), (1, 10), (2, 10)]
+    spark.createDataFrame(make_table(90_000)).createOrReplaceTempView("growing")
+    for result in (kept, matchrec.sql(spark, query)):
+        assert sorted(map(tuple, result.collect())) == [(k, 30_000) for k in range(3)]
+    spark.catalog.dropTempView("growing")
