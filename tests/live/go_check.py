@@ -1,0 +1,75 @@
+"""Runs the Go program of docs/how-to/other_clients.md against a gateway, on Sail and on Spark.
+
+    python -m tests.live.go_check [--engine sail] [--engine spark]
+
+Go is needed, and for the first run a network or a proxy for its modules.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+PROGRAM = Path(__file__).parent / "go_client"
+
+
+def main() -> None:
+    """Build the program, and compare what it prints."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--engine", action="append", choices=("sail", "spark"))
+    engines = parser.parse_args().engine or ["sail", "spark"]
+    with tempfile.TemporaryDirectory() as folder:
+        program = build_program(Path(folder))
+        for engine in engines:
+            with run_gateway(engine) as address:
+                check_output(run(str(program), address))
+            print(f"{engine}: as expected")
+
+
+def build_program(folder: Path) -> Path:
+    """Compile the program in a folder, and return its file."""
+    source = folder / "source"
+    shutil.copytree(PROGRAM, source)
+    run("go", "mod", "tidy", cwd=source)
+    run("go", "build", "-o", str(folder / "falls"), cwd=source)
+    return folder / "falls"
+
+
+@contextmanager
+def run_gateway(engine: str) -> Iterator[str]:
+    """Run a gateway as a program of its own, and yield its address."""
+    command = [sys.executable, "-m", "matchrec", "serve", "--engine", engine, "--port", "0"]
+    environment = {name: value for name, value in os.environ.items() if "SPARK" not in name}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as program:
+        assert program.stderr is not None
+        line = next(line for line in program.stderr if line.startswith("matchrec: serving "))
+        yield line.split()[2].rstrip(",")
+        program.send_signal(signal.SIGINT)
+
+
+def run(*command: str, cwd: Path | None = None) -> str:
+    """Return what a program prints."""
+    result = subprocess.run(command, check=False, capture_output=True, text=True, cwd=cwd)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+def check_output(output: str) -> None:
+    """Check that the program has printed the row of the clause, and the error with its place."""
+    rows, *error = output.splitlines()
+    assert rows == "[2 70]", output
+    text = "\n".join(error)
+    assert "unknown column `prise` in DEFINE [unknown-column]" in text, output
+    assert "help: write price" in text, output
+
+
+if __name__ == "__main__":
+    main()
