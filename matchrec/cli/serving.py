@@ -88,12 +88,10 @@ def serve(  # noqa: PLR0913 -- one for each option
 
     chosen = choose_engine(engine, dict(conf))
     settings = SERVER_OF_SPARK if chosen == SPARK else {}
-    # The address of a server may have parameters, such as a token, that its session does not tell.
-    address = chosen if chosen.startswith("sc://") else None
     with open_local_session((*settings.items(), *conf), engine) as spark:
         make_views(spark)  # so that a file that cannot be read is reported before clients connect
         prepare = make_views if files else None
-        with start_gateway(listener, find_server(spark, address), prepare) as gateway:
+        with start_gateway(listener, find_server(spark, None), prepare) as gateway:
             tell(f"{PROGRAM}serving {gateway.address}, in front of {gateway.engine}")
             wait_for_signal(gateway)
 

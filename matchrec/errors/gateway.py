@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
+from matchrec.errors.kinds import (
+    MatchRecognizeError,
+    MatchRecognizePlanError,
+    MatchRecognizeUnsupportedError,
+)
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.wording import join_names
 
@@ -55,6 +59,29 @@ def session_without_server() -> MatchRecognizePlanError:
         hint='stop the session, and call matchrec.serve(engine="spark"); or pass the address of a '
         'server, matchrec.serve(engine="sc://host:15002")',
         code="session-without-server",
+    )
+
+
+def engine_not_reachable(engine: str) -> MatchRecognizeError:
+    """Return the error for a call of a client while the engine's server does not answer."""
+    return MatchRecognizeError(
+        f"the gateway cannot reach the engine at {engine}",
+        notes=("a restarted engine has lost the sessions of its clients",),
+        hint="start the engine, and connect again",
+        code="engine-not-reachable",
+    )
+
+
+def operation_not_found() -> MatchRecognizeError:
+    """Return the error for an execution that Sail does not know.
+
+    By Spark's name for this error, a client knows that it can send its query again. Without the
+    name, its first query after a broken connection would fail.
+    """
+    return MatchRecognizeError(
+        "the engine does not know the operation, INVALID_HANDLE.OPERATION_NOT_FOUND",
+        hint="run the query again",
+        code="operation-not-found",
     )
 
 

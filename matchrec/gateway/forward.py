@@ -1,7 +1,8 @@
 """Pass the calls of clients on to the engine's server, and answer those that have a clause.
 
 Messages are passed on as bytes, so that a newer client or engine may send what this program does
-not know. Only the plans of `ExecutePlan` and `AnalyzePlan` are read.
+not know. Only calls with one message that is about a plan, an execution, a session or an error are
+read: see `ANSWERS`.
 
 All calls run in one event loop, without a thread each. A client that reads slowly holds only its
 own call: gRPC stops reading from the engine until the client has taken what is there.
@@ -11,18 +12,19 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 from uuid import uuid4
 
 import grpc
 import pyspark.sql.connect.proto as proto
 
+from matchrec.errors import gateway as errors
 from matchrec.gateway import statements
-from matchrec.gateway.planner import Planner, SessionKey
+from matchrec.gateway.planner import Caller, Metadata, Planner, SessionKey
 from matchrec.gateway.status import ErrorLog
 
 SERVICE = "/spark.connect.SparkConnectService/"
@@ -31,26 +33,39 @@ SERVING = b"\x08\x01"  # the message HealthCheckResponse with the status SERVING
 
 # Metadata that belongs to one connection, so that it is not passed on.
 OF_CONNECTION = ("user-agent", "content-type", "te", "host")
+TOKEN_KEY = "authorization"
 
-# How many answers of the gateway itself are kept until their clients release them.
-MOST_ANSWERS = 1000
+# How many executions of the gateway itself are kept until their clients release them.
+MOST_EXECUTIONS = 1000
+
+# How many seconds the engine's server has to accept a connection after one was lost.
+PATIENCE = 3.0
+
+# How Sail says that it has no execution with an id.
+SAILS_LOST_OPERATION = "operation not found"
 
 NO_TOKEN = "the call has no token, or another one; pass the token that the gateway was started with"
 
-Metadata = Sequence[tuple[str, str | bytes]]
-
 
 @dataclass(frozen=True, slots=True)
-class OwnAnswer:
-    """The responses of the gateway itself to one execution."""
+class OwnResponses:
+    """The responses of the gateway itself to a call, in their order."""
 
-    ids: tuple[str, ...]
     messages: tuple[bytes, ...]
+    # The ids of the responses to an execution; empty for other calls.
+    ids: tuple[str, ...] = ()
 
-    def after(self, response_id: str) -> tuple[bytes, ...]:
-        """Return the messages after the one that a client has received last; "" for none."""
+    def after(self, response_id: str) -> OwnResponses:
+        """Return the responses after the one that a client has received last; "" for none."""
         first = self.ids.index(response_id) + 1 if response_id in self.ids else 0
-        return self.messages[first:]
+        return OwnResponses(self.messages[first:], self.ids[first:])
+
+
+# What the gateway does with a call: it passes a message on, or responds itself.
+Reply = bytes | OwnResponses
+
+# An execution of a session, by its operation id.
+ExecutionKey = tuple[SessionKey, str]
 
 
 @dataclass(slots=True)
@@ -58,6 +73,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
     """The service that clients call.
 
     Args:
+        engine: the address of the engine's server, for errors.
         channel: the channel to the engine's server.
         metadata: what every call to the engine's server carries, such as its token.
         planner: plans statements with clauses.
@@ -65,14 +81,16 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         token: what clients must send as `authorization: Bearer TOKEN`; None if anyone may call.
     """
 
+    engine: str
     channel: Any
     metadata: Metadata
     planner: Planner
     threads: ThreadPoolExecutor
     token: str | None
     errors: ErrorLog = field(default_factory=ErrorLog)
-    # The answers that clients may still ask for again, by operation id; the oldest first.
-    answers: dict[str, OwnAnswer] = field(default_factory=dict)
+    # The replies to executions that the gateway plans, or has planned and answered itself. Clients
+    # may ask for them again. The oldest comes first.
+    executions: dict[ExecutionKey, asyncio.Future[Reply]] = field(default_factory=dict)
 
     def service(self, call: Any) -> Any:
         """Return what handles a call; None if the gateway has no such method."""
@@ -83,19 +101,9 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
             return None
         if not self.is_allowed(call.invocation_metadata):
             return grpc.stream_stream_rpc_method_handler(refuse)
-        match method.removeprefix(SERVICE):
-            case "ExecutePlan":
-                return grpc.unary_stream_rpc_method_handler(self.execute)
-            case "AnalyzePlan":
-                return grpc.unary_stream_rpc_method_handler(self.analyze)
-            case "ReattachExecute":
-                return grpc.unary_stream_rpc_method_handler(self.reattach)
-            case "ReleaseExecute":
-                return grpc.unary_stream_rpc_method_handler(self.release_execution)
-            case "ReleaseSession":
-                return grpc.unary_stream_rpc_method_handler(self.release_session)
-            case "FetchErrorDetails":
-                return grpc.unary_stream_rpc_method_handler(self.fetch_details)
+        answer = ANSWERS.get(method.removeprefix(SERVICE))
+        if answer is not None:
+            return grpc.unary_stream_rpc_method_handler(partial(self.respond, method, answer))
         # On the wire, a call with one message is a stream with one message. So streams carry all.
         return grpc.stream_stream_rpc_method_handler(partial(self.forward, method))
 
@@ -103,7 +111,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         """Return whether a call carries the token."""
         if self.token is None:
             return True
-        sent = [value for name, value in metadata if name == "authorization"]
+        sent = [value for name, value in metadata if name == TOKEN_KEY]
         expected = f"Bearer {self.token}"
         return any(hmac.compare_digest(str(value), expected) for value in sent)
 
@@ -128,133 +136,216 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
                 yield message
             context.set_trailing_metadata(tuple(await call.trailing_metadata()))
         except grpc.aio.AioRpcError as error:
+            await self.check_engine(context, error)
+            if SAILS_LOST_OPERATION in (error.details() or ""):
+                await self.fail(context, errors.operation_not_found())
             trailing = tuple(error.trailing_metadata() or ())
             await context.abort(error.code(), error.details(), trailing)
         finally:
             call.cancel()
 
-    def pass_on(self, name: str, message: bytes, context: Any) -> AsyncIterator[bytes]:
-        """Pass a call with one message on to the method `name` of the engine's service."""
-        return self.forward(f"{SERVICE}{name}", yield_all([message]), context)
-
     def list_passed(self, metadata: Metadata) -> Metadata:
         """Return the metadata of a client that is passed on.
 
-        A token that the gateway has asked for is not for the engine.
+        A token that the gateway has asked for is not for the engine. If the gateway itself has
+        metadata for the engine, such as a token, a client cannot replace it.
         """
-        withheld = OF_CONNECTION if self.token is None else (*OF_CONNECTION, "authorization")
-        return [
+        withheld = {*OF_CONNECTION, *(name for name, _ in self.metadata)}
+        if self.token is not None:
+            withheld.add(TOKEN_KEY)
+        return tuple(
             (name, value)
             for name, value in metadata
             if name not in withheld and not name.startswith("grpc-")
-        ]
+        )
 
-    # Calls whose plan may have a clause.
+    # Calls that end with an error.
 
-    async def execute(self, message: bytes, context: Any) -> AsyncIterator[bytes]:
-        """Execute a plan: a statement with a clause here, any other plan in the engine."""
-        answer: OwnAnswer | bytes = message
-        if self.planner.prepares_sessions or statements.may_hold_clause(message):
-            request = proto.ExecutePlanRequest.FromString(message)
-            answer = await self.attempt(context, lambda: self.answer(request, message))
-        if isinstance(answer, OwnAnswer):
-            responses = yield_all(answer.messages)
+    async def fail(self, context: Any, error: Exception) -> NoReturn:
+        """End a call with an error of the gateway."""
+        status = self.errors.describe(error)
+        await context.abort(status.code, status.details, status.trailing_metadata)
+        raise AssertionError("`abort` raises an error")
+
+    async def check_engine(self, context: Any, error: Exception) -> None:
+        """End a call whose error shows that the connection is lost, if the engine is not there.
+
+        Clients repeat a call for ten minutes if its status is UNAVAILABLE. That helps only if the
+        engine runs and only the connection was lost.
+        """
+        if "UNAVAILABLE" not in str(error):
+            return
+        try:
+            await asyncio.wait_for(self.channel.channel_ready(), PATIENCE)
+        except asyncio.TimeoutError:
+            await self.fail(context, errors.engine_not_reachable(self.engine))
+
+    # Calls that the gateway reads. Each of these functions returns a message to pass on, or the
+    # responses.
+
+    async def respond(
+        self, method: str, answer: Answer, message: bytes, context: Any
+    ) -> AsyncIterator[bytes]:
+        """Answer a call with one message, or pass it on."""
+        reply = await answer(self, message, context)
+        if isinstance(reply, OwnResponses):
+            responses = yield_all(reply.messages)
         else:
-            responses = self.pass_on("ExecutePlan", answer, context)
+            responses = self.forward(method, yield_all([reply]), context)
         async for response in responses:
             yield response
 
-    async def analyze(self, message: bytes, context: Any) -> AsyncIterator[bytes]:
+    async def execute(self, message: bytes, context: Any) -> Reply:
+        """Execute a plan: a statement with a clause here, any other plan in the engine.
+
+        The reply to an execution is found only once. If the connection breaks, a client asks for
+        it again, with `ReattachExecute` or with the same `ExecutePlan`, and an INSERT must not run
+        twice.
+        """
+        if not self.must_read(message):
+            return message
+        request = proto.ExecutePlanRequest.FromString(message)
+        request.operation_id = request.operation_id or str(uuid4())
+        key = read_execution_key(request)
+        if key not in self.executions:
+            caller = self.read_caller(request, context)
+            self.keep_execution(key, self.start(self.plan_execution, request, message, caller))
+        reply = await self.finish(self.executions[key], context)
+        if isinstance(reply, bytes):
+            self.executions.pop(key, None)
+        return reply
+
+    async def analyze(self, message: bytes, context: Any) -> Reply:
         """Let the engine analyse a plan, after its SQL with clauses has been replaced."""
-        if self.planner.prepares_sessions or statements.may_hold_clause(message):
-            request = proto.AnalyzePlanRequest.FromString(message)
-            original = message
-            message = await self.attempt(context, lambda: self.rewrite(request, original))
-        async for response in self.pass_on("AnalyzePlan", message, context):
-            yield response
+        if not self.must_read(message):
+            return message
+        request = proto.AnalyzePlanRequest.FromString(message)
+        caller = self.read_caller(request, context)
+        return await self.finish(self.start(self.rewrite, request, message, caller), context)
 
-    async def attempt(self, context: Any, work: Callable[[], Any]) -> Any:
-        """Do some work in a thread, and return its result. If it fails, end the call."""
+    async def reattach(self, message: bytes, context: Any) -> Reply:
+        """Continue an execution after the last response that the client has received."""
+        request = proto.ReattachExecuteRequest.FromString(message)
+        execution = self.executions.get(read_execution_key(request))
+        if execution is None:
+            return message
+        reply = await self.finish(execution, context)
+        return reply.after(request.last_response_id) if isinstance(reply, OwnResponses) else message
+
+    async def release_execution(self, message: bytes, context: Any) -> Reply:
+        """Forget the reply to an execution that the client has read, or no longer wants."""
+        request = proto.ReleaseExecuteRequest.FromString(message)
+        key = read_execution_key(request)
+        if key not in self.executions:
+            return message
+        if request.HasField("release_all"):
+            execution = self.executions.pop(key)
+            if not execution.done():
+                caller = self.read_caller(request, context)
+                await self.start(self.planner.interrupt, caller, request.operation_id)
+        released = proto.ReleaseExecuteResponse(
+            session_id=request.session_id, operation_id=request.operation_id
+        )
+        return OwnResponses((released.SerializeToString(),))
+
+    async def interrupt(self, message: bytes, _: Any) -> Reply:
+        """Let the engine interrupt executions.
+
+        It knows what the planner runs for an execution by a tag, which is the operation id.
+        """
+        request = proto.InterruptRequest.FromString(message)
+        if read_execution_key(request) not in self.executions:
+            return message
+        request.interrupt_type = proto.InterruptRequest.INTERRUPT_TYPE_TAG
+        request.operation_tag = request.operation_id
+        return bytes(request.SerializeToString())
+
+    async def release_session(self, message: bytes, _: Any) -> Reply:
+        """Let the engine end a session, and forget the planner's part of it."""
+        self.planner.forget(read_key(proto.ReleaseSessionRequest.FromString(message)))
+        return message
+
+    async def fetch_details(self, message: bytes, _: Any) -> Reply:
+        """Return the whole message of an error, of the gateway or of the engine."""
+        request = proto.FetchErrorDetailsRequest.FromString(message)
+        details = self.errors.answers.get(request.error_id)
+        return message if details is None else OwnResponses((details,))
+
+    # Planning, which runs in threads.
+
+    def must_read(self, message: bytes) -> bool:
+        """Return whether a plan may have a clause, or its session may have to be prepared."""
+        return self.planner.prepares_sessions or statements.may_hold_clause(message)
+
+    def start(self, work: Callable[..., Any], *arguments: Any) -> asyncio.Future[Any]:
+        """Start some work in a thread."""
+        return asyncio.get_running_loop().run_in_executor(self.threads, work, *arguments)
+
+    async def finish(self, work: asyncio.Future[Reply], context: Any) -> Reply:
+        """Wait for some work, and return its result. If it fails, end the call.
+
+        The work goes on if the client ends the call.
+        """
         try:
-            return await asyncio.get_running_loop().run_in_executor(self.threads, work)
+            return await asyncio.shield(work)
         except Exception as error:  # noqa: BLE001 -- every error has to reach the client
-            failure = self.errors.describe(error)
-            return await context.abort(failure.code, failure.message, failure.details)
+            await self.check_engine(context, error)
+            await self.fail(context, error)
 
-    def answer(self, request: Any, message: bytes) -> OwnAnswer | bytes:
-        """Return the answer to a statement with a clause; for any other plan the message.
+    def keep_execution(self, key: ExecutionKey, execution: asyncio.Future[Reply]) -> None:
+        """Keep the reply to an execution. If there are many, drop the oldest."""
+        self.executions[key] = execution
+        while len(self.executions) > MOST_EXECUTIONS:
+            del self.executions[next(iter(self.executions))]
+
+    def plan_execution(self, request: Any, message: bytes, caller: Caller) -> Reply:
+        """Return the reply to an execution.
 
         Args:
             request: an `ExecutePlanRequest`.
             message: the same request, as the client has sent it.
+            caller: the client.
         """
-        key = read_key(request)
         statements.expand_plan(request.plan)
         command = statements.read_command(request.plan)
         if command is None:
-            return self.rewrite(request, message)
-        relation = self.planner.plan(key, command)
-        if relation is None:
-            return message
-        operation = request.operation_id or str(uuid4())
-        answer = build_answer(request, operation, relation)
-        self.answers[operation] = answer
-        while len(self.answers) > MOST_ANSWERS:
-            del self.answers[next(iter(self.answers))]
-        return answer
+            return self.rewrite(request, message, caller)
+        relation = self.planner.plan(caller, command)
+        return message if relation is None else build_responses(request, relation)
 
-    def rewrite(self, request: Any, message: bytes) -> bytes:
+    def rewrite(self, request: Any, message: bytes, caller: Caller) -> bytes:
         """Return a request without clauses: the message itself if it has none."""
-        key = read_key(request)
-        self.planner.open(key)
-        replaced = statements.replace_statements(
-            request, lambda statement: self.planner.plan(key, statement)
-        )
+        self.planner.prepare_session(caller)
+        replaced = statements.replace_statements(request, partial(self.planner.plan, caller))
         return request.SerializeToString() if replaced else message
 
-    # Calls about an execution, a session or an error that the gateway has answered itself.
+    def read_caller(self, request: Any, context: Any) -> Caller:
+        """Return the client that has sent a request."""
+        tags = (*getattr(request, "tags", ()), getattr(request, "operation_id", ""))
+        return Caller(
+            read_key(request),
+            getattr(request, "client_observed_server_side_session_id", ""),
+            tuple(tag for tag in tags if tag),
+            self.list_passed(context.invocation_metadata()),
+        )
 
-    async def reattach(self, message: bytes, context: Any) -> AsyncIterator[bytes]:
-        """Continue an execution after the last response that the client has received."""
-        request = proto.ReattachExecuteRequest.FromString(message)
-        answer = self.answers.get(request.operation_id)
-        if answer is None:
-            responses = self.pass_on("ReattachExecute", message, context)
-        else:
-            responses = yield_all(answer.after(request.last_response_id))
-        async for response in responses:
-            yield response
 
-    async def release_execution(self, message: bytes, context: Any) -> AsyncIterator[bytes]:
-        """Forget the answer to an execution that the client has read."""
-        request = proto.ReleaseExecuteRequest.FromString(message)
-        if request.operation_id in self.answers:
-            if request.HasField("release_all"):
-                del self.answers[request.operation_id]
-            released = proto.ReleaseExecuteResponse(
-                session_id=request.session_id, operation_id=request.operation_id
-            )
-            yield released.SerializeToString()
-            return
-        async for response in self.pass_on("ReleaseExecute", message, context):
-            yield response
+# Returns the reply to a call with one message.
+Answer = Callable[[Forwarder, bytes, Any], Awaitable[Reply]]
 
-    async def release_session(self, message: bytes, context: Any) -> AsyncIterator[bytes]:
-        """End a session, and the planner's part of it."""
-        key = read_key(proto.ReleaseSessionRequest.FromString(message))
-        async for response in self.pass_on("ReleaseSession", message, context):
-            yield response
-        self.planner.close_session(key)
-
-    async def fetch_details(self, message: bytes, context: Any) -> AsyncIterator[bytes]:
-        """Return the whole message of an error, of the gateway or of the engine."""
-        request = proto.FetchErrorDetailsRequest.FromString(message)
-        details = self.errors.answers.get(request.error_id)
-        if details is not None:
-            yield details
-            return
-        async for response in self.pass_on("FetchErrorDetails", message, context):
-            yield response
+# The calls that the gateway reads, by their names. PySpark 3.5 cannot read some of them, and has
+# nothing that a gateway would answer to them.
+ANSWERS: dict[str, Answer] = {
+    "ExecutePlan": Forwarder.execute,
+    "AnalyzePlan": Forwarder.analyze,
+    "ReattachExecute": Forwarder.reattach,
+    "ReleaseExecute": Forwarder.release_execution,
+    "Interrupt": Forwarder.interrupt,
+    "ReleaseSession": Forwarder.release_session,
+    "FetchErrorDetails": Forwarder.fetch_details,
+}
+if not hasattr(proto, "FetchErrorDetailsRequest"):
+    del ANSWERS["FetchErrorDetails"], ANSWERS["ReleaseSession"]
 
 
 def read_key(request: Any) -> SessionKey:
@@ -262,24 +353,28 @@ def read_key(request: Any) -> SessionKey:
     return SessionKey(request.user_context.user_id, request.session_id)
 
 
-def build_answer(request: Any, operation: str, relation: Any) -> OwnAnswer:
+def read_execution_key(request: Any) -> ExecutionKey:
+    """Return what identifies the execution that a request is about."""
+    return read_key(request), request.operation_id
+
+
+def build_responses(request: Any, relation: Any) -> OwnResponses:
     """Return the responses to a SQL command whose result is a relation.
 
     Args:
-        request: the client's `ExecutePlanRequest`.
-        operation: the id of the execution.
+        request: the client's `ExecutePlanRequest`, with an operation id.
         relation: the result.
     """
-    ids = (str(uuid4()), str(uuid4()))
-    result = proto.ExecutePlanResponse(
-        session_id=request.session_id, operation_id=operation, response_id=ids[0]
-    )
+    head = {"session_id": request.session_id, "operation_id": request.operation_id}
+    result = proto.ExecutePlanResponse(**head, response_id=str(uuid4()))
     result.sql_command_result.relation.CopyFrom(relation)
-    end = proto.ExecutePlanResponse(
-        session_id=request.session_id, operation_id=operation, response_id=ids[1]
-    )
+    end = proto.ExecutePlanResponse(**head, response_id=str(uuid4()))
     end.result_complete.SetInParent()
-    return OwnAnswer(ids, (result.SerializeToString(), end.SerializeToString()))
+    responses = (result, end)
+    return OwnResponses(
+        tuple(response.SerializeToString() for response in responses),
+        tuple(response.response_id for response in responses),
+    )
 
 
 async def yield_all(messages: Iterable[bytes]) -> AsyncIterator[bytes]:

@@ -2,40 +2,55 @@
 
 A session of Spark Connect is known by a user and an id. A second client with the same user and id
 shares the session's temporary views, settings and artifacts. The planner is such a second client.
+All its sessions share one channel, so a session holds nothing that has to be closed.
 """
 
 from __future__ import annotations
 
+import atexit
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import quote
 
 import pyspark.sql.connect.proto as proto
 from pyspark.sql.connect.dataframe import DataFrame as ConnectDataFrame
-from pyspark.sql.connect.plan import LogicalPlan
+from pyspark.sql.connect.plan import CachedRelation
 from pyspark.sql.connect.session import SparkSession as ConnectSession
 
 from matchrec.api.sql import BLANKS, build_answer, build_sql_query
 from matchrec.gateway import settings
-from matchrec.gateway.statements import ProtoRelation, SqlStatement, renumber_plans
+from matchrec.gateway.statements import (
+    ProtoRelation,
+    SqlStatement,
+    copy_relation,
+    renumber_plans,
+    replace_statements,
+)
 from matchrec.spark.environment import tune
-from matchrec.spark.sail.server import channel_to
+from matchrec.spark.sail.server import channel_to, find_channel_builder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# After how many seconds without a statement the planner closes its side of a session.
+# After how many seconds without a statement the planner forgets a session.
 IDLE = 3600.0
+
+# How often the planner repeats a call if the engine does not answer. This takes some four seconds.
+# By default, PySpark tries for ten minutes, and a client would wait for so long.
+MOST_RETRIES = 4
 
 # The beginning of a statement that asks how a query runs.
 EXPLAIN = re.compile(
     rf"{BLANKS}EXPLAIN\s+((EXTENDED|FORMATTED|COST|CODEGEN)\s+)?(?=\S)", re.IGNORECASE
 )
+
+Metadata = Sequence[tuple[str, str | bytes]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,52 +61,69 @@ class SessionKey:
     session: str
 
 
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The client that has sent a statement, as its call describes it."""
+
+    key: SessionKey
+    # The engine's own id of the session that the client knows; "" if it has none yet.
+    engine_session: str = ""
+    # By these the engine can interrupt what runs for the statement.
+    tags: tuple[str, ...] = ()
+    # The metadata of the client's call that is passed on, for example to a proxy that checks it.
+    metadata: Metadata = ()
+
+
+DefaultChannelBuilder: Any = find_channel_builder()
+
+# The client whose statement this thread plans.
+CURRENT_CALLER: ContextVar[Caller] = ContextVar("the client whose statement is planned")
+
+
+class SharedChannelBuilder(DefaultChannelBuilder):  # type: ignore[misc]  # depends on PySpark
+    """The settings of a session that uses a channel of other sessions."""
+
+    def __init__(self, address: str, channel: Any, key: SessionKey) -> None:
+        super().__init__(address)
+        self.channel = channel
+        self.key = key
+
+    def toChannel(self) -> Any:  # noqa: N802 -- PySpark's name
+        """Return the channel."""
+        return self.channel
+
+    def metadata(self) -> Metadata:
+        """Return the metadata of a call: the engine's own, and the client's."""
+        caller = CURRENT_CALLER.get(None)
+        return [*super().metadata(), *(() if caller is None else caller.metadata)]
+
+    @property
+    def userId(self) -> str:  # noqa: N802 -- PySpark's name
+        """Return the name of the client's user."""
+        return self.key.user
+
+    @property
+    def session_id(self) -> str:
+        """Return the id of the client's session."""
+        return self.key.session
+
+
+class SharingSession(ConnectSession):
+    """A session of PySpark that does not close its channel, which other sessions use as well."""
+
+    def __del__(self) -> None:
+        """Leave the channel open when Python frees the session."""
+
+
 @dataclass(slots=True)
 class PlanningSession:
-    """A session in which the statements of one client are planned, one at a time."""
+    """A session in which the statements of a client are planned."""
 
-    # None until the first statement, and again once the connection is closed.
-    spark: SparkSession | None = None
-    # Held by the thread that uses or closes the connection.
-    lock: Lock = field(default_factory=Lock)
+    spark: SparkSession
+    # Held while the session is prepared.
+    preparing: Lock = field(default_factory=Lock)
+    is_prepared: bool = False
     last_used: float = field(default_factory=monotonic)
-    # Whether the planner has dropped the session. Then nothing may run in it any more.
-    is_ended: bool = False
-
-    def end(self) -> None:
-        """Close the connection now, or once the statement that is using it has ended.
-
-        It does not wait, because the event loop calls it.
-        """
-        self.is_ended = True
-        self.close_if_ended()
-
-    def release(self) -> None:
-        """Release the lock. Close the connection if the session has ended in the meantime."""
-        self.lock.release()
-        self.close_if_ended()
-
-    def close_if_ended(self) -> None:
-        """Close the connection of an ended session, unless it is in use: see `release`."""
-        if self.is_ended and self.lock.acquire(blocking=False):
-            try:
-                if self.spark is not None:
-                    close_channel(self.spark)
-                    self.spark = None
-            finally:
-                self.lock.release()
-
-
-class RelationPlan(LogicalPlan):
-    """A plan of PySpark that is a relation of another client."""
-
-    def __init__(self, relation: ProtoRelation) -> None:
-        super().__init__(None)
-        self.relation = relation
-
-    def plan(self, session: Any) -> ProtoRelation:  # noqa: ARG002 -- PySpark calls it so
-        """Return the relation."""
-        return self.relation
 
 
 class Planner:
@@ -105,6 +137,8 @@ class Planner:
     def __init__(self, address: str, prepare: Callable[[SparkSession], None] | None) -> None:
         self.address = address
         self.prepare = prepare
+        self.channel = channel_to(address).toChannel()
+        # The sessions of clients; the one that has waited longest for a statement comes first.
         self.sessions: dict[SessionKey, PlanningSession] = {}
         self.lock = Lock()
 
@@ -113,16 +147,17 @@ class Planner:
         """Return whether a new session has to be prepared before its first plan runs."""
         return self.prepare is not None
 
-    def open(self, key: SessionKey) -> None:
-        """Make and prepare the session of a client, unless that has been done."""
-        with self.use_session(key):
-            pass
+    def prepare_session(self, caller: Caller) -> None:
+        """Prepare the session of a client for plans that the engine runs, if that is needed."""
+        if self.prepares_sessions:
+            with self.use_session(caller):
+                pass
 
-    def plan(self, key: SessionKey, statement: SqlStatement) -> ProtoRelation | None:
+    def plan(self, caller: Caller, statement: SqlStatement) -> ProtoRelation | None:
         """Return the relation that replaces a statement.
 
         Args:
-            key: the client's session.
+            caller: the client that has sent the statement.
             statement: SQL that may have a clause, or that sets an option of matchrec.
 
         Returns:
@@ -132,94 +167,84 @@ class Planner:
             MatchRecognizeError: a clause or a setting has a mistake.
             PySparkException: the rest of the statement has a mistake.
         """
-        with self.use_session(key) as spark:
+        for relation in statement.relations.values():
+            replace_statements(relation, partial(self.plan, caller))
+        with self.use_session(caller) as spark:
             frame = run_statement(spark, statement)
             return None if frame is None else read_plan(spark, frame)
 
-    @contextmanager
-    def use_session(self, key: SessionKey) -> Iterator[SparkSession]:
-        """Yield the connected session of a client, which no other thread uses until the end."""
-        session = self.acquire_session(key)
-        try:
-            yield self.connect(key, session)
-        finally:
-            session.release()
+    def interrupt(self, caller: Caller, tag: str) -> None:
+        """Interrupt what runs in the engine with a tag."""
+        with self.use_session(caller) as spark:
+            spark.interruptTag(tag)
 
-    def acquire_session(self, key: SessionKey) -> PlanningSession:
-        """Return the planning session of a client, with its lock acquired."""
-        while True:
-            session = self.find_session(key)
-            session.lock.acquire()
-            if not session.is_ended:
-                return session
-            # It has ended while this thread waited for the lock. Look it up again.
-            session.release()
+    @contextmanager
+    def use_session(self, caller: Caller) -> Iterator[SparkSession]:
+        """Yield the prepared session of a client, whose calls are like the client's own."""
+        session = self.find_session(caller.key)
+        client = cast("Any", session.spark).client
+        client._server_session_id = caller.engine_session or None
+        current = CURRENT_CALLER.set(caller)
+        try:
+            for tag in caller.tags:
+                client.add_tag(tag)
+            with session.preparing:
+                if not session.is_prepared:
+                    self.prepare_new(session.spark)
+                    session.is_prepared = True
+            yield session.spark
+        finally:
+            client.clear_tags()
+            CURRENT_CALLER.reset(current)
 
     def find_session(self, key: SessionKey) -> PlanningSession:
-        """Return the planning session of a client, which may not be connected yet."""
-        with self.lock:
-            self.close_idle()
-            session = self.sessions.setdefault(key, PlanningSession())
-            session.last_used = monotonic()
-            return session
-
-    def connect(self, key: SessionKey, session: PlanningSession) -> SparkSession:
-        """Return the connected session, and prepare it if it is new."""
-        if session.spark is None:
-            spark = connect(self.address, key)
-            try:
-                tune(spark)
-                if self.prepare is not None:
-                    self.prepare(spark)
-            except BaseException:
-                close_channel(spark)
-                raise
-            session.spark = spark
-        return session.spark
-
-    def close_idle(self) -> None:
-        """Close the sessions that no client has used for long. The engine keeps its side.
-
-        A session whose statement still runs is not idle.
-        """
-        oldest = monotonic() - IDLE
-        for key, session in list(self.sessions.items()):
-            if session.last_used < oldest and not session.lock.locked():
-                del self.sessions[key]
-                session.end()
-
-    def close_session(self, key: SessionKey) -> None:
-        """Close the session of a client that has ended it."""
+        """Return the planning session of a client. Forget those not used for long."""
         with self.lock:
             session = self.sessions.pop(key, None)
-        if session is not None:
-            session.end()
+            if session is None:
+                session = PlanningSession(connect(self.address, self.channel, key))
+            self.sessions[key] = session
+            session.last_used = monotonic()
+            while next(iter(self.sessions.values())).last_used < session.last_used - IDLE:
+                del self.sessions[next(iter(self.sessions))]
+            return session
+
+    def prepare_new(self, spark: SparkSession) -> None:
+        """Prepare a session that the planner has not used before.
+
+        The session of the engine may be older, because another gateway has prepared it, or because
+        it is a copy of such a session. Then it has views that its client may have replaced.
+        """
+        tune(spark)
+        if self.prepare is not None and spark.conf.get(settings.PREPARED, None) is None:
+            self.prepare(spark)
+            spark.conf.set(settings.PREPARED, "true")
+
+    def forget(self, key: SessionKey) -> None:
+        """Forget a session that its client has ended."""
+        with self.lock:
+            self.sessions.pop(key, None)
 
     def close(self) -> None:
-        """Close all sessions. A statement that still runs in one of them fails."""
-        with self.lock:
-            sessions = list(self.sessions.values())
-            self.sessions.clear()
-        for session in sessions:
-            spark = session.spark
-            session.end()
-            if spark is not None:
-                close_channel(spark)
+        """Close the channel. Statements that are being planned fail."""
+        self.channel.close()
 
 
-def connect(address: str, key: SessionKey) -> SparkSession:
+def connect(address: str, channel: Any, key: SessionKey) -> SparkSession:
     """Return a client of the session that another client has, or will have, at a server."""
-    separator = ";" if "/;" in address else "/;"
-    builder = channel_to(
-        f"{address}{separator}session_id={key.session};user_id={quote(key.user, safe='')}"
-    )
     # The constructor, unlike `getOrCreate`, makes no session the active one of this program.
-    return cast("SparkSession", ConnectSession(builder))
-
-
-def close_channel(spark: SparkSession) -> None:
-    """Close the connection of a session, and leave the engine's side to the client."""
-    cast("Any", spark).client._channel.close()
+    session: Any = SharingSession(SharedChannelBuilder(address, channel, key))
+    client = session.client
+    if hasattr(client, "_on_exit"):
+        # At the end of the program, PySpark would drop the ML models of the client's session. Until
+        # then it would keep each session in memory.
+        atexit.unregister(client._on_exit)
+    if hasattr(client, "set_retry_policies"):
+        for policy in client.get_retry_policies():
+            policy.max_retries = MOST_RETRIES
+    else:  # PySpark 3.5
+        client._retry_policy["max_retries"] = MOST_RETRIES
+    return cast("SparkSession", session)
 
 
 def run_statement(spark: SparkSession, statement: SqlStatement) -> DataFrame | None:
@@ -257,17 +282,22 @@ def name_frames(spark: SparkSession, statement: SqlStatement) -> tuple[str, dict
     frames = {}
     for name, relation in statement.relations.items():
         text = re.sub(rf"(?<![\w`{{]){re.escape(name)}(?![\w`}}])", f"{{{name}}}", text)
-        frames[name] = ConnectDataFrame(RelationPlan(relation), cast("Any", spark))
+        # A copy whose ids are unlike those of the plans that this program makes around it.
+        plan = CachedRelation(renumber_plans(copy_relation(relation)))
+        frames[name] = ConnectDataFrame(plan, cast("Any", spark))
     return text, frames
 
 
 def read_settings(spark: SparkSession) -> dict[str, str]:
-    """Return the settings of matchrec that a session has, by their names without the prefix."""
+    """Return the options of matchrec that a session sets, by their names without the prefix."""
     operation = proto.ConfigRequest.Operation(
         get_all=proto.ConfigRequest.GetAll(prefix=settings.PREFIX)
     )
     pairs = cast("Any", spark).client.config(operation).pairs
-    return {name.removeprefix(settings.PREFIX): value for name, value in pairs}
+    # Spark returns the names without the prefix, and Sail with it.
+    options = {name.removeprefix(settings.PREFIX): value for name, value in pairs}
+    options.pop(settings.PREPARED.removeprefix(settings.PREFIX), None)
+    return options
 
 
 def read_plan(spark: SparkSession, frame: DataFrame) -> ProtoRelation:

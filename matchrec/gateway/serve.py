@@ -17,11 +17,11 @@ from pyspark.sql import SparkSession
 from matchrec.arguments import FLAG, SESSION, TEXT, ArgumentKind, check_arguments
 from matchrec.errors import gateway as errors
 from matchrec.errors.machine import session_already_runs
-from matchrec.gateway.forward import Forwarder, Metadata
-from matchrec.gateway.planner import Planner
+from matchrec.gateway.forward import TOKEN_KEY, Forwarder
+from matchrec.gateway.planner import Metadata, Planner
 from matchrec.spark.sail.server import UNCOMPRESSED, channel_to, check_server
 from matchrec.spark.sail.start import ENGINE, SPARK, choose_engine, describe_engine, runs_on, start
-from matchrec.spark.session import find_application, is_connect
+from matchrec.spark.session import find_application, is_connect, unwrap_session
 
 HOST, PORT = "127.0.0.1", 15002
 
@@ -42,8 +42,9 @@ PORT_NUMBER = ArgumentKind(
     "write {argument}=15002",
 )
 
-# How many statements are planned at once. A thread mostly waits for the engine.
-PLANNING_THREADS = 16
+# How many statements are planned at once. A thread mostly waits for the engine; for CREATE TABLE AS
+# and INSERT, until these have run.
+PLANNING_THREADS = 256
 
 # Messages may have any length, as in Spark's own server.
 ANY_LENGTH = (("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1))
@@ -53,6 +54,10 @@ OWN_PORT = ("grpc.so_reuseport", 0)
 
 # How many seconds calls that are under way may go on once the gateway stops.
 GRACE = 1.0
+
+# How many seconds the event loop waits after that for events of gRPC. An event that finds its loop
+# closed would be an error in the loop of another gateway of this program.
+DRAIN = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +105,7 @@ class Gateway:
 
     Attributes:
         address: where clients connect, `sc://host:port`.
-        engine: the address of the server behind the gateway.
+        engine: the address of the server behind the gateway, without a token or other parameters.
     """
 
     address: str
@@ -160,11 +165,11 @@ def serve(  # noqa: PLR0913 -- public signature
 
     Args:
         spark: a Spark Connect session or a session on Sail, whose server runs the queries. Clients
-            share its catalog, but not its temporary views. For a server that needs TLS or a token,
-            pass its address as `engine` instead.
+            share its catalog, but not its temporary views.
         engine: instead of a session, where the queries run: `"sail"` or `"spark"` in this program,
-            or the address of a server, `"sc://host:port"`. Without both, it is the running session,
-            or a new one on Sail if that is installed, else on Spark.
+            or the address of a server, `"sc://host:port"`, to which `/;use_ssl=true;token=...` may
+            be added. Without both, it is the running session, or a new one on Sail if that is
+            installed, else on Spark.
         host: the address of this machine at which the gateway listens.
         port: the port, or 0 for any free one.
         token: what clients have to send, `sc://host:port/;token=...`. PySpark sends it only over
@@ -205,7 +210,9 @@ def is_loopback(host: str) -> bool:
 
 
 def find_server(spark: SparkSession | None, engine: str | None) -> str:
-    """Return the address of an engine's server, `sc://host:port`. Start it if it must run here.
+    """Return the address of an engine's server. Start the server if it must run here.
+
+    The address has the parameters that its clients need, such as a token.
 
     Raises:
         MatchRecognizePlanError: the engine is a classic session of Spark, without a server.
@@ -220,14 +227,26 @@ def find_server(spark: SparkSession | None, engine: str | None) -> str:
         elif engine is not None and not runs_on(spark, engine):
             raise session_already_runs(arguments=["engine"], engine=describe_engine(spark))
     if is_connect(spark):
-        endpoint = str(find_application(spark))
-        return endpoint if endpoint.startswith("sc://") else f"sc://{endpoint}"
+        return find_address(spark)
     if PLUGIN not in (spark.conf.get("spark.plugins", "") or ""):
         raise errors.session_without_server()
     java: Any = spark.sparkContext._jvm
     # An object of Scala, as Java names it.
     service = getattr(java, "org.apache.spark.sql.connect.service.SparkConnectService$")
     return f"sc://localhost:{getattr(service, 'MODULE$').localPort()}"
+
+
+def find_address(spark: SparkSession) -> str:
+    """Return the address of a session of Spark Connect, with the parameters that it was made with.
+
+    A session with a builder of channels of its own has only the host and the port.
+    """
+    client: Any = cast("Any", unwrap_session(spark)).client
+    url = getattr(client._builder, "url", None)
+    if url is not None:
+        return str(url._replace(scheme="sc").geturl())
+    endpoint = str(find_application(spark))
+    return endpoint if endpoint.startswith("sc://") else f"sc://{endpoint}"
 
 
 def start_gateway(
@@ -244,6 +263,7 @@ def start_gateway(
     Raises:
         MatchRecognizePlanError: it cannot listen there.
     """
+    shown = f"sc://{channel_to(engine).endpoint}"
     planner = Planner(engine, prepare)
     # The port, and what stops the gateway; or the error for which it cannot start.
     started: Future[tuple[int, Callable[[], None]]] = Future()
@@ -255,7 +275,7 @@ def start_gateway(
         threads = ThreadPoolExecutor(PLANNING_THREADS, "matchrec-gateway")
         try:
             channel, metadata = open_channel(engine)
-            forwarder = Forwarder(channel, metadata, planner, threads, listener.token)
+            forwarder = Forwarder(shown, channel, metadata, planner, threads, listener.token)
             server = grpc.aio.server(options=[*ANY_LENGTH, OWN_PORT])
             server.add_generic_rpc_handlers((forwarder,))
             port = listener.bind(server)
@@ -267,6 +287,7 @@ def start_gateway(
         await must_stop.wait()
         await server.stop(GRACE)
         await channel.close()
+        await asyncio.sleep(DRAIN)
         threads.shutdown(wait=False, cancel_futures=True)
         planner.close()
 
@@ -274,7 +295,7 @@ def start_gateway(
     thread.start()
     port, stop = started.result()
     host = f"[{listener.host}]" if ":" in listener.host else listener.host
-    return Gateway(f"sc://{host}:{port}", engine, thread, stop)
+    return Gateway(f"sc://{host}:{port}", shown, thread, stop)
 
 
 def open_channel(engine: str) -> tuple[Any, Metadata]:
@@ -284,10 +305,13 @@ def open_channel(engine: str) -> tuple[Any, Metadata]:
     """
     builder = channel_to(engine)
     options = [*ANY_LENGTH, UNCOMPRESSED]
-    metadata: list[tuple[str, str]] = list(builder.metadata())
-    if not builder.secure:
+    metadata: list[tuple[str, str | bytes]] = list(builder.metadata())
+    token = builder.token if hasattr(builder, "token") else builder._token  # PySpark 3.5
+    if token is not None:
+        metadata.append((TOKEN_KEY, f"Bearer {token}"))
+    # PySpark 4 sends a token without TLS to a server on this machine, as `remote("local")` has.
+    is_local = builder.host == "localhost" and not getattr(builder, "use_ssl", True)
+    if is_local or not builder.secure:
         return grpc.aio.insecure_channel(builder.endpoint, options), metadata
-    if builder.token is not None:
-        metadata.append(("authorization", f"Bearer {builder.token}"))
     credentials = grpc.ssl_channel_credentials()
     return grpc.aio.secure_channel(builder.endpoint, credentials, options), metadata

@@ -17,6 +17,9 @@ from matchrec.spark.question import Options
 # What the names of the settings begin with.
 PREFIX = "matchrec."
 
+# The setting that marks sessions which have the views of the gateway. It is not an option.
+PREPARED = "matchrec.gateway.prepared"
+
 # The values of each setting. Any whole number is a value of `max_steps`.
 CHOICES: dict[str, tuple[str, ...]] = {
     "dialect": get_args(DialectName),

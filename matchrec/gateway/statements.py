@@ -7,7 +7,6 @@ inside `WithRelations`, which brings the DataFrames that the text names.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,9 +23,10 @@ from matchrec.syntax.locate import may_have_clause
 Message = Any
 ProtoRelation = Any
 
-# Signs that a serialized plan may hold a clause or a setting of matchrec: a word of either, or the
-# first bytes of a plan that zstd has compressed. Messages without a sign are never parsed.
-SIGNS = re.compile(rb"match_recognize|pattern|matchrec\.|\x28\xb5\x2f\xfd", re.IGNORECASE)
+# Words of a clause or of a setting of matchrec, in lower case, and the first bytes of a plan that
+# zstd has compressed. Messages without any of these are never parsed.
+WORDS = (b"match_recognize", b"pattern", b"matchrec.")
+COMPRESSED = b"\x28\xb5\x2f\xfd"
 
 # Added to the ids of the plans that replace SQL, so that they differ from the ids that the client
 # has given to its plans: columns refer to plans by these ids.
@@ -49,8 +49,13 @@ PlanStatement = Callable[[SqlStatement], ProtoRelation | None]
 
 
 def may_hold_clause(serialized: bytes) -> bool:
-    """Return whether a serialized message may hold SQL with a clause. This is a quick test."""
-    return SIGNS.search(serialized) is not None
+    """Return whether a serialized message may hold SQL with a clause.
+
+    The event loop waits for this test, and a message may have 100 MB, for which a regular
+    expression takes seconds.
+    """
+    in_lower_case = serialized.lower()
+    return any(word in in_lower_case for word in WORDS) or COMPRESSED in serialized
 
 
 def expand_plan(plan: Message) -> None:
@@ -192,6 +197,13 @@ def replace_relation(relation: ProtoRelation, replacement: ProtoRelation) -> Non
     relation.CopyFrom(replacement)
     if has_id:
         relation.common.plan_id = plan_id
+
+
+def copy_relation(relation: ProtoRelation) -> ProtoRelation:
+    """Return a copy of a relation."""
+    copy = proto.Relation()
+    copy.CopyFrom(relation)
+    return copy
 
 
 def renumber_plans(relation: ProtoRelation) -> ProtoRelation:

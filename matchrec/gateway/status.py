@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import uuid4
 
 import pyspark.sql.connect.proto as proto
@@ -23,17 +24,21 @@ from google.protobuf.any_pb2 import Any as PackedMessage
 from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
 from grpc import StatusCode
+from grpc_status import rpc_status
 from pyspark.errors import PySparkException
 
-from matchrec.errors import MatchRecognizeError, MatchRecognizeParseError
+from matchrec.errors import (
+    MatchRecognizeError,
+    MatchRecognizeParseError,
+    MatchRecognizePlanError,
+    MatchRecognizeUnsupportedError,
+)
 
 # How many characters of a message the status holds, as in Spark.
 LONGEST_MESSAGE = 2048
 
 # How many errors are kept for `FetchErrorDetails`; the oldest are dropped.
 MOST_DETAILS = 1000
-
-STATUS_KEY = "grpc-status-details-bin"
 
 # The classes of Java for classes of PySpark, by their names, the most special ones first.
 ANALYSIS = "org.apache.spark.sql.AnalysisException"
@@ -57,23 +62,18 @@ PARENTS = {PARSE: (ANALYSIS,)}
 
 
 @dataclass(frozen=True, slots=True)
-class CallFailure:
-    """An error of a call: the code, the message and the details that gRPC carries."""
-
-    code: StatusCode
-    message: str
-    details: tuple[tuple[str, bytes], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class ErrorLog:
     """The errors that clients may still ask about."""
 
     # The answers to `FetchErrorDetails`, by the id of the error; the oldest first.
     answers: dict[str, bytes] = field(default_factory=dict)
 
-    def describe(self, error: Exception) -> CallFailure:
-        """Return an error as a client reads it, and keep its whole message."""
+    def describe(self, error: Exception) -> Any:
+        """Return an error as a status of gRPC, and keep its whole message.
+
+        The status has the attributes `code`, `details`, which is the message, and
+        `trailing_metadata`.
+        """
         if isinstance(error, MatchRecognizeError | PySparkException):
             message = str(error)
             java_class = find_java_class(error)
@@ -91,10 +91,8 @@ class ErrorLog:
             message = message[: LONGEST_MESSAGE - 3] + "..."
         packed = PackedMessage()
         packed.Pack(info)
-        status = Status(code=StatusCode.INTERNAL.value[0], message=message, details=[packed])
-        return CallFailure(
-            StatusCode.INTERNAL, message, ((STATUS_KEY, status.SerializeToString()),)
-        )
+        code = StatusCode.INTERNAL.value[0]
+        return rpc_status.to_status(Status(code=code, message=message, details=[packed]))
 
     def keep(self, error_id: str, classes: list[str], message: str) -> None:
         """Keep an error for `FetchErrorDetails`. If there are many, drop the oldest."""
@@ -115,4 +113,5 @@ def find_java_class(error: Exception) -> str:
     for error_class in type(error).__mro__:
         if error_class.__name__ in JAVA_CLASSES:
             return JAVA_CLASSES[error_class.__name__]
-    return ANALYSIS if isinstance(error, MatchRecognizeError) else FAILURE
+    is_mistake = isinstance(error, MatchRecognizePlanError | MatchRecognizeUnsupportedError)
+    return ANALYSIS if is_mistake else FAILURE

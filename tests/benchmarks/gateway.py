@@ -18,10 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
-from uuid import uuid4
 
-from matchrec.gateway.planner import SessionKey, connect
 from tests.benchmarks.machine import load, versions
+from tests.spark.gateway.connecting import connect
 
 CALLS = 1_000
 SESSIONS = 64
@@ -85,7 +84,7 @@ def seconds_of(run: Callable[[], object]) -> float:
 
 def new_client(address: str) -> Any:
     """A client with a session of its own, which has the view `ticks`."""
-    client: Any = connect(address, SessionKey("benchmark", str(uuid4())))
+    client: Any = connect(address)
     client.sql(
         "CREATE TEMP VIEW ticks AS "
         "SELECT * FROM VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)"

@@ -132,11 +132,15 @@ def channel_to(address: str) -> Any:
 
     Sail compresses answers if it may, which takes a second for 40 MB that stay in this program.
     """
+    return find_channel_builder()(address, [UNCOMPRESSED])
+
+
+def find_channel_builder() -> Any:
+    """Return PySpark's class of builders of channels to an address."""
     from pyspark.sql.connect import client
 
     # PySpark 3.5 has only the latter.
-    builder: Any = getattr(client, "DefaultChannelBuilder", client.ChannelBuilder)
-    return builder(address, [UNCOMPRESSED])
+    return getattr(client, "DefaultChannelBuilder", client.ChannelBuilder)
 
 
 def settings(cores: int | None, memory: int | None, folder: Path) -> dict[str, str]:

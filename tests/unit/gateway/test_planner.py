@@ -1,117 +1,113 @@
-"""The planner's sessions: nothing runs on a closed connection, and no connection is left open.
+"""The planner's sessions: each is prepared once, calls as its client does, and leaves nothing.
 
-The sessions are stand-ins, which only note whether their channel was closed.
+No call reaches a server: what prepares a session is a stand-in.
 """
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
+pytest.importorskip("grpc_status")
+
 from matchrec.gateway import planner
-from matchrec.gateway.planner import IDLE, Planner, SessionKey
+from matchrec.gateway.planner import IDLE, Caller, Planner, SessionKey
 
-KEY = SessionKey("reader", "1")
-
-
-class FakeSession:
-    """A session, which is its own client and channel as well."""
-
-    def __init__(self) -> None:
-        self.is_closed = False
-        self.client = self
-        self._channel = self
-
-    def close(self) -> None:
-        self.is_closed = True
+KEY = SessionKey("reader", "6e1b1a9e-4b7e-4c0a-9b39-0c6c9f5b9a11")
+OTHER = SessionKey("reader", "7a0f4f3b-3f0c-4bb0-8a8e-2d2f4f6f1c22")
+CALLER = Caller(KEY, tags=("nightly", "operation"), metadata=(("x-team", "blue"),))
 
 
 @pytest.fixture
-def sessions(monkeypatch: pytest.MonkeyPatch) -> list[FakeSession]:
-    """All sessions that were made, in their order."""
-    made: list[FakeSession] = []
-
-    def connect(_address: str, _key: SessionKey) -> FakeSession:
-        made.append(FakeSession())
-        return made[-1]
-
-    monkeypatch.setattr(planner, "connect", connect)
-    monkeypatch.setattr(planner, "tune", lambda _spark: None)
-    return made
+def prepared(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The sessions that were prepared, in their order."""
+    sessions: list[Any] = []
+    monkeypatch.setattr(planner, "tune", sessions.append)
+    return sessions
 
 
-def test_a_session_ends_after_its_statement(sessions: list[FakeSession]) -> None:
-    plans = Planner("sc://nowhere", None)
-    with plans.use_session(KEY):
-        plans.close_session(KEY)
-        assert not sessions[0].is_closed
-    assert sessions[0].is_closed
-    plans.open(KEY)
-    assert [session.is_closed for session in sessions] == [True, False]
+@pytest.fixture
+def plans() -> Iterator[Planner]:
+    """A planner for a server that does not exist."""
+    plans = Planner("sc://nowhere:1/;x-cluster=seven", None)
+    yield plans
     plans.close()
-    assert all(session.is_closed for session in sessions)
 
 
-def test_a_statement_that_waits_for_an_ended_session_gets_a_new_one(
-    sessions: list[FakeSession], monkeypatch: pytest.MonkeyPatch
+def test_a_session_calls_as_its_client_does(plans: Planner, prepared: list[Any]) -> None:
+    with plans.use_session(CALLER) as spark:
+        client: Any = spark.client
+        assert (client._user_id, client._session_id) == (KEY.user, KEY.session)
+        assert client.get_tags() == {"nightly", "operation"}
+        assert list(client._builder.metadata()) == [("x-cluster", "seven"), ("x-team", "blue")]
+    assert client.get_tags() == set()
+    assert list(client._builder.metadata()) == [("x-cluster", "seven")]
+    assert prepared == [spark]
+
+
+def test_statements_of_a_session_are_planned_at_once(plans: Planner, prepared: list[Any]) -> None:
+    """CREATE TABLE AS runs while it is planned, and must not hold the session's other queries."""
+    both = threading.Barrier(2, timeout=10)
+
+    def use(tag: str) -> Any:
+        with plans.use_session(Caller(KEY, tags=(tag,))) as spark:
+            both.wait()
+            tags = spark.client.get_tags()
+            both.wait()
+            return spark, tags
+
+    with ThreadPoolExecutor(2) as threads:
+        (first, first_tags), (second, second_tags) = threads.map(use, ("a", "b"))
+    assert first is second
+    assert (first_tags, second_tags) == ({"a"}, {"b"})
+    assert len(prepared) == 1
+
+
+def test_a_session_that_cannot_be_prepared_is_tried_again(
+    plans: Planner, prepared: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plans = Planner("sc://nowhere", None)
-    used: list[Any] = []
-    is_found = threading.Event()
-    find = plans.find_session
-
-    def note(key: SessionKey) -> planner.PlanningSession:
-        session = find(key)
-        is_found.set()
-        return session
-
-    def use() -> None:
-        with plans.use_session(KEY) as spark:
-            used.append((spark, spark.is_closed))  # type: ignore[attr-defined]
-
-    with plans.use_session(KEY):
-        monkeypatch.setattr(plans, "find_session", note)
-        thread = threading.Thread(target=use)
-        thread.start()
-        assert is_found.wait(10)
-        plans.close_session(KEY)
-    thread.join(10)
-    assert used == [(sessions[1], False)]
-    assert [one.is_closed for one in sessions] == [True, False]
-
-
-def test_a_session_that_ends_before_it_is_connected_is_closed(sessions: list[FakeSession]) -> None:
-    plans = Planner("sc://nowhere", lambda _spark: plans.close_session(KEY))
-    plans.open(KEY)
-    assert [session.is_closed for session in sessions] == [True]
-
-
-def test_a_session_that_cannot_be_prepared_is_closed(sessions: list[FakeSession]) -> None:
     def fail(_spark: Any) -> None:
         raise ValueError("no view")
 
-    plans = Planner("sc://nowhere", fail)
-    for _ in range(2):
-        with pytest.raises(ValueError, match="no view"):
-            plans.open(KEY)
-    assert [session.is_closed for session in sessions] == [True, True]
+    monkeypatch.setattr(planner, "tune", fail)
+    with pytest.raises(ValueError, match="no view"), plans.use_session(CALLER):
+        pass
+    monkeypatch.setattr(planner, "tune", prepared.append)
+    with plans.use_session(CALLER):
+        pass
+    assert len(prepared) == 1
 
 
-def test_only_sessions_without_a_statement_are_idle(
-    sessions: list[FakeSession], monkeypatch: pytest.MonkeyPatch
+def test_sessions_that_are_not_used_for_long_are_forgotten(
+    plans: Planner, prepared: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [0.0]
     monkeypatch.setattr(planner, "monotonic", lambda: now[0])
-    plans = Planner("sc://nowhere", None)
-    plans.sessions[KEY] = planner.PlanningSession(last_used=0.0)
-    other = SessionKey("reader", "2")
-    with plans.use_session(KEY):
-        now[0] = 2 * IDLE
-        plans.open(other)
-        assert not sessions[0].is_closed
-    now[0] = 2.5 * IDLE
-    plans.open(other)
-    assert [session.is_closed for session in sessions] == [True, False]
-    assert list(plans.sessions) == [other]
+    for key, time in ((KEY, 0.0), (OTHER, 0.5), (KEY, 0.9), (OTHER, 1.8), (OTHER, 2.0)):
+        now[0] = time * IDLE
+        with plans.use_session(Caller(key)):
+            pass
+    assert list(plans.sessions) == [OTHER]
+    assert len(prepared) == 2
+    with plans.use_session(CALLER):
+        pass
+    assert len(prepared) == 3
+
+
+def test_nothing_is_left_of_a_session_that_has_ended(plans: Planner, prepared: list[Any]) -> None:
+    with plans.use_session(CALLER) as spark:
+        plans.forget(KEY)
+        session = weakref.ref(spark)
+        assert spark.client is not None  # a statement that runs can go on
+    del spark
+    prepared.clear()
+    gc.collect()
+    assert session() is None
+    with plans.use_session(CALLER):
+        assert len(prepared) == 1

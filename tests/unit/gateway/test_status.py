@@ -14,6 +14,7 @@ from pyspark.errors import AnalysisException, ArithmeticException, ParseExceptio
 from matchrec.errors import (
     MatchRecognizeParseError,
     MatchRecognizePlanError,
+    MatchRecognizeRunError,
     MatchRecognizeUnsupportedError,
 )
 from matchrec.gateway import status
@@ -26,6 +27,7 @@ from matchrec.gateway.status import ErrorLog, find_java_class
         (MatchRecognizeParseError("x"), status.PARSE),
         (MatchRecognizePlanError("x"), status.ANALYSIS),
         (MatchRecognizeUnsupportedError("x"), status.ANALYSIS),
+        (MatchRecognizeRunError("x"), status.FAILURE),
         (ParseException("x"), status.PARSE),
         (AnalysisException("x"), status.ANALYSIS),
         (ArithmeticException("x"), "java.lang.ArithmeticException"),
@@ -39,7 +41,7 @@ def test_each_error_has_a_class_of_java(error: Exception, java_class: str) -> No
 
 def test_a_parse_error_is_an_analysis_error_too() -> None:
     failure = ErrorLog().describe(MatchRecognizeParseError("no such clause"))
-    ((key, value),) = failure.details
+    ((key, value),) = failure.trailing_metadata
     assert key == "grpc-status-details-bin"
     read = Status.FromString(value)
     info = ErrorInfo()
