@@ -10,7 +10,6 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -28,56 +27,13 @@ from matchrec.api.evaluate import ParsedQuery
 from matchrec.api.sql import SqlText
 from matchrec.gateway import status
 from matchrec.gateway.forward import HEALTH_CHECK, SERVICE, SERVING
-from matchrec.gateway.planner import SessionKey, connect
 from matchrec.gateway.serve import Gateway
+from tests.spark.gateway.connecting import FALL, FALLS, TICKS, NewClient, connect
 
 HERE = Path(__file__).parent
-TICKS = "VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)"
-FALLS = """SELECT * FROM ticks MATCH_RECOGNIZE (
-    ORDER BY day
-    MEASURES FIRST(day) AS first_day, LAST(price) AS lowest
-    PATTERN (DOWN+)
-    DEFINE DOWN AS price < PREV(price)
-)"""
-FALL = [(2, 70)]
-
 # PySpark 3.5 sends no Columns and DataFrames with a text, has other internal classes, asks for no
 # details of errors, and has no ANSI mode by default.
 since_spark_4 = pytest.mark.skipif(pyspark.__version__ < "4", reason="PySpark 3.5 lacks it")
-
-NewClient = Callable[[], SparkSession]
-
-
-@pytest.fixture(scope="module")
-def gateway(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[Gateway]:
-    """A gateway in front of the server of the tests' session."""
-    if request.config.getoption("--on") == "spark":
-        pytest.skip("a classic session of Spark has no server")
-    with matchrec.serve(spark, port=0) as gateway:
-        yield gateway
-
-
-@pytest.fixture
-def new_client(gateway: Gateway) -> Iterator[NewClient]:
-    """Returns further clients, each with a session of its own. They end with the test."""
-    clients: list[Any] = []
-
-    def make() -> SparkSession:
-        """Return a new client with the view `ticks`."""
-        client = connect(gateway.address, SessionKey("reader", str(uuid4())))
-        clients.append(client)
-        client.sql(f"CREATE TEMP VIEW ticks AS SELECT * FROM {TICKS}")
-        return client
-
-    yield make
-    for client in clients:
-        client.stop()
-
-
-@pytest.fixture
-def client(new_client: NewClient) -> SparkSession:
-    """A client of the gateway."""
-    return new_client()
 
 
 def test_a_classic_session_is_refused(spark: SparkSession, request: pytest.FixtureRequest) -> None:
@@ -92,10 +48,11 @@ def test_a_client_gets_the_rows_of_a_clause(client: SparkSession) -> None:
 
 
 def test_a_program_without_matchrec_gets_the_rows(gateway: Gateway) -> None:
+    address = gateway.address.replace("127.0.0.1", "localhost")
     program = f"""
 import sys
 from pyspark.sql import SparkSession
-spark = SparkSession.builder.remote({gateway.address!r}).getOrCreate()
+spark = SparkSession.builder.remote({address!r}).getOrCreate()
 spark.sql({f"CREATE TEMP VIEW ticks AS SELECT * FROM {TICKS}"!r})
 print([tuple(row) for row in spark.sql({FALLS!r}).collect()], "matchrec" in sys.modules)
 spark.stop()
@@ -151,6 +108,10 @@ def test_a_clause_inside_a_larger_plan_is_replaced(client: Any) -> None:
     assert falls.where("lowest > 60").collect() == FALL
     assert falls.unionAll(falls).count() == 2
     assert falls.columns == ["first_day", "lowest"]
+    lowest = FALLS.replace("ticks", "{falls}").replace("BY day", "BY first_day")
+    lowest = lowest.replace("price", "lowest").replace("FIRST(day)", "FIRST(first_day)")
+    lowest = lowest.replace("lowest < PREV(lowest)", "lowest < 71")
+    assert client.sql(lowest, falls=falls).collect() == FALL
 
 
 def test_statements_around_a_clause_run(client: SparkSession) -> None:
@@ -280,7 +241,7 @@ def test_sessions_see_only_their_own_views(new_client: NewClient) -> None:
 
 
 def test_two_clients_may_share_a_session(gateway: Gateway, client: Any) -> None:
-    other = connect(gateway.address, SessionKey("reader", client.session_id))
+    other = connect(gateway.address, client.session_id)
     assert other.sql(FALLS).collect() == FALL
 
 
@@ -397,7 +358,7 @@ def test_a_port_in_use_is_an_error(gateway: Gateway) -> None:
 def test_nothing_is_left_of_a_stopped_gateway(gateway: Gateway) -> None:
     before = threading.active_count()
     with matchrec.serve(engine=gateway.engine, port=0) as second:
-        client: Any = connect(second.address, SessionKey("reader", str(uuid4())))
+        client: Any = connect(second.address)
         assert client.sql("SELECT 1 AS n").collect() == [(1,)]
         client.stop()
     assert not second.is_running

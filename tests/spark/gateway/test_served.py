@@ -9,22 +9,21 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Any
-from uuid import uuid4
 
 import pyspark
 import pytest
+from pyspark.errors import PySparkException
 
-from matchrec.gateway.planner import SessionKey, connect
+from tests.spark.gateway.connecting import FALL, FALLS, TICKS, connect
 
 pytestmark = pytest.mark.night  # starts programs, and one of them Spark
 
 HERE = Path(__file__).parent
 JARS = Path(pyspark.__file__).parent / "jars"
-FALLS = """SELECT * FROM ticks MATCH_RECOGNIZE (
-    ORDER BY day MEASURES FIRST(day) AS first_day, LAST(price) AS lowest
-    PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price))"""
 
 
 @pytest.fixture(scope="module", params=["sail", "spark"])
@@ -35,21 +34,39 @@ def address(
     folder = tmp_path_factory.mktemp("served")
     table = folder / "stocks.csv"
     table.write_text("day,price\n1,90\n2,80\n3,70\n4,95\n", encoding="utf-8")
-    command = [sys.executable, "-m", "matchrec", "serve", "--engine", request.param]
-    command += ["--port", "0", "--table", f"stocks={table}"]
-    environment = {name: value for name, value in os.environ.items() if "SPARK" not in name}
-    with subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, env=environment, cwd=folder
-    ) as program:
-        assert program.stderr is not None
-        for line in program.stderr:
-            if line.startswith("matchrec: serving "):
-                break
-        else:
-            pytest.fail("the gateway has not started")
+    options = ("--engine", request.param, "--table", f"stocks={table}")
+    with run_gateway(folder, *options) as (program, line):
         yield line.split()[2].rstrip(",")
         program.send_signal(signal.SIGINT)
         assert program.wait(30) == 0
+
+
+@contextmanager
+def run_gateway(
+    folder: Path, *options: str, **variables: str
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run `matchrec serve`, and yield the program and the line that it prints.
+
+    Args:
+        folder: the current folder of the program.
+        options: its options.
+        variables: variables of its environment.
+    """
+    command = [sys.executable, "-m", "matchrec", "serve", "--port", "0", *options]
+    environment = {name: value for name, value in os.environ.items() if "SPARK" not in name}
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env={**environment, **variables}, cwd=folder
+    ) as program:
+        assert program.stderr is not None
+        try:
+            for line in program.stderr:
+                if line.startswith("matchrec: serving "):
+                    break
+            else:
+                pytest.fail("the gateway has not started")
+            yield program, line
+        finally:
+            program.kill()
 
 
 def run(*command: str) -> str:
@@ -89,7 +106,7 @@ def test_a_program_in_java(address: str, tmp_path: Path) -> None:
 def test_many_clients_at_once_see_their_own_rows(address: str) -> None:
     def ask(number: int) -> list[Any]:
         """Return the rows of a client whose view has a price of its own."""
-        client: Any = connect(address, SessionKey("reader", str(uuid4())))
+        client: Any = connect(address)
         try:
             client.sql(
                 f"CREATE TEMP VIEW ticks AS SELECT * FROM VALUES (1, {number}), (2, {number - 1}) "
@@ -105,10 +122,10 @@ def test_many_clients_at_once_see_their_own_rows(address: str) -> None:
 
 
 def test_a_slow_reader_holds_no_other_client(address: str) -> None:
-    slow: Any = connect(address, SessionKey("slow", str(uuid4())))
+    slow: Any = connect(address)
     rows = slow.range(20_000_000).toLocalIterator()
     next(rows)  # and then no further row
-    other: Any = connect(address, SessionKey("reader", str(uuid4())))
+    other: Any = connect(address)
     done = threading.Event()
 
     def ask() -> None:
@@ -134,6 +151,31 @@ os._exit(7)
 """
     ended = subprocess.run([sys.executable, "-c", program], check=False, timeout=120)
     assert ended.returncode == 7
-    client: Any = connect(address, SessionKey("reader", str(uuid4())))
+    client: Any = connect(address)
     assert client.sql(FALLS.replace("ticks", "stocks")).collect() == [(2, 70)]
     client.stop()
+
+
+def test_an_engine_may_need_tls_and_a_token_and_may_end(tmp_path: Path) -> None:
+    """The engine is another gateway, whose certificate no authority has signed."""
+    certificate = str(HERE / "localhost.pem")
+    guarded = ("--engine", "sail", "--token", "secret", "--tls-cert", certificate)
+    with run_gateway(tmp_path, *guarded, "--tls-key", str(HERE / "localhost.key")) as served:
+        engine, line = served
+        address = line.split()[2].rstrip(",").replace("127.0.0.1", "localhost")
+        with run_gateway(
+            tmp_path,
+            *("--engine", f"{address}/;use_ssl=true;token=secret"),
+            GRPC_DEFAULT_SSL_ROOTS_FILE_PATH=certificate,
+        ) as (_, line):
+            assert line.endswith(f"in front of {address}\n")  # without the token
+            client: Any = connect(line.split()[2].rstrip(","))
+            client.sql(f"CREATE TEMP VIEW ticks AS SELECT * FROM {TICKS}")
+            assert client.sql(FALLS).collect() == FALL
+            engine.kill()
+            engine.wait()
+            for ask in (lambda: client.sql(FALLS), lambda: client.range(3).collect()):
+                began = monotonic()
+                with pytest.raises(PySparkException, match="the gateway cannot reach the engine"):
+                    ask()
+                assert monotonic() - began < 60
