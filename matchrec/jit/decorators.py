@@ -38,12 +38,29 @@ def kernel(function: Callable[P, R]) -> CachedFunction[P, R]:
     return CachedFunction(function, _OPTIONS)
 
 
+def linear_kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a function that Python calls, as `kernel` does, unless there are few steps.
+
+    It is assumed to take as many steps as its longest array is long. While there are few, it runs
+    in Python and is not compiled.
+    """
+    cached = CachedFunction(function, _OPTIONS)
+
+    @wraps(function)
+    def call(*arguments: P.args, **named: P.kwargs) -> R:
+        """Call the machine code, or run Python while compiling would not pay off."""
+        assert not named, "numba gets arguments by their positions"
+        return call_or_run(cached, arguments)
+
+    return call
+
+
 def allocating(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a function that Python calls with arrays of any kind, and that returns new arrays.
 
     It must not write to its arguments. They are passed read-only, because otherwise it would be
-    compiled once for arrays that are, and once for others. It is assumed to take as many steps as
-    its longest array is long. While there are few, it runs in Python and is not compiled.
+    compiled once for arrays that are, and once for others. It takes few steps in Python, as a
+    `linear_kernel` does.
     """
     cached = CachedFunction(function, {"nogil": True})
 
@@ -51,14 +68,32 @@ def allocating(function: Callable[P, R]) -> Callable[P, R]:
     def call(*arguments: P.args, **named: P.kwargs) -> R:
         """Call the machine code, or run Python while compiling would not pay off."""
         assert not named, "numba gets arguments by their positions"
-        inputs: Any = tuple(map(read_only, arguments))
-        steps = max((len(array) for array in inputs if isinstance(array, np.ndarray)), default=1)
-        if steps >= cached.count_steps_left(inputs):
-            return cached(*inputs, **named)
-        cached.count_steps(steps, inputs)
-        return cached.run_in_python(*inputs, **named)
+        return call_or_run(cached, tuple(map(read_only, arguments)))
 
     return call
+
+
+def call_or_run(cached: CachedFunction[..., R], arguments: tuple[Any, ...]) -> R:
+    """Call a function's machine code, or run Python while compiling would not pay off.
+
+    It is assumed to take as many steps as its longest array is long.
+    """
+    steps = find_longest(arguments)
+    if steps >= cached.count_steps_left(arguments, steps):
+        return cached(*arguments)
+    cached.count_steps(steps, arguments)
+    return cached.run_in_python(*arguments)
+
+
+def find_longest(arguments: tuple[Any, ...]) -> int:
+    """Return the length of the longest array in some arguments and their records, at least 1."""
+    longest = 1
+    for argument in arguments:
+        if isinstance(argument, np.ndarray):
+            longest = max(longest, len(argument))
+        elif isinstance(argument, tuple):
+            longest = max(longest, find_longest(argument))
+    return longest
 
 
 def read_only(argument: Any) -> Any:

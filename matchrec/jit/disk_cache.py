@@ -177,6 +177,9 @@ SOURCE_FOLDERS = ("jit", "automaton", "conditions/evaluate", "search", "output")
 # Files outside of these folders: machine code contains the numbers of the members of their enums.
 ENUM_SOURCES = ("conditions/run_condition.py", "plan/clauses.py")
 
+# Python takes one of this many parts of its steps before numba is loaded.
+PART_BEFORE_NUMBA = 4
+
 # All functions of this process that are kept on disk.
 CACHED_FUNCTIONS: list[CachedFunction[..., Any]] = []
 
@@ -211,16 +214,32 @@ class CachedFunction(Generic[P, R]):
         result: R = compiled(*arguments)
         return result
 
-    def count_steps_left(self, arguments: tuple[Any, ...]) -> int:
+    def count_steps_left(self, arguments: tuple[Any, ...], wanted: int = 1) -> int:
         """Return how many steps Python may still take for arguments of these types.
 
-        0 if the function is compiled for them.
+        Numba takes longer to load than Python takes for a few steps, even if the function is kept
+        on disk. So if numba is not loaded yet, Python may take a part of the steps first; only then
+        it is loaded, and finds out whether the function is kept.
+
+        Args:
+            arguments: the arguments of a call.
+            wanted: how many steps Python would take at once.
+
+        Returns:
+            0 if the function is compiled for the arguments.
         """
         types = tuple(map(describe_type, arguments))
-        left = current_shortcuts().few_steps - self.steps_by_python[types]
-        if left <= 0 or types in self.compiled or self.is_kept(types):
+        most, taken = current_shortcuts().few_steps, self.steps_by_python[types]
+        if types in self.compiled or taken >= most:
             return 0
-        return left
+        most_before_numba = most // PART_BEFORE_NUMBA
+        if taken + wanted <= most_before_numba and "numba" not in sys.modules:
+            return most_before_numba - taken
+        return 0 if self.is_kept(types) else most - taken
+
+    def count_more_steps(self, arguments: tuple[Any, ...]) -> int:
+        """Return how many steps Python may take after those that `count_steps_left` has allowed."""
+        return self.count_steps_left(arguments)
 
     def count_steps(self, steps: int, arguments: tuple[Any, ...]) -> None:
         """Count steps that Python has taken for arguments of these types."""

@@ -235,16 +235,17 @@ class KernelSearch(ABC, Generic[W]):
         arguments = self.build_arguments()
         kernel = self.kernel.search
         if self.steps_left is None:
-            has_few_rows = self.arrays.rows.starts[-1] <= current_shortcuts().few_steps
+            rows = int(self.arrays.rows.starts[-1])  # it takes at least as many steps
+            has_few_rows = rows <= current_shortcuts().few_steps
             may_use_python = has_few_rows and self.may_use_python
-            self.steps_left = kernel.count_steps_left(arguments) if may_use_python else 0
-        if self.steps_left > 0:
+            self.steps_left = kernel.count_steps_left(arguments, rows) if may_use_python else 0
+        while self.steps_left > 0:
             steps_before = self.steps_left
             status = self.advance_in_python(arguments)
             kernel.count_steps(steps_before - self.steps_left, arguments)
             if status != layout.TOO_MANY_STEPS:
                 return status
-            self.steps_left = 0
+            self.steps_left = kernel.count_more_steps(arguments)
         return int(kernel(*arguments))
 
     def advance_in_python(self, arguments: tuple[object, ...]) -> int:

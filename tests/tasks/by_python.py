@@ -62,6 +62,7 @@ def python_takes_steps(most: int) -> Iterator[list[int]]:
 
     with (
         mock.patch.object(CachedFunction, "count_steps_left", return_value=most),
+        mock.patch.object(CachedFunction, "count_more_steps", return_value=0),
         mock.patch.object(CachedFunction, "count_steps", count_steps),
         mock.patch("matchrec.search.kernel_search.perf_counter", return_value=0.0),
     ):

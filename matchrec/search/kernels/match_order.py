@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from matchrec.jit.decorators import inner, kernel, spliced
+from matchrec.jit.decorators import inner, linear_kernel, spliced
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import OutputArrays, Progress
 from matchrec.search.kernels.search_loop import NO_ROW, MappedArray, find_next_start
@@ -37,7 +37,7 @@ class MappedRows(NamedTuple):
     mapped: MappedArray
 
 
-@kernel
+@linear_kernel
 def mark_equal(
     groups: IntArray, order: IntArray, is_repeated: BoolArray, matches: MappedRows
 ) -> bool:
@@ -61,7 +61,7 @@ def mark_equal(
     return True
 
 
-@kernel
+@linear_kernel
 def settle_ties(groups: IntArray, order: IntArray, spare: IntArray, matches: MappedRows) -> None:
     """Sort the matches of each group by row positions, then by variables, by merging.
 
@@ -164,7 +164,7 @@ KEPT = 1
 HELD = 2  # until a run that began earlier has ended
 
 
-@kernel
+@linear_kernel
 def mark_kept(
     ranked: RankedMatches,
     position: SearchPosition,

@@ -31,7 +31,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.jit.decorators import inlined, inner, kernel, spliced
+from matchrec.jit.decorators import inlined, inner, linear_kernel, spliced
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import (
     ChoiceArray,
@@ -316,7 +316,7 @@ def go_on_from(row: int, start: int, progress: Progress) -> int:
     return layout.SKIP_TO_NO_ROW if row == NO_ROW else layout.SKIP_TO_FIRST_ROW
 
 
-@kernel
+@linear_kernel
 def fill_next_starts(
     skip: SkipRule,
     is_target: BoolArray,

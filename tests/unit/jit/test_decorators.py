@@ -10,7 +10,7 @@ import pytest
 
 from matchrec.jit import disk_cache
 from matchrec.jit.bits import bits_to_float, float_to_bits
-from matchrec.jit.decorators import allocating, inlined, inner, kernel
+from matchrec.jit.decorators import allocating, inlined, inner, kernel, linear_kernel
 from matchrec.jit.parts import copy_with_parts, make_dispatcher
 from matchrec.shortcuts import ALL, in_force
 
@@ -61,6 +61,12 @@ def halves(numbers):
     return numbers // 2
 
 
+@linear_kernel
+def negated(record):
+    for index in range(record.numbers.shape[0]):
+        record.numbers[index] = -record.numbers[index]
+
+
 @kernel
 def quotient(number, divisor):
     return number / divisor
@@ -101,6 +107,20 @@ def test_python_takes_the_first_few_steps(monkeypatch: pytest.MonkeyPatch) -> No
         assert [halves(np.arange(size)).tolist() for size in (3, 2)] == [[0, 0, 1], [0, 0]]
         assert own.compiled == {}
         assert halves(np.arange(3)).tolist() == [0, 0, 1]
+    assert len(own.compiled) == 1
+
+
+def test_a_linear_kernel_counts_the_arrays_of_its_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python writes to the same arrays as compiled code."""
+    function = cast("Any", negated).__wrapped__
+    (own,) = [one for one in disk_cache.CACHED_FUNCTIONS if one.function is function]
+    monkeypatch.setattr(own, "is_kept", lambda _: False)  # by an earlier run of this test
+    with in_force(replace(ALL, few_steps=6)):
+        for numbers in (np.array([1, 2, 3]), np.array([4, 5]), np.array([6, 7])):
+            expected = [-number for number in numbers.tolist()]
+            negated(Record(numbers, 1))
+            assert numbers.tolist() == expected
+    assert own.steps_by_python.total() == 5
     assert len(own.compiled) == 1
 
 

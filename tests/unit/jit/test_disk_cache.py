@@ -120,6 +120,26 @@ def test_python_takes_no_step_of_what_is_there(place: Place) -> None:
     assert kernel(added).count_steps_left((THREE,)) == 0, "another process has kept it"
 
 
+def test_python_takes_a_part_of_its_steps_before_numba_is_loaded(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even of what is there: to load it takes longer than a few steps."""
+    kernel(added)(THREE)
+    function = kernel(added)  # as in another process
+    with in_force(Shortcuts(few_steps=4 * disk_cache.PART_BEFORE_NUMBA)):
+        with monkeypatch.context() as patch:
+            patch.delitem(sys.modules, "numba")
+            for left in (4, 3, 2, 1):
+                assert function.count_steps_left((THREE,)) == left
+                function.count_steps(1, (THREE,))
+        assert function.count_more_steps((THREE,)) == 0, "it is kept"
+        others = THREE.astype(np.int32)
+        with monkeypatch.context() as patch:
+            patch.delitem(sys.modules, "numba")
+            assert function.count_steps_left((others,), 4) == 4
+        assert function.count_steps_left((others,), 5) == 16, "it is not kept"
+
+
 def test_numbers_wrap_in_python_too(place: Place) -> None:
     most = np.array([2**63 - 1, 1])
     function = kernel(added)
