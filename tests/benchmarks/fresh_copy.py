@@ -26,11 +26,21 @@ class FreshCopy:
 
     folder: Path
 
+    @property
+    def compiled(self) -> Path:
+        """The folder with what the processes of this copy have compiled."""
+        return self.folder / "compiled"
+
+    def forget_compiled(self) -> None:
+        """Remove what has been compiled, so that the next process compiles it again."""
+        shutil.rmtree(self.compiled, ignore_errors=True)
+
     def printed(self, code: str) -> str:
         """What code prints in a new process."""
         environment = os.environ | {
-            "NUMBA_CACHE_DIR": str(self.folder / "compiled"),
+            "NUMBA_CACHE_DIR": str(self.compiled),
             "PYTHONPATH": f"{self.folder}{os.pathsep}{ROOT}",
+            "PYSPARK_PYTHON": sys.executable,
         }
         result = subprocess.run(
             [sys.executable, "-c", code],

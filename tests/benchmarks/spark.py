@@ -24,12 +24,14 @@ from functools import partial
 from pathlib import Path
 
 from tests.benchmarks import (
+    aggregates,
     breakdown,
     cold,
     compare,
     cores,
     crossing,
     engine_alone,
+    first_queries,
     kinds_compared,
     memory,
     published,
@@ -59,7 +61,10 @@ PARTS: dict[str, Part] = {
     "memory": memory.lines,
     "settings": settings.lines,
     "tuned": kinds_compared.tuned_lines,
+    "aggregates": aggregates.lines,
     "cold": cold.lines,
+    "recipes": first_queries.recipes,
+    "steps": first_queries.steps,
 }
 
 
