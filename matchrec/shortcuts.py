@@ -56,8 +56,8 @@ class Shortcuts:
     totals: bool = True
     # Aggregates that only Spark knows are folds of arrays if groups would give the same result.
     folds: bool = True
-    # With ALL ROWS PER MATCH, the worker adds up aggregates row by row. Otherwise each output row
-    # would hold all rows of its match.
+    # The worker finds the rows that aggregates such as `max_by` choose, and with ALL ROWS PER MATCH
+    # it adds up aggregates row by row. Otherwise each output row would hold all rows of its match.
     accumulators: bool = True
     # The text of a query that was parsed before is not parsed again.
     texts: bool = True

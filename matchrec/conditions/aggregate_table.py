@@ -4,7 +4,8 @@ An entry has the facts that several stages need. How an aggregate is computed is
 kinds of values:
 
     kernels        numbers in arrays: `evaluate.kernels.machine` during the search, and
-                   `output.aggregates` over the rows of a match. Only the basic forms.
+                   `output.aggregates` over the rows of a match. Only the basic forms; and over
+                   the rows of a match, aggregates that choose a row.
     accumulators   objects of Python, row by row: `conditions.accumulators`.
     the engine     SQL over the rows of a match: `spark.after`. Every aggregate.
 
@@ -26,8 +27,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 
 from matchrec.conditions.run_condition import Reduction
+
+
+class Choice(Enum):
+    """Which row has the value of an aggregate.
+
+    Of rows with equal keys, it is the last one, as in Spark.
+    """
+
+    FIRST = "first row"
+    LAST = "last row"
+    LEAST_KEY = "row with the least second argument"
+    GREATEST_KEY = "row with the greatest second argument"
+
+    @property
+    def has_key(self) -> bool:
+        """Return whether rows are compared by a second argument."""
+        return self in (Choice.LEAST_KEY, Choice.GREATEST_KEY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +59,8 @@ class AggregateEntry:
     basic: Reduction | None = None
     # Whether the value is a truth value.
     is_truth: bool = False
-    # Whether the value is the first argument on one of the rows.
-    is_value_of_row: bool = False
+    # The row on which the value is the first argument; None if the value is computed.
+    choice: Choice | None = None
     # Whether it is a statistic of numbers, a DOUBLE.
     is_statistic: bool = False
     # Whether it compares the values of its first argument, which then cannot contain maps.
@@ -57,8 +76,10 @@ ENTRIES = (
     AggregateEntry("max", Reduction.MAX),
     AggregateEntry("bool_and, every", Reduction.MIN, is_truth=True),
     AggregateEntry("bool_or, some, any", Reduction.MAX, is_truth=True),
-    AggregateEntry("any_value, first_value, last_value", is_value_of_row=True, compares=False),
-    AggregateEntry("min_by, max_by", is_value_of_row=True, compares=False),
+    AggregateEntry("any_value, first_value", choice=Choice.FIRST, compares=False),
+    AggregateEntry("last_value", choice=Choice.LAST, compares=False),
+    AggregateEntry("min_by", choice=Choice.LEAST_KEY, compares=False),
+    AggregateEntry("max_by", choice=Choice.GREATEST_KEY, compares=False),
     AggregateEntry("stddev, stddev_samp, std, stddev_pop", is_statistic=True),
     AggregateEntry("variance, var_samp, var_pop", is_statistic=True),
     AggregateEntry("regr_slope, median", is_statistic=True),
@@ -74,9 +95,6 @@ OTHER_AGGREGATE = AggregateEntry("")
 
 
 # Aggregates that workers can add up row by row in MEASURES, see `measure_reader.may_accumulate`.
-VALUES_OF_ROWS = frozenset(
-    name for name, entry in AGGREGATE_ENTRIES.items() if entry.is_value_of_row
-)
 STATISTICS = frozenset(name for name, entry in AGGREGATE_ENTRIES.items() if entry.is_statistic)
 
 

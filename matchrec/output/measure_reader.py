@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import assert_never
 
 from matchrec.automaton.program import A_MATCH, FIRST_NEAR, TIMED_OUT
-from matchrec.conditions.aggregate_table import STATISTICS, VALUES_OF_ROWS
+from matchrec.conditions.aggregate_table import STATISTICS, find_entry
 from matchrec.conditions.aggregates import build_framed, find_basic_form
 from matchrec.conditions.functions.function import AggregateUse, SessionSettings
 from matchrec.conditions.residual import RunningAggregate
@@ -46,6 +46,7 @@ from matchrec.output.reads import (
     ReadAccumulated,
     ReadAt,
     ReadBasicAggregate,
+    ReadChosenValue,
     ReadClassifierAt,
     ReadIsMatched,
     ReadKind,
@@ -224,6 +225,8 @@ class MeasureReader:
             form = find_basic_form(aggregate)
             pieces = None if form is None else self.write_basic_aggregate(form)
             if pieces is None:
+                pieces = self.write_chosen_value(aggregate)
+            if pieces is None:
                 pieces = self.write_accumulated(aggregate)
         return self.write_spark_aggregate(aggregate) if pieces is None else pieces
 
@@ -261,6 +264,35 @@ class MeasureReader:
         count = self.read_basic(Reduction.COUNT, aggregate, column)
         return write_decimal_average(total, count, average_type.name.upper())
 
+    def write_chosen_value(self, aggregate: Aggregate) -> Pieces | None:
+        """Return the read of an aggregate that chooses a row; None if it is not of that form.
+
+        None if the workers do not compare values of the type, or get them as another type.
+        """
+        if not may_choose(aggregate):
+            return None
+        columns = [build_term_column(argument) for argument in aggregate.arguments]
+        if not all(self.types[column].family in SIMPLE for column in columns):
+            return None
+        condition = self.find_condition(aggregate)
+        if condition is not None and self.types[condition].family is not Family.BOOLEAN:
+            return None
+        value, *keys = map(self.place_column, columns)
+        read = ReadChosenValue(
+            function=aggregate.function,
+            variable=aggregate.variable,
+            column=value,
+            semantics=aggregate.semantics,
+            key=keys[0] if keys else None,
+            condition=None if condition is None else self.place_column(condition),
+            ignores_nulls=aggregate.ignore_nulls,
+        )
+        return (self.read(read),)
+
+    def find_condition(self, aggregate: Aggregate) -> RowColumn | None:
+        """Return the column of an aggregate's FILTER, if it has one."""
+        return None if aggregate.condition is None else build_term_column(aggregate.condition)
+
     def write_accumulated(self, aggregate: Aggregate) -> Pieces | None:
         """Return the read of an aggregate that workers add up row by row, up to the last row.
 
@@ -285,7 +317,7 @@ class MeasureReader:
             return None
         if not AGGREGATES[function].result(use):
             return None
-        condition = None if aggregate.condition is None else build_term_column(aggregate.condition)
+        condition = self.find_condition(aggregate)
         if condition is not None and self.types[condition].family is not Family.BOOLEAN:
             return None
         column_indices = tuple(self.place_column(column) for column in columns)
@@ -420,9 +452,21 @@ def may_accumulate(plan: MatchPlan, aggregate: Aggregate) -> bool:
     return (
         current_shortcuts().accumulators
         and not (plan.rows_per_match.is_one_row or aggregate.ordering)
-        and (is_count or aggregate.function in VALUES_OF_ROWS | STATISTICS)
+        and (is_count or aggregate.function in STATISTICS)
         and aggregate.distinct is is_count
         and len(aggregate.arguments) > 0
+        and all(term.references and looks_at_columns_only(term) for term in list_terms(aggregate))
+    )
+
+
+def may_choose(aggregate: Aggregate) -> bool:
+    """Return whether workers can choose the row of an aggregate, if its types allow it."""
+    choice = find_entry(aggregate.function).choice
+    return (
+        current_shortcuts().accumulators
+        and choice is not None
+        and len(aggregate.arguments) == 1 + choice.has_key
+        and not (aggregate.distinct or aggregate.ordering)
         and all(term.references and looks_at_columns_only(term) for term in list_terms(aggregate))
     )
 

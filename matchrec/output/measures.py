@@ -61,21 +61,33 @@ def find_mapped(
     return mapped
 
 
+FIRST_MARKED = -1  # for `find_marked`
+
+
 @allocating
-def find_marked(mask: BoolArray, following: Links, first: bool) -> IntArray:
-    """Return for each mapped row the first or the last marked one from it on, or -1: int64[k].
+def find_marked(mask: BoolArray, following: Links, later: int) -> IntArray:
+    """Return for each mapped row a marked one from it on, or -1: int64[k].
 
     Args:
         mask: bool[k], which mapped rows are marked.
         following: int32[k], the next row of the match, which has a lesser index; -1 for none.
-        first: whether the first marked row is wanted, not the last one.
+        later: which of the marked rows: FIRST_MARKED, or how many marked rows come later in the
+            match, 0 for the last one.
     """
     marked = np.empty(len(mask), np.int64)
+    counts = np.empty(len(mask), np.int64)  # number of marked rows from each row on
     for node in range(len(mask)):
-        nearest = marked[following[node]] if following[node] >= 0 else -1
-        if mask[node] and (first or nearest < 0):
-            nearest = node
-        marked[node] = nearest
+        found = np.int64(-1)
+        count = np.int64(0)
+        if following[node] >= 0:
+            found = marked[following[node]]
+            count = counts[following[node]]
+        if mask[node]:
+            if later < 0 or count == later:
+                found = np.int64(node)
+            count += 1
+        marked[node] = found
+        counts[node] = count
     return marked
 
 
@@ -169,9 +181,7 @@ class Reader:
         offset = navigation.logical_offset
         is_first = navigation.end is End.FIRST
         if self.matches.chains is not None:
-            mask = self.find_mask(navigation.variable)
-            marked = find_marked(mask, self.matches.chains.following, is_first)
-            return take_or_default(marked, self.rows.current, -1)
+            return self.find_mapped_in_chains(self.matches.chains.following, navigation)
         base, limit = self.look(navigation.semantics)
         if navigation.variable is None:
             nth = base + offset if is_first else limit - 1 - offset
@@ -179,6 +189,26 @@ class Reader:
         step = offset if is_first else -1 - offset
         belongs = self.find_members(navigation.variable)
         return find_mapped(self.matches.classifiers, belongs, base, limit, step)
+
+    def find_mapped_in_chains(self, following: Links, navigation: Navigation) -> IntArray:
+        """Return what `find_mapped` does if matches share their rows.
+
+        Args:
+            following: int32[k], the next row of each mapped row in its match.
+            navigation: the navigation.
+        """
+        mask = self.find_mask(navigation.variable)
+        if navigation.end is End.LAST:
+            marked = find_marked(mask, following, navigation.logical_offset)
+            return take_or_default(marked, self.rows.current, -1)
+        marked = find_marked(mask, following, FIRST_MARKED)
+        mapped = take_or_default(marked, self.rows.current, -1)
+        if navigation.logical_offset:
+            # for each mapped row, the first marked row after it
+            marked_after = take_or_default(marked, following.astype(np.int64), -1)
+            for _ in range(navigation.logical_offset):
+                mapped = take_or_default(marked_after, mapped, -1)
+        return mapped
 
     def find_positions(self, navigation: Navigation) -> IntArray:
         """Return the row position that a navigation reads, or -1: int64[r]."""

@@ -187,8 +187,8 @@ class ReadAt(Read):
 
     @property
     def reads_chains(self) -> bool:
-        """Return whether the navigation needs no row counted within its variable."""
-        return not self.navigation.logical_offset
+        """Return True: rows of a variable can be counted along the shared rows of a match."""
+        return True
 
     @property
     def value_column(self) -> int | None:
@@ -213,8 +213,8 @@ class ReadClassifierAt(Read):
 
     @property
     def reads_chains(self) -> bool:
-        """Return whether the navigation has no offsets."""
-        return not (self.navigation.logical_offset or self.navigation.physical_offset)
+        """Return whether the navigation has no physical offset, which may leave the match."""
+        return not self.navigation.physical_offset
 
 
 @dataclass(frozen=True, slots=True)
@@ -471,6 +471,41 @@ class ReadMatchedRows(Read):
 
 
 @dataclass(frozen=True, slots=True)
+class ReadChosenValue(Read):
+    """The value of a column on the row that an aggregate chooses: `max_by(A.name, A.price)`."""
+
+    function: str  # an aggregate with a `Choice`
+    variable: str | None
+    column: int
+    semantics: Semantics
+    key: int | None = None  # the column by which rows are compared, which must not be NULL
+    condition: int | None = None  # the column that says which rows count; None for all
+    ignores_nulls: bool = False  # whether rows do not count on which the value is NULL
+
+    @property
+    def type(self) -> ReadType:
+        """Return the type of the column."""
+        return ColumnType(self.column)
+
+    def show(self, columns: Sequence[str]) -> str:
+        """Return the call of the aggregate with the names of its columns."""
+        argument = columns[self.column]
+        if self.key is not None:
+            argument += f", {columns[self.key]}"
+        return show_aggregate(self.function, self.variable, argument, self.semantics)
+
+    @property
+    def reads_chains(self) -> bool:
+        """Return True: the best row can be found along the shared rows of a match."""
+        return True
+
+    @property
+    def value_column(self) -> int | None:
+        """Return the column whose value is chosen."""
+        return self.column
+
+
+@dataclass(frozen=True, slots=True)
 class ReadAccumulated(Read):
     """An aggregate that Python adds up, row by row: see `conditions.accumulators`."""
 
@@ -483,11 +518,8 @@ class ReadAccumulated(Read):
 
     @property
     def type(self) -> ReadType:
-        """Return the type of a count, of the column that a value is chosen from, or DOUBLE."""
-        if self.is_count:
-            return NamedType.NUMBER
-        value_column = self.value_column
-        return NamedType.DOUBLE if value_column is None else ColumnType(value_column)
+        """Return the type of a count, or of a statistic."""
+        return NamedType.NUMBER if self.is_count else NamedType.DOUBLE
 
     def show(self, columns: Sequence[str]) -> str:
         """Return the call of the aggregate with the names of its columns."""
@@ -502,11 +534,6 @@ class ReadAccumulated(Read):
     def is_count(self) -> bool:
         """Return whether values are counted."""
         return find_entry(self.function).basic is Reduction.COUNT
-
-    @property
-    def value_column(self) -> int | None:
-        """Return the column that the value is chosen from; None if it is computed."""
-        return self.columns[0] if find_entry(self.function).is_value_of_row else None
 
 
 def show_aggregate(function: str, variable: str | None, argument: str, semantics: Semantics) -> str:

@@ -27,10 +27,11 @@ import pyarrow as pa
 
 from matchrec import memory
 from matchrec.compile.executable import Executable
+from matchrec.conditions.aggregate_table import Choice, find_entry
 from matchrec.conditions.run_condition import Reduction
 from matchrec.errors.run import failures
 from matchrec.loading import makes_queries
-from matchrec.output.aggregates import AggregateReader, find_links, find_total_rows, sum_values
+from matchrec.output.aggregates import AggregateReader, find_links, find_total_rows
 from matchrec.output.measures import Reader
 from matchrec.output.reads import (
     PointerField,
@@ -38,6 +39,7 @@ from matchrec.output.reads import (
     ReadAccumulated,
     ReadAt,
     ReadBasicAggregate,
+    ReadChosenValue,
     ReadClassifierAt,
     ReadIsMatched,
     ReadKind,
@@ -219,6 +221,10 @@ class Gatherer:
         """Return the values of a column, by row position."""
         return take_column(self.table, wire.column(index))
 
+    def find_true(self, index: int) -> BoolArray:
+        """Return on which rows a truth value is true, not false or NULL: bool[n]."""
+        return arrays.read_integers(self.read_column(index)).astype(np.bool_)
+
     def take_values(self, index: int, positions: IntArray) -> pa.Array:
         """Return the values of a column at row positions, NULL at -1."""
         return self.read_column(index).take(make_array(positions, positions < 0))
@@ -388,8 +394,7 @@ def fill_accumulated(gatherer: Gatherer, read: ReadAccumulated) -> pa.Array:
     rows = reader.matches.mapped_rows
     is_counted = reader.find_mask(read.variable)
     if read.condition is not None:
-        condition = arrays.read_integers(gatherer.read_column(read.condition))
-        is_counted &= condition.astype(np.bool_)[rows]
+        is_counted &= gatherer.find_true(read.condition)[rows]
     last_mapped = find_total_rows(reader, read.semantics)
     is_read = np.zeros(len(rows), np.bool_)  # whether an output row reads the value up to a row
     is_read[last_mapped[last_mapped >= 0]] = True
@@ -409,10 +414,28 @@ def fill_accumulated(gatherer: Gatherer, read: ReadAccumulated) -> pa.Array:
             results.append(accumulator.result())
 
     result_type = pa.int64() if read.is_count else pa.float64()
-    if read.value_column is not None:
-        result_type = gatherer.read_column(read.value_column).type
     result_index = np.append(0, np.cumsum(is_read))[last_mapped + 1]
     return arrays.make_value_array(results, result_type).take(make_array(result_index))
+
+
+def fill_chosen_values(gatherer: Gatherer, read: ReadChosenValue) -> pa.Array:
+    """Return the value of the row that an aggregate chooses of those that an output row sees."""
+    valid = np.ones(gatherer.table.num_rows, np.bool_)
+    if read.condition is not None:
+        valid &= gatherer.find_true(read.condition)
+    if read.ignores_nulls:
+        valid &= find_valid(gatherer.read_column(read.column))
+    if read.key is None:  # the first or the last row
+        keys = np.arange(gatherer.table.num_rows)
+    else:
+        valid &= find_valid(gatherer.read_column(read.key))
+        keys = arrays.sort_keys(gatherer.read_column(read.key))
+    reader = gatherer.reader
+    greatest = find_entry(read.function).choice in (Choice.LAST, Choice.GREATEST_KEY)
+    aggregates = AggregateReader(reader, read.variable, valid)
+    chosen = aggregates.find_extremes(keys, greatest=greatest, takes_last=True)
+    rows = take_or_default(chosen, find_total_rows(reader, read.semantics), -1)
+    return gatherer.take_values(read.column, rows)
 
 
 def fill_aggregates(gatherer: Gatherer, read: ReadBasicAggregate) -> pa.Array:
@@ -443,9 +466,9 @@ class Aggregation:
             case Reduction.COUNT:
                 return make_array(counts)
             case Reduction.SUM:
-                return self.sum_rows(last_mapped, counts == 0)
+                return self.sum_rows(read.semantics, last_mapped, counts == 0)
             case Reduction.AVG:
-                sums = take_or_default(self.sum_floats(), last_mapped, 0)
+                sums = self.sum_floats(read.semantics)
                 return make_array(sums / np.maximum(counts, 1), counts == 0)
             case Reduction.MIN | Reduction.MAX as function:
                 keys = arrays.sort_keys(self.values)
@@ -453,10 +476,11 @@ class Aggregation:
                 rows = take_or_default(extremes, last_mapped, -1)
                 return self.values.take(make_array(rows, rows < 0))
 
-    def sum_rows(self, last_mapped: IntArray, is_null: BoolArray) -> pa.Array:
+    def sum_rows(self, semantics: Semantics, last_mapped: IntArray, is_null: BoolArray) -> pa.Array:
         """Return the sum for each output row.
 
         Args:
+            semantics: which rows an output row sees.
             last_mapped: int64[r], the last mapped row that each output row sees, or -1.
             is_null: bool[r], the output rows that see no value.
 
@@ -465,14 +489,16 @@ class Aggregation:
         """
         value_type = self.values.type
         if pa.types.is_decimal(value_type):
-            return self.sum_decimals(last_mapped, is_null)
+            return self.sum_decimals(semantics, last_mapped, is_null)
         if pa.types.is_floating(value_type):
-            return make_array(take_or_default(self.sum_floats(), last_mapped, 0), is_null)
+            return make_array(self.sum_floats(semantics), is_null)
         integers = arrays.read_integers(self.values)
         sums = self.aggregates.sum_integers(integers, ansi=self.ansi)
         return make_array(take_or_default(sums, last_mapped, 0), is_null)
 
-    def sum_decimals(self, last_mapped: IntArray, is_null: BoolArray) -> pa.Array:
+    def sum_decimals(
+        self, semantics: Semantics, last_mapped: IntArray, is_null: BoolArray
+    ) -> pa.Array:
         """Return the sum of decimals for each output row, see `sum_rows`.
 
         As in Spark, a sum of more than 38 digits is NULL, or an error in ANSI mode.
@@ -483,7 +509,7 @@ class Aggregation:
         words = take_or_default(words_by_row, last_mapped, 0)
         if always_fit(self.values):
             return make_decimals(words, is_null, type_of_sum)
-        doubles = take_or_default(self.sum_floats(), last_mapped, 0)
+        doubles = self.sum_floats(semantics)
         is_too_large = find_too_large(words, doubles, value_type.scale) & ~is_null
         if self.ansi and is_too_large.any():
             first = int(np.flatnonzero(is_too_large)[0])
@@ -492,13 +518,12 @@ class Aggregation:
             raise RunFailure(failures.sum_too_large, row, fields)
         return make_decimals(words, is_null | is_too_large, type_of_sum)
 
-    def sum_floats(self) -> FloatArray:
-        """Return the sum at each mapped row, as float64[k], added up in the order of the rows."""
+    def sum_floats(self, semantics: Semantics) -> FloatArray:
+        """Return the sum as a double for each output row, added up in the order of the rows."""
         values = self.values
         if pa.types.is_decimal(values.type):
             values = values.cast(pa.float64())
-        aggregates = self.aggregates
-        return sum_values(arrays.read_floats(values), aggregates.counted, aggregates.links)
+        return self.aggregates.sum_floats(arrays.read_floats(values), semantics)
 
 
 # Aggregates over all matches.
@@ -542,5 +567,6 @@ FILL: Mapping[type[Read], Callable[[Gatherer, Any], pa.Array]] = {
     ReadList: fill_lists,
     ReadMatchedRows: fill_matched_rows,
     ReadAccumulated: fill_accumulated,
+    ReadChosenValue: fill_chosen_values,
     ReadTotal: fill_totals,
 }

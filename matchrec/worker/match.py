@@ -22,7 +22,7 @@ from matchrec.compile.executable import Executable
 from matchrec.conditions.run_condition import Reduction
 from matchrec.errors.run.failures import partition_out_of_memory, waiting_rows_out_of_memory
 from matchrec.errors.run.place import RowLocation
-from matchrec.output.aggregates import adds_whole_numbers, never_wraps
+from matchrec.output.aggregates import never_wraps
 from matchrec.output.measures import Reader
 from matchrec.output.reads import ReadBasicAggregate, read_from_chains
 from matchrec.output.rows import (
@@ -47,44 +47,36 @@ from matchrec.worker.wire import OrderColumns
 # Matches that share their rows.
 
 
-def share_rows_of_matches(executable: Executable, table: pa.Table, starts: IntArray) -> Task:
+def share_rows_of_matches(executable: Executable, table: pa.Table) -> Task:
     """Return the task, with matches that share their rows if that is enough to answer all reads.
 
     Args:
         executable: the compiled query.
         table: the rows that are searched.
-        starts: int64[p + 1], where each partition starts, then the number of rows.
     """
     task = executable.task
     reads = executable.reads
     if not (task.can_share_rows and read_from_chains(reads, executable.rows_per_match)):
         return task
     all_exact = all(
-        adds_exactly(
-            read, take_column(table, wire.column(read.column)), starts, ansi=executable.ansi
-        )
+        adds_exactly(take_column(table, wire.column(read.column)), ansi=executable.ansi)
         for read in reads
-        if isinstance(read, ReadBasicAggregate) and read.function.adds
+        if isinstance(read, ReadBasicAggregate) and read.function is Reduction.SUM
         if read.column is not None
     )
     return replace(task, chained=all_exact)
 
 
-def adds_exactly(
-    read: ReadBasicAggregate, values: pa.Array, starts: IntArray, *, ansi: bool
-) -> bool:
-    """Return whether a sum or an average does not depend on the order in which values are added.
+def adds_exactly(values: pa.Array, *, ansi: bool) -> bool:
+    """Return whether sums of values are the same in any order, on their way as well.
 
-    Spark adds integers as DOUBLE for an average, as BIGINT for a sum.
+    Doubles are added up in the order of the rows, whether matches share their rows or not.
     """
     if pa.types.is_decimal(values.type):
         return always_fit(values)
     if pa.types.is_floating(values.type):
-        return adds_whole_numbers(arrays.read_floats(values), starts)
-    integers = arrays.read_integers(values)
-    if read.function is Reduction.AVG:
-        return adds_whole_numbers(integers.astype(np.float64), starts)
-    return not ansi or never_wraps(integers)
+        return True
+    return not ansi or never_wraps(arrays.read_integers(values))
 
 
 # Errors. A search knows a row only by its position in the arrays; users get the keys of the
@@ -251,7 +243,7 @@ class Worker:
         """Yield the matches of a piece in chunks, and count them."""
         task = self.executable.task
         if self.output is None:
-            task = share_rows_of_matches(self.executable, piece.table, partitions.starts)
+            task = share_rows_of_matches(self.executable, piece.table)
         matches = self.executable.strategy.search(task, partitions, self.tally.kernel_counters)
         return self.tally.count_matches(matches, piece)
 

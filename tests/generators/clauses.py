@@ -39,9 +39,11 @@ MEASURES = (
     "NEXT(LAST(id)) AS nx", "collect_list(s) AS ss", "max(B.y) AS my", "avg(x) AS m2",
     "sum(y) AS sy", "count(DISTINCT x) AS dx", "FINAL LAST(x) AS fx", "A.x + LAST(x) AS both",
     "percentile(x, 0.5) AS md", "first(s) AS fs", "min(s) FILTER (WHERE x > 0) AS ms",
-    "string(FIRST(t)) AS st",
+    "string(FIRST(t)) AS st", "avg(y) AS ay", "FIRST(id, 1) AS f1", "LAST(A.id, 1) AS a1",
+    "max_by(id, x) AS mb", "min_by(s, x) FILTER (WHERE id > 3) AS nb", "any_value(y) AS av",
+    "first_value(s) IGNORE NULLS AS fv", "last_value(A.x) AS lv",
 )  # fmt: skip
-FRACTIONS = (None, 0.0, -0.0, 0.5, 1.25, -2.0)
+FRACTIONS = (None, 0.0, -0.0, 0.5, 1.25, -2.0, 0.1)  # sums with the last are rounded
 
 
 @dataclass(frozen=True)

@@ -189,7 +189,7 @@ def random_rows(random: Random, partitions: int, longest: int, *, with_nan: bool
     `n` is unique in the table. Partition keys and other values may be NULL.
     """
     keys = [None, *(f"k{i}" for i in range(1, partitions))][:partitions]
-    floats = [None, 0.0, 0.5, 1.0, 1.75, -2.25] + ([math.nan] if with_nan else [])
+    floats = [None, 0.0, 0.5, 1.0, 1.75, -2.25, 0.1] + ([math.nan] if with_nan else [])
     rows: list[Row] = []
     for key in keys:
         for _ in range(random.randint(1, longest)):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from matchrec.output.aggregates import find_extremes, sum_decimals, sum_values
+from matchrec.output.aggregates import find_extremes, sum_decimals, sum_each_match, sum_values
 from matchrec.output.measures import find_mapped, find_marked
 from matchrec.search.graph import number_digits
 from matchrec.search.partitions import compute_window_ends, find_ends_by_distance
@@ -38,6 +38,8 @@ def draw_calls(draw: np.random.Generator) -> list[Call]:
     before = np.array([draw.integers(-1, max(place, 1)) for place in range(mapped)], np.int64)
     before = np.minimum(before, np.arange(mapped) - 1)
     first, sign = bool(draw.integers(2)), int(draw.choice([1, -1]))
+    nodes = draw.integers(-1, max(mapped, 1), matches)
+    nodes[nodes >= mapped] = -1
     longer = draw.integers(1, 3, mapped)
     classifiers, belongs = draw.integers(0, 3, mapped).astype(np.int16), draw.random(3) < 0.5
     return [
@@ -46,7 +48,8 @@ def draw_calls(draw: np.random.Generator) -> list[Call]:
         (sum_decimals, (draw.integers(-BIG, BIG - 1, (rows, 2)), counted, links)),
         (find_extremes, (numbers, counted, links, sign, first)),
         (find_mapped, (classifiers, belongs, base, limit, int(draw.integers(-3, 3)))),
-        (find_marked, (draw.random(mapped) < 0.5, links, first)),
+        (find_marked, (draw.random(mapped) < 0.5, links, int(draw.integers(-1, 3)))),
+        (sum_each_match, (draw.normal(size=rows), counted, links, nodes)),
         (compute_window_ends, (starts, keys, valid, keys + 5, valid)),
         (find_ends_by_distance, (starts, keys.astype(np.float64), valid, 4.0)),
         (find_ends_by_distance, (starts, (keys + 50).astype(np.uint64), valid, np.uint64(4))),

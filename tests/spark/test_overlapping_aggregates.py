@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
@@ -81,7 +82,45 @@ def test_averages_that_are_rounded_on_their_way(
         expected = (total / (len(values) - first), total)
         assert repr(found[first]) == repr(expected)
     if is_sail(spark):
-        assert shared == [False]
+        assert shared == [True]
+
+
+def test_rounded_sums_of_long_matches(spark: SparkSession, shared: list[bool]) -> None:
+    """NumPy adds up doubles in the order of the rows, too, and 0.1 has no exact double."""
+    count = 20_000
+    rows = spark.range(count).selectExpr("id AS i", "id / 10 AS x").coalesce(1)
+    found = compute_measures(rows, "avg(x) AS a, sum(x) AS s, count(x) AS n")
+    values = np.arange(count) / 10
+    for first in (0, 1, 777, count // 2, count - 1):
+        total = float(np.cumsum(values[first:])[-1])
+        assert found[first] == (total / (count - first), total, count - first)
+    if is_sail(spark):
+        assert shared == [True]
+
+
+def test_sums_that_could_overflow_in_another_order(spark: SparkSession) -> None:
+    """The rows after the largest BIGINT have -1."""
+    value = f"IF(id < {COUNT - 300}, 0, IF(id = {COUNT - 300}, 9223372036854775807, -1))"
+    found = compute_measures(list_rows(spark, value), "sum(x) AS s, avg(x) AS a")
+    assert found[0] == (2**63 - 1 - 299, float(2**63) / COUNT)
+    assert found[COUNT - 1] == (-1, -1.0)
+
+
+def test_rows_that_are_counted_or_chosen(spark: SparkSession, shared: list[bool]) -> None:
+    """A row has the value i % 100; of equal keys the last row is chosen, as in Spark."""
+    rows = list_rows(spark, "IF(id % 10 = 0, NULL, id % 100)")
+    measures = (
+        "FIRST(i, 2) AS f2, LAST(i, 1) AS l1, first_value(x) AS v,"
+        " first_value(x) IGNORE NULLS AS g, last_value(x) FILTER (WHERE i < 1500) AS l,"
+        " any_value(x) AS a, max_by(i, x) AS b, min_by(i, x) FILTER (WHERE i < 1995) AS c"
+    )
+    found = compute_measures(rows, measures)
+    assert found[0] == (2, 1998, None, 1, 99, None, 1999, 1901)
+    assert found[1950] == (1952, 1998, None, 51, None, None, 1999, 1951)
+    assert found[1995] == (1997, 1998, 95, 95, None, 95, 1999, None)
+    assert found[1999] == (None, None, 99, 99, None, 99, 1999, None)
+    if is_sail(spark):
+        assert shared == [True]
 
 
 def test_other_aggregates_of_matches_that_share_their_rows(

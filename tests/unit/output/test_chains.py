@@ -10,14 +10,18 @@ from hypothesis import strategies as st
 from matchrec.conditions.run_condition import Reduction
 from matchrec.output.aggregates import (
     AggregateReader,
-    adds_whole_numbers,
+    find_common_unit,
     find_total_rows,
+    never_rounds,
     never_wraps,
+    sum_each_match,
 )
 from matchrec.output.measures import Reader
 from matchrec.output.reads import (
     ReadAt,
     ReadBasicAggregate,
+    ReadChosenValue,
+    ReadClassifierAt,
     ReadList,
     ReadPosition,
     read_from_chains,
@@ -48,6 +52,8 @@ TEXTS = (
 )
 VARIABLES = ("A", "B", "C")
 FLOATS = [0.0, -0.0, 1.5, -2.5, float("nan"), float("inf")]
+# No sum of these is exact, and most depend on the order of the additions.
+FRACTIONS = [0.1, -0.2, 1e16, 1.0, 3e-17, -7.3]
 
 
 @st.composite
@@ -79,13 +85,18 @@ def test_chains_are_read_as_the_rows_written_out(
     plain = list(search(algorithm, task, partitions))
     variable = data.draw(st.sampled_from([None, *query.variables]))
     end, distance = data.draw(st.sampled_from(End)), data.draw(st.sampled_from([0, -1, 2]))
-    navigation = Navigation(variable, end, 0, distance)
+    offset = data.draw(st.integers(0, 3))
+    navigation = Navigation(variable, end, offset, distance)
     valid = np.array(data.draw(st.lists(st.booleans(), min_size=rows, max_size=rows)))
     whole = st.integers(-(2**63), 2**63 - 1)
     integers = np.array(data.draw(st.lists(whole, min_size=rows, max_size=rows)), np.int64)
     words = np.stack([integers, integers[::-1]], axis=1)
     some = st.sampled_from(FLOATS)
     floats = order_floats(np.array(data.draw(st.lists(some, min_size=rows, max_size=rows))))
+    few = st.integers(0, 2)  # so that some keys are equal
+    keys = np.array(data.draw(st.lists(few, min_size=rows, max_size=rows)), np.int64)
+    some = st.sampled_from(data.draw(st.sampled_from([FLOATS, FRACTIONS])))
+    added = np.array(data.draw(st.lists(some, min_size=rows, max_size=rows)))
 
     def read_matches(chunk: Matches) -> list[tuple]:
         reader = Reader(chunk, find_output_rows(chunk, ONE_ROW), partitions, task.members)
@@ -95,7 +106,7 @@ def test_chains_are_read_as_the_rows_written_out(
             chunk.start,
             reader.find_match_numbers(),
             reader.find_positions(navigation),
-            reader.find_classifiers(Navigation(variable, end)),
+            reader.find_classifiers(Navigation(variable, end, offset)),
             totals.count_values(FINAL),
             take_or_zero(totals.sum_integers(integers, ansi=False), index),
             take_or_zero(totals.sum_decimals(words)[:, 0], index),
@@ -103,6 +114,9 @@ def test_chains_are_read_as_the_rows_written_out(
             take_or_zero(totals.find_extremes(integers, greatest=False), index),
             take_or_zero(totals.find_extremes(floats, greatest=True), index),
             take_or_zero(totals.find_extremes(floats, greatest=False), index),
+            take_or_zero(totals.find_extremes(keys, greatest=True, takes_last=True), index),
+            take_or_zero(totals.find_extremes(keys, greatest=False, takes_last=True), index),
+            totals.sum_floats(added, FINAL).view(np.int64),
         ]
         return list(zip(*(answer.tolist() for answer in answers), strict=True))
 
@@ -128,37 +142,86 @@ def test_a_row_is_searched_once_for_each_state(text: str) -> None:
 
 
 def test_what_chains_do_not_answer() -> None:
-    first = ReadAt(0, Navigation("A", End.FIRST, 0, 3))
-    for function in Reduction:  # sums and averages of doubles depend on their values
+    first = ReadAt(0, Navigation("A", End.FIRST, 2, 3))
+    for function in Reduction:
         assert read_from_chains([first, ReadBasicAggregate(function, "A", 0, FINAL)], ONE_ROW)
+    for function in ("first_value", "max_by"):
+        assert read_from_chains([first, ReadChosenValue(function, "A", 0, FINAL)], ONE_ROW)
     assert not read_from_chains([first], RowsPerMatch.ALL_ROWS_SHOW_EMPTY)
-    second = ReadAt(0, Navigation("A", End.FIRST, 1))
-    for read in (second, ReadList("A", 0, FINAL), ReadPosition()):
+    beyond = ReadClassifierAt(Navigation("A", End.FIRST, 0, 1))
+    for read in (beyond, ReadList("A", 0, FINAL), ReadPosition()):
         assert not read_from_chains([first, read], ONE_ROW)
 
 
 LARGEST = 2**53  # from which on a double does not hold every whole number
+ONE_MATCH, TWO_MATCHES = np.array([-1, 0, 1], np.int32), np.array([-1, 0, -1], np.int32)
 
 
-def test_sums_of_doubles_that_are_rounded_on_their_way() -> None:
-    one, two = np.array([0, 3]), np.array([0, 0, 2, 3, 3])  # of which two have no rows
-    for values, starts, is_exact in (
-        ([LARGEST - 3, -1, 1], one, True),
-        ([LARGEST - 2, -1, 1], one, False),
-        ([LARGEST - 2, -1, 1], two, True),
-        ([LARGEST - 2, -2, 1], two, False),
-        ([-(2**63), 0, 0], one, False),
-        ([1.0, -0.0, 3.0], one, True),
-        ([1.0, 0.5, 3.0], one, False),
-        ([1.0, float("nan"), 3.0], one, False),
-        ([1.0, float("inf"), 3.0], one, False),
-    ):
-        assert adds_whole_numbers(np.array(values, np.float64), starts) is is_exact, values
-    assert adds_whole_numbers(np.array([]), np.array([0]))
+@pytest.mark.parametrize(
+    ("values", "links", "expected"),
+    [
+        ([LARGEST - 3, -1, 1], ONE_MATCH, True),
+        ([LARGEST - 2, -1, 1], ONE_MATCH, False),
+        ([LARGEST - 2, -1, 1], TWO_MATCHES, True),
+        ([LARGEST - 1, -1, 1], TWO_MATCHES, False),
+        ([1.0, -0.0, 3.0], ONE_MATCH, True),
+        ([0.0, -0.0, 0.0], ONE_MATCH, True),
+        # all are multiples of 1/4, and so is every sum of a double
+        ([0.75, 0.5, 2.0**50], ONE_MATCH, True),
+        ([0.75, 0.5, 2.0**51], ONE_MATCH, False),
+        # all are multiples of 2^10
+        ([2.0**62, 1024.0, 3072.0], ONE_MATCH, True),
+        ([2.0**63, 1024.0, 3072.0], ONE_MATCH, False),
+        # floats have 24 digits, so a double adds up millions of them
+        (np.float32([0.1, 0.2, 99.9]).tolist(), ONE_MATCH, True),
+        ([0.1, 0.2, 0.3], ONE_MATCH, False),
+        ([5e-324, 5e-324, 1e-320], ONE_MATCH, True),
+        ([5e-324, 1.0, 0.0], ONE_MATCH, False),
+        # their sum is infinite in this order, but not from the other end
+        ([2.0**1023, 2.0**1023, -(2.0**1023)], ONE_MATCH, False),
+        ([1.0, float("nan"), 3.0], ONE_MATCH, False),
+        ([1.0, float("inf"), 3.0], ONE_MATCH, False),
+    ],
+)
+def test_sums_of_doubles_that_are_rounded_on_their_way(
+    values: list[float], links: np.ndarray, expected: bool
+) -> None:
+    rows = np.arange(3)
+    assert never_rounds(np.array(values, np.float64), rows, links) is expected
+
+
+def test_values_of_rows_that_do_not_count_are_not_rounded() -> None:
+    values = np.array([1.0, 0.1, float("nan"), 2.0])
+    assert never_rounds(values, np.array([0, -1, -1, 3]), np.array([-1, 0, 1, 2], np.int32))
+    assert never_rounds(values, np.array([-1]), np.array([-1], np.int32))
+
+
+def test_the_unit_of_values() -> None:
+    assert find_common_unit(np.array([6.0, 0.0, -20.0])) == 1
+    assert find_common_unit(np.array([1.5, 2.0**60])) == -1
+    assert find_common_unit(np.array([0.0])) is None
+
+
+def test_each_match_is_added_up_in_the_order_of_its_rows() -> None:
+    """Four matches lead to two ends: 3-1-0, 4-1-0, 2-0 and 6-5; node 6 has two, and one is empty.
+
+    1 is lost beside 1e16: it counts only if it is added before.
+    """
+    following = np.array([-1, 0, 0, 1, 1, -1, 5], np.int32)
+    values = np.array([1e16, 1.0, -1e16, 1.0, 2.0, 0.5, 0.25])
+    first = np.array([3, 6, 4, -1, 2, 6])
+    every = np.arange(7)
+    sums = sum_each_match(values, every, following, first)
+    assert sums.tolist() == [1e16 + 2, 0.75, 1e16 + 4, 0.0, 0.0, 0.75]
+    without = np.where(every == 1, -1, every)  # as if its value were NULL
+    assert sum_each_match(values, without, following, first).tolist()[0] == 1e16
 
 
 def test_sums_that_may_overflow_on_their_way() -> None:
     assert never_wraps(np.array([2**61, -(2**61), 5]))
     assert never_wraps(np.array([], np.int64))
-    assert not never_wraps(np.array([2**62, 1]))
+    assert never_wraps(np.array([2**62, 1]))
+    assert never_wraps(np.array([2**62, 2**62 - 1]))
+    assert not never_wraps(np.array([2**62, 2**62]))
+    assert not never_wraps(np.array([2**62, -1, 2**62 - 1]))
     assert not never_wraps(np.array([-(2**63)]))
