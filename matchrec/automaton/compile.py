@@ -105,7 +105,9 @@ def compile_program(
     start = compiler.compile_node(pattern, _Then(final, final))
     order = order_states(compiler.states, start, (final,))
     states = renumber_states(compiler.states, order)
-    program = Program(states, order[start], order[final], variables).check()
+    program = Program(
+        states=states, start=order[start], final=order[final], variables=variables
+    ).check()
     return add_ignore_edges(program, selection)
 
 

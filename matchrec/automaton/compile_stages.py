@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain, takewhile
 
-from matchrec.automaton.folding import Choice, Effect, Folding, limit_choices, number_states
+from matchrec.automaton.folding import ACCEPT, Choice, Effect, Folding, limit_choices, number_states
 from matchrec.automaton.program import (
     A_MATCH,
     FIRST_NEAR,
@@ -196,7 +196,8 @@ def compile_stages(steps: Steps, variables: StageNames) -> Program:
         MatchRecognizePlanError: repetitions make the program too large.
     """
     compiler = _StageCompiler({name: number for number, name in enumerate(variables)})
-    start = compiler.compile_remaining(RemainingSteps(steps, 0, None), NOT_PENDING)
+    all_steps = RemainingSteps(steps=steps, index=0, then=None)
+    start = compiler.compile_remaining(all_steps, NOT_PENDING)
     while compiler.unfilled:  # making edges may add states
         state, edges = compiler.unfilled.pop()
         compiler.states[state] = State(tuple(edges))
@@ -207,10 +208,10 @@ def compile_stages(steps: Steps, variables: StageNames) -> Program:
     if not any(edge.target == stop for state in order for edge in states[state].edges):
         del order[stop]
     return Program(
-        renumber_states(states, order),
-        order[start],
-        order[final],
-        variables,
+        states=renumber_states(states, order),
+        start=order[start],
+        final=order[final],
+        variables=variables,
         names=number_names(tuple(compiler.names[old] for old in order)),
         stop=order.get(stop),
         pending=frozenset(order[state] for state in compiler.pending if state in order),
@@ -402,7 +403,7 @@ class _StageCompiler:
         yield Edge(
             Action.TAKE,
             target,
-            self.test_ids[content.name],
+            variable=self.test_ids[content.name],
             needs=self.find_ids((content.test,)),
             forbids=self.find_ids((*until_tests, *kills)),
         )
@@ -455,7 +456,11 @@ class _StageCompiler:
         inside = replace(going_on, empty_groups=going_on.empty_groups + 1)
         until = remaining.until if part.until is None else (*remaining.until, part.until.test)
         body = RemainingSteps(
-            part.content, 0, repetitions.repeat_once(), until, repetitions.contiguity
+            steps=part.content,
+            index=0,
+            then=repetitions.repeat_once(),
+            until=until,
+            first_contiguity=repetitions.contiguity,
         )
         if not repetitions.may_leave:
             return self.compile_remaining(body, inside)
@@ -555,7 +560,7 @@ def fold_stages(program: Program, tests: Composed, nears: StageNames, *, windowe
     def list_choices(waiting: WaitingState) -> Iterator[tuple[Choice, WaitingState | None]]:
         """Yield the choices, and last a choice whose target is the state after a skipped row."""
         yield from folder.list_choices(waiting)
-        yield Choice(0, None, None), folder.find_state_after_skip(waiting)
+        yield ACCEPT, folder.find_state_after_skip(waiting)
 
     numbered = limit_choices(number_states(starts, list_choices), None)
     waiting_states, choices = zip(*numbered, strict=True)
@@ -627,7 +632,7 @@ class _Folder:
     def list_choices(self, waiting: WaitingState) -> Iterator[tuple[Choice, WaitingState | None]]:
         """Yield what a row does to a run, in the order in which it is tried, and where it leads."""
         if waiting.state == self.program.final:
-            yield Choice(0, None, None), None
+            yield ACCEPT, None
             return
         for edge in self.find_edges(waiting, Action.IGNORE):  # completed by time
             for test in edge.needs:
@@ -646,7 +651,7 @@ class _Folder:
             return
         assert ignore is not None
         if ignore.target == self.program.final:
-            yield Choice(0, None, None, effect=Effect.COMPLETES), None
+            yield Choice(guard=0, variable=None, target=None, effect=Effect.COMPLETES), None
 
     def find_ending_tests(self, waiting: WaitingState) -> set[VariableId]:
         """Return the tests of rows that end a run, because no edge reads such a row."""
@@ -675,7 +680,8 @@ class _Folder:
             test = self.tests.without[test, without]
         blocking = set() if ignore is None else set(ignore.forbids) - ends
         blocks = bool(blocking.intersection(take.needs))
-        mapped = Choice(0, take.variable, None, test=test, blocks=blocks)
+        # Its target is set when states are numbered.
+        mapped = Choice(guard=0, variable=take.variable, target=None, test=test, blocks=blocks)
         targets = self.list_waiting_states(take.target)
         for target in targets:
             if target.state != self.program.final:
@@ -726,4 +732,4 @@ class _Folder:
 
 def build_effect_choice(test: VariableId, effect: Effect) -> tuple[Choice, None]:
     """Return the choice of a row that satisfies a test and has an effect. It leads nowhere."""
-    return Choice(0, None, None, test=test, effect=effect), None
+    return Choice(guard=0, variable=None, target=None, test=test, effect=effect), None

@@ -71,6 +71,9 @@ class Choice:
         return self.target is None and self.effect is None
 
 
+# The choice that accepts whatever the next row is.
+ACCEPT = Choice(guard=0, variable=None, target=None)
+
 # The choices of each folded state, in preferment order.
 Folded = tuple[tuple[Choice, ...], ...]
 
@@ -120,7 +123,7 @@ def fold(program: Program, *, every_way: bool = False, span: Span | None = None)
     else:
         numbered = limit_choices(numbered, span)
     states, choices = zip(*numbered, strict=True)
-    return Folding(choices, states)
+    return Folding(choices=choices, states=states)
 
 
 _State = TypeVar("_State", bound=Hashable)
@@ -195,7 +198,7 @@ def find_choices(program: Program, state: StateId, *, every_way: bool) -> Iterat
     - `^` in any state but the first one, because a row came before,
     - what is less preferred than an acceptance without guard, unless `every_way`.
     """
-    possible_anchors = GUARD_START | GUARD_END if state == program.start else GUARD_END
+    possible_anchors = ANCHORS if state == program.start else GUARD_END
     guards_by_step: dict[object, list[int]] = {}
     waiting = [(Edge(Action.PROCEED, state), 0)]
     while waiting:
@@ -206,7 +209,13 @@ def find_choices(program: Program, state: StateId, *, every_way: bool) -> Iterat
             step = (edge.variable, edge.target)
             if not guard & GUARD_END and not is_repeated(guards_by_step, step, guard):
                 again = edge.action is Action.TAKE and edge.target == state
-                yield Choice(guard, edge.variable, edge.target, edge.excluded, again)
+                yield Choice(
+                    guard=guard,
+                    variable=edge.variable,
+                    target=edge.target,
+                    excluded=edge.excluded,
+                    again=again,
+                )
             continue
         guard |= edge.anchor
         for variable in edge.forbids:  # the next row must not satisfy its condition
@@ -216,7 +225,7 @@ def find_choices(program: Program, state: StateId, *, every_way: bool) -> Iterat
             continue
         if edge.target == program.final:
             # At the end of the partition there is no next row that a NOT could look at.
-            yield Choice(guard & ANCHORS if guard & GUARD_END else guard, None, None)
+            yield replace(ACCEPT, guard=guard & ANCHORS if guard & GUARD_END else guard)
             if guard == 0 and not every_way:
                 return
         waiting += [(next_edge, guard) for next_edge in reversed(program.states[edge.target].edges)]
@@ -275,4 +284,5 @@ def determinise(folding: Folding) -> Folding | None:
     if len(numbered) > MOST_SETS:
         return None
     sets, choices = zip(*numbered, strict=True)
-    return Folding(choices, tuple(folding.states[min(members)] for members in sets))
+    states = tuple(folding.states[min(members)] for members in sets)
+    return Folding(choices=choices, states=states)

@@ -30,6 +30,7 @@ from itertools import accumulate, count
 from matchrec.automaton.compile import CompiledPattern, compile_program
 from matchrec.automaton.facts import find_least_rows
 from matchrec.automaton.folding import (
+    ACCEPT,
     Choice,
     Effect,
     Folded,
@@ -312,13 +313,12 @@ def find_stage_occurrences(compiled: CompiledPattern, stages: int) -> Occurrence
 
 def add_acceptances_by_time(folding: Folding) -> Folded:
     """Return the choices, with an acceptance in states where a run needs only time, not rows."""
-    accept = Choice(0, None, None)
     accepting = []
     for choices, end in zip(folding.choices, folding.ends, strict=True):
         needs_only_time = end == A_MATCH or any(
             choice.effect is Effect.COMPLETES for choice in choices
         )
-        accepting.append((*choices, accept) if needs_only_time else choices)
+        accepting.append((*choices, ACCEPT) if needs_only_time else choices)
     return tuple(accepting)
 
 

@@ -124,7 +124,9 @@ def from_arrays(arrays: Mapping[str, StoredArray]) -> SearchState:
         done=done,
         numbered=numbered,
         numbers=arrays["numbers"],
-        live_runs=LiveRuns(arrays["runs"], arrays["registers"], arrays["nodes"]),
+        live_runs=LiveRuns(
+            runs=arrays["runs"], registers=arrays["registers"], nodes=arrays["nodes"]
+        ),
         start_bounds=arrays["start bounds"],
         held=replace(
             make_empty_matches(),

@@ -230,7 +230,9 @@ def build_negation_arrays(
     if task.closing is not None:
         bit = find_bit(task.conditions[task.closing])
         closing[0] = *bit, *find_code(task.closing, compiled)
-    return layout.NegationArrays(absent, members, closing, following)
+    return layout.NegationArrays(
+        absent=absent, members=members, closing=closing, following=following
+    )
 
 
 def find_code(variable: int, compiled: CompiledTask) -> tuple[int, int]:
@@ -367,13 +369,26 @@ def build_task_arrays(task: Task, integers: int, *, merging: bool) -> CompiledTa
         waits=waits,
         ends=ends,
     )
-    code = ConditionCode(
+    return CompiledTask(
+        rules=rules,
+        selecting=selecting,
+        flushes=flushes,
+        code=build_condition_code(task, linked, state_count),
+        linked=linked,
+        remembers_all=remembers_all,
+    )
+
+
+def build_condition_code(
+    task: Task, linked: LinkedConditions | None, state_count: int
+) -> ConditionCode:
+    """Return the code of the conditions on the run; empty arrays if no condition depends on it."""
+    return ConditionCode(
         instructions=linked.instructions if linked else np.empty((0, 5), np.int64),
         tests_before_mapping=task.stages is not None,
         live_first=linked.live_first if linked else np.zeros(state_count + 1, np.int64),
         live=linked.live_registers if linked else np.empty(0, np.int64),
     )
-    return CompiledTask(rules, selecting, flushes, code, linked, remembers_all)
 
 
 def find_accepting_guards(program: IntArray, state_count: int) -> IntArray:

@@ -7,7 +7,7 @@ released.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -82,7 +82,7 @@ class LiveRuns:
 
     def keep(self, is_kept: BoolArray) -> LiveRuns:
         """Return the runs that are marked. All nodes stay."""
-        return LiveRuns(self.runs[is_kept], self.registers[is_kept], self.nodes)
+        return replace(self, runs=self.runs[is_kept], registers=self.registers[is_kept])
 
     @property
     def starts(self) -> IntArray:
@@ -146,4 +146,4 @@ class LiveRuns:
         for extreme in extremes:
             has_value = extreme.has_value(nodes)
             nodes[has_value, extreme.row] = change(nodes[has_value, extreme.row])
-        return LiveRuns(runs, registers, nodes)
+        return LiveRuns(runs=runs, registers=registers, nodes=nodes)

@@ -184,7 +184,7 @@ def encode_skip(to: SkipTo) -> SkipRule:
 def find_targets(
     variable: str | None, members: Mapping[str, frozenset[int]], mapped: IntArray
 ) -> BoolArray:
-    """Return bool[k], to rows of which variables AFTER MATCH SKIP can go.
+    """Return bool[k], whether AFTER MATCH SKIP can go to rows mapped to each variable.
 
     Args:
         variable: the variable that the strategy names, primary or union; None for all.
