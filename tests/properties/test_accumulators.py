@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.conditions.aggregate_table import STATISTICS, VALUES_OF_ROWS
+from matchrec.conditions.aggregate_table import AGGREGATE_ENTRIES, STATISTICS
 from matchrec.shortcuts import ALL, in_force
 from matchrec.spark.session import is_connect
 from tests.quick.scale import SEED, examples
@@ -30,6 +30,7 @@ VALUES = {
     "ts": ["NULL", "'1582-10-04 12:00:00'", "'2024-10-27 02:30:00.000001'"],
 }
 TYPES = {"i": "BIGINT", "d": "DOUBLE", "f": "FLOAT", "m": "DECIMAL(6,2)", "s": "STRING"}
+CHOOSING_A_ROW = sorted(name for name, entry in AGGREGATE_ENTRIES.items() if entry.choice)
 TYPES |= {"b": "BOOLEAN", "day": "DATE", "ts": "TIMESTAMP"}
 
 
@@ -47,7 +48,7 @@ def write_table(spark: SparkSession, random: Random, rows: int) -> DataFrame:
 
 def call(random: Random, *, ignores_nulls: bool) -> str:
     """Return an aggregate over the rows of a variable or of all."""
-    name = random.choice([*sorted(VALUES_OF_ROWS), *sorted(STATISTICS), "count", "count"])
+    name = random.choice([*CHOOSING_A_ROW, *sorted(STATISTICS), "count", "count"])
     of = random.choice(["", "A.", "B.", "U."])
     column = random.choice(NUMBERS if name in STATISTICS else COLUMNS)
     arguments = f"{of}{column}"

@@ -7,6 +7,7 @@ asks for all types at once, in a full run for each on its own.
 
 from __future__ import annotations
 
+import datetime
 import re
 from dataclasses import dataclass
 from decimal import Decimal
@@ -339,7 +340,7 @@ def test_a_void_column_in_a_condition_on_the_run_is_null(
 
 
 @pytest.mark.parametrize("kind", ["double", "float", "date", "timestamp"])
-@pytest.mark.parametrize("call", ["collect_list(v)", "max_by(v, t)"])
+@pytest.mark.parametrize("call", ["collect_list(v)", "array_agg(v)"])
 def test_pandas_refuses_arrays_whose_values_it_would_alter(
     spark: SparkSession, kind: str, call: str
 ) -> None:
@@ -347,6 +348,25 @@ def test_pandas_refuses_arrays_whose_values_it_would_alter(
     clause = f"ORDER BY t MEASURES {call} AS x PATTERN (A) DEFINE A AS t > 0"
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match=f"`v` of type {kind} in an"):
         matchrec.match_recognize(frame, clause, options=matchrec.Options(transport="pandas"))
+
+
+def test_pandas_takes_the_value_of_a_chosen_row(spark: SparkSession) -> None:
+    """No array of values crosses, only the number of a row."""
+    rows = spark.sql(
+        "SELECT * FROM VALUES (1, DATE'1000-02-03', -0.0D), (2, NULL, CAST('NaN' AS DOUBLE)),"
+        " (3, DATE'2024-02-29', NULL) AS t(t, day, v)"
+    )
+    clause = (
+        "ORDER BY t MEASURES max_by(day, -t) AS day, CAST(min_by(v, t) AS STRING) AS first_v,"
+        " CAST(max_by(v, t) AS STRING) AS last_v AFTER MATCH SKIP TO NEXT ROW PATTERN (A A?)"
+        " DEFINE A AS t > 0"
+    )
+    options = matchrec.Options(transport="pandas")
+    assert matchrec.match_recognize(rows, clause, options=options).orderBy("first_v").collect() == [
+        Row(day=datetime.date(2024, 2, 29), first_v=None, last_v=None),
+        Row(day=datetime.date(1000, 2, 3), first_v="-0.0", last_v="NaN"),
+        Row(day=None, first_v="NaN", last_v=None),
+    ]
 
 
 NINES = "9" * 38
