@@ -32,7 +32,7 @@ from enum import Enum
 from matchrec.conditions.run_condition import Reduction
 
 
-class Choice(Enum):
+class ValueChoice(Enum):
     """Which row has the value of an aggregate.
 
     Of rows with equal keys, it is the last one, as in Spark.
@@ -46,7 +46,7 @@ class Choice(Enum):
     @property
     def has_key(self) -> bool:
         """Return whether rows are compared by a second argument."""
-        return self in (Choice.LEAST_KEY, Choice.GREATEST_KEY)
+        return self in (ValueChoice.LEAST_KEY, ValueChoice.GREATEST_KEY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class AggregateEntry:
     # Whether the value is a truth value.
     is_truth: bool = False
     # The row on which the value is the first argument; None if the value is computed.
-    choice: Choice | None = None
+    choice: ValueChoice | None = None
     # Whether it is a statistic of numbers, a DOUBLE.
     is_statistic: bool = False
     # Whether it compares the values of its first argument, which then cannot contain maps.
@@ -76,10 +76,10 @@ ENTRIES = (
     AggregateEntry("max", Reduction.MAX),
     AggregateEntry("bool_and, every", Reduction.MIN, is_truth=True),
     AggregateEntry("bool_or, some, any", Reduction.MAX, is_truth=True),
-    AggregateEntry("any_value, first_value", choice=Choice.FIRST, compares=False),
-    AggregateEntry("last_value", choice=Choice.LAST, compares=False),
-    AggregateEntry("min_by", choice=Choice.LEAST_KEY, compares=False),
-    AggregateEntry("max_by", choice=Choice.GREATEST_KEY, compares=False),
+    AggregateEntry("any_value, first_value", choice=ValueChoice.FIRST, compares=False),
+    AggregateEntry("last_value", choice=ValueChoice.LAST, compares=False),
+    AggregateEntry("min_by", choice=ValueChoice.LEAST_KEY, compares=False),
+    AggregateEntry("max_by", choice=ValueChoice.GREATEST_KEY, compares=False),
     AggregateEntry("stddev, stddev_samp, std, stddev_pop", is_statistic=True),
     AggregateEntry("variance, var_samp, var_pop", is_statistic=True),
     AggregateEntry("regr_slope, median", is_statistic=True),

@@ -474,7 +474,7 @@ class ReadMatchedRows(Read):
 class ReadChosenValue(Read):
     """The value of a column on the row that an aggregate chooses: `max_by(A.name, A.price)`."""
 
-    function: str  # an aggregate with a `Choice`
+    function: str  # an aggregate with a `ValueChoice`
     variable: str | None
     column: int
     semantics: Semantics

@@ -27,7 +27,7 @@ import pyarrow as pa
 
 from matchrec import memory
 from matchrec.compile.executable import Executable
-from matchrec.conditions.aggregate_table import Choice, find_entry
+from matchrec.conditions.aggregate_table import ValueChoice, find_entry
 from matchrec.conditions.run_condition import Reduction
 from matchrec.errors.run import failures
 from matchrec.loading import makes_queries
@@ -431,7 +431,7 @@ def fill_chosen_values(gatherer: Gatherer, read: ReadChosenValue) -> pa.Array:
         valid &= find_valid(gatherer.read_column(read.key))
         keys = arrays.sort_keys(gatherer.read_column(read.key))
     reader = gatherer.reader
-    greatest = find_entry(read.function).choice in (Choice.LAST, Choice.GREATEST_KEY)
+    greatest = find_entry(read.function).choice in (ValueChoice.LAST, ValueChoice.GREATEST_KEY)
     aggregates = AggregateReader(reader, read.variable, valid)
     chosen = aggregates.find_extremes(keys, greatest=greatest, takes_last=True)
     rows = take_or_default(chosen, find_total_rows(reader, read.semantics), -1)

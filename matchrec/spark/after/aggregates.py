@@ -26,7 +26,7 @@ from matchrec.output.reads import ReadRowsForSpark
 from matchrec.plan.show import write_aggregate_call
 from matchrec.plan.text import View, join_template, quote_string, read_words
 from matchrec.shortcuts import current_shortcuts
-from matchrec.spark.after.folds import FOLDS, Fold, Values, without_repeats
+from matchrec.spark.after.folds import FOLDS, Fold, FoldedValues, without_repeats
 from matchrec.spark.errors.second_look import watch_matches
 from matchrec.spark.relation import Runner
 from matchrec.worker import wire
@@ -145,7 +145,7 @@ class MatchAggregates:
 
     def describe_values(
         self, arrays: DataFrame, index: int, fold: Fold, result_type: types.DataType
-    ) -> Values:
+    ) -> FoldedValues:
         """Return the values of an aggregate.
 
         Args:
@@ -159,7 +159,7 @@ class MatchAggregates:
         assert isinstance(array_type, types.ArrayType)
         is_legacy = self.runner.settings["spark.sql.legacy.statisticalAggregate"] == "true"
         row_arguments = fold.count_row_arguments(len(aggregate.arguments))
-        return Values(
+        return FoldedValues(
             sql=wire.values(index),
             element=array_type.elementType,
             type=result_type,

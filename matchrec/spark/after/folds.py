@@ -32,7 +32,7 @@ from matchrec.plan.text import write_decimal_average
 
 
 @dataclass(frozen=True)
-class Values:
+class FoldedValues:
     """The values of an aggregate, one for each row that counts, and the type of its result."""
 
     # The column that holds them as an array. Values are left out that are NULL and then do not
@@ -59,7 +59,7 @@ class Values:
 
 
 # Returns SQL, of an aggregate or of an array, for some values.
-ToSql = Callable[[Values], str]
+ToSql = Callable[[FoldedValues], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +89,12 @@ class Fold:
 # Arrays and counts.
 
 
-def write_array(values: Values) -> str:
+def write_array(values: FoldedValues) -> str:
     """Return SQL of the values as an array."""
     return values.sql
 
 
-def without_repeats(values: Values) -> str:
+def without_repeats(values: FoldedValues) -> str:
     """Return SQL of the values, each once.
 
     Nested values are sorted first: `array_distinct` of Spark compares them in pairs.
@@ -106,17 +106,17 @@ def without_repeats(values: Values) -> str:
     return f"coalesce({distinct}, array())"  # never NULL, which Spark's schema then says
 
 
-def unite(values: Values) -> str:
+def unite(values: FoldedValues) -> str:
     """Return SQL of the elements of arrays that are not NULL, each once."""
     return f"array_distinct(array_compact(flatten({values.sql})))"
 
 
-def count(values: Values) -> str:
+def count(values: FoldedValues) -> str:
     """Return SQL of the number of values."""
     return f"CAST(size({values.sql}) AS BIGINT)"
 
 
-def count_true(values: Values) -> str:
+def count_true(values: FoldedValues) -> str:
     """Return SQL of the number of values that are true."""
     return f"CAST(size(filter({values.sql}, x -> x)) AS BIGINT)"
 
@@ -124,7 +124,7 @@ def count_true(values: Values) -> str:
 # One of the values.
 
 
-def find_extreme(values: Values, function: str, comparison: str) -> str:
+def find_extreme(values: FoldedValues, function: str, comparison: str) -> str:
     """Return SQL of the least or the greatest value.
 
     Nested values are compared in pairs: Sail's function puts a NULL in them after all else, and
@@ -141,17 +141,17 @@ def find_extreme(values: Values, function: str, comparison: str) -> str:
     return f"aggregate({values.sql}, get({values.sql}, 0), {better})"
 
 
-def find_greatest(values: Values) -> str:
+def find_greatest(values: FoldedValues) -> str:
     """Return SQL of the greatest value."""
     return find_extreme(values, "array_max", ">")
 
 
-def find_least(values: Values) -> str:
+def find_least(values: FoldedValues) -> str:
     """Return SQL of the least value."""
     return find_extreme(values, "array_min", "<")
 
 
-def choose(values: Values, choice: str) -> str:
+def choose(values: FoldedValues, choice: str) -> str:
     """Return SQL of a value, or of a value among those that are not NULL.
 
     Args:
@@ -168,17 +168,17 @@ def choose(values: Values, choice: str) -> str:
     return any_value
 
 
-def choose_first(values: Values) -> str:
+def choose_first(values: FoldedValues) -> str:
     """Return SQL of the first value, or of the first that is not NULL."""
     return choose(values, "get({0}, 0)")
 
 
-def choose_last(values: Values) -> str:
+def choose_last(values: FoldedValues) -> str:
     """Return SQL of the last value, or of the last that is not NULL."""
     return choose(values, "get({0}, size({0}) - 1)")
 
 
-def choose_by(values: Values, comparison: str) -> str:
+def choose_by(values: FoldedValues, comparison: str) -> str:
     """Return SQL of the first argument on the row with the greatest or the least second argument.
 
     If several rows have equal second arguments, the last one counts, as in Spark. With a third
@@ -224,7 +224,7 @@ def sort_structs(array: str, keys: Sequence[tuple[str, str]]) -> str:
 # Values merged one after the other.
 
 
-def join(values: Values) -> str:
+def join(values: FoldedValues) -> str:
     """Return SQL of the texts joined, in the order of the rows or of WITHIN GROUP."""
     texts = values.sql
     if values.ordering:
@@ -249,7 +249,7 @@ def merge_elements(array: str, merge: str) -> str:
     return f"aggregate({elements_after_first}, get({array}, 0), (a, x) -> {merge})"
 
 
-def merge_bits(values: Values, operator: str) -> str:
+def merge_bits(values: FoldedValues, operator: str) -> str:
     """Return SQL of the values merged by an operator on bits."""
     return merge_elements(values.sql, f"a {operator} x")
 
@@ -257,7 +257,7 @@ def merge_bits(values: Values, operator: str) -> str:
 # Sums and averages.
 
 
-def add_up(values: Values, *, tries: bool = False) -> str:
+def add_up(values: FoldedValues, *, tries: bool = False) -> str:
     """Return SQL of the sum of the values; NULL if there are none.
 
     Args:
@@ -291,7 +291,7 @@ def write_sum(numbers: str, sum_type: DataType, *, tries: bool) -> str:
     return f"IF(size({numbers}) = 0, NULL, {total})"
 
 
-def average(values: Values, *, tries: bool = False, field: str = "") -> str:
+def average(values: FoldedValues, *, tries: bool = False, field: str = "") -> str:
     """Return SQL of the average of the values; NULL if there are none.
 
     Args:
@@ -365,13 +365,13 @@ PAIR_UPDATES = {
 LINE_UPDATES = {**PAIR_UPDATES, "m2": write_moment_updates("x.a0", "s.x")["m2"]}
 
 
-def write_doubles(values: Values, field: str = "") -> str:
+def write_doubles(values: FoldedValues, field: str = "") -> str:
     """Return SQL of the array of the values, or of a field of them, as DOUBLE."""
     numbers = f"transform({values.sql}, x -> x.{field})" if field else values.sql
     return f"CAST({numbers} AS ARRAY<DOUBLE>)"
 
 
-def write_pairs(values: Values, first: str = "a0", second: str = "a1") -> str:
+def write_pairs(values: FoldedValues, first: str = "a0", second: str = "a1") -> str:
     """Return SQL of the array of two fields of the values as DOUBLE; they become a0 and a1."""
     fields = f"CAST(x.{first} AS DOUBLE) AS a0, CAST(x.{second} AS DOUBLE) AS a1"
     return f"transform({values.sql}, x -> struct({fields}))"
@@ -397,7 +397,7 @@ def make_statistic(
     first_state = ", ".join(f"'{name}', 0D" for name in used_updates)
     next_state = ", ".join(f"'{name}', {update}" for name, update in used_updates.items())
 
-    def write_statistic(values: Values) -> str:
+    def write_statistic(values: FoldedValues) -> str:
         """Return SQL that folds the values into the statistic."""
         defined_result = result.replace("{undefined}", values.undefined)
         return (

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame
 
 PARQUET = ".parquet"
 
-# Of so many Parquet files, the footers are read. The others are taken to be like them.
+# The number of Parquet files whose footers are read. The others are taken to be like them.
 SAMPLED_FILES = 3
 
 # About how many bytes a row takes in a file of text, such as CSV.
@@ -43,7 +43,7 @@ NOT_ADDING_ROWS = {
     "UnionExec",
 }
 
-# From so many batches on, rows in memory are not counted: they are many.
+# The number of batches from which on rows in memory are not counted: they are many.
 MANY_BATCHES = 8
 
 # The attribute of a DataFrame that keeps its plan.

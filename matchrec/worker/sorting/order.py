@@ -65,11 +65,11 @@ BYTES = 8  # of a word
 # MASKS[n] keeps the first n bytes of a word.
 MASKS = np.array([(1 << 64) - (1 << (64 - 8 * count)) for count in range(BYTES + 1)], np.uint64)
 
-# From so many words on, the compiled sort is faster than a slow sort of NumPy. It takes 11 to 16
-# nanoseconds a word, and NumPy 8 to 11 or about 50.
+# The least number of words for which the compiled sort is faster than a slow sort of NumPy. It
+# takes 11 to 16 nanoseconds a word, and NumPy 8 to 11 or about 50.
 LEAST_WORDS_FOR_RADIX = 1 << 14
 SLOW_SECONDS_A_WORD = 20e-9
-# NumPy's sort of so many words counts as one step of a search in Python. So the sort is compiled
+# How many words NumPy sorts in the time of one step of a search in Python. So the sort is compiled
 # once a process has sorted four million words, and used at once if it was compiled before.
 WORDS_A_STEP = 256
 
@@ -420,7 +420,7 @@ def sort_words(words: list[Word], count: int) -> tuple[IntArray, Word | None]:
 
 
 def sort_numbered(words: WordArray, position_bits: int, bits: int) -> WordArray:
-    """Return words in order, each of which has the number of its row in its last bits.
+    """Return words in order. Each has the number of its row in its last bits.
 
     Args:
         words: uint64[n], is overwritten.
