@@ -180,13 +180,14 @@ def test_a_stream_runs_through_the_gateway(client: Any, on_spark: bool, tmp_path
     assert query.exception() is None
     assert query.lastProgress is not None
     assert client.read.parquet(out).collect() == [("X", 20)]
-    query = writer.option(*checkpoint).start(out)
+    query = writer.trigger(processingTime="1 second").start(out)
     assert query.isActive
     assert query.status["message"]
     assert [other.id for other in client.streams.active] == [query.id]
     assert client.streams.get(query.id).name == "falls"
     query.stop()
     assert not query.isActive
+    assert query.exception() is None
     assert client.streams.active == []
 
 
