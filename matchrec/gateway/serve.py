@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -223,7 +225,11 @@ def find_server(spark: SparkSession | None, engine: str | None) -> str:
     if spark is None:
         spark = SparkSession.getActiveSession()
         if spark is None:
-            spark = start(engine, SERVER_OF_SPARK if choose_engine(engine, {}) == SPARK else {})
+            is_spark = choose_engine(engine, {}) == SPARK
+            if is_spark:
+                # Otherwise the server's workers would run the first `python3` in PATH.
+                os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+            spark = start(engine, SERVER_OF_SPARK if is_spark else {})
         elif engine is not None and not runs_on(spark, engine):
             raise session_already_runs(arguments=["engine"], engine=describe_engine(spark))
     if is_connect(spark):
