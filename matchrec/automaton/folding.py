@@ -249,6 +249,11 @@ def is_repeated(guards_by_step: dict[object, list[int]], step: object, guard: in
 MOST_SETS = 200  # limit of `determinise`, as each further part of a pattern may double the sets
 
 
+def depends_on_variable_alone(choice: Choice) -> bool:
+    """Return whether a choice is possible exactly if the row satisfies its variable's condition."""
+    return choice.guard == 0 and choice.test is None and choice.effect is None
+
+
 def determinise(folding: Folding) -> Folding | None:
     """Return a folding that finds each match in one way only.
 
@@ -256,12 +261,22 @@ def determinise(folding: Folding) -> Folding | None:
     same variables. This is correct only if it does not depend on the state whether a row may be
     skipped.
 
+    All choices of a set of states that map a row to the same variable become one, which is like the
+    most preferred one of them. So what the others test or do would be lost:
+
+    - `test`: `A+ NOT B` begins with two choices of A. One tests that the next row is not a B, and
+      the other tests that it is. Only one of the tests would remain.
+    - `effect`: all effects of a set would become one.
+    - `excluded`: only this may be lost, because it decides which rows of a match are output and not
+      which matches there are.
+
     Source: Rabin and Scott, "Finite automata and their decision problems", subset construction.
 
     Returns:
-        The folding, or None if it would have more than MOST_SETS states or the pattern has anchors.
+        The folding, or None if it would have more than MOST_SETS states, or the pattern has anchors
+        or choices with tests or effects.
     """
-    if any(choice.guard for choices in folding.choices for choice in choices):
+    if not all(depends_on_variable_alone(choice) for state in folding.choices for choice in state):
         return None
 
     def merge_choices(members: frozenset[int]) -> Iterator[tuple[Choice, frozenset[int] | None]]:

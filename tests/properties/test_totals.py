@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -16,7 +16,7 @@ from matchrec.compile.absences import end_runs_at_absent_rows
 from matchrec.compile.totals import find_each_match_once
 from matchrec.conditions.types import Kind
 from matchrec.errors.match_totals import MustBuildMatchesError
-from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
+from matchrec.plan.clauses import AfterMatchSkip, EventSelection, Grouping, MatchOutput
 from matchrec.search.incremental import SearchCall, make_empty_state
 from matchrec.search.kernel_input import compile_task
 from matchrec.search.kernels import carried_totals as kernel
@@ -25,10 +25,15 @@ from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.strategies import SearchAlgorithm
 from matchrec.search.task import Capacity, Task, TaskTotals, Total
+from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.generators.selection import cases, general, sequences
+from tests.properties.test_engines import ROWS
+from tests.properties.test_negation import list_all_matches
+from tests.properties.test_negation import queries as negated_queries
 from tests.quick.scale import examples
 from tests.references.event_selection import SelectionQuery
 from tests.references.matcher import Value
+from tests.tasks.contiguous import Query as ContiguousQuery
 from tests.tasks.contiguous import Rows
 from tests.tasks.selection import (
     Found,
@@ -426,6 +431,39 @@ def rank_anew(call: SearchCall, totals_task: Task) -> SearchCall:
             ranks = np.unique(columns[begin + total.values], return_inverse=True)[1]
             columns[begin + total.values] = ranks - 3
     return replace(call, partitions=replace(call.partitions, columns=columns))
+
+
+@pytest.mark.slow  # compiles a search of its own
+@settings(
+    max_examples=examples(256),
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+@given(negated_queries(), ROWS.map(Rows))
+def test_random_counts_with_not(drawn_query: ContiguousQuery, rows: Rows) -> None:
+    query = replace(drawn_query, after_match=AfterMatchSkip(), output=MatchOutput.ALL)
+    try:
+        once = find_each_match_once(query.task(), Grouping.PARTITION)
+    except MustBuildMatchesError:
+        assume(False)
+    totals_task = replace(once, totals=TaskTotals((), Grouping.PARTITION))
+    partitions = query.satisfied(rows).partitions(totals_task.variables)
+    algorithm = SearchAlgorithm("breadth_first")
+    (matches,) = algorithm.choose(totals_task).search(totals_task, partitions)
+    counts = {}
+    if matches.count:
+        assert matches.totals is not None
+        numbers = map(read_number, matches.totals)
+        counts = dict(zip(matches.partition.tolist(), numbers, strict=True))
+    assert counts == Counter(partition for partition, *_ in list_all_matches(query, rows))
+
+
+@pytest.mark.parametrize("text", ["A+ NOT B", "A+ NOT B A*", "(A | A NOT B A)+"])
+def test_choices_with_tests_are_not_merged(text: str) -> None:
+    query = ContiguousQuery(parse_row_pattern(text), output=MatchOutput.ALL)
+    with pytest.raises(MustBuildMatchesError):
+        find_each_match_once(query.task(), Grouping.PARTITION)
 
 
 def test_ways_that_map_rows_alike_are_carried_as_one() -> None:

@@ -400,6 +400,79 @@ def test_rows_that_must_be_absent(events: DataFrame, text: str | matchrec.Patter
     assert values(found) == values(built) != []
 
 
+NEGATED_ROWS = "VALUES (1, 5), (2, 20), (3, 5) AS t(id, price)"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matches", "rows"),
+    [
+        # 1 2, 1 2 3, 2, 2 3 and 3; not 1, because row 2 is a B
+        ("A+ NOT B", 5, 9),
+        # 1 2, 1 2 3 and 2 3
+        ("A+ A+ NOT B", 3, 7),
+        # 1, 2, 2 3 and 3; not 1 2, because row 2 is a B
+        ("A (NOT B A)*", 4, 5),
+        # All ranges of rows: the first alternative maps row 2 after row 1.
+        ("(A | A NOT B A)+", 6, 10),
+    ],
+)
+@pytest.mark.parametrize("contiguity", ["", "STRICT CONTIGUITY"])
+def test_matches_that_not_rules_out_are_not_counted(
+    spark: SparkSession, pattern: str, matches: int, rows: int, contiguity: str
+) -> None:
+    clause = f"""ORDER BY id MEASURES count(*) AS n PATTERN ({pattern}) {contiguity} ALL MATCHES
+        DEFINE A AS price > 0, B AS price > 10"""
+    query = matchrec.query(spark.sql(f"SELECT * FROM {NEGATED_ROWS}"), clause)
+    assert exactly(query.aggregate({"c": "count(*)", "n": "sum(n)"})) == [(matches, rows)]
+    lengths = [row.n for row in query.collect()]
+    assert (len(lengths), sum(lengths)) == (matches, rows)
+
+
+# Patterns with NOT. Matches that may skip rows can have only the first ones.
+NEGATED_WITH_SKIPS = (
+    "A+ NOT B",
+    "A NOT B C",
+    "A+ NOT B C",
+    "A+ NOT B C+",
+    "A A+ NOT B",
+    "A C? NOT B",
+)
+NEGATED = (
+    *NEGATED_WITH_SKIPS,
+    "A+ A+ NOT B",
+    "(A | C)+ NOT B",
+    "A (NOT B A)*",
+    "(A | A NOT B A)+",
+    "A+ NOT (B | C) A*",
+    "A NOT B (A | C)+ NOT B",
+    "A+ NOT B C+ NOT B",
+    "(A NOT B)+ C?",
+)
+
+
+def draw_negated_clause(random: Random) -> str:
+    """Return a clause with NOT in its pattern. A search need not carry its totals."""
+    contiguous = ("", "STRICT CONTIGUITY")
+    selection = random.choice((*contiguous, "SKIP TILL NEXT MATCH", "SKIP TILL ANY MATCH"))
+    pattern = random.choice(NEGATED if selection in contiguous else NEGATED_WITH_SKIPS)
+    conditions = [f"{name} AS v > {random.randrange(8)}" for name in "ABC" if name in pattern]
+    conditions[0] += random.choice(("", "", " AND (count(A.*) = 1 OR v <> LAST(A.v, 1))"))
+    return f"""PARTITION BY k ORDER BY id
+        MEASURES count(*) AS n, sum(A.v) AS s, FIRST(id) AS f, LAST(id) AS l
+        PATTERN ({pattern}) {selection} ALL MATCHES WITHIN {random.choice((4, 7))}
+        DEFINE {", ".join(conditions)}"""
+
+
+@pytest.mark.parametrize("seed", batches(64))
+def test_totals_with_not_are_those_of_the_matches(spark: SparkSession, seed: int) -> None:
+    random = Random(seed)
+    clause, per = draw_negated_clause(random), random.choice(list(KEYS))
+    aggregates = name_aggregates(("count(*)", "sum(n)", "max(s)", "sum(l)", "min(f)"))
+    built = aggregate_in_spark(spark, f"t MATCH_RECOGNIZE ({clause})", aggregates, per)
+    found = matchrec.query(spark.table("t"), clause).aggregate(aggregates, per=per)  # type: ignore[arg-type]
+    assert exactly(found) == exactly(built)
+
+
 @contextmanager
 def refuse_building_matches() -> Iterator[None]:
     """Fail where matches are built."""
