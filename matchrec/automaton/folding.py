@@ -110,20 +110,37 @@ def fold(program: Program, *, every_way: bool = False, span: Span | None = None)
     Raises:
         MatchRecognizePlanError: there are more than MOST_CHOICES, up to acceptances.
     """
+    if every_way:
+        # Choices after an acceptance are not limited.
+        check_number_of_choices(program, span)
+        numbered = number_program_states(program, every_way=True)
+    else:
+        numbered = limit_choices(number_program_states(program, every_way=False), span)
+    states, choices = zip(*numbered, strict=True)
+    return Folding(choices=choices, states=states)
+
+
+def check_number_of_choices(program: Program, span: Span | None) -> None:
+    """Check that a program has at most MOST_CHOICES, up to acceptances.
+
+    Raises:
+        MatchRecognizePlanError: there are more.
+    """
+    for _ in limit_choices(number_program_states(program, every_way=False), span):
+        pass
+
+
+def number_program_states(
+    program: Program, *, every_way: bool
+) -> Iterator[tuple[StateId, tuple[Choice, ...]]]:
+    """Yield the states of a program that become folded states, with their choices, in order."""
 
     def list_choices(state: StateId) -> Iterator[tuple[Choice, StateId | None]]:
         """Yield the choices of a state, each with the state that it leads to."""
         for choice in find_choices(program, state, every_way=every_way):
             yield choice, choice.target
 
-    numbered = number_states([program.start], list_choices)
-    if every_way:
-        # Choices after an acceptance are not limited. Raise if there are too many before them.
-        fold(program, span=span)
-    else:
-        numbered = limit_choices(numbered, span)
-    states, choices = zip(*numbered, strict=True)
-    return Folding(choices=choices, states=states)
+    return number_states([program.start], list_choices)
 
 
 _State = TypeVar("_State", bound=Hashable)
