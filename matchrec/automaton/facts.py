@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from matchrec.automaton.folding import Choice, Effect, Folded, Folding, find_reachable
-from matchrec.automaton.program import GUARD_END, VariableId
+from matchrec.automaton.program import A_MATCH, GUARD_END, VariableId
 
 UNREACHABLE = 1 << 30
 
@@ -164,10 +164,22 @@ def is_needed(folding: Folding, marked: Callable[[Choice], bool]) -> bool:
     return not any(has_output(state) for state in states)
 
 
+def can_complete(folding: Folding, state: int) -> bool:
+    """Return whether a run in a state can become a match by mapping no more rows.
+
+    It accepts, or a row that it does not map completes it, or the end of its window does.
+    """
+    if any(
+        choice.accepts or choice.effect is Effect.COMPLETES for choice in folding.choices[state]
+    ):
+        return True
+    return A_MATCH in folding.ends[state : state + 1]
+
+
 def may_map_twice(folding: Folding, waits: tuple[int | None, ...]) -> bool:
     """Return whether two ways may map the same rows to the same variables and both be a match.
 
-    Conditions are unknown here, so any of them may hold. The search follows two
+    Conditions, tests and effects are unknown here, so any of them may hold. The search follows two
     ways at once: it visits pairs of states, each with whether the two ways have differed so far.
 
     Source: Book, Even, Greibach, Ott, "Ambiguity in graphs and expressions", IEEE TC 20(2), 1971.
@@ -177,7 +189,7 @@ def may_map_twice(folding: Folding, waits: tuple[int | None, ...]) -> bool:
         waits: for each state the one in which a run waits after it skips a row, None if it may not.
     """
     folded = folding.choices
-    accepting = [any(choice.accepts for choice in choices) for choices in folded]
+    completing = [can_complete(folding, state) for state in range(len(folded))]
 
     def list_next_pairs(pair: tuple[int, int, bool]) -> Iterator[tuple[int, int, bool]]:
         """Yield the pairs of states that two runs can reach with the next row."""
@@ -197,6 +209,6 @@ def may_map_twice(folding: Folding, waits: tuple[int | None, ...]) -> bool:
     starts = range(folding.starts)
     first_pairs = ((left, right, left != right) for left in starts for right in starts)
     return any(
-        differs and accepting[left] and accepting[right]
+        differs and completing[left] and completing[right]
         for left, right, differs in find_reachable(first_pairs, list_next_pairs)
     )

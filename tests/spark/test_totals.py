@@ -363,6 +363,27 @@ def test_aggregates_of_a_pattern(events: DataFrame) -> None:
     assert list_types(found, ["matches"]) == ["bigint"]
 
 
+def test_a_match_that_its_window_completes_counts_once(spark: SparkSession) -> None:
+    """Two ways map one row to `a`, in the first and in the second iteration."""
+    group = matchrec.Pattern.begin("a").where("v = 1").optional()
+    pattern = (
+        matchrec.Pattern.begin(group)
+        .times(2)
+        .followed_by("b")
+        .where("v = 2")
+        .not_followed_by("c")
+        .where("v = 3")
+        .within("4")
+    )
+    rows = spark.sql("SELECT * FROM VALUES (1, 1), (2, 2), (9, 1), (10, 2), (11, 3) AS t(id, v)")
+    query = matchrec.query(rows, pattern, order_by="id")
+    # Rows 1 2, and 2 alone; row 11 forbids 9 10, and 10 alone.
+    assert query.count() == 2
+    assert exactly(query.aggregate()) == [(2,)]
+    limited = matchrec.query(rows, pattern.first_matches(2), order_by="id")
+    assert limited.count() == 2
+
+
 ABSENCES = [
     "PATTERN SEQ(A+ a[], ~(C c), B b) WHERE skip_till_any_match AND c.v > a[a.LEN].v WITHIN 20",
     "PATTERN SEQ(A a, ~(C c), B+ b[]) WHERE skip_till_next_match AND c.v > 8 WITHIN 20",
