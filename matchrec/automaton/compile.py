@@ -364,7 +364,7 @@ class CompiledPattern:
                 longest[state] = max(lengths, default=0)
         except CycleError:
             return None
-        return longest[0]
+        return max(longest[state] for state in range(self.folding.starts))
 
     @cached_property
     def is_deterministic(self) -> bool:
@@ -407,7 +407,7 @@ class CompiledPattern:
     @cached_property
     def follow(self) -> FollowSets:
         """Return which variables begin and end matches, and which follow each other."""
-        return FollowSets.compute(self.folding.choices)
+        return FollowSets.compute(self.folding)
 
 
 def compile_pattern(plan: MatchPlan) -> CompiledPattern:

@@ -56,8 +56,15 @@ def find_live_states(folded: Folded) -> tuple[bool, ...]:
     )
 
 
-def find_least_mapped(folded: Folded, members: frozenset[VariableId]) -> tuple[int, ...]:
-    """Return for each state the least number of rows mapped to `members` by a run that is there."""
+def find_least_mapped(folding: Folding, members: frozenset[VariableId]) -> tuple[int, ...]:
+    """Return for each state the least number of rows mapped to `members` by a run that is there.
+
+    Args:
+        folding: a folding with one starting state.
+        members: the variables.
+    """
+    assert folding.starts == 1
+    folded = folding.choices
     least = [0, *(UNREACHABLE for _ in folded[1:])]
     changed = True
     while changed:
@@ -105,8 +112,10 @@ class FollowSets:
     matches_empty: bool
 
     @classmethod
-    def compute(cls, folded: Folded) -> FollowSets:
+    def compute(cls, folding: Folding) -> FollowSets:
         """Return the sets of a folded program."""
+        folded = folding.choices
+        starts = range(folding.starts)
         variables_from: list[set[VariableId]] = [set() for _ in folded]
         accepting = set[int]()
         entries = set[tuple[VariableId, int]]()  # a variable, and the state that its row leads to
@@ -119,14 +128,14 @@ class FollowSets:
                     if choice.target is not None:
                         entries.add((choice.variable, choice.target))
         return cls(
-            first=frozenset(variables_from[0]),
+            first=frozenset[VariableId]().union(*(variables_from[state] for state in starts)),
             last=frozenset(variable for variable, state in entries if state in accepting),
             pairs=frozenset(
                 (variable, following)
                 for variable, state in entries
                 for following in variables_from[state]
             ),
-            matches_empty=0 in accepting,
+            matches_empty=any(state in accepting for state in starts),
         )
 
     def before(self, variable: VariableId) -> frozenset[VariableId]:

@@ -278,7 +278,7 @@ class NegationTestBuilder:
             row: the forbidden row: the tested row, or the row after it.
             members: the variables.
         """
-        least = find_least_mapped(self.folding.choices, members)
+        least = find_least_mapped(self.folding, members)
         return min(
             least[state] + (row is ForbiddenRow.AFTER and choice.variable in members)
             for state, choices in enumerate(self.folding.choices)

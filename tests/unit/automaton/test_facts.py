@@ -3,8 +3,8 @@ from graphlib import CycleError
 import pytest
 
 from matchrec.automaton import facts
-from matchrec.automaton.compile import compile_program
-from matchrec.automaton.folding import Folded
+from matchrec.automaton.compile import CompiledPattern, compile_program
+from matchrec.automaton.folding import ACCEPT, Choice, Folded, Folding
 from matchrec.automaton.program import Action, Edge, Program, State
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.tasks import compiled
@@ -78,7 +78,25 @@ def test_programs_stay_small(text: str, choices: int) -> None:
 
 
 def test_what_may_stand_beside_what() -> None:
-    found = facts.FollowSets.compute(folded("A B* (C | D)"))
+    found = facts.FollowSets.compute(
+        compiled.compile_for_output(parse_row_pattern("A B* (C | D)")).folding
+    )
     a, b, c, d = range(4)
     assert (found.first, found.last) == ({a}, {c, d})
     assert found.pairs == {(a, b), (a, c), (a, d), (b, b), (b, c), (b, d)}
+
+
+def test_matches_may_begin_in_each_starting_state() -> None:
+    """The first stage, of variable 0, is optional, and variable 1 follows it."""
+    choices = (
+        (Choice(guard=0, variable=0, target=1),),
+        (Choice(guard=0, variable=1, target=2),),
+        (ACCEPT,),
+    )
+    folding = Folding(choices=choices, states=(0, 1, 2), starts=2)
+    follow = facts.FollowSets.compute(folding)
+    assert (follow.first, follow.last, follow.pairs) == ({0, 1}, {1}, {(0, 1)})
+    program = Program((State(), State(), State()), 0, 2, ("a", "b"))
+    assert CompiledPattern(program, folding).longest == 2
+    with pytest.raises(AssertionError):
+        facts.find_least_mapped(folding, frozenset({0}))
