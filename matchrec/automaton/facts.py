@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from matchrec.automaton.folding import Choice, Effect, Folded, Folding, find_reachable
-from matchrec.automaton.program import A_MATCH, GUARD_END, VariableId
+from matchrec.automaton.program import A_MATCH, GUARD_END, NOTHING, VariableId
 
 UNREACHABLE = 1 << 30
 
@@ -39,7 +39,10 @@ def find_least_rows(folded: Folded) -> tuple[int, ...]:
 
 
 def find_live_states(folded: Folded) -> tuple[bool, ...]:
-    """Return for each state whether a run that mapped rows may become a match by mapping more."""
+    """Return for each state whether a run there can become a match by mapping one more row or more.
+
+    The run has mapped a row already.
+    """
 
     def is_possible(choice: Choice) -> bool:
         """Return whether a choice is possible after the first row.
@@ -78,16 +81,16 @@ def find_least_mapped(folding: Folding, members: frozenset[VariableId]) -> tuple
     return tuple(least)
 
 
-def find_states_reached_twice(folded: Folded) -> tuple[bool, ...]:
-    """Return for each state whether two searches or ways can reach it at the same row.
+def find_states_worth_remembering(folded: Folded) -> tuple[bool, ...]:
+    """Return for each state whether a search should remember that it failed there at a row.
 
-    That is the case after a state that is entered twice, as the start is if a row leads back to it.
-    In all other states a failure is not worth remembering.
+    It should if a second search or way can reach the state at the same row. That is possible from a
+    state with several entries on. Searches begin in the starting state, which is one more entry.
     """
     entries = Counter(choice.target for choices in folded for choice in choices)
     entries[0] += 1
-    entered_twice = (state for state in range(len(folded)) if entries[state] > 1)
-    reached = set(find_reachable(entered_twice, partial(find_targets, folded)))
+    shared_states = (state for state in range(len(folded)) if entries[state] > 1)
+    reached = set(find_reachable(shared_states, partial(find_targets, folded)))
     return tuple(state in reached for state in range(len(folded)))
 
 
@@ -138,12 +141,12 @@ class FollowSets:
             matches_empty=any(state in accepting for state in starts),
         )
 
-    def before(self, variable: VariableId) -> frozenset[VariableId]:
+    def find_predecessors(self, variable: VariableId) -> frozenset[VariableId]:
         """Return the variables to which the row before a row of `variable` can be mapped."""
         return frozenset(first for first, second in self.pairs if second == variable)
 
 
-def is_needed(folding: Folding, marked: Callable[[Choice], bool]) -> bool:
+def needs_marked_choice(folding: Folding, marked: Callable[[Choice], bool]) -> bool:
     """Return whether every output of a partition needs a row mapped by a marked choice.
 
     Conditions are unknown here, so any of them may hold.
@@ -156,9 +159,9 @@ def is_needed(folding: Folding, marked: Callable[[Choice], bool]) -> bool:
 
     def list_targets(state: int) -> Iterator[int]:
         """Yield where a run goes that maps no row by a marked choice."""
-        waiting_states = folding.waits[state : state + 1]
+        waiting_state = folding.find_wait(state)
         unmarked = (choice.target for choice in folding.choices[state] if not marked(choice))
-        for target in (*waiting_states, *unmarked):
+        for target in (waiting_state, *unmarked):
             if target is not None:
                 yield target
 
@@ -167,7 +170,7 @@ def is_needed(folding: Folding, marked: Callable[[Choice], bool]) -> bool:
         choices = folding.choices[state]
         if any(choice.accepts or choice.effect in ending_effects for choice in choices):
             return True
-        return any(folding.ends[state : state + 1])
+        return folding.find_end(state) != NOTHING
 
     states = find_reachable(range(folding.starts), list_targets)
     return not any(has_output(state) for state in states)
@@ -182,10 +185,10 @@ def can_complete(folding: Folding, state: int) -> bool:
         choice.accepts or choice.effect is Effect.COMPLETES for choice in folding.choices[state]
     ):
         return True
-    return A_MATCH in folding.ends[state : state + 1]
+    return folding.find_end(state) == A_MATCH
 
 
-def may_map_twice(folding: Folding, waits: tuple[int | None, ...]) -> bool:
+def can_find_match_twice(folding: Folding, waits: tuple[int | None, ...]) -> bool:
     """Return whether two ways may map the same rows to the same variables and both be a match.
 
     Conditions, tests and effects are unknown here, so any of them may hold. The search follows two

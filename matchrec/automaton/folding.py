@@ -15,6 +15,7 @@ from typing import TypeVar
 from matchrec.automaton.program import (
     GUARD_END,
     GUARD_START,
+    NOTHING,
     Action,
     Edge,
     Program,
@@ -96,6 +97,20 @@ class Folding:
     ends: tuple[int, ...] = ()
     # The smallest window between neighbouring rows that ends a run here, or NOT_NEAR.
     near: tuple[int, ...] = ()
+
+    def find_wait(self, state: int) -> int | None:
+        """Return the state in which a run waits after it skips a row.
+
+        None if it may not skip one, or if the program is not one of stages.
+        """
+        return self.waits[state] if self.waits else None
+
+    def find_end(self, state: int) -> int:
+        """Return what becomes of a run whose window or partition ends in a state.
+
+        NOTHING if the program is not one of stages.
+        """
+        return self.ends[state] if self.ends else NOTHING
 
 
 def fold(program: Program, *, every_way: bool = False, span: Span | None = None) -> Folding:

@@ -28,7 +28,7 @@ from typing import Protocol
 from typing_extensions import Self
 
 from matchrec.automaton.compile import CompiledPattern, compile_pattern
-from matchrec.automaton.facts import is_needed
+from matchrec.automaton.facts import needs_marked_choice
 from matchrec.automaton.folding import Choice
 from matchrec.compile.columns import (
     ComputedValue,
@@ -697,4 +697,6 @@ def find_needed_bits(draft: Draft, bits: RowBits) -> tuple[int, ...]:
         return variable is not None and bits_by_variable.get(variable) == bit
 
     folding = draft.pattern.folding
-    return tuple(bit for bit in sorted(all_bits) if is_needed(folding, partial(tests_bit, bit=bit)))
+    return tuple(
+        bit for bit in sorted(all_bits) if needs_marked_choice(folding, partial(tests_bit, bit=bit))
+    )

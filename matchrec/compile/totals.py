@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from matchrec.automaton.facts import may_map_twice
+from matchrec.automaton.facts import can_find_match_twice
 from matchrec.automaton.folding import Effect, determinise
 from matchrec.automaton.program import A_MATCH
 from matchrec.compile.absences import end_runs_at_absent_rows
@@ -100,7 +100,7 @@ def find_each_match_once(task: Task, grouped: Grouping) -> Task:
         raise errors.MustBuildMatchesError(errors.SKIP_STRATEGY)
     if grouped is Grouping.END and has_late_matches(task):
         raise errors.MustBuildMatchesError(errors.COMPLETE_LATER)
-    if not may_map_twice(task.pattern.folding, task.waiting_states):
+    if not can_find_match_twice(task.pattern.folding, task.waiting_states):
         return task
     if task.selection is EventSelection.SKIP_TILL_NEXT_MATCH or task.stages is not None:
         # Which rows a run may skip depends on the state it is in, so states cannot be merged.

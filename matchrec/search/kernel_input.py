@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.automaton.facts import find_live_states, find_states_reached_twice
+from matchrec.automaton.facts import find_live_states, find_states_worth_remembering
 from matchrec.automaton.program import GUARD_END, TIMED_OUT
 from matchrec.conditions.evaluate.formulas import RowValues
 from matchrec.conditions.evaluate.instructions import MATCH_NUMBER, READ
@@ -481,9 +481,9 @@ def number_choices(task: Task) -> tuple[IntArray, IntArray]:
     first = np.cumsum([0, *map(len, choices_by_state)]).astype(np.int64)
     source = np.repeat(np.arange(len(choices_by_state)), np.diff(first))
 
-    is_reached_twice = np.array(find_states_reached_twice(choices_by_state)) | task.selects
+    is_worth_remembering = np.array(find_states_worth_remembering(choices_by_state)) | task.selects
     memo_numbers = np.where(
-        is_reached_twice, np.cumsum(is_reached_twice) - 1, layout.NOT_REMEMBERED
+        is_worth_remembering, np.cumsum(is_worth_remembering) - 1, layout.NOT_REMEMBERED
     )
     # A choice without a target has the target -1, which is the index of the last entry.
     memo = [*memo_numbers, layout.NOT_REMEMBERED]

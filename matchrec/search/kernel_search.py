@@ -37,7 +37,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec import memory
-from matchrec.automaton.facts import may_map_twice
+from matchrec.automaton.facts import can_find_match_twice
 from matchrec.automaton.program import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.conditions.functions.function import AnsiError
 from matchrec.errors.kinds import MakeRunError
@@ -487,7 +487,9 @@ def find_match_limit(task: Task) -> int:
     """
     if task.most_matches is None or task.skip is not None:
         return layout.NO_LIMIT
-    if task.output is MatchOutput.ALL and may_map_twice(task.pattern.folding, task.waiting_states):
+    if task.output is MatchOutput.ALL and can_find_match_twice(
+        task.pattern.folding, task.waiting_states
+    ):
         return layout.NO_LIMIT
     return task.most_matches
 

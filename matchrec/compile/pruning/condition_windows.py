@@ -361,7 +361,7 @@ def find_condition_window(
     first_variables = frozenset(names[variable] for variable in follow.first)
     # A last row that is also the first row of its match needs no bound.
     last_variables = [
-        names[variable] for variable in sorted(follow.last) if follow.before(variable)
+        names[variable] for variable in sorted(follow.last) if follow.find_predecessors(variable)
     ]
     bounds_of_last = [select_bounds(facts.get(name, ())) for name in last_variables]
     if not bounds_of_last or not all(bounds_of_last):
@@ -439,7 +439,7 @@ def finds_first_row(plan: MatchPlan, follow: FollowSets, navigation: Navigation)
     if navigation.logical_offset or navigation.physical_offset:
         return False
     is_earliest = navigation.end is End.FIRST or not any(
-        follow.before(member) for member in members
+        follow.find_predecessors(member) for member in members
     )
     return is_earliest and follow.first <= members
 
@@ -620,7 +620,7 @@ def build_gap_conditions(plan: MatchPlan, follow: FollowSets) -> Iterator[tuple[
             is_first_row = build_count_test(None, 1, gap)
             is_first_or_near = join_conditions("OR", (is_first_row, is_near))
             for variable in sorted(plan.members[None]):
-                if follow.before(variable):
+                if follow.find_predecessors(variable):
                     can_be_first = variable in follow.first
                     yield plan.variables[variable], is_first_or_near if can_be_first else is_near
 
@@ -648,7 +648,7 @@ def build_variable_gap(
         is_mapped
         and not plan.selects
         and variable not in follow.first
-        and follow.before(variable) <= members
+        and follow.find_predecessors(variable) <= members
     )
     row = Navigation(physical_offset=-1) if follows_directly else Navigation(gap.after)
     is_near = build_distance_test(plan, gap, row)

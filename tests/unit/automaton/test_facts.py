@@ -50,9 +50,9 @@ def test_a_run_is_live_where_rows_could_still_make_a_match(
 
 
 def test_only_states_that_two_ways_reach_are_worth_remembering() -> None:
-    assert facts.find_states_reached_twice(folded("A B C")) == (False,) * 4
-    assert facts.find_states_reached_twice(folded("A B+ C")) == (False, False, True, True)
-    assert facts.find_states_reached_twice(folded("(A | B) C")) == (False, True, True)
+    assert facts.find_states_worth_remembering(folded("A B C")) == (False,) * 4
+    assert facts.find_states_worth_remembering(folded("A B+ C")) == (False, False, True, True)
+    assert facts.find_states_worth_remembering(folded("(A | B) C")) == (False, True, True)
 
 
 def test_a_program_draws_itself() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from matchrec.automaton.facts import is_needed
+from matchrec.automaton.facts import needs_marked_choice
 from matchrec.automaton.folding import Choice
 from matchrec.shortcuts import Shortcuts, in_force
 from matchrec.syntax.row_pattern import parse_row_pattern
@@ -109,6 +109,6 @@ def test_which_variables_a_match_needs(pattern: str, wanted: str) -> None:
     found = [
         name
         for name, number in names.items()
-        if is_needed(folding, lambda choice, own=number: maps(choice, own))  # type: ignore[misc]
+        if needs_marked_choice(folding, lambda choice, own=number: maps(choice, own))  # type: ignore[misc]
     ]
     assert "".join(found) == wanted
