@@ -636,22 +636,22 @@ class _Folder:
             return
         for edge in self.find_edges(waiting, Action.IGNORE):  # completed by time
             for test in edge.needs:
-                yield build_effect_choice(test, Effect.COMPLETES)
+                yield build_effect_choice(test, Effect.COMPLETE_RUN)
         ends = self.find_ending_tests(waiting)
         nears = set(self.nears)
         for test in sorted(ends & nears):
-            yield build_effect_choice(test, Effect.TIMES_OUT)
+            yield build_effect_choice(test, Effect.TIME_OUT)
         for test in sorted(ends - nears):
-            yield build_effect_choice(test, Effect.ENDS)
+            yield build_effect_choice(test, Effect.END_RUN)
         for test in sorted(self.find_stopping_tests(waiting) - ends):
-            yield build_effect_choice(test, Effect.STOPS)
+            yield build_effect_choice(test, Effect.END_UNLESS_COMPLETED)
         take, ignore = self.find_reading_edges(waiting)
         if take is not None:
             yield from self.list_taking_choices(take, ignore, ends)
             return
         assert ignore is not None
         if ignore.target == self.program.final:
-            yield Choice(guard=0, variable=None, target=None, effect=Effect.COMPLETES), None
+            yield Choice(guard=0, variable=None, target=None, effect=Effect.COMPLETE_RUN), None
 
     def find_ending_tests(self, waiting: WaitingState) -> set[VariableId]:
         """Return the tests of rows that end a run, because no edge reads such a row."""
@@ -687,11 +687,11 @@ class _Folder:
             if target.state != self.program.final:
                 yield mapped, target
         for blocking_test in sorted(blocking - {test}):
-            yield build_effect_choice(blocking_test, Effect.BLOCKS)
+            yield build_effect_choice(blocking_test, Effect.FORBID_SKIP)
         for target in targets:
             if target.state == self.program.final:
                 for forbidden_test in sorted(target.forbids):
-                    yield build_effect_choice(forbidden_test, Effect.CUTS)
+                    yield build_effect_choice(forbidden_test, Effect.IGNORE_LATER_CHOICES)
                 yield mapped, WaitingState(target.state)
 
     def find_state_after_skip(self, waiting: WaitingState) -> WaitingState | None:

@@ -155,7 +155,7 @@ def needs_marked_choice(folding: Folding, marked: Callable[[Choice], bool]) -> b
         folding: the folded program.
         marked: returns whether a choice is marked.
     """
-    ending_effects = (Effect.COMPLETES, Effect.TIMES_OUT)
+    ending_effects = (Effect.COMPLETE_RUN, Effect.TIME_OUT)
 
     def list_targets(state: int) -> Iterator[int]:
         """Yield where a run goes that maps no row by a marked choice."""
@@ -182,7 +182,7 @@ def can_complete(folding: Folding, state: int) -> bool:
     It accepts, or a row that it does not map completes it, or the end of its window does.
     """
     if any(
-        choice.accepts or choice.effect is Effect.COMPLETES for choice in folding.choices[state]
+        choice.accepts or choice.effect is Effect.COMPLETE_RUN for choice in folding.choices[state]
     ):
         return True
     return folding.find_end(state) == A_MATCH

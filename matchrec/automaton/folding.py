@@ -34,12 +34,12 @@ FIRST_NOT = 4
 class Effect(IntEnum):
     """What a row does to a run without being mapped by it. A choice has it instead of a target."""
 
-    ENDS = -2  # the run ends
-    STOPS = -3  # the run ends, unless this row completes it
-    BLOCKS = -4  # the run may not skip the row
-    COMPLETES = -5  # the run is a match, without the row
-    TIMES_OUT = -6  # the run ends because its window has ended
-    CUTS = -7  # no later choice counts
+    END_RUN = -2  # the run ends
+    END_UNLESS_COMPLETED = -3  # the run ends, unless this row completes it
+    FORBID_SKIP = -4  # the run may not skip the row
+    COMPLETE_RUN = -5  # the run is a match, without the row
+    TIME_OUT = -6  # the run ends because its window has ended
+    IGNORE_LATER_CHOICES = -7  # no later choice counts
 
 
 @dataclass(frozen=True, slots=True)

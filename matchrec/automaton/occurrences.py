@@ -316,7 +316,7 @@ def add_acceptances_by_time(folding: Folding) -> Folded:
     accepting = []
     for choices, end in zip(folding.choices, folding.ends, strict=True):
         needs_only_time = end == A_MATCH or any(
-            choice.effect is Effect.COMPLETES for choice in choices
+            choice.effect is Effect.COMPLETE_RUN for choice in choices
         )
         accepting.append((*choices, ACCEPT) if needs_only_time else choices)
     return tuple(accepting)

@@ -259,7 +259,9 @@ class StateDivision:
         """
         for number in sorted(numbers):
             variable = self.between[number].variable
-            ending = Choice(guard=0, variable=None, target=None, test=variable, effect=Effect.ENDS)
+            ending = Choice(
+                guard=0, variable=None, target=None, test=variable, effect=Effect.END_RUN
+            )
             yield ending, None
 
 

@@ -115,7 +115,7 @@ def has_late_matches(task: Task) -> bool:
     """Return whether a match can be complete only after its last row."""
     folding = task.pattern.folding
     effects = {choice.effect for choices in folding.choices for choice in choices}
-    return A_MATCH in folding.ends or bool(effects & {Effect.COMPLETES, Effect.TIMES_OUT})
+    return A_MATCH in folding.ends or bool(effects & {Effect.COMPLETE_RUN, Effect.TIME_OUT})
 
 
 def find_totalled_column(read: ReadTotal, types: Mapping[int, ValueType]) -> TotalledColumn | None:

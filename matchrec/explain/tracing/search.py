@@ -148,7 +148,7 @@ RULES_READ_OFTEN = ("first_choice", "program")
 SELECTING_READ_OFTEN = ("may_continue", "waits", "ends")
 
 # The effects of edges after which the run cannot go on.
-ENDING_EFFECTS = (Effect.ENDS, Effect.TIMES_OUT, Effect.CUTS)
+ENDING_EFFECTS = (Effect.END_RUN, Effect.TIME_OUT, Effect.IGNORE_LATER_CHOICES)
 
 
 class Recorder:
@@ -207,7 +207,7 @@ class Recorder:
         if answer == HOLDS_NOT:
             anchored = self.is_anchored_before(choice, row)
             self.note(Outcome.FAILED if anchored else Outcome.NOT_THERE, choice, row, depth)
-        elif target < 0 and target != Effect.COMPLETES:
+        elif target < 0 and target != Effect.COMPLETE_RUN:
             outcome = Outcome.ENDED if target in ENDING_EFFECTS else Outcome.BLOCKED
             self.note(outcome, choice, row, depth)
 

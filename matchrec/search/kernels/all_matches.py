@@ -381,7 +381,7 @@ def step_run(
             if answer != HOLDS:
                 status = np.int64(note_failure(answer, choice, row, progress))
                 break
-            if target == layout.CUTS:
+            if target == layout.IGNORE_LATER_CHOICES:
                 choice = end_of_choices - 1
                 continue
             if target >= 0:
@@ -393,7 +393,7 @@ def step_run(
                 is_match = is_accepting(target, row, selecting, progress)
             else:
                 blocked = np.int64(1)
-                stopped |= target == layout.STOPS
+                stopped |= target == layout.END_UNLESS_COMPLETED
                 is_match = is_completed(target, kind, progress)
         way_count += target >= 0
         if is_match:
@@ -409,7 +409,7 @@ def step_run(
             )
             if status != layout.DONE:
                 break
-        if target == layout.ENDS or target == layout.TIMES_OUT:
+        if target == layout.END_RUN or target == layout.TIME_OUT:
             break
         if target >= 0 and (choice == end_of_choices or may_continue[target]):
             offered += 1
@@ -437,10 +437,10 @@ def is_completed(effect: int, kind: int, progress: AllMatchesProgress) -> bool:
 
     `kind` is what the run is output as if it times out.
     """
-    if effect == layout.TIMES_OUT:
+    if effect == layout.TIME_OUT:
         progress.match_kind = kind
         return bool(kind != 0)
-    return effect == layout.COMPLETES_HERE
+    return effect == layout.COMPLETE_RUN
 
 
 @spliced

@@ -392,8 +392,9 @@ NOT_REMEMBERED = -1  # as MEMO: failures of the target are not remembered
 NO_LIMIT = 2**62  # of matches or steps
 
 # Effects of a row that is not mapped, instead of a choice's target: see `automaton.folding.Effect`.
-# BLOCKS needs no name: kernels let every effect but CUTS keep a run from skipping the row.
-ENDS, STOPS, _, COMPLETES_HERE, TIMES_OUT, CUTS = map(int, Effect)
+# FORBID_SKIP needs no name: kernels let every effect but IGNORE_LATER_CHOICES keep a run from
+# skipping the row.
+END_RUN, END_UNLESS_COMPLETED, _, COMPLETE_RUN, TIME_OUT, IGNORE_LATER_CHOICES = map(int, Effect)
 
 # Which matches are output, in the order of `MatchOutput`.
 PREFERRED, LONGEST, ALL, NON_OVERLAPPING, GRAPH = range(len(MatchOutput))

@@ -296,16 +296,22 @@ def try_choices(
                 if answer == HOLDS:
                     break
             elif answer == HOLDS:
-                if target == layout.COMPLETES_HERE:
+                if target == layout.COMPLETE_RUN:
                     status = np.int64(ACCEPTED)
                     break
-                if target == layout.TIMES_OUT:
+                if target == layout.TIME_OUT:
                     note_reason(nearest_runs.OUT_OF_WINDOW, depth, counts)
-                if target == layout.ENDS or target == layout.STOPS:
+                if target == layout.END_RUN or target == layout.END_UNLESS_COMPLETED:
                     note_reason(nearest_runs.FORBIDDEN, depth, counts)
-                if target != layout.CUTS:
-                    blocked = STOPPED if target == layout.STOPS else max(blocked, BLOCKED)
-                if target == layout.ENDS or target == layout.TIMES_OUT or target == layout.CUTS:
+                if target != layout.IGNORE_LATER_CHOICES:
+                    blocked = (
+                        STOPPED if target == layout.END_UNLESS_COMPLETED else max(blocked, BLOCKED)
+                    )
+                if (
+                    target == layout.END_RUN
+                    or target == layout.TIME_OUT
+                    or target == layout.IGNORE_LATER_CHOICES
+                ):
                     choice = end_of_choices
                     break
         choice += 1

@@ -360,8 +360,8 @@ def try_choices(
                 if answer == HOLDS:
                     break
             elif answer == HOLDS:
-                outcome = np.int64(kind if target == layout.TIMES_OUT else 0)
-                if target == layout.COMPLETES_HERE:
+                outcome = np.int64(kind if target == layout.TIME_OUT else 0)
+                if target == layout.COMPLETE_RUN:
                     outcome = np.int64(A_MATCH)
                 if outcome != 0:
                     if tracing is not None:
@@ -370,9 +370,15 @@ def try_choices(
                         status = np.int64(layout.OUTPUT_FULL)
                         break
                     matches += 1
-                if target != layout.CUTS:
-                    blocked = STOPPED if target == layout.STOPS else max(blocked, BLOCKED)
-                if target == layout.ENDS or target == layout.TIMES_OUT or target == layout.CUTS:
+                if target != layout.IGNORE_LATER_CHOICES:
+                    blocked = (
+                        STOPPED if target == layout.END_UNLESS_COMPLETED else max(blocked, BLOCKED)
+                    )
+                if (
+                    target == layout.END_RUN
+                    or target == layout.TIME_OUT
+                    or target == layout.IGNORE_LATER_CHOICES
+                ):
                     choice = end_of_choices
                     break
         elif tracing is not None:
