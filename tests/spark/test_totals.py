@@ -384,6 +384,43 @@ def test_a_match_that_its_window_completes_counts_once(spark: SparkSession) -> N
     assert limited.count() == 2
 
 
+def draw_stage(random: Random, stage: matchrec.Pattern) -> matchrec.Pattern:
+    """Return the pattern with a condition on its last stage, which may be repeated or optional."""
+    stage = stage.where(f"v {random.choice(('>', '<', '<>'))} {random.randrange(4)}")
+    repetition = random.randrange(5)
+    if repetition == 0:
+        stage = stage.one_or_more()
+    elif repetition == 1:
+        stage = stage.times(1, 2)
+    if repetition <= 1 and random.random() < 0.5:
+        stage = stage.allow_combinations()
+    return stage.optional() if random.random() < 0.4 else stage
+
+
+def draw_repeated_pattern(random: Random) -> matchrec.Pattern:
+    """Return a pattern with a repeated group. Several ways may map the same rows to its stages."""
+    group = draw_stage(random, matchrec.Pattern.begin("a"))
+    if random.random() < 0.6:
+        group = draw_stage(random, random.choice((group.followed_by, group.followed_by_any))("b"))
+    pattern = matchrec.Pattern.begin(group).times(2)
+    if random.random() < 0.5:
+        pattern = pattern.allow_combinations()
+    pattern = random.choice((pattern.followed_by, pattern.next))("c").where("v < 3")
+    if random.random() < 0.7:
+        pattern = pattern.not_followed_by("n").where("v = 3")
+    return pattern.within("4")
+
+
+@pytest.mark.parametrize("seed", batches(48))
+def test_totals_of_patterns_are_those_of_the_matches(spark: SparkSession, seed: int) -> None:
+    random = Random(seed)
+    pattern = draw_repeated_pattern(random)
+    values = ", ".join(f"({time}, {random.randrange(4)})" for time in range(9))
+    rows = spark.sql(f"SELECT * FROM VALUES {values} AS t(id, v)")
+    query = matchrec.query(rows, pattern, order_by="id")
+    assert [row.matches for row in query.aggregate().collect()] == [query.count()]
+
+
 ABSENCES = [
     "PATTERN SEQ(A+ a[], ~(C c), B b) WHERE skip_till_any_match AND c.v > a[a.LEN].v WITHIN 20",
     "PATTERN SEQ(A a, ~(C c), B+ b[]) WHERE skip_till_next_match AND c.v > 8 WITHIN 20",
