@@ -223,7 +223,7 @@ def sweep_parameter_without_values(
 ) -> MatchRecognizePlanError:
     """Return the error for a parameter in the clause of a sweep whose grid has no values for it."""
     near = find_nearest(name, parameters)
-    hint = f"add values of {name} beside those, or write the value itself"
+    hint = f"add values of {name} to the grid, or write a value instead of :{name}"
     if near:
         hint = f"write :{near}, or add values of {name}"
     return MatchRecognizePlanError(
@@ -318,7 +318,7 @@ def not_a_query(span: Span, *, word: str, call: str) -> MatchRecognizePlanError:
     """
     surface = current_surface()
     return MatchRecognizePlanError(
-        f"a query of SQL does not begin with {word}",
+        f"a SQL query does not begin with {word}",
         span,
         hint=(
             f"{surface.clause.format(name=call)}, or write SELECT * FROM t MATCH_RECOGNIZE (...) "

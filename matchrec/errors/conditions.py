@@ -24,7 +24,7 @@ def function_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsuppor
         notes=(
             (
                 "values of several rows may be combined there with operators, CASE, LIKE, CAST, "
-                "and some functions: docs/reference/functions.md"
+                'and some functions, which the page "Functions of several rows" lists'
             ),
         ),
         hint=(
@@ -77,7 +77,7 @@ def types_cannot_be_combined(
     rows = current_language().rows
     note = f"values of several {rows} of the match must be of one type"
     if left == right:
-        note = f"two such values of several {rows} of the match have no {operator} there"
+        note = f"`{operator}` cannot combine values of this type from several {rows} of the match"
     hint = find_operator_cure(operator, left, right)
     return MatchRecognizeUnsupportedError(
         f"`{operator}` in {name_part('DEFINE')} cannot combine {left} and {right}",
@@ -152,7 +152,7 @@ def not_boolean(span: Span | None, *, type_name: str) -> MatchRecognizePlanError
 
 
 def operations_nested_too_deep(span: Span, *, limit: int) -> MatchRecognizeUnsupportedError:
-    """Return the error for a condition whose operations are nested too deep for the kernel."""
+    """Return the error for a condition whose operations are too deeply nested for the kernel."""
     return MatchRecognizeUnsupportedError(
         f"an expression in {name_part('DEFINE')} that depends on the run has over {limit} nested "
         "operations",
@@ -169,7 +169,7 @@ def operations_nested_too_deep(span: Span, *, limit: int) -> MatchRecognizeUnsup
 def query_nested_too_deep() -> MatchRecognizeUnsupportedError:
     """Return the error for a query on which Python's stack overflows."""
     return MatchRecognizeUnsupportedError(
-        "the query is nested too deep to plan",
+        "the query is too deeply nested to plan",
         hint="remove parentheses and groups, or compute parts of it as columns of the input",
         code="query-nested-too-deep",
     )
@@ -207,8 +207,8 @@ def aggregate_not_supported_in_define(
         span,
         notes=(
             (
-                f"{name_part('DEFINE')} takes count, sum, avg, min, max and others that "
-                "docs/reference/aggregate_functions.md lists"
+                f"{name_part('DEFINE')} takes count, sum, avg, min, max and other aggregates, "
+                'which the page "Aggregates" of the reference lists'
             ),
         ),
         hint=cure,
@@ -297,6 +297,10 @@ def within_not_a_length(span: Span | None) -> MatchRecognizeUnsupportedError:
     return MatchRecognizeUnsupportedError(
         f"WITHIN is not a distance along the {name_part('ORDER BY')} key",
         span,
+        hint=(
+            "write an interval if the key is a date or a time, such as WITHIN INTERVAL 1 HOUR; "
+            "write a number if the key is a number, such as WITHIN 10"
+        ),
         code="within-not-a-length",
     )
 

@@ -163,7 +163,11 @@ def unknown_partition(*, partition: str, some: str, example: str) -> MatchRecogn
 
 def no_rows() -> MatchRecognizePlanError:
     """Return the error for a query whose input is empty."""
-    return MatchRecognizePlanError("there are no rows", code="no-rows")
+    return MatchRecognizePlanError(
+        "there are no rows",
+        hint="check the table, and the filters before the clause",
+        code="no-rows",
+    )
 
 
 def show_key_value(text: str | None) -> str:

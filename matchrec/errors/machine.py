@@ -53,9 +53,12 @@ def incompatible_worker_python(*, worker: str, reason: str, driver: str) -> Matc
 def worker_out_of_memory(*, mebibytes: int) -> MatchRecognizeRunError:
     """Return the error for a worker that has reached the limit of its memory."""
     return MatchRecognizeRunError(
-        f"a Python worker is out of memory: its limit is {mebibytes} MiB",
+        f"a Python worker is out of memory: its limit is {mebibytes:,} MiB",
         notes=(
-            "it reserves about 600 MiB for its libraries, and needs more for the rows of a call",
+            (
+                "the limit is on address space: the libraries of a worker reserve about 600 MiB of "
+                "it, and the rows of a call need more"
+            ),
         ),
         hint="set spark.executor.pyspark.memory to 2g or more, or do not set it",
         code="worker-out-of-memory",

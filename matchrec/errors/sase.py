@@ -134,8 +134,8 @@ def negated_kleene_plus(span: Span, *, variable: str) -> MatchRecognizeUnsupport
     return MatchRecognizeUnsupportedError(
         f"negated Kleene plus `{variable}[]` in PATTERN is not supported",
         span,
-        notes=("a negated component is one event that must not come",),
-        hint="remove `+` and `[]`: if no event may come, no series of them may",
+        notes=("a negated component is one event that must not occur",),
+        hint="remove `+` and `[]`: if no event may occur, no series of them may",
         code="negated-kleene-plus",
     )
 
@@ -176,7 +176,7 @@ def negated_component_without_window(
         f"missing WITHIN for the negated component `{name}` at the {end} of PATTERN",
         span,
         notes=(f"without WITHIN, all events {side} the match would count",),
-        hint="add WITHIN, e.g. WITHIN 12 hours",
+        hint="add WITHIN, such as WITHIN 12 hours",
         code="negated-component-without-window",
     )
 
@@ -274,7 +274,7 @@ def partition_contiguity_without_test(span: Span) -> MatchRecognizePlanError:
         "missing equivalence test for partition_contiguity in WHERE",
         span,
         notes=("events of a match are neighbours among those with equal tested attributes",),
-        hint="add an equivalence test, e.g. [symbol], or write strict_contiguity",
+        hint="add an equivalence test, such as [symbol], or write strict_contiguity",
         code="partition-contiguity-without-test",
     )
 
@@ -285,7 +285,7 @@ def partition_contiguity_without_test(span: Span) -> MatchRecognizePlanError:
 def unknown_unit(span: Span, *, name: str, units: Sequence[str]) -> MatchRecognizeParseError:
     """Return the error for a unit in WITHIN that does not exist, as in WITHIN 12 parsecs."""
     near = find_nearest(name, units)
-    hint = f"write {near}" if near else "write e.g. WITHIN 12 hours"
+    hint = f"write {near}" if near else "write one of these units, such as WITHIN 12 hours"
     return MatchRecognizeParseError(
         f"unknown unit `{name}` in WITHIN",
         span,
@@ -411,7 +411,7 @@ def unknown_index(span: Span, *, name: str, written: str) -> MatchRecognizeParse
             f"one event: {name}[1], {name}[i], {name}[i-1], {name}[{name}.LEN]",
             f"several, in an aggregate: {name}[..i-1], {name}[]",
         ),
-        hint=f"write one of them, e.g. {name}[i-1] for the event before {name}[i]",
+        hint=f"write one of them, such as {name}[i-1] for the event before {name}[i]",
         code="unknown-index",
     )
 

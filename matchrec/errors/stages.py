@@ -23,7 +23,7 @@ def invalid_stage_name(*, call: str, name: str) -> MatchRecognizePlanError:
     return MatchRecognizePlanError(
         f"{call}: `{name}` is not allowed as the name of a stage",
         notes=("a name is not empty, has no colon, and is not `$endState$`",),
-        hint=f'write e.g. {call}("a")',
+        hint=f'write a name, such as {call}("a")',
         code="invalid-stage-name",
     )
 
@@ -67,7 +67,7 @@ def negated_group(*, call: str) -> MatchRecognizeUnsupportedError:
     return MatchRecognizeUnsupportedError(
         f"{call} is not supported for a group",
         notes=("a NOT forbids one event",),
-        hint=f'write {call}("name").where(...) for each event that must not come',
+        hint=f'write {call}("name").where(...) for each event that must not occur',
         code="negated-group",
     )
 
@@ -125,7 +125,7 @@ def empty_stage_condition(*, call: str, stage: str) -> MatchRecognizePlanError:
     """Return the error for a condition that is an empty text."""
     return MatchRecognizePlanError(
         f"{call}() of {stage} is empty",
-        hint=f'write e.g. {call}("price > 10"), or leave it out',
+        hint=f'write a condition, such as {call}("price > 10"), or leave it out',
         code="empty-stage-condition",
     )
 
@@ -358,8 +358,8 @@ def not_a_duration(span: Span | None, *, call: str, value: str) -> MatchRecogniz
         f"{call} needs a length of time, not {value}",
         span,
         hint=(
-            'write e.g. "10 minutes", "1 hour 30 minutes", timedelta(minutes=10), or a number in '
-            "the unit of the order column"
+            'write a length, such as "10 minutes", "1 hour 30 minutes" or timedelta(minutes=10), '
+            "or a number in the unit of the order column"
         ),
         code="not-a-duration",
     )
@@ -395,7 +395,7 @@ def unknown_duration_unit(
 ) -> MatchRecognizePlanError:
     """Return the error for a unit of time that does not exist, as in within("10 parsecs")."""
     near = find_nearest(name, units)
-    hint = f"write {near}" if near else 'write e.g. "10 minutes"'
+    hint = f"write {near}" if near else 'write one of these units, such as "10 minutes"'
     return MatchRecognizePlanError(
         f"{call}: unknown unit `{name}`",
         span,

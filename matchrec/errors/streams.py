@@ -101,13 +101,9 @@ def rule_changed_in_the_past(*, name: str, time: str) -> MatchRecognizeRunError:
     )
 
 
-_FEWER_RUNS = (
-    "write WITHIN, or a tighter pattern, so that fewer runs live at a time: SKIP TILL ANY MATCH "
-    "and allow_combinations() try every combination of events. "
-)
-_LIMIT_OF_WORKER = (
-    "If spark.executor.pyspark.memory is set, a worker uses all memory that it allows"
-)
+_ALL_COMBINATIONS = "SKIP TILL ANY MATCH and allow_combinations() try every combination of events"
+_FEWER_RUNS = "write WITHIN or a stricter pattern, so that fewer runs are open at a time"
+_HIGHER_LIMIT = "or set spark.executor.pyspark.memory, whose value is then the limit"
 
 
 def stream_out_of_memory(
@@ -129,10 +125,11 @@ def stream_out_of_memory(
                 "event completes"
             ),
             f"the search has reached an event {location}",
+            _ALL_COMBINATIONS,
         ),
         hint=(
-            f"{_FEWER_RUNS}Numbers of matches and sums over them, by "
-            f"`matchrec.query(...).aggregate(...)`, build no match. {_LIMIT_OF_WORKER}"
+            f"{_FEWER_RUNS}; if counts of matches or sums over them are enough, use "
+            f"`matchrec.query(...).aggregate(...)`, which builds no match; {_HIGHER_LIMIT}"
         ),
         code="stream-out-of-memory",
     ).at(location)
@@ -152,8 +149,8 @@ def stream_state_too_large(
     return MatchRecognizeRunError(
         f"the state of the stream needs {mebibytes:,} MiB for a group of partitions, and the limit "
         f"is {limit:,} MiB",
-        notes=(f"{rows:,} rows of {keys:,} partitions wait for later rows",),
-        hint=f"{_FEWER_RUNS}{_LIMIT_OF_WORKER}, below 2,048 MiB",
+        notes=(f"{rows:,} rows of {keys:,} partitions wait for later rows", _ALL_COMBINATIONS),
+        hint=f"{_FEWER_RUNS}; {_HIGHER_LIMIT}, up to 2,048 MiB",
         code="stream-state-too-large",
     )
 
@@ -204,7 +201,7 @@ def graph_over_stream() -> MatchRecognizeUnsupportedError:
     """Return the error for output="graph" over a stream."""
     return MatchRecognizeUnsupportedError(
         'output="graph" is not supported over a streaming DataFrame',
-        notes=("the graph of all matches has no last row",),
+        notes=("more events may add matches to the graph at any time",),
         hint='write output="matches"',
         code="graph-over-stream",
     )

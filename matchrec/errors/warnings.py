@@ -328,8 +328,8 @@ def skipped_row(span: Span | None, *, selection: str, argument: str) -> SkippedR
             "PREV reads the previous row of the partition, whether or not that row is in the match",
         ),
         hint=(
-            f"write LAST({argument}, 1) for the previous row of the match; for that of the "
-            f"partition, compute lag({argument}) in a subquery before the clause"
+            f"write LAST({argument}, 1) for the previous row of the match; for the previous row of "
+            f"the partition, compute lag({argument}) in a subquery before the clause"
         ),
     )
 

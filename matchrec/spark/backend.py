@@ -53,7 +53,7 @@ _changing_settings = Lock()
 # Finds a text that changes nothing. WITH does not count, because an INSERT may follow it.
 BEGINS_WITH_SELECT = re.compile(r"\s*SELECT\b", re.IGNORECASE)
 
-# The message of gRPC if it cannot read an answer because the answer is nested too deep.
+# The message of gRPC if it cannot read an answer because the answer is too deeply nested.
 UNREADABLE_ANSWER = "Exception deserializing response!"
 
 
@@ -381,7 +381,7 @@ class SparkConnect(Backend):
 
     @contextmanager
     def refusing(self) -> Iterator[None]:
-        """Raise an error about clauses that are nested too deep if an answer cannot be read."""
+        """Raise an error about clauses that are too deeply nested if an answer cannot be read."""
         from google.protobuf.message import DecodeError
         from pyspark.errors.exceptions.connect import SparkConnectGrpcException
 

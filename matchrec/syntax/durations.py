@@ -33,7 +33,7 @@ AMOUNT = re.compile(rf"\s*(?P<quote>')?(?P<number>{NUMBER})(?(quote)')\s*(?P<uni
 DURATION_ARGUMENT = ArgumentKind(
     "a length of time, or a finite number in the unit of the order column",
     lambda value: isinstance(value, str | timedelta) or is_number(value),
-    'write e.g. "10 minutes", timedelta(minutes=10), or 500',
+    'write a length, such as "10 minutes", timedelta(minutes=10), or 500',
 )
 # An interval with several fields, such as `'1 12' DAY TO HOUR`. Spark reads it.
 FIELDS = re.compile(

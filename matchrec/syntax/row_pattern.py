@@ -295,7 +295,7 @@ class _Parser(Cursor):
         return self.read_alternatives()
 
     def open_bracket(self, opening: Token) -> None:
-        """Note a bracket that was opened. Raises an error if groups are nested too deep."""
+        """Note a bracket that was opened. Raises an error if groups are too deeply nested."""
         self.unclosed.append(opening)
         if len(self.unclosed) > DEEPEST:
             raise errors.pattern_nested_too_deep(opening.span, limit=DEEPEST)

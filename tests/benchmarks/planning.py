@@ -104,9 +104,9 @@ def in_seconds(family: Queries, size: int) -> str:
 
 def limit_in(error: MatchRecognizeError) -> str:
     """The limit that an error states, in few words."""
-    found = re.search(r"(over|than) ([\d,]+ \w+)|nested too deep", error.message)
+    found = re.search(r"(over|than) ([\d,]+ \w+)|too deeply nested", error.message)
     assert found is not None, error
-    return "nested too deep" if found[2] is None else f"over {found[2]}"
+    return "too deeply nested" if found[2] is None else f"over {found[2]}"
 
 
 def without_spark(sizes: list[int], word: str) -> Iterator[str]:

@@ -161,7 +161,10 @@ REFUSED: dict[str, tuple[str, str]] = {
     "SELECT user FROM {} WHERE s +": ("", "write what is missing after the last word"),
     "SELECT user s s FROM {}": ("s", "write a comma or an operator before it"),
     "SELECT CAST(s AS NUMBER) FROM {}": ("", "write DECIMAL(18, 2), BIGINT or DOUBLE"),
-    "SELECT TIMESTAMP'x' FROM {}": ("", "write e.g. TIMESTAMP'2026-01-31 12:00:00'"),
+    "SELECT TIMESTAMP'x' FROM {}": (
+        "",
+        "write a valid TIMESTAMP, such as TIMESTAMP'2026-01-31 12:00:00'",
+    ),
     "SELECT INTERVAL 'x' DAY FROM {}": ("", "write a number, such as INTERVAL '10' MINUTE"),
     "SELECT uper(user) FROM {}": ("", "write upper"),
     "SELECT own_score(s) FROM {}": (

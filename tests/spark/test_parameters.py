@@ -492,7 +492,7 @@ def test_a_column_is_an_interval(spark: SparkSession, pings: DataFrame) -> None:
     assert [row.n for row in found.collect()] == [2, 1, 1]
 
 
-READ = 'write e.g. "10 minutes", "1 hour 30 minutes", timedelta(minutes=10), or a number in the '
+READ = 'write a length, such as "10 minutes", "1 hour 30 minutes" or timedelta(minutes=10), or a '
 LONE = ("INTERVAL :gap", 10, "INTERVAL :gap in WITHIN has a number without a unit", "MINUTE")
 
 

@@ -25,7 +25,7 @@ def test_the_error_names_partition_and_row(rows: DataFrame, algorithm: str) -> N
     )
     with pytest.raises(PythonException) as error:
         asked.collect()
-    assert "evaluated more than 1000 times in a partition" in str(error.value)
+    assert "evaluated more than 1,000 times in a partition" in str(error.value)
     assert "would begin in the partition with `k` = 1, row 1" in str(error.value)
     assert "max_steps" in str(error.value)
 

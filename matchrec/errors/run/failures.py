@@ -204,11 +204,12 @@ def function_failed_under_ansi(
 def too_many_steps(*, limit: int, location: RowLocation) -> MatchRecognizeRunError:
     """Return the error for a search that has evaluated more conditions than max_steps allows."""
     return MatchRecognizeRunError(
-        f"conditions that depend on the run were evaluated more than {limit} times in a partition",
+        f"conditions that depend on the run were evaluated more than {limit:,} times in a "
+        "partition",
         notes=(f"the search has reached a match that would begin {location}",),
         hint=(
-            "bound the quantifiers, write WITHIN, or test rows instead of the run; or raise the "
-            "limit, max_steps in Options or --max-steps"
+            "write WITHIN, or quantifiers with an upper bound, such as {1,100}; or conditions on "
+            "one row, such as price > 10; or raise max_steps in Options (--max-steps)"
         ),
         code="too-many-steps",
     ).at(location)
@@ -218,14 +219,16 @@ _MORE_MEMORY = (
     "give workers more memory, by spark.executor.memoryOverhead (spark.executor.pyspark.memory "
     "if it is set) or by fewer tasks at a time on a machine"
 )
-_FEWER_RUNS = "bound the quantifiers or write WITHIN, so that fewer runs live at a time, or "
+_FEWER_RUNS = (
+    "write WITHIN, or quantifiers with an upper bound, so that fewer runs are open at a time, or "
+)
 
 
 def no_room_for_search(*, mebibytes: int, location: RowLocation) -> MatchRecognizeRunError:
     """Return the error for a search that needs too much memory for its runs."""
     return MatchRecognizeRunError(
         "a Python worker has too little memory for the runs of a search: they need "
-        f"{mebibytes} MiB more",
+        f"{mebibytes:,} MiB more",
         notes=(f"the search has reached a match that would begin {location}",),
         hint=f"{_FEWER_RUNS}{_MORE_MEMORY}",
         code="search-out-of-memory",
@@ -236,7 +239,7 @@ def no_room_for_matches(*, mebibytes: int, location: RowLocation) -> MatchRecogn
     """Return the error for a search that needs too much memory for the matches of one row."""
     return MatchRecognizeRunError(
         "a Python worker has too little memory for the runs of a search: they need "
-        f"{mebibytes} MiB more",
+        f"{mebibytes:,} MiB more",
         notes=(f"the search has reached a match that would begin {location}",),
         hint=(
             "if counts of matches or sums over them are enough, use "

@@ -93,7 +93,7 @@ def navigation_in_aggregate(
         f"{navigation} is not allowed in aggregate {aggregate} in {clause}",
         *spans,
         notes=("an aggregate reads columns of the rows that are mapped to one variable",),
-        hint="compute the value as a column of the input, e.g. with LAG, and aggregate that",
+        hint="compute the value as a column of the input, for example with LAG, and aggregate that",
         code="navigation-in-aggregate",
     )
 

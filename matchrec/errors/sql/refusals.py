@@ -288,7 +288,7 @@ def find_literal_cure(text: str) -> str | None:
     """Return the help for a text that is a literal with a type, such as `DATE'x'`; else None.
 
     >>> find_literal_cure("DATE 'tomorrow'")
-    "write e.g. DATE'2026-01-31'"
+    "write a valid DATE, such as DATE'2026-01-31'"
     >>> find_literal_cure("tomorrow")
     """
     literal = re.fullmatch(r"(?P<type>[A-Za-z_]+)\s*(?P<text>'.*')", text)
@@ -306,7 +306,10 @@ def _explain_literal(literal: re.Match[str]) -> EngineRefusal:
     """Explain that the text of a literal, such as `DATE'tomorrow'`, is not a value of its type."""
     type_name = literal["type"].upper()
     example = _LITERALS.get(type_name, f"{type_name}'...'")
-    return EngineRefusal(f"{literal['text']} is not a valid {type_name}", f"write e.g. {example}")
+    return EngineRefusal(
+        f"{literal['text']} is not a valid {type_name}",
+        f"write a valid {type_name}, such as {example}",
+    )
 
 
 def _explain_struct_field(refusal: re.Match[str]) -> EngineRefusal:

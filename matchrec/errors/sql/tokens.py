@@ -250,7 +250,7 @@ def missing_expression(span: Span, *, where: str) -> MatchRecognizeParseError:
 def expression_nested_too_deep(span: Span, *, where: str) -> MatchRecognizeUnsupportedError:
     """Return the error for parentheses so deep that the parser's stack overflows."""
     return MatchRecognizeUnsupportedError(
-        f"the expression in {where} is nested too deep to read",
+        f"the expression in {where} is too deeply nested to read",
         span,
         notes=("the marked part is inside more parentheses and calls than matchrec can read",),
         hint="remove parentheses, or compute parts of it as columns of the input",

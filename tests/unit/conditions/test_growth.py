@@ -61,9 +61,9 @@ def test_twice_the_size_takes_twice_the_calls(queries: Queries) -> None:
             ("conditions: CASE on the run", 101, "over 100 nested operations"),
             ("conditions: COALESCE on the run", 102, "over 100 nested operations"),
             ("nested: groups", 101, "more than 100 groups deep"),
-            ("nested: parentheses", 1000, "nested too deep"),
-            ("nested: CASE in CASE", 1000, "nested too deep"),
-            ("SASE+: predicate of NOT", 1000, "nested too deep"),
+            ("nested: parentheses", 1000, "too deeply nested"),
+            ("nested: CASE in CASE", 1000, "too deeply nested"),
+            ("SASE+: predicate of NOT", 1000, "too deeply nested"),
         ]
     ),
 )

@@ -51,7 +51,7 @@ def test_examples_are_written_in_it() -> None:
 
 def test_two_values_of_one_type_may_lack_an_operator() -> None:
     error = types_cannot_be_combined("-", "time(6)", "time(6)", Span(0, 1))
-    assert error.notes == ("two such values of several rows of the match have no - there",)
+    assert error.notes == ("`-` cannot combine values of this type from several rows of the match",)
     assert error.hint == "write minutes of the day: 60 * hour(LAST(A.x)) + minute(LAST(A.x))"
 
 

@@ -113,7 +113,7 @@ def test_a_disjunction_of_many_conjunctions_stays_whole() -> None:
 
 def test_deep_nesting_is_an_error_with_a_place() -> None:
     deep = "(" * 5000 + "a.x" + ")" * 5000
-    with pytest.raises(MatchRecognizeError, match="nested too deep"):
+    with pytest.raises(MatchRecognizeError, match="too deeply nested"):
         compiled(f"PATTERN SEQ(S a) WHERE skip_till_next_match {{ {deep} = 1 }}")
 
 
