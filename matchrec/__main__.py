@@ -28,7 +28,7 @@ Exit codes:
   0    success, also if the program that reads the output stopped early
   1    the query has a mistake, or a part of it is not supported
   2    the arguments are wrong
-  3    the query failed while it ran: because of a value in the rows, or in the engine
+  3    the query failed because of a value in the rows or an error of the engine
   130  interrupted
 """
 

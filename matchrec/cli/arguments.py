@@ -347,7 +347,7 @@ def make_choice_option(
 
 
 SETTING = Parsed("NAME=VALUE", parse_setting)
-VALUES = Parsed("NAME=VALUE", parse_candidates)
+VALUES = Parsed("NAME=VALUE,...", parse_candidates)
 
 
 def name_query_source(ctx: click.Context, _: click.Parameter, path: str | None) -> QuerySource:
@@ -475,8 +475,9 @@ SORT = make_choice_option(
 MOST_STEPS = click.option(
     "--max-steps",
     type=WholeNumber(),
-    help="Stop with an error if the search of a partition takes more than N steps. Not for"
-    " queries that may skip rows.",
+    help="Stop with an error if the search of a partition takes more than N steps. A step is one"
+    " test of a condition that depends on the rows of the match so far. Not for queries that may"
+    " skip rows.",
 )
 CLAUSE_TABLE = click.option(
     "--events",

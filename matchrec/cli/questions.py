@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -51,7 +51,13 @@ def explain(request: QueryRequest, analyze: bool, dot: Path | None, svg: Path | 
         write_pictures(explanation, svg)
 
 
-DRAWN = click.option("--svg", type=arguments.SVG, help="Write the picture to FILE.")
+def draw_option(picture: str) -> Callable[[arguments.F], arguments.F]:
+    """Return the option that writes a picture to a file.
+
+    Args:
+        picture: what the picture shows.
+    """
+    return click.option("--svg", type=arguments.SVG, help=f"Write a picture of {picture} to FILE.")
 
 
 def print_answer(answer: PicturedText, svg_file: Path | None) -> None:
@@ -89,10 +95,10 @@ def write_pictures(explanation: matchrec.Explanation, file: Path) -> None:
     type=arguments.WholeNumber(),
     default=5,
     show_default=True,
-    help="Explain at most N starting rows.",
+    help="Explain at most N attempts to find a match.",
 )
 @arguments.CLAUSE
-@DRAWN
+@draw_option("the attempts")
 @arguments.take_query
 def why(
     request: QueryRequest, partition: SettingPairs, row: Sequence[str], limit: int, svg: Path | None
@@ -115,7 +121,7 @@ def why(
 @click.command(cls=arguments.Repeatable)
 @arguments.SEARCHED
 @arguments.CLAUSE
-@DRAWN
+@draw_option("the counts")
 @arguments.take_query
 def coverage(request: QueryRequest, algorithm: str | None, svg: Path | None) -> None:
     """Count how far starting rows get, and what stops them.
@@ -155,7 +161,7 @@ def coverage(request: QueryRequest, algorithm: str | None, svg: Path | None) -> 
     " column. [default: the columns with the same names]",
 )
 @arguments.CLAUSE
-@DRAWN
+@draw_option("the incidents and matches")
 @arguments.take_query
 def backtest(  # noqa: PLR0913 -- one for each option
     request: QueryRequest, labels: str, start: str, end: str, key: Sequence[str], svg: Path | None
@@ -186,7 +192,7 @@ def backtest(  # noqa: PLR0913 -- one for each option
     shell_complete=arguments.complete_parameters,
     help="Values of the parameter :NAME, separated by commas, such as days=3,5,8. May be repeated.",
 )
-@DRAWN
+@draw_option("the numbers of matches")
 @arguments.take_query
 def sweep(
     request: QueryRequest, clause_table: str | None, grid: ValuesByName, svg: Path | None

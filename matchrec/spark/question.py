@@ -72,12 +72,12 @@ class Options:
     Attributes:
         algorithm: how the search looks for matches. "auto" chooses the algorithm that is expected
             to be fastest.
-        sort: who sorts each partition: the "engine", which is Spark or Sail, or the Python
-            "worker". With "ranges", the workers sort, and large partitions are cut into ranges for
-            several tasks. "auto" chooses the workers if they can sort.
+        sort: who sorts the rows. "auto": the Python workers if they can, else the engine.
+            "engine": Spark or Sail. "worker": the Python workers. "ranges": the Python workers, and
+            large partitions are cut into ranges for several tasks.
         transport: how rows reach the Python workers.
-        max_steps: how often the search may test conditions that depend on the run in one
-            partition before the query ends with an error. None means no limit.
+        max_steps: the largest number of steps in one partition. A step is one test of a
+            condition that depends on the run. None means no limit.
         counters: an object that counts the work of the search. See `Counters`.
 
     Raises:
