@@ -31,7 +31,7 @@ from matchrec.source import printable
 if TYPE_CHECKING:
     import pandas as pd
 
-# What follows the counters of a run, and the text of a query without a clause.
+# What follows the counters of an execution, and the text of a query without a clause.
 COVERAGE = "\ncoverage() of the query shows how far starting rows get, and what stops them"
 NO_CLAUSE = "no MATCH_RECOGNIZE clause: the engine runs the whole query"
 
@@ -44,8 +44,8 @@ class Explanation:
 
     Attributes:
         clauses: the explanation of each clause in the order of evaluation, or of each rule.
-        counters: the `Counters` of a run of the query, or None.
-        advice: what would make another run faster.
+        counters: the `Counters` of an execution of the query, or None.
+        advice: what would make the query faster.
         rules: the names of the rules of a rule set.
         shared: what the engine computes once for all rules.
 
@@ -71,7 +71,7 @@ class Explanation:
 
     @property
     def text(self) -> str:
-        """The text that `print` shows: all steps of each clause, and the counters of a run."""
+        """The text that `print` shows: all steps of each clause, and the counters of an execution."""
         text = printable(self._clauses())
         if self.counters is None:
             return text
@@ -79,7 +79,7 @@ class Explanation:
         counters = indent(str(self.counters), "  ")
         coverage = "" if selects else COVERAGE
         advice = f"\n{self.advice}" if self.advice else ""
-        return f"{text}\ncounters of the last run\n{counters}{coverage}{advice}"
+        return f"{text}\ncounters of the last execution\n{counters}{coverage}{advice}"
 
     def _clauses(self) -> str:
         """Return the texts of all clauses or rules."""

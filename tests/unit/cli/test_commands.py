@@ -111,7 +111,7 @@ def test_explain_prints_what_it_counts_and_writes_the_automaton(embedded: Path) 
     result = invoke("explain", "streaks.sql", *STOCKS, "--analyze", "--dot", "nfa.dot")
     assert result.exit_code == 0, result.stderr
     assert "A UP+" in result.stdout
-    counted = result.stdout.partition("counters of the last run\n")[2].split("\n")
+    counted = result.stdout.partition("counters of the last execution\n")[2].split("\n")
     assert [line.split() for line in counted[:3]] == [
         ["events", "6"],
         ["partitions", "2"],
