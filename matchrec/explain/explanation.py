@@ -71,7 +71,7 @@ class Explanation:
 
     @property
     def text(self) -> str:
-        """The text that `print` shows: all steps of each clause, and the counters of an execution."""
+        """The text that `print` shows: all steps of each clause, and the counters, if any."""
         text = printable(self._clauses())
         if self.counters is None:
             return text
