@@ -47,7 +47,7 @@ def test_an_enabled_session_keeps_to_it(spark: SparkSession, rows: DataFrame) ->
     matchrec.enable(spark, options=matchrec.Options(max_steps=1000))
     try:
         asked = spark.sql(f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({HOPELESS})", rows=rows)
-        with pytest.raises(PythonException, match="more than 1000 times"):
+        with pytest.raises(PythonException, match="more than 1,000 times"):
             asked.collect()
     finally:
         matchrec.disable(spark)
