@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from matchrec.errors.kinds import (
+    MatchRecognizeError,
     MatchRecognizePlanError,
     MatchRecognizeRunError,
     MatchRecognizeUnsupportedError,
@@ -185,6 +186,22 @@ def counters_without_values() -> MatchRecognizePlanError:
             "action on its result"
         ),
         code="counters-without-values",
+    )
+
+
+def counters_not_readable(*, kind: str, text: str) -> MatchRecognizeError:
+    """Return the error for counters whose Observation PySpark cannot read.
+
+    Args:
+        kind: the class of PySpark's error.
+        text: the text of PySpark's error.
+    """
+    first_line = text.partition("\n")[0]
+    return MatchRecognizeError(
+        "the counters cannot be read",
+        notes=(f"{kind}: {first_line}",),
+        hint="pass new counters to the query, and run an action on its result",
+        code="counters-not-readable",
     )
 
 

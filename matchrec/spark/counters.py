@@ -26,8 +26,8 @@ from pyspark.sql import types as spark_types
 from pyspark.sql.functions import expr
 
 from matchrec.arguments import ArgumentKind, check_arguments, is_number
-from matchrec.errors import MatchRecognizeError
-from matchrec.errors.calls import counters_without_values
+from matchrec.errors import MatchRecognizeError, MatchRecognizePlanError
+from matchrec.errors.calls import counters_not_readable, counters_without_values
 from matchrec.errors.machine import counters_not_supported
 from matchrec.errors.wording import show_count
 from matchrec.explain.pictures.html import build_html_table, write_preformatted
@@ -94,8 +94,11 @@ SECONDS = ("waiting", "encoding", "seconds", "gathering")
 # What is printed if partitions would be cut into ranges without counters.
 KEPT_WHOLE = "partitions were not cut into ranges, because all rows are counted"
 
-# How many seconds `repr` and a notebook wait for the end of an action.
+# How many seconds `repr` and a notebook wait for the end of an action. A debugger calls `repr`.
 REPR_TIMEOUT = 0.5
+
+# How many seconds `print` waits. Spark reports the counters a moment after an action has returned.
+PRINT_TIMEOUT = 2.0
 
 TIMEOUT = ArgumentKind(
     "a number of seconds, 0 or more",
@@ -138,6 +141,7 @@ class Counters:
 
         Raises:
             MatchRecognizePlanError: no action has finished after `timeout` seconds.
+            MatchRecognizeError: PySpark cannot read the counters.
 
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> counters = matchrec.Counters()
@@ -159,7 +163,10 @@ class Counters:
         return values | {name: values[name] / 1e9 for name in SECONDS}
 
     def __str__(self) -> str:
-        values = self.values()
+        try:
+            values = self.values(PRINT_TIMEOUT)
+        except MatchRecognizeError as error:
+            return error.message
         lines = [f"{name:<21}{value:>15}" for name, value in format_values(values)]
         if len(values) < len(COUNTERS):
             lines.append("runs and the buffer are counted only for queries with event selection")
@@ -170,8 +177,10 @@ class Counters:
     def __repr__(self) -> str:
         try:
             values = self.values(REPR_TIMEOUT)
-        except MatchRecognizeError:
+        except MatchRecognizePlanError:
             return "<Counters: no action has finished>"
+        except MatchRecognizeError as error:
+            return f"<Counters: {error.message}>"
         events = show_count(int(values["events"]), "event")
         return f"<Counters: {events}, {show_count(int(values['matches']), 'match', 'matches')}>"
 
@@ -226,6 +235,38 @@ def format_values(values: dict[str, int | float]) -> Iterator[tuple[str, str]]:
             yield field.text, f"{value:,.3f}" if isinstance(value, float) else f"{value:,}"
 
 
+class ObservationReader:
+    """A thread that reads an observation.
+
+    In Classic, `Observation.get` waits for an action that may never come. So another thread calls
+    it. A thread that waits for ever cannot be ended, so later reads wait for the same thread.
+    """
+
+    def __init__(self, observation: Any) -> None:
+        # What the observation has counted; empty if no action has finished.
+        self.result: dict[str, Any] = {}
+        # Why PySpark could not read the observation.
+        self.error: Exception | None = None
+        self._thread = Thread(target=self._read, args=(observation,), daemon=True)
+        self._thread.start()
+
+    def _read(self, observation: Any) -> None:
+        """Read the observation. Runs in the thread."""
+        try:
+            self.result = dict(observation.get)
+        except Exception as error:  # noqa: BLE001 -- reported by the thread that waits
+            self.error = error
+
+    @property
+    def is_waiting(self) -> bool:
+        """Return whether the thread still waits for an action."""
+        return self._thread.is_alive()
+
+    def wait(self, timeout: float) -> None:
+        """Wait until the observation has been read, at most so many seconds."""
+        self._thread.join(timeout)
+
+
 @dataclass
 class ClauseObservation:
     """The observation of the counters of one clause."""
@@ -235,6 +276,7 @@ class ClauseObservation:
     selects: bool  # whether the clause has event selection, so that runs are counted
     kept_whole: bool  # whether partitions would be cut into ranges if nothing was counted
     counts: dict[str, int] | None = None  # the counters by name, once an action has finished
+    reader: ObservationReader | None = None  # the last one, from the first read on
 
     def read_counts(self, result: DataFrame | None, timeout: float) -> dict[str, int]:
         """Return the counters of the first action. They are 0 if no task had rows.
@@ -245,11 +287,19 @@ class ClauseObservation:
 
         Raises:
             MatchRecognizePlanError: no action has finished.
+            MatchRecognizeError: PySpark cannot read the observation.
         """
         if self.counts is None:
-            observed = wait_for(self.observation, timeout)
+            # In Connect, a thread ends at once, also before an action. Then a new one reads again.
+            if self.reader is None or not self.reader.is_waiting:
+                self.reader = ObservationReader(self.observation)
+            self.reader.wait(timeout)
+            observed = self.reader.result
             if not observed and result is not None:
                 observed = find_backend(result.sparkSession).read_counts(result, self.name)
+            error = self.reader.error
+            if not observed and error is not None:
+                raise counters_not_readable(kind=type(error).__name__, text=str(error)) from error
             if not observed:
                 raise counters_without_values()
             self.counts = add_up(json.loads(observed[TALLIES] or "[]"))
@@ -296,15 +346,3 @@ def check_can_count(spark: SparkSession, given: str) -> None:
     """
     if not can_observe(spark):
         raise counters_not_supported(argument=given)
-
-
-def wait_for(observation: Any, timeout: float) -> dict[str, Any]:
-    """Return what an observation has counted, or nothing if no action has finished in time.
-
-    In Classic, `get` waits for an action that may never come. So another thread calls it.
-    """
-    results: list[dict[str, Any]] = []
-    reader = Thread(target=lambda: results.append(observation.get), daemon=True)
-    reader.start()
-    reader.join(timeout)
-    return dict(results[0]) if results else {}
