@@ -409,9 +409,11 @@ def write_literal(value: object, argument: str) -> str:
         case bool():
             return str(value).upper()
         case int():
-            return str(value)
+            return str(int(value))
         case float():
-            return f"{value!r}D" if isfinite(value) else f"DOUBLE('{value}')"
+            # A `numpy.float64` is a `float`, but its `repr` is not a literal.
+            number = float(value)
+            return f"{number!r}D" if isfinite(number) else f"DOUBLE('{number}')"
         case Decimal():
             return f"{value:f}BD"
         case str():

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import col, expr
@@ -355,6 +356,8 @@ def test_values_name_a_partition_of_any_type(spark: SparkSession) -> None:
         3,
         np.int64(4),
         2.5,
+        np.float64(-1.5),
+        np.float32(0.5),
         float("nan"),
         Decimal("1.50"),
         "it's \\ a 'text'",
@@ -370,6 +373,8 @@ def test_values_name_a_partition_of_any_type(spark: SparkSession) -> None:
         "3",
         "4",
         "2.5",
+        "-1.5",
+        "0.5",
         "NaN",
         "1.50",
         "it's \\ a 'text'",
@@ -378,6 +383,21 @@ def test_values_name_a_partition_of_any_type(spark: SparkSession) -> None:
         "2024-02-29 10:00:00",
         "INTERVAL '-0 23:59:56.999995' DAY TO SECOND",
     ]
+
+
+def test_a_value_of_pandas_names_its_row_and_its_partition(spark: SparkSession) -> None:
+    """`Series.iloc` returns a `numpy.float64`, which is a `float` with another `repr`."""
+    frame = pd.DataFrame({"load": [0.5, 0.5, 2.5], "at": [1.5, 2.5, 3.5]})
+    query = matchrec.query(
+        spark.createDataFrame(frame),
+        "PARTITION BY load ORDER BY at PATTERN (A B) DEFINE B AS at > 9",
+    )
+    place = {"load": frame["load"].iloc[0]}
+    answer = query.why(partition=place, row=frame["at"].iloc[1])
+    assert "row 2 (at = 2.5)" in str(answer)
+    assert str(answer) == str(query.why(partition={"load": 0.5}, row=2.5))
+    with pytest.raises(matchrec.MatchRecognizeError, match=r"`at` = 3\.5"):
+        query.why(partition=place, row=frame["at"].iloc[2])
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo"])
