@@ -26,6 +26,8 @@ from matchrec.worker.batches import Piece
 
 KIND = pa.list_(pa.int64())
 GREATEST_BIGINT = 2.0**63 - 1024  # the greatest double that is a BIGINT
+# The greatest number of matches that a task counts. Counts at this number are not exact.
+GREATEST_COUNT = int(GREATEST_BIGINT)
 
 # Indices of the counters. The counters of the kernels follow, in the order of `kernels.layout`.
 EVENTS = 0
@@ -68,11 +70,16 @@ class Tally:
             del item  # so that its table is gone while the next one grows
 
     def count_matches(self, matches: Iterator[Matches], piece: Piece) -> Iterator[Matches]:
-        """Yield the same matches, and count them and the rows of their piece."""
+        """Yield the same matches, and count them and the rows of their piece.
+
+        The number of matches stays at `GREATEST_COUNT` once it is reached, because the column of
+        counters is a BIGINT. If matches are counted without being built, it can be reached.
+        """
         self.numbers[EVENTS] += piece.fresh
         self.numbers[PARTITIONS] += piece.fresh_partitions
         for chunk in self.time_items(MATCHING, matches):
-            self.numbers[MATCHES] += count_matches(chunk)
+            match_count = self.numbers[MATCHES] + count_matches(chunk)
+            self.numbers[MATCHES] = min(match_count, GREATEST_COUNT)
             yield chunk
 
     def with_counters(self, batch: pa.RecordBatch) -> pa.RecordBatch:

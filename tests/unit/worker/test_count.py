@@ -1,0 +1,43 @@
+"""The counters of a task fit their column, however many matches are counted."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from matchrec.search.kernels.carried_totals import WAYS
+from matchrec.search.matches import DOUBLE_WORD
+from matchrec.worker import count
+from matchrec.worker.count import Tally
+
+GREATEST = 2**63 - 1024  # the greatest double that is a BIGINT
+
+
+def make_chunk(matches: float) -> Any:
+    """Return a chunk whose matches are counted without being built."""
+    totals = np.zeros((1, WAYS + DOUBLE_WORD + 1), np.int64)
+    totals[0, WAYS + DOUBLE_WORD] = np.float64(matches).view(np.int64)
+    return SimpleNamespace(totals=totals)
+
+
+@pytest.mark.parametrize(
+    ("matches", "total"),
+    [
+        ([3.0, 4.0], 7),
+        ([2.0**63], GREATEST),
+        ([2.0**62, 2.0**62], GREATEST),
+        ([1e300, 1e300, 1.0], GREATEST),
+    ],
+)
+def test_the_number_of_matches_is_a_bigint(matches: list[float], total: int) -> None:
+    tally = Tally(schema=pa.schema([("x", pa.int64())]))
+    tally.with_counters(pa.RecordBatch.from_arrays([pa.array([1])], ["x"]))
+    for number in matches:
+        piece: Any = SimpleNamespace(fresh=1, fresh_partitions=1)
+        (_,) = tally.count_matches(iter([make_chunk(number)]), piece)
+    (row,) = tally.make_row()
+    assert row.column(1)[0].as_py()[count.MATCHES] == total
