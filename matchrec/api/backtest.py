@@ -4,8 +4,8 @@
 2. It is searched again, as by `coverage`, for how far each starting row came.
 3. Spark joins both with the labels, by the partition and along the order.
 
-In the SQL of the joins, `d` is the labels, `m` the matches or attempts, and `h`, `a` and `k` are
-what is known of each incident: see `LabelComparison.find_facts`.
+In the SQL of the joins, `label` is the labels, `span` the matches or attempts, and `hit`, `attempt`
+and `known_key` are what is known of each incident: see `LabelComparison.find_facts`.
 """
 
 from __future__ import annotations
@@ -38,8 +38,9 @@ from matchrec.spark.types import normalize_columns, normalize_value
 # Whether a match or an attempt overlaps an incident. An end of an incident that is NULL is open; an
 # incident that ends before it begins overlaps nothing.
 OVERLAPS = (
-    "coalesce(d.__begin <= d.__end, TRUE) AND (d.__begin IS NULL OR m.__high >= d.__begin)"
-    " AND (d.__end IS NULL OR m.__low <= d.__end)"
+    "coalesce(label.__begin <= label.__end, TRUE)"
+    " AND (label.__begin IS NULL OR span.__high >= label.__begin)"
+    " AND (label.__end IS NULL OR span.__low <= label.__end)"
 )
 Key = str | Sequence[str] | None  # the argument `key` of `Query.backtest`
 # The columns of an attempt after its keys and ends, see `AttemptWorker`.
@@ -60,7 +61,7 @@ def backtest(clause: Clause, labels: DataFrame, key: Key, ends: tuple[str, str])
         MatchRecognizeUnsupportedError: the query or the labels are a stream.
     """
     plan = build_plan_of_matches(clause)
-    for rows, what in ((clause.relation.rows, "those of the query"), (labels, "labels")):
+    for rows, what in ((clause.relation.rows, "the input of the query"), (labels, "`labels`")):
         if is_streaming(rows):
             raise errors.backtest_of_stream(what=what)
     matches = execute(clause.build_question(plan, clause.options)).dataframe
@@ -174,20 +175,21 @@ class Labels:
             for column, new_name in zip(columns, new_names, strict=True)
         ]
 
-    def key_columns(self, alias: str) -> list[str]:
-        """Return the keys of the rows with an alias, as SQL.
+    @property
+    def keys_of_label(self) -> list[str]:
+        """The keys of a label, as SQL. There are none if an incident concerns all partitions."""
+        return [f"label.__key_{index}" for index in range(len(self.keys))]
 
-        Labels, whose alias is `d`, may have none. Matches have all of the query.
-        """
-        count = len(self.keys) if alias == "d" else len(self.names)
-        return [f"{alias}.__key_{index}" for index in range(count)]
+    @property
+    def keys_of_span(self) -> list[str]:
+        """The keys of a match or an attempt, as SQL: those of the query's PARTITION BY."""
+        return [f"span.__key_{index}" for index in range(len(self.names))]
 
     def is_in_partition(self, alias: str) -> str:
-        """Return SQL that is true if the row with an alias is in the partition of the label.
-
-        The alias of the label is `d`.
-        """
-        tests = [f"d.__key_{index} <=> {alias}.__key_{index}" for index in range(len(self.keys))]
+        """Return SQL that is true if the row with an alias is in the partition of the label."""
+        tests = [
+            f"label.__key_{index} <=> {alias}.__key_{index}" for index in range(len(self.keys))
+        ]
         return " AND ".join(tests) or "TRUE"
 
 
@@ -207,15 +209,17 @@ def find_key_columns(frame: DataFrame, names: Sequence[str], key: Key) -> list[s
         key: as for `Query.backtest`.
 
     Raises:
-        MatchRecognizePlanError: a column is missing, or there are too few or too many.
+        MatchRecognizePlanError: a column is missing, there are too few or too many, or the query
+            has no PARTITION BY.
     """
     if key is None:
-        columns = [find_label_column(frame, name) for name in names]
-    else:
-        key_names = [key] if isinstance(key, str) else key
-        columns = [find_label_column(frame, name, "key") for name in key_names]
+        return [find_label_column(frame, name) for name in names]
+    key_names = [key] if isinstance(key, str) else key
+    if key_names and not names:
+        raise errors.key_without_partition()
+    columns = [find_label_column(frame, name, "key") for name in key_names]
     if columns and len(columns) != len(names):
-        raise errors.wrong_number_of_keys(count=len(columns), names=names or ["nothing"])
+        raise errors.wrong_number_of_keys(count=len(columns), names=names)
     return columns
 
 
@@ -343,67 +347,71 @@ class LabelComparison:
     def compare_spans(self) -> DataFrame:
         """Return the ranges of matches, with the number of incidents that each overlaps."""
         labels = self.labels
-        overlap = expr(f"{labels.is_in_partition('m')} AND {OVERLAPS}")
+        overlap = expr(f"{labels.is_in_partition('span')} AND {OVERLAPS}")
         incidents = labels.frame.selectExpr(*labels.compared_columns, "TRUE AS __marked")
-        joined = self.spans.alias("m").join(incidents.alias("d"), overlap, "left")
-        span_columns = [*labels.key_columns("m"), "m.__low", "m.__high", "m.__count"]
-        counted = joined.groupBy(*span_columns).agg(expr("count(d.__marked) AS __over"))
+        joined = self.spans.alias("span").join(incidents.alias("label"), overlap, "left")
+        span_columns = [*labels.keys_of_span, "span.__low", "span.__high", "span.__count"]
+        counted = joined.groupBy(*span_columns).agg(expr("count(label.__marked) AS __over"))
         return counted.toDF(*labels.names, "match_start", "match_end", "matches", "incidents")
 
     def compare_incidents(self) -> DataFrame:
         """Return the labels with the result for each."""
         labels = self.labels
         incidents = labels.frame.selectExpr("struct(*) AS __label", *labels.compared_columns)
-        joined = incidents.alias("d")
+        joined = incidents.alias("label")
         for alias, facts in self.find_facts():
             condition = labels.is_in_partition(alias)
             if "__begin" in facts.columns:
                 for end in ("__begin", "__end"):
-                    condition += f" AND d.{end} <=> {alias}.{end}"
+                    condition += f" AND label.{end} <=> {alias}.{end}"
             joined = joined.join(facts.alias(alias), expr(condition), "left")
-        is_hit = "h.count IS NOT NULL"
+        is_hit = "hit.count IS NOT NULL"
         return joined.selectExpr(
-            "d.__label.*",
+            "label.__label.*",
             f"IF({is_hit}, 'hit', 'miss') AS outcome",
-            "coalesce(h.count, 0L) AS matches",
-            "h.first.__low AS match_start",
-            "h.first.__high AS match_end",
+            "coalesce(hit.count, 0L) AS matches",
+            "hit.first.__low AS match_start",
+            "hit.first.__high AS match_end",
             *self.write_attempt_columns(is_hit),
         )
 
     def find_facts(self) -> list[tuple[str, DataFrame]]:
         """Return what is known of each incident, by the alias of the DataFrame that has it.
 
-        - `h`, for incidents that are hit: the number of matches, and the ends of the first one.
-        - `a`, for incidents with rows: the best attempt among these rows. It is the one that lacked
-          the fewest rows, and among equal ones the longest and then the first.
-        - `k`, for each partition: that it has rows.
+        - `hit`, for incidents that are hit: the number of matches, and the ends of the first one.
+        - `attempt`, for incidents with rows: the best attempt among these rows. It is the one that
+          lacked the fewest rows, and among equal ones the longest and then the first.
+        - `known_key`, for each partition: that it has rows.
 
-        Only `h` is known if attempts are not.
+        Only `hit` is known if attempts are not.
         """
         labels = self.labels
-        incident_columns = [*labels.key_columns("d"), "d.__begin", "d.__end"]
-        overlap = expr(f"{labels.is_in_partition('m')} AND {OVERLAPS}")
-        incidents = labels.frame.selectExpr(*labels.compared_columns).distinct().alias("d")
+        incident_columns = [*labels.keys_of_label, "label.__begin", "label.__end"]
+        overlap = expr(f"{labels.is_in_partition('span')} AND {OVERLAPS}")
+        incidents = labels.frame.selectExpr(*labels.compared_columns).distinct().alias("label")
 
-        matches = incidents.join(self.spans.alias("m"), overlap).groupBy(*incident_columns)
-        first_match = expr("min(struct(m.__low, m.__high)) AS first")
-        hits = matches.agg(expr("sum(m.__count) AS count"), first_match)
+        matches = incidents.join(self.spans.alias("span"), overlap).groupBy(*incident_columns)
+        first_match = expr("min(struct(span.__low, span.__high)) AS first")
+        hits = matches.agg(expr("sum(span.__count) AS count"), first_match)
         if isinstance(self.attempts, str):
-            return [("h", hits)]
+            return [("hit", hits)]
 
         rows = self.add_span(self.attempts.rows, NOTED)
         if self.attempts.task.selects:
             # A match that is left out is an attempt that lacked no row.
             rows = rows.withColumn("remaining", expr("coalesce(remaining, 0L)"))
-        attempts = incidents.join(rows.alias("m"), overlap).groupBy(*incident_columns)
-        fields = "m.remaining, -m.rows AS fewest, m.__low, m.__high, m.choice, m.reason, m.parts"
-        best = expr(f"min(struct({fields})) FILTER (WHERE m.remaining IS NOT NULL) AS best")
+        attempts = incidents.join(rows.alias("span"), overlap).groupBy(*incident_columns)
+        # Structs are compared field by field. The fields from `choice` on only travel with them.
+        fields = (
+            "span.remaining, -span.rows AS negative_rows, span.__low, span.__high, span.choice,"
+            " span.reason, span.parts"
+        )
+        best = expr(f"min(struct({fields})) FILTER (WHERE span.remaining IS NOT NULL) AS best")
         best_attempts = attempts.agg(best, expr("TRUE AS rows"))
 
         keys = rows.columns[: len(labels.keys)]
         partitions = rows.selectExpr(*keys, "TRUE AS known").distinct()
-        return [("h", hits), ("a", best_attempts), ("k", partitions)]
+        return [("hit", hits), ("attempt", best_attempts), ("known_key", partitions)]
 
     def write_attempt_columns(self, is_hit: str) -> list[str]:
         """Return the columns that say how far the best attempt at a missed incident came.
@@ -422,9 +430,9 @@ class LabelComparison:
             rows_missing = f"nullif(best.remaining, {UNREACHABLE}L)"
             no_rows = "no row has this key" if self.labels.keys else "there are no rows"
             reason = (
-                "CASE WHEN d.__begin > d.__end THEN 'the incident ends before it begins'"
+                "CASE WHEN label.__begin > label.__end THEN 'the incident ends before it begins'"
                 f" WHEN known IS NULL THEN {quote_string(no_rows)}"
-                " WHEN a.rows IS NULL THEN 'it contains no rows'"
+                " WHEN attempt.rows IS NULL THEN 'it contains no rows'"
                 f" WHEN best.choice IS NULL THEN {quote_string(self.attempts.left_out)}"
                 f" ELSE {self.attempts.write_reason()} END"
             )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from matchrec.errors.kinds import MatchRecognizePlanError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.wording import join_names
+from matchrec.errors.wording import join_names, show_count
 
 
 def unknown_label_column(
@@ -42,10 +42,20 @@ def label_key_missing(*, name: str, columns: Sequence[str]) -> MatchRecognizePla
 def wrong_number_of_keys(*, count: int, names: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for `key` of a back-test with more or fewer columns than PARTITION BY."""
     return MatchRecognizePlanError(
-        f"`key` of `Query.backtest` has {count} columns, but the query partitions its rows by "
-        f"{join_names(names)}",
+        f"`key` of `Query.backtest` has {show_count(count, 'column')}, but the query partitions "
+        f"its rows by {join_names(names)}",
         hint="name a column of `labels` for each of these, in their order",
         code="wrong-number-of-keys",
+    )
+
+
+def key_without_partition() -> MatchRecognizePlanError:
+    """Return the error for `key` of a back-test of a query without PARTITION BY."""
+    key = current_surface().name_of_option("key")
+    return MatchRecognizePlanError(
+        f"`{key}` is not allowed: the query has no PARTITION BY",
+        hint=f"leave {key} out",
+        code="key-without-partition",
     )
 
 
@@ -93,9 +103,14 @@ def labels_without_order() -> MatchRecognizePlanError:
 
 
 def backtest_of_stream(*, what: str) -> MatchRecognizeUnsupportedError:
-    """Return the error for a back-test over a stream, or with labels from a stream."""
+    """Return the error for a back-test over a stream, or with labels from a stream.
+
+    Args:
+        what: what is a stream, such as `labels`.
+    """
     return MatchRecognizeUnsupportedError(
-        f"`Query.backtest` is not supported for rows of a stream, {what}",
+        "`Query.backtest` is not supported over a streaming DataFrame",
+        notes=(f"{what} is a stream",),
         hint="pass the same rows as a table",
         code="backtest-of-stream",
     )

@@ -268,10 +268,28 @@ def test_what_else_is_refused(spark: SparkSession, rows: DataFrame) -> None:
     unordered = matchrec.query(rows, "PARTITION BY k PATTERN (A)")
     with pytest.raises(matchrec.MatchRecognizePlanError, match="missing ORDER BY"):
         unordered.backtest(labels, start="b", end="e")
-    stream = matchrec.query(
-        spark.readStream.format("rate").load(), "ORDER BY timestamp PATTERN (A)"
-    )
-    with pytest.raises(
-        matchrec.MatchRecognizeUnsupportedError, match="not supported for rows of a stream"
+
+
+def test_key_needs_partition_by(spark: SparkSession, rows: DataFrame) -> None:
+    labels, unpartitioned = make_labels(spark), matchrec.query(rows, "ORDER BY at PATTERN (A)")
+    for key in ("k", "nix", ["k", "b"]):
+        with pytest.raises(matchrec.MatchRecognizePlanError) as raised:
+            unpartitioned.backtest(labels, start="b", end="e", key=key)
+        assert raised.value.message == "`key` is not allowed: the query has no PARTITION BY"
+        assert raised.value.hint == "leave key out"
+    assert unpartitioned.backtest(labels, start="b", end="e", key=[]).score.incidents == 0
+
+
+def test_the_error_says_which_dataframe_is_a_stream(spark: SparkSession, rows: DataFrame) -> None:
+    stream, asked = spark.readStream.format("rate").load(), matchrec.query(rows, HIGH)
+    asked_of_stream = matchrec.query(stream, "ORDER BY timestamp PATTERN (A)")
+    for query, labels, note in (
+        (asked_of_stream, make_labels(spark), "the input of the query is a stream"),
+        (asked, stream, "`labels` is a stream"),
     ):
-        stream.backtest(labels, start="b", end="e", key=[])
+        with pytest.raises(matchrec.MatchRecognizeUnsupportedError) as raised:
+            query.backtest(labels, start="b", end="e", key=[])
+        assert raised.value.message == (
+            "`Query.backtest` is not supported over a streaming DataFrame"
+        )
+        assert raised.value.notes == (note,)
