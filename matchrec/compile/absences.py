@@ -21,19 +21,25 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
+
+from typing_extensions import assert_never
 
 from matchrec.automaton.folding import Choice, Effect, Folding, find_reachable, number_states
 from matchrec.conditions.run_condition import (
+    Aggregated,
+    Apply,
     Arithmetic,
     Basic,
     Comparison,
     Constant,
     Operate,
+    ReadClassifier,
     ReadValue,
     Reduce,
     Reduction,
     RunExpression,
+    TriedMatchNumber,
     walk_expression,
 )
 from matchrec.errors import match_totals as errors
@@ -279,13 +285,15 @@ def check_condition(task: Task, absent: AbsenceCondition, later_variables: froze
         later_variables: the variables to which rows are mapped once the absence has begun.
 
     Raises:
-        MustBuildMatchesError: the condition can raise, or its value can change until the match is
-            found.
+        MustBuildMatchesError: the condition can raise, its value can change until the match is
+            found, or it calls a function for which this is not known.
     """
     condition = task.conditions[absent.variable].run_condition
     if condition is None:
         return
     for part in walk_expression(condition):
+        if not is_supported(part):
+            raise errors.MustBuildMatchesError(errors.ABSENCE_BY_FUNCTION)
         if can_raise(part):
             raise errors.MustBuildMatchesError(errors.ABSENCE_MAY_FAIL)
         match part:
@@ -297,15 +305,37 @@ def check_condition(task: Task, absent: AbsenceCondition, later_variables: froze
                     raise errors.MustBuildMatchesError(errors.ABSENCE_BY_LATER_ROW)
 
 
-def can_raise(part: RunExpression) -> bool:
+SupportedExpression = Constant | ReadValue | Reduce | Operate | Arithmetic
+
+
+def is_supported(part: RunExpression) -> TypeGuard[SupportedExpression]:
+    """Return whether an expression may be part of the condition of an absent row.
+
+    Functions that Python computes may raise. CLASSIFIER, MATCH_NUMBER and lists of rows may change
+    until the match is found, and nobody has shown for which patterns they do not.
+    """
+    match part:
+        case Constant() | ReadValue() | Reduce() | Operate() | Arithmetic():
+            return True
+        case ReadClassifier() | TriedMatchNumber() | Apply() | Aggregated():
+            return False
+        case _:
+            assert_never(part)
+
+
+def can_raise(part: SupportedExpression) -> bool:
     """Return whether an expression can raise an error.
 
     A run that never becomes a match must not raise.
     """
-    if isinstance(part, Arithmetic):
-        return part.ansi and not part.tries
-    if isinstance(part, Reduce):
-        return part.function is Reduction.SUM
-    if isinstance(part, Operate):
-        return part.operator not in SAFE_OPERATORS
-    return not isinstance(part, Constant | ReadValue)
+    match part:
+        case Constant() | ReadValue():
+            return False
+        case Reduce(function=function):
+            return function is Reduction.SUM
+        case Operate(operator=operator):
+            return operator not in SAFE_OPERATORS
+        case Arithmetic(ansi=ansi, tries=tries):
+            return ansi and not tries
+        case _:
+            assert_never(part)

@@ -145,6 +145,10 @@ SKIP_STRATEGY = "a skip strategy leaves some matches out"
 ABSENT_ROWS = "the rows that NOT forbids depend on the whole match"
 ABSENCE_BY_LATER_ROW = "the condition of a forbidden row reads a later row of the match"
 ABSENCE_MAY_FAIL = "the condition of a forbidden row may raise, so only matches may evaluate it"
+ABSENCE_BY_FUNCTION = (
+    "the condition of a forbidden row has CLASSIFIER, MATCH_NUMBER, a list of rows, or a function "
+    "that is computed in Python"
+)
 COMPLETE_LATER = "a match that waits for the end of its window is not complete at its last row"
 MAPPED_TWICE = "PATTERN has several ways to map the same rows to the same variables"
 ROW_BESIDE = "a measure reads a row that is not the first or last row of a variable"

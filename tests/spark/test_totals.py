@@ -446,6 +446,10 @@ BUILT_ALL_THE_SAME = [
         ABSENCES[0].replace("> a[a.LEN].v", "+ a[1].v > 9"),
         "may raise, so only matches may evaluate it",
     ),
+    (
+        ABSENCES[0].replace("c.v > a[a.LEN].v", "c.event_type LIKE a[1].event_type || '%'"),
+        "a function that is computed in Python",
+    ),
 ]
 
 
