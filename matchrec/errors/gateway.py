@@ -51,6 +51,20 @@ def setting_not_a_number(name: str, value: str) -> MatchRecognizePlanError:
     )
 
 
+def session_and_engine(*, engine: str) -> MatchRecognizePlanError:
+    """Return the error for a gateway that is started with a session and an engine.
+
+    Args:
+        engine: the engine that was passed.
+    """
+    return MatchRecognizePlanError(
+        f'`engine="{engine}"` is not allowed together with a session',
+        notes=("the gateway sends queries to the server of the session",),
+        hint=f'write matchrec.serve(spark), or matchrec.serve(engine="{engine}")',
+        code="session-and-engine",
+    )
+
+
 def session_without_server() -> MatchRecognizePlanError:
     """Return the error for a classic session of Spark, which no other program can call."""
     return MatchRecognizePlanError(

@@ -184,8 +184,8 @@ def serve(  # noqa: PLR0913 -- public signature
         The running gateway. It stops with `stop`, or with the program.
 
     Raises:
-        MatchRecognizePlanError: the port is in use, the session has no server, or other machines
-            could connect without a token.
+        MatchRecognizePlanError: the port is in use, the session has no server, both `spark` and
+            `engine` are passed, or other machines could connect without a token.
 
     >>> with matchrec.serve(spark, port=0) as gateway:
     ...     print(gateway.address)
@@ -217,8 +217,11 @@ def find_server(spark: SparkSession | None, engine: str | None) -> str:
     The address has the parameters that its clients need, such as a token.
 
     Raises:
-        MatchRecognizePlanError: the engine is a classic session of Spark, without a server.
+        MatchRecognizePlanError: the engine is a classic session of Spark, without a server; or both
+            arguments are passed.
     """
+    if spark is not None and engine is not None:
+        raise errors.session_and_engine(engine=engine)
     if engine is not None and engine.startswith("sc://"):
         check_server(engine)
         return engine
