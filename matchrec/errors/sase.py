@@ -494,26 +494,100 @@ def range_outside_aggregate(
 
 
 def unknown_aggregate(
-    span: Span, *, function: str, clause: str, aggregates: Sequence[str]
+    span: Span, *, function: str, clause: str, aggregates: Sequence[str], name: str
 ) -> MatchRecognizeUnsupportedError:
-    """Return the error for a function over several events that is not an aggregate."""
+    """Return the error for a function over several events that is not an aggregate.
+
+    Args:
+        span: where the function is written.
+        function: the function.
+        clause: WHERE or RETURN.
+        aggregates: the aggregates of SASE+.
+        name: a Kleene plus of the query; empty if it has none.
+    """
+    if not name:
+        hint = "write an aggregate over a Kleene plus, such as T+ events[] in PATTERN"
+    elif clause == "RETURN":
+        hint = f"write {name}[1] for the first event, {name}[{name}.LEN] for the last"
+    else:
+        hint = (
+            f"write {name}[i-1] for the event before, {name}[1] for the first, "
+            f"{name}[{name}.LEN] for the last"
+        )
     return MatchRecognizeUnsupportedError(
         f"`{function}` over events in {clause} is not supported",
         span,
-        notes=(f"aggregates: {join_names(aggregates)}, over a[..i-1] or a[]",),
-        hint="write a[i-1] for the event before, a[1] for the first, a[a.LEN] for the last",
+        notes=(f"aggregates: {join_names(aggregates)}",),
+        hint=hint,
         code="unknown-aggregate",
     )
 
 
 def aggregate_over_single_event(
-    span: Span, *, function: str, clause: str
+    span: Span, *, function: str, clause: str, name: str, attribute: str
 ) -> MatchRecognizePlanError:
-    """Return the error for an aggregate over a single event, as in avg(b.x)."""
+    """Return the error for an aggregate over a single event, as in avg(b.x) for `T b`.
+
+    Args:
+        span: where the event is written.
+        function: the aggregate.
+        clause: WHERE or RETURN.
+        name: the variable of the event.
+        attribute: the attribute with a point before it, such as `.x`; may be empty.
+    """
     return MatchRecognizePlanError(
-        f"{function} in {clause} needs the events of a Kleene plus",
+        f"`{function}` in {clause} needs the events of a Kleene plus",
         span,
-        hint=f"write {function}(a[..i-1].x) for the events so far, {function}(a[].x) for all",
+        notes=(f"`{name}` is one event, not a Kleene plus",),
+        hint=(
+            f"make it a Kleene plus in PATTERN, T+ {name}[], and write "
+            f"{function}({name}[]{attribute})"
+        ),
+        code="aggregate-over-single-event",
+    )
+
+
+def aggregate_without_range(
+    span: Span, *, function: str, clause: str, name: str, attribute: str
+) -> MatchRecognizePlanError:
+    """Return the error for an aggregate without a range of events, as in avg(a.x) for `T+ a[]`.
+
+    Args:
+        span: where the event is written.
+        function: the aggregate.
+        clause: WHERE or RETURN.
+        name: the variable of the Kleene plus.
+        attribute: the attribute with a point before it, such as `.x`; may be empty.
+    """
+    hint = f"write {function}({name}[]{attribute})"
+    if clause != "RETURN":
+        so_far = f"{function}({name}[..i-1]{attribute})"
+        hint = f"{hint} for all events, {so_far} for the events so far"
+    return MatchRecognizePlanError(
+        f"`{function}` in {clause} needs the events of a Kleene plus",
+        span,
+        hint=hint,
+        code="aggregate-over-single-event",
+    )
+
+
+def aggregate_without_event(
+    span: Span, *, function: str, clause: str, name: str
+) -> MatchRecognizePlanError:
+    """Return the error for an aggregate that reads no event, as in count(1).
+
+    Args:
+        span: where the aggregate is written.
+        function: the aggregate.
+        clause: WHERE or RETURN.
+        name: a Kleene plus of the query; empty if it has none.
+    """
+    suffix = "" if function == "count" else ".x"
+    where = "" if name else ", with T+ events[] in PATTERN"
+    return MatchRecognizePlanError(
+        f"`{function}` in {clause} needs the events of a Kleene plus",
+        span,
+        hint=f"write {function}({name or 'events'}[]{suffix}){where}",
         code="aggregate-over-single-event",
     )
 
@@ -523,7 +597,7 @@ def aggregate_over_two_ranges(
 ) -> MatchRecognizePlanError:
     """Return the error for an aggregate over two ranges of events, as in avg(a[].x + c[].x)."""
     return MatchRecognizePlanError(
-        f"{function} in {clause} reads two ranges, `{ranges[0]}` and `{ranges[1]}`",
+        f"`{function}` in {clause} reads two ranges, `{ranges[0]}` and `{ranges[1]}`",
         *spans,
         hint="write two aggregates, each over the events of one variable",
         code="aggregate-over-two-ranges",
@@ -533,22 +607,33 @@ def aggregate_over_two_ranges(
 def aggregate_in_aggregate(span: Span, *, function: str, clause: str) -> MatchRecognizePlanError:
     """Return the error for an aggregate or a.LEN inside an aggregate."""
     return MatchRecognizePlanError(
-        f"{function} is not allowed in an aggregate in {clause}",
+        f"`{function}` is not allowed in an aggregate in {clause}",
         span,
         hint="write them side by side",
         code="aggregate-in-aggregate",
     )
 
 
-def one_argument_expected(span: Span, *, function: str, count: int) -> MatchRecognizePlanError:
-    """Return the error for an aggregate with no or several arguments, as in max(a[].x, 1)."""
+def one_argument_expected(
+    span: Span, *, function: str, count: int, name: str
+) -> MatchRecognizePlanError:
+    """Return the error for an aggregate with no or several arguments, as in max(a[].x, 1).
+
+    Args:
+        span: where the aggregate is written.
+        function: the aggregate.
+        count: the number of arguments.
+        name: a Kleene plus of the query; empty if it has none.
+    """
+    argument = f"{name or 'events'}[]" if function == "count" else f"{name or 'events'}[].x"
+    hints = [f"write {function}({argument})"]
+    if function in ("min", "max"):
+        scalar = "least" if function == "min" else "greatest"
+        hints.append(f"for the {scalar} of several values of one event write {scalar}")
     return MatchRecognizePlanError(
-        f"{function} takes one argument, not {count}",
+        f"`{function}` takes one argument, not {count}",
         span,
-        hint=(
-            f"write {function}(a[].x); for the smallest or largest of several values write least "
-            "or greatest"
-        ),
+        hint="; ".join(hints),
         code="one-argument-expected",
     )
 

@@ -287,10 +287,22 @@ class EventReader(ScalarReader):
             MatchRecognizeError: the identifier is not allowed at this place.
         """
         span = identifier.span
-        self.find_component(identifier.name)
+        component = self.find_component(identifier.name)
         if self.aggregate and identifier.index not in RANGES:
-            raise errors.aggregate_over_single_event(
-                span, function=self.aggregate, clause=self.clause
+            attribute = ""
+            if identifier.attribute is not None:
+                attribute = "." + ".".join(expression.find_column_names(identifier.attribute))
+            make_error = (
+                errors.aggregate_without_range
+                if component.kleene
+                else errors.aggregate_over_single_event
+            )
+            raise make_error(
+                span,
+                function=self.aggregate,
+                clause=self.clause,
+                name=component.name.text,
+                attribute=attribute,
             )
         navigation = self.find_navigation(identifier)
         if self.aggregate:
@@ -365,8 +377,21 @@ class EventReader(ScalarReader):
         if function in OVER_EVENTS:
             return self.read_aggregate(function)
         raise errors.unknown_aggregate(
-            token.span, function=token.text, clause=self.clause, aggregates=OVER_EVENTS
+            token.span,
+            function=token.text,
+            clause=self.clause,
+            aggregates=OVER_EVENTS,
+            name=self.choose_kleene_plus(self.position),
         )
+
+    def choose_kleene_plus(self, index: int) -> str:
+        """Return the Kleene plus that the error about the call at `index` shows.
+
+        It is the first one in the call, or else in PATTERN; empty if there is none.
+        """
+        names = [component.name.text for component in self.components.positive if component.kleene]
+        call = self.tokens[index : self.text.index_after(index + 1)]
+        return next((token.text for token in call if token.text in names), next(iter(names), ""))
 
     def make_length(self, name: Token, span: Span) -> Term:
         """Return `a.LEN`, the number of events of a Kleene plus.
@@ -398,13 +423,19 @@ class EventReader(ScalarReader):
             raise errors.aggregate_in_aggregate(span, function=function, clause=self.clause)
         arguments = find_arguments(self, start)
         if len(arguments) != 1:
-            raise errors.one_argument_expected(span, function=function, count=len(arguments))
+            raise errors.one_argument_expected(
+                span, function=function, count=len(arguments), name=self.choose_kleene_plus(start)
+            )
         self.position = start + 2
         self.aggregate = function
         self.identifiers = []
         argument = self.read_expression()
         self.expect(")")
-        first = self.find_range(function, span)
+        if not self.identifiers:
+            raise errors.aggregate_without_event(
+                span, function=function, clause=self.clause, name=self.choose_kleene_plus(start)
+            )
+        first = self.find_range(function)
         terms: tuple[Scalar, ...] = (argument,)
         if any(identifier.attribute is None for identifier in self.identifiers):
             if function != "count" or argument.span != first.span:
@@ -420,14 +451,12 @@ class EventReader(ScalarReader):
         )
         return Term((aggregate,), span)
 
-    def find_range(self, function: str, span: Span) -> Identifier:
-        """Return the first identifier in the argument of an aggregate.
+    def find_range(self, function: str) -> Identifier:
+        """Return the first identifier in the argument of an aggregate, which has identifiers.
 
         Raises:
-            MatchRecognizeError: there is none, or another one reads other events.
+            MatchRecognizeError: another one reads other events.
         """
-        if not self.identifiers:
-            raise errors.aggregate_over_single_event(span, function=function, clause=self.clause)
         first = self.identifiers[0]
         for other in self.identifiers:
             if other.events != first.events:
