@@ -53,9 +53,11 @@ def explain_partition(clause: Clause, target: Target, limit: int) -> Why:
         plan_of_conditions = replace_gaps_by_conditions(plan, compile_pattern(plan).follow)
     parts = split_into_parts(plan_of_conditions, build_writer(clause, plan), negations)
 
-    question = clause.build_question(
-        drop_output_options(plan, parts.measures), Options(clause.options.algorithm)
-    )
+    # Only the algorithm decides how the story goes. The search runs here over rows that are
+    # collected in order: nobody sorts or packs rows for workers, counters would stay empty, and the
+    # search that exceeds `max_steps` is often the one to explain.
+    options = Options(algorithm=clause.options.algorithm)
+    question = clause.build_question(drop_output_options(plan, parts.measures), options)
     partition = collect_partition(question, target)
     task = partition.executable.task
     strategy = partition.executable.strategy

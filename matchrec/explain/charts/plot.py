@@ -39,7 +39,7 @@ def draw_lines(
 
     Args:
         figure: an empty figure.
-        series: the name of each series, and the series. Without any, there is one empty panel.
+        series: the name of each series, and the series. Without any, the figure is empty.
         spans: the matches.
         measured: the label of the vertical axis.
     """
