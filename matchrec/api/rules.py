@@ -278,8 +278,8 @@ class RulesReader:
         with located_in(source):
             refuse_keys_and_order(node)
             plan = lower_clause(self.add_keys_and_order(node))
-        has_only_matches = plan.rows_per_match.has_only_matches
-        if has_only_matches and not plan.measures and not plan.partition_by:
+        summarizes_matches = plan.rows_per_match.summarizes_matches
+        if summarizes_matches and not plan.measures and not plan.partition_by:
             # A DataFrame needs a column.
             plan = replace(plan, measures=(make_measure("match_number", MATCH_NUMBER),))
         return Rule(name, plan, source)

@@ -196,7 +196,7 @@ class Executable:
     @property
     def frame(self) -> Frame | None:
         """Return the frame of a row pattern window, which begins with the first row of a match."""
-        if self.rows_per_match is not RowsPerMatch.EACH_ROW:
+        if not self.rows_per_match.is_window_output:
             return None
         return Frame(0, None if self.window_rows is None else self.window_rows - 1)
 

@@ -53,8 +53,9 @@ class ValueChoice(Enum):
 class AggregateEntry:
     """What every stage knows about an aggregate function."""
 
-    # The function, or several that differ in nothing, with commas between them.
-    names: str
+    # The name of the function. Several names if functions have the same facts, such as `avg` and
+    # its alias `mean`.
+    names: tuple[str, ...]
     # The basic form that kernels add up; None if there is none.
     basic: Reduction | None = None
     # Whether the value is a truth value.
@@ -68,30 +69,30 @@ class AggregateEntry:
 
 
 ENTRIES = (
-    AggregateEntry("count", Reduction.COUNT, compares=False),
-    AggregateEntry("count_if", Reduction.COUNT),
-    AggregateEntry("sum", Reduction.SUM),
-    AggregateEntry("avg, mean", Reduction.AVG),
-    AggregateEntry("min", Reduction.MIN),
-    AggregateEntry("max", Reduction.MAX),
-    AggregateEntry("bool_and, every", Reduction.MIN, is_truth=True),
-    AggregateEntry("bool_or, some, any", Reduction.MAX, is_truth=True),
-    AggregateEntry("any_value, first_value", choice=ValueChoice.FIRST, compares=False),
-    AggregateEntry("last_value", choice=ValueChoice.LAST, compares=False),
-    AggregateEntry("min_by", choice=ValueChoice.LEAST_KEY, compares=False),
-    AggregateEntry("max_by", choice=ValueChoice.GREATEST_KEY, compares=False),
-    AggregateEntry("stddev, stddev_samp, std, stddev_pop", is_statistic=True),
-    AggregateEntry("variance, var_samp, var_pop", is_statistic=True),
-    AggregateEntry("regr_slope, median", is_statistic=True),
-    AggregateEntry("collect_list, array_agg, listagg, string_agg", compares=False),
+    AggregateEntry(("count",), Reduction.COUNT, compares=False),
+    AggregateEntry(("count_if",), Reduction.COUNT),
+    AggregateEntry(("sum",), Reduction.SUM),
+    AggregateEntry(("avg", "mean"), Reduction.AVG),
+    AggregateEntry(("min",), Reduction.MIN),
+    AggregateEntry(("max",), Reduction.MAX),
+    AggregateEntry(("bool_and", "every"), Reduction.MIN, is_truth=True),
+    AggregateEntry(("bool_or", "some", "any"), Reduction.MAX, is_truth=True),
+    AggregateEntry(("any_value", "first_value"), choice=ValueChoice.FIRST, compares=False),
+    AggregateEntry(("last_value",), choice=ValueChoice.LAST, compares=False),
+    AggregateEntry(("min_by",), choice=ValueChoice.LEAST_KEY, compares=False),
+    AggregateEntry(("max_by",), choice=ValueChoice.GREATEST_KEY, compares=False),
+    AggregateEntry(("stddev", "stddev_samp", "std", "stddev_pop"), is_statistic=True),
+    AggregateEntry(("variance", "var_samp", "var_pop"), is_statistic=True),
+    AggregateEntry(("regr_slope", "median"), is_statistic=True),
+    AggregateEntry(("collect_list", "array_agg", "listagg", "string_agg"), compares=False),
 )
 
 AGGREGATE_ENTRIES: Mapping[str, AggregateEntry] = {
-    name: entry for entry in ENTRIES for name in entry.names.split(", ")
+    name: entry for entry in ENTRIES for name in entry.names
 }
 
 # The entry of any other aggregate.
-OTHER_AGGREGATE = AggregateEntry("")
+OTHER_AGGREGATE = AggregateEntry(())
 
 
 # Aggregates that workers can add up row by row in MEASURES, see `measure_reader.may_accumulate`.

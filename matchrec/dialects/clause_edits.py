@@ -151,7 +151,7 @@ def _add_measure(tokens: ClauseTokens, clause: MatchRecognize) -> Iterator[Edit]
     In some products these rows can still be counted by a COUNT(*) around the clause.
     """
     rows_per_match = clause.rows_per_match or RowsPerMatch.ONE_ROW
-    if clause.measures or clause.partition_by or not rows_per_match.has_only_matches:
+    if clause.measures or clause.partition_by or not rows_per_match.summarizes_matches:
         return
     end = max((key.span.end for key in clause.order_by), default=tokens.inside.start)
     start = next(token.span.start for token in tokens.tokens if token.span.start >= end)
@@ -174,7 +174,7 @@ def note_output_differences(
         message = f"{finds.title} finds empty matches, and {misses.title} does not"
         yield Note(message, clause.pattern_span)
     rows_per_match = clause.rows_per_match or RowsPerMatch.ONE_ROW
-    if not rows_per_match.has_only_matches:
+    if not rows_per_match.summarizes_matches:
         yield from _note_column_differences(clause, read, write)
 
 

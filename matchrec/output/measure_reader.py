@@ -451,7 +451,7 @@ def may_accumulate(plan: MatchPlan, aggregate: Aggregate) -> bool:
     is_count = aggregate.function == "count"
     return (
         current_shortcuts().accumulators
-        and not (plan.rows_per_match.is_one_row or aggregate.ordering)
+        and not (plan.rows_per_match.has_one_row_per_match or aggregate.ordering)
         and (is_count or aggregate.function in STATISTICS)
         and aggregate.distinct is is_count
         and len(aggregate.arguments) > 0

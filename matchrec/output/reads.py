@@ -563,4 +563,4 @@ class ReadTotal(Read):
 
 def read_from_chains(reads: Iterable[Read], rows_per_match: RowsPerMatch) -> bool:
     """Return whether matches that share their rows can answer all reads, if sums are exact."""
-    return rows_per_match.is_one_row and all(read.reads_chains for read in reads)
+    return rows_per_match.has_one_row_per_match and all(read.reads_chains for read in reads)

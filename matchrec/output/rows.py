@@ -38,7 +38,7 @@ class OutputRows:
 
 def find_output_rows(matches: Matches, rows_per_match: RowsPerMatch) -> OutputRows:
     """Return the output rows of matches. `find_unmatched_rows` returns the others."""
-    if rows_per_match.is_one_row:
+    if rows_per_match.has_one_row_per_match:
         return find_one_row_per_match(matches)
     return list_all_rows(matches, with_empty=rows_per_match.shows_empty)
 
@@ -90,7 +90,7 @@ def find_covered_rows(matches: Matches, rows_per_match: RowsPerMatch, rows: int)
 
     These are the matched rows; with one output row per input row, those with which a match begins.
     """
-    if rows_per_match is not RowsPerMatch.EACH_ROW:
+    if not rows_per_match.is_window_output:
         return find_matched_rows(matches, rows)
     is_start = np.zeros(rows, np.bool_)
     is_start[matches.start] = True

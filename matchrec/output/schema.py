@@ -20,7 +20,7 @@ from matchrec.errors.conditions import (
 )
 from matchrec.errors.rules import duplicate_measure
 from matchrec.output.reads import PointerField
-from matchrec.plan.clauses import ColumnOrder, MatchOutput, Measure, RowsPerMatch
+from matchrec.plan.clauses import ColumnOrder, MatchOutput, Measure
 from matchrec.plan.expression import CLASSIFIER_FIELD
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.resolve import InputColumns
@@ -134,10 +134,9 @@ def list_table_columns(
     for key in dict.fromkeys(plan.partition_by):
         name = key.name or columns.find_by_text(key.text) or name_of(key.text)
         keys.append(RowOutput(key.text, name, key.span if key.name else None))
-    if plan.rows_per_match.has_only_matches:
+    if plan.rows_per_match.summarizes_matches:
         return [*keys, *plan.measures]
-    each_row = plan.rows_per_match is RowsPerMatch.EACH_ROW
-    if each_row or plan.columns is ColumnOrder.INPUT_FIRST:
+    if plan.rows_per_match.is_window_output or plan.columns is ColumnOrder.INPUT_FIRST:
         return [*(RowOutput(quote_name(name), name) for name in columns.names), *plan.measures]
     texts = {key.text for key in plan.partition_by}
     order_columns = []

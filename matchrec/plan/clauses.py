@@ -79,13 +79,18 @@ class RowsPerMatch(OptionChoice):
     # only what it is about.
 
     @property
-    def is_one_row(self) -> bool:
+    def is_window_output(self) -> bool:
+        """Return whether it is the output of a row pattern window: each input row once."""
+        return self is RowsPerMatch.EACH_ROW
+
+    @property
+    def has_one_row_per_match(self) -> bool:
         """Return whether a match has one output row, whose measures look from its last row."""
         return self in (RowsPerMatch.ONE_ROW, RowsPerMatch.EACH_ROW)
 
     @property
-    def has_only_matches(self) -> bool:
-        """Return whether an output row stands for a match as a whole, and for no input row."""
+    def summarizes_matches(self) -> bool:
+        """Return whether an output row summarizes a match, and belongs to no input row."""
         return self is RowsPerMatch.ONE_ROW
 
     @property
@@ -100,7 +105,7 @@ class RowsPerMatch(OptionChoice):
 
 
 # The choices that can be written in a MATCH_RECOGNIZE clause.
-CLAUSE_CHOICES = tuple(literal for literal in RowsPerMatch if literal is not RowsPerMatch.EACH_ROW)
+CLAUSE_CHOICES = tuple(choice for choice in RowsPerMatch if not choice.is_window_output)
 
 
 @dataclass(frozen=True, slots=True)

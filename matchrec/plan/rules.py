@@ -346,7 +346,7 @@ def check_match_functions(plan: MatchPlan) -> None:
                 raise errors.status_without_timeouts(reference.span, function=function)
 
 
-ROWS_OF_INPUT = tuple(rows for rows in RowsPerMatch if not rows.has_only_matches)
+ROWS_OF_INPUT = tuple(rows for rows in RowsPerMatch if not rows.summarizes_matches)
 WITH_UNMATCHED_ROWS = (RowsPerMatch.ALL_ROWS_WITH_UNMATCHED,)
 ALL_MATCHES = (MatchOutput.ALL, MatchOutput.GRAPH)
 

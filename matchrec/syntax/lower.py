@@ -399,6 +399,6 @@ def _lower_measures(
     """Yield the measures."""
     for node in clause.measures:
         value = parse_scalar(node.expression, scope)
-        if rows.has_only_matches:
+        if rows.summarizes_matches:
             value = expression.set_final_semantics(value)
         yield Measure(node.name, value, node.span)

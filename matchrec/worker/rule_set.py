@@ -229,7 +229,7 @@ class RuleSetWorker:
             reader = Reader(matches, rows, partitions, executable.task.members)
             return Gatherer(executable, table, reader).divide(events)
 
-        if executable.rows_per_match.has_only_matches:
+        if executable.rows_per_match.summarizes_matches:
             for gatherer in make_gatherers(rows, events):
                 columns = self.describe_matches(gatherer) | self.fill_slots(number, gatherer)
                 yield make_batch(self.schema, number, columns)

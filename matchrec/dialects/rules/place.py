@@ -437,7 +437,7 @@ class RuleContext:
         if self.clause is None or not self.is_measure:
             return False
         rows_per_match = self.clause.rows_per_match or RowsPerMatch.ONE_ROW
-        return not rows_per_match.has_only_matches
+        return not rows_per_match.summarizes_matches
 
     @property
     def order(self) -> str | None:

@@ -195,7 +195,7 @@ def list_measures(query: PatternQuery) -> Iterator[clauses.Measure]:
     event has the number of its match and the name of its stage.
     """
     yield make_measure("match_number", MATCH_NUMBER)
-    if not query.rows.has_only_matches:
+    if not query.rows.summarizes_matches:
         yield make_measure("stage", Classifier(Navigation()))
         return
     for name, end in ("start_time", End.FIRST), ("end_time", End.LAST):

@@ -27,7 +27,7 @@ from matchrec.errors.sql import unknown_names as errors
 from matchrec.errors.sql.expression import correlated_subquery, not_sortable
 from matchrec.errors.sql.foreign_names import find_arguments_cure
 from matchrec.errors.sql.refusals import find_refusal_cure
-from matchrec.plan.clauses import Measure, RowExpression, RowsPerMatch
+from matchrec.plan.clauses import Measure, RowExpression
 from matchrec.plan.expression import (
     FUNCTIONS_OF_ENDED_RUNS,
     MATCHED_ROWS,
@@ -349,7 +349,7 @@ class Diagnosis:
             keys=tuple(key.name for key in plan.partition_by if key.name),
             call=written.call,
             example=self.choose_example_column(written),
-            over_window=in_function and plan.rows_per_match is RowsPerMatch.EACH_ROW,
+            over_window=in_function and plan.rows_per_match.is_window_output,
             index=index_names(self.relation.runner.frames.values()),
         )
 
@@ -412,7 +412,7 @@ def show_value_so_far(measure: Measure, plan: MatchPlan) -> str:
     """Return a measure as a condition can compute it; empty if it is about a match as a whole."""
     value = measure.value
     running = map_references(value, lambda reference: set_semantics(reference, Semantics.RUNNING))
-    is_final = running != value and not plan.rows_per_match.is_one_row
+    is_final = running != value and not plan.rows_per_match.has_one_row_per_match
     is_of_match = any(
         isinstance(reference, MatchValue | Aggregate)
         and reference.function in (*FUNCTIONS_OF_ENDED_RUNS, MATCHED_ROWS)

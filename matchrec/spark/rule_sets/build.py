@@ -362,7 +362,7 @@ def result_of_rule(built: BuiltRuleSet, number: int) -> DataFrame:
     executable = built.rule_set.rules[number].executable
     kinds = (
         (RowKind.MATCH, RowKind.PARTIAL)
-        if executable.rows_per_match.has_only_matches
+        if executable.rows_per_match.summarizes_matches
         else (RowKind.ROW,)
     )
     kind_list = ", ".join(str(int(kind)) for kind in kinds)

@@ -32,7 +32,7 @@ from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.run_condition import Aggregated
 from matchrec.errors import streams
 from matchrec.output.reads import ReadAt
-from matchrec.plan.clauses import MatchOutput, RowsPerMatch
+from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import PartitionEnd, list_negations, walk_pattern
 from matchrec.plan.text import Template
@@ -267,7 +267,7 @@ def check_plan(plan: MatchPlan) -> None:
     first = plan.order_by[0]
     if first.descending:
         raise streams.descending_over_stream(first.expression.span, order=first.expression.text)
-    if plan.rows_per_match is RowsPerMatch.EACH_ROW:
+    if plan.rows_per_match.is_window_output:
         raise streams.pattern_window_over_stream(plan.pattern.span)
     if plan.output is MatchOutput.GRAPH:
         raise streams.graph_over_stream()
