@@ -1,0 +1,69 @@
+"""Why the condition of an absent row may not end runs before the match is found."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from matchrec.compile.absences import check_condition
+from matchrec.conditions.run_condition import (
+    Arithmetic,
+    ArithmeticOperator,
+    Comparison,
+    Constant,
+    Operate,
+    ReadClassifier,
+    ReadValue,
+    Reduce,
+    Reduction,
+    RunExpression,
+    TriedMatchNumber,
+)
+from matchrec.conditions.types import Kind
+from matchrec.errors.match_totals import (
+    ABSENCE_BY_FUNCTION,
+    ABSENCE_BY_LATER_ROW,
+    ABSENCE_MAY_FAIL,
+    MustBuildMatchesError,
+)
+from matchrec.plan.expression import Navigation
+
+ONE = Constant(1, Kind.INTEGER)
+PLUS = ArithmeticOperator.ADD
+
+
+def find_reason(part: RunExpression) -> str:
+    """Return why the condition `part = 1` of a row between A and B needs the match, or ""."""
+    condition = Operate(Comparison.EQUAL, (part, ONE))
+    members = {name: frozenset([index]) for index, name in enumerate("AB")}
+    task: Any = SimpleNamespace(
+        conditions={2: SimpleNamespace(run_condition=condition)}, members=members
+    )
+    absent: Any = SimpleNamespace(variable=2)
+    try:
+        check_condition(task, absent, members["B"])
+    except MustBuildMatchesError as error:
+        return error.message.partition(": ")[2]
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("part", "reason"),
+    [
+        (ReadValue(0, Kind.INTEGER), ""),
+        (ReadValue(0, Kind.INTEGER, Navigation("A")), ""),
+        (ReadValue(0, Kind.INTEGER, Navigation("B")), ABSENCE_BY_LATER_ROW),
+        (Reduce(Reduction.MAX, "A", 0, Kind.INTEGER), ""),
+        (Reduce(Reduction.MAX, None, 0, Kind.INTEGER), ABSENCE_BY_LATER_ROW),
+        (Reduce(Reduction.SUM, "A", 0, Kind.INTEGER), ABSENCE_MAY_FAIL),
+        (Arithmetic(PLUS, (ONE, ONE), Kind.INTEGER), ABSENCE_MAY_FAIL),
+        (Arithmetic(PLUS, (ONE, ONE), Kind.INTEGER, ansi=False), ""),
+        (Arithmetic(PLUS, (ONE, ONE), Kind.INTEGER, tries=True), ""),
+        (ReadClassifier(Navigation("A")), ABSENCE_BY_FUNCTION),
+        (TriedMatchNumber(), ABSENCE_BY_FUNCTION),
+    ],
+)
+def test_the_reason_is_true(part: RunExpression, reason: str) -> None:
+    assert find_reason(part) == reason
