@@ -201,7 +201,7 @@ def find_next_starts(
 ) -> IntArray:
     """Return int64[m], the row from which the search goes on after each match.
 
-    It is `search_loop.NO_ROW` if the match has no row to which the strategy could go.
+    It is `search_loop.NO_TARGET` if the match has no row to which the strategy could go.
     """
     variables = np.arange(int(matches.classifiers.max(initial=0)) + 1)
     is_target = find_targets(skip.variable, members, variables)

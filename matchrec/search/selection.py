@@ -37,7 +37,7 @@ from matchrec.search.kernels.match_order import (
     settle_ties,
 )
 from matchrec.search.kernels.merging import MergingSearch
-from matchrec.search.kernels.search_loop import NO_ROW
+from matchrec.search.kernels.search_loop import NO_TARGET
 from matchrec.search.kernels.skipping import MatchSearch
 from matchrec.search.matches import (
     Matches,
@@ -258,7 +258,7 @@ def decide_matches(
     position = position._replace(first_rows=np.sort(position.first_rows))
     missed = mark_kept(matches, position, skip.fails_on_miss, outcome, bounds)
     if missed >= 0:
-        is_first_row = target[missed] != NO_ROW  # the target is the match's own first row
+        is_first_row = target[missed] != NO_TARGET  # the target is the match's own first row
         make_error = (
             failures.skip_to_first_event if is_first_row else failures.skip_to_missing_stage
         )

@@ -23,7 +23,7 @@ from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.plan.clauses import MatchOutput
 from matchrec.search.kernel_input import prepare_input
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.finished_matches import FORBIDDEN
+from matchrec.search.kernels.finished_matches import REJECTED
 from matchrec.search.kernels.mapping import is_anchored
 from matchrec.search.kernels.memo import forget
 from matchrec.search.kernels.skipping import MatchSearch, search_from
@@ -227,7 +227,7 @@ class Recorder:
         """Record whether the path is a match. `row` is the row after it."""
         if answer == HOLDS:
             self.note(Outcome.MATCHED, -1, row, depth)
-        elif answer == FORBIDDEN:
+        elif answer == REJECTED:
             self.note(Outcome.REJECTED, -1, row, depth)
         elif not self.is_anchored_before(choice, row):
             self.note(Outcome.NOT_THERE, choice, row, depth)

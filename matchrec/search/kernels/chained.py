@@ -39,9 +39,9 @@ from matchrec.search.kernels.memo import find_in_ring, forget
 from matchrec.search.kernels.search_loop import (
     NO_MATCH,
     NO_ROOM,
-    NO_ROW,
+    NO_TARGET,
+    NOT_NOTED,
     UNDECIDED,
-    UNKNOWN,
     add_match,
     compute_skip_distance,
     find_start,
@@ -58,15 +58,15 @@ CHAIN_CHOICE = 0  # the choice that maps the row
 CHAIN_ROW = 1
 CHAIN_NEXT = 2  # the next node of the match, or NO_NODE
 CHAIN_LENGTH = 3  # how many rows the match has from here on
-CHAIN_SKIP = 4  # how many rows later the search goes on after the match, or NO_ROW
+CHAIN_SKIP = 4  # how many rows later the search goes on after the match, or NO_TARGET
 CHAIN_SIZE = 5
 NO_NODE = -1
 
 MATCH_FIRST = layout.MATCH_COMPLETED  # the node of the first row, NO_NODE for an empty match
 
 # How a run goes on from a state at a row: it fails; the match ends; or, for a value of
-# FIRST_NODE + k, the match goes on with node k. UNKNOWN if it has not been searched.
-FAILED, ENDS, FIRST_NODE = range(1, 4)
+# FIRST_NODE + k, the match goes on with node k. NOT_NOTED if it has not been searched.
+FAILED, MATCH_ENDS, FIRST_NODE = range(1, 4)
 
 
 @inlined
@@ -133,7 +133,7 @@ def search_start(rules: Rules, rows: RowArrays, work: ChainedWork) -> int:
     if node != NO_NODE:
         total_length = np.int64(nodes[CHAIN_LENGTH, node])
         distance = nodes[CHAIN_SKIP, node]
-        row = NO_ROW if distance == NO_ROW else start + distance
+        row = NO_TARGET if distance == NO_TARGET else start + distance
     add_match(matches, progress, start, total_length)
     return go_on_from(row, start, progress)
 
@@ -146,7 +146,7 @@ def find_path(rules: Rules, rows: RowArrays, work: ChainedWork) -> tuple[int, in
 
     Returns:
         How many rows these are, and the continuation; or NO_MATCH, NO_ROOM or UNDECIDED, and
-        UNKNOWN.
+        NOT_NOTED.
     """
     first_choice = rules.first_choice
     program = rules.program
@@ -163,21 +163,21 @@ def find_path(rules: Rules, rows: RowArrays, work: ChainedWork) -> tuple[int, in
     has_mapped = False  # whether a row was mapped from this pair of state and row
     while True:
         end_of_choices = first_choice[state + 1]
-        continuation = UNKNOWN
+        continuation = NOT_NOTED
         while choice < end_of_choices:
             guard = program[choice, layout.GUARD]
             if guard == 0 or is_anchored(guard, row, progress):
                 if program[choice, layout.TARGET] == layout.ACCEPT:
-                    return int(row - start), ENDS
+                    return int(row - start), MATCH_ENDS
                 if row == edge:
-                    return UNDECIDED, UNKNOWN
+                    return UNDECIDED, NOT_NOTED
                 mask = program[choice, layout.MASK]
                 if (
                     row < partition_end
                     and satisfied[row, program[choice, layout.WORD]] & mask == mask
                 ):
                     memo_number = program[choice, layout.MEMO]
-                    continuation = UNKNOWN
+                    continuation = NOT_NOTED
                     if memo_number >= 0 and row + 1 < progress.memo_to:
                         index = find_in_ring(row + 1, continuations.shape[0])
                         continuation = continuations[index, memo_number]
@@ -187,17 +187,17 @@ def find_path(rules: Rules, rows: RowArrays, work: ChainedWork) -> tuple[int, in
         if choice < end_of_choices:
             if row + 1 - start == path.shape[0]:
                 progress.needed = row + 2 - start
-                return NO_ROOM, UNKNOWN
+                return NO_ROOM, NOT_NOTED
             path[row - start] = choice
             row += 1
-            if continuation != UNKNOWN:
+            if continuation != NOT_NOTED:
                 return int(row - start), int(continuation)
             state = program[choice, layout.TARGET]
             choice = first_choice[state]
             has_mapped = False
             continue
         if row == start:
-            return NO_MATCH, UNKNOWN
+            return NO_MATCH, NOT_NOTED
         row -= 1
         choice = path[row - start]
         if has_mapped:
@@ -232,7 +232,7 @@ def write_chain(
         node = progress.mapped_count
         next_node = unpack_node(continuation)
         later_length = 0
-        later_distance = NO_ROW
+        later_distance = NO_TARGET
         if continuation >= FIRST_NODE:
             later_length = nodes[CHAIN_LENGTH, next_node]
             later_distance = nodes[CHAIN_SKIP, next_node]

@@ -39,8 +39,8 @@ from matchrec.search.kernels.memo import find_in_ring, forget
 from matchrec.search.kernels.search_loop import (
     NO_MATCH,
     NO_ROOM,
+    NOT_NOTED,
     UNDECIDED,
-    UNKNOWN,
     begin_start,
     find_start,
     finish_without_match,
@@ -57,7 +57,7 @@ TOO_FAR = NEVER - 1
 # By how many rows a horizon is at least after the end of a window, so that short windows set few.
 HORIZON_MARGIN = 16
 # TOO_FAR holds for one horizon only, so what is noted says how far that was: see `pack_too_far`.
-LAST_TOO_FAR = UNKNOWN - 1
+LAST_TOO_FAR = NOT_NOTED - 1
 
 
 class DistanceProgress(RememberedRows):
@@ -196,7 +196,7 @@ def follow_distances(goal: int, rules: Rules, rows: RowArrays, work: DistanceWor
 def get_distance(state: int, row: int, rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
     """Return how many rows a run in `state` at `row` is away from acceptance, or NO_ROOM."""
     distance = look_up_distance(state, row, rules, work)
-    return compute_distance(state, row, rules, rows, work) if distance == UNKNOWN else distance
+    return compute_distance(state, row, rules, rows, work) if distance == NOT_NOTED else distance
 
 
 @inner
@@ -234,7 +234,7 @@ def compute_distance(
                 distance = np.int64(0)
                 if target != layout.ACCEPT:
                     distance = np.int64(look_up_distance(target, row + 1, rules, work))
-                    if distance == UNKNOWN:
+                    if distance == NOT_NOTED:
                         break
                     distance = np.int64(add_row_to_distance(distance, longest))
                 best = max(best, distance) if longest else min(best, distance)
@@ -292,7 +292,7 @@ def look_up_distance(state: int, row: int, rules: Rules, work: DistanceWork) -> 
     """Return the distance of a state at a row if it is noted, or follows without later rows.
 
     Returns:
-        A distance; NEVER or NONE; TOO_FAR; or UNKNOWN.
+        A distance; NEVER or NONE; TOO_FAR; or NOT_NOTED.
     """
     first_choice = rules.first_choice
     program = rules.program
@@ -307,7 +307,7 @@ def look_up_distance(state: int, row: int, rules: Rules, work: DistanceWork) -> 
             return TOO_FAR
     ends_here = row == progress.horizon
     if longest and not ends_here and row < progress.edge:
-        return UNKNOWN
+        return NOT_NOTED
     accepts = False
     for choice in range(first_choice[state], first_choice[state + 1]):
         guard = program[choice, layout.GUARD]
@@ -321,7 +321,7 @@ def look_up_distance(state: int, row: int, rules: Rules, work: DistanceWork) -> 
     if longest:
         return NONE
     if not ends_here:
-        return UNKNOWN
+        return NOT_NOTED
     return NEVER if row == progress.partition_end else TOO_FAR
 
 

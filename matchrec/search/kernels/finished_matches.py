@@ -30,7 +30,7 @@ from matchrec.search.kernels.search_loop import add_match, has_room
 from matchrec.search.partitions import IntArray
 
 # What `is_match` returns if a path would be a match, but a test of it as a whole fails.
-FORBIDDEN = -1
+REJECTED = -1
 
 # Conditions of a match as a whole are evaluated less often than conditions on mapping a row. So the
 # code for them is compiled once, and not again at each call.
@@ -269,7 +269,7 @@ def is_match(
     """Return whether the path is a match that ends before `row`, and no better one is known.
 
     Returns:
-        HOLDS; HOLDS_NOT; FORBIDDEN if it is not a match only because of a test of it as a whole; or
+        HOLDS; HOLDS_NOT; REJECTED if it is not a match only because of a test of it as a whole; or
         a status.
     """
     path = work.path
@@ -304,7 +304,7 @@ def is_match(
                 conditions,
             )
         if answer == HOLDS_NOT:
-            return FORBIDDEN
+            return REJECTED
         if answer != HOLDS:
             return note_failure(answer, path[layout.PATH_CHOICES, depth - 1], last, progress)
     return HOLDS

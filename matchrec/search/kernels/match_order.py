@@ -24,7 +24,7 @@ import numpy as np
 from matchrec.jit.decorators import inner, linear_kernel, spliced
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import OutputArrays, Progress
-from matchrec.search.kernels.search_loop import NO_ROW, MappedArray, find_next_start
+from matchrec.search.kernels.search_loop import NO_TARGET, MappedArray, find_next_start
 from matchrec.search.partitions import BoolArray, IntArray
 
 
@@ -137,7 +137,7 @@ class RankedMatches(NamedTuple):
     # int64[m], the first row of each match, and the row at which it is complete.
     start: IntArray
     completed: IntArray
-    # int64[m], the next start after each match, or NO_ROW.
+    # int64[m], the next start after each match, or NO_TARGET.
     target: IntArray
 
 
@@ -202,7 +202,7 @@ def mark_kept(
         if first >= bound and first > limit:
             outcome[match] = HELD
         elif first >= bound:
-            if fails_on_miss and (target[match] == NO_ROW or target[match] == first):
+            if fails_on_miss and (target[match] == NO_TARGET or target[match] == first):
                 return match
             outcome[match] = KEPT
             time = max(time, ranked.completed[match])
@@ -220,7 +220,7 @@ def mark_kept(
 def find_first_next_start(
     matches: int, skip: layout.SkipRule, program: IntArray, progress: Progress, output: OutputArrays
 ) -> int:
-    """Return the next start of the first match that has one after its own start, or NO_ROW.
+    """Return the next start of the first match that has one after its own start, or NO_TARGET.
 
     It looks at the matches in the output from index `matches` on, which begin together and are
     complete together. The matches are compared only if their next starts differ.
@@ -229,7 +229,7 @@ def find_first_next_start(
     choices = output.choices
     rows = output.rows
     mapped = MappedRows(output.matches[layout.MATCH_OFFSET], rows, choices)
-    next_row = np.int64(NO_ROW)
+    next_row = np.int64(NO_TARGET)
     first = -1  # the first match
     differ = False  # whether next starts differ
     for comparing in range(2):

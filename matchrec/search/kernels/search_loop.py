@@ -51,7 +51,7 @@ NO_MATCH = -1
 NO_ROOM = NO_MATCH - layout.MEMO_FULL
 UNDECIDED = NO_MATCH - layout.MORE_ROWS
 
-UNKNOWN = -2  # no value has been noted for a state at a row
+NOT_NOTED = -2  # no value has been noted for a state at a row
 
 
 @inlined
@@ -195,13 +195,13 @@ def note_value(
 ) -> None:
     """Note a value for a state at a row in a ring of rows.
 
-    At a row that is new to the ring, all other states are UNKNOWN.
+    At a row that is new to the ring, all other states are NOT_NOTED.
     """
     size, states = ring.shape
     if row >= progress.memo_to:
         for new_row in range(max(progress.memo_to, progress.start), row + 1):
             for other_state in range(states):
-                ring[find_in_ring(new_row, size), other_state] = UNKNOWN
+                ring[find_in_ring(new_row, size), other_state] = NOT_NOTED
         progress.memo_to = row + 1
     ring[find_in_ring(row, size), state] = value
 
@@ -236,7 +236,7 @@ def begin_start(window_end: IntArray, progress: RememberedRows) -> int:
 #
 # Source: ISO/IEC 19075-5, AFTER MATCH SKIP; Flink CEP, "After Match Skip Strategy".
 
-NO_ROW = -1  # the match has no target
+NO_TARGET = -1  # the match has no target
 
 TargetArray = BoolArray | IntArray
 MappedArray = npt.NDArray[np.int16] | ChoiceArray | IntArray
@@ -246,7 +246,7 @@ MappedArray = npt.NDArray[np.int16] | ChoiceArray | IntArray
 def find_next_start(
     skip: SkipRule, is_target: TargetArray, mapped: MappedArray, start: int, rows: IntArray | None
 ) -> int:
-    """Return the row from which the search goes on after a match; NO_ROW if it has no target.
+    """Return the row from which the search goes on after a match; NO_TARGET if it has no target.
 
     Args:
         skip: the skip strategy.
@@ -263,25 +263,25 @@ def find_next_start(
     while 0 <= index < length and not is_target[mapped[index]]:
         index += step
     if index < 0 or index == length:
-        return NO_ROW
+        return NO_TARGET
     row = start + index if rows is None else rows[index]
     return int(row + skip.past)
 
 
 @inlined
 def compute_skip_distance(skip: SkipRule, is_target: bool, later_distance: int) -> int:
-    """Return how many rows after a row the search goes on, or NO_ROW.
+    """Return how many rows after a row the search goes on, or NO_TARGET.
 
     It is `find_next_start` for one row of a match at a time, from the last one to the first.
 
     Args:
         skip: the skip strategy.
         is_target: whether the row is a target.
-        later_distance: the same for the next row of the match, or NO_ROW.
+        later_distance: the same for the next row of the match, or NO_TARGET.
     """
-    if is_target and (later_distance == NO_ROW or not skip.backwards):
+    if is_target and (later_distance == NO_TARGET or not skip.backwards):
         return skip.past
-    return later_distance if later_distance == NO_ROW else later_distance + 1
+    return later_distance if later_distance == NO_TARGET else later_distance + 1
 
 
 @spliced
@@ -313,7 +313,7 @@ def go_on_from(row: int, start: int, progress: Progress) -> int:
         begin_at(row, progress)
         return layout.DONE
     progress.row = start
-    return layout.SKIP_TO_NO_ROW if row == NO_ROW else layout.SKIP_TO_FIRST_ROW
+    return layout.SKIP_TO_NO_ROW if row == NO_TARGET else layout.SKIP_TO_FIRST_ROW
 
 
 @linear_kernel

@@ -29,7 +29,7 @@ from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import kernel, spliced
 from matchrec.search.kernels import layout, nearest_runs
 from matchrec.search.kernels.finished_matches import (
-    FORBIDDEN,
+    REJECTED,
     SelectionProgress,
     is_match,
     lacks_absent,
@@ -277,7 +277,7 @@ def try_choices(
             if answer == HOLDS:
                 status = np.int64(ACCEPTED)
                 break
-            if answer == FORBIDDEN:
+            if answer == REJECTED:
                 note_reason(nearest_runs.FORBIDDEN, depth, counts)
         elif row < end and (blocked != STOPPED or target < 0 or not selecting.may_continue[target]):
             answer = evaluate_choice(

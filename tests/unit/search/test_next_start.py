@@ -10,7 +10,7 @@ import pytest
 from matchrec.jit.decorators import kernel
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.search_loop import (
-    NO_ROW,
+    NO_TARGET,
     compute_skip_distance,
     fill_next_starts,
     find_next_start,
@@ -27,7 +27,7 @@ def expected(rule: layout.SkipRule, word: tuple[int, ...], rows: range, wanted: 
         return rows.start + 1
     found = [row for row, variable in zip(rows, word, strict=False) if wanted[variable]]
     if not found:
-        return NO_ROW
+        return NO_TARGET
     return found[-1 if rule.backwards else 0] + rule.past
 
 
@@ -50,10 +50,10 @@ def test_it_goes_on_some_rows_after_the_first_or_last_target(
 def test_row_by_row_it_is_the_same(wanted: list[bool]) -> None:
     one_row_earlier = kernel(compute_skip_distance.py_func)
     for rule, word in itertools.product(RULES, filter(None, WORDS)):
-        distance = NO_ROW
+        distance = NO_TARGET
         for variable in reversed(word):
             distance = one_row_earlier(rule, wanted[variable], distance)
-        row = NO_ROW if distance == NO_ROW else 10 + distance
+        row = NO_TARGET if distance == NO_TARGET else 10 + distance
         assert row == expected(rule, word, range(10, 20), wanted)
 
 
@@ -63,7 +63,7 @@ def test_many_matches_at_once() -> None:
     mapped, rows = np.array([A, B, A], np.int16), np.array([4, 7, 9])
     to_b = layout.SkipRule(backwards=False, past=0)
     fill_next_starts(to_b, np.array([False, True]), starts, offsets, mapped, rows, found)
-    assert found.tolist() == [7, 7, NO_ROW]
+    assert found.tolist() == [7, 7, NO_TARGET]
 
 
 def test_a_search_that_does_not_get_on_has_failed() -> None:
@@ -72,7 +72,7 @@ def test_a_search_that_does_not_get_on_has_failed() -> None:
     compiled = kernel(go_on_from.py_func)
     assert compiled(12, 10, progress) == layout.DONE
     assert progress.start == 12
-    assert compiled(NO_ROW, 10, progress) == layout.SKIP_TO_NO_ROW
+    assert compiled(NO_TARGET, 10, progress) == layout.SKIP_TO_NO_ROW
     assert compiled(10, 10, progress) == layout.SKIP_TO_FIRST_ROW
     assert (progress.start, progress.row) == (12, 10)
     progress.match_number = 1

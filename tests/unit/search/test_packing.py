@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from matchrec.search.kernels import chained, distances, mapping, memo, skipping
-from matchrec.search.kernels.search_loop import NO_MATCH, UNKNOWN, encode_status
+from matchrec.search.kernels.search_loop import NO_MATCH, NOT_NOTED, encode_status
 
 
 @pytest.mark.parametrize("blocked", [0, skipping.BLOCKED, skipping.STOPPED])
@@ -21,13 +21,13 @@ def test_a_mark_has_the_matches_and_what_the_run_may_do(matches: int, blocked: i
 def test_how_far_no_acceptance_is_differs_from_any_distance(rows: int) -> None:
     noted = distances.pack_too_far(rows)
     assert distances.unpack_too_far(noted) == rows
-    assert noted < min(UNKNOWN, distances.NONE, 0)
+    assert noted < min(NOT_NOTED, distances.NONE, 0)
 
 
 def test_a_continuation_is_a_node_or_the_end() -> None:
     assert [chained.unpack_node(chained.pack_node(node)) for node in (0, 1, 9)] == [0, 1, 9]
-    assert chained.unpack_node(chained.ENDS) == chained.NO_NODE
-    assert chained.pack_node(0) > max(chained.FAILED, chained.ENDS, UNKNOWN)
+    assert chained.unpack_node(chained.MATCH_ENDS) == chained.NO_NODE
+    assert chained.pack_node(0) > max(chained.FAILED, chained.MATCH_ENDS, NOT_NOTED)
 
 
 def test_each_memo_number_has_a_bit() -> None:
