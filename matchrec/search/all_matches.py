@@ -20,8 +20,14 @@ asked for: all matches, those that do not overlap, those that a skip strategy le
 graph. Streams with event selection always search so, because the live runs can be kept. If a user
 chooses `breadth_first` for preferred matches that skip rows, the kernel of `merging` searches.
 
-*Cost.* Rows x runs, plus the rows of the matches. The number of runs is polynomial; with skip till
-any match it is exponential unless runs merge.
+*Cost.* Rows x runs, plus the rows of the matches. Runs multiply with the ways through the pattern,
+and with skip till any match also with the choice to map a row or to skip it. Equal ones merge.
+
+Memory: 40 bytes for each node of the buffer, and 56 for each row of the longest match. A run takes
+48 bytes and 16 for each register; in the hash table, it takes 64 bytes and again 16 for each
+register. Nodes that no live run reaches are dropped when the buffer is full.
+
+*Kernel.* `kernels.all_matches`; for preferred matches, `kernels.merging`.
 
 *Source.* SASE+, "Basic algorithm", "The shared versioned match buffer", "Merging equivalent runs".
 """

@@ -19,6 +19,15 @@ the values that a query reads need the rows themselves, the task does not ask fo
 search of `memoised` runs instead.
 
 *Cost.* Rows x choices, however long the matches are.
+
+Memory: 20 bytes for each node that is written, and 4 for each row that a search reaches and each
+state that can be reached twice.
+
+*Kernel.* `kernels.chained`; `kernels.memoised` if the task does not ask for chains.
+
+*Source.* None in particular. The chains are the shared buffer of SASE+ with pointers to the row
+after instead of the row before, which can be shared because each pair of a state and a row has one
+preferred continuation.
 """
 
 from __future__ import annotations

@@ -27,6 +27,13 @@ windows, `LongestByDistances` for the longest match of each starting row.
 
 *Cost.* Rows x choices, and the rows of the matches. For longest matches in windows, times the rows
 of a window, because the distance to the farthest end depends on where the window ends.
+
+Memory: for each row that a search reaches, 4 bytes for each state, and 8 for the path.
+
+*Kernel.* `kernels.distances`, for both strategies.
+
+*Source.* None in particular. It is dynamic programming over pairs of a state and a row, as in RE2's
+BitState, with a distance instead of a bit for each pair.
 """
 
 from __future__ import annotations

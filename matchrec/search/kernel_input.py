@@ -5,7 +5,7 @@
 2. `prepare_input` adds the arrays of the partitions, negations and totals.
 
 With event selection no array is missing: without conditions on the run, a row of registers is
-empty; without a window, it ends with the partition.
+empty; without a window, the window of each row ends with the partition.
 """
 
 from __future__ import annotations

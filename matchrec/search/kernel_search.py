@@ -15,8 +15,10 @@ So only the matches of one chunk are in memory, not all of them. A chunk grows o
 more: one match, or, with event selection, all matches of a starting row or of the row that
 completes them.
 
-With event selection, matches are returned in the order in which they are complete: by partition,
-last row, first row, then row positions, then variables. Equal matches are returned once.
+With event selection, `selection` puts the matches in order. All matches come in the order in which
+they are complete: by partition, last row, first row, then row positions, then variables. Preferred
+matches come by starting row, and the matches that a skip strategy keeps by first row. Equal matches
+are returned once.
 
 A kernel takes long to compile. Until its machine code is there, Python runs the first steps of a
 search over few rows: see `KernelSearch.advance`.
@@ -540,7 +542,10 @@ class PathSearch(KernelSearch[W]):
         return {"path": ((size,), np.int32)} | self.shape_memo() | self.shape_registers(size)
 
     def remember_nothing(self) -> None:
-        """Remember no failures: try each way again whenever the search comes to it."""
+        """Remember no failures: try each way again whenever the search comes to it.
+
+        The memo stays in memory as small as it was made at first, because it never gets full.
+        """
         program = self.rules.program.copy()
         program[:, layout.MEMO] = layout.NOT_REMEMBERED
         self.rules = self.rules._replace(program=program)

@@ -91,7 +91,12 @@ class LiveRuns:
 
     @property
     def last_rows(self) -> IntArray:
-        """Return int64[r], the row that each run has mapped last. Merged runs have the same."""
+        """Return int64[r], the row that each run has mapped last.
+
+        If runs have merged, it is the last row of one of them. Only the end of a window that begins
+        with the last row is read of it. Runs that wait in such a window merge only if it ends at
+        the same time, because the test of its end reads a live register.
+        """
         node = self.runs[:, layout.RUN_NODE].copy()
         leads_to_join = self.is_join[node]
         while leads_to_join.any():

@@ -25,7 +25,14 @@ starting row. That is so if conditions read only the data, or if no condition re
 two paths meet. In windows, `distances` is preferred if conditions read only the data.
 
 *Cost.* Rows x choices. In windows, failures hold only for starting rows whose windows end together,
-so rows x choices x the rows of a window.
+so rows x choices x the rows of a window. If conditions read MATCH_NUMBER(), failures hold only
+until the next match, so rows x choices for each match.
+
+Memory: 4 bytes for each row of the path, and a bit for each row that a search reaches and each
+state that can be reached twice. If conditions depend on the run, registers as in `plain`.
+
+*Kernel.* `kernels.memoised`. If conditions depend on the run, `kernels.plain`, which has the same
+loop with these conditions.
 
 *Sources.* SASE+, "Backtracking algorithm"; failures are remembered as in RE2's BitState.
 """
@@ -35,12 +42,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from matchrec.search.strategy import (
-    ContiguousStrategy,
-    compile_arrays,
-    explain_not_preferred,
-    load_backtracking,
-)
+from matchrec.search.strategy import ContiguousStrategy, compile_arrays, explain_not_preferred
 from matchrec.search.task import BACKTRACKING, Task
 
 if TYPE_CHECKING:
@@ -73,5 +75,11 @@ class Memoised(ContiguousStrategy):
         return f"{reason} until the next match" if compile_arrays(task).rules.forgets else reason
 
     def load(self, task: Task) -> TaskSearchClass:
-        """Import and return the search: see `load_backtracking`."""
-        return load_backtracking(task)
+        """Import and return the search: that of `plain` if conditions depend on the run."""
+        if task.reads_only_data:
+            from matchrec.search.kernels.memoised import MemoisedSearch
+
+            return MemoisedSearch
+        from matchrec.search.kernels.plain import PlainSearch
+
+        return PlainSearch

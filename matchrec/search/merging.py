@@ -23,7 +23,18 @@ matches. If a user chooses `breadth_first`, it is used whatever the conditions r
 runs its kernel for preferred matches that skip rows.
 
 *Cost.* Rows x runs, where runs of equal computation states merge. If conditions read only the data,
-there is at most one run for each state: rows x choices; in windows, times the rows of a window.
+there is at most one run for each state: rows x choices; in windows, times the rows of a window. If
+rows may be skipped, runs merge only if their last rows are equal as well. So there may be a run for
+each row before: `SEQ(A a, B b)` with skip till any match over rows that all satisfy A, but not B,
+takes rows x rows.
+
+Memory: 48 bytes for each run, 8 for each node of the buffer (12 if rows may be skipped), and the
+memo of failures as in `memoised`. If conditions depend on the run or rows may be skipped, a run
+takes another 16 bytes for each register; in the hash table, it takes 64 bytes and again 16 for each
+register.
+
+*Kernel.* `kernels.merging`. It has a loop for conditions on the data, one for conditions on the run
+and one for rows that may be skipped.
 
 *Sources.* SASE+, "Basic algorithm" and "Merging equivalent runs". If nothing depends on the run, it
 is the machine of Pike and Thompson.

@@ -16,12 +16,18 @@ A state fails at a row for every way to it only if no register decides what foll
 are remembered; all other ways are tried again.
 
 *When it is chosen.* For the preferred match of consecutive rows, if conditions depend on the run so
-that `memoised` cannot be used, and the ways through the pattern do not multiply. If they multiply,
-`merging` is chosen.
+that `memoised` cannot be used, and no two ways of equal length lead from a state back to it. If two
+do, the number of ways can grow exponentially with the rows, and `merging` is chosen. A bounded
+pattern such as `(A | B){20}` can still have exponentially many ways: 2^20.
 
 *Cost.* Rows x ways: from each starting row, every way through the pattern may be tried, as far as
 the rows satisfy it. `A+ B` has one way for each length of A+, so it costs rows x the rows of a
 match. `max_steps` ends a search that evaluates conditions too often.
+
+Memory: the path and the memo as in `memoised`, and 8 bytes for each register at each depth of the
+path.
+
+*Kernel.* `kernels.plain`.
 
 *Source.* SASE+, "Backtracking algorithm".
 """
@@ -31,7 +37,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from matchrec.search.strategy import ContiguousStrategy, explain_not_preferred, load_backtracking
+from matchrec.search.strategy import ContiguousStrategy, explain_not_preferred
 from matchrec.search.task import BACKTRACKING, Task
 
 if TYPE_CHECKING:
@@ -55,6 +61,8 @@ class Plain(ContiguousStrategy):
         """Return why the strategy cannot run the task, or None if it can."""
         return explain_not_preferred(task)
 
-    def load(self, task: Task) -> TaskSearchClass:
-        """Import and return the search: see `load_backtracking`."""
-        return load_backtracking(task)
+    def load(self, task: Task) -> TaskSearchClass:  # noqa: ARG002 -- other classes look at it
+        """Import and return the search."""
+        from matchrec.search.kernels.plain import PlainSearch
+
+        return PlainSearch

@@ -22,8 +22,16 @@ graph of all matches.
 
 *Cost.* For each starting row, the number of runs that are followed, which is exponential at worst;
 rows are read again by each run that comes past them. If what follows depends on the data only, a
-state that has led to no match at a row is remembered. Then a state is entered once at each row, and
-without windows the search takes at most rows x rows x choices.
+state that has led to no match at a row is remembered. So if the preferred match is asked for, a
+state is entered once at each row, and without windows the search takes at most rows x rows x
+choices. If all matches are asked for, a state that has led to a match is entered again by each run
+that comes to it.
+
+Memory: 40 bytes for each row of the path, 8 for each register at each depth, and the memo of
+failures as in `memoised`. If all matches are asked for, they are kept until the end and sorted,
+unless a skip strategy decides on them.
+
+*Kernel.* `kernels.skipping`.
 
 *Sources.* SASE+, "Backtracking algorithm", "Merging equivalent runs".
 """

@@ -58,7 +58,8 @@ class SearchAlgorithm:
     """A search algorithm, which a user may choose by its name.
 
     "backtracking" is depth-first search. It is linear in the rows if conditions depend on the data
-    only. "breadth_first" makes one pass over the rows; runs with the same future are searched once.
+    only, except with event selection and for longest matches in windows. "breadth_first" goes row
+    by row with all runs at once; runs with the same future are searched once.
     """
 
     # BACKTRACKING or BREADTH_FIRST.

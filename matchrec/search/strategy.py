@@ -63,7 +63,9 @@ class Strategy(ABC):
     ) -> Iterator[Matches]:
         """Yield all matches in chunks of bounded size, in order of partition, then match number.
 
-        With event selection they come in the order in which they are complete.
+        With event selection they are numbered in another order: all matches in the order in which
+        they are complete, preferred matches by their starting rows, and the matches that a skip
+        strategy keeps by their first rows.
 
         Args:
             task: a task that the strategy can search.
@@ -102,21 +104,6 @@ class TaskSearchClass(Protocol):
         self, task: Task, arrays: SearchInput, capacity: Capacity, counters: IntArray | None
     ) -> TaskSearch:
         """Return a search of a task over some partitions."""
-
-
-def load_backtracking(task: Task) -> TaskSearchClass:
-    """Import and return the backtracking search of preferred matches.
-
-    If conditions read only the data, it is the search that remembers failures by state and row.
-    Otherwise, it is the search that tests conditions on the run.
-    """
-    if task.reads_only_data:
-        from matchrec.search.kernels.memoised import MemoisedSearch
-
-        return MemoisedSearch
-    from matchrec.search.kernels.plain import PlainSearch
-
-    return PlainSearch
 
 
 @dataclass(frozen=True)

@@ -65,11 +65,11 @@ class NearbyCondition:
 class AbsenceCondition:
     """A negation: no row in one part of a match may satisfy the condition of a variable.
 
-    The part is between two rows of the match, or before or after the match within its window:
+    The part is between two rows of the match, or it is the rows of a window before or after it:
 
-        PATTERN (A NOT C B)   after={A}, before={B}   no C between the last A and the first B
-        PATTERN (NOT C A B)   after=None              no C before the match
-        PATTERN (A B NOT C)   before=None             no C after the match
+        PATTERN (A NOT C B)   after={A}, before={B}    no C between the last A and the first B
+        PATTERN (NOT C A B)   after=None, before={A}   no C in a window that ends with the match
+        PATTERN (A B NOT C)   after={B}, before=None   no C after the match in its window
     """
 
     # Id of the variable.

@@ -17,6 +17,11 @@ carries the number of these paths, and the value of each aggregate over them.
 
 *Cost.* It grows with the number of runs, not with the number of matches.
 
+Memory: for t aggregates, 8 + 9t words of 8 bytes for each node of the buffer, 3 + 9t for each
+group, and for each run as in `all_matches`. Only the nodes of live runs are kept.
+
+*Kernel.* `kernels.totals`, which goes over the runs by the functions of `kernels.all_matches`.
+
 *Sources.* Poppe, Lei, Rundensteiner, Maier, "GRETA: Graph-based Real-time Event Trend Aggregation",
 PVLDB 11(1), 2017; "Event Trend Aggregation under Rich Event Matching Semantics" (COGRA), 2019.
 """

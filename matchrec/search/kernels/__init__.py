@@ -3,14 +3,15 @@
 A kernel allocates nothing. It runs until all partitions are searched, or until something does not
 fit or fails. Its status then says what must grow; called again, it goes on where `progress` says.
 
-Each of these has the kernels of the strategy with the same name in `search`, the record of what
-they work in, and the class that runs them:
+Each of these has kernels, the record of what they work in, and the class that runs them. They are
+explained by the strategy with the same name in `search`. Some strategies run the kernel of another
+one for some tasks: see *Kernel* in their files.
 
     memoised       one run at a time, if conditions depend on the data only
-    plain          the same under conditions on the run
+    plain          the same under conditions on the run, also for `search.memoised`
     distances      by distances to acceptance: in windows, and for the longest match
     chained        overlapping matches that share their rows
-    merging        all runs at once, for the preferred or the longest match
+    merging        all runs at once, for the preferred or the longest match; rows may be skipped
     skipping       one run at a time, if rows may be skipped or all matches are asked for
     all_matches    all runs at once, for all matches
     totals         aggregates over all matches
@@ -31,4 +32,6 @@ All of them share:
     finished_matches  the tests of a match as a whole, and its output
     match_order       the order of matches, and skip strategies
     carried_totals    what runs carry for aggregates over all matches
+
+`sorting` is no part of a search: a worker sorts rows by it.
 """

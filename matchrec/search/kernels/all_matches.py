@@ -25,8 +25,8 @@ with more room.
 If a skip strategy leaves out matches, the runs of one starting row are followed alone: see
 `match_order`. Then rows are read again for each starting row, but not for those that are left out.
 
-Cost: rows x runs, plus the rows of the matches. The number of runs is polynomial; with skip till
-any match it is exponential unless runs merge.
+Cost: rows x runs, plus the rows of the matches. Runs multiply with the ways through the pattern,
+and with skip till any match also with the choice to map a row or to skip it. Equal ones merge.
 
 Source: SASE+, "Basic algorithm", "The shared versioned match buffer" (retrieval) and "Merging
 equivalent runs".
@@ -95,9 +95,10 @@ class AllMatchesProgress(SelectionProgress, BufferState):
     merged_run_count: int
     # Whether runs are kept at the end of the rows, because more will arrive: see `incremental`.
     keeps_runs: int
-    # If the runs of one starting row are followed alone: after how many reads of rows that ends,
-    # and the starting row. The first one is 0 if all runs are followed at once.
+    # While the runs of one starting row are followed alone: after how many reads of rows that ends.
+    # 0 if all runs are followed at once.
     solo_read_limit: int
+    # The starting row whose runs are followed alone.
     solo_start: int
 
 
@@ -118,7 +119,8 @@ class AllMatchesWork(NamedTuple):
     # int64[q, 2], the sides of joins that are still to be unwound: the node, and how many rows come
     # after it.
     pending_sides: IntArray
-    # int64[COUNTERS], what has been done and need not be done again.
+    # int64[COUNTERS], what was counted: see `layout`. Work that is repeated with more room counts
+    # once.
     counters: IntArray
     # int64[n or 0], for each row the last row at which a run is live that began there, if needed.
     last_live: IntArray
@@ -542,7 +544,6 @@ def accept(
         path = work.path
         lower = work.progress.partition_begin
         start = last_node[layout.NODE_START]
-        # only these two matter
         # Negations read only the first and the last row of these matches.
         path[layout.PATH_ROWS, 0] = start
         path[layout.PATH_ROWS, 1] = row
@@ -583,6 +584,7 @@ def add_run(
     put_run(runs[bank, run], state, node, start)
     twin = np.int64(NOT_FOUND)
     if merge:
+        # Runs whose windows end at different rows may merge: see `memo`.
         key = np.int64(0)
         if totals is not None:
             key = totals.merge_keys[start]

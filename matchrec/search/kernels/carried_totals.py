@@ -58,9 +58,10 @@ CODES = {"count": COUNT, "sum": SUM, "min": MIN, "max": MAX, "first": FIRST, "la
 HIGH_WORD = 1
 NUMBER_SIZE = 3
 
-# Words of a node, after its own columns, and words of a group: how many ways there are, then the
-# totals. In each total, a number begins at each of these words:
+# A node, after its own columns, and a group have first the number of ways, which begins at the word
+# WAYS, and then the totals: see `locate_total`.
 WAYS = 0
+# The words of a total at which its numbers begin, counted from where the total begins.
 UNSET = 0
 KNOWN = 3
 VALUE = 6

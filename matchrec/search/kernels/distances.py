@@ -115,9 +115,11 @@ def search_start(rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
 
 @spliced
 def find_goal(rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
-    """Return the row before which the longest match ends, or the window of a preferred one.
+    """Return the goal: the row before which the longest match ends, or a preferred match's window.
 
-    NO_MATCH, NO_ROOM, or UNDECIDED if rows from the edge on decide. These are negative.
+    Returns:
+        The row before which the match or the window ends; or a negative number: NO_MATCH, NO_ROOM,
+        or UNDECIDED if rows from the edge on decide.
     """
     progress = work.progress
     start = progress.start

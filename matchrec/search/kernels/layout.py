@@ -78,7 +78,7 @@ class SelectionRules(NamedTuple):
     starts: int
     # int64[s], the guard under which a run that enters a state is a match; -1 if it is not.
     accepts: IntArray
-    # int64[s], whether a run in a state may map further rows, or waits to be completed.
+    # int64[s], whether a state has a choice that does not accept. If not, a run in it is over.
     may_continue: IntArray
     # int64[s], the state in which a run waits after it skips a row; -1 if it may not skip one.
     waits: IntArray
@@ -195,10 +195,12 @@ class Progress(Record):
 
     # The number of the last match in the partition; conditions on the run read it.
     match_number: int
-    # The partition that is searched, its first row, and the row after its last one. If rows are
-    # missing, the last is the row after the edge.
+    # The partition that is searched; -1 before the first one.
     partition: int
+    # Its first row.
     partition_begin: int
+    # The row after its last one. If rows are missing, it is one row more, so that no row that is
+    # present is taken for the last one.
     partition_end: int
     # The first row that no search may look at; `NO_EDGE` if all are present.
     edge: int
@@ -245,7 +247,7 @@ class BestMatch(Progress):
 
     # Its first row, or -1 if there is none.
     best_start: int
-    # The row after its last one; with event selection, its last row.
+    # In `merging`, the row after its last one; in `skipping`, its last row.
     best_end: int
     # Its last node in the shared buffer, if the search has one.
     best_node: int
@@ -426,9 +428,26 @@ TOO_MANY_STEPS = 12  # conditions on the run were evaluated too often from progr
 # Not a failure: the search from progress.start has come to the edge of the rows that are present.
 MORE_ROWS = 11
 
-# Added to an error of `evaluate.kernels.machine.holds`, it is one of the last three failures before
-# TOO_MANY_STEPS.
+# An error of `evaluate.kernels.machine.holds` plus this number is the status for it: OVERFLOW,
+# DIVISION_BY_ZERO or FUNCTION_FAILED.
 CONDITION_FAILED = 6
+
+# Inside a kernel, functions return a status in the place of what they return otherwise:
+#
+#     kernel              functions                 otherwise              a status
+#     memoised, plain,    find_match, find_path,    a length, NO_MATCH     NO_MATCH - status, see
+#     distances, chained, find_goal                                        `encode_status`
+#     coverage
+#     plain, coverage     evaluate_choice           HOLDS, HOLDS_NOT       NO_MATCH - status
+#     merging             expand_run                GOES_ON, CUTS_OFF      as it is
+#                         RUN_STATE of a run        a state                -status
+#     skipping            search_from, try_choices  DONE, ACCEPTED         as it is
+#                         evaluate_choice,          HOLDS, HOLDS_NOT       -status
+#                         is_worth_following
+#                         is_match                  HOLDS, HOLDS_NOT,      as it is, see
+#                                                   REJECTED               `is_failure_status`
+#     all_matches,        step_run, accept          DONE                   as it is
+#     totals              add_row, add_run          a node, a number       -1 for NODES_FULL
 
 # `runs` of a search of all runs at once is int64[2, r, 3]: the runs before the row and those after
 # it. They swap halves at each row. They are in the order in which depth-first search would come to
@@ -478,11 +497,26 @@ IN_THE_MIDDLE, AT_THE_BEGINNING, AT_THE_END = range(3)
 # Columns of `closing`.
 CLOSING_WORD, CLOSING_MASK, CLOSING_CODE, CLOSING_CODE_END, CLOSING_SIZE = range(5)
 
-# What `counters` count.
-READS = 0  # how often a run has looked at a row
+# What `counters` count. Only searches with event selection count, each what it has:
+#
+#                     all_matches, totals        merging                    skipping
+#     READS           runs that get a row,       runs that get a row,       how often the run comes
+#                     over all rows              over all rows              to a row
+#     RUNS_CREATED    runs that begin with a     runs after each row,       forks, and one for each
+#                     row, and forks             over all rows              search of a starting row
+#     MOST_LIVE       the most runs after a row  the most runs after a row  the most rows of a path
+#     FORKS           ways in which a run goes   -                          how often the run goes
+#                     on, without the first one                             back
+#     MERGES          runs that are joined to    runs that are dropped for  -
+#                     an equal one               an equal one
+#     NODES_CREATED   nodes, joins included      -                          rows that are mapped
+#     NODES_PRUNED    nodes that are dropped     -                          -
+#
+# Waiting is one of the ways in which a run goes on.
+READS = 0
 RUNS_CREATED = 1
-MOST_LIVE = 2  # the most runs that were live at the same time
-FORKS = 3  # how often a run has gone on in one way more
+MOST_LIVE = 2
+FORKS = 3
 MERGES = 4
 NODES_CREATED = 5
 NODES_PRUNED = 6

@@ -17,7 +17,15 @@ registers and a key.
 
     search                 what the table has                    key
     one run at a time      what one starting row has reached     the row
-    all runs at once       the runs at one row                   the end of the window
+    merging                the runs after one row                the end of the window
+    all_matches            the runs after one row                0
+    totals                 the runs after one row                `TotalArrays.merge_keys`
+
+`merging` keeps one of several equal runs, so their windows must end together. In `all_matches`, a
+join leads to the rows of both. The merged run lives until the later window ends, and each match is
+tested against its own window when it is unwound. Totals cannot be taken apart again. So runs with
+totals merge only if their windows end together, or only if they have the same first row, if matches
+are grouped by it or a negation reads the rows before it.
 
     table: int64[t, 4 + r], t a power of two, with open addressing. An entry counts if its first
     column is the current stamp, so no table is ever cleared. At most half of it is used.
@@ -161,7 +169,7 @@ def find_or_add_state(
 
     Args:
         state: the state of the run.
-        key: what else must be equal: a row, or the end of a window.
+        key: what else must be equal: see the table above.
         registers: the registers of the run.
         live: which of them are live in the state.
         entry: the number by which the run will be found, such as its index.

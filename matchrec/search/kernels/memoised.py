@@ -7,12 +7,13 @@
     back to row 1, back to row 0: no other choice, so no match begins at row 0
 
 `path` holds the choice taken at each row and is the only stack. A pair of a state and a row whose
-choices have all been tried has failed. It fails for every starting row; with windows, for starting
-rows whose windows end together. The failure is remembered if the pair can be reached again, unless
-it failed before any row was mapped: that costs as little to find again.
+choices have all been tried has failed. It fails for every starting row. The failure is remembered
+if the pair can be reached again, unless it failed before any row was mapped: that costs as little
+to find again.
 
-All conditions are row conditions here. `plain` has the same loop, with conditions on the run;
-`coverage` has it with what is counted.
+All conditions are row conditions here, and matches have no windows, because `distances` finds
+matches in windows if all conditions are row conditions. `plain` has the same loop, with conditions
+on the run and windows; `coverage` has it with what is counted.
 """
 
 from typing import NamedTuple
@@ -36,7 +37,6 @@ from matchrec.search.kernels.search_loop import (
     NO_MATCH,
     NO_ROOM,
     UNDECIDED,
-    begin_start,
     encode_status,
     find_start,
     finish_without_match,
@@ -81,8 +81,7 @@ def begin_partition(work: PathWork) -> None:
 def search_start(rules: Rules, rows: RowArrays, work: PathWork) -> int:
     """Write out the match at progress.start, and set the next starting row; return a status."""
     progress = work.progress
-    bound = begin_start(rows.window_end, progress)
-    length = find_match(bound, rules, rows, work)
+    length = find_match(progress.partition_end, rules, rows, work)
     if length < 0:
         return finish_without_match(length, progress)
     return write_path(length, work.path, rules, work.output, progress)

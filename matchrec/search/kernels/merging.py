@@ -10,16 +10,18 @@ has accepted, each row starts a run of its own, which is the least preferred one
     row 1 B     the loop goes on; it is before the best match, so that is not final
     row 3 X     the loop dies: the match is row 0, and the next search begins at row 1
 
-What was reached after the best match and died has failed. That is remembered, because the next
-search comes there again. With windows, a run that began later lives longer, as ends of windows
-never go back. Then runs merge only if their windows end together, and no failure is remembered.
+After a best match, a pair of a state and a row is noted as failed when it is reached, because the
+next search comes there again. If a run accepts after all, what was noted up to that row is dropped.
+With windows, a run that began later lives longer, as ends of windows never go back. Then runs merge
+only if their windows end together, and no failure is remembered.
 
 If a condition raises an error (overflow, division by zero), the failed run stays among the runs and
 waits, because a run that is preferred to it may still match. The error ends the search only when
 all runs before it have died: depth-first search would not have met it earlier.
 
 With a `Skipping`, rows may be skipped. A run then goes on waiting after all else that it does with
-a row, and it accepts only on the row after its last one.
+a row, and it accepts only on the row after its last one. So runs merge only if their last rows are
+equal as well.
 
 There are three kernels with the same loop:
 
@@ -37,8 +39,9 @@ part share the nodes before they part. Each node has one predecessor, because th
 way to a computation state. A node comes after its predecessor, and it still does after `compact`
 has moved the live nodes together.
 
-Cost: rows x choices if conditions depend on the data only, in windows times the rows of a window;
-otherwise rows x runs, where runs of equal computation states merge.
+Cost: rows x choices if conditions depend on the data only and no row may be skipped, in windows
+times the rows of a window; otherwise rows x runs, where runs of equal computation states merge. If
+rows may be skipped, there may be a run for each row before.
 
 Sources: SASE+, "Basic algorithm", "Merging equivalent runs" and "The shared versioned match
 buffer". If nothing depends on the run, it is the machine of Pike and Thompson.
@@ -95,8 +98,8 @@ from matchrec.search.task import Capacity, Task
 class MergingProgress(RememberedRows, BufferState):
     """How far the search has come, and where it goes on if it was interrupted."""
 
-    # The row with which the search goes on if there are runs before it, so that `run_count` is not
-    # 0.
+    # The row with which the search goes on after NODES_FULL. It counts only if `run_count` is not
+    # 0. Otherwise the search goes on with the starting row.
     next_row: int
 
 
@@ -121,7 +124,8 @@ class Skipping(NamedTuple):
 
     # int64[s], the state in which a run waits after it skips a row; -1 if it may not skip one.
     waits: IntArray
-    # int64[COUNTERS], what has been done: see `layout`.
+    # int64[COUNTERS], what was counted: see `layout`. Work that is repeated with more room counts
+    # again.
     counters: IntArray
 
 
@@ -283,7 +287,8 @@ def has_twin(
     """Return whether an earlier run has the same future as the one that is added next.
 
     If there is none, the new run is noted. `row` is the row that the new run has mapped last, and
-    `bound` is the end of its window.
+    `bound` is the end of its window. If rows may be skipped, only the first run of those that are
+    equal but for their last rows is noted, so a later one may have a twin that is not found.
     """
     runs = work.runs
     progress = work.progress

@@ -74,7 +74,8 @@ class RunCounts(NamedTuple):
     # int64[d + 1, 6], how that run ended: see the columns below.
     ends: IntArray
     # int64[r, b, 2 + t], the nearest run from a state at a row on: see the columns below. It is
-    # int64[0, 0, 0] if no failures are remembered.
+    # int64[0, 0, 0] in `selection_coverage`, which remembers no failures. If `coverage` remembers
+    # none, it stays as small as it was made at first.
     remembered: IntArray
 
 

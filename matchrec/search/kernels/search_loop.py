@@ -7,7 +7,7 @@ A kernel goes from starting row to starting row. Each search has its own, in the
         progress = work.progress
         while progress.partition < rows.starts.shape[0] - 1:
             status = np.int64(layout.DONE)
-            while status == layout.DONE and find_start(rows.begins, progress):
+            while status == layout.DONE and find_start(rows.may_begin, progress):
                 status = np.int64(search_start(rules, rows, work))
             if status != layout.DONE and status != layout.MORE_ROWS:
                 return int(status)
@@ -20,6 +20,13 @@ A kernel goes from starting row to starting row. Each search has its own, in the
    next starting row by AFTER MATCH SKIP; otherwise that is the next row.
 3. At the end of the partition, `go_to_next_partition` notes how far the search has come, and goes
    on to the next one. `begin_partition` forgets what held for the partition before.
+
+A search begins with partition -1, which has no starting rows. So the first pass of the loop only
+enters partition 0.
+
+Each kernel writes the loop out, because the compiler splices `search_start` and `begin_partition`
+into it by their names. A shared loop would have to call them: see *Each kernel writes out its loop*
+in docs/contributing/decisions/search.md.
 
 When something is full, the kernel returns a status. Called again, it goes on where `progress` says.
 While a kernel is not compiled, Python runs the same loop: see `kernel_search.KernelSearch`. That is

@@ -25,8 +25,9 @@ All matches of SEQ(A a, B b) with skip till any match, rows A B B:
 rows. If what follows depends on the data only, a pair of a state and a row that has led to no match
 is remembered.
 
-Cost: exponential at worst; rows are read again by each run that comes past them. If computation
-states are kept, it is the number of different states.
+Cost: exponential at worst; rows are read again by each run that comes past them. `search.skipping`
+says when it is less. A search for live runs may keep the computation states that a starting row has
+reached in `table`. Then a starting row costs at most the number of different ones.
 
 Sources: SASE+, "Backtracking algorithm", "Merging equivalent runs".
 """
@@ -115,7 +116,8 @@ class SkippingWork(NamedTuple):
     path: IntArray
     # uint8[r, b], the failures that are remembered: see `memo`.
     memo: ByteArray
-    # int64[COUNTERS], what has been done and need not be done again.
+    # int64[COUNTERS], what was counted: see `layout`. Work that is repeated with more room counts
+    # once.
     counters: IntArray
     # int64[n or 0], for each starting row the last row at which a run from it is live, if needed.
     last_live: IntArray
@@ -504,8 +506,8 @@ def search_live_runs(
     """Search for live runs from `progress` on; return a status. `search_loop` explains this loop.
 
     For a starting row without a match, it finds the most preferred run that is live where its
-    window ends. By its rules no other run is a match, and the search is over with the first run
-    that comes to that row in a state from which a match could still be reached.
+    window ends. The rules of such a search have no choice that accepts. So the search is over with
+    the first run that comes to that row in a state from which a match could still be reached.
 
     A run that is live at the end of a window is live before that, and windows end in the order of
     their starting rows. So if no run from a state at a row is live at the end of one window, none
