@@ -52,8 +52,8 @@ class Plain(ContiguousStrategy):
     matching = "plain"
     chosen_for = "preferred matches; conditions depend on the run"
     fastest_because = (
-        "conditions depend on the run, but the number of paths through the pattern does not grow "
-        "exponentially, so one run at a time is fastest"
+        "conditions depend on the run, but no loop of the pattern can be passed in two ways, so "
+        "one run at a time is fastest"
     )
 
     @classmethod

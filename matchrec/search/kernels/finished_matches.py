@@ -224,6 +224,9 @@ def write_match(
 class SelectionProgress(BestMatch, Completion):
     """The progress of a search with event selection that finished matches read and update."""
 
+    # The last row of the best match, in a search of one run at a time.
+    best_last_row: int
+
 
 class SelectionWork(Protocol):
     """The arrays of a search with event selection that finished matches read and fill."""
@@ -287,7 +290,9 @@ def is_match(
     if last != row - 1 or rows.window_end[start] < row:
         return HOLDS_NOT
     if progress.best_start >= 0:
-        if last > progress.best_end or (last == progress.best_end and start != progress.best_start):
+        if last > progress.best_last_row or (
+            last == progress.best_last_row and start != progress.best_start
+        ):
             return HOLDS_NOT
     if negation is not None:
         answer = satisfies_closing(last, depth, negation, rows.satisfied, conditions)
@@ -316,8 +321,8 @@ def keep_match(row: int, depth: int, rules: Rules, work: SelectionWork) -> int:
     progress = work.progress
     if rules.output == layout.ALL:
         return write_completed(A_MATCH, row - 1, depth, work)
-    if row - 1 != progress.best_end:
+    if row - 1 != progress.best_last_row:
         progress.best_start = -1
     keep_better(0, depth, work.path, progress)
-    progress.best_end = row - 1
+    progress.best_last_row = row - 1
     return layout.DONE

@@ -247,8 +247,6 @@ class BestMatch(Progress):
 
     # Its first row, or -1 if there is none.
     best_start: int
-    # In `merging`, the row after its last one; in `skipping`, its last row.
-    best_end: int
     # Its last node in the shared buffer, if the search has one.
     best_node: int
     # How many rows it has.

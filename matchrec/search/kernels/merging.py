@@ -101,6 +101,8 @@ class MergingProgress(RememberedRows, BufferState):
     # The row with which the search goes on after NODES_FULL. It counts only if `run_count` is not
     # 0. Otherwise the search goes on with the starting row.
     next_row: int
+    # The row after the last one of the best match.
+    best_end: int
 
 
 class MergingWork(NamedTuple):

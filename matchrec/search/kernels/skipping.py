@@ -207,7 +207,7 @@ def search_from(
         if progress.best_start >= 0:
             # Only a match that is complete before the best one is better. From the same starting
             # row, one that is complete together with it may be, too, if its rows come earlier.
-            end = min(end, progress.best_end + int(progress.best_start == start))
+            end = min(end, progress.best_last_row + int(progress.best_start == start))
         position = Position(row, end, state, choice, depth, blocked, matches)
         choice, blocked, matches, status = try_choices(
             position, rules, selecting, rows, work, conditions, negation, table, tracing
@@ -586,15 +586,15 @@ def go_on_after(start: int, work: SkippingWork) -> int:
         DONE or OUTPUT_FULL.
     """
     progress = work.progress
-    best_end = min(progress.best_end, progress.partition_end - 1)
-    if progress.best_start < 0 or start < best_end:
+    last_row = min(progress.best_last_row, progress.partition_end - 1)
+    if progress.best_start < 0 or start < last_row:
         progress.start = start + 1
         return layout.DONE
-    progress.completed = progress.best_end
+    progress.completed = progress.best_last_row
     status = write_path_row(layout.PATH_BEST_ROWS, progress.best_length, work)
     if status == layout.DONE:
-        forget(progress.best_end + 1, progress)
-        begin_at(progress.best_end + 1, progress)
+        forget(progress.best_last_row + 1, progress)
+        begin_at(progress.best_last_row + 1, progress)
         progress.best_start = -1
     return status
 
