@@ -423,7 +423,8 @@ def compile_pattern(plan: MatchPlan) -> CompiledPattern:
         program = stages.compile_stages(steps, plan.variables)
         tests = stages.compose_tests(steps, plan.variables)
         windowed = plan.within is not None
-        folding = stages.fold_stages(program, tests, plan.staging.near, windowed=windowed)
+        window_tests = tuple(window.test for window in plan.staging.neighbour_windows)
+        folding = stages.fold_stages(program, tests, window_tests, windowed=windowed)
         return CompiledPattern(program, folding)
     pattern = simplify(plan.pattern)
     program = compile_program(pattern, plan.variables, plan.selection)

@@ -537,20 +537,22 @@ def compose_tests(steps: Steps, variables: StageNames) -> Composed:
     return Composed(complements, without, direct)
 
 
-def fold_stages(program: Program, tests: Composed, nears: StageNames, *, windowed: bool) -> Folding:
+def fold_stages(
+    program: Program, tests: Composed, window_tests: StageNames, *, windowed: bool
+) -> Folding:
     """Fold a program of stages. Its states are waiting states; runs begin in the first ones.
 
     Args:
         program: the program.
         tests: its composed tests.
-        nears: see `Staging.near`.
+        window_tests: the tests of `Staging.neighbour_windows`.
         windowed: whether the match has a window.
 
     Raises:
         MatchRecognizePlanError: there are more than MOST_CHOICES, as many optional stages have.
     """
-    near_ids = tuple(program.variables.index(test) for test in nears)
-    folder = _Folder(program, tests, windowed, near_ids)
+    window_ids = tuple(program.variables.index(test) for test in window_tests)
+    folder = _Folder(program, tests, windowed, window_ids)
     starts = [
         replace(waiting, starts=True)
         for waiting in folder.list_waiting_states(program.start)
@@ -582,8 +584,8 @@ class _Folder:
     tests: Composed
     # Whether the match has a window.
     windowed: bool
-    # Tests that say that the row mapped last is too far away, the smallest window first.
-    nears: tuple[VariableId, ...]
+    # Tests that say that the row mapped last is too far away, the shortest window first.
+    window_tests: tuple[VariableId, ...]
 
     def list_waiting_states(self, state: StateId) -> list[WaitingState]:
         """Return where a run may wait after a row has led to `state`.
@@ -638,10 +640,10 @@ class _Folder:
             for test in edge.needs:
                 yield build_effect_choice(test, Effect.COMPLETE_RUN)
         ends = self.find_ending_tests(waiting)
-        nears = set(self.nears)
-        for test in sorted(ends & nears):
+        window_tests = set(self.window_tests)
+        for test in sorted(ends & window_tests):
             yield build_effect_choice(test, Effect.TIME_OUT)
-        for test in sorted(ends - nears):
+        for test in sorted(ends - window_tests):
             yield build_effect_choice(test, Effect.END_RUN)
         for test in sorted(self.find_stopping_tests(waiting) - ends):
             yield build_effect_choice(test, Effect.END_UNLESS_COMPLETED)
@@ -662,7 +664,7 @@ class _Folder:
         ends |= self.find_stopping_tests(waiting) & self.tests.direct
         ends |= {self.tests.complements[test] for test in waiting.needs}
         if waiting.starts:
-            return ends.difference(self.nears)  # no row before that could be too far away
+            return ends.difference(self.window_tests)  # no row before that could be too far away
         return ends
 
     def list_taking_choices(
@@ -676,7 +678,7 @@ class _Folder:
             ends: tests of rows that end the run.
         """
         (test,) = take.needs
-        for without in set(take.forbids) - ends - set(self.nears):  # at most one
+        for without in set(take.forbids) - ends - set(self.window_tests):  # at most one
             test = self.tests.without[test, without]
         blocking = set() if ignore is None else set(ignore.forbids) - ends
         blocks = bool(blocking.intersection(take.needs))
@@ -724,7 +726,7 @@ class _Folder:
         tests = {test for edge in self.find_edges(waiting, Action.IGNORE) for test in edge.needs}
         if take is not None:
             tests.update(take.forbids)
-        for number, test in enumerate(self.nears):
+        for number, test in enumerate(self.window_tests):
             if test in tests:
                 return number
         return NOT_NEAR

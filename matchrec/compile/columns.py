@@ -138,8 +138,10 @@ def find_output_scalars(output: OutputColumn) -> list[Scalar]:
     if isinstance(output, TotalOutput):
         return [] if output.measure is None else [output.measure.value]
     if isinstance(output, TimeoutOutput):
-        ends = (*output.timeouts.near, output.timeouts.match_end)
-        return [end for end in ends if end is not None]
+        ends = [window.end for window in output.timeouts.neighbour_windows]
+        if output.timeouts.match_end is not None:
+            ends.append(output.timeouts.match_end)
+        return ends
     return []
 
 

@@ -232,7 +232,7 @@ def build_near_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
     """
     if plan.staging is None:
         return ()
-    return tuple(build_row_column(end) for end in plan.staging.ends)
+    return tuple(build_row_column(window.end_sql) for window in plan.staging.neighbour_windows)
 
 
 def build_window_columns(plan: MatchPlan, window: Within | Gap | None) -> tuple[RowColumn, ...]:

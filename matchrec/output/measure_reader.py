@@ -412,8 +412,8 @@ def build_timeout(timeouts: Timeouts, measures: MeasureReader) -> Pieces:
     branches: list[SqlPiece] = []
     if match_end is not None:
         branches += [f" WHEN {TIMED_OUT} THEN ", *match_end]
-    for number, near in enumerate(timeouts.near):
-        end = measures.write_measure(near)
+    for number, window in enumerate(timeouts.neighbour_windows):
+        end = measures.write_measure(window.end)
         earlier = end if match_end is None else ("least(", *match_end, ", ", *end, ")")
         branches += [f" WHEN {FIRST_NEAR + number} THEN ", *earlier]
     return ("CASE ", kind, *branches, " END") if branches else ("NULL",)

@@ -104,7 +104,8 @@ class MatchPlan:
         """The `intervals`, then the lengths of windows between stages, which conditions test."""
         if self.staging is None:
             return self.intervals
-        return (*self.intervals, *self.staging.lengths)
+        between_stages = (window.length for window in self.staging.neighbour_windows)
+        return (*self.intervals, *between_stages)
 
     @property
     def expressions(self) -> tuple[Scalar, ...]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from operator import eq, ge, gt, le, lt, ne
+from typing import TYPE_CHECKING
 
 from matchrec.errors import warnings
 from matchrec.errors.language import SQL, current_language
@@ -34,18 +35,27 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_scalar
 
+if TYPE_CHECKING:
+    from matchrec.plan.stages import StageTest
+
 # Comparisons in conditions.
 
 _PYTHON_OPERATORS = {"=": eq, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 
-# What a part of a condition is about (a variable, a stage or "the group"), and the variables that
-# may have rows when the part is tested.
-Tested = tuple[str, Collection[str]]
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a part of a condition is about."""
+
+    # The name of a variable or a stage, or "the group".
+    name: str
+    # The variables that may have rows when the part is tested.
+    early_variables: Collection[str]
 
 
 def warn_about_comparisons(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
     """Yield a warning for each comparison in a condition that probably has a mistake."""
-    find_tested = cache(EarlyRows(plan).find_tested)
+    find_subject = cache(EarlyRows(plan).find_subject)
     for definition in plan.definitions:
         required_parts = split_conjuncts(definition.condition)
         required_ids = {id(part) for part in required_parts}
@@ -55,8 +65,8 @@ def warn_about_comparisons(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeW
             yield from warn_about_wildcards(part)
             if part.operator in COMPARISONS:
                 is_required = id(part) in required_ids
-                tested = partial(find_tested, definition.variable, is_required)
-                yield from warn_about_operands(part, definition, plan, tested)
+                find_part_subject = partial(find_subject, definition.variable, is_required)
+                yield from warn_about_operands(part, definition, plan, find_part_subject)
         for part in required_parts:
             if isinstance(part, Operation) and not part.references:
                 yield from warn_about_constants(part)
@@ -80,7 +90,10 @@ def warn_about_constants(comparison: Operation) -> Iterator[warnings.MatchRecogn
 
 
 def warn_about_operands(
-    comparison: Operation, definition: Definition, plan: MatchPlan, tested: Callable[[], Tested]
+    comparison: Operation,
+    definition: Definition,
+    plan: MatchPlan,
+    find_subject: Callable[[], Subject],
 ) -> Iterator[warnings.MatchRecognizeWarning]:
     """Yield a warning if a comparison is of a value with itself, a later row or NULL.
 
@@ -88,7 +101,7 @@ def warn_about_operands(
         comparison: a part of a condition.
         definition: the condition.
         plan: the plan of the condition.
-        tested: returns what the comparison is about, see `Tested`.
+        find_subject: returns what the comparison is about.
     """
     left, right = (normalize(operand, definition, plan) for operand in comparison.operands)
     if left == right and comparison.operands[0].references:
@@ -96,7 +109,7 @@ def warn_about_operands(
     if comparison.operator == "<=>":
         return  # which is meant for NULL
     if plan.staging or current_language() is SQL:
-        yield from warn_about_later_rows(comparison, plan, tested)
+        yield from warn_about_later_rows(comparison, plan, find_subject)
     others = [operand for operand in comparison.operands if not is_null(operand)]
     if len(others) == 1:
         other = "x" if plan.staging else show_scalar(map_column_references(others[0], make_plain))
@@ -106,7 +119,7 @@ def warn_about_operands(
 
 
 def warn_about_later_rows(
-    comparison: Operation, plan: MatchPlan, tested: Callable[[], Tested]
+    comparison: Operation, plan: MatchPlan, find_subject: Callable[[], Subject]
 ) -> Iterator[warnings.MatchRecognizeWarning]:
     """Yield a warning if a comparison reads a column of a variable that has no row yet.
 
@@ -115,21 +128,21 @@ def warn_about_later_rows(
     for operand in comparison.operands:
         match operand:
             case Term((ColumnReference(Navigation(str(variable_read))) as reference,)):
-                subject, early_variables = tested()
-                is_early = variable_read in early_variables
+                subject = find_subject()
+                is_early = variable_read in subject.early_variables
                 if is_early or variable_read not in patterns.list_variable_names(plan.pattern):
                     continue
                 column = show_plain_argument(reference)
                 read = show_scalar(map_column_references(operand, make_plain))
                 if plan.staging:
                     read = f"{variable_read}.{column}"
-                if variable_read == subject:
+                if variable_read == subject.name:
                     yield warnings.compared_with_own(
                         comparison.span, read=read, column=column, stage=variable_read
                     )
                 else:
                     yield warnings.compared_with_later(
-                        comparison.span, read=read, other=variable_read, variable=subject
+                        comparison.span, read=read, other=variable_read, variable=subject.name
                     )
 
 
@@ -140,16 +153,16 @@ class EarlyRows:
         """Find these variables for the tests of stages, if the plan has stages."""
         self.plan = plan
         self.variables = patterns.list_variable_names(plan.pattern)
-        # For the tests of stages: of parts that need not hold, and of parts that must.
-        self.of_optional_parts: Mapping[str, Tested] = {}
-        self.of_required_parts: Mapping[str, Tested] = {}
+        # The tests of stages by their names, for parts that need not hold and for parts that must.
+        self.tests_of_events: Mapping[str, StageTest] = {}
+        self.tests_of_first_events: Mapping[str, StageTest] = {}
         if plan.staging is not None:
-            from matchrec.plan.stages import find_mapped_before  # SQL has no stages
+            from matchrec.plan import stages  # SQL has no stages
 
-            self.of_optional_parts = find_mapped_before(plan.staging.steps, is_required=False)
-            self.of_required_parts = find_mapped_before(plan.staging.steps, is_required=True)
+            self.tests_of_events = stages.find_tests_of_events(plan.staging.steps)
+            self.tests_of_first_events = stages.find_tests_of_first_events(plan.staging.steps)
 
-    def find_tested(self, variable: str, is_required: bool) -> Tested:
+    def find_subject(self, variable: str, is_required: bool) -> Subject:
         """Return what a part of a condition is about, and which variables may have rows by then.
 
         Args:
@@ -158,12 +171,14 @@ class EarlyRows:
                 for the first row, too: see `find_variables_before`.
         """
         if self.plan.staging is not None:
-            of_parts = self.of_required_parts if is_required else self.of_optional_parts
-            return of_parts.get(variable, (variable, self.variables))
+            tests = self.tests_of_first_events if is_required else self.tests_of_events
+            if variable not in tests:
+                return Subject(variable, self.variables)
+            return Subject(tests[variable].subject, tests[variable].stages_before)
         if variable in self.plan.absent:
-            return variable, self.variables
+            return Subject(variable, self.variables)
         before = find_variables_before(variable, self.plan.pattern, first=is_required)
-        return variable, {variable} | before
+        return Subject(variable, {variable} | before)
 
 
 def find_variables_before(name: str, pattern: patterns.RowPattern, *, first: bool) -> set[str]:

@@ -106,13 +106,29 @@ class Skip:
 
 
 @dataclass(frozen=True, slots=True)
+class NeighbourWindow:
+    """A window between neighbouring rows of a match: it begins with a row and limits the next one.
+
+    Several stages can have windows of one length; each has a test of its own.
+    """
+
+    # The test that a row is too far after the row mapped before it.
+    test: str
+    length: RowExpression
+    # When the window ends that begins with a row, as SQL over that row.
+    end_sql: str
+    # When the window ends that begins with the last row of a run.
+    end: Scalar
+
+
+@dataclass(frozen=True, slots=True)
 class Timeouts:
-    """When the windows of a run end."""
+    """The windows at whose end a run times out."""
 
     # When the window of the whole match ends; None if there is none.
     match_end: Scalar | None
-    # When the windows between neighbouring events end, in the order of `Staging.near`.
-    near: tuple[Scalar, ...]
+    # As in `Staging`.
+    neighbour_windows: tuple[NeighbourWindow, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,16 +138,12 @@ class Staging:
     steps: Steps
     # The names of all tests.
     tests: tuple[str, ...]
-    # Those tests that say that the row mapped before is too far away, the shortest window first.
-    near: tuple[str, ...] = ()
-    # For each of `near`, when the window ends that begins with a row, as SQL over that row.
-    ends: tuple[str, ...] = ()
+    # The windows between neighbouring rows, the shortest first.
+    neighbour_windows: tuple[NeighbourWindow, ...] = ()
     # The row to skip to after a match; None if all matches are output.
     skip: Skip | None = None
-    # When the windows of runs end that timed out; None if such runs are not output.
+    # The windows at whose end a run times out; None if such runs are not output.
     timeouts: Timeouts | None = None
-    # For each of `near`, the length of the window.
-    lengths: tuple[RowExpression, ...] = ()
 
 
 def walk_steps(steps: Steps) -> Iterator[RepeatedPart | ForbiddenEvent]:
@@ -171,52 +183,92 @@ def build_part_pattern(part: RepeatedPart) -> RowPattern:
     return Quantified(inner, 0, 1) if part.optional else inner
 
 
-def find_mapped_before(steps: Steps, *, is_required: bool) -> dict[str, tuple[str, frozenset[str]]]:
-    """Return which stages may have rows when a condition of a step is tested.
+@dataclass(frozen=True, slots=True)
+class StageTest:
+    """A test of a stage or a group, and the stages that may have rows when it is evaluated."""
+
+    test: str
+    # What the test is about: the name of a stage, or "the group".
+    subject: str
+    stages_before: frozenset[str]
+
+
+def find_tests_of_events(steps: Steps) -> dict[str, StageTest]:
+    """Return the tests of a pattern by their names, as they are for any event of their stage.
+
+    See `list_tests`. Use it for a part of a condition that some events of the stage may miss.
+    """
+    return {stage_test.test: stage_test for stage_test in list_tests(steps, frozenset())}
+
+
+def find_tests_of_first_events(steps: Steps) -> dict[str, StageTest]:
+    """Return the tests of a pattern by their names, as they are for the first event of their stage.
+
+    See `list_first_tests`; tests that it leaves out are as in `find_tests_of_events`. Use it for a
+    part of a condition that each event of the stage must satisfy, hence the first one, too.
+    """
+    first_tests = {test.test: test for test in list_first_tests(steps, frozenset())}
+    return find_tests_of_events(steps) | first_tests
+
+
+def list_tests(steps: Steps, before: frozenset[str]) -> Iterator[StageTest]:
+    """Yield all tests. In a loop, every stage of it may have rows from an earlier repetition.
+
+    >>> a = RepeatedPart(Single("a", ":a where"), Contiguity.STRICT)
+    >>> b = RepeatedPart(Single("b", ":b where"), Contiguity.RELAXED)
+    >>> loop = RepeatedPart((a, b), Contiguity.STRICT, most=None)
+    >>> for stage_test in list_tests((loop,), frozenset()):
+    ...     print(stage_test.test, sorted(stage_test.stages_before))
+    :a where ['a', 'b']
+    :b where ['a', 'b']
 
     Args:
-        steps: the steps of a pattern.
-        is_required: whether a part of the condition is meant that each event must satisfy. If so,
-            the first event of the stage must satisfy it, too, when the loops around it have no
-            other event yet.
-
-    Returns:
-        For each test of a condition, what it is about (a stage or "the group"), and those stages.
+        steps: the steps of a pattern or of a group.
+        before: the stages before these steps, and those of the loops around them.
     """
-    mapped_before = {
-        test: (subject, names)
-        for test, subject, names in _find_tests(steps, frozenset(), is_inside_loops=True)
-    }
-    if is_required:
-        for test, subject, names in _find_tests(steps, frozenset(), is_inside_loops=False):
-            mapped_before[test] = (subject, names)
-    return mapped_before
+    for step in steps:
+        if isinstance(step, ForbiddenEvent):
+            yield StageTest(step.test, step.name, before)
+            continue
+        content = step.content
+        after = before | find_stages(step)
+        before_content = before if step.most == 1 else after
+        if isinstance(content, Single):
+            subject = content.name
+            yield StageTest(content.test, subject, before_content)
+        else:
+            subject = "the group"
+            yield from list_tests(content, before_content)
+        if step.until is not None:
+            yield StageTest(step.until.test, subject, after)
+        before = after
 
 
-def _find_tests(
-    steps: Steps, before: frozenset[str], *, is_inside_loops: bool
-) -> Iterator[tuple[str, str, frozenset[str]]]:
-    """Yield tests, each with what it is about and the stages that may have rows before it.
+def list_first_tests(steps: Steps, before: frozenset[str]) -> Iterator[StageTest]:
+    """Yield the tests of single stages as they are while each loop is in its first repetition.
+
+    >>> a = RepeatedPart(Single("a", ":a where"), Contiguity.STRICT)
+    >>> b = RepeatedPart(Single("b", ":b where"), Contiguity.RELAXED)
+    >>> loop = RepeatedPart((a, b), Contiguity.STRICT, most=None)
+    >>> for stage_test in list_first_tests((loop,), frozenset()):
+    ...     print(stage_test.test, sorted(stage_test.stages_before))
+    :a where []
+    :b where ['a']
 
     Args:
         steps: the steps of a pattern or of a group.
         before: the stages before these steps.
-        is_inside_loops: whether loops may have been repeated, so that all of their stages may have
-            rows. Otherwise, only tests of single stages are yielded, as each loop begins.
     """
     for step in steps:
         if isinstance(step, ForbiddenEvent):
-            if is_inside_loops:
-                yield step.test, step.name, before
             continue
-        after = before.union(list_variable_names(build_part_pattern(step)))
-        inside = after if is_inside_loops and step.most != 1 else before
-        if isinstance(step.content, tuple):
-            subject = "the group"
-            yield from _find_tests(step.content, inside, is_inside_loops=is_inside_loops)
+        if isinstance(step.content, Single):
+            yield StageTest(step.content.test, step.content.name, before)
         else:
-            subject = step.content.name
-            yield step.content.test, subject, inside
-        if is_inside_loops and step.until is not None:
-            yield step.until.test, subject, after
-        before = after
+            yield from list_first_tests(step.content, before)
+        before |= find_stages(step)
+
+
+def find_stages(part: RepeatedPart) -> frozenset[str]:
+    """Return the names of the stages of a part that have rows."""
+    return frozenset(list_variable_names(build_part_pattern(part)))

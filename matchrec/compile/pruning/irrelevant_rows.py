@@ -127,7 +127,7 @@ def find_tests_of_stages(
     """
     if pattern.program.pending or not all_runs_can_skip(pattern):
         return ()
-    window_tests = {plan.ids[name] for name in staging.near}
+    window_tests = {plan.ids[window.test] for window in staging.neighbour_windows}
     tested_variables = {
         choice.test
         for choices in pattern.folding.choices

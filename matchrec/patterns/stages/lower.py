@@ -47,7 +47,7 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.operations import find_operator_operations
 from matchrec.plan.rules import check_plan
-from matchrec.plan.stages import Skip, Staging, Timeouts, Until, build_row_pattern
+from matchrec.plan.stages import NeighbourWindow, Skip, Staging, Timeouts, Until, build_row_pattern
 from matchrec.plan.text import quote_name, write_sum_or_null
 from matchrec.source import Source, Span
 from matchrec.syntax.durations import Duration
@@ -273,11 +273,9 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
             staging=Staging(
                 steps,
                 tests=tuple(tests.definitions),
-                near=tests.window_tests,
-                ends=tests.window_ends,
+                neighbour_windows=tests.build_neighbour_windows(),
                 skip=skip,
-                timeouts=tests.find_timeouts(match_window) if query.timeouts else None,
-                lengths=tests.window_lengths,
+                timeouts=tests.build_timeouts(match_window) if query.timeouts else None,
             ),
         )
         check_plan(plan)
@@ -383,31 +381,34 @@ class TestDefinitions(tree.StepBuilder):
         end = read_sum(row_before, f"({order.text}) + ({window.sql})")
         return compare_scalars("<", read_order(candidate, order), end)
 
-    @property
-    def window_tests(self) -> tuple[str, ...]:
-        """The tests of windows between neighbouring events, the shortest window first."""
-        return tuple(sorted(self.windows, key=lambda test: self.windows[test]))
+    def build_neighbour_windows(self) -> tuple[NeighbourWindow, ...]:
+        """Return the windows between neighbouring events, the shortest first."""
+        tests = sorted(self.windows, key=lambda test: self.windows[test])
+        return tuple(self.build_neighbour_window(test, self.windows[test]) for test in tests)
 
-    @property
-    def window_ends(self) -> tuple[str, ...]:
-        """For each of `window_tests`, when the window ends that begins with a row, as SQL."""
-        order = self.query.order_by[0]
-        return tuple(write_window_end(order, self.windows[test].sql) for test in self.window_tests)
-
-    @property
-    def window_lengths(self) -> tuple[clauses.RowExpression, ...]:
-        """For each of `window_tests`, the length of the window."""
-        return tuple(self.windows[test].build_expression() for test in self.window_tests)
-
-    def find_timeouts(self, match_window: Duration | None) -> Timeouts:
-        """Return when the windows of a run end that timed out."""
-        first_row = Navigation(end=End.FIRST, semantics=FINAL)
+    def build_neighbour_window(self, test: str, length: Duration) -> NeighbourWindow:
+        """Return the window of a test and of a length."""
         last_row = Navigation(end=End.LAST, semantics=FINAL)
-        ends_between = tuple(make_column(last_row, end) for end in self.window_ends)
-        if match_window is None:
-            return Timeouts(None, ends_between)
-        match_end = write_window_end(self.query.order_by[0], match_window.sql)
-        return Timeouts(make_column(first_row, match_end), ends_between)
+        end_sql = write_window_end(self.query.order_by[0], length.sql)
+        return NeighbourWindow(
+            test,
+            length=length.build_expression(),
+            end_sql=end_sql,
+            end=make_column(last_row, end_sql),
+        )
+
+    def build_timeouts(self, match_window: Duration | None) -> Timeouts:
+        """Return the windows at whose end a run times out.
+
+        Args:
+            match_window: the length of the window of the whole match; None if there is none.
+        """
+        match_end = None
+        if match_window is not None:
+            first_row = Navigation(end=End.FIRST, semantics=FINAL)
+            end_sql = write_window_end(self.query.order_by[0], match_window.sql)
+            match_end = make_column(first_row, end_sql)
+        return Timeouts(match_end, self.build_neighbour_windows())
 
     def define(self, label: str, scalar: Scalar) -> str:
         """Define a new test, which reads the candidate through its own name.
