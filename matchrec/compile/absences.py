@@ -17,15 +17,22 @@ row of the match decide them.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import product
 from typing import NamedTuple, TypeGuard
 
-from typing_extensions import assert_never
+from typing_extensions import Self, assert_never
 
-from matchrec.automaton.folding import Choice, Effect, Folding, find_reachable, number_states
+from matchrec.automaton.folding import (
+    Choice,
+    Effect,
+    Folded,
+    Folding,
+    find_reachable,
+    number_states,
+)
 from matchrec.conditions.run_condition import (
     Aggregated,
     Apply,
@@ -57,14 +64,11 @@ class Phase(Enum):
     AFTER = 3  # the B is mapped
 
 
-Phases = tuple[Phase, ...]  # one for each absence
-
-
 class DividedState(NamedTuple):
     """A state of the folding, and the phases of a run that waits in it."""
 
     state: int
-    phases: Phases
+    phases: tuple[Phase, ...]  # one for each absence
 
 
 class RunMove(NamedTuple):
@@ -94,10 +98,9 @@ def end_runs_at_absent_rows(task: Task) -> Task:
     between = tuple(absent for absent in task.absent if is_between_rows(absent))
     if not between:
         return task
-    division = StateDivision(task, between)
-    division.find_moves()
-    for number, absent in enumerate(between):
-        check_condition(task, absent, division.find_later_variables(number))
+    division = StateDivision.build(task, between)
+    for index, absent in enumerate(between):
+        check_condition(task, absent, division.find_later_variables(index))
     pattern = replace(task.pattern, folding=division.build_folding())
     others = tuple(absent for absent in task.absent if absent not in between)
     return replace(task, pattern=pattern, absent=others)
@@ -108,90 +111,47 @@ def is_between_rows(absent: AbsenceCondition) -> bool:
     return absent.after is not None and absent.before is not None
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class StateDivision:
-    """Divides the states of a task by the phases of runs."""
+    """The states of a task, each divided into one state for each combination of phases."""
 
     task: Task
     # The absences between two rows of a match.
     between: tuple[AbsenceCondition, ...]
     # For each divided state, the moves that map a row. The first state is the one where runs begin.
-    moves: dict[DividedState, list[RunMove]] = field(default_factory=dict)
+    moves: Mapping[DividedState, list[RunMove]]
     # The divided states in which a run can be a complete match.
-    ends: set[DividedState] = field(default_factory=set)
+    ends: frozenset[DividedState]
 
-    def find_moves(self) -> None:
-        """Fill in `moves` and `ends`, beginning with the state in which runs begin.
+    @classmethod
+    def build(cls, task: Task, between: tuple[AbsenceCondition, ...]) -> Self:
+        """Divide the states that a run can reach.
 
         A move to a state from which no match can be reached becomes a move to DEAD_STATE.
 
         Raises:
             MustBuildMatchesError: a match can end before an absence does.
         """
-        waiting = [DividedState(0, (Phase.BEFORE,) * len(self.between))]
-        for state in waiting:  # grows while it is read
-            if state not in self.moves:
-                self.moves[state] = list(self.find_moves_from(state))
-                waiting += [move.target for move in self.find_live_moves(state)]
-        useful_states = self.find_useful_states()
-        for state, moves in self.moves.items():
-            self.moves[state] = [
+        choices = task.pattern.folding.choices
+        all_moves = find_all_moves(choices, between)
+        ends = frozenset(state for state in all_moves if can_be_match(state, choices))
+        useful_states = find_useful_states(all_moves, ends)
+        useful_moves = {
+            state: [
                 move if move.target in useful_states else RunMove(move.choice, DEAD_STATE)
                 for move in moves
             ]
+            for state, moves in all_moves.items()
+        }
+        return cls(task, between, useful_moves, ends)
 
-    def find_useful_states(self) -> set[DividedState]:
-        """Return the states from which a run can still become a match."""
-        sources = defaultdict(set)
-        for state, moves in self.moves.items():
-            for move in moves:
-                sources[move.target].add(state)
-        return set(find_reachable(self.ends, lambda state: sources[state]))
-
-    def find_moves_from(self, state: DividedState) -> Iterator[RunMove]:
-        """Yield the moves of a state, and add it to `ends` if a run in it can be a match.
-
-        Raises:
-            MustBuildMatchesError: a match can end before an absence does.
-        """
-        for choice in self.task.pattern.folding.choices[state.state]:
-            if choice.accepts and Phase.WITHIN in state.phases:
-                raise errors.MustBuildMatchesError(errors.ABSENT_ROWS)
-            if choice.accepts and Phase.AGAIN not in state.phases:
-                self.ends.add(state)
-            if choice.target is None:
-                continue
-            next_phases = (
-                self.find_next_phases(phase, absent, choice)
-                for phase, absent in zip(state.phases, self.between, strict=True)
-            )
-            combinations = list(product(*next_phases))
-            for phases in combinations:
-                yield RunMove(choice, DividedState(choice.target, phases))
-            if not combinations:
-                yield RunMove(choice, DEAD_STATE)
-
-    def find_next_phases(self, phase: Phase, absent: AbsenceCondition, choice: Choice) -> Phases:
-        """Return the phases in which a run can be after a choice has mapped a row.
-
-        There are two if the run must guess, and none if no match can continue with this row.
-        """
-        assert absent.after is not None
-        assert absent.before is not None
-        if choice.variable in absent.after:
-            is_possible = phase in (Phase.BEFORE, Phase.AGAIN)
-            return (Phase.WITHIN, Phase.AGAIN) if is_possible else ()
-        if phase is Phase.WITHIN and choice.variable in absent.before:
-            return (Phase.AFTER,)
-        return (phase,)
-
-    def find_later_variables(self, number: int) -> frozenset[int]:
+    def find_later_variables(self, index: int) -> frozenset[int]:
         """Return the variables to which a run can map rows once an absence has begun.
 
         Args:
-            number: the index of the absence.
+            index: the index of the absence in `between`.
         """
-        states_within = (state for state in self.moves if state.phases[number] is Phase.WITHIN)
+        states_within = (state for state in self.moves if state.phases[index] is Phase.WITHIN)
         later_states = find_reachable(
             states_within, lambda state: [move.target for move in self.find_live_moves(state)]
         )
@@ -210,7 +170,7 @@ class StateDivision:
         program_states = []
         for divided_state, choices in number_states([first_state], self.build_choices):
             folded_choices.append(choices)
-            # DEAD_STATE is no state of the program: any number does.
+            # DEAD_STATE does not exist in the program. Any state serves: nothing reads it.
             program_states.append(states[max(divided_state.state, 0)])
         return Folding(tuple(folded_choices), tuple(program_states))
 
@@ -257,23 +217,121 @@ class StateDivision:
             if move.target != DEAD_STATE or (blocks and move.choice not in live_choices):
                 yield move
 
-    def build_endings(self, numbers: Iterable[int]) -> Iterator[tuple[Choice, None]]:
+    def build_endings(self, indices: Iterable[int]) -> Iterator[tuple[Choice, None]]:
         """Yield the choices by which a row that must be absent ends a run.
 
         Args:
-            numbers: the indices of absences.
+            indices: the indices of absences in `between`.
         """
-        for number in sorted(numbers):
-            variable = self.between[number].variable
+        for index in sorted(indices):
+            variable = self.between[index].variable
             ending = Choice(
                 guard=0, variable=None, target=None, test=variable, effect=Effect.END_RUN
             )
             yield ending, None
 
 
-def find_absences_within(phases: Phases) -> frozenset[int]:
+def find_all_moves(
+    choices: Folded, between: tuple[AbsenceCondition, ...]
+) -> dict[DividedState, list[RunMove]]:
+    """Return the moves of each divided state that a run can reach.
+
+    The first state is the one where runs begin.
+
+    Args:
+        choices: the choices of each state of the folding.
+        between: the absences between two rows of a match.
+
+    Raises:
+        MustBuildMatchesError: a match can end before an absence does.
+    """
+    moves: dict[DividedState, list[RunMove]] = {}
+    waiting = [DividedState(0, (Phase.BEFORE,) * len(between))]
+    for state in waiting:  # grows while it is read
+        if state not in moves:
+            check_ends_after_absences(state, choices)
+            moves[state] = list(find_moves_from(state, choices, between))
+            waiting += [move.target for move in moves[state] if move.target != DEAD_STATE]
+    return moves
+
+
+def check_ends_after_absences(state: DividedState, choices: Folded) -> None:
+    """Check that a run in a state is no match before its absences have ended.
+
+    Raises:
+        MustBuildMatchesError: it can be one.
+    """
+    accepts = any(choice.accepts for choice in choices[state.state])
+    if accepts and Phase.WITHIN in state.phases:
+        raise errors.MustBuildMatchesError(errors.ABSENT_ROWS)
+
+
+def can_be_match(state: DividedState, choices: Folded) -> bool:
+    """Return whether a run in a state can be a complete match.
+
+    It cannot if the run has guessed that another row will be mapped before an absence begins.
+    """
+    accepts = any(choice.accepts for choice in choices[state.state])
+    return accepts and Phase.AGAIN not in state.phases
+
+
+def find_moves_from(
+    state: DividedState, choices: Folded, between: tuple[AbsenceCondition, ...]
+) -> Iterator[RunMove]:
+    """Yield the moves of a state, one for each choice and each guess."""
+    for choice in choices[state.state]:
+        if choice.target is None:
+            continue
+        next_phases = (
+            find_next_phases(phase, absent, choice)
+            for phase, absent in zip(state.phases, between, strict=True)
+        )
+        combinations = list(product(*next_phases))
+        for phases in combinations:
+            yield RunMove(choice, DividedState(choice.target, phases))
+        if not combinations:
+            yield RunMove(choice, DEAD_STATE)
+
+
+def find_next_phases(phase: Phase, absent: AbsenceCondition, choice: Choice) -> tuple[Phase, ...]:
+    """Return the phases in which a run can be after a choice has mapped a row.
+
+    There are two if the run must guess, and none if no match can continue with this row.
+
+    Args:
+        phase: the phase of the run before the row.
+        absent: the absence that the phase is about.
+        choice: the choice that maps the row.
+    """
+    assert absent.after is not None
+    assert absent.before is not None
+    if choice.variable in absent.after:
+        is_possible = phase in (Phase.BEFORE, Phase.AGAIN)
+        return (Phase.WITHIN, Phase.AGAIN) if is_possible else ()
+    if phase is Phase.WITHIN and choice.variable in absent.before:
+        return (Phase.AFTER,)
+    return (phase,)
+
+
+def find_useful_states(
+    all_moves: Mapping[DividedState, list[RunMove]], ends: Iterable[DividedState]
+) -> set[DividedState]:
+    """Return the states from which a run can still become a match.
+
+    Args:
+        all_moves: the moves of each divided state.
+        ends: the divided states in which a run can be a complete match.
+    """
+    sources = defaultdict(set)
+    for state, moves in all_moves.items():
+        for move in moves:
+            sources[move.target].add(state)
+    return set(find_reachable(ends, lambda state: sources[state]))
+
+
+def find_absences_within(phases: tuple[Phase, ...]) -> frozenset[int]:
     """Return the indices of the absences that have begun and have not ended."""
-    return frozenset(number for number, phase in enumerate(phases) if phase is Phase.WITHIN)
+    return frozenset(index for index, phase in enumerate(phases) if phase is Phase.WITHIN)
 
 
 def check_condition(task: Task, absent: AbsenceCondition, later_variables: frozenset[int]) -> None:
