@@ -1,11 +1,12 @@
 """Enums whose members declare everything about a choice of an option or a function of the match.
 
-Each member has the words of its choice, what the choice reads in addition to a match's own rows,
-and what it means, for `explain`. So a choice is declared in one place.
+Each member is declared by its words, what it reads in addition to a match's own rows, and what it
+means, for `explain`. So a choice is declared in one place.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 
 from typing_extensions import Self
@@ -35,22 +36,36 @@ class Dependency(Enum):
     TIMED_OUT = "outputs runs that have timed out"
 
 
+@dataclass(frozen=True, slots=True)
+class ChoiceDeclaration:
+    """What is declared about a choice of an option."""
+
+    # As in a query.
+    words: str
+    # What `explain` says; empty if the words say it.
+    meaning: str = ""
+    # What the choice reads in addition to a match's own rows.
+    beyond: tuple[Dependency, ...] = ()
+
+
 class OptionChoice(Enum):
     """One of the choices of an option.
 
-    LONGEST = "LONGEST MATCH", (), "for each starting row, the match with the most rows"
+    LONGEST = ChoiceDeclaration(
+        "LONGEST MATCH", "for each starting row, the match with the most rows"
+    )
     """
 
     _value_: str  # the words
-    beyond: tuple[Dependency, ...]  # what it reads in addition to a match's own rows
-    meaning: str  # what `explain` says; empty if the words say it
+    beyond: tuple[Dependency, ...]  # see `ChoiceDeclaration`
+    meaning: str
 
-    def __new__(cls, words: str, beyond: tuple[Dependency, ...], meaning: str = "") -> Self:
+    def __new__(cls, declaration: ChoiceDeclaration) -> Self:
         """Make a member whose value is its words."""
         member = object.__new__(cls)
-        member._value_ = words
-        member.beyond = beyond
-        member.meaning = meaning
+        member._value_ = declaration.words
+        member.beyond = declaration.beyond
+        member.meaning = declaration.meaning
         return member
 
     @property

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from typing_extensions import Self
 
-from matchrec.plan.choices import Dependency, OptionChoice
+from matchrec.plan.choices import ChoiceDeclaration, Dependency, OptionChoice
 from matchrec.plan.expression import End, Scalar
 from matchrec.plan.pattern import Parameter
 from matchrec.plan.text import Amount
@@ -65,14 +65,16 @@ class SortItem:
 class RowsPerMatch(OptionChoice):
     """The output rows of a match, of an empty match and of an unmatched row."""
 
-    ONE_ROW = "ONE ROW PER MATCH", ()
-    ALL_ROWS_SHOW_EMPTY = "ALL ROWS PER MATCH SHOW EMPTY MATCHES", ()
-    ALL_ROWS_OMIT_EMPTY = "ALL ROWS PER MATCH OMIT EMPTY MATCHES", ()
-    ALL_ROWS_WITH_UNMATCHED = "ALL ROWS PER MATCH WITH UNMATCHED ROWS", (Dependency.UNMATCHED,)
+    ONE_ROW = ChoiceDeclaration("ONE ROW PER MATCH")
+    ALL_ROWS_SHOW_EMPTY = ChoiceDeclaration("ALL ROWS PER MATCH SHOW EMPTY MATCHES")
+    ALL_ROWS_OMIT_EMPTY = ChoiceDeclaration("ALL ROWS PER MATCH OMIT EMPTY MATCHES")
+    ALL_ROWS_WITH_UNMATCHED = ChoiceDeclaration(
+        "ALL ROWS PER MATCH WITH UNMATCHED ROWS", beyond=(Dependency.UNMATCHED,)
+    )
     # Of a row pattern window: each row of the input once, with the match that begins there.
-    EACH_ROW = (
+    EACH_ROW = ChoiceDeclaration(
         "EACH ROW, WITH THE MATCH THAT BEGINS THERE",
-        (Dependency.UNMATCHED, Dependency.BESIDE),
+        beyond=(Dependency.UNMATCHED, Dependency.BESIDE),
     )
 
     # Other modules ask these questions instead of comparing members, so that a new member changes
@@ -134,6 +136,20 @@ class ColumnOrder(Enum):
     INPUT_FIRST = "columns of the input, measures"
 
 
+@dataclass(frozen=True, slots=True)
+class SkipDeclaration:
+    """What is declared about a choice of `SkipTo`."""
+
+    # As in a query.
+    words: str
+    # The row from which rows are counted: the first or the last one.
+    end: End
+    # How many rows after that row the search goes on.
+    past: int = 0
+    # What the choice looks at in addition to a match's own rows.
+    beyond: tuple[Dependency, ...] = ()
+
+
 class SkipTo(Enum):
     """The row at which the search goes on after a non-empty match, in the standard's words.
 
@@ -141,23 +157,23 @@ class SkipTo(Enum):
     mapped to a variable. The search knows a strategy only by these two, see `search.matches`.
     """
 
-    NEXT_ROW = "TO NEXT ROW", End.FIRST, 1, ()
-    PAST_LAST_ROW = "PAST LAST ROW", End.LAST, 1, (Dependency.OVERLAP,)
-    FIRST = "TO FIRST", End.FIRST, 0, (Dependency.OVERLAP,)
-    LAST = "TO LAST", End.LAST, 0, (Dependency.OVERLAP,)
+    NEXT_ROW = SkipDeclaration("TO NEXT ROW", End.FIRST, past=1)
+    PAST_LAST_ROW = SkipDeclaration("PAST LAST ROW", End.LAST, past=1, beyond=(Dependency.OVERLAP,))
+    FIRST = SkipDeclaration("TO FIRST", End.FIRST, beyond=(Dependency.OVERLAP,))
+    LAST = SkipDeclaration("TO LAST", End.LAST, beyond=(Dependency.OVERLAP,))
 
-    _value_: str
-    end: End
+    _value_: str  # the words
+    end: End  # see `SkipDeclaration`
     past: int
     beyond: tuple[Dependency, ...]
 
-    def __new__(cls, words: str, end: End, past: int, beyond: tuple[Dependency, ...]) -> Self:
+    def __new__(cls, declaration: SkipDeclaration) -> Self:
         """Make a member whose value is its words."""
         member = object.__new__(cls)
-        member._value_ = words
-        member.end = end
-        member.past = past
-        member.beyond = beyond
+        member._value_ = declaration.words
+        member.end = declaration.end
+        member.past = declaration.past
+        member.beyond = declaration.beyond
         return member
 
 
@@ -189,42 +205,42 @@ class EventSelection(OptionChoice):
     finer partitions.
     """
 
-    STRICT_CONTIGUITY = (
-        "STRICT CONTIGUITY",
-        (),
-        "the rows of a match are consecutive; theta_ignore = false",
+    STRICT_CONTIGUITY = ChoiceDeclaration(
+        "STRICT CONTIGUITY", "the rows of a match are consecutive; theta_ignore = false"
     )
-    SKIP_TILL_NEXT_MATCH = (
+    SKIP_TILL_NEXT_MATCH = ChoiceDeclaration(
         "SKIP TILL NEXT MATCH",
-        (),
         "only rows that cannot be mapped may be skipped; theta_ignore = not take, else not begin",
     )
-    SKIP_TILL_ANY_MATCH = "SKIP TILL ANY MATCH", (), "any row may be skipped; theta_ignore = true"
+    SKIP_TILL_ANY_MATCH = ChoiceDeclaration(
+        "SKIP TILL ANY MATCH", "any row may be skipped; theta_ignore = true"
+    )
 
 
 class MatchOutput(OptionChoice):
     """The matches that are output."""
 
-    PREFERRED = (
+    PREFERRED = ChoiceDeclaration(
         "PREFERRED MATCHES",
-        (),
         "the preferred match of each starting row; AFTER MATCH SKIP excludes starting rows",
     )
     # If several matches have the most rows, the preferred one. AFTER MATCH SKIP as for PREFERRED.
-    LONGEST = "LONGEST MATCH", (), "for each starting row, the match with the most rows"
+    LONGEST = ChoiceDeclaration(
+        "LONGEST MATCH", "for each starting row, the match with the most rows"
+    )
     # Every mapping of rows to variables that is a match.
-    ALL = "ALL MATCHES", (), "every match, once"
+    ALL = ChoiceDeclaration("ALL MATCHES", "every match, once")
     # If several matches complete first, the one that starts first; if several start there, the one
     # with the least row positions.
-    NON_OVERLAPPING = (
+    NON_OVERLAPPING = ChoiceDeclaration(
         "NON-OVERLAPPING MATCHES",
-        (Dependency.OVERLAP,),
         "the first match to be complete; the next match begins after it",
+        beyond=(Dependency.OVERLAP,),
     )
-    GRAPH = (
+    GRAPH = ChoiceDeclaration(
         "MATCH GRAPH",
-        (Dependency.PLACES,),
         "the shared buffer with all matches, one row for each pointer",
+        beyond=(Dependency.PLACES,),
     )
 
 
@@ -268,19 +284,22 @@ def goes_beyond_preferred(
 class Grouping(OptionChoice):
     """How matches are grouped that are counted without being built, see `totals.Totals`."""
 
-    PARTITION = "partition", (), "each partition"
-    START = "start", (), "each row that begins matches"
-    END = "end", (), "each row that ends matches"
+    PARTITION = ChoiceDeclaration("partition", "each partition")
+    START = ChoiceDeclaration("start", "each row that begins matches")
+    END = ChoiceDeclaration("end", "each row that ends matches")
 
 
 class DistanceForm(Enum):
-    """The form of a condition that limits the distance of a row x from the first row."""
+    """The form of a condition that limits the distance of a row x from the first row.
 
-    DIFFERENCE = "x - first <= so much"
-    DAYS = "datediff(x, first) <= so much"
-    SUM = "x <= first + so much"
-    LESS = "x - so much <= first"
-    TRIED = "try_subtract(x, first) <= so much"
+    The operator is `<=` or `<`.
+    """
+
+    DIFFERENCE = "x - first <= limit"
+    DAYS = "datediff(x, first) <= limit"
+    SUM = "x <= first + limit"
+    LESS = "x - limit <= first"
+    TRIED = "try_subtract(x, first) <= limit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +325,7 @@ class Distance:
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """`WITHIN interval`: the last row of a match is less than this after its first row."""
+    """`WITHIN interval`: the last row of a match comes less than `interval` after the first."""
 
     # Empty if conditions form the window.
     interval: RowExpression
@@ -316,7 +335,7 @@ class Within:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A window inside a match: each row is less than the interval after an earlier row.
+    """A window inside a match: each row comes less than `interval` after an earlier row.
 
     With variables, each row of `to` is compared with the last row of `after` before it, if there is
     one. Without, each row is compared with the row before it in the match.

@@ -17,7 +17,7 @@ from itertools import chain
 from operator import is_
 from string import whitespace
 
-from matchrec.plan.choices import Dependency, OptionChoice
+from matchrec.plan.choices import ChoiceDeclaration, Dependency, OptionChoice
 from matchrec.plan.operations import NO_OPERATIONS, UNREAD, Operations, find_operator_operations
 from matchrec.plan.operators import OperatorKind, find_names
 from matchrec.plan.text import Amount, join_texts, replace_spans, separate_words
@@ -141,13 +141,13 @@ class MatchFunction(OptionChoice):
     """A function whose value is a fact about the match and is not in any column."""
 
     # Counts the matches of a partition from 1, empty matches included.
-    NUMBER = "MATCH_NUMBER", (Dependency.EARLIER,)
+    NUMBER = ChoiceDeclaration("MATCH_NUMBER", beyond=(Dependency.EARLIER,))
     # Whether a run is a match, timed out or is unfinished.
-    STATUS = "MATCH_STATUS", ()
+    STATUS = ChoiceDeclaration("MATCH_STATUS")
     # When the window of a run ended that timed out.
-    TIMEOUT = "MATCH_TIMEOUT", ()
+    TIMEOUT = ChoiceDeclaration("MATCH_TIMEOUT")
     # In an aggregate: the number of the aggregated row in the match, from 1.
-    ROW_NUMBER = "MATCH_ROW_NUMBER", (Dependency.DISTANCE,)
+    ROW_NUMBER = ChoiceDeclaration("MATCH_ROW_NUMBER", beyond=(Dependency.DISTANCE,))
 
 
 # Functions whose value is known only when a run has ended.
