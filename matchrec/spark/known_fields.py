@@ -6,8 +6,9 @@ session accepts them, and their type is the same whatever the settings are.
     `price` >= 90 AND `sym` = 'X'        a test: BOOLEAN
     FIRST(price) - LAST(price) + 1       a number: DOUBLE if price is DOUBLE
 
-Everything else is left to the session. Both functions replace the parts of an expression by
-letters, and then apply rules to the letters until one letter is left:
+The session is asked about every other expression. `is_plain_test` and `find_number_type` write one
+letter for each part of an expression, such as `n` for a number, and shorten the letters by rules.
+They know the type if one letter is left:
 
     `price` >= 90 AND `sym` = 'X'   →   n=n&s=s   →   b&b   →   b
 """
@@ -34,30 +35,32 @@ PART = re.compile(
     | :(?P<marker>[A-Za-z_]\w*)
     | (?P<number>-?\d{1,18}(?:\.\d{1,18})?)(?![\w.])
     | (?P<text>'[^'\\]*')
-    | (?P<compares><=|>=|<>|!=|=|<|>)
-    | (?P<joins>AND\b|OR\b)
-    | (?P<negates>NOT\b)
-    | (?P<truth>TRUE\b|FALSE\b)
-    | (?P<opens>\()
-    | (?P<closes>\))
+    | (?P<comparison><=|>=|<>|!=|=|<|>)
+    | (?P<connective>AND\b|OR\b)
+    | (?P<negation>NOT\b)
+    | (?P<truth_value>TRUE\b|FALSE\b)
+    | (?P<opening>\()
+    | (?P<closing>\))
     )\s*""",
     re.IGNORECASE | re.VERBOSE,
 )
 
-# The letters of the parts: a number, a text, a test, and what is between them.
-NUMBER, TEXT, TEST = "n", "s", "b"
+# The letters of operands.
+NUMBER, TEXT, TEST, OTHER = "n", "s", "b", "?"
+# The letters of the groups of PART. Columns and markers have the letter of their type.
 LETTERS = {
     "number": NUMBER,
     "text": TEXT,
-    "truth": TEST,
-    "compares": "=",
-    "joins": "&",
-    "negates": "!",
-    "opens": "(",
-    "closes": ")",
+    "truth_value": TEST,
+    "comparison": "=",
+    "connective": "&",
+    "negation": "!",
+    "opening": "(",
+    "closing": ")",
 }
 
-# What is replaced by a letter. An operand of a comparison is no operand of another one.
+# Regular expressions, and the letter that replaces what they match. They match no operand that
+# could belong to two comparisons, as in `a = b = c`, because the session decides what that means.
 TEST_RULES = {
     r"\(([nsb])\)": r"\1",
     r"(?<!=)(?:n=n|s=s)(?!=)": TEST,
@@ -69,12 +72,15 @@ NUMBER_RULES = {r"\(n\)": NUMBER, r"n[-+*]n": NUMBER}
 # The types of numbers that are added, subtracted and multiplied: the result has the later type.
 NUMBER_TYPES: Sequence[DataType] = (IntegerType(), LongType(), DoubleType())
 
-# The text between two operands. Whole numbers in it are short enough for an INT.
+# A text between operands that have types. Whole numbers in it are short enough for an INT.
 ARITHMETIC = re.compile(r"(?:[-+*()\s]|\b\d{1,9}\b)*")
 
 
-def is_plain_test(text: str, type_of: Callable[[str], DataType | None]) -> bool:
-    """Return whether a text only compares numbers with numbers and texts with texts.
+def is_plain_test(text: str, find_type: Callable[[str], DataType | None]) -> bool:
+    """Return whether a text is a test that every session accepts.
+
+    Such a test compares numbers with numbers and texts with texts. AND, OR and NOT may join
+    comparisons.
 
     >>> is_plain_test("(`a` >= 90) AND (`b` = 'X')", {"`a`": FloatType(), "`b`": StringType()}.get)
     True
@@ -83,7 +89,7 @@ def is_plain_test(text: str, type_of: Callable[[str], DataType | None]) -> bool:
 
     Args:
         text: SQL of a test over one row.
-        type_of: returns the type of a column or of a marker, `:name`; None if it is not known.
+        find_type: returns the type of a column or of a marker, `:name`; None if it is not known.
     """
     letters = []
     position = 0
@@ -95,15 +101,15 @@ def is_plain_test(text: str, type_of: Callable[[str], DataType | None]) -> bool:
         if part.lastgroup in LETTERS:
             letters.append(LETTERS[part.lastgroup])
         else:
-            letters.append(letter_of_type(type_of(part[0].strip())))
+            letters.append(find_letter(find_type(part[0].strip())))
     return apply_rules(TEST_RULES, "".join(letters)) == TEST
 
 
-def letter_of_type(type_: DataType | None) -> str:
-    """Return the letter of an operand of some type; `?` for types that are not compared here."""
+def find_letter(type_: DataType | None) -> str:
+    """Return the letter of an operand by its type; OTHER if the type is neither NUMBER nor TEXT."""
     if isinstance(type_, IntegralType | FloatType | DoubleType):
         return NUMBER
-    return TEXT if type_ == StringType() else "?"
+    return TEXT if type_ == StringType() else OTHER
 
 
 def find_number_type(parts: Sequence[str | DataType]) -> DataType | None:
@@ -134,12 +140,12 @@ def find_number_type(parts: Sequence[str | DataType]) -> DataType | None:
 
 
 def apply_rules(rules: Mapping[str, str], letters: str) -> str:
-    """Return letters with everything replaced that the rules replace.
+    """Apply rules to letters until no rule changes them.
 
     >>> apply_rules(TEST_RULES, "(n=n)&!(s=s)"), apply_rules(TEST_RULES, "(n=n&n)=n")
     ('b', '(b&n)=n')
     """
     shorter = letters
-    for form, letter in rules.items():
-        shorter = re.sub(form, letter, shorter)
+    for matched, letter in rules.items():
+        shorter = re.sub(matched, letter, shorter)
     return shorter if shorter == letters else apply_rules(rules, shorter)

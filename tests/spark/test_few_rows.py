@@ -67,6 +67,12 @@ def test_few_rows_in_files(spark: SparkSession, tmp_path: Path, change: str) -> 
     assert count_tasks(changed(spark.read.parquet(str(tmp_path)))) == (1 if are_few else 3)
 
 
+def test_few_rows_in_files_and_many_in_memory(spark: SparkSession, tmp_path: Path) -> None:
+    parquet.write_table(make_table(10), tmp_path / "rows.parquet")
+    rows = spark.read.parquet(str(tmp_path)).union(spark.createDataFrame(make_table(2 * FEW)))
+    assert count_tasks(rows) == 3
+
+
 def test_more_rows(spark: SparkSession, tmp_path: Path) -> None:
     assert count_tasks(spark.createDataFrame(make_table(FEW + 1))) == 3
     parquet.write_table(make_table(2 * FEW), tmp_path / "rows.parquet")

@@ -1,9 +1,10 @@
 """Estimate how many rows an input has, without running it.
 
 The estimate is only good enough to choose a number of tasks: it counts all rows of the files that
-an input reads, also those that a filter drops. Files on other machines are not looked at.
+an input reads, also those that a filter drops. It does not read files on other machines.
 
-A plan of Sail says what an input reads: see `remember_plan`. No file is asked for if it reads none.
+Sail's plan of an input shows what the input reads: see `remember_plan`. The server is asked for the
+names of files only if the plan may read files.
 """
 
 from __future__ import annotations
@@ -19,12 +20,11 @@ from pyspark.sql import DataFrame
 
 PARQUET = ".parquet"
 
-# The number of Parquet files whose footers are read. The others are taken to be like them.
+# The number of Parquet files whose footers are read. The others are assumed to be like these.
 SAMPLED_FILES = 3
 
 # About how many bytes a row takes in a file of text, such as CSV.
 BYTES_A_LINE = 64
-
 
 # In a plan of Sail: an operator with its statistics, an operator that reads files, and one that
 # reads rows in memory, with the number of batches in each of its partitions.
@@ -43,7 +43,7 @@ NOT_ADDING_ROWS = {
     "UnionExec",
 }
 
-# The number of batches from which on rows in memory are not counted: they are many.
+# With more batches than this in memory, an input is not small, so its rows need not be counted.
 MANY_BATCHES = 8
 
 # The attribute of a DataFrame that keeps its plan.
@@ -51,34 +51,37 @@ PLAN = "_matchrec_plan"
 
 
 def remember_plan(rows: DataFrame, plan: str) -> None:
-    """Keep the plan of an input, which Sail has told as text, for as long as its DataFrame."""
+    """Keep the text of Sail's plan of an input as long as the input's DataFrame exists."""
     vars(rows)[PLAN] = plan
 
 
 def has_few_rows(rows: DataFrame, rows_of_files: int, most: int) -> bool:
-    """Return whether an input is known to have few rows.
+    """Return whether an input seems to have few rows.
 
-    Asks the server only if the input has a plan that reads a few batches in memory.
+    The server is asked only if the plan of the input reads a few batches in memory.
 
     Args:
         rows: the input.
-        rows_of_files: what `estimate_input_rows` returns for it.
-        most: how many rows are few.
+        rows_of_files: what `estimate_input_rows` returns for the input.
+        most: the greatest number of rows that are few.
     """
     plan: str = vars(rows).get(PLAN, "")
+    if not adds_no_rows(plan):
+        return False
     if FILES in plan:
-        return adds_no_rows(plan) and 0 < rows_of_files <= most
+        # Rows in memory, which a UNION can add, are not part of `rows_of_files`.
+        return IN_MEMORY.search(plan) is None and 0 < rows_of_files <= most
     batch_counts = [
         int(count) for sizes in IN_MEMORY.findall(plan) for count in sizes.split(",") if count
     ]
-    if not batch_counts or sum(batch_counts) > MANY_BATCHES or not adds_no_rows(plan):
+    if not batch_counts or sum(batch_counts) > MANY_BATCHES:
         return False
     row_count = count_rows_in_memory(cast("Any", rows)._explain_string(mode="cost"))
     return row_count is not None and row_count <= most
 
 
 def adds_no_rows(plan: str) -> bool:
-    """Return whether a plan has only operators that return no more rows than they read.
+    """Return whether all operators of a plan return at most as many rows as they read.
 
     >>> adds_no_rows("FilterExec: x@0 > 1\\n  DataSourceExec: partitions=1, partition_sizes=[1]\\n")
     True
@@ -106,9 +109,9 @@ def count_rows_in_memory(plan: str) -> int | None:
 
 
 def estimate_input_rows(rows: DataFrame) -> int:
-    """Return about how many rows the files of an input have; 0 if there are none, or nobody knows.
+    """Return about how many rows the files of an input have; 0 without files, or if not known.
 
-    Asks the server for the names of the files, unless the plan of the input reads only rows in
+    The server is asked for the names of the files, unless the plan of the input reads only rows in
     memory.
     """
     plan: str = vars(rows).get(PLAN, "")
@@ -125,7 +128,7 @@ def estimate_input_rows(rows: DataFrame) -> int:
 def ask_for_files(rows: DataFrame) -> list[str]:
     """Return the addresses of the files that a DataFrame reads, as they are now.
 
-    PySpark's own method keeps its answer, and with it the DataFrame and its rows, for ever.
+    PySpark caches what its own method returns, and with it the DataFrame and its rows, for ever.
     """
     method: Any = type(rows).inputFiles
     files: list[str] = getattr(method, "__wrapped__", method)(rows)
@@ -139,7 +142,10 @@ def list_local_files(addresses: list[str]) -> list[Path]:
 
 
 def estimate_rows_per_byte(paths: list[Path]) -> float:
-    """Return about how many rows a byte of some files has.
+    """Return about how many rows a byte of some files holds.
+
+    Args:
+        paths: the files. Only the footers of a few of them are read.
 
     Raises:
         ArrowException, OSError: a file cannot be read.
