@@ -65,9 +65,10 @@ BYTES = 8  # of a word
 # MASKS[n] keeps the first n bytes of a word.
 MASKS = np.array([(1 << 64) - (1 << (64 - 8 * count)) for count in range(BYTES + 1)], np.uint64)
 
-# The least number of words for which the compiled sort is faster than a slow sort of NumPy. It
-# takes 11 to 16 nanoseconds a word, and NumPy 8 to 11 or about 50.
+# The least number of words for which the compiled sort is faster than NumPy if that is slow.
 LEAST_WORDS_FOR_RADIX = 1 << 14
+# NumPy is slow if it takes longer than this. It takes 8 to 11 nanoseconds a word or about 50; the
+# compiled sort takes 11 to 16.
 SLOW_SECONDS_A_WORD = 20e-9
 # How many words NumPy sorts in the time of one step of a search in Python. So the sort is compiled
 # once a process has sorted four million words, and used at once if it was compiled before.
@@ -92,7 +93,7 @@ class Word:
     columns: dict[str, tuple[SortCode, int]] = field(default_factory=dict)
 
     def add(self, code: SortCode) -> Word:
-        """Return the word with a further code, which is compared before those that it has."""
+        """Return the word with one more code. It is compared before the codes that are there."""
         values = code.encode(self.bits)
         if self.bits:
             values |= self.values
@@ -106,7 +107,11 @@ class Word:
 
 
 def make_empty_word(count: int) -> Word:
-    """Return a word that has no codes, given the number of rows."""
+    """Return a word without codes.
+
+    Args:
+        count: the number of rows.
+    """
     return Word(np.zeros(count, np.uint64), 0, 0)
 
 
@@ -218,7 +223,7 @@ def encode_numbers(values: IntArray, *, is_descending: bool, is_key: bool) -> So
 def split_values(values: pa.Array) -> tuple[list[IntArray], bool]:
     """Return numbers that compare as values do: one or more arrays int64[n], the first one first.
 
-    What they have for NULL has no meaning.
+    Their numbers for NULL have no meaning.
 
     Returns:
         The arrays, and whether there is only one and it has the values themselves, as integers.
@@ -290,7 +295,7 @@ def split_bytes(values: pa.Array, longest: int) -> Iterator[IntArray]:
 class Order:
     """The order of the rows of a table."""
 
-    # int64[n], the numbers of the rows in order; None if they are in order already.
+    # int64[n], the row numbers in order; None if the rows are in order already.
     rows: IntArray | None
     # bool[n], which of the rows in order begin a partition.
     begins: BoolArray
@@ -410,7 +415,8 @@ def sort_words(words: list[Word], count: int) -> tuple[IntArray, Word | None]:
             digits = digits if rows is None else digits.take(rows)
             digits = digits << np.uint64(position_bits)  # drops the bits of later sorts
             digits |= np.arange(count, dtype=np.uint64)
-            digits = sort_numbered(digits, position_bits, min(bits_a_sort, word.bits - shift))
+            sorted_bits = min(bits_a_sort, word.bits - shift)
+            digits = sort_numbered_words(digits, position_bits, sorted_bits)
             sorted_positions = (digits & np.uint64((1 << position_bits) - 1)).view(np.int64)
             rows = sorted_positions if rows is None else rows.take(sorted_positions)
     assert rows is not None
@@ -419,31 +425,34 @@ def sort_words(words: list[Word], count: int) -> tuple[IntArray, Word | None]:
     return rows, replace(words[0], values=digits >> np.uint64(position_bits))
 
 
-def sort_numbered(words: WordArray, position_bits: int, bits: int) -> WordArray:
-    """Return words in order. Each has the number of its row in its last bits.
+def sort_numbered_words(words: WordArray, position_bits: int, bits: int) -> WordArray:
+    """Sort words whose last bits are their positions 0, 1, 2, …
+
+    Because of the positions, all words differ. So NumPy's sort, which does not keep equal words in
+    their order, and the compiled sort, which does and leaves the positions out, return the same.
 
     Args:
         words: uint64[n], is overwritten.
-        position_bits: the number of the last bits. The row numbers in them ascend.
-        bits: the number of bits before these that may be set.
+        position_bits: the number of bits of a position.
+        bits: the number of bits before the position that can be 1.
     """
-    if len(words) >= LEAST_WORDS_FOR_RADIX and sorts_words_slowly():
-        room = np.empty_like(words)
+    if len(words) >= LEAST_WORDS_FOR_RADIX and is_numpy_slow():
+        buffer = np.empty_like(words)
         counts = np.empty(COUNTS, np.int64)
-        arguments = words, room, counts, position_bits, bits
+        arguments = words, buffer, counts, position_bits, bits
         steps = len(words) // WORDS_A_STEP
         if steps >= sort_by_bits.count_steps_left(arguments):
-            return room if sort_by_bits(*arguments) else words
-        sort_by_bits.count_steps(steps, arguments)
+            return buffer if sort_by_bits(*arguments) else words
+        sort_by_bits.count_steps(steps, arguments)  # compile it only if it is used often
     words.sort()
     return words
 
 
 @cache
-def sorts_words_slowly() -> bool:
-    """Return whether NumPy takes much longer to sort words than it does with vector instructions.
+def is_numpy_slow() -> bool:
+    """Return whether NumPy sorts words much more slowly than it does with vector instructions.
 
-    It is measured, because it depends on the processor and on the version of NumPy.
+    This is measured once, because it depends on the processor and on the version of NumPy.
     """
     words = np.arange(SAMPLE, dtype=np.uint64) * GOLDEN
     seconds = []

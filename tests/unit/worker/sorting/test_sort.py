@@ -84,7 +84,7 @@ def test_thousands_of_rows_come_in_order_through_many_files(given_rows: Rows, bu
 @pytest.fixture
 def _compiled_sort(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The compiled sort, for any number of words, as on a processor on which NumPy is slow."""
-    monkeypatch.setattr(ordering, "sorts_words_slowly", lambda: True)
+    monkeypatch.setattr(ordering, "is_numpy_slow", lambda: True)
     monkeypatch.setattr(ordering, "LEAST_WORDS_FOR_RADIX", 1)
     monkeypatch.setattr(ordering, "WORDS_A_STEP", 1)
     with in_force(Shortcuts(few_steps=0)):
@@ -120,20 +120,20 @@ def test_words_are_sorted_by_all_their_bits(position_bits: int, bits: int) -> No
     keys = random.integers(0, 1 << bits, count, dtype=np.uint64, endpoint=False)
     keys[:2] = 0, (1 << bits) - 1
     words = (keys << np.uint64(position_bits)) | np.arange(count, dtype=np.uint64)
-    found = ordering.sort_numbered(words.copy(), position_bits, bits)
+    found = ordering.sort_numbered_words(words.copy(), position_bits, bits)
     assert found.tolist() == sorted(words.tolist())
 
 
 def test_numpy_sorts_until_the_compiled_sort_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     """The words that NumPy has sorted are counted, and nothing is compiled for few."""
     counted: list[int] = []
-    monkeypatch.setattr(ordering, "sorts_words_slowly", lambda: True)
+    monkeypatch.setattr(ordering, "is_numpy_slow", lambda: True)
     monkeypatch.setattr(ordering.sort_by_bits, "count_steps_left", lambda _: 1000)
     monkeypatch.setattr(
         ordering.sort_by_bits, "count_steps", lambda steps, _: counted.append(steps)
     )
     words = np.arange(ordering.LEAST_WORDS_FOR_RADIX, dtype=np.uint64)[::-1].copy()
-    assert ordering.sort_numbered(words, 14, 1).tolist() == list(range(len(words)))
+    assert ordering.sort_numbered_words(words, 14, 1).tolist() == list(range(len(words)))
     assert counted == [len(words) // ordering.WORDS_A_STEP]
 
 
