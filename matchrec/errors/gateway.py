@@ -119,6 +119,16 @@ def serving_without_token(host: str) -> MatchRecognizePlanError:
     )
 
 
+def token_not_allowed() -> MatchRecognizePlanError:
+    """Return the error for a token that is empty, or that clients cannot send."""
+    return MatchRecognizePlanError(
+        "this token is not allowed",
+        notes=("a token has one or more visible ASCII characters and no blanks",),
+        hint="pass a random token, such as the result of secrets.token_urlsafe()",
+        code="token-not-allowed",
+    )
+
+
 def incomplete_tls_files(*, has_key: bool) -> MatchRecognizePlanError:
     """Return the error for a certificate without its key, or a key without its certificate."""
     return MatchRecognizePlanError(

@@ -1,11 +1,11 @@
 """Pass the calls of clients on to the engine's server, and answer those that have a clause.
 
-Messages are passed on as bytes, so that a newer client or engine may send what this program does
-not know. Only calls with one message that is about a plan, an execution, a session or an error are
-read: see `ANSWERS`.
+Messages are passed on as bytes, so that newer clients and engines can use fields that this program
+does not know. It reads only the calls of `ANSWERS`: they have one message, which is about a plan,
+an execution, a session or an error.
 
-All calls run in one event loop, without a thread each. A client that reads slowly holds only its
-own call: gRPC stops reading from the engine until the client has taken what is there.
+All calls share one event loop instead of having a thread each. A client that reads slowly delays
+only its own call: gRPC stops reading the engine's answer until the client has read what was sent.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ SERVING = b"\x08\x01"  # the message HealthCheckResponse with the status SERVING
 OF_CONNECTION = ("user-agent", "content-type", "te", "host")
 TOKEN_KEY = "authorization"
 
-# How many executions of the gateway itself are kept until their clients release them.
+# How many replies to executions are kept until their clients release them.
 MOST_EXECUTIONS = 1000
 
-# How many seconds the engine's server has to accept a connection after one was lost.
+# After a connection is lost, how many seconds the engine's server has to accept another one.
 PATIENCE = 3.0
 
-# How Sail says that it has no execution with an id.
+# Part of Sail's error message for the id of an execution that it does not know.
 SAILS_LOST_OPERATION = "operation not found"
 
 NO_TOKEN = "the call has no token, or another one; pass the token that the gateway was started with"
@@ -56,12 +56,16 @@ class OwnResponses:
     ids: tuple[str, ...] = ()
 
     def after(self, response_id: str) -> OwnResponses:
-        """Return the responses after the one that a client has received last; "" for none."""
+        """Return the responses that a client has not received yet.
+
+        Args:
+            response_id: the id of the last response that it has received; "" if it has none.
+        """
         first = self.ids.index(response_id) + 1 if response_id in self.ids else 0
         return OwnResponses(self.messages[first:], self.ids[first:])
 
 
-# What the gateway does with a call: it passes a message on, or responds itself.
+# What the gateway does with a call: it passes this message on to the engine, or responds itself.
 Reply = bytes | OwnResponses
 
 # An execution of a session, by its operation id.
@@ -70,30 +74,28 @@ ExecutionKey = tuple[SessionKey, str]
 
 @dataclass(slots=True)
 class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no types
-    """The service that clients call.
+    """The service that clients call."""
 
-    Args:
-        engine: the address of the engine's server, for errors.
-        channel: the channel to the engine's server.
-        metadata: what every call to the engine's server carries, such as its token.
-        planner: plans statements with clauses.
-        threads: run the planner, which waits for the engine.
-        token: what clients must send as `authorization: Bearer TOKEN`; None if anyone may call.
-    """
-
+    # The address of the engine's server, for errors.
     engine: str
+    # The channel to the engine's server.
     channel: Any
+    # Sent with every call to the engine's server, for example its token.
     metadata: Metadata
+    # Plans statements with clauses.
     planner: Planner
+    # The planner runs in these threads, because it waits for the engine.
     threads: ThreadPoolExecutor
+    # Clients must send `authorization: Bearer TOKEN`; None if anyone may call.
     token: str | None
+    # The errors of calls, for clients that ask for their whole messages.
     errors: ErrorLog = field(default_factory=ErrorLog)
     # The replies to executions that the gateway plans, or has planned and answered itself. Clients
     # may ask for them again. The oldest comes first.
     executions: dict[ExecutionKey, asyncio.Future[Reply]] = field(default_factory=dict)
 
     def service(self, call: Any) -> Any:
-        """Return what handles a call; None if the gateway has no such method."""
+        """Return the handler of a call; None if the gateway has no such method."""
         method: str = call.method
         if method == HEALTH_CHECK:
             return grpc.unary_unary_rpc_method_handler(report_health)
@@ -111,16 +113,16 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         """Return whether a call carries the token."""
         if self.token is None:
             return True
-        sent = [value for name, value in metadata if name == TOKEN_KEY]
-        expected = f"Bearer {self.token}"
-        return any(hmac.compare_digest(str(value), expected) for value in sent)
+        sent = [str(value).encode() for name, value in metadata if name == TOKEN_KEY]
+        expected = f"Bearer {self.token}".encode()
+        return any(hmac.compare_digest(value, expected) for value in sent)
 
     # Calls that are passed on.
 
     async def forward(
         self, method: str, requests: AsyncIterator[bytes], context: Any
     ) -> AsyncIterator[bytes]:
-        """Send messages to the engine's server, and yield what it answers.
+        """Send messages to the engine's server, and yield its answers.
 
         If the client ends the call, this coroutine is cancelled, and with it the call to the
         engine.
@@ -145,10 +147,10 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
             call.cancel()
 
     def list_passed(self, metadata: Metadata) -> Metadata:
-        """Return the metadata of a client that is passed on.
+        """Return the part of a client's metadata that is passed on to the engine.
 
-        A token that the gateway has asked for is not for the engine. If the gateway itself has
-        metadata for the engine, such as a token, a client cannot replace it.
+        The gateway's own token is not passed on. Metadata with a name that the gateway itself sends
+        to the engine is not passed on either, so a client cannot replace the engine's token.
         """
         withheld = {*OF_CONNECTION, *(name for name, _ in self.metadata)}
         if self.token is not None:
@@ -168,7 +170,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         raise AssertionError("`abort` raises an error")
 
     async def check_engine(self, context: Any, error: Exception) -> None:
-        """End a call whose error shows that the connection is lost, if the engine is not there.
+        """End a call whose error shows that the connection is lost, if the engine does not run.
 
         Clients repeat a call for ten minutes if its status is UNAVAILABLE. That helps only if the
         engine runs and only the connection was lost.
@@ -180,8 +182,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         except asyncio.TimeoutError:
             await self.fail(context, errors.engine_not_reachable(self.engine))
 
-    # Calls that the gateway reads. Each of these functions returns a message to pass on, or the
-    # responses.
+    # Calls that the gateway reads. Each method returns a message to pass on, or the responses.
 
     async def respond(
         self, method: str, answer: Answer, message: bytes, context: Any
@@ -196,7 +197,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
             yield response
 
     async def execute(self, message: bytes, context: Any) -> Reply:
-        """Execute a plan: a statement with a clause here, any other plan in the engine.
+        """Plan a statement with a clause here; let the engine execute any other plan.
 
         The reply to an execution is found only once. If the connection breaks, a client asks for
         it again, with `ReattachExecute` or with the same `ExecutePlan`, and an INSERT must not run
@@ -251,7 +252,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
     async def interrupt(self, message: bytes, _: Any) -> Reply:
         """Let the engine interrupt executions.
 
-        It knows what the planner runs for an execution by a tag, which is the operation id.
+        What the planner runs for an execution has a tag in the engine: the operation id.
         """
         request = proto.InterruptRequest.FromString(message)
         if read_execution_key(request) not in self.executions:
@@ -333,8 +334,8 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
 # Returns the reply to a call with one message.
 Answer = Callable[[Forwarder, bytes, Any], Awaitable[Reply]]
 
-# The calls that the gateway reads, by their names. PySpark 3.5 cannot read some of them, and has
-# nothing that a gateway would answer to them.
+# The calls that the gateway reads, by their names. PySpark 3.5 has no messages for the last two, so
+# they are passed on there.
 ANSWERS: dict[str, Answer] = {
     "ExecutePlan": Forwarder.execute,
     "AnalyzePlan": Forwarder.analyze,
@@ -384,7 +385,7 @@ async def yield_all(messages: Iterable[bytes]) -> AsyncIterator[bytes]:
 
 
 async def report_health(_: bytes, __: Any) -> bytes:
-    """Answer a health check. The gateway serves as long as it answers."""
+    """Answer a health check. A gateway that can answer it is healthy."""
     return SERVING
 
 

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 # After how many seconds without a statement the planner forgets a session.
 IDLE = 3600.0
 
-# How often the planner repeats a call if the engine does not answer. This takes some four seconds.
-# By default, PySpark tries for ten minutes, and a client would wait for so long.
+# How often the planner repeats a call if the engine does not answer, which takes some four seconds.
+# With PySpark's default, a client would wait for ten minutes.
 MOST_RETRIES = 4
 
 # The beginning of a statement that asks how a query runs.
@@ -68,7 +68,7 @@ class Caller:
     key: SessionKey
     # The engine's own id of the session that the client knows; "" if it has none yet.
     engine_session: str = ""
-    # By these the engine can interrupt what runs for the statement.
+    # Tags by which the engine can interrupt what it runs for the statement.
     tags: tuple[str, ...] = ()
     # The metadata of the client's call that is passed on, for example to a proxy that checks it.
     metadata: Metadata = ()
@@ -81,7 +81,7 @@ CURRENT_CALLER: ContextVar[Caller] = ContextVar("the client whose statement is p
 
 
 class SharedChannelBuilder(DefaultChannelBuilder):  # type: ignore[misc]  # depends on PySpark
-    """The settings of a session that uses a channel of other sessions."""
+    """The settings of a session that shares a channel with other sessions."""
 
     def __init__(self, address: str, channel: Any, key: SessionKey) -> None:
         super().__init__(address)
@@ -161,7 +161,7 @@ class Planner:
             statement: SQL that may have a clause, or that sets an option of matchrec.
 
         Returns:
-            a relation without clauses; None if the engine itself should run the statement.
+            A relation without clauses; None if the engine itself should run the statement.
 
         Raises:
             MatchRecognizeError: a clause or a setting has a mistake.
@@ -174,7 +174,7 @@ class Planner:
             return None if frame is None else read_plan(spark, frame)
 
     def interrupt(self, caller: Caller, tag: str) -> None:
-        """Interrupt what runs in the engine with a tag."""
+        """Interrupt the executions in the engine that have a tag."""
         with self.use_session(caller) as spark:
             spark.interruptTag(tag)
 
@@ -198,7 +198,7 @@ class Planner:
             CURRENT_CALLER.reset(current)
 
     def find_session(self, key: SessionKey) -> PlanningSession:
-        """Return the planning session of a client. Forget those not used for long."""
+        """Return the planning session of a client. Drop sessions that were not used for long."""
         with self.lock:
             session = self.sessions.pop(key, None)
             if session is None:
@@ -212,8 +212,8 @@ class Planner:
     def prepare_new(self, spark: SparkSession) -> None:
         """Prepare a session that the planner has not used before.
 
-        The session of the engine may be older, because another gateway has prepared it, or because
-        it is a copy of such a session. Then it has views that its client may have replaced.
+        The engine's session may have been prepared already, by another gateway or as a copy of a
+        prepared session. It is not prepared again then, because its client may have replaced views.
         """
         tune(spark)
         if self.prepare is not None and spark.conf.get(settings.PREPARED, None) is None:
@@ -276,13 +276,13 @@ def run_statement(spark: SparkSession, statement: SqlStatement) -> DataFrame | N
 def name_frames(spark: SparkSession, statement: SqlStatement) -> tuple[str, dict[str, Any]]:
     """Return the text of a statement with its DataFrames as `{name}`, and the DataFrames.
 
-    A client has chosen names that are in no other place of the text.
+    A client chooses the names so that they occur nowhere else in the text.
     """
     text = statement.text
     frames = {}
     for name, relation in statement.relations.items():
         text = re.sub(rf"(?<![\w`{{]){re.escape(name)}(?![\w`}}])", f"{{{name}}}", text)
-        # A copy whose ids are unlike those of the plans that this program makes around it.
+        # A copy, whose ids must differ from those of the plans that this program makes around it.
         plan = CachedRelation(renumber_plans(copy_relation(relation)))
         frames[name] = ConnectDataFrame(plan, cast("Any", spark))
     return text, frames

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sys
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -48,6 +49,9 @@ PORT_NUMBER = ArgumentKind(
 # and INSERT, until these have run.
 PLANNING_THREADS = 256
 
+# A token that gRPC can send in a header. An empty one would let anyone call.
+VISIBLE_ASCII = re.compile("[!-~]+")
+
 # Messages may have any length, as in Spark's own server.
 ANY_LENGTH = (("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1))
 
@@ -78,9 +82,16 @@ class Listener:
     allow_anyone: bool = False
 
     def check(self) -> None:
-        """Raise an error if other machines could call without a token, or TLS lacks a file."""
+        """Check who could call, and that TLS has both files.
+
+        Raises:
+            MatchRecognizePlanError: TLS lacks a file, clients cannot send the token, or other
+                machines could call without one.
+        """
         if (self.certificate is None) != (self.key is None):
             raise errors.incomplete_tls_files(has_key=self.key is not None)
+        if self.token is not None and not VISIBLE_ASCII.fullmatch(self.token):
+            raise errors.token_not_allowed()
         if self.token is None and not self.allow_anyone and not is_loopback(self.host):
             raise errors.serving_without_token(self.host)
 
@@ -185,7 +196,8 @@ def serve(  # noqa: PLR0913 -- public signature
 
     Raises:
         MatchRecognizePlanError: the port is in use, the session has no server, both `spark` and
-            `engine` are passed, or other machines could connect without a token.
+            `engine` are passed, the token is empty or cannot be sent, or other machines could
+            connect without a token.
 
     >>> with matchrec.serve(spark, port=0) as gateway:
     ...     print(gateway.address)

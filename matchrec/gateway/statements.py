@@ -1,8 +1,8 @@
 """Find SQL with clauses in the messages of Spark Connect, and replace it by other relations.
 
-SQL is in two places. A client's `spark.sql(text)` is a command, `SqlCommand`, whose answer is a
-relation. Some clients put the SQL into a plan themselves, as a relation `SQL`. Either may stand
-inside `WithRelations`, which brings the DataFrames that the text names.
+Messages have SQL in two forms. A client's `spark.sql(text)` is a command, `SqlCommand`, whose
+answer is a relation. Some clients put the SQL into a plan themselves, as a relation `SQL`. Both can
+be the root of `WithRelations`, which holds the DataFrames that the text names.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FIRST_PLAN_ID = 1 << 40
 
 @dataclass(frozen=True, slots=True)
 class SqlStatement:
-    """A SQL text of a client, with what it refers to."""
+    """A SQL text of a client, with its parameters and DataFrames."""
 
     text: str
     # The values of the parameters, by their names or in their order; None if there are none.
@@ -49,10 +49,10 @@ PlanStatement = Callable[[SqlStatement], ProtoRelation | None]
 
 
 def may_hold_clause(serialized: bytes) -> bool:
-    """Return whether a serialized message may hold SQL with a clause.
+    """Return whether a serialized message may hold SQL with a clause or a setting of matchrec.
 
-    The event loop waits for this test, and a message may have 100 MB, for which a regular
-    expression takes seconds.
+    All calls wait for this test, and a message may have 100 MB. A regular expression would take
+    seconds.
     """
     in_lower_case = serialized.lower()
     return any(word in in_lower_case for word in WORDS) or COMPRESSED in serialized
@@ -73,9 +73,9 @@ def expand_plan(plan: Message) -> None:
 
 
 def read_command(plan: Message) -> SqlStatement | None:
-    """Return the statement of a plan that is a SQL command; None if it has no clause.
+    """Return the statement of a plan that is a SQL command, otherwise None.
 
-    The statement may also set an option of matchrec.
+    None, too, if the statement has no clause and sets no option of matchrec.
     """
     if plan.WhichOneof("op_type") != "command":
         return None
@@ -88,7 +88,7 @@ def read_command(plan: Message) -> SqlStatement | None:
 
 
 def read_relation(relation: ProtoRelation) -> SqlStatement | None:
-    """Return the statement of a relation that is SQL with a clause, otherwise None."""
+    """Return the statement of a relation that is SQL with a clause or setting, otherwise None."""
     kind = relation.WhichOneof("rel_type")
     if kind == "sql":
         return read_text(relation.sql.query, relation.sql)
@@ -106,7 +106,7 @@ def read_relation(relation: ProtoRelation) -> SqlStatement | None:
 
 
 def read_text(text: str, holder: Message) -> SqlStatement | None:
-    """Return the statement of a text; None if it has no clause.
+    """Return the statement of a text; None if it has no clause and sets no option of matchrec.
 
     Args:
         text: the SQL text.
@@ -168,7 +168,7 @@ def replace_statements(message: Message, plan: PlanStatement) -> bool:
         plan: returns what replaces a statement.
 
     Returns:
-        whether anything was replaced.
+        Whether a relation was replaced.
     """
     has_replaced = False
     remaining = [message]
