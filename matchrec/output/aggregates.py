@@ -150,12 +150,12 @@ def sum_values(values: Numbers, rows: IntArray, links: Links) -> Numbers:
 def sum_each_match(
     values: FloatArray, rows: IntArray, following: Links, first: IntArray
 ) -> FloatArray:
-    """Return the sum of each match, which is added up in the order of its rows.
+    """Return the sum of the values of each match, added up in the order of its rows.
 
-    Matches that share their rows are trees: each match leads from its first row to a root, and
-    meets other matches on its way. All matches that come through a mapped row are neighbours in
-    `sums`, so that its value is added to all of them in one step, which takes a fraction of a
-    nanosecond for each match.
+    Matches that share their rows form trees: a match is a path from its first row to the root of a
+    tree, and joins other matches on the way. The sums of all matches with the same mapped row are
+    next to each other in `sums`. So one step adds the value of the row to all of them, which takes
+    a fraction of a nanosecond for each match.
 
         rows a b c d, matches abcd, bcd and cd      sums  [abcd, bcd, cd]
         a is added to sums[0:1], b to sums[0:2], c to sums[0:3], d to sums[0:3]
@@ -169,7 +169,7 @@ def sum_each_match(
     Returns:
         float64[m].
     """
-    sizes = np.zeros(len(rows), np.int64)  # how many matches come through each mapped row
+    sizes = np.zeros(len(rows), np.int64)  # how many matches have each mapped row
     for match in range(len(first)):
         if first[match] >= 0:
             sizes[first[match]] += 1
@@ -256,7 +256,8 @@ def find_extremes(
 def find_total_rows(reader: Reader, semantics: Semantics) -> IntArray:
     """Return the mapped row whose total an output row reads, or -1: int64[r].
 
-    That is the last one that it sees; if matches share their rows, the first one of the match.
+    It is the last row that the output row sees. If matches share their rows, their totals are added
+    up towards the first row, so it is the first row of the match.
     """
     if reader.matches.chains is not None:
         return reader.rows.current
@@ -334,8 +335,8 @@ class AggregateReader:
         Args:
             keys: see `find_extremes`.
             greatest: whether it is the greatest key, not the least.
-            takes_last: whether the last row of a match counts of those with equal keys, not the
-                first one.
+            takes_last: whether the last row of a match is returned if several have the extreme
+                key. Otherwise the first one is.
         """
         is_chained = self.reader.matches.chains is not None  # then later rows come first
         sign = -1 if greatest else 1

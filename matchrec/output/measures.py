@@ -61,18 +61,18 @@ def find_mapped(
     return mapped
 
 
-FIRST_MARKED = -1  # for `find_marked`
+FIRST_MARKED = -1  # the value of `later` in `find_marked` for the first marked row
 
 
 @allocating
 def find_marked(mask: BoolArray, following: Links, later: int) -> IntArray:
-    """Return for each mapped row a marked one from it on, or -1: int64[k].
+    """Return for each mapped row a marked row of its match, at or after it, or -1: int64[k].
 
     Args:
         mask: bool[k], which mapped rows are marked.
-        following: int32[k], the next row of the match, which has a lesser index; -1 for none.
-        later: which of the marked rows: FIRST_MARKED, or how many marked rows come later in the
-            match, 0 for the last one.
+        following: int32[k], the next row of the match, which has a smaller index; -1 for none.
+        later: FIRST_MARKED for the first of these marked rows. Otherwise, how many marked rows come
+            after it in the match: 0 for the last one.
     """
     marked = np.empty(len(mask), np.int64)
     counts = np.empty(len(mask), np.int64)  # number of marked rows from each row on

@@ -480,7 +480,7 @@ class ReadChosenValue(Read):
     semantics: Semantics
     key: int | None = None  # the column by which rows are compared, which must not be NULL
     condition: int | None = None  # the column that says which rows count; None for all
-    ignores_nulls: bool = False  # whether rows do not count on which the value is NULL
+    ignores_nulls: bool = False  # whether rows whose value is NULL do not count
 
     @property
     def type(self) -> ReadType:
