@@ -78,15 +78,12 @@ class Viewpoint:
             if definition.variable == self.negated
         ]
         if self.row is ForbiddenRow.AFTER:
-            has_row = make_column(
-                self.navigate_to_candidate(0), "TRUE"
-            )  # NULL if no row comes after
-            conditions.insert(0, has_row)
-        return (
-            make_complement(join_tests(conditions))
-            if conditions
-            else make_literal("FALSE", NO_SPAN)
-        )
+            # Is NULL if there is no candidate, because no row comes after.
+            has_candidate = make_column(self.navigate_to_candidate(0), "TRUE")
+            conditions.insert(0, has_candidate)
+        if not conditions:  # every row satisfies a variable without a condition
+            return make_literal("FALSE", NO_SPAN)
+        return make_complement(join_tests(conditions))
 
     def navigate_to_candidate(self, physical_offset: int) -> Navigation:
         """Return the navigation to the candidate, or to a row at an offset from it."""
