@@ -55,9 +55,9 @@ SETTINGS = (
 # The values of parameter markers: by name, or one for each `?`; None if there are none.
 Values = dict[str, Any] | list[Any] | None
 
-# The types of values of some classes.
+# The types that PySpark gives to values of some classes.
 LITERAL_TYPES = {bool: BooleanType(), float: DoubleType(), str: StringType()}
-INT_BITS = 32
+FIRST_LONG = 1 << 31  # the least positive integer that does not fit an INT
 
 # The first character of a parameter marker. A text without it has no marker.
 MARKER = re.compile("[:?]")
@@ -331,11 +331,11 @@ class Relation:
 
 
 def find_literal_type(value: object) -> DataType | None:
-    """Return the type of a value of a marker, if the class of the value tells it.
+    """Return the type that a value has in SQL; None if its class does not decide that.
 
-    >>> find_literal_type(1), find_literal_type(1 << 40), find_literal_type(None)
+    >>> find_literal_type(-(1 << 31)), find_literal_type(1 << 31), find_literal_type(None)
     (IntegerType(), LongType(), None)
     """
     if type(value) is int:
-        return IntegerType() if value.bit_length() < INT_BITS else LongType()
+        return IntegerType() if -FIRST_LONG <= value < FIRST_LONG else LongType()
     return LITERAL_TYPES.get(type(value))
