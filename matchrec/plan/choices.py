@@ -45,7 +45,7 @@ class ChoiceDeclaration:
     # What `explain` says; empty if the words say it.
     meaning: str = ""
     # What the choice reads in addition to a match's own rows.
-    beyond: tuple[Dependency, ...] = ()
+    dependencies: tuple[Dependency, ...] = ()
 
 
 class OptionChoice(Enum):
@@ -57,14 +57,14 @@ class OptionChoice(Enum):
     """
 
     _value_: str  # the words
-    beyond: tuple[Dependency, ...]  # see `ChoiceDeclaration`
+    dependencies: tuple[Dependency, ...]  # see `ChoiceDeclaration`
     meaning: str
 
     def __new__(cls, declaration: ChoiceDeclaration) -> Self:
         """Make a member whose value is its words."""
         member = object.__new__(cls)
         member._value_ = declaration.words
-        member.beyond = declaration.beyond
+        member.dependencies = declaration.dependencies
         member.meaning = declaration.meaning
         return member
 

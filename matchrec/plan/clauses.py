@@ -69,12 +69,12 @@ class RowsPerMatch(OptionChoice):
     ALL_ROWS_SHOW_EMPTY = ChoiceDeclaration("ALL ROWS PER MATCH SHOW EMPTY MATCHES")
     ALL_ROWS_OMIT_EMPTY = ChoiceDeclaration("ALL ROWS PER MATCH OMIT EMPTY MATCHES")
     ALL_ROWS_WITH_UNMATCHED = ChoiceDeclaration(
-        "ALL ROWS PER MATCH WITH UNMATCHED ROWS", beyond=(Dependency.UNMATCHED,)
+        "ALL ROWS PER MATCH WITH UNMATCHED ROWS", dependencies=(Dependency.UNMATCHED,)
     )
     # Of a row pattern window: each row of the input once, with the match that begins there.
     EACH_ROW = ChoiceDeclaration(
         "EACH ROW, WITH THE MATCH THAT BEGINS THERE",
-        beyond=(Dependency.UNMATCHED, Dependency.BESIDE),
+        dependencies=(Dependency.UNMATCHED, Dependency.BESIDE),
     )
 
     # Other modules ask these questions instead of comparing members, so that a new member changes
@@ -114,7 +114,7 @@ CLAUSE_CHOICES = tuple(choice for choice in RowsPerMatch if not choice.is_window
 class PartialMatches:
     """The runs that are output in addition to matches, from starting rows that begin no match."""
 
-    beyond: ClassVar = (Dependency.LIVE, Dependency.EDGES)
+    dependencies: ClassVar = (Dependency.LIVE, Dependency.EDGES)
 
     # Runs that are live when their window ends.
     timed_out: bool = False
@@ -147,7 +147,7 @@ class SkipDeclaration:
     # How many rows after that row the search goes on.
     past: int = 0
     # What the choice looks at in addition to a match's own rows.
-    beyond: tuple[Dependency, ...] = ()
+    dependencies: tuple[Dependency, ...] = ()
 
 
 class SkipTo(Enum):
@@ -158,14 +158,16 @@ class SkipTo(Enum):
     """
 
     NEXT_ROW = SkipDeclaration("TO NEXT ROW", End.FIRST, past=1)
-    PAST_LAST_ROW = SkipDeclaration("PAST LAST ROW", End.LAST, past=1, beyond=(Dependency.OVERLAP,))
-    FIRST = SkipDeclaration("TO FIRST", End.FIRST, beyond=(Dependency.OVERLAP,))
-    LAST = SkipDeclaration("TO LAST", End.LAST, beyond=(Dependency.OVERLAP,))
+    PAST_LAST_ROW = SkipDeclaration(
+        "PAST LAST ROW", End.LAST, past=1, dependencies=(Dependency.OVERLAP,)
+    )
+    FIRST = SkipDeclaration("TO FIRST", End.FIRST, dependencies=(Dependency.OVERLAP,))
+    LAST = SkipDeclaration("TO LAST", End.LAST, dependencies=(Dependency.OVERLAP,))
 
     _value_: str  # the words
     end: End  # see `SkipDeclaration`
     past: int
-    beyond: tuple[Dependency, ...]
+    dependencies: tuple[Dependency, ...]
 
     def __new__(cls, declaration: SkipDeclaration) -> Self:
         """Make a member whose value is its words."""
@@ -173,7 +175,7 @@ class SkipTo(Enum):
         member._value_ = declaration.words
         member.end = declaration.end
         member.past = declaration.past
-        member.beyond = declaration.beyond
+        member.dependencies = declaration.dependencies
         return member
 
 
@@ -193,9 +195,9 @@ class AfterMatchSkip:
         return f"AFTER MATCH SKIP {self.to.value} {self.variable or ''}".rstrip()
 
     @property
-    def beyond(self) -> tuple[Dependency, ...]:
+    def dependencies(self) -> tuple[Dependency, ...]:
         """Return what it looks at in addition to the match's own rows."""
-        return self.to.beyond
+        return self.to.dependencies
 
 
 class EventSelection(OptionChoice):
@@ -235,12 +237,12 @@ class MatchOutput(OptionChoice):
     NON_OVERLAPPING = ChoiceDeclaration(
         "NON-OVERLAPPING MATCHES",
         "the first match to be complete; the next match begins after it",
-        beyond=(Dependency.OVERLAP,),
+        dependencies=(Dependency.OVERLAP,),
     )
     GRAPH = ChoiceDeclaration(
         "MATCH GRAPH",
         "the shared buffer with all matches, one row for each pointer",
-        beyond=(Dependency.PLACES,),
+        dependencies=(Dependency.PLACES,),
     )
 
 
@@ -248,7 +250,7 @@ class MatchOutput(OptionChoice):
 class FirstMatches:
     """`FIRST count MATCHES`: only the first matches of each partition are output."""
 
-    beyond: ClassVar = (Dependency.EARLIER,)
+    dependencies: ClassVar = (Dependency.EARLIER,)
     meaning: ClassVar = "the search of a partition ends after them"
 
     count: int

@@ -141,13 +141,13 @@ class MatchFunction(OptionChoice):
     """A function whose value is a fact about the match and is not in any column."""
 
     # Counts the matches of a partition from 1, empty matches included.
-    NUMBER = ChoiceDeclaration("MATCH_NUMBER", beyond=(Dependency.EARLIER,))
+    NUMBER = ChoiceDeclaration("MATCH_NUMBER", dependencies=(Dependency.EARLIER,))
     # Whether a run is a match, timed out or is unfinished.
     STATUS = ChoiceDeclaration("MATCH_STATUS")
     # When the window of a run ended that timed out.
     TIMEOUT = ChoiceDeclaration("MATCH_TIMEOUT")
     # In an aggregate: the number of the aggregated row in the match, from 1.
-    ROW_NUMBER = ChoiceDeclaration("MATCH_ROW_NUMBER", beyond=(Dependency.DISTANCE,))
+    ROW_NUMBER = ChoiceDeclaration("MATCH_ROW_NUMBER", dependencies=(Dependency.DISTANCE,))
 
 
 # Functions whose value is known only when a run has ended.

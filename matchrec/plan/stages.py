@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from typing import ClassVar
 
+from matchrec.plan.choices import Dependency
 from matchrec.plan.clauses import RowExpression, SkipTo
 from matchrec.plan.expression import Scalar
 from matchrec.plan.pattern import (
@@ -53,6 +55,8 @@ class Until:
 class RepeatedPart:
     """A single stage or a group, repeated from `least` to `most` times."""
 
+    dependencies: ClassVar[tuple[Dependency, ...]] = ()
+
     content: Single | Steps
     # Which events may be skipped before its first row.
     contiguity: Contiguity
@@ -80,6 +84,8 @@ class RepeatedPart:
 @dataclass(frozen=True, slots=True)
 class ForbiddenEvent:
     """A NOT: no row may satisfy its test."""
+
+    dependencies: ClassVar[tuple[Dependency, ...]] = (Dependency.LATER,)
 
     name: str
     test: str

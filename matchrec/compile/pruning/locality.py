@@ -1,16 +1,16 @@
-"""Find out how far from the rows of a match a plan looks, and which shortcuts that rules out.
+"""Find what a plan depends on besides the rows of a match, and which shortcuts that rules out.
 
     MATCH_NUMBER()      depends on earlier matches of the partition
     PREV(A.x)           reads rows before or after a match
     NOT N A B           forbids rows before a match
 
 A shortcut leaves rows out, or searches a partition in parts. Before it is taken, `find_obstacle`
-says whether it is proven for everything that the plan looks at. If not, the query runs without it.
+checks that it is proven for every dependency of the plan. If not, the query runs without it.
 
 Shortcuts fail closed. Each field of a plan and each kind of reference has an entry in a table of
-this module. Operators of row patterns, options of a clause and functions of the match have a field
-that says what they look at. So a new one without an entry fails when it is first looked up, and in
-a test before that.
+this module. Operators of row patterns, steps of stages, options of a clause and functions of the
+match have a field with their dependencies. So a new one without an entry fails when its entry is
+first read, and in a test before that.
 """
 
 from __future__ import annotations
@@ -31,23 +31,19 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class OutsideLook:
-    """A part of a plan that looks at more than the values of matched rows."""
+class PlanDependency:
+    """A part of a plan, and what it depends on besides the values of matched rows."""
 
     # The part as the user would write it.
     part: str
-    look: Dependency
+    dependency: Dependency
 
     def __str__(self) -> str:
         """Return the sentence that `explain` prints: `PREV reads rows before or after a match`."""
-        return f"{self.part} {self.look.value}"
+        return f"{self.part} {self.dependency.value}"
 
 
-Looks = tuple[Dependency, ...]
-
-# What each kind of stage looks at, by the name of its class: few plans have stages, so others do
-# not load their module.
-LOOKS_OF_STEPS: Mapping[str, Looks] = {"RepeatedPart": (), "ForbiddenEvent": (Dependency.LATER,)}
+Dependencies = tuple[Dependency, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +56,13 @@ class ReferenceContext:
     # The variable whose condition has the references; None for a measure.
     variable: str | None = None
 
-    def find_looks(self, navigation: expression.Navigation) -> Looks:
-        """Return whether the row that a navigation finds can be a row beside the match.
+    def find_navigation_dependencies(self, navigation: expression.Navigation) -> Dependencies:
+        """Return the dependency of a physical step such as PREV; nothing if there is no step.
 
-        The row before the current one is between the rows of the match, unless the current row may
-        be the first one. The row after it is, unless the current row may be the last one. Nothing
-        is known about the current row if it must be absent from the match.
+        It is BETWEEN if the row that the step finds is surely between the first and the last row of
+        the match, else BESIDE. The row before the current one is between them, unless the current
+        row may be the first one. The row after it is, unless the current row may be the last one.
+        Nothing is known about the current row if it must be absent from the match.
         """
         offset = navigation.physical_offset
         if offset == 0:
@@ -83,171 +80,175 @@ class ReferenceContext:
         return (Dependency.BESIDE,)
 
 
-# What each kind of reference looks at.
+# The dependencies of each kind of reference.
 
 
-def list_looks(part: str, looks: Looks) -> list[OutsideLook]:
-    """Return everything that one part of a plan looks at."""
-    return [OutsideLook(part, look) for look in looks]
+def list_dependencies(part: str, dependencies: Dependencies) -> list[PlanDependency]:
+    """Return the dependencies of one part of a plan, each with the part."""
+    return [PlanDependency(part, dependency) for dependency in dependencies]
 
 
-def look_at_column(
+def find_column_dependencies(
     reference: expression.ColumnReference, context: ReferenceContext
-) -> list[OutsideLook]:
-    """Return what `PREV(x)` or `NEXT(x)` looks at; nothing for a column of a matched row."""
+) -> list[PlanDependency]:
+    """Return the dependency of `PREV(x)` or `NEXT(x)`; nothing for a column of a matched row."""
     name = "PREV" if reference.navigation.physical_offset < 0 else "NEXT"
-    return list_looks(name, context.find_looks(reference.navigation))
+    return list_dependencies(name, context.find_navigation_dependencies(reference.navigation))
 
 
-def look_at_aggregate(
+def find_aggregate_dependencies(
     reference: expression.Aggregate, context: ReferenceContext
-) -> Iterator[OutsideLook]:
-    """Yield what an aggregate looks at: its frame around the current row, and its arguments."""
+) -> Iterator[PlanDependency]:
+    """Yield the dependencies of an aggregate: of its OVER frame and of its arguments."""
     if reference.frame is not None:
-        yield OutsideLook(f"{reference.function}() with OVER", Dependency.BESIDE)
+        yield PlanDependency(f"{reference.function}() with OVER", Dependency.BESIDE)
     for inner in expression.list_inner_references(reference):
-        yield from LOOKS_OF_REFERENCES[type(inner)](inner, context)
+        yield from DEPENDENCIES_OF_REFERENCES[type(inner)](inner, context)
 
 
-def look_at_classifier(
+def find_classifier_dependencies(
     reference: expression.Classifier, context: ReferenceContext
-) -> list[OutsideLook]:
-    """Return what `CLASSIFIER()` looks at; nothing for the variable of a matched row."""
-    return list_looks("CLASSIFIER()", context.find_looks(reference.navigation))
+) -> list[PlanDependency]:
+    """Return the dependency of `CLASSIFIER()`; nothing for the variable of a matched row."""
+    return list_dependencies(
+        "CLASSIFIER()", context.find_navigation_dependencies(reference.navigation)
+    )
 
 
-def look_at_match_value(reference: expression.MatchValue, _: ReferenceContext) -> list[OutsideLook]:
-    """Return what a function of the match such as `MATCH_NUMBER()` looks at."""
-    return list_looks(f"{reference.function.words}()", reference.function.beyond)
+def find_match_value_dependencies(
+    reference: expression.MatchValue, _: ReferenceContext
+) -> list[PlanDependency]:
+    """Return the dependencies of a function of the match such as `MATCH_NUMBER()`."""
+    return list_dependencies(f"{reference.function.words}()", reference.function.dependencies)
 
 
-# Returns what a part of a plan looks at, given the value of the part.
-FindLooks = Callable[[Any, ReferenceContext], Iterable[OutsideLook]]
+# Finds the dependencies of a part of a plan, given the value of the part.
+FindDependencies = Callable[[Any, ReferenceContext], Iterable[PlanDependency]]
 
-LOOKS_OF_REFERENCES: Mapping[type, FindLooks] = {
-    expression.ColumnReference: look_at_column,
-    expression.Aggregate: look_at_aggregate,
-    expression.Classifier: look_at_classifier,
-    expression.MatchValue: look_at_match_value,
+DEPENDENCIES_OF_REFERENCES: Mapping[type, FindDependencies] = {
+    expression.ColumnReference: find_column_dependencies,
+    expression.Aggregate: find_aggregate_dependencies,
+    expression.Classifier: find_classifier_dependencies,
+    expression.MatchValue: find_match_value_dependencies,
 }
 
 
-def look_at_scalars(
+def find_scalar_dependencies(
     scalars: Iterable[expression.Scalar], context: ReferenceContext
-) -> Iterator[OutsideLook]:
-    """Yield what the references of some expressions look at."""
+) -> Iterator[PlanDependency]:
+    """Yield the dependencies of the references in some expressions."""
     for scalar in scalars:
         for reference in scalar.references:
-            yield from LOOKS_OF_REFERENCES[type(reference)](reference, context)
+            yield from DEPENDENCIES_OF_REFERENCES[type(reference)](reference, context)
 
 
-# What each field of a plan looks at.
+# The dependencies of each field of a plan.
 
 
-def look_at_pattern(
+def find_pattern_dependencies(
     row_pattern: pattern.RowPattern, context: ReferenceContext
-) -> Iterator[OutsideLook]:
-    """Yield what the operators of a row pattern look at, and whether it matches no rows."""
+) -> Iterator[PlanDependency]:
+    """Yield the dependencies of the operators of a row pattern, and EMPTY if it matches no rows."""
     for node in pattern.walk_pattern(row_pattern):
-        yield from list_looks(*node.operator)
+        yield from list_dependencies(*node.operator)
     if context.follow.matches_empty:
-        yield OutsideLook("PATTERN", Dependency.EMPTY)
+        yield PlanDependency("PATTERN", Dependency.EMPTY)
 
 
-def look_at_definitions(
+def find_definition_dependencies(
     definitions: tuple[clauses.Definition, ...], context: ReferenceContext
-) -> Iterator[OutsideLook]:
-    """Yield what the conditions of variables look at."""
+) -> Iterator[PlanDependency]:
+    """Yield the dependencies of the conditions of variables."""
     for definition in definitions:
         condition_context = replace(context, variable=definition.variable)
-        yield from look_at_scalars((definition.condition,), condition_context)
+        yield from find_scalar_dependencies((definition.condition,), condition_context)
 
 
-def look_at_measures(
+def find_measure_dependencies(
     measures: tuple[clauses.Measure, ...], context: ReferenceContext
-) -> Iterator[OutsideLook]:
-    """Yield what measures look at."""
-    return look_at_scalars((measure.value for measure in measures), context)
+) -> Iterator[PlanDependency]:
+    """Yield the dependencies of measures."""
+    return find_scalar_dependencies((measure.value for measure in measures), context)
 
 
-def look_at_option(option: clauses.Option, _: ReferenceContext) -> list[OutsideLook]:
-    """Return what an option of the clause looks at, such as `AFTER MATCH SKIP`."""
-    return list_looks(option.words, option.beyond)
+def find_option_dependencies(option: clauses.Option, _: ReferenceContext) -> list[PlanDependency]:
+    """Return the dependencies of an option of the clause, such as `AFTER MATCH SKIP`."""
+    return list_dependencies(option.words, option.dependencies)
 
 
-def look_at_row_window(_rows: object, _: ReferenceContext) -> list[OutsideLook]:
-    """Return what a window of a number of rows looks at."""
-    return [OutsideLook("WITHIN ... ROWS", Dependency.DISTANCE)]
+def find_row_window_dependencies(_rows: object, _: ReferenceContext) -> list[PlanDependency]:
+    """Return the dependency of a window of a number of rows."""
+    return [PlanDependency("WITHIN ... ROWS", Dependency.DISTANCE)]
 
 
-def look_at_gaps(_gaps: object, context: ReferenceContext) -> Iterator[OutsideLook]:
-    """Yield what windows between rows look at. Windows between variables are conditions."""
+def find_gap_dependencies(_gaps: object, context: ReferenceContext) -> Iterator[PlanDependency]:
+    """Yield the dependency of a window between rows. Windows between variables are conditions."""
     if context.plan.row_gap is not None:
-        yield OutsideLook("WITHIN ... BETWEEN ROWS", Dependency.BETWEEN)
+        yield PlanDependency("WITHIN ... BETWEEN ROWS", Dependency.BETWEEN)
 
 
-def look_at_absences(
+def find_absence_dependencies(
     absences: tuple[clauses.Absence, ...], _: ReferenceContext
-) -> Iterator[OutsideLook]:
+) -> Iterator[PlanDependency]:
     """Yield where rows must be absent: before, between or after the rows of a match."""
     for absence in absences:
         if absence.before is None:
-            look = Dependency.ABSENT_AFTER
+            dependency = Dependency.ABSENT_AFTER
         elif absence.after is None:
-            look = Dependency.ABSENT_BEFORE
+            dependency = Dependency.ABSENT_BEFORE
         else:
-            look = Dependency.ABSENT_BETWEEN
-        yield OutsideLook(f"NOT {absence.variable}", look)
+            dependency = Dependency.ABSENT_BETWEEN
+        yield PlanDependency(f"NOT {absence.variable}", dependency)
 
 
-def look_at_staging(staging: Staging, _: ReferenceContext) -> Iterator[OutsideLook]:
-    """Yield what a pattern of stages looks at."""
-    from matchrec.plan import stages
+def find_staging_dependencies(staging: Staging, _: ReferenceContext) -> Iterator[PlanDependency]:
+    """Yield the dependencies of a pattern of stages."""
+    from matchrec.plan.stages import walk_steps
 
-    for step in stages.walk_steps(staging.steps):
-        yield from list_looks("a NOT between stages", LOOKS_OF_STEPS[type(step).__name__])
+    for step in walk_steps(staging.steps):
+        yield from list_dependencies("a NOT between stages", step.dependencies)
     if staging.skip is not None:
-        yield OutsideLook("a skip strategy", Dependency.OVERLAP)
+        yield PlanDependency("a skip strategy", Dependency.OVERLAP)
     if staging.timeouts is not None:
-        look = Dependency.TIMED_OUT if staging.skip is None else Dependency.LIVE
-        yield OutsideLook("the option timeouts", look)
+        dependency = Dependency.TIMED_OUT if staging.skip is None else Dependency.LIVE
+        yield PlanDependency("the option timeouts", dependency)
 
 
-def look_at_totals(totals: Totals, _: ReferenceContext) -> list[OutsideLook]:
-    """Return what aggregates over all matches look at."""
-    return list_looks("an aggregate over all matches", totals.grouped.beyond)
+def find_total_dependencies(totals: Totals, _: ReferenceContext) -> list[PlanDependency]:
+    """Return the dependencies of aggregates over all matches."""
+    return list_dependencies("an aggregate over all matches", totals.grouped.dependencies)
 
 
-# For each field of `MatchPlan`, the function that finds what it looks at. None for a field that
+# For each field of `MatchPlan`, the function that finds its dependencies. None for a field that
 # only decides which rows a match has, or gives names.
-LOOKS_OF_FIELDS: Mapping[str, FindLooks | None] = {
-    "pattern": look_at_pattern,
+DEPENDENCIES_OF_FIELDS: Mapping[str, FindDependencies | None] = {
+    "pattern": find_pattern_dependencies,
     "partition_by": None,
     "order_by": None,
-    "measures": look_at_measures,
-    "rows_per_match": look_at_option,
-    "partial": look_at_option,
+    "measures": find_measure_dependencies,
+    "rows_per_match": find_option_dependencies,
+    "partial": find_option_dependencies,
     "columns": None,
-    "after_match": look_at_option,
+    "after_match": find_option_dependencies,
     "within": None,
-    "within_rows": look_at_row_window,
-    "gaps": look_at_gaps,
+    "within_rows": find_row_window_dependencies,
+    "gaps": find_gap_dependencies,
     "equal": None,
     "subsets": None,
-    "definitions": look_at_definitions,
-    "selection": look_at_option,
-    "output": look_at_option,
-    "first_matches": look_at_option,
-    "absences": look_at_absences,
+    "definitions": find_definition_dependencies,
+    "selection": find_option_dependencies,
+    "output": find_option_dependencies,
+    "first_matches": find_option_dependencies,
+    "absences": find_absence_dependencies,
     "closing": None,
-    "staging": look_at_staging,
+    "staging": find_staging_dependencies,
     "frame_length": None,  # each variable has a condition that keeps it in the frame
-    "totals": look_at_totals,
+    "totals": find_total_dependencies,
 }
 
 
-def find_outside_looks(plan: MatchPlan, follow: FollowSets) -> Iterator[OutsideLook]:
-    """Yield everything that a plan looks at besides the values of matched rows.
+def find_dependencies(plan: MatchPlan, follow: FollowSets) -> Iterator[PlanDependency]:
+    """Yield everything that a plan depends on besides the values of matched rows.
 
     Args:
         plan: the plan of a query.
@@ -259,19 +260,19 @@ def find_outside_looks(plan: MatchPlan, follow: FollowSets) -> Iterator[OutsideL
     >>> (site,) = parse_sql("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY t MEASURES LAST(x) AS x"
     ...     " AFTER MATCH SKIP TO NEXT ROW PATTERN (^ A B) DEFINE B AS x > PREV(x))").sites
     >>> plan = lower_clause(site.clause)
-    >>> for look in find_outside_looks(plan, compile_pattern(plan).follow):
-    ...     print(look)
+    >>> for dependency in find_dependencies(plan, compile_pattern(plan).follow):
+    ...     print(dependency)
     ^ tests where the partition begins or ends
     PREV reads unmatched rows between the first and the last row of a match
     """
     context = ReferenceContext(plan, follow)
-    for field, find_looks in LOOKS_OF_FIELDS.items():
+    for field, find_in_field in DEPENDENCIES_OF_FIELDS.items():
         value = getattr(plan, field)
-        if find_looks is not None and value not in (None, ()):
-            yield from find_looks(value, context)
+        if find_in_field is not None and value not in (None, ()):
+            yield from find_in_field(value, context)
 
 
-# What each shortcut is proven for. It is taken only if the plan looks at nothing else.
+# What each shortcut is proven for. It is taken only if the plan has no other dependencies.
 
 
 class Shortcut(Enum):
@@ -288,7 +289,7 @@ class Shortcut(Enum):
     # Rows are left out. All rows stay that satisfy a condition, also the condition of an absence.
     ROWS = "rows"
     # A partition is searched in chunks. Rows before the first undecided start are dropped, if
-    # nothing looks at them besides rows of their own match.
+    # nothing reads them besides rows of their own match.
     PIECES = "pieces"
     # Matches are added up without being built. Runs carry the values that are added up, and each
     # match is identified by its rows.
@@ -297,7 +298,7 @@ class Shortcut(Enum):
 
 RANGES, PARTITIONS, ROWS, PIECES, TOTALS = Shortcut
 
-# For everything that a plan may look at, the shortcuts that are proven for such a plan.
+# For each dependency, the shortcuts that are proven for a plan with it.
 PROVEN_FOR: Mapping[Dependency, tuple[Shortcut, ...]] = {
     Dependency.BETWEEN: (RANGES, PARTITIONS, PIECES, TOTALS),
     Dependency.BESIDE: (PARTITIONS, PIECES, TOTALS),
@@ -325,9 +326,9 @@ def find_obstacle(shortcut: Shortcut, plan: MatchPlan, follow: FollowSets) -> st
         plan: the plan of a query.
         follow: the follow sets of its row pattern.
     """
-    for look in find_outside_looks(plan, follow):
-        if shortcut not in PROVEN_FOR[look.look]:
-            return str(look)
+    for plan_dependency in find_dependencies(plan, follow):
+        if shortcut not in PROVEN_FOR[plan_dependency.dependency]:
+            return str(plan_dependency)
     return None
 
 
@@ -336,7 +337,7 @@ def show_table() -> str:
     names = [shortcut.value for shortcut in Shortcut]
     lines = [f"| what a part of a query does | {' | '.join(names)} |"]
     lines.append("|---|" + ":-:|" * len(names))
-    for look in Dependency:
-        marks = (" yes " if shortcut in PROVEN_FOR[look] else " " for shortcut in Shortcut)
-        lines.append(f"| {look.value} |{'|'.join(marks)}|")
+    for dependency in Dependency:
+        marks = (" yes " if shortcut in PROVEN_FOR[dependency] else " " for shortcut in Shortcut)
+        lines.append(f"| {dependency.value} |{'|'.join(marks)}|")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""The table of what a plan looks at has an entry for all that a plan may say."""
+"""The tables of dependencies have an entry for each part that a plan can have."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from matchrec.automaton.compile import compile_pattern
 from matchrec.compile.pruning import locality
-from matchrec.compile.pruning.locality import PROVEN_FOR, Shortcut, find_outside_looks
+from matchrec.compile.pruning.locality import PROVEN_FOR, Shortcut, find_dependencies
 from matchrec.plan.choices import Dependency
 from matchrec.plan.expression import Reference
 from matchrec.plan.match_plan import MatchPlan
@@ -20,9 +20,11 @@ from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
 
 TABLES: dict[str, tuple[Mapping[object, object], set[object]]] = {
-    "fields": (locality.LOOKS_OF_FIELDS, {field.name for field in dataclasses.fields(MatchPlan)}),
-    "references": (locality.LOOKS_OF_REFERENCES, {*get_args(Reference)}),
-    "steps": (locality.LOOKS_OF_STEPS, {RepeatedPart.__name__, ForbiddenEvent.__name__}),
+    "fields": (
+        locality.DEPENDENCIES_OF_FIELDS,
+        {field.name for field in dataclasses.fields(MatchPlan)},
+    ),
+    "references": (locality.DEPENDENCIES_OF_REFERENCES, {*get_args(Reference)}),
     "proven": (PROVEN_FOR, {*Dependency}),
 }
 
@@ -33,17 +35,22 @@ def test_each_has_an_entry(name: str) -> None:
     assert set(table) == wanted
 
 
+def test_each_step_of_stages_has_dependencies() -> None:
+    assert RepeatedPart.dependencies == ()
+    assert ForbiddenEvent.dependencies == (Dependency.LATER,)
+
+
 def test_every_shortcut_has_a_switch() -> None:
     switches = {field.name for field in dataclasses.fields(Shortcuts) if field.default is True}
     assert {one.value for one in Shortcut} <= switches
 
 
-def test_every_look_but_one_is_proven_for_some_shortcut() -> None:
-    known = {look for look, proven in PROVEN_FOR.items() if proven}
-    assert {*Dependency} - known == {Dependency.LIVE}
+def test_every_dependency_but_one_is_proven_for_some_shortcut() -> None:
+    proven_dependencies = {dependency for dependency, proven in PROVEN_FOR.items() if proven}
+    assert {*Dependency} - proven_dependencies == {Dependency.LIVE}
 
 
-LOOKS = {
+DEPENDENCIES = {
     "PATTERN (A B) DEFINE B AS x > PREV(x)": {Dependency.BETWEEN},
     "PATTERN (A B) DEFINE A AS x > PREV(x)": {Dependency.BESIDE},
     "PATTERN (A B) DEFINE B AS x > PREV(x, 2)": {Dependency.BESIDE},
@@ -56,10 +63,10 @@ LOOKS = {
 }
 
 
-@pytest.mark.parametrize("text", LOOKS)
-def test_looks(text: str) -> None:
+@pytest.mark.parametrize("text", DEPENDENCIES)
+def test_dependencies(text: str) -> None:
     clause = f"ORDER BY t MEASURES LAST(x) AS x AFTER MATCH SKIP TO NEXT ROW {text}"
     (site,) = parse_sql(f"SELECT * FROM t MATCH_RECOGNIZE ({clause})").sites
     plan = lower_clause(site.clause)
-    found = {look.look for look in find_outside_looks(plan, compile_pattern(plan).follow)}
-    assert found == LOOKS[text]
+    found = find_dependencies(plan, compile_pattern(plan).follow)
+    assert {dependency.dependency for dependency in found} == DEPENDENCIES[text]
