@@ -34,18 +34,18 @@ from matchrec.automaton.folding import (
     number_states,
 )
 from matchrec.conditions.run_condition import (
-    Aggregated,
-    Apply,
     Arithmetic,
-    Basic,
+    BasicOperator,
     Comparison,
     Constant,
-    Operate,
+    PythonAggregate,
+    PythonCall,
     ReadClassifier,
     ReadValue,
-    Reduce,
     Reduction,
+    RunAggregate,
     RunExpression,
+    RunOperation,
     TriedMatchNumber,
     walk_expression,
 )
@@ -82,7 +82,7 @@ class RunMove(NamedTuple):
 DEAD_STATE = DividedState(-1, ())
 
 # Operators that never raise an error.
-SAFE_OPERATORS = (*Basic, *Comparison)
+SAFE_OPERATORS = (*BasicOperator, *Comparison)
 
 
 def end_runs_at_absent_rows(task: Task) -> Task:
@@ -355,7 +355,7 @@ def check_condition(task: Task, absent: AbsenceCondition, later_variables: froze
         if can_raise(part):
             raise errors.MustBuildMatchesError(errors.ABSENCE_MAY_FAIL)
         match part:
-            case ReadValue(navigation=Navigation(variable=name)) | Reduce(variable=name):
+            case ReadValue(navigation=Navigation(variable=name)) | RunAggregate(variable=name):
                 read_later = later_variables
                 if name is not None:
                     read_later = later_variables & task.members[name]
@@ -363,7 +363,7 @@ def check_condition(task: Task, absent: AbsenceCondition, later_variables: froze
                     raise errors.MustBuildMatchesError(errors.ABSENCE_BY_LATER_ROW)
 
 
-SupportedExpression = Constant | ReadValue | Reduce | Operate | Arithmetic
+SupportedExpression = Constant | ReadValue | RunAggregate | RunOperation | Arithmetic
 
 
 def is_supported(part: RunExpression) -> TypeGuard[SupportedExpression]:
@@ -373,9 +373,9 @@ def is_supported(part: RunExpression) -> TypeGuard[SupportedExpression]:
     until the match is found, and nobody has shown for which patterns they do not.
     """
     match part:
-        case Constant() | ReadValue() | Reduce() | Operate() | Arithmetic():
+        case Constant() | ReadValue() | RunAggregate() | RunOperation() | Arithmetic():
             return True
-        case ReadClassifier() | TriedMatchNumber() | Apply() | Aggregated():
+        case ReadClassifier() | TriedMatchNumber() | PythonCall() | PythonAggregate():
             return False
         case _:
             assert_never(part)
@@ -389,11 +389,11 @@ def can_raise(part: SupportedExpression) -> bool:
     match part:
         case Constant() | ReadValue():
             return False
-        case Reduce(function=function):
+        case RunAggregate(function=function):
             return function is Reduction.SUM
-        case Operate(operator=operator):
+        case RunOperation(operator=operator):
             return operator not in SAFE_OPERATORS
-        case Arithmetic(ansi=ansi, tries=tries):
-            return ansi and not tries
+        case Arithmetic(ansi=ansi, is_null_on_error=is_null_on_error):
+            return ansi and not is_null_on_error
         case _:
             assert_never(part)

@@ -63,10 +63,10 @@ from matchrec.conditions.row_column import (
     show_column,
 )
 from matchrec.conditions.run_condition import (
-    Call,
     MathFunction,
-    Operate,
+    PythonExpression,
     RunExpression,
+    RunOperation,
     walk_expression,
 )
 from matchrec.conditions.split import RowScope, split_conditions
@@ -489,8 +489,8 @@ def type_nearby_test(test: NearbyTest, typer: Typer) -> RunExpression:
 
 def is_call(part: RunExpression) -> bool:
     """Return whether an expression is a call of a Python function or a mathematical function."""
-    is_mathematical = isinstance(part, Operate) and isinstance(part.operator, MathFunction)
-    return isinstance(part, Call) or is_mathematical
+    is_mathematical = isinstance(part, RunOperation) and isinstance(part.operator, MathFunction)
+    return isinstance(part, PythonExpression) or is_mathematical
 
 
 def find_operations(typed: TypedStep) -> Iterator[TypedStep]:

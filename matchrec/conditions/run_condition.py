@@ -60,7 +60,7 @@ class TriedMatchNumber:
 
 
 @dataclass(frozen=True, slots=True)
-class Reduce:
+class RunAggregate:
     """An aggregate over the run's rows mapped to `variable`, the current row included.
 
     NULLs are left out. Without a value, COUNT is 0 and the others are NULL.
@@ -78,22 +78,24 @@ class Reduce:
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
-    """A value that a row adds to a list: one of its columns, or what Python computes from some."""
+class ListItem:
+    """A value that a row adds to the list of a `PythonAggregate`.
+
+    It is one of the row's columns, or is computed by Python from several of them.
+    """
 
     expression: RunExpression
     type: ValueType
 
 
-# What Python computes: functions over one another, and over values of the run.
-#
-# levenshtein(name || '.', LAST(A.name))
-# LEVENSHTEIN( ||(read name, constant), read name at A )
-
-
 @dataclass(frozen=True, slots=True)
-class Apply:
-    """A call of a function of Spark that Python computes."""
+class PythonCall:
+    """A call of a function of Spark that Python computes.
+
+    Its arguments are values of the run, or such calls again. For example,
+    `levenshtein(name || '.', LAST(A.name))` is a call of LEVENSHTEIN whose arguments are a call of
+    `||` and a read of A's last name.
+    """
 
     name: str
     # The arguments. `use` has their types.
@@ -103,7 +105,7 @@ class Apply:
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregated:
+class PythonAggregate:
     """An aggregate that Python computes over the run's rows mapped to `variable`.
 
     Python keeps these rows as a list.
@@ -114,20 +116,20 @@ class Aggregated:
     variable: str | None
     # For each primary variable by id, what a row of it adds to the list: first whether the row
     # counts, then its values.
-    columns: tuple[tuple[Collected, ...], ...]
+    columns: tuple[tuple[ListItem, ...], ...]
     use: AggregateUse
     type: ValueType
-    # See `Reduce`.
+    # See `RunAggregate`.
     excludes_current_row: bool = False
 
 
-# What Python computes.
-Call = Apply | Aggregated
+# An expression that Python computes.
+PythonExpression = PythonCall | PythonAggregate
 
 
 @dataclass(frozen=True, slots=True)
-class Operate:
-    """An operation without options."""
+class RunOperation:
+    """An operation that has no options, unlike `Arithmetic`: a comparison, logic, or a function."""
 
     operator: Operator
     # The operands. AND and OR have any number of them.
@@ -149,18 +151,25 @@ class Arithmetic:
     # Whether it is an error if a result does not fit or the divisor is zero. Otherwise the result
     # wraps or is NULL.
     ansi: bool = True
-    # Whether the result is NULL in all of these cases, as in `try_add`.
-    tries: bool = False
+    # Whether the result is NULL instead of each such error, as in `try_add`.
+    is_null_on_error: bool = False
 
 
 RunExpression = (
-    Constant | ReadValue | ReadClassifier | TriedMatchNumber | Reduce | Operate | Arithmetic | Call
+    Constant
+    | ReadValue
+    | ReadClassifier
+    | TriedMatchNumber
+    | RunAggregate
+    | RunOperation
+    | Arithmetic
+    | PythonExpression
 )
 
 
-def build_operation(operator: Operator, *parts: RunExpression) -> Operate:
+def build_operation(operator: Operator, *parts: RunExpression) -> RunOperation:
     """Return an operation on some operands."""
-    return Operate(operator, parts)
+    return RunOperation(operator, parts)
 
 
 def walk_expression(expression: RunExpression) -> Iterator[RunExpression]:
@@ -169,7 +178,7 @@ def walk_expression(expression: RunExpression) -> Iterator[RunExpression]:
     What rows add to a list is not part of the expression.
     """
     yield expression
-    if isinstance(expression, Operate | Arithmetic | Apply):
+    if isinstance(expression, RunOperation | Arithmetic | PythonCall):
         for part in expression.parts:
             yield from walk_expression(part)
 
@@ -177,19 +186,20 @@ def walk_expression(expression: RunExpression) -> Iterator[RunExpression]:
 def find_python_arguments(
     expression: RunExpression, type_: ValueType
 ) -> Iterator[tuple[RunExpression, ValueType]]:
-    """Yield what the kernel must put on the stack before Python computes an expression, with types.
+    """Yield the values that the kernel must put on the stack before Python computes an expression.
 
-    These are the innermost arguments of its functions, in order. For an aggregate it is the number
-    of its list. For example, `(name || '.') LIKE B.name` has `name`, `'.'` and `B.name`.
+    These are the innermost arguments of its functions, in order, each with its type. An aggregate
+    is one argument: the number of its list, a BIGINT. For example, the arguments of
+    `(name || '.') LIKE B.name` are `name`, `'.'` and `B.name`.
 
     Args:
         expression: the expression.
         type_: the type of its value.
     """
     match expression:
-        case Aggregated():
+        case PythonAggregate():
             yield expression, BIGINT
-        case Apply(_, parts, use):
+        case PythonCall(_, parts, use):
             for part, part_type in zip(parts, use.types, strict=True):
                 yield from find_python_arguments(part, part_type)
         case _:
@@ -201,13 +211,13 @@ def find_kind(expression: RunExpression) -> Kind:
     match expression:
         case Constant() | ReadValue() | Arithmetic():
             return expression.kind
-        case Apply() | Aggregated():
+        case PythonCall() | PythonAggregate():
             return expression.type.kind
-        case Reduce(function=function, kind=kind):
+        case RunAggregate(function=function, kind=kind):
             return {Reduction.COUNT: Kind.INTEGER, Reduction.AVG: Kind.FLOATING}.get(function, kind)
-        case Operate(Basic.CHOOSE, (_, then, _)):
+        case RunOperation(BasicOperator.CHOOSE, (_, then, _)):
             return find_kind(then)
-        case Operate(operator):
+        case RunOperation(operator):
             return Kind.FLOATING if operator in FLOATING_OPERATORS else Kind.INTEGER
         case ReadClassifier() | TriedMatchNumber():
             return Kind.INTEGER
@@ -286,7 +296,7 @@ class ArithmeticOperator(Enum):
     REMAINDER = "%"
 
 
-class Basic(Enum):
+class BasicOperator(Enum):
     """Operators of logic, and of one value."""
 
     AND = "AND"
@@ -302,9 +312,11 @@ class Basic(Enum):
     NARROW = "NARROW"
 
 
-Operator = Comparison | MathFunction | Basic
+Operator = Comparison | MathFunction | BasicOperator
 
 # Functions whose value is an INTEGER.
 INTEGER_FUNCTIONS = (MathFunction.FLOOR, MathFunction.CEILING)
 # Operators whose value is FLOATING.
-FLOATING_OPERATORS = {*MathFunction, Basic.WIDEN, Basic.NARROW} - set(INTEGER_FUNCTIONS)
+FLOATING_OPERATORS = {*MathFunction, BasicOperator.WIDEN, BasicOperator.NARROW} - set(
+    INTEGER_FUNCTIONS
+)

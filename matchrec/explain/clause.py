@@ -13,7 +13,7 @@ from matchrec.compile.executable import Executable, Sorter
 from matchrec.compile.negation import find_negation_tests
 from matchrec.compile.pruning.irrelevant_rows import negate_test
 from matchrec.conditions.row_column import show_column
-from matchrec.conditions.run_condition import Aggregated, Apply, walk_expression
+from matchrec.conditions.run_condition import PythonAggregate, PythonCall, walk_expression
 from matchrec.errors.wording import show_count
 from matchrec.explain.formulas import (
     describe_absences,
@@ -273,7 +273,7 @@ def describe_python_functions(executable: Executable) -> Iterator[str]:
         for condition in executable.task.conditions
         if condition.run_condition
         for part in walk_expression(condition.run_condition)
-        if isinstance(part, Apply | Aggregated)
+        if isinstance(part, PythonCall | PythonAggregate)
     ]
     if names:
         functions = dict.fromkeys(name.removeprefix("TIME ").lower() for name in names)

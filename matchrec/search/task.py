@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING
 
 from matchrec.automaton.compile import CompiledPattern
 from matchrec.conditions.row_column import RowColumn
-from matchrec.conditions.run_condition import Call, ReadValue, RunExpression, walk_expression
+from matchrec.conditions.run_condition import (
+    PythonExpression,
+    ReadValue,
+    RunExpression,
+    walk_expression,
+)
 from matchrec.plan import clauses
 
 if TYPE_CHECKING:
@@ -203,12 +208,12 @@ class Task:
         """Return whether no condition depends on the run."""
         return all(condition.run_condition is None for condition in self.conditions)
 
-    def list_calls(self) -> Iterator[Call]:
+    def list_calls(self) -> Iterator[PythonExpression]:
         """Yield the parts of conditions on the run that Python computes."""
         for condition in self.conditions:
             if condition.run_condition is not None:
                 for part in walk_expression(condition.run_condition):
-                    if isinstance(part, Call):
+                    if isinstance(part, PythonExpression):
                         yield part
 
     @property

@@ -17,8 +17,8 @@ from matchrec.conditions.run_condition import (
     Comparison,
     Constant,
     ReadValue,
-    Reduce,
     Reduction,
+    RunAggregate,
     RunExpression,
     build_operation,
 )
@@ -138,9 +138,9 @@ def run_dependent(
     partitions = make_partitions(moves, 500, walk)
     last = ReadValue(0, Kind.FLOATING, Navigation("B", End.LAST))
     before = ReadValue(0, Kind.FLOATING, Navigation("A", End.LAST, 1))
-    average = Reduce(Reduction.AVG, "A", 0, Kind.FLOATING)
-    lowest = Reduce(Reduction.MIN, None, 0, Kind.FLOATING)
-    total = Reduce(Reduction.SUM, "A", 0, Kind.FLOATING)
+    average = RunAggregate(Reduction.AVG, "A", 0, Kind.FLOATING)
+    lowest = RunAggregate(Reduction.MIN, None, 0, Kind.FLOATING)
+    total = RunAggregate(Reduction.SUM, "A", 0, Kind.FLOATING)
     down, up = {"B": 0}, {"C": 1}
     yield Workload(
         "FIRST(A.x), LAST(B.x): A B+ C+",

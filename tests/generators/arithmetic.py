@@ -15,5 +15,5 @@ def arithmetic(
     """Return an operation on values of a kind."""
     operator = draw(st.sampled_from(ArithmeticOperator))
     bits = 64 if kind is Kind.FLOATING else draw(st.sampled_from([8, 32, 64]))
-    ansi, tries = draw(st.sampled_from([(False, False), (True, False), (True, True)]))
-    return Arithmetic(operator, (left, right), kind, bits, ansi, tries)
+    ansi, is_null_on_error = draw(st.sampled_from([(False, False), (True, False), (True, True)]))
+    return Arithmetic(operator, (left, right), kind, bits, ansi, is_null_on_error)

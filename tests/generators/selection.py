@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from matchrec.conditions.run_condition import (
     Arithmetic,
     ArithmeticOperator,
-    Basic,
+    BasicOperator,
     Comparison,
     Constant,
-    Operate,
     ReadClassifier,
     ReadValue,
-    Reduce,
     Reduction,
+    RunAggregate,
     RunExpression,
+    RunOperation,
     TriedMatchNumber,
     build_operation,
 )
@@ -149,7 +149,7 @@ def values(draw: st.DrawFn, reads: Reads, kind: Kind, depth: int = 1) -> RunExpr
         functions += [Reduction.AVG] if kind is Kind.FLOATING else [Reduction.COUNT]
         name, column = draw(st.sampled_from(reads.names)), draw(st.integers(0, 1))
         so_far = name in reads.so_far and draw(st.booleans())
-        return Reduce(draw(st.sampled_from(functions)), name, column, kind, so_far)
+        return RunAggregate(draw(st.sampled_from(functions)), name, column, kind, so_far)
     if choice == 3:
         if reads.number and kind is Kind.INTEGER and draw(st.booleans()):
             return TriedMatchNumber()
@@ -160,7 +160,7 @@ def values(draw: st.DrawFn, reads: Reads, kind: Kind, depth: int = 1) -> RunExpr
         left, right = draw(values(reads, kind, 0)), draw(values(reads, kind, 0))
         return Arithmetic(draw(st.sampled_from(operators)), (left, right), kind, 64, False)
     if kind is Kind.FLOATING:
-        return build_operation(Basic.WIDEN, draw(values(reads, Kind.INTEGER, 0)))
+        return build_operation(BasicOperator.WIDEN, draw(values(reads, Kind.INTEGER, 0)))
     steps = tuple(step for step in reads.steps if step >= 0)
     return ReadClassifier(draw(navigations(replace(reads, steps=steps))))
 
@@ -175,13 +175,13 @@ def conditions(draw: st.DrawFn, reads: Reads, depth: int = 1) -> RunExpression:
         return build_operation(draw(st.sampled_from(Comparison)), left, right)
     parts = tuple(draw(st.lists(conditions(reads, depth - 1), min_size=1, max_size=2)))
     if choice == 2:
-        return Operate(Basic.AND, parts)
+        return RunOperation(BasicOperator.AND, parts)
     if choice == 3:
-        return Operate(Basic.OR, parts)
+        return RunOperation(BasicOperator.OR, parts)
     return (
-        build_operation(Basic.NOT, parts[0])
+        build_operation(BasicOperator.NOT, parts[0])
         if choice == 4
-        else build_operation(Basic.IS_NULL, parts[0])
+        else build_operation(BasicOperator.IS_NULL, parts[0])
     )
 
 

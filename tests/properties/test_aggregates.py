@@ -12,14 +12,14 @@ from matchrec.conditions.accumulators import AGGREGATES
 from matchrec.conditions.evaluate import python_calls
 from matchrec.conditions.functions.function import AggregateUse
 from matchrec.conditions.run_condition import (
-    Aggregated,
-    Basic,
-    Collected,
+    BasicOperator,
     Comparison,
     Constant,
-    Operate,
+    ListItem,
+    PythonAggregate,
     ReadValue,
     RunExpression,
+    RunOperation,
     build_operation,
 )
 from matchrec.conditions.types import BIGINT, BOOLEAN, Kind
@@ -42,7 +42,7 @@ INTEGERS = st.sampled_from([None, 0, 1, 1, 2, 5, -3])
 
 def make_aggregate(
     name: str, variable: str | None, columns: list[tuple[int, ...]], *, distinct: bool, so_far: bool
-) -> Aggregated:
+) -> PythonAggregate:
     """Return an aggregate in a run condition.
 
     Args:
@@ -50,15 +50,15 @@ def make_aggregate(
     """
     rows = tuple(
         (
-            Collected(ReadValue(row[0], Kind.INTEGER), BOOLEAN),
-            *(Collected(ReadValue(column, Kind.INTEGER), BIGINT) for column in row[1:]),
+            ListItem(ReadValue(row[0], Kind.INTEGER), BOOLEAN),
+            *(ListItem(ReadValue(column, Kind.INTEGER), BIGINT) for column in row[1:]),
         )
         for row in columns
     )
     use = AggregateUse((BIGINT,) * (len(columns[0]) - 1), distinct=distinct)
     type_ = AGGREGATES[name].result(use)
     assert type_ is not None
-    return Aggregated(name, variable, rows, use, type_, so_far)
+    return PythonAggregate(name, variable, rows, use, type_, so_far)
 
 
 @st.composite
@@ -88,7 +88,7 @@ def aggregates(
         return compared
     count = make_aggregate("count", None, columns, distinct=False, so_far=False)
     early = build_operation(Comparison.LESS, count, Constant(2, Kind.INTEGER))
-    return Operate(Basic.OR, (early, compared))
+    return RunOperation(BasicOperator.OR, (early, compared))
 
 
 @st.composite

@@ -16,8 +16,8 @@ from matchrec.conditions.run_condition import (
     Comparison,
     Constant,
     Kind,
-    Reduce,
     Reduction,
+    RunAggregate,
     build_operation,
 )
 from matchrec.plan.pattern import (
@@ -236,7 +236,7 @@ def test_more_occurrences_than_a_word_has_bits() -> None:
 @pytest.mark.night  # compiles a search of its own
 def test_ways_that_multiply_meet_where_conditions_read_the_same() -> None:
     """Each row may be A or B: 2^40 ways from the first row on, 40 counts of A at each row."""
-    count = Reduce(Reduction.COUNT, "A", None, Kind.INTEGER)
+    count = RunAggregate(Reduction.COUNT, "A", None, Kind.INTEGER)
     never = build_operation(Comparison.GREATER, count, Constant(1000, Kind.INTEGER))
     query = replace(query_of("(A | B)* C"), run_conditions={"C": never})
     found = run_search(query, words("ABC " * 40), Capacity(initial_rows=1))

@@ -10,15 +10,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from matchrec.conditions.run_condition import (
-    Basic,
+    BasicOperator,
     Comparison,
     Constant,
-    Operate,
     ReadClassifier,
     ReadValue,
-    Reduce,
     Reduction,
+    RunAggregate,
     RunExpression,
+    RunOperation,
     TriedMatchNumber,
     build_operation,
 )
@@ -274,17 +274,17 @@ def values(draw: st.DrawFn, names: list[str | None], kind: Kind, depth: int) -> 
         functions += [Reduction.AVG] if kind is Kind.FLOATING else [Reduction.COUNT]
         function = draw(st.sampled_from(functions))
         column = draw(st.integers(0, 1))
-        return Reduce(function, draw(st.sampled_from(names)), column, kind)
+        return RunAggregate(function, draw(st.sampled_from(names)), column, kind)
     if choice == 3 and kind is Kind.INTEGER:
         if (which := draw(st.integers(0, 4))) < 3:
             return TriedMatchNumber() if which == 0 else ReadClassifier(draw(navigations(names)))
-        return Reduce(Reduction.COUNT, draw(st.sampled_from(names)), None, kind)
+        return RunAggregate(Reduction.COUNT, draw(st.sampled_from(names)), None, kind)
     if choice in (3, 4) and kind is Kind.FLOATING:
         if draw(st.booleans()):
             return build_operation(
-                Basic.NARROW, draw(values(names, draw(st.sampled_from(Kind)), 0))
+                BasicOperator.NARROW, draw(values(names, draw(st.sampled_from(Kind)), 0))
             )
-        return build_operation(Basic.WIDEN, draw(values(names, Kind.INTEGER, 0)))
+        return build_operation(BasicOperator.WIDEN, draw(values(names, Kind.INTEGER, 0)))
     left, right = draw(values(names, kind, depth - 1)), draw(values(names, kind, depth - 1))
     return draw(arithmetic(kind, left, right))
 
@@ -298,13 +298,13 @@ def conditions(draw: st.DrawFn, names: list[str | None], depth: int = 1) -> RunE
         return build_operation(draw(st.sampled_from(Comparison)), left, right)
     parts = tuple(draw(st.lists(conditions(names, depth - 1), min_size=1, max_size=3)))
     if choice == 2:
-        return Operate(Basic.AND, parts)
+        return RunOperation(BasicOperator.AND, parts)
     if choice == 3:
-        return Operate(Basic.OR, parts)
+        return RunOperation(BasicOperator.OR, parts)
     return (
-        build_operation(Basic.NOT, parts[0])
+        build_operation(BasicOperator.NOT, parts[0])
         if choice == 4
-        else build_operation(Basic.IS_NULL, parts[0])
+        else build_operation(BasicOperator.IS_NULL, parts[0])
     )
 
 

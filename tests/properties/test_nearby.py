@@ -16,12 +16,12 @@ from matchrec.conditions.row_column import build_row_column
 from matchrec.conditions.run_condition import (
     Arithmetic,
     ArithmeticOperator,
-    Basic,
+    BasicOperator,
     Comparison,
     Constant,
-    Operate,
     ReadValue,
     RunExpression,
+    RunOperation,
     build_operation,
 )
 from matchrec.conditions.types import Kind
@@ -61,11 +61,13 @@ def values(draw: st.DrawFn, kind: Kind, depth: int) -> RunExpression:
         return ReadValue(draw(st.integers(0, 1)), kind, draw(st.none() | READS))
     if choice == 3:
         parts = draw(conditions(0)), draw(values(kind, depth - 1)), draw(values(kind, depth - 1))
-        return build_operation(Basic.CHOOSE, *parts)
+        return build_operation(BasicOperator.CHOOSE, *parts)
     if choice == 4 and kind is Kind.FLOATING:
-        return build_operation(Basic.WIDEN, draw(values(Kind.INTEGER, 0)))
+        return build_operation(BasicOperator.WIDEN, draw(values(Kind.INTEGER, 0)))
     if choice == 5 and kind is Kind.FLOATING:
-        return build_operation(Basic.NARROW, draw(values(draw(st.sampled_from(Kind)), depth - 1)))
+        return build_operation(
+            BasicOperator.NARROW, draw(values(draw(st.sampled_from(Kind)), depth - 1))
+        )
     left, right = draw(values(kind, depth - 1)), draw(values(kind, depth - 1))
     return draw(arithmetic(kind, left, right))
 
@@ -79,13 +81,13 @@ def conditions(draw: st.DrawFn, depth: int) -> RunExpression:
         return build_operation(draw(st.sampled_from(Comparison)), left, right)
     parts = tuple(draw(st.lists(conditions(depth - 1), min_size=1, max_size=3)))
     if choice == 2:
-        return Operate(Basic.AND, parts)
+        return RunOperation(BasicOperator.AND, parts)
     if choice == 3:
-        return Operate(Basic.OR, parts)
+        return RunOperation(BasicOperator.OR, parts)
     return (
-        build_operation(Basic.NOT, parts[0])
+        build_operation(BasicOperator.NOT, parts[0])
         if choice == 4
-        else build_operation(Basic.IS_NULL, parts[0])
+        else build_operation(BasicOperator.IS_NULL, parts[0])
     )
 
 

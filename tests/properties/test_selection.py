@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from matchrec.conditions.run_condition import (
     Arithmetic,
     ArithmeticOperator,
-    Basic,
+    BasicOperator,
     Comparison,
     Constant,
-    Operate,
     ReadValue,
-    Reduce,
     Reduction,
+    RunAggregate,
+    RunOperation,
     build_operation,
 )
 from matchrec.conditions.types import Kind
@@ -161,7 +161,7 @@ STOCK = WindowedRows(
 
 def rising(function: Reduction) -> SelectionQuery:
     """Price above an aggregate of what was taken so far, then volume below 80 % of the last."""
-    so_far = Reduce(function, "U", 0, Kind.FLOATING, excludes_current_row=True)
+    so_far = RunAggregate(function, "U", 0, Kind.FLOATING, excludes_current_row=True)
     last_volume = ReadValue(1, Kind.FLOATING, Navigation("U"))
     of_volume = Constant(0.8, Kind.FLOATING), last_volume
     percents = Arithmetic(ArithmeticOperator.MULTIPLY, of_volume, Kind.FLOATING)
@@ -193,11 +193,15 @@ def with_integers(text: str, *column: int | None) -> WindowedRows:
 
 
 def test_what_is_so_far_leaves_out_the_current_row() -> None:
-    so_far = Reduce(Reduction.SUM, "A", 0, Kind.INTEGER, excludes_current_row=True)
+    so_far = RunAggregate(Reduction.SUM, "A", 0, Kind.INTEGER, excludes_current_row=True)
     here = ReadValue(0, Kind.INTEGER)
     more = {"A": build_operation(Comparison.GREATER, here, so_far)}  # unknown for the first row
     assert_matches(replace(query("A+", STRICT), run_conditions=more), with_integers("A A", 1, 2))
-    either = {"A": Operate(Basic.OR, (build_operation(Basic.IS_NULL, so_far), more["A"]))}
+    either = {
+        "A": RunOperation(
+            BasicOperator.OR, (build_operation(BasicOperator.IS_NULL, so_far), more["A"])
+        )
+    }
     doubling = replace(query("A{3}", ANY), run_conditions=either)
     assert_matches(doubling, with_integers("A A A A", 1, 2, 3, 4), "A0 A1 A3")
 

@@ -14,8 +14,8 @@ from matchrec.automaton.occurrences import compile_occurrences, find_stage_occur
 from matchrec.conditions.run_condition import (
     Comparison,
     Constant,
-    Reduce,
     Reduction,
+    RunAggregate,
     TriedMatchNumber,
     build_operation,
     walk_expression,
@@ -205,7 +205,7 @@ def test_what_must_not_be_there_ends_a_run() -> None:
 
 def test_ways_that_multiply_meet_where_conditions_read_the_same() -> None:
     """Each B may be taken or skipped: 2^40 ways, 40 counts of B at each row."""
-    count = Reduce(Reduction.COUNT, "B", None, Kind.INTEGER)
+    count = RunAggregate(Reduction.COUNT, "B", None, Kind.INTEGER)
     never = build_operation(Comparison.GREATER, count, Constant(1000, Kind.INTEGER))
     asked = replace(query("A B+ C", ANY), run_conditions={"C": never})
     came, ended, begun = by_hand(asked, make_rows("A " + "BC " * 40))

@@ -21,18 +21,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from matchrec.conditions.run_condition import (
-    Aggregated,
     Arithmetic,
     ArithmeticOperator,
-    Basic,
+    BasicOperator,
     Comparison,
     Constant,
-    Operate,
+    PythonAggregate,
     ReadClassifier,
     ReadValue,
-    Reduce,
     Reduction,
+    RunAggregate,
     RunExpression,
+    RunOperation,
     TriedMatchNumber,
 )
 from matchrec.conditions.types import Kind
@@ -288,30 +288,30 @@ class Candidate:
                 return self.names.index(mapped[row]) if row in mapped else None
             case TriedMatchNumber():
                 return self.number
-            case Reduce():
+            case RunAggregate():
                 return self.reduce(expression)
-            case Aggregated():
+            case PythonAggregate():
                 return self.aggregate(expression)
-            case Operate(Comparison() as comparison, (left, right)):
+            case RunOperation(Comparison() as comparison, (left, right)):
                 return compare(comparison, self.value(left), self.value(right))
             case Arithmetic():
                 return self.calculate(expression)
-            case Operate(Basic.WIDEN, (value,)):
+            case RunOperation(BasicOperator.WIDEN, (value,)):
                 number = self.value(value)
                 return None if number is None else float(number)
-            case Operate(Basic.NARROW, (value,)):
+            case RunOperation(BasicOperator.NARROW, (value,)):
                 number = self.value(value)
                 return None if number is None else round_to_single(number)
-            case Operate(Basic.AND, parts):
+            case RunOperation(BasicOperator.AND, parts):
                 return self.connect(parts, 0)
-            case Operate(Basic.OR, parts):
+            case RunOperation(BasicOperator.OR, parts):
                 return self.connect(parts, 1)
-            case Operate(Basic.NOT, (part,)):
+            case RunOperation(BasicOperator.NOT, (part,)):
                 truth = self.value(part)
                 return None if truth is None else 1 - truth
-            case Operate(Basic.IS_NULL, (part,)):
+            case RunOperation(BasicOperator.IS_NULL, (part,)):
                 return int(self.value(part) is None)
-            case Operate(Basic.CHOOSE, (condition, then, otherwise)):
+            case RunOperation(BasicOperator.CHOOSE, (condition, then, otherwise)):
                 return self.value(then if self.value(condition) else otherwise)
 
     def connect(self, parts: tuple[RunExpression, ...], decisive: int) -> Value:
@@ -341,7 +341,7 @@ class Candidate:
             return None
         return rows[navigation.logical_offset] + navigation.physical_offset
 
-    def reduce(self, expression: Reduce) -> Value:
+    def reduce(self, expression: RunAggregate) -> Value:
         """Compute a count, sum, average, minimum or maximum over the rows of a variable.
 
         NaN is greater than every other number.
@@ -368,7 +368,7 @@ class Candidate:
                 raise Failure("overflow_in_condition", self.row)
         return total if expression.function is Reduction.SUM else total / len(values)
 
-    def aggregate(self, expression: Aggregated) -> Value:
+    def aggregate(self, expression: PythonAggregate) -> Value:
         """Compute any other aggregate over the rows of a variable.
 
         The variable of a row decides which columns are read: first one that says whether the row
@@ -400,7 +400,7 @@ class Candidate:
             return None
         divides = expression.operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER)
         if divides and right == 0:
-            if expression.ansi and not expression.tries:
+            if expression.ansi and not expression.is_null_on_error:
                 raise Failure("division_by_zero", self.row)
             return None
         match expression.operator:
@@ -421,9 +421,9 @@ class Candidate:
         if expression.kind is Kind.FLOATING:
             return result
         fitting = wrap_around(result, expression.bits)
-        if fitting == result or not (expression.ansi or expression.tries):
+        if fitting == result or not (expression.ansi or expression.is_null_on_error):
             return fitting
-        if expression.tries:
+        if expression.is_null_on_error:
             return None
         raise Failure("overflow_in_condition", self.row)
 

@@ -22,22 +22,22 @@ from matchrec.conditions.evaluate.registers import (
     VariableOfRow,
 )
 from matchrec.conditions.run_condition import (
-    Aggregated,
-    Apply,
     Arithmetic,
-    Basic,
-    Call,
-    Collected,
+    BasicOperator,
     Comparison,
     Constant,
+    ListItem,
     MathFunction,
-    Operate,
     Operator,
+    PythonAggregate,
+    PythonCall,
+    PythonExpression,
     ReadClassifier,
     ReadValue,
-    Reduce,
     Reduction,
+    RunAggregate,
     RunExpression,
+    RunOperation,
     TriedMatchNumber,
     find_kind,
     find_python_arguments,
@@ -52,9 +52,16 @@ Instruction = tuple[int, int, int, int, int]
 
 _COMPARE = {Kind.INTEGER: op.COMPARE_INTEGER, Kind.FLOATING: op.COMPARE_FLOAT}
 _NARROW = {Kind.INTEGER: op.NARROW_INTEGER, Kind.FLOATING: op.NARROW}
-_UNARY = {Basic.WIDEN: op.WIDEN, Basic.NOT: op.NOT, Basic.IS_NULL: op.IS_NULL}
+_UNARY = {
+    BasicOperator.WIDEN: op.WIDEN,
+    BasicOperator.NOT: op.NOT,
+    BasicOperator.IS_NULL: op.IS_NULL,
+}
 # For each connective, the jump if an operand decides, and the operation that connects two operands.
-_CONNECTIVES = {Basic.AND: (op.JUMP_IF_FALSE, op.AND), Basic.OR: (op.JUMP_IF_TRUE, op.OR)}
+_CONNECTIVES = {
+    BasicOperator.AND: (op.JUMP_IF_FALSE, op.AND),
+    BasicOperator.OR: (op.JUMP_IF_TRUE, op.OR),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +76,7 @@ class ConditionCompiler:
     # The number of integer columns. Floating columns are numbered after them.
     integers: int
     # What Python computes, and the code, of all variables together. Jumps go to indices in `code`.
-    calls: list[Call]
+    calls: list[PythonExpression]
     code: list[Instruction]
     # The registers that the code of this variable reads.
     reads: set[int] = field(default_factory=set)
@@ -89,13 +96,13 @@ class ConditionCompiler:
                 self._emit_classifier(navigation)
             case TriedMatchNumber():
                 self._emit(op.MATCH_NUMBER)
-            case Reduce():
+            case RunAggregate():
                 self._emit_aggregate(expression)
             case Arithmetic():
                 self._emit_arithmetic(expression)
-            case Operate(operator, parts):
+            case RunOperation(operator, parts):
                 self._emit_operation(operator, parts)
-            case Apply() | Aggregated():
+            case PythonCall() | PythonAggregate():
                 self._emit_call(expression)
             case _:
                 assert_never(expression)
@@ -107,7 +114,7 @@ class ConditionCompiler:
     def _emit_arithmetic(self, expression: Arithmetic) -> None:
         """Append an arithmetic operation."""
         function = op.ARITHMETIC + op.OPERATORS[expression.operator]
-        if expression.tries:
+        if expression.is_null_on_error:
             function += op.TRIES
         elif expression.ansi:
             function += op.ANSI
@@ -120,7 +127,7 @@ class ConditionCompiler:
         """Append an operation."""
         if operator in _CONNECTIVES:
             return self._emit_connective(parts, *_CONNECTIVES[operator])
-        if operator is Basic.CHOOSE:
+        if operator is BasicOperator.CHOOSE:
             return self._emit_choice(*parts)
         kind = self._add_operands(parts)
         if operator in _UNARY:
@@ -129,7 +136,7 @@ class ConditionCompiler:
             return self._emit(_COMPARE[kind], op.COMPARISONS[operator])
         if isinstance(operator, MathFunction):
             return self._emit(op.MATHEMATICS, op.FUNCTIONS[operator], len(parts))
-        assert operator is Basic.NARROW
+        assert operator is BasicOperator.NARROW
         return self._emit(op.MATHEMATICS, _NARROW[kind], len(parts))
 
     def _add_operands(self, parts: tuple[RunExpression, ...]) -> Kind:
@@ -176,21 +183,21 @@ class ConditionCompiler:
         self.add(otherwise)
         self.code[jump_to_end] = (op.JUMP, len(self.code), 0, 0, 0)
 
-    def _emit_call(self, call: Call) -> None:
+    def _emit_call(self, call: PythonExpression) -> None:
         """Append the arguments of a call of Python, and the call.
 
         Arguments may contain calls, which come first.
         """
         arguments = tuple(find_python_arguments(call, call.type))
         for argument, _ in arguments:
-            if isinstance(argument, Aggregated):
+            if isinstance(argument, PythonAggregate):
                 self._emit(op.REGISTER, self._find_list_register(argument))
             else:
                 self.add(argument)
         self._emit(op.CALL, len(self.calls), len(arguments))
         self.calls.append(call)
 
-    def _find_list_register(self, aggregated: Aggregated) -> int:
+    def _find_list_register(self, aggregated: PythonAggregate) -> int:
         """Return the register of the list that an aggregate is over."""
         forms = tuple(
             tuple(self._make_listed_value(collected) for collected in columns)
@@ -207,7 +214,7 @@ class ConditionCompiler:
             )
         )
 
-    def _make_listed_value(self, collected: Collected) -> ListedValue:
+    def _make_listed_value(self, collected: ListItem) -> ListedValue:
         """Return a value of a list with the columns that it reads."""
         columns = tuple(
             self._number_column(part.column, part.kind)
@@ -259,7 +266,7 @@ class ConditionCompiler:
         meaning = VariableOfRow(self._make_row_meaning(navigation), navigation.physical_offset)
         self._emit(op.VARIABLE, self._find_register(meaning))
 
-    def _emit_aggregate(self, expression: Reduce) -> None:
+    def _emit_aggregate(self, expression: RunAggregate) -> None:
         """Append the read of an aggregate."""
         members = self._find_members(expression.variable)
         column = None

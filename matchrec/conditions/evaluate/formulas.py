@@ -39,9 +39,9 @@ class RowValues:
 def find_ranked_column(expression: RunExpression) -> int | None:
     """Return the integer column whose ranks a ranked expression has, or None."""
     match expression:
-        case run_condition.ReadValue(column=column) | run_condition.Reduce(column=column):
+        case run_condition.ReadValue(column=column) | run_condition.RunAggregate(column=column):
             return column
-        case run_condition.Operate(run_condition.Basic.CHOOSE, (_, then, otherwise)):
+        case run_condition.RunOperation(run_condition.BasicOperator.CHOOSE, (_, then, otherwise)):
             column = find_ranked_column(then)
             return find_ranked_column(otherwise) if column is None else column
         case _:
@@ -96,12 +96,12 @@ def build_formula(expression: RunExpression, arguments: Iterator[Evaluate]) -> E
         arguments: functions that read its arguments, in the order of `find_python_arguments`.
     """
     match expression:
-        case run_condition.Aggregated(name, use=use):
+        case run_condition.PythonAggregate(name, use=use):
             aggregate = AGGREGATES[name]
             rows = next(arguments)
             total = build_list_aggregate(lambda: aggregate.begin_rows(use))
             return lambda: total(*rows())
-        case run_condition.Apply(name, parts):
+        case run_condition.PythonCall(name, parts):
             function = load_functions()[name]
             reads = tuple(build_formula(part, arguments) for part in parts)
             compute = function.build(expression.use)

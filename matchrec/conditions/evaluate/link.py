@@ -25,7 +25,7 @@ from matchrec.conditions.evaluate.registers import (
     RegisterStep,
     RowForm,
 )
-from matchrec.conditions.run_condition import Call, RunExpression
+from matchrec.conditions.run_condition import PythonExpression, RunExpression
 
 RegisterSet = frozenset[int]
 
@@ -137,7 +137,7 @@ class LinkedConditions:
     # The registers that each variable's condition reads.
     reads: tuple[RegisterSet, ...]
     # What Python computes; its number is the argument of CALL.
-    calls: tuple[Call, ...]
+    calls: tuple[PythonExpression, ...]
     # The forms of rows in lists; the number of a form is the argument of APPEND.
     forms: tuple[CodedForm, ...]
 
@@ -220,7 +220,7 @@ class _CodeWriter:
     # The number of integer columns.
     integers: int
     instructions: list[Instruction] = field(default_factory=list)
-    calls: list[Call] = field(default_factory=list)
+    calls: list[PythonExpression] = field(default_factory=list)
     # The range of each expression.
     ranges: list[CodeRange] = field(default_factory=list)
 

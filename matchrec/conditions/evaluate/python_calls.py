@@ -35,7 +35,11 @@ from matchrec.conditions.evaluate.kernels.machine import Input, IntArray, holds
 from matchrec.conditions.evaluate.link import CodedForm, CodeRange, LinkedConditions
 from matchrec.conditions.evaluate.registers import ListedValue, Reduced
 from matchrec.conditions.functions.function import AnsiError, FunctionError, Value
-from matchrec.conditions.run_condition import Aggregated, Call, find_python_arguments
+from matchrec.conditions.run_condition import (
+    PythonAggregate,
+    PythonExpression,
+    find_python_arguments,
+)
 from matchrec.conditions.types import is_ranked
 from matchrec.jit.callbacks import NO_CALLBACK, make_callback
 
@@ -324,11 +328,11 @@ class PythonCalls:
         numbers: list[int] = np.unique(self.registers()[:, self.list_registers]).tolist()
         return numbers
 
-    def build_formula(self, call: Call) -> Evaluate:
+    def build_formula(self, call: PythonExpression) -> Evaluate:
         """Return a function that computes a call of the arguments on the stack."""
         readers = [
             self.make_list_reader(offset)
-            if isinstance(argument, Aggregated)
+            if isinstance(argument, PythonAggregate)
             else self.make_value_reader(offset, make_decoder(type_, argument, self.source))
             for offset, (argument, type_) in enumerate(find_python_arguments(call, call.type))
         ]

@@ -82,8 +82,8 @@ class Reduced:
     kind: Kind = Kind.INTEGER
     # Whether the last of these rows is left out.
     excludes_current_row: bool = False
-    # For each variable, what its rows add to the list, see `run_condition.Aggregated`. Empty if the
-    # aggregate is not over a list.
+    # For each variable, what its rows add to the list: see `run_condition.PythonAggregate`. It is
+    # empty if the aggregate is not over a list.
     forms: tuple[RowForm, ...] = ()
 
     @property

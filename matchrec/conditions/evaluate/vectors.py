@@ -20,12 +20,12 @@ from matchrec.conditions.evaluate.kernels.machine import BoolArray, IntArray
 from matchrec.conditions.run_condition import (
     Arithmetic,
     ArithmeticOperator,
-    Basic,
+    BasicOperator,
     Comparison,
     Constant,
-    Operate,
     ReadValue,
     RunExpression,
+    RunOperation,
 )
 from matchrec.conditions.types import Kind
 from matchrec.errors.kinds import MakeRunError
@@ -220,25 +220,27 @@ class Vectors:
                 return Nullable(np.asarray(value or 0, type_), np.asarray(value is not None))
             case ReadValue(column, kind, navigation):
                 return self.read(column, kind, navigation.physical_offset if navigation else 0)
-            case Operate(Comparison() as comparison, parts):
+            case RunOperation(Comparison() as comparison, parts):
                 return self.compare(comparison, parts, demanded)
             case Arithmetic():
                 return self.compute(expression, demanded)
-            case Operate(Basic.WIDEN | Basic.NARROW as operator, (part,)):
+            case RunOperation(BasicOperator.WIDEN | BasicOperator.NARROW as operator, (part,)):
                 values, valid = self.evaluate(part, demanded)
-                if operator is Basic.NARROW:
+                if operator is BasicOperator.NARROW:
                     values = values.astype(np.float32)
                 return Nullable(values.astype(np.float64), valid)
-            case Operate(Basic.AND | Basic.OR as operator, parts):
-                return self.connect(parts, demanded, decisive=np.bool_(operator is Basic.OR))
-            case Operate(Basic.NOT, (part,)):
+            case RunOperation(BasicOperator.AND | BasicOperator.OR as operator, parts):
+                return self.connect(
+                    parts, demanded, decisive=np.bool_(operator is BasicOperator.OR)
+                )
+            case RunOperation(BasicOperator.NOT, (part,)):
                 values, valid = self.truth(part, demanded)
                 return Nullable(np.logical_not(values), valid)
-            case Operate(Basic.IS_NULL, (part,)):
+            case RunOperation(BasicOperator.IS_NULL, (part,)):
                 return Nullable(
                     np.logical_not(self.evaluate(part, demanded).valid), np.asarray(True)
                 )
-            case Operate(Basic.CHOOSE, parts):
+            case RunOperation(BasicOperator.CHOOSE, parts):
                 return self.choose(parts, demanded)
             case _:
                 raise AssertionError(expression)
@@ -299,13 +301,13 @@ class Vectors:
         operator = expression.operator
         if operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER):
             is_zero = np.equal(right.values, 0)
-            if expression.ansi and not expression.tries:
+            if expression.ansi and not expression.is_null_on_error:
                 self.fail(failures.division_by_zero, is_zero & valid, demanded)
             valid = both(valid, np.logical_not(is_zero))
         if expression.kind is Kind.FLOATING:
             return Nullable(FLOAT_OPERATIONS[operator](left.values, right.values), valid)
         values, overflows = compute_integers(operator, left.values, right.values, expression.bits)
-        if expression.tries:
+        if expression.is_null_on_error:
             valid = both(valid, np.logical_not(overflows))
         elif expression.ansi and overflows.any():
             self.fail(failures.overflow_in_condition, overflows & valid, demanded)

@@ -12,16 +12,16 @@ from math import nan
 from matchrec.conditions.residual import TypedOperation, TypedStep
 from matchrec.conditions.run_condition import (
     INTEGER_FUNCTIONS,
-    Apply,
     Arithmetic,
     ArithmeticOperator,
-    Basic,
-    Call,
+    BasicOperator,
     Comparison,
     Constant,
     MathFunction,
-    Operate,
+    PythonCall,
+    PythonExpression,
     RunExpression,
+    RunOperation,
     build_operation,
 )
 from matchrec.conditions.types import (
@@ -160,10 +160,10 @@ def make_null_on_error(expression: RunExpression) -> RunExpression:
     """Return arithmetic as one that is NULL if it would be an error."""
     match expression:
         case Arithmetic():
-            return replace(expression, tries=True)
-        case Operate(Basic.NARROW, (value,)):
-            return build_operation(Basic.NARROW, make_null_on_error(value))
-        case Apply(use=use):
+            return replace(expression, is_null_on_error=True)
+        case RunOperation(BasicOperator.NARROW, (value,)):
+            return build_operation(BasicOperator.NARROW, make_null_on_error(value))
+        case PythonCall(use=use):
             return replace(expression, use=replace(use, ansi=False))
         case _:
             raise AssertionError(expression)
@@ -316,15 +316,15 @@ def type_mathematics(typer: Typer, step: TypedOperation) -> TypedStep:
     if function in INTEGER_FUNCTIONS:
         return type_whole(typer, step, function)
     arguments = tuple(convert_to_float(typer, step, part).expression for part in step.operands)
-    return TypedStep(Operate(function, arguments), DOUBLE)
+    return TypedStep(RunOperation(function, arguments), DOUBLE)
 
 
 def type_isnan(typer: Typer, step: TypedOperation) -> TypedStep:
     """Return ISNAN(x) with its type. It is false if x is NULL."""
     value = convert_to_float(typer, step, step.operands[0]).expression
     is_nan = build_operation(Comparison.EQUAL, value, Constant(nan, Kind.FLOATING))
-    is_not_null = build_operation(Basic.NOT, build_operation(Basic.IS_NULL, value))
-    return TypedStep(build_operation(Basic.AND, is_not_null, is_nan), BOOLEAN)
+    is_not_null = build_operation(BasicOperator.NOT, build_operation(BasicOperator.IS_NULL, value))
+    return TypedStep(build_operation(BasicOperator.AND, is_not_null, is_nan), BOOLEAN)
 
 
 def type_whole(typer: Typer, step: TypedOperation, function: MathFunction) -> TypedStep:
@@ -367,15 +367,15 @@ def type_rounding(typer: Typer, step: TypedOperation) -> TypedStep:
     if type_.family is Family.DECIMAL and not is_wide_decimal(type_) and places >= 0:
         return round_decimal(value, places)
     by_python = calls.type_call(typer, replace(step, operands=(value,), words=(str(places),)))
-    if type_.family is not Family.FLOATING or isinstance(value.expression, Call):
+    if type_.family is not Family.FLOATING or isinstance(value.expression, PythonExpression):
         return by_python
     double = convert_to_float(typer, step, value).expression
     by_engine = build_operation(MathFunction.ROUND, double, Constant(float(places), Kind.FLOATING))
     if type_ == FLOAT:
-        by_engine = build_operation(Basic.NARROW, by_engine)
-    is_uncertain = build_operation(Basic.IS_NULL, by_engine)
+        by_engine = build_operation(BasicOperator.NARROW, by_engine)
+    is_uncertain = build_operation(BasicOperator.IS_NULL, by_engine)
     return TypedStep(
-        build_operation(Basic.CHOOSE, is_uncertain, by_python.expression, by_engine), type_
+        build_operation(BasicOperator.CHOOSE, is_uncertain, by_python.expression, by_engine), type_
     )
 
 

@@ -15,14 +15,14 @@ from matchrec.conditions.functions.calendar import has_one_offset, is_known
 from matchrec.conditions.functions.function import FunctionUse, ParameterType
 from matchrec.conditions.residual import TypedOperation, TypedStep
 from matchrec.conditions.run_condition import (
-    Apply,
     ArithmeticOperator,
-    Basic,
-    Call,
-    Operate,
+    BasicOperator,
+    PythonCall,
+    PythonExpression,
     ReadValue,
-    Reduce,
+    RunAggregate,
     RunExpression,
+    RunOperation,
 )
 from matchrec.conditions.types import (
     INT,
@@ -86,7 +86,9 @@ def is_rank(expression: RunExpression, typer: Typer) -> bool:
     Of a decimal that it has computed it has the digits.
     """
     reads = [
-        value for value in find_possible_values(expression) if isinstance(value, ReadValue | Reduce)
+        value
+        for value in find_possible_values(expression)
+        if isinstance(value, ReadValue | RunAggregate)
     ]
     return any(typer.drafted[read.column].by_rank for read in reads if read.column is not None)
 
@@ -94,13 +96,15 @@ def is_rank(expression: RunExpression, typer: Typer) -> bool:
 def may_be_in_python(part: TypedStep) -> bool:
     """Return whether only Python has a value, or may have it: it was computed during the match."""
     possible_values = find_possible_values(part.expression)
-    return is_ranked(part.type) and any(isinstance(value, Call) for value in possible_values)
+    return is_ranked(part.type) and any(
+        isinstance(value, PythonExpression) for value in possible_values
+    )
 
 
 def find_possible_values(expression: RunExpression) -> Iterator[RunExpression]:
     """Yield the expressions among which conditions choose the value; else the expression itself."""
     match expression:
-        case Operate(Basic.CHOOSE, (_, *values)):
+        case RunOperation(BasicOperator.CHOOSE, (_, *values)):
             for value in values:
                 yield from find_possible_values(value)
         case _:
@@ -162,7 +166,7 @@ def cast_in_python(
         raise conditions.types_cannot_be_combined(
             step.operator, part.type.name, target.name, step.span
         )
-    return TypedStep(Apply("CAST", (part.expression,), use, target), target)
+    return TypedStep(PythonCall("CAST", (part.expression,), use, target), target)
 
 
 def type_call(typer: Typer, step: TypedOperation) -> TypedStep:
@@ -193,7 +197,7 @@ def type_call(typer: Typer, step: TypedOperation) -> TypedStep:
         raise arguments_not_taken(step, types)
     check_time_zone(typer, step, (*types, type_))
     expressions = tuple(argument.expression for argument in arguments)
-    return TypedStep(Apply(name, expressions, use, type_), type_)
+    return TypedStep(PythonCall(name, expressions, use, type_), type_)
 
 
 def arguments_not_taken(step: TypedOperation, types: Sequence[ValueType]) -> MatchRecognizeError:

@@ -11,7 +11,7 @@ from matchrec.conditions.residual import TypedStep
 from matchrec.conditions.run_condition import (
     Arithmetic,
     ArithmeticOperator,
-    Basic,
+    BasicOperator,
     Comparison,
     Constant,
     RunExpression,
@@ -69,8 +69,8 @@ def widen(typed: TypedStep, type_: ValueType) -> TypedStep:
         if typed.type.family is Family.FLOATING:
             return TypedStep(typed.expression, type_)
         if type_ == FLOAT:
-            return TypedStep(build_operation(Basic.NARROW, typed.expression), type_)
-        expression: RunExpression = build_operation(Basic.WIDEN, typed.expression)
+            return TypedStep(build_operation(BasicOperator.NARROW, typed.expression), type_)
+        expression: RunExpression = build_operation(BasicOperator.WIDEN, typed.expression)
         if scale:
             power = Constant(float(10**scale), Kind.FLOATING)
             expression = Arithmetic(ArithmeticOperator.DIVIDE, (expression, power), Kind.FLOATING)
@@ -97,7 +97,7 @@ def widen_clamped(typed: TypedStep, type_: ValueType) -> TypedStep:
             comparison, typed.expression, Constant(sign * limit, Kind.INTEGER)
         )
         clamped = Constant(sign * LARGEST, Kind.INTEGER)
-        expression = build_operation(Basic.CHOOSE, is_beyond, clamped, expression)
+        expression = build_operation(BasicOperator.CHOOSE, is_beyond, clamped, expression)
     return TypedStep(expression, type_)
 
 
@@ -119,7 +119,7 @@ def compute(
     expression = Arithmetic(operator, operands, type_.kind, type_.bits, ansi)
     # The search computes with doubles. Results of floats are rounded; the remainder is exact.
     if type_ == FLOAT and operator is not ArithmeticOperator.REMAINDER:
-        return TypedStep(build_operation(Basic.NARROW, expression), type_)
+        return TypedStep(build_operation(BasicOperator.NARROW, expression), type_)
     return TypedStep(expression, type_)
 
 

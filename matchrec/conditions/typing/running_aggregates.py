@@ -11,10 +11,10 @@ from matchrec.conditions.functions.function import AggregateUse
 from matchrec.conditions.residual import ColumnRead, RunningAggregate, Step, TypedStep
 from matchrec.conditions.row_column import RowColumn, build_row_column, cast_column
 from matchrec.conditions.run_condition import (
-    Aggregated,
-    Collected,
-    Reduce,
+    ListItem,
+    PythonAggregate,
     Reduction,
+    RunAggregate,
     RunExpression,
 )
 from matchrec.conditions.types import (
@@ -71,7 +71,7 @@ def type_running_aggregate(typer: Typer, step: RunningAggregate) -> TypedStep:
 
 def reduce_column(
     typer: Typer, function: Reduction, step: RunningAggregate, column: RowColumn, type_: ValueType
-) -> Reduce:
+) -> RunAggregate:
     """Return an aggregate of a column that the search updates with each row.
 
     Args:
@@ -83,7 +83,7 @@ def reduce_column(
     """
     read = typer.read_column(column, type_, None)
     aggregate = step.aggregate
-    return Reduce(
+    return RunAggregate(
         function, aggregate.variable, read.column, read.kind, aggregate.excludes_current_row
     )
 
@@ -95,7 +95,7 @@ def type_count(typer: Typer, step: RunningAggregate) -> RunExpression:
     """
     if step.column is None:
         aggregate = step.aggregate
-        return Reduce(
+        return RunAggregate(
             Reduction.COUNT, aggregate.variable, None, Kind.INTEGER, aggregate.excludes_current_row
         )
     column = step.column
@@ -136,7 +136,7 @@ def type_list(typer: Typer, step: RunningAggregate) -> TypedStep:
         result_type = AGGREGATES[function].result(use)
     if result_type is None:
         raise wrong_aggregate_argument_type(function, [type_.name for type_ in types], step.span)
-    aggregated = Aggregated(
+    aggregated = PythonAggregate(
         name=function,
         variable=aggregate.variable,
         columns=columns_by_variable,
@@ -147,10 +147,10 @@ def type_list(typer: Typer, step: RunningAggregate) -> TypedStep:
     return TypedStep(aggregated, result_type)
 
 
-def collect_value(typer: Typer, step: Step) -> Collected:
+def collect_value(typer: Typer, step: Step) -> ListItem:
     """Return a value that a list holds of each row."""
     if isinstance(step, ColumnRead):
         type_ = typer.types[step.column]
-        return Collected(typer.read_column(step.column, type_, None), type_)
+        return ListItem(typer.read_column(step.column, type_, None), type_)
     typed = typer.type_step(step)
-    return Collected(typed.expression, typed.type)
+    return ListItem(typed.expression, typed.type)

@@ -18,12 +18,12 @@ from matchrec.conditions.residual import (
     rewrite,
 )
 from matchrec.conditions.run_condition import (
-    Basic,
+    BasicOperator,
     Comparison,
     Constant,
-    Operate,
     ReadClassifier,
     RunExpression,
+    RunOperation,
     build_operation,
 )
 from matchrec.conditions.types import BOOLEAN, INT, Kind
@@ -118,7 +118,7 @@ class StepTyper(typer.Typer):
             is_variable = build_operation(
                 Comparison.EQUAL, classifier, Constant(variable, Kind.INTEGER)
             )
-            expression = build_operation(Basic.CHOOSE, is_variable, value, expression)
+            expression = build_operation(BasicOperator.CHOOSE, is_variable, value, expression)
         return TypedStep(expression, type_)
 
     def combine(self, step: TypedOperation) -> TypedStep:
@@ -142,10 +142,10 @@ class StepTyper(typer.Typer):
                 return arithmetic.type_trying(self, step)
             case OperatorKind.LOGIC:
                 truth_values = tuple(self.type_truth(operand) for operand in step.operands)
-                return TypedStep(Operate(Basic(step.operator), truth_values), BOOLEAN)
+                return TypedStep(RunOperation(BasicOperator(step.operator), truth_values), BOOLEAN)
             case OperatorKind.NULL_TEST:
                 value = step.operands[0].expression
-                return TypedStep(build_operation(Basic.IS_NULL, value), BOOLEAN)
+                return TypedStep(build_operation(BasicOperator.IS_NULL, value), BOOLEAN)
             case OperatorKind.CHOICE:
                 return self.type_if(step)
             case OperatorKind.COMPARISON:
@@ -175,5 +175,7 @@ class StepTyper(typer.Typer):
         else:
             then = step.operands[1]
             otherwise = typer.make_null(then.type)
-        chosen = build_operation(Basic.CHOOSE, condition, then.expression, otherwise.expression)
+        chosen = build_operation(
+            BasicOperator.CHOOSE, condition, then.expression, otherwise.expression
+        )
         return TypedStep(chosen, then.type)

@@ -24,15 +24,15 @@ from matchrec.conditions.residual import (
 )
 from matchrec.conditions.row_column import RowColumn, assemble, build_row_column, cast_column
 from matchrec.conditions.run_condition import (
-    Aggregated,
-    Apply,
     Arithmetic,
-    Basic,
+    BasicOperator,
     Constant,
-    Operate,
+    PythonAggregate,
+    PythonCall,
     ReadValue,
-    Reduce,
+    RunAggregate,
     RunExpression,
+    RunOperation,
     build_operation,
 )
 from matchrec.conditions.types import (
@@ -171,9 +171,9 @@ class Typer(ABC):
     def place_columns(self, expression: RunExpression) -> RunExpression:
         """Return an expression over drafted columns as one over the columns of the search."""
         match expression:
-            case ReadValue(column=int(column)) | Reduce(column=int(column)):
+            case ReadValue(column=int(column)) | RunAggregate(column=int(column)):
                 return replace(expression, column=self.number_column(column, expression.kind))
-            case Aggregated():
+            case PythonAggregate():
                 columns = tuple(
                     tuple(
                         replace(collected, expression=self.place_columns(collected.expression))
@@ -182,7 +182,7 @@ class Typer(ABC):
                     for row in expression.columns
                 )
                 return replace(expression, columns=columns)
-            case Operate(parts=parts) | Arithmetic(parts=parts) | Apply(parts=parts):
+            case RunOperation(parts=parts) | Arithmetic(parts=parts) | PythonCall(parts=parts):
                 return replace(expression, parts=tuple(self.place_columns(part) for part in parts))
             case _:
                 return expression
@@ -204,9 +204,11 @@ class Typer(ABC):
         if step.missing is None:
             return value
         true_on_row = self.read_column(TRUE_COLUMN, BOOLEAN, step.navigation)
-        has_row = build_operation(Basic.NOT, build_operation(Basic.IS_NULL, true_on_row))
+        has_row = build_operation(
+            BasicOperator.NOT, build_operation(BasicOperator.IS_NULL, true_on_row)
+        )
         missing = self.read_column(step.missing, type_, None)
-        return build_operation(Basic.CHOOSE, has_row, value, missing)
+        return build_operation(BasicOperator.CHOOSE, has_row, value, missing)
 
     def read_column(
         self, column: RowColumn, type_: ValueType, navigation: Navigation | None

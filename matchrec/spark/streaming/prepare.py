@@ -29,7 +29,7 @@ from pyspark.sql.types import StructType
 
 from matchrec.compile.executable import Executable
 from matchrec.conditions.row_column import RowColumn
-from matchrec.conditions.run_condition import Aggregated
+from matchrec.conditions.run_condition import PythonAggregate
 from matchrec.errors import streams
 from matchrec.output.reads import ReadAt
 from matchrec.plan.clauses import MatchOutput
@@ -312,7 +312,7 @@ def check_executable(executable: Executable) -> None:
         return
     if executable.strategy.algorithm != "breadth_first":
         raise streams.algorithm_over_stream(algorithm=executable.strategy.algorithm)
-    if any(isinstance(call, Aggregated) for call in task.list_calls()):
+    if any(isinstance(call, PythonAggregate) for call in task.list_calls()):
         raise streams.list_over_stream()
     # ranks are of the rows of one call, so no run may keep one until the next call
     ranked = frozenset(

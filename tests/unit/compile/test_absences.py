@@ -13,12 +13,12 @@ from matchrec.conditions.run_condition import (
     ArithmeticOperator,
     Comparison,
     Constant,
-    Operate,
     ReadClassifier,
     ReadValue,
-    Reduce,
     Reduction,
+    RunAggregate,
     RunExpression,
+    RunOperation,
     TriedMatchNumber,
 )
 from matchrec.conditions.types import Kind
@@ -36,7 +36,7 @@ PLUS = ArithmeticOperator.ADD
 
 def find_reason(part: RunExpression) -> str:
     """Return why the condition `part = 1` of a row between A and B needs the match, or ""."""
-    condition = Operate(Comparison.EQUAL, (part, ONE))
+    condition = RunOperation(Comparison.EQUAL, (part, ONE))
     members = {name: frozenset([index]) for index, name in enumerate("AB")}
     task: Any = SimpleNamespace(
         conditions={2: SimpleNamespace(run_condition=condition)}, members=members
@@ -55,12 +55,12 @@ def find_reason(part: RunExpression) -> str:
         (ReadValue(0, Kind.INTEGER), ""),
         (ReadValue(0, Kind.INTEGER, Navigation("A")), ""),
         (ReadValue(0, Kind.INTEGER, Navigation("B")), ABSENCE_BY_LATER_ROW),
-        (Reduce(Reduction.MAX, "A", 0, Kind.INTEGER), ""),
-        (Reduce(Reduction.MAX, None, 0, Kind.INTEGER), ABSENCE_BY_LATER_ROW),
-        (Reduce(Reduction.SUM, "A", 0, Kind.INTEGER), ABSENCE_MAY_FAIL),
+        (RunAggregate(Reduction.MAX, "A", 0, Kind.INTEGER), ""),
+        (RunAggregate(Reduction.MAX, None, 0, Kind.INTEGER), ABSENCE_BY_LATER_ROW),
+        (RunAggregate(Reduction.SUM, "A", 0, Kind.INTEGER), ABSENCE_MAY_FAIL),
         (Arithmetic(PLUS, (ONE, ONE), Kind.INTEGER), ABSENCE_MAY_FAIL),
         (Arithmetic(PLUS, (ONE, ONE), Kind.INTEGER, ansi=False), ""),
-        (Arithmetic(PLUS, (ONE, ONE), Kind.INTEGER, tries=True), ""),
+        (Arithmetic(PLUS, (ONE, ONE), Kind.INTEGER, is_null_on_error=True), ""),
         (ReadClassifier(Navigation("A")), ABSENCE_BY_FUNCTION),
         (TriedMatchNumber(), ABSENCE_BY_FUNCTION),
     ],

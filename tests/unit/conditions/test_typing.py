@@ -8,12 +8,12 @@ from matchrec.conditions.residual import ColumnRead, CombinedStep
 from matchrec.conditions.row_column import build_row_column
 from matchrec.conditions.run_condition import (
     Arithmetic,
-    Basic,
+    BasicOperator,
     Constant,
-    Operate,
     ReadValue,
-    Reduce,
+    RunAggregate,
     RunExpression,
+    RunOperation,
     walk_expression,
 )
 from matchrec.conditions.split import split_conditions
@@ -62,12 +62,12 @@ def typed(
 
 
 def operator_of(expression: RunExpression) -> object:
-    return expression.operator if isinstance(expression, Operate) else None
+    return expression.operator if isinstance(expression, RunOperation) else None
 
 
-def compared(condition: str) -> Operate:
+def compared(condition: str) -> RunOperation:
     expression, _ = typed(condition)
-    assert isinstance(expression, Operate)
+    assert isinstance(expression, RunOperation)
     return expression
 
 
@@ -134,12 +134,12 @@ def test_an_integer_beside_a_float_is_widened() -> None:
     expression = compared("d > FIRST(A.i)")
     assert isinstance(expression.parts[0], ReadValue)
     assert expression.parts[0].kind is Kind.FLOATING
-    assert operator_of(expression.parts[1]) is Basic.WIDEN
+    assert operator_of(expression.parts[1]) is BasicOperator.WIDEN
 
 
 @pytest.mark.parametrize("condition", ["f + A.f = A.f", "-(f * A.f) = A.f", "round(f - A.f) = A.f"])
 def test_floats_are_rounded_to_32_bits(condition: str) -> None:
-    assert Basic.NARROW in set(map(operator_of, walk_expression(typed(condition)[0])))
+    assert BasicOperator.NARROW in set(map(operator_of, walk_expression(typed(condition)[0])))
 
 
 @pytest.mark.parametrize(
@@ -147,20 +147,20 @@ def test_floats_are_rounded_to_32_bits(condition: str) -> None:
     ["f / A.f = A.f", "f % A.f = A.f", "f + A.d = A.f", "f + A.i = A.f", "f + sum(A.f) = 1"],
 )
 def test_what_is_exact_or_double_is_not_rounded(condition: str) -> None:
-    assert Basic.NARROW not in set(map(operator_of, walk_expression(typed(condition)[0])))
+    assert BasicOperator.NARROW not in set(map(operator_of, walk_expression(typed(condition)[0])))
 
 
 def test_an_integer_beside_a_float_is_rounded_without_ansi() -> None:
     expression, _ = typed("b = A.f", ansi=False)
-    assert isinstance(expression, Operate)
-    assert operator_of(expression.parts[0]) is Basic.NARROW
-    assert operator_of(compared("b = A.f").parts[0]) is Basic.WIDEN
+    assert isinstance(expression, RunOperation)
+    assert operator_of(expression.parts[0]) is BasicOperator.NARROW
+    assert operator_of(compared("b = A.f").parts[0]) is BasicOperator.WIDEN
 
 
 @pytest.mark.parametrize("condition", ["greatest(d, A.f, A.b) > 1", "d IN (A.b, A.f)"])
 @pytest.mark.parametrize("ansi", [False, True])
 def test_three_types_are_brought_to_double_at_once(condition: str, ansi: bool) -> None:
-    assert Basic.NARROW not in set(
+    assert BasicOperator.NARROW not in set(
         map(operator_of, walk_expression(typed(condition, ansi=ansi)[0]))
     )
 
@@ -217,7 +217,7 @@ def test_functions_of_several_rows_are_written_with_basic_ones() -> None:
 
 def test_a_decimal_literal_beside_a_float_is_a_float() -> None:
     expression, typer = typed("d - FIRST(A.d) > 1.5")
-    assert isinstance(expression, Operate)
+    assert isinstance(expression, RunOperation)
     assert expression.parts[1] == Constant(1.5, Kind.FLOATING)
     assert [column.text for column in typer.columns.floats] == ["d"]
 
@@ -251,7 +251,7 @@ def test_what_is_written_is_a_constant_where_a_type_holds_it(
 def test_aggregates_have_sparks_types() -> None:
     for condition, kind in (("sum(A.i) > b", Kind.INTEGER), ("avg(A.i) > d", Kind.FLOATING)):
         expression = compared(condition)
-        assert isinstance(expression.parts[0], Reduce)
+        assert isinstance(expression.parts[0], RunAggregate)
         assert expression.parts[0].kind is kind
 
 
@@ -267,7 +267,7 @@ def test_strings_are_compared_by_rank() -> None:
 
 def test_between_and_in_are_comparisons() -> None:
     between, _ = typed("b BETWEEN FIRST(A.i) AND LAST(A.b)")
-    assert operator_of(between) is Basic.AND
+    assert operator_of(between) is BasicOperator.AND
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,12 @@ from matchrec.conditions.evaluate import instructions
 from matchrec.conditions.evaluate.vectors import FLOAT_OPERATIONS
 from matchrec.conditions.functions import load_functions
 from matchrec.conditions.functions.numerals import OPERATIONS
-from matchrec.conditions.run_condition import ArithmeticOperator, Basic, Comparison, MathFunction
+from matchrec.conditions.run_condition import (
+    ArithmeticOperator,
+    BasicOperator,
+    Comparison,
+    MathFunction,
+)
 from matchrec.conditions.split import is_computed_in_run
 from matchrec.conditions.typing.calls import NEVER_IN_PYTHON
 from matchrec.plan.operations import find_call_operations, find_operator_operations, may_fail
@@ -67,9 +72,13 @@ def test_every_kernel_operation_has_an_entry() -> None:
     arithmetic = {operator.value for operator in ArithmeticOperator}
     assert find_names(OperatorKind.ARITHMETIC) == arithmetic | {"DIV", "NEG"}
     assert find_names(OperatorKind.COMPARISON) == {one.value for one in Comparison}
-    assert find_names(OperatorKind.LOGIC) == {Basic.AND.value, Basic.OR.value, Basic.NOT.value}
-    assert find_names(OperatorKind.NULL_TEST) == {Basic.IS_NULL.value}
-    assert find_names(OperatorKind.CHOICE) == {Basic.CHOOSE.value}
+    assert find_names(OperatorKind.LOGIC) == {
+        BasicOperator.AND.value,
+        BasicOperator.OR.value,
+        BasicOperator.NOT.value,
+    }
+    assert find_names(OperatorKind.NULL_TEST) == {BasicOperator.IS_NULL.value}
+    assert find_names(OperatorKind.CHOICE) == {BasicOperator.CHOOSE.value}
     compiled = {
         entry.form for entry in OPERATORS.values() if entry.kind is OperatorKind.MATHEMATICS
     }

@@ -13,8 +13,8 @@ from matchrec.conditions.run_condition import (
     Comparison,
     Constant,
     ReadValue,
-    Reduce,
     Reduction,
+    RunAggregate,
     RunExpression,
     build_operation,
 )
@@ -74,7 +74,7 @@ ABOVE = build_operation(
     ReadValue(0, Kind.INTEGER, Navigation("A", End.FIRST)),
 )
 RARE: RunExpression = build_operation(
-    Comparison.LESS, Reduce(Reduction.SUM, "B", 0, Kind.INTEGER), Constant(40, Kind.INTEGER)
+    Comparison.LESS, RunAggregate(Reduction.SUM, "B", 0, Kind.INTEGER), Constant(40, Kind.INTEGER)
 )
 
 
@@ -167,7 +167,7 @@ def test_after_an_empty_match_skip_does_not_matter(algorithm: SearchAlgorithm) -
 
 @algorithms
 def test_a_condition_that_overflows_names_row_and_variable(algorithm: SearchAlgorithm) -> None:
-    total = Reduce(Reduction.SUM, None, 0, Kind.INTEGER)
+    total = RunAggregate(Reduction.SUM, None, 0, Kind.INTEGER)
     run_conditions = {"B": build_operation(Comparison.GREATER, total, Constant(0, Kind.INTEGER))}
     rows = partitions(np.array([3, 3, 3, 3]), 2, np.array([1, 2, 2**62, 2**62]))
     with pytest.raises(RunFailure) as caught:

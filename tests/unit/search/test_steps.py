@@ -12,8 +12,8 @@ import pytest
 from matchrec.conditions.run_condition import (
     Comparison,
     Constant,
-    Reduce,
     Reduction,
+    RunAggregate,
     RunExpression,
     build_operation,
 )
@@ -28,7 +28,7 @@ from matchrec.search.task import Capacity, Task
 from tests.tasks.by_python import python_takes_steps
 from tests.tasks.contiguous import query, search
 
-SUM = Reduce(Reduction.SUM, None, 0, Kind.INTEGER)
+SUM = RunAggregate(Reduction.SUM, None, 0, Kind.INTEGER)
 SOME: RunExpression = build_operation(Comparison.GREATER, SUM, Constant(0, Kind.INTEGER))
 NEVER: RunExpression = build_operation(Comparison.LESS, SUM, Constant(0, Kind.INTEGER))
 algorithms = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)

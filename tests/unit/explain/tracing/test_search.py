@@ -9,8 +9,8 @@ import pytest
 from matchrec.conditions.run_condition import (
     Comparison,
     Constant,
-    Reduce,
     Reduction,
+    RunAggregate,
     build_operation,
 )
 from matchrec.conditions.types import Kind
@@ -71,7 +71,7 @@ def test_what_led_to_no_match_is_not_tried_again() -> None:
 
 
 def test_sums_of_negative_numbers_are_those_of_the_kernels() -> None:
-    total = Reduce(Reduction.SUM, "A", 0, Kind.INTEGER)
+    total = RunAggregate(Reduction.SUM, "A", 0, Kind.INTEGER)
     below = build_operation(Comparison.LESS, total, Constant(0, Kind.INTEGER))
     asked = replace(query("A+ B"), run_conditions={"B": below})
     given = words("A A B")
