@@ -78,7 +78,7 @@ class Shortcuts:
     # An input with at most this many rows is one task on Sail.
     single_task_rows: int = 1 << 12
     # How many rows a call of the search gets.
-    rows_a_call: int = 1 << 20
+    rows_per_call: int = 1 << 20
     # The number of rows from which keys of many bits are sorted by a hash.
     hashed_rows: int = 1 << 15
     # How many bytes of rows a sort holds before it spills them; None for as many as there is room

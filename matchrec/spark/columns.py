@@ -58,7 +58,7 @@ from matchrec.spark.relation import Relation
 from matchrec.spark.transport import SentRows, to_arrow_schema
 from matchrec.spark.types import build_sent_schema, encode_columns, is_nested, normalize_value
 from matchrec.worker import wire
-from matchrec.worker.matching import Incoming
+from matchrec.worker.query_worker import TaskInput
 from matchrec.worker.wire import (
     OrderColumns,
     PlannedColumn,
@@ -245,11 +245,11 @@ class Preparation:
         """
         return dict(zip(columns, row_fields, strict=False))  # the fields of bits follow
 
-    def describe_incoming(self, columns: RowColumns) -> Incoming:
+    def describe_task_input(self, columns: RowColumns) -> TaskInput:
         """Return how rows with these columns reach a worker, and what it does to them first."""
         orders = self.list_order_columns(self.name_columns(columns))
         sent_names = {wire.column(index) for index in range(len(columns))}
-        return Incoming(orders=orders if {name for _, name in orders} <= sent_names else ())
+        return TaskInput(orders=orders if {name for _, name in orders} <= sent_names else ())
 
     def list_order_columns(self, names: ColumnNames) -> OrderColumns:
         """Return the ORDER BY keys with the names of their columns."""
@@ -285,10 +285,10 @@ class Preparation:
         if rows is None:
             rows = self.dataframe(columns)
         fields = self.find_fields(columns, known_fields, rows)
-        incoming = replace(
-            self.describe_incoming(columns), planned=self.plan_columns(rows, columns)
+        task_input = replace(
+            self.describe_task_input(columns), planned=self.plan_columns(rows, columns)
         )
-        return SentRows(encode_columns(rows), fields, incoming)
+        return SentRows(encode_columns(rows), fields, task_input)
 
     def find_fields(
         self, columns: RowColumns, known_fields: KnownFields, rows: DataFrame | None = None
@@ -494,16 +494,16 @@ class UnsortedPreparation(Preparation):
             fields_by_name[struct.name] = StructField(struct.name, struct_type, nullable=False)
         return {column: fields_by_name[wire.column(index)] for index, column in enumerate(columns)}
 
-    def describe_incoming(self, columns: RowColumns) -> Incoming:
+    def describe_task_input(self, columns: RowColumns) -> TaskInput:
         """Return how a worker sorts rows with these columns, and puts structs together."""
         names = self.name_all_parts(columns)
         sorting = self.build_sorting(names)
         if isinstance(self.ranges, Ranges):
             sorting = replace(sorting, keys=(*sorting.keys, wire.RANGE))
-        return Incoming(
+        return TaskInput(
             sorting=sorting,
             structs=self.find_structs(columns),
-            tasks=(self.relation.tasks if sorting.keys else None) or 1,
+            task_count=(self.relation.tasks if sorting.keys else None) or 1,
             orders=self.list_order_columns(names),
         )
 

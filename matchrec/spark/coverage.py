@@ -17,7 +17,7 @@ from matchrec.spark.session import quiet_analysis
 from matchrec.spark.types import make_struct_type, write_text
 from matchrec.worker import wire
 from matchrec.worker.cover import AttemptWorker, CoverageWorker, sum_coverage
-from matchrec.worker.matching import Incoming
+from matchrec.worker.query_worker import TaskInput
 
 # The number of BIGINT columns in which `AttemptWorker` returns what it notes of a starting row.
 NOTED = 5
@@ -94,7 +94,7 @@ def list_attempts(
 
 def follow_starting_rows(
     question: Question,
-    worker: Callable[[coverage.CoverageTask, pa.Schema, Incoming], Any],
+    worker: Callable[[coverage.CoverageTask, pa.Schema, TaskInput], Any],
     schema_of: Callable[[coverage.CoverageTask, OutputFields], spark_types.StructType],
 ) -> tuple[coverage.CoverageDraft, coverage.CoverageTask, DataFrame]:
     """Let a worker follow the starting rows of a query. Runs no job.
@@ -124,7 +124,7 @@ def follow_starting_rows(
         name = f"match_recognize_coverage[PATTERN ({executable.pattern})]"
         schema = schema_of(task, sent.fields)
         rows = sent.run(
-            lambda arrow_schema: worker(task, arrow_schema, sent.incoming), schema, name
+            lambda arrow_schema: worker(task, arrow_schema, sent.task_input), schema, name
         )
         return draft, task, question.runner.analyse(rows)
 

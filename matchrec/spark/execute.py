@@ -54,7 +54,7 @@ from matchrec.spark.session import quiet_analysis
 from matchrec.spark.transport import SentRows
 from matchrec.spark.types import build_read_schema, is_nested
 from matchrec.worker import wire
-from matchrec.worker.matching import QueryWorker
+from matchrec.worker.query_worker import QueryWorker
 from matchrec.worker.wire import SelectItem
 
 
@@ -161,7 +161,7 @@ def execute_prepared(prepared: PreparedInput[Draft], columns: tuple[str, ...]) -
     sent = prepared.send_watched(executable.crossing.columns)
     schema = build_read_schema(executable, sent.fields)
     matched = match_rows(prepared, executable, sent, schema)
-    token = sent.incoming.token
+    token = sent.task_input.token
     dataframe = project(question.relation, executable, matched, token)
     if computes_in_spark(executable):
         if token and not executable.aggregates:
@@ -330,7 +330,7 @@ def match_rows(
     options = prepared.question.options
     pandas_executable = executable if prepared.question.sends_pandas else None
     name = f"match_recognize[PATTERN ({executable.pattern})]"
-    make_worker = partial(QueryWorker, executable, sent.incoming)
+    make_worker = partial(QueryWorker, executable, sent.task_input)
     if options.counters is None:
         return sent.run(lambda _: make_worker(), schema, name, pandas_executable)
     from matchrec.spark.counters import with_counters

@@ -105,7 +105,7 @@ class PreparedInput(Generic[DraftsT]):
         sent = self.preparation.send(columns, self.fields, rows)
         relation = self.question.relation
         token = self.question.backend.watch_rows(sent.rows, relation, self.drafts.rule_drafts)
-        return replace(sent, incoming=replace(sent.incoming, token=token))
+        return replace(sent, task_input=replace(sent.task_input, token=token))
 
     def send_watched(self, columns: tuple[RowColumn, ...]) -> SentRows:
         """Return the rows with these columns, and let the workers that sort them count ties.
@@ -113,12 +113,12 @@ class PreparedInput(Generic[DraftsT]):
         Raises as `Preparation.send`.
         """
         sent = self.send(columns)
-        sorting = sent.incoming.sorting
+        sorting = sent.task_input.sorting
         if self.question.is_stream or sorting is None:
             return sent
         watch = watch_ties(self.question.runner.spark, self.preparation.plan, sorting)
-        incoming = replace(sent.incoming, sorting=replace(sorting, watch=watch))
-        return replace(sent, incoming=incoming)
+        task_input = replace(sent.task_input, sorting=replace(sorting, watch=watch))
+        return replace(sent, task_input=task_input)
 
 
 def draft_rules(question: Question) -> tuple[Draft, ...]:

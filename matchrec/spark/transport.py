@@ -47,7 +47,7 @@ from matchrec.spark.types import (
     write_microseconds,
 )
 from matchrec.worker import wire
-from matchrec.worker.matching import Incoming
+from matchrec.worker.query_worker import TaskInput
 from matchrec.worker.wire import SelectItem, count_bits_per_column, pack_columns
 
 # Makes a worker, which has a method `run`, for output of this schema. Picklable.
@@ -61,7 +61,7 @@ class SentRows:
     rows: DataFrame
     # The fields of the columns that the query uses, structs that are sent in parts included.
     fields: tuple[spark_types.StructField, ...]
-    incoming: Incoming = Incoming()
+    task_input: TaskInput = TaskInput()
 
     def run(
         self,

@@ -76,7 +76,7 @@ class Piece:
 
 
 def split_into_pieces(
-    batches: Batches, lookaround: Lookaround | None, *, rows_a_call: int, structs: Structs = ()
+    batches: Batches, lookaround: Lookaround | None, *, rows_per_call: int, structs: Structs = ()
 ) -> Iterator[Piece]:
     """Yield the rows of a task in pieces.
 
@@ -87,23 +87,23 @@ def split_into_pieces(
         batches: rows in the order of their partitions. Bit 0 of the first column of bits marks the
             first row of each partition.
         lookaround: how far a query looks around a match; None if partitions must be whole.
-        rows_a_call: the number of rows that make a search worth its fixed cost. Fewer rows are
+        rows_per_call: the number of rows that make a search worth its fixed cost. Fewer rows are
             searched together if they are wide.
         structs: columns of structs whose fields are sent as columns of their own.
 
     Raises:
         PartitionWithoutRoom: there is no room for the rows that wait.
     """
-    waiting = Waiting(rows_a_call, structs)
+    waiting = Waiting(rows_per_call, structs)
     for batch in batches:
         first_mark = batch.column(wire.FIRST_BITS).slice(0, 1)
         starts_partition = len(starts_in(first_mark)) > 0
-        if 2 * waiting.rows >= waiting.rows_a_call and starts_partition:
+        if 2 * waiting.rows >= waiting.rows_per_call and starts_partition:
             # searching these rows by themselves saves a copy of both tables
             yield waiting.take_partitions(waiting.rows)
         waiting.add(batch)
-        waiting.rows_a_call = min(rows_a_call, estimate_rows(BYTES_PER_SEARCH, batch))
-        if waiting.last_start >= waiting.rows_a_call:
+        waiting.rows_per_call = min(rows_per_call, estimate_rows(BYTES_PER_SEARCH, batch))
+        if waiting.last_start >= waiting.rows_per_call:
             yield waiting.take_partitions(waiting.last_start)
         waiting.check_room(must_be_whole=lookaround is None)
         if lookaround is None:
@@ -124,7 +124,7 @@ class Waiting:
     """The rows that wait for a search."""
 
     # The number of rows that make a search worth its fixed cost.
-    rows_a_call: int
+    rows_per_call: int
     structs: Structs
     batches: list[pa.RecordBatch] = field(default_factory=list)
     # The number of rows of `batches`, and their bytes.
@@ -150,8 +150,8 @@ class Waiting:
 
         It is at least twice the number of rows that the last search left undecided.
         """
-        undecided = self.rows_a_call if self.undecided is None else self.undecided
-        return undecided + max(undecided, self.rows_a_call)
+        undecided = self.rows_per_call if self.undecided is None else self.undecided
+        return undecided + max(undecided, self.rows_per_call)
 
     def check_room(self, *, must_be_whole: bool) -> None:
         """Raise PartitionWithoutRoom if the waiting rows need too much memory.

@@ -49,7 +49,8 @@ class Tally:
 
     # The schema of the worker's output, which ends with the counters; None to leave them out.
     schema: pa.Schema | None = None
-    numbers: list[int] = field(default_factory=lambda: [0] * FIRST_OF_KERNELS)
+    # The counters of the worker itself, in the order of their constants.
+    counts: list[int] = field(default_factory=lambda: [0] * FIRST_OF_KERNELS)
     kernel_counters: IntArray = field(default_factory=lambda: np.zeros(layout.COUNTERS, np.int64))
 
     @contextmanager
@@ -57,7 +58,7 @@ class Tally:
         """Add the time that the block takes to a stage."""
         begin = perf_counter_ns()
         yield
-        self.numbers[stage] += perf_counter_ns() - begin
+        self.counts[stage] += perf_counter_ns() - begin
 
     def time_items(self, stage: int, items: Iterator[T]) -> Iterator[T]:
         """Yield the same items, and add the time until each of them arrives to a stage."""
@@ -69,20 +70,20 @@ class Tally:
             yield item
             del item  # so that its table is gone while the next one grows
 
-    def count_matches(self, matches: Iterator[Matches], piece: Piece) -> Iterator[Matches]:
+    def count_while_matching(self, matches: Iterator[Matches], piece: Piece) -> Iterator[Matches]:
         """Yield the same matches, and count them and the rows of their piece.
 
         The number of matches stays at `GREATEST_COUNT` once it is reached, because the column of
         counters is a BIGINT. If matches are counted without being built, it can be reached.
         """
-        self.numbers[EVENTS] += piece.fresh
-        self.numbers[PARTITIONS] += piece.fresh_partitions
+        self.counts[EVENTS] += piece.fresh
+        self.counts[PARTITIONS] += piece.fresh_partitions
         for chunk in self.time_items(MATCHING, matches):
-            match_count = self.numbers[MATCHES] + count_matches(chunk)
-            self.numbers[MATCHES] = min(match_count, GREATEST_COUNT)
+            match_count = self.counts[MATCHES] + count_matches_of_chunk(chunk)
+            self.counts[MATCHES] = min(match_count, GREATEST_COUNT)
             yield chunk
 
-    def with_counters(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def append_counters(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return a batch of output with the column of counters, empty in each row.
 
         The batch is returned as it is if counters are left out. Its schema is kept for the row of
@@ -92,9 +93,9 @@ class Tally:
         if self.schema is None:
             return batch
         columns = [*batch.columns, pa.array([[]] * batch.num_rows, KIND)]
-        counted = pa.RecordBatch.from_arrays(columns, [*batch.schema.names, wire.COUNTERS])
-        self.schema = counted.schema
-        return counted
+        counted_batch = pa.RecordBatch.from_arrays(columns, [*batch.schema.names, wire.COUNTERS])
+        self.schema = counted_batch.schema
+        return counted_batch
 
     def make_row(self) -> Iterator[pa.RecordBatch]:
         """Yield the row of the counters as a batch, unless counters are left out."""
@@ -102,8 +103,8 @@ class Tally:
             return
         output_types = self.schema.types[:-1]
         empty = [pa.array([[] if pa.types.is_list(kind) else None], kind) for kind in output_types]
-        numbers = [*self.numbers, *self.kernel_counters.tolist(), find_task_number()]
-        counters = pa.array([numbers], KIND)
+        counter_values = [*self.counts, *self.kernel_counters.tolist(), find_task_number()]
+        counters = pa.array([counter_values], KIND)
         yield pa.RecordBatch.from_arrays([*empty, counters], self.schema.names)
 
 
@@ -115,7 +116,7 @@ def find_task_number() -> int:
     return 0 if task is None else int(task.partitionId())
 
 
-def count_matches(matches: Matches) -> int:
+def count_matches_of_chunk(matches: Matches) -> int:
     """Return the number of matches in a chunk.
 
     A chunk of the graph of all matches has the matches that end in it. If matches are counted

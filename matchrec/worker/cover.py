@@ -26,7 +26,7 @@ from matchrec.worker.arrays import take_column
 from matchrec.worker.batches import Piece
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.match import check_and_locate
-from matchrec.worker.matching import Incoming
+from matchrec.worker.query_worker import TaskInput
 
 # How many rows the nearest run still needed, then the values that name its starting row, each as an
 # array of one value. None if there is no such run.
@@ -41,7 +41,7 @@ class CoverageWorker:
     task: CoverageTask
     # The schema of the one row that is returned: the counts, then the columns of `Nearest`.
     schema: pa.Schema
-    incoming: Incoming = Incoming()
+    task_input: TaskInput = TaskInput()
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield a batch of one row.
@@ -52,16 +52,16 @@ class CoverageWorker:
         figures_of_pieces = [Figures()]
         counts = Counts.create(self.task.coverable)
         nearest: Nearest = None
-        for piece in self.incoming.read_pieces(batches, self.task.executable.lookaround):
-            figures_of_pieces.append(self.count_matches(piece, counts))
+        for piece in self.task_input.read_pieces(batches, self.task.executable.lookaround):
+            figures_of_pieces.append(self.search_piece(piece, counts))
             nearest = self.take_nearest(piece, counts) or nearest
             del piece  # so that its table is gone while the next one grows
         figures = merge_figures(np.array([astuple(figures) for figures in figures_of_pieces]))
-        numbers = [*astuple(figures), *flatten_counts(counts).tolist()]
+        all_counts = [*astuple(figures), *flatten_counts(counts).tolist()]
         without_nearest = [pa.nulls(1)] * (1 + len(self.task.naming_columns))
-        yield make_batch([pa.array([numbers]), *(nearest or without_nearest)], self.schema)
+        yield make_batch([pa.array([all_counts]), *(nearest or without_nearest)], self.schema)
 
-    def count_matches(self, piece: Piece, counts: Counts) -> Figures:
+    def search_piece(self, piece: Piece, counts: Counts) -> Figures:
         """Search a piece, add to `counts`, and return the figures of the piece.
 
         Raises:
@@ -131,7 +131,7 @@ class AttemptWorker:
     # column of the order, on the starting row and on the last row of its nearest run; then what was
     # noted of the run. The notes are NULL if the row begins a match or is inside of one.
     schema: pa.Schema
-    incoming: Incoming = Incoming()
+    task_input: TaskInput = TaskInput()
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield a batch for each piece. A row that two pieces have may be in both batches.
@@ -140,7 +140,7 @@ class AttemptWorker:
             MatchRecognizeRunError: the rows do not allow the search.
         """
         executable = self.task.executable
-        for piece in self.incoming.read_pieces(batches, executable.lookaround):
+        for piece in self.task_input.read_pieces(batches, executable.lookaround):
             with prepare_partitions(executable, piece) as partitions:
                 notes = find_nearest_runs(self.task.coverable, partitions)
             yield self.make_rows(piece, notes)
@@ -162,7 +162,7 @@ class AttemptWorker:
         last_rows = np.maximum(notes[:, nearest_runs.NOTE_ROW] - 1, starts)
         last_rows = np.where(has_no_notes, starts, last_rows)
         choice = notes[:, nearest_runs.NOTE_CHOICE]
-        numbers = (
+        note_columns = (
             notes[:, nearest_runs.NOTE_REMAINING],
             choice,
             notes[:, nearest_runs.NOTE_REASON],
@@ -174,7 +174,7 @@ class AttemptWorker:
         ]
         columns = [key.take(pa.array(starts)) for key in keys]
         columns += [order.take(pa.array(rows)) for rows in (starts, last_rows)]
-        columns += [pa.array(number, mask=has_no_notes) for number in numbers]
+        columns += [pa.array(note_column, mask=has_no_notes) for note_column in note_columns]
         return make_batch(columns, self.schema)
 
 
@@ -225,11 +225,11 @@ def sum_coverage(task: CoverageTask, rows: Iterable[list[int]]) -> tuple[Figures
     empty = Counts.create(task.coverable)
     figure_count = len(fields(Figures))
     no_counts = np.zeros(figure_count + len(flatten_counts(empty)), np.int64)
-    numbers = np.array([no_counts, *rows], np.int64)
-    figures = merge_figures(numbers[:, :figure_count])
+    counts_by_task = np.array([no_counts, *rows], np.int64)
+    figures = merge_figures(counts_by_task[:, :figure_count])
 
     arrays = (empty.came, empty.ended, empty.parts_false)
-    sums = numbers[:, figure_count:].sum(axis=0)
+    sums = counts_by_task[:, figure_count:].sum(axis=0)
     ends = np.cumsum([array.size for array in arrays])
     parts = np.split(sums, ends[:-1])
     came, ended, parts_false = (

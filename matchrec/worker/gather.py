@@ -293,8 +293,8 @@ def fill_classifiers(gatherer: Gatherer, read: ReadClassifierAt) -> pa.Array:
 
 def fill_match_numbers(gatherer: Gatherer, _: ReadMatchNumber) -> pa.Array:
     """Return the number of the match of each output row, NULL without one."""
-    numbers = gatherer.reader.find_match_numbers()
-    return make_array(numbers, numbers < 0)
+    match_numbers = gatherer.reader.find_match_numbers()
+    return make_array(match_numbers, match_numbers < 0)
 
 
 def fill_positions(gatherer: Gatherer, _: ReadPosition) -> pa.Array:

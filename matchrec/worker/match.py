@@ -177,7 +177,7 @@ BatchMaker = Callable[[pa.Table, Partitions, Matches, OutputRows], Iterator[pa.R
 
 
 @dataclass(frozen=True)
-class Worker:
+class PieceWorker:
     """Runs an executable over pieces of partitions."""
 
     executable: Executable
@@ -196,7 +196,7 @@ class Worker:
         """
         for piece in self.tally.time_items(WAITING, name_large_partitions(self.executable, pieces)):
             for batch in self.match_piece(piece):
-                yield self.tally.with_counters(batch)
+                yield self.tally.append_counters(batch)
             del piece  # so that its table is gone while the next one grows
         yield from self.tally.make_row()
 
@@ -245,7 +245,7 @@ class Worker:
         if self.output is None:
             task = share_rows_of_matches(self.executable, piece.table)
         matches = self.executable.strategy.search(task, partitions, self.tally.kernel_counters)
-        return self.tally.count_matches(matches, piece)
+        return self.tally.count_while_matching(matches, piece)
 
     def find_unmatched_rows(
         self, piece: Piece, partitions: Partitions, search_start: IntArray

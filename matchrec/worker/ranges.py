@@ -100,8 +100,8 @@ class RangeWorker:
 
         rows = np.where(is_kept, stretches.rows, 0)
         rows_before = np.cumsum(rows) - rows
-        rows_a_range = max(self.least_rows, int(rows.sum()) // RANGES + 1)
+        rows_per_range = max(self.least_rows, int(rows.sum()) // RANGES + 1)
         # stretches between two borders stay together, and go where the first of them goes
         is_border = is_kept & ~is_reached
         rows_before_border = np.maximum.accumulate(np.where(is_border, rows_before, 0))
-        return np.where(is_kept, rows_before_border // rows_a_range, -1)
+        return np.where(is_kept, rows_before_border // rows_per_range, -1)

@@ -42,8 +42,8 @@ from matchrec.worker.arrays import encode_equal, find_valid, number_rows, read_i
 from matchrec.worker.batches import Piece
 from matchrec.worker.encode import WORD, encode_partitions, unpack_conditions
 from matchrec.worker.gather import Gatherer, make_lists_of_structs
-from matchrec.worker.match import Worker
-from matchrec.worker.matching import Incoming
+from matchrec.worker.match import PieceWorker
+from matchrec.worker.query_worker import TaskInput
 
 FIRST = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
 LAST = Navigation(semantics=Semantics.FINAL)
@@ -82,7 +82,7 @@ class RuleSetWorker:
     schema: pa.Schema
     # What to do if a rule fails in a partition, see `Options`.
     on_error: OnError = "raise"
-    incoming: Incoming = Incoming()
+    task_input: TaskInput = TaskInput()
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the output of all rules for each piece of the rows, rule after rule.
@@ -90,7 +90,7 @@ class RuleSetWorker:
         Raises:
             MatchRecognizeError: a rule fails, and `on_error` is "raise". The error names the rule.
         """
-        for piece in self.incoming.read_pieces(batches, None):
+        for piece in self.task_input.read_pieces(batches, None):
             yield from join_batches(self.search_piece(piece))
 
     # From rows to matches.
@@ -253,15 +253,15 @@ class RuleSetWorker:
             wire.key(index): gatherer.take_values(key, reader.rows.row)
             for index, key in enumerate(rule_set.keys)
         }
-        numbers = reader.find_match_numbers()
-        is_match = numbers >= 0
+        match_numbers = reader.find_match_numbers()
+        is_match = match_numbers >= 0
         kinds = np.where(is_match, RowKind.MATCH, RowKind.PARTIAL)
         mapped, offsets = reader.collect(~reader.matches.excluded, Semantics.FINAL)
         values = gatherer.take_mapped_rows(mapped, rule_set.events.values())
         return {
             wire.KIND: pa.array(kinds.astype(np.int32)),
             **keys,
-            wire.ROW_NUMBER: pa.array(numbers, mask=~is_match),
+            wire.ROW_NUMBER: pa.array(match_numbers, mask=~is_match),
             wire.FIRST: gatherer.take_values(rule_set.order, reader.find_positions(FIRST)),
             wire.LAST: gatherer.take_values(rule_set.order, reader.find_positions(LAST)),
             wire.EVENTS: make_lists_of_structs(offsets, values, [*rule_set.events, VARIABLE]),
@@ -328,7 +328,7 @@ class SharedRows:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RuleWorker(Worker):
+class RuleWorker(PieceWorker):
     """Searches rows for the matches of one rule."""
 
     # The rows of a piece, in the partitions of the rule.

@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.spark.transport import SentRows, make_runner
-from matchrec.worker.matching import QueryWorker
+from matchrec.worker.query_worker import QueryWorker
 from tests.benchmarks.compare import written_table
 from tests.benchmarks.markdown import table
 from tests.benchmarks.measure import Query, Times, measured, median, run, session

@@ -44,7 +44,7 @@ random_examples = settings(
     st.sampled_from((0, 1, 8)),
 )
 def test_both_engines_find_what_the_definitions_say(
-    question: Question, rows_a_batch: int, matches: int, reads_alone: int
+    question: Question, rows_per_batch: int, matches: int, reads_alone: int
 ) -> None:
     """matches: after how many it is decided which of them come out. reads_alone: after how many
     of a row all runs are followed at once, not those of one starting row.
@@ -58,7 +58,7 @@ def test_both_engines_find_what_the_definitions_say(
         "LARGE_CAPACITY": Capacity(matches=3 * matches),
     }
     with patch.multiple(selection, **capacities, READS_ALONE=reads_alone):
-        found = answer_question(question, rows_a_batch=rows_a_batch)
+        found = answer_question(question, rows_per_batch=rows_per_batch)
     for algorithm, lines in found.items():
         assert any(agrees(question, right, lines) for right in expected), (
             algorithm,

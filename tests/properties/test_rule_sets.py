@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 import matchrec
 from matchrec.spark import columns
-from matchrec.worker.matching import Incoming
+from matchrec.worker.query_worker import TaskInput
 from tests.generators.queries import Batch, Order, Query, random_batch
 from tests.properties.test_queries import (
     INTERPRETED,
@@ -87,9 +87,9 @@ def test_each_rule_gives_the_rows_and_failures_of_the_oracle(
     rules = {name: write_clause(batch, query) for name, (query, _) in oracle.items()}
     order = [one.column for one in batch.order]
     with table(spark, batch, "random_rules"), settings(spark, **INTERPRETED):
-        for copies, rows_a_call in ((1, 3), (copies_of(len(batch.rows)), 256)):
-            few = partial(Incoming, rows_a_call=rows_a_call)
-            monkeypatch.setattr(columns, "Incoming", few)
+        for copies, rows_per_call in ((1, 3), (copies_of(len(batch.rows)), 256)):
+            few = partial(TaskInput, rows_per_call=rows_per_call)
+            monkeypatch.setattr(columns, "TaskInput", few)
             events = make_copies(spark.table("random_rules"), copies)
             algorithm, sort = ALGORITHMS[seed % 2], SORTS[(seed + seed // 2) % 2]
             options = matchrec.Options(algorithm=algorithm, sort=sort)

@@ -37,7 +37,7 @@ LOWERED_THRESHOLDS = {
     "large": 1 << 20,
     "few": 1,
     "single_task_rows": 0,
-    "rows_a_call": 16,
+    "rows_per_call": 16,
     "hashed_rows": 1,
     "sort_bytes": 1 << 10,
     "few_steps": 0,

@@ -84,8 +84,8 @@ def test_both_engines_give_the_rows_of_the_reference(spark: SparkSession, seed: 
         cases = []
         for algorithm, (number, query) in product(ALGORITHMS, enumerate(expected)):
             if texts[query] not in queries.refused:
-                rows_a_call = 1 << 20 if number % 2 else 2
-                run = Run(linked[algorithm][texts[query]], prepared, None, rows_a_call)
+                rows_per_call = 1 << 20 if number % 2 else 2
+                run = Run(linked[algorithm][texts[query]], prepared, None, rows_per_call)
                 cases.append((algorithm, query, run))
         results = queries.answers([run for *_, run in cases])
     for (algorithm, query, _), result in zip(cases, results, strict=True):

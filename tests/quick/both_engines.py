@@ -19,7 +19,7 @@ from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import Partitions, list_positions
 from matchrec.search.strategies import ALGORITHMS
 from matchrec.worker.batches import Piece
-from matchrec.worker.match import Worker
+from matchrec.worker.match import PieceWorker
 
 MATCHES = ("partition", "number", "start", "completed", "kind")
 # If matches share their rows, these have another order.
@@ -67,9 +67,9 @@ class Outcome:
 
 def compare_engines() -> None:
     """Make the workers of this process, and of processes forked from it, run both algorithms."""
-    find_matches = Worker.find_matches
+    find_matches = PieceWorker.find_matches
 
-    def find_on_both(self: Worker, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
+    def find_on_both(self: PieceWorker, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
         """Yield the matches of the chosen algorithm, and check that the other one finds them."""
         others = find_by_the_other(self, partitions)
         ours = Outcome()
@@ -80,10 +80,10 @@ def compare_engines() -> None:
             raise
         check_same(ours, others or ours)
 
-    Worker.find_matches = find_on_both  # type: ignore[method-assign]
+    PieceWorker.find_matches = find_on_both  # type: ignore[method-assign]
 
 
-def find_by_the_other(worker: Worker, partitions: Partitions) -> Outcome | None:
+def find_by_the_other(worker: PieceWorker, partitions: Partitions) -> Outcome | None:
     """Return what the other algorithm finds; None if it does not support the task or gives up."""
     task = worker.executable.task
     name = next(name for name in ALGORITHMS if name != worker.executable.strategy.algorithm)

@@ -11,13 +11,13 @@ from matchrec.compile.executable import Lookaround
 from matchrec.worker.batches import Piece, split_into_pieces
 
 
-def make_batches(sizes: list[int], rows_a_batch: int) -> Iterator[pa.RecordBatch]:
+def make_batches(sizes: list[int], rows_per_batch: int) -> Iterator[pa.RecordBatch]:
     """Yield partitions of so many rows; column __c0 numbers all rows."""
     rows = sum(sizes)
     bits = np.zeros(rows, np.int64)
     bits[np.cumsum([0, *sizes[:-1]])] = 1
-    for begin in range(0, rows, rows_a_batch):
-        end = min(begin + rows_a_batch, rows)
+    for begin in range(0, rows, rows_per_batch):
+        end = min(begin + rows_per_batch, rows)
         columns = [pa.array(np.arange(begin, end)), pa.array(bits[begin:end])]
         yield pa.RecordBatch.from_arrays(columns, ["__c0", "__bits0"])
 
@@ -35,7 +35,7 @@ def test_what_is_decided_is_let_go() -> None:
     """All rows before the edge are decided at once."""
     seen, largest = 0, 0
     for piece in split_into_pieces(
-        make_batches([100_000], 100), Lookaround(2, 1), rows_a_call=1_000
+        make_batches([100_000], 100), Lookaround(2, 1), rows_per_call=1_000
     ):
         begin = first_row(piece)
         largest = max(largest, piece.table.num_rows)
@@ -54,14 +54,14 @@ def test_what_is_undecided_doubles() -> None:
     sizes = [
         piece.table.num_rows
         for piece in split_into_pieces(
-            make_batches([100_000], 100), Lookaround(0, 0), rows_a_call=1_000
+            make_batches([100_000], 100), Lookaround(0, 0), rows_per_call=1_000
         )
     ]
     assert sizes == [2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 100_000]
 
 
 def test_partitions_that_must_be_whole_are() -> None:
-    (piece,) = split_into_pieces(make_batches([100_000], 100), None, rows_a_call=1_000)
+    (piece,) = split_into_pieces(make_batches([100_000], 100), None, rows_per_call=1_000)
     assert piece.table.num_rows == 100_000
     assert not piece.frontier.is_incomplete
 
@@ -69,7 +69,7 @@ def test_partitions_that_must_be_whole_are() -> None:
 def test_small_partitions_come_together_and_large_ones_by_themselves() -> None:
     sizes = [300, 300, 5_000, 10, 10]
     found = []
-    for piece in split_into_pieces(make_batches(sizes, 70), Lookaround(0, 0), rows_a_call=1_000):
+    for piece in split_into_pieces(make_batches(sizes, 70), Lookaround(0, 0), rows_per_call=1_000):
         found.append(
             (np.diff(piece.starts).tolist(), piece.frontier.is_incomplete, piece.fresh_partitions)
         )

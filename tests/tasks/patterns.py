@@ -75,7 +75,7 @@ def make_after_match(skip: Skip) -> AfterMatch:
 
 
 def answer_question(
-    question: Question, algorithms: Sequence[str] = ALGORITHMS, rows_a_batch: int = ROWS_A_BATCH
+    question: Question, algorithms: Sequence[str] = ALGORITHMS, rows_per_batch: int = ROWS_A_BATCH
 ) -> dict[str, list[str]]:
     """Return for each algorithm the lines of a question, or one line with the error."""
     try:
@@ -83,7 +83,7 @@ def answer_question(
     except MatchRecognizeError as error:
         return {algorithm: [f"error {error}"] for algorithm in algorithms}
     return {
-        algorithm: run(Run(executable, prepared, None, rows_a_batch), question.streams)
+        algorithm: run(Run(executable, prepared, None, rows_per_batch), question.streams)
         for algorithm, executable in linked.items()
     }
 

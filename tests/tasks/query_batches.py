@@ -48,7 +48,7 @@ from matchrec.spark.types import (
 from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.lower_windows import lower_window
-from matchrec.worker.matching import Incoming, QueryWorker
+from matchrec.worker.query_worker import QueryWorker, TaskInput
 from tests.generators.queries import NAMES
 from tests.quick.scale import copies_of
 from tests.tasks.linking import draft_query, link
@@ -272,7 +272,7 @@ class Run:
     executable: Executable
     prepared: Prepared
     partitions: Sequence[int] | None  # their numbers, from 0; None for all
-    rows_a_batch: int  # each batch is searched separately, as far as partitions allow
+    rows_per_batch: int  # each batch is searched separately, as far as partitions allow
 
     @property
     def copies(self) -> int:
@@ -300,12 +300,12 @@ class Run:
         Raises:
             MatchRecognizeRunError: the rows cause an error.
         """
-        rows_a_batch = self.rows_a_batch if copies == 1 else ROWS_A_CALL
+        rows_per_batch = self.rows_per_batch if copies == 1 else ROWS_A_CALL
         table = self.prepared.table(self.executable, self.partitions)
         table = pa.concat_tables([table] * copies).combine_chunks()
-        batches = table.to_batches(max_chunksize=rows_a_batch)
-        incoming = Incoming(rows_a_call=rows_a_batch)
-        return list(QueryWorker(self.executable, incoming).run(batches))
+        batches = table.to_batches(max_chunksize=rows_per_batch)
+        task_input = TaskInput(rows_per_call=rows_per_batch)
+        return list(QueryWorker(self.executable, task_input).run(batches))
 
     def schema(self, first: int) -> list[StructField]:
         """Return the fields of the output, named with numbers from `first` on."""

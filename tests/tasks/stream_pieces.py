@@ -33,7 +33,7 @@ from matchrec.spark.types import build_sent_schema
 from matchrec.worker import wire
 from matchrec.worker.arrays import encode_equal, number_rows
 from matchrec.worker.batches import Piece
-from matchrec.worker.match import Worker
+from matchrec.worker.match import PieceWorker
 from tests.quick.scale import copies_of
 
 T = TypeVar("T")
@@ -239,7 +239,7 @@ class Streamed(Keys):
         table, rows = sort_rows(table, orders, number).combine_chunks(), table.num_rows
         starts = find_group_starts(np.bincount(number))
         whole = Piece(table, starts, Frontier.create(starts), 0, np.zeros(rows, np.bool_), rows)
-        found = Worker(self.executable).match_piece(whole)
+        found = PieceWorker(self.executable).match_piece(whole)
         return [row for one in found for row in one.to_pylist()]
 
 

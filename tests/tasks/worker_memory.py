@@ -26,7 +26,7 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.search.partitions import BoolArray, IntArray
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
-from matchrec.worker.matching import Incoming, QueryWorker
+from matchrec.worker.query_worker import QueryWorker, TaskInput
 from matchrec.worker.wire import SortColumn, Sorting
 from tests.tasks.linking import draft_query, link
 
@@ -102,7 +102,7 @@ def run_worker(asked: Executable, rows: int, keys: int, width: int) -> Iterator[
     names = [show_column(column) for column in asked.crossing.columns]
     key, order = (f"__c{names.index(name)}" for name in ("`k`", "`t`"))
     sorting = Sorting((key,), (SortColumn(order, descending=False, nulls_first=True),))
-    return QueryWorker(asked, Incoming(sorting)).run(make_batches(asked, rows, keys, width))
+    return QueryWorker(asked, TaskInput(sorting)).run(make_batches(asked, rows, keys, width))
 
 
 def run(asked: Executable, rows: int, keys: int, width: int) -> int:

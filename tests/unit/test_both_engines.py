@@ -80,9 +80,9 @@ def test_a_difference(other: Outcome) -> None:
 
 def test_workers_compare(spark: SparkSession) -> None:
     def name_of_search(_: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from matchrec.worker.match import Worker
+        from matchrec.worker.match import PieceWorker
 
-        yield pa.RecordBatch.from_pydict({"name": [Worker.find_matches.__name__]})
+        yield pa.RecordBatch.from_pydict({"name": [PieceWorker.find_matches.__name__]})
 
     (row,) = spark.range(0, 1, 1, 1).mapInArrow(name_of_search, "name string").collect()
     assert (row.name == "find_on_both") == (not scale.OWN_SPARK)

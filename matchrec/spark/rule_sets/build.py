@@ -287,7 +287,7 @@ def match_rules(prepared: PreparedRules, rule_set: RuleSet) -> tuple[DataFrame, 
 
     def make_worker(schema: pa.Schema) -> RuleSetWorker:
         """Return the worker of all rules for the schema of its rows."""
-        return RuleSetWorker(rule_set, slots, schema, on_error, sent.incoming)
+        return RuleSetWorker(rule_set, slots, schema, on_error, sent.task_input)
 
     name = f"match_recognize[{len(rule_set.rules)} rules]"
     return sent.run(make_worker, schema_of_rows(rule_set, sent.fields, slot_fields), name), slots

@@ -53,7 +53,7 @@ from matchrec.spark.streaming.selecting import SelectingSearch
 from matchrec.spark.types import OrderNumbers
 from matchrec.worker import wire
 from matchrec.worker.arrays import write_batches
-from matchrec.worker.matching import QueryWorker
+from matchrec.worker.query_worker import QueryWorker
 from matchrec.worker.rule_set import RuleSetWorker
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from matchrec.worker import wire
 from matchrec.worker.arrays import read_integers, take_column
 from matchrec.worker.batches import Piece
 from matchrec.worker.encode import encode_partitions
-from matchrec.worker.match import BatchMaker, Worker
+from matchrec.worker.match import BatchMaker, PieceWorker
 
 ALL_ROWS = Version("")
 NEVER = int(np.iinfo(np.int64).max)  # a time after all others
@@ -154,7 +154,9 @@ class ContiguousSearch(KeySearch):
             covered=covered,
             fresh=int(rows.new_counts.sum()),
         )
-        yield from Worker(self.executable, output=self.output).match_partitions(piece, partitions)
+        yield from PieceWorker(self.executable, output=self.output).match_partitions(
+            piece, partitions
+        )
         return self.find_states(piece, window_times, rows)
 
     def open_partitions(

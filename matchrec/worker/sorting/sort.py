@@ -69,7 +69,11 @@ _free_sorts = BoundedSemaphore(SORTS_AT_ONCE)
 
 
 def sort_batches(
-    batches: Batches, sorting: Sorting, rows_a_batch: int, budget: int | None = None, tasks: int = 1
+    batches: Batches,
+    sorting: Sorting,
+    rows_per_batch: int,
+    budget: int | None = None,
+    task_count: int = 1,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a task in order. Bit 0 of the first column of bits marks partitions.
 
@@ -79,10 +83,10 @@ def sort_batches(
     Args:
         batches: the rows.
         sorting: what they are sorted by.
-        rows_a_batch: the most rows of a batch that is yielded.
+        rows_per_batch: the most rows of a batch that is yielded.
         budget: how many bytes of rows are held before they are spilled, less than 2 GiB. None to
             use the room that there is beside the other tasks of this process.
-        tasks: the number of tasks of this process.
+        task_count: the number of tasks of this process.
 
     Raises:
         MatchRecognizeRunError: a file for spilled rows cannot be written.
@@ -90,16 +94,16 @@ def sort_batches(
     if budget is None:
         budget = current_shortcuts().sort_bytes
     if budget is None:
-        budget = find_budget(memory.find_room(), tasks)
+        budget = find_budget(memory.find_room(), task_count)
     with closing(sort_tables(batches, sorting, budget)) as tables:
         for table in tables:
-            most = min(rows_a_batch, estimate_rows(BYTES_PER_SEARCH, table))
+            most = min(rows_per_batch, estimate_rows(BYTES_PER_SEARCH, table))
             starts = starts_in(take_column(table, wire.FIRST_BITS))
             for begin, end in pairwise(find_cuts(starts, table.num_rows, most)):
                 yield from table.slice(begin, end - begin).to_batches()
 
 
-def find_budget(room: int, tasks: int = 1) -> int:
+def find_budget(room: int, task_count: int = 1) -> int:
     """Return how many bytes of rows a task holds before it spills.
 
     >>> find_budget(10 << 30) >> 20, find_budget(640 << 20) >> 20
@@ -107,11 +111,11 @@ def find_budget(room: int, tasks: int = 1) -> int:
 
     Args:
         room: how many bytes the process may take.
-        tasks: the number of tasks of the process. All of them hold rows at the same time, and
+        task_count: the number of tasks of the process. All of them hold rows at the same time, and
             some of them sort.
     """
-    sorts = min(tasks, SORTS_AT_ONCE)
-    shares = tasks + (TIMES_IN_MEMORY - 1) * sorts
+    sorts = min(task_count, SORTS_AT_ONCE)
+    shares = task_count + (TIMES_IN_MEMORY - 1) * sorts
     return max(LEAST_IN_MEMORY, min(BYTES_IN_MEMORY, room // shares))
 
 

@@ -29,7 +29,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
-from matchrec.worker.matching import Incoming, QueryWorker
+from matchrec.worker.query_worker import QueryWorker, TaskInput
 from tests.quick.scale import examples
 from tests.tasks.linking import draft_query, link
 
@@ -87,7 +87,7 @@ def batches(
 
 def found_by(executable: Executable, partitions: list[list[int]], size: int) -> list[list[int]]:
     """First and last row of each match, by its partition."""
-    matching = QueryWorker(pickle.loads(pickle.dumps(executable)), Incoming(rows_a_call=size))
+    matching = QueryWorker(pickle.loads(pickle.dumps(executable)), TaskInput(rows_per_call=size))
     found = list(matching.run(batches(executable, partitions, size)))
     reads = [[value for batch in found for value in batch.column(i).to_pylist()] for i in range(3)]
     return sorted(map(list, zip(*reads, strict=True)))

@@ -22,7 +22,7 @@ from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
 from matchrec.worker import wire
 from matchrec.worker.cover import CoverageWorker, sum_coverage
-from matchrec.worker.matching import Incoming
+from matchrec.worker.query_worker import TaskInput
 from matchrec.worker.wire import SortColumn, Sorting
 from tests.quick.scale import examples
 from tests.tasks.linking import draft_query, link
@@ -73,10 +73,13 @@ def make_batches(rows: Sequence[Row], size: int) -> Iterator[pa.RecordBatch]:
 
 
 def count_coverage(
-    task: CoverageTask, rows: Sequence[Row], rows_a_call: int = ALL.rows_a_call, size: int = 1000
+    task: CoverageTask,
+    rows: Sequence[Row],
+    rows_per_call: int = ALL.rows_per_call,
+    size: int = 1000,
 ) -> tuple[Figures, list[object], list[object]]:
     """Return the figures, the counts by occurrence, and what is said of the nearest run."""
-    worker = CoverageWorker(task, SCHEMA, Incoming(rows_a_call=rows_a_call))
+    worker = CoverageWorker(task, SCHEMA, TaskInput(rows_per_call=rows_per_call))
     (batch,) = worker.run(make_batches(rows, size))
     (row,) = batch.to_pylist()
     figures, counts = sum_coverage(task, [row[wire.COUNTERS]])
@@ -130,8 +133,8 @@ def test_pieces_add_up_to_the_whole(pattern: str, skip: str) -> None:
     ]
     task = make_task(pattern, skip=skip)
     whole, told, nearest = count_coverage(task, rows)
-    for rows_a_call in (1, 4, 16):
-        figures, pieces_told, pieces_nearest = count_coverage(task, rows, rows_a_call, size=3)
+    for rows_per_call in (1, 4, 16):
+        figures, pieces_told, pieces_nearest = count_coverage(task, rows, rows_per_call, size=3)
         assert replace(figures, rows_held=whole.rows_held) == whole
         assert (pieces_told, pieces_nearest) == (told, nearest)
 
@@ -176,7 +179,7 @@ def name_columns(task: CoverageTask) -> list[str]:
 
 
 def run_worker(
-    task: CoverageTask, rows: Sequence[Unsorted], sorting: Sorting | None, rows_a_call: int
+    task: CoverageTask, rows: Sequence[Unsorted], sorting: Sorting | None, rows_per_call: int
 ) -> tuple[Figures, list[object]]:
     """Return what a worker counts of rows in batches of three; Spark's bits are computed here."""
     tests = [show_column(condition).replace("`", "") for condition in task.executable.conditions]
@@ -191,7 +194,7 @@ def run_worker(
         for place, name in enumerate(name_columns(task))
     }
     table = pa.table(columns | {wire.FIRST_BITS: pa.array(bits, pa.int32())})
-    worker = CoverageWorker(task, SCHEMA, Incoming(sorting, rows_a_call=rows_a_call))
+    worker = CoverageWorker(task, SCHEMA, TaskInput(sorting, rows_per_call=rows_per_call))
     (batch,) = worker.run(table.to_batches(max_chunksize=3))
     (row,) = batch.to_pylist()
     figures, counts = sum_coverage(task, [row[wire.COUNTERS]])
@@ -238,9 +241,9 @@ def test_workers_that_sort_count_the_same(rows: list[Unsorted], pattern: str, sk
     """Spark's rows are in order and have the bits of all conditions; a worker's have neither."""
     in_order = sorted(rows, key=lambda row: row[:2])  # of equal ones, as they have come
     by_spark = nearby_task(pattern, skip, RowScope.SPARK)
-    expected = run_worker(by_spark, in_order, None, ALL.rows_a_call)
+    expected = run_worker(by_spark, in_order, None, ALL.rows_per_call)
     task = nearby_task(pattern, skip, RowScope.WORKER)
     place = {name: wire.column(i) for i, name in enumerate(name_columns(task))}
     order = SortColumn(place["t"], descending=False, nulls_first=True)
-    for rows_a_call in (2, ALL.rows_a_call):
-        assert run_worker(task, rows, Sorting((place["k"],), (order,)), rows_a_call) == expected
+    for rows_per_call in (2, ALL.rows_per_call):
+        assert run_worker(task, rows, Sorting((place["k"],), (order,)), rows_per_call) == expected

@@ -37,7 +37,7 @@ def test_dividing_output_rows_counts_as_gathering(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(match, "Reader", lambda *_: None)
     executable = SimpleNamespace(task=SimpleNamespace(members={}), frame=None)
     tally = Tally()
-    worker = match.Worker(cast("Any", executable), tally)
+    worker = match.PieceWorker(cast("Any", executable), tally)
     nothing = cast("Any", None)
     assert list(worker.make_batches(nothing, nothing, nothing, nothing)) == ["batch", "batch"]
-    assert tally.numbers[GATHERING] >= 2 * SLEEP * 1e9
+    assert tally.counts[GATHERING] >= 2 * SLEEP * 1e9

@@ -30,7 +30,7 @@ from tests.unit.worker.sorting.values import Rows, rows
 @settings(max_examples=examples(160), deadline=None)
 @given(given_rows=rows(), most=st.integers(1, 40))
 def test_rows_come_in_order(given_rows: Rows, most: int) -> None:
-    found = [*sort_batches(iter(given_rows.batches), given_rows.sorting, rows_a_batch=most)]
+    found = [*sort_batches(iter(given_rows.batches), given_rows.sorting, rows_per_batch=most)]
     check(given_rows, found, most)
 
 
@@ -160,7 +160,7 @@ def test_few_tasks_of_a_process_sort_at_once(monkeypatch: pytest.MonkeyPatch) ->
     tasks = 8
     with ThreadPoolExecutor(tasks) as threads:
         sorts = [
-            threads.submit(lambda: [*sort_batches(iter([batch]), sorting, 16, tasks=tasks)])
+            threads.submit(lambda: [*sort_batches(iter([batch]), sorting, 16, task_count=tasks)])
             for _ in range(tasks)
         ]
         found = [sort.result()[0].column("k").to_pylist() for sort in sorts]
@@ -172,9 +172,9 @@ def test_a_budget_leaves_room_for_all_tasks(monkeypatch: pytest.MonkeyPatch) -> 
     """Each task holds its budget, and those that sort take four times as much in addition."""
     monkeypatch.setattr(spilling, "SORTS_AT_ONCE", 3)
     room = 62 * 100 << 20
-    assert find_budget(room, tasks=50) == 100 << 20  # 50 + 3 * 4 shares
-    assert find_budget(room // 10, tasks=2) == (room // 10) // 10
-    assert find_budget(1, tasks=50) == spilling.LEAST_IN_MEMORY
+    assert find_budget(room, task_count=50) == 100 << 20  # 50 + 3 * 4 shares
+    assert find_budget(room // 10, task_count=2) == (room // 10) // 10
+    assert find_budget(1, task_count=50) == spilling.LEAST_IN_MEMORY
 
 
 def compute_short_hashes(keys: list[ordering.SortCode]) -> WordArray:

@@ -63,7 +63,7 @@ def test_ties_are_counted(given_rows: Rows, copies: int, hashed: int) -> None:
     many = given_rows.times(copies) if given_rows.count else given_rows
     sorting, heard = count_watched(many.sorting)
     with in_force(Shortcuts(hashed_rows=hashed)):
-        _ = [*sort_batches(iter(many.batches), sorting, rows_a_batch=1 << 18)]
+        _ = [*sort_batches(iter(many.batches), sorting, rows_per_batch=1 << 18)]
     assert heard.number() == count_ties(many)
 
 

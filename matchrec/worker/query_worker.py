@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Incoming:
+class TaskInput:
     """How the rows of a task reach its worker. Picklable."""
 
     # How the worker must sort the rows; None if the engine has sorted them.
@@ -32,9 +32,9 @@ class Incoming:
     # Columns of structs whose fields are sent as columns of their own.
     structs: tuple[Struct, ...] = ()
     # The number of tasks that share the memory of a process.
-    tasks: int = 1
+    task_count: int = 1
     # The number of rows that make a search worth its fixed cost.
-    rows_a_call: int = field(default_factory=lambda: current_shortcuts().rows_a_call)
+    rows_per_call: int = field(default_factory=lambda: current_shortcuts().rows_per_call)
     # Identifies the query in the plan of a DataFrame; empty if nothing looks for it there.
     token: str = ""
     # The columns as they were when the query was built, to be compared with those that arrive.
@@ -71,9 +71,9 @@ class Incoming:
             batches = check_batches(batches, self.planned, never_null)
         if self.sorting is not None:
             sorting = replace(self.sorting, needed=needed)
-            batches = sort_batches(batches, sorting, self.rows_a_call, tasks=self.tasks)
+            batches = sort_batches(batches, sorting, self.rows_per_call, task_count=self.task_count)
         return split_into_pieces(
-            batches, lookaround, rows_a_call=self.rows_a_call, structs=self.structs
+            batches, lookaround, rows_per_call=self.rows_per_call, structs=self.structs
         )
 
 
@@ -82,22 +82,24 @@ class QueryWorker:
     """Runs an executable over the batches of one task. Picklable."""
 
     executable: Executable
-    incoming: Incoming = Incoming()
+    task_input: TaskInput = TaskInput()
     # The schema of the output if it ends with counters, see `Tally`; None without counters.
-    counted: pa.Schema | None = None
+    counted_schema: pa.Schema | None = None
 
     def run(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         """Yield output batches in the order of the partitions, then the batch of the counters."""
         with hold_garbage_collection():
             from matchrec.output.reads import ReadRow
             from matchrec.worker.count import Tally
-            from matchrec.worker.match import Worker
+            from matchrec.worker.match import PieceWorker
 
         # counters count all rows, so no partition may be dropped
-        needed = self.executable.needed if self.counted is None else ()
+        needed = self.executable.needed if self.counted_schema is None else ()
         reads = self.executable.reads
         never_null = {wire.column(read.column) for read in reads if isinstance(read, ReadRow)}
         lookaround = self.executable.lookaround
-        pieces = self.incoming.read_pieces(batches, lookaround, needed, never_null)
-        worker = Worker(self.executable, Tally(self.counted), orders=self.incoming.orders)
+        pieces = self.task_input.read_pieces(batches, lookaround, needed, never_null)
+        worker = PieceWorker(
+            self.executable, Tally(self.counted_schema), orders=self.task_input.orders
+        )
         return worker.run(pieces)
