@@ -62,7 +62,7 @@ def explain_partition(clause: Clause, target: Target, limit: int) -> Why:
     task = partition.executable.task
     strategy = partition.executable.strategy
     try:
-        search = trace_search(task, strategy, partition.partitions, partition.asked, limit)
+        search = trace_search(task, strategy, partition.partitions, partition.target_rows, limit)
     except RunFailure as failure:
         row_place = RowLocation(target.partition or {}, failure.row + 1)
         raise failure.build_error(row_place) from failure
@@ -75,7 +75,9 @@ def explain_partition(clause: Clause, target: Target, limit: int) -> Why:
     explainer = Explainer(
         task, parts, search.attempts, trials, values, rows=partition.partitions.rows
     )
-    rows = TracedRows(partition.keys, partition.orders, partition.places, partition.irrelevant)
+    rows = TracedRows(
+        partition.keys, partition.orders, partition.order_values, partition.irrelevant
+    )
     writer = StoryWriter(plan, task, rows, search, explainer.explain_conditions())
     return Why(writer.write_story())
 

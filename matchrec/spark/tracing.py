@@ -51,11 +51,11 @@ from matchrec.worker.match import locate_failures
 MOST_ROWS = 100_000  # of a partition that is collected
 MOST_KEYS = 5  # partitions that a message lists
 
-# The measures of each match as texts, by the number that its first measure is.
-ValuesOfRows = dict[int, tuple[str | None, ...]]
+# By match number, the texts of the measures of the match.
+MeasureTexts = dict[int, tuple[str | None, ...]]
 
 # For each row, the values of the ORDER BY columns as texts.
-Places = tuple[tuple[str, ...], ...]
+OrderValues = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -83,11 +83,24 @@ class CollectedPartition:
     keys: dict[str, str]
     # The names of the ORDER BY columns, and their values on each row as texts.
     orders: tuple[str, ...]
-    places: Places
+    order_values: OrderValues
     # The positions of the rows that the target names; none if it names all.
-    asked: tuple[int, ...]
+    target_rows: tuple[int, ...]
     # The positions of the rows that the query would not send to the search.
     irrelevant: frozenset[int]
+
+
+@dataclass(frozen=True)
+class AddedColumns:
+    """What Spark adds to the columns of the search on each row, in the order of the columns."""
+
+    # For each ORDER BY item, the texts of its values.
+    order_texts: list[pa.Array]
+    # Whether the target names the row; and whether the row comes before the target.
+    is_target: BoolArray
+    is_before: BoolArray
+    # For each filter, whether the row passes it.
+    passes_filters: list[BoolArray]
 
 
 def collect_partition(question: Question, target: Target) -> CollectedPartition:
@@ -142,7 +155,7 @@ class PartitionCollector:
         """Collect the partition.
 
         After the columns that the search needs, Spark computes others on each row: the texts of the
-        ORDER BY items, the two `row_tests`, and the filters. A relevant row passes a filter.
+        ORDER BY items, the tests of `build_target_tests`, and the filters. See `AddedColumns`.
         """
         question = self.question
         draft = replace(self.draft, relevant=())  # so that all rows of the partition are sent
@@ -151,22 +164,17 @@ class PartitionCollector:
         executable = prepared.link()
         search_columns = executable.crossing.columns
         order_texts = [build_row_column(self.as_text(text)) for text in self.orders]
-        tests = (*self.row_tests(), *self.draft.relevant)
-        sent = prepared.send((*search_columns, *order_texts, *tests))
+        target_tests = self.build_target_tests()
+        sent = prepared.send((*search_columns, *order_texts, *target_tests, *self.draft.relevant))
         table = collect_table(sent.rows)
         if not table.num_rows:
             raise self.explain_no_rows()
         starts = np.array([0, table.num_rows], np.int64)
         with locate_failures(lambda row: RowLocation(self.target.partition or {}, row + 1)):
             check_ends_of_windows(executable, table, starts)
-        other_columns = [
-            take_column(table, wire.column(index))
-            for index in range(len(search_columns), len(sent.fields))
-        ]
-        order_columns = other_columns[: len(self.orders)]
-        test_columns = other_columns[len(self.orders) :]
-        places = self.read_places(order_columns, table.num_rows)
-        is_asked, is_before, *is_relevant = [read_integers(array) != 0 for array in test_columns]
+        added = self.read_added_columns(table, len(search_columns), len(sent.fields))
+        order_values = self.read_order_values(added.order_texts, table.num_rows)
+        rows_before = int(added.is_before.sum())
         return CollectedPartition(
             relation=question.relation,
             plan=draft.plan,
@@ -176,12 +184,25 @@ class PartitionCollector:
             fields=sent.fields[: len(search_columns)],
             keys={name: self.key_values[name] for name in self.keys if name in self.key_values},
             orders=tuple(question.columns.find_by_text(text) or text for text in self.orders),
-            places=places,
-            asked=self.find_asked_rows(places, is_asked, int(is_before.sum())),
-            irrelevant=find_irrelevant_rows(is_relevant),
+            order_values=order_values,
+            target_rows=self.find_target_rows(order_values, added.is_target, rows_before),
+            irrelevant=find_irrelevant_rows(added.passes_filters),
         )
 
-    def read_places(self, order_columns: list[pa.Array], row_count: int) -> Places:
+    def read_added_columns(self, table: pa.Table, first: int, end: int) -> AddedColumns:
+        """Return the columns that Spark computes in addition to those that the search needs.
+
+        Args:
+            table: the rows.
+            first: the index of the first added column.
+            end: the index after the last one.
+        """
+        arrays = [take_column(table, wire.column(index)) for index in range(first, end)]
+        tests = [read_integers(array) != 0 for array in arrays[len(self.orders) :]]
+        is_target, is_before, *passes_filters = tests
+        return AddedColumns(arrays[: len(self.orders)], is_target, is_before, passes_filters)
+
+    def read_order_values(self, order_columns: list[pa.Array], row_count: int) -> OrderValues:
         """Return the values of the ORDER BY columns on each row, from columns of texts."""
         if not order_columns:
             return ((),) * row_count
@@ -266,7 +287,7 @@ class PartitionCollector:
 
     # The rows that the target names.
 
-    def row_tests(self) -> tuple[RowColumn, RowColumn]:
+    def build_target_tests(self) -> tuple[RowColumn, RowColumn]:
         """Return tests of whether a row is one that the target names, and of whether it is before.
 
         Raises:
@@ -280,20 +301,20 @@ class PartitionCollector:
         for text, value in zip(self.orders, self.target.row, strict=False):
             literal_text = self.write_value("row", text, value)
             comparisons.append((self.write_comparable(text), literal_text))
-        is_asked = " AND ".join(f"({text} <=> {value})" for text, value in comparisons)
+        is_target = " AND ".join(f"({text} <=> {value})" for text, value in comparisons)
         first_text, first_value = comparisons[0]
         operator = ">" if self.draft.plan.order_by[0].descending else "<"
         is_before = f"coalesce(({first_text} {operator} {first_value}), TRUE)"
-        return (build_row_column(is_asked), build_row_column(is_before))
+        return (build_row_column(is_target), build_row_column(is_before))
 
-    def find_asked_rows(
-        self, places: Places, is_asked: BoolArray, rows_before: int
+    def find_target_rows(
+        self, order_values: OrderValues, is_target: BoolArray, rows_before: int
     ) -> tuple[int, ...]:
         """Return the positions of the rows that the target names; none if it names all rows.
 
         Args:
-            places: of all rows.
-            is_asked: whether the target names a row.
+            order_values: of all rows.
+            is_target: whether the target names a row.
             rows_before: the number of rows before those that the target names.
 
         Raises:
@@ -301,15 +322,15 @@ class PartitionCollector:
         """
         if self.target.row is None:
             return ()
-        if not is_asked.any():
-            near_places = places[max(0, rows_before - 2) : rows_before + 2]
-            near_rows = [dict(zip(self.orders, values, strict=True)) for values in near_places]
+        if not is_target.any():
+            near_values = order_values[max(0, rows_before - 2) : rows_before + 2]
+            near_rows = [dict(zip(self.orders, values, strict=True)) for values in near_values]
             target_values = zip(self.orders, self.target.row, strict=False)
             raise errors.unknown_row(
                 row=", ".join(f"{order} = {value}" for order, value in target_values),
                 rows=errors.format_rows(near_rows),
             )
-        return tuple(np.flatnonzero(is_asked).tolist())
+        return tuple(np.flatnonzero(is_target).tolist())
 
     # Values as SQL.
 
@@ -323,7 +344,9 @@ class PartitionCollector:
         Bytes and nested values are compared by their texts.
         """
         type_ = self.question.relation.type_of(text)
-        return self.as_text(text) if by_text(type_) else types.normalize_value(text, type_)
+        return (
+            self.as_text(text) if is_compared_as_text(type_) else types.normalize_value(text, type_)
+        )
 
     def write_value(self, argument: str, text: str, value: object) -> str:
         """Return a value of the user as SQL that can be compared with an expression.
@@ -337,11 +360,11 @@ class PartitionCollector:
             MatchRecognizePlanError: the value is not one of the expression's type.
         """
         type_ = self.question.relation.type_of(text)
-        literal_text = write_literal(as_instant(value, type_), argument)
+        literal_text = write_literal(convert_instant(value, type_), argument)
         is_number = isinstance(value, Number) and not isinstance(value, bool)
         if value is None or (is_number and isinstance(type_, spark_types.NumericType)):
             return literal_text
-        if isinstance(type_, spark_types.StringType) or by_text(type_):
+        if isinstance(type_, spark_types.StringType) or is_compared_as_text(type_):
             is_bytes = isinstance(value, bytes | bytearray)
             return quote_string(literal_text if is_bytes else str(value))
         self.check_type(argument, text, value, literal_text)
@@ -375,12 +398,12 @@ class PartitionCollector:
                 )
 
 
-def by_text(type_: spark_types.DataType) -> bool:
+def is_compared_as_text(type_: spark_types.DataType) -> bool:
     """Return whether the values of a type are named by their text: bytes and nested values."""
     return types.is_nested(type_) or isinstance(type_, spark_types.BinaryType)
 
 
-def as_instant(value: object, type_: spark_types.DataType) -> object:
+def convert_instant(value: object, type_: spark_types.DataType) -> object:
     """Return a value for a column of instants as PySpark reads it; other values unchanged.
 
     A time without a time zone is one in the zone of this program, whatever the session has.
@@ -468,7 +491,7 @@ def pack(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatc
         yield pa.RecordBatch.from_arrays([packed], ["packed"])
 
 
-def compute_measures(partition: CollectedPartition, matches: Matches) -> ValuesOfRows:
+def compute_measures(partition: CollectedPartition, matches: Matches) -> MeasureTexts:
     """Compute the measures of the plan over some matches. Runs a job.
 
     Args:
