@@ -22,6 +22,7 @@ from matchrec.search.partitions import (
     BoolArray,
     IntArray,
     Partitions,
+    add_up_before,
     find_group_starts,
     list_positions,
     take_or_default,
@@ -278,7 +279,7 @@ class Reader:
             The indices of the rows, output row after output row. And int64[r + 1]: where
             the rows of each output row begin, then the number of all rows.
         """
-        before = find_group_starts(mask)  # number of marked rows before each mapped row
+        before = add_up_before(mask)  # number of marked rows before each mapped row
         base, limit = self.look(semantics)
         first = before[base]
         counts = before[limit] - first
@@ -291,6 +292,6 @@ class Reader:
             values: int64[k] or bool[k], the value of each mapped row.
             semantics: which rows an output row sees.
         """
-        before = find_group_starts(values)  # sum of the values before each mapped row
+        before = add_up_before(values)  # sum of the values before each mapped row
         base, limit = self.look(semantics)
         return np.asarray(before[limit] - before[base], np.int64)

@@ -54,8 +54,8 @@ class SearchInput:
     values: ConditionValues
     # None if the task has no negation.
     negation: layout.NegationArrays | None
-    # The ends of windows: see `Partitions.ends`.
-    ends: IntArray | None
+    # When windows end: see `Partitions.end_times`.
+    end_times: IntArray | None
     # Computes the calls in conditions on the run. None if no condition depends on the run.
     python_calls: PythonCalls | None
     # None if the task outputs matches.
@@ -164,7 +164,7 @@ def prepare_input(task: Task, partitions: Partitions, *, selects: bool = True) -
         rows=rows,
         values=values,
         negation=negation,
-        ends=partitions.ends,
+        end_times=partitions.end_times,
         python_calls=python_calls,
         totals=build_total_arrays(task, partitions, compiled, rows.window_end),
     )

@@ -393,7 +393,9 @@ class KernelSearch(ABC, Generic[W]):
             completed=None if is_preferred else match_facts[layout.MATCH_COMPLETED],
             kind=match_facts[layout.MATCH_KIND],
         )
-        return matches if self.arrays.ends is None else name_first_window(matches, self.arrays.ends)
+        if self.arrays.end_times is None:
+            return matches
+        return name_first_window(matches, self.arrays.end_times)
 
     def fill_by_choice(
         self, column: int, choices: layout.ChoiceArray, values: WorkingArray
@@ -504,23 +506,23 @@ def needs_release_times(task: Task) -> bool:
     return task.stages is not None and task.stages.timeouts and task.skip is not None
 
 
-def name_first_window(matches: Matches, ends: IntArray) -> Matches:
+def name_first_window(matches: Matches, end_times: IntArray) -> Matches:
     """Return the matches, with the first window that ended for each run that timed out.
 
     So if several windows end at the same time, a run has the same kind whichever it waited in.
 
     Args:
         matches: matches, and runs that timed out.
-        ends: see `Partitions.ends`.
+        end_times: see `Partitions.end_times`.
     """
     assert matches.kind is not None
     assert matches.rows is not None
     timed_out = np.flatnonzero(matches.kind >= FIRST_NEAR)
     last_row = matches.rows[matches.offsets[timed_out + 1] - 1]
-    ends_near = ends[1:, last_row]
-    time = ends_near[matches.kind[timed_out] - FIRST_NEAR, np.arange(len(timed_out))]
-    has_match_window_ended = ends[0, matches.start[timed_out]] <= time
-    first_near = FIRST_NEAR + (ends_near == time).argmax(axis=0)
+    times_near = end_times[1:, last_row]
+    time = times_near[matches.kind[timed_out] - FIRST_NEAR, np.arange(len(timed_out))]
+    has_match_window_ended = end_times[0, matches.start[timed_out]] <= time
+    first_near = FIRST_NEAR + (times_near == time).argmax(axis=0)
     kind = matches.kind.copy()
     kind[timed_out] = np.where(has_match_window_ended, TIMED_OUT, first_near)
     return replace(matches, kind=kind)

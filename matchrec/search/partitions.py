@@ -32,17 +32,26 @@ def take_or_default(values: npt.NDArray[S], index: IntArray, otherwise: int) -> 
     return np.where(has_index, values[index], otherwise)
 
 
-def find_group_starts(sizes: BoolArray | IntArray) -> IntArray:
+def find_group_starts(sizes: IntArray) -> IntArray:
     """Return int64[k + 1], where each of k groups starts in a flat array, then the total size.
-
-    The sizes may be marks; then it is how many marks come before each position.
 
     >>> find_group_starts(np.array([2, 0, 3])).tolist()
     [0, 2, 2, 5]
     """
-    starts = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=starts[1:])
-    return starts
+    return add_up_before(sizes)
+
+
+def add_up_before(values: BoolArray | IntArray) -> IntArray:
+    """Return int64[n + 1]: for each position and the end, the sum of the values before it.
+
+    A mark counts as 1.
+
+    >>> add_up_before(np.array([True, False, True])).tolist()
+    [0, 1, 1, 2]
+    """
+    sums = np.zeros(len(values) + 1, np.int64)
+    np.cumsum(values, out=sums[1:])
+    return sums
 
 
 def list_positions(first: IntArray, sizes: IntArray) -> IntArray:
@@ -118,7 +127,7 @@ class Frontier(NamedTuple):
         """Return whether rows of some partition are still missing."""
         return bool((self.edge != NO_EDGE).any())
 
-    def let_grow(self, starts: IntArray, window_end: IntArray) -> IntArray:
+    def extend_open_windows(self, starts: IntArray, window_end: IntArray) -> IntArray:
         """Return the ends of windows, one row later for each window that missing rows may be in.
 
         Missing rows may be in a window that ends with the last row that is present.
@@ -134,23 +143,25 @@ class Partitions:
 
     # int64[p + 1], row position of each partition's first row, then the number of rows n.
     starts: IntArray
-    # uint64[n, w], at least one word. Bit c of a row, in word c // 64, tells whether the row
-    # satisfies row condition c.
+    # uint64[n, words], at least one word. Bit i of a row, in word i // 64, tells whether the row
+    # satisfies row condition i.
     satisfied: WordArray
-    # int64[c, n], the columns that run conditions read: the integer ones, then floats as their
-    # bits. After them come the columns that only totals over all matches read, likewise.
+    # int64[columns, n], the columns that run conditions read: the integer ones, then floats as
+    # their bits. After them come the columns that only totals over all matches read, likewise.
     columns: IntArray
-    # bool[c, n], false where the value is NULL.
+    # bool[columns, n], false where the value is NULL.
     valid: BoolArray
     # How many of `columns` are the integer columns of run conditions.
     integers: int
     # int64[n], for each row, the first row outside the window of a match that starts there; None
     # without a window. It never decreases within a partition. If missing rows may still be in the
-    # window, it is one more than the end of the rows that are present: see `Frontier.let_grow`.
+    # window, it is one more than the end of the rows that are present: see
+    # `Frontier.extend_open_windows`.
     window_end: IntArray | None = None
-    # int64[1 + w, n], when the windows end that begin with a row: the window of the match first,
-    # then those between neighbours. None if no run is output when a window between neighbours ends.
-    ends: IntArray | None = None
+    # int64[1 + neighbour windows, n], times: when the windows end that begin with a row. The window
+    # of the match comes first, then those between neighbours. None if no run is output when one of
+    # the latter ends.
+    end_times: IntArray | None = None
     # Set if rows of some partition are missing, or have been searched before; None if all
     # partitions are complete. Only a search without event selection keeps to it.
     frontier: Frontier | None = None
@@ -174,13 +185,13 @@ class Partitions:
             valid=self.valid[:, rows],
             integers=self.integers,
             window_end=None if self.window_end is None else self.window_end[rows] - begin,
-            ends=None if self.ends is None else self.ends[:, rows],
+            end_times=None if self.end_times is None else self.end_times[:, rows],
             ranked=self.ranked,
         )
 
 
 @allocating
-def compute_window_ends(
+def find_ends_by_bounds(
     starts: IntArray, keys: IntArray, valid: BoolArray, bounds: IntArray, bounds_valid: BoolArray
 ) -> IntArray:
     """Return int64[n], for each row the first row of its partition whose key reaches its bound.
@@ -212,7 +223,7 @@ def find_ends_by_distance(
 ) -> IntArray:
     """Return int64[n], for each row the first row of its partition that is too far from it.
 
-    It takes one pass, as `compute_window_ends` does.
+    It takes one pass, as `find_ends_by_bounds` does.
 
     Args:
         starts: see `Partitions`.
@@ -233,7 +244,7 @@ def find_ends_by_distance(
     return ends
 
 
-def find_ends_after(starts: IntArray, rows: int) -> IntArray:
+def find_ends_by_row_count(starts: IntArray, rows: int) -> IntArray:
     """Return int64[n], for each row the row that is `rows` rows later, or its partition's end."""
     ends = np.repeat(starts[1:], np.diff(starts))
     return np.minimum(np.arange(rows, rows + len(ends)), ends)

@@ -36,9 +36,9 @@ from matchrec.search.partitions import (
     IntArray,
     Partitions,
     WordArray,
-    compute_window_ends,
-    find_ends_after,
+    find_ends_by_bounds,
     find_ends_by_distance,
+    find_ends_by_row_count,
 )
 from matchrec.worker import arrays, wire
 from matchrec.worker.arrays import find_valid, make_array, read_floats, read_integers, take_column
@@ -69,7 +69,7 @@ def encode_partitions(
     ranks, ranked_values = rank_columns(executable, table)
     window_end = find_first_rows_outside(executable, table, starts)
     if window_end is not None and frontier is not None and frontier.is_incomplete:
-        window_end = frontier.let_grow(starts, window_end)
+        window_end = frontier.extend_open_windows(starts, window_end)
         if executable.window_rows is not None:
             # a window of a number of rows does not grow beyond them, whatever rows follow
             row = np.arange(len(window_end))
@@ -92,7 +92,7 @@ def encode_partitions(
     return Partitions(
         frontier=frontier,
         window_end=window_end,
-        ends=encode_timeouts(executable, table),
+        end_times=encode_timeouts(executable, table),
         starts=starts,
         satisfied=satisfied,
         columns=stack_columns(numbers, table.num_rows, np.int64),
@@ -130,7 +130,7 @@ def encode_totalled(values: pa.Array, aspect: ColumnAspect) -> IntArray:
 
 
 def encode_timeouts(executable: Executable, table: pa.Table) -> IntArray | None:
-    """Return when the windows that begin with each row end, see `Partitions.ends`.
+    """Return when the windows that begin with each row end, see `Partitions.end_times`.
 
     The ends are numbers that compare as the ends do. None if no run is output because a window
     between neighbours in the pattern ends. A window whose end is beyond all values of its type
@@ -334,7 +334,7 @@ def find_first_rows_outside(
     """Return for each row the first row that is outside of its windows; None without a window."""
     crossing = executable.crossing
     if executable.window_rows is not None:
-        ends: IntArray | None = find_ends_after(starts, executable.window_rows)
+        ends: IntArray | None = find_ends_by_row_count(starts, executable.window_rows)
     else:
         ends = find_ends_along_order(table, starts, crossing.window, crossing.distance)
     ends_of_gaps = find_ends_along_order(table, starts, crossing.gap, crossing.gap_distance)
@@ -362,7 +362,7 @@ def find_ends_along_order(
     if distance is not None:
         return find_ends_at_distance(distance, order, starts)
     bound = take_column(table, wire.column(columns[1]))
-    return compute_window_ends(starts, *make_comparable(order, bound))
+    return find_ends_by_bounds(starts, *make_comparable(order, bound))
 
 
 def make_comparable(
@@ -416,7 +416,7 @@ def find_ends_at_distance(window: Distance, order: pa.Array, starts: IntArray) -
         else:
             values = values - window.limit
         rising_bounds = arrays.order_floats(bounds) + (not window.strict)
-        ends = compute_window_ends(starts, arrays.order_floats(values), valid, rising_bounds, valid)
+        ends = find_ends_by_bounds(starts, arrays.order_floats(values), valid, rising_bounds, valid)
     if window.tests_first:
         return ends
     # the first row is always inside

@@ -24,7 +24,7 @@ from matchrec.search.kernel_input import SearchInput, prepare_input
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.all_matches import RunsSearch
 from matchrec.search.matches import Matches
-from matchrec.search.partitions import Partitions, find_ends_after
+from matchrec.search.partitions import Partitions, find_ends_by_row_count
 from matchrec.search.selection import number_chunks, sort_matches
 from matchrec.search.strategies import ALGORITHMS as PRODUCT
 from matchrec.search.task import Capacity, Task
@@ -162,7 +162,7 @@ def partitions(linked: Executable, events: pd.DataFrame) -> Partitions:
         integers,
         np.ones(integers.shape, np.bool_),
         len(integers),
-        find_ends_after(starts, linked.window_rows),
+        find_ends_by_row_count(starts, linked.window_rows),
     )
 
 

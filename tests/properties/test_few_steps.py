@@ -14,7 +14,7 @@ import pytest
 from matchrec.output.aggregates import find_extremes, sum_decimals, sum_each_match, sum_values
 from matchrec.output.measures import find_mapped, find_marked
 from matchrec.search.graph import number_digits
-from matchrec.search.partitions import compute_window_ends, find_ends_by_distance
+from matchrec.search.partitions import find_ends_by_bounds, find_ends_by_distance
 from matchrec.shortcuts import ALL, in_force
 
 BIG = 1 << 63
@@ -50,7 +50,7 @@ def draw_calls(draw: np.random.Generator) -> list[Call]:
         (find_mapped, (classifiers, belongs, base, limit, int(draw.integers(-3, 3)))),
         (find_marked, (draw.random(mapped) < 0.5, links, int(draw.integers(-1, 3)))),
         (sum_each_match, (draw.normal(size=rows), counted, links, nodes)),
-        (compute_window_ends, (starts, keys, valid, keys + 5, valid)),
+        (find_ends_by_bounds, (starts, keys, valid, keys + 5, valid)),
         (find_ends_by_distance, (starts, keys.astype(np.float64), valid, 4.0)),
         (find_ends_by_distance, (starts, (keys + 50).astype(np.uint64), valid, np.uint64(4))),
         (

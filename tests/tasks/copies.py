@@ -244,7 +244,9 @@ def copy_beside(partitions: Partitions, copies: int) -> Partitions:
         take_rows(partitions, np.tile(np.arange(rows), copies)),
         starts=np.append(starts, rows * copies),
         window_end=moved("window_end"),
-        ends=None if partitions.ends is None else repeat_moved(partitions.ends, copies, rows),
+        end_times=None
+        if partitions.end_times is None
+        else repeat_moved(partitions.end_times, copies, rows),
         frontier=copy_frontier(partitions.frontier, copies, rows),
     )
 
@@ -299,7 +301,7 @@ def can_follow_each_other(task: Task, partitions: Partitions) -> bool:
         for part in walk_expression(condition)
     )
     is_numbered = reads_number or task.most_matches is not None
-    is_in_pieces = partitions.frontier is not None or partitions.ends is not None
+    is_in_pieces = partitions.frontier is not None or partitions.end_times is not None
     stays_in_copy = task.windowed or task.selection is EventSelection.STRICT_CONTIGUITY
     # A condition without a row condition may hold for the rows of the gap.
     may_match_gap = any(condition.row_condition is None for condition in task.conditions)
