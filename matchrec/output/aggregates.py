@@ -21,7 +21,7 @@ import numpy as np
 
 from matchrec.errors.run.failures import sum_too_large
 from matchrec.jit.decorators import allocating
-from matchrec.output.measures import Links, Reader
+from matchrec.output.measures import Links, MatchReader
 from matchrec.plan.expression import Semantics
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import BoolArray, FloatArray, IntArray, take_or_default
@@ -253,7 +253,7 @@ def find_extremes(
     return extremes
 
 
-def find_total_rows(reader: Reader, semantics: Semantics) -> IntArray:
+def find_total_rows(reader: MatchReader, semantics: Semantics) -> IntArray:
     """Return the mapped row whose total an output row reads, or -1: int64[r].
 
     It is the last row that the output row sees. If matches share their rows, their totals are added
@@ -261,14 +261,14 @@ def find_total_rows(reader: Reader, semantics: Semantics) -> IntArray:
     """
     if reader.matches.chains is not None:
         return reader.rows.current
-    base, limit = reader.look(semantics)
-    return np.where(limit > base, limit - 1, -1)
+    begin, end = reader.find_visible_rows(semantics)
+    return np.where(end > begin, end - 1, -1)
 
 
 class AggregateReader:
     """Reads running and final aggregates of one variable's rows for the output rows of a reader."""
 
-    def __init__(self, reader: Reader, variable: str | None, valid: BoolArray) -> None:
+    def __init__(self, reader: MatchReader, variable: str | None, valid: BoolArray) -> None:
         """Prepare the aggregates.
 
         Args:

@@ -1,4 +1,4 @@
-"""Finds what measures read on each output row: row positions for navigation, counts, sums of rows.
+"""Find what measures read for each output row: row positions, counts and sums of rows.
 
 All of it is array arithmetic over the classifiers of many matches at once. With running semantics
 an output row sees its match up to the current row, with final semantics the whole match.
@@ -33,16 +33,16 @@ Variables = npt.NDArray[np.int16]
 
 
 @allocating
-def find_mapped(
-    classifiers: Variables, belongs: BoolArray, base: IntArray, limit: IntArray, step: int
+def find_nth_mapped(
+    classifiers: Variables, belongs: BoolArray, begin: IntArray, end: IntArray, step: int
 ) -> IntArray:
     """Return for each output row the index of a mapped row that counts, or -1: int64[r].
 
     Args:
         classifiers: int16[k], the variable of each mapped row.
         belongs: for each variable, whether its rows count.
-        base: int64[r], the first mapped row that is looked at.
-        limit: int64[r], the end of the mapped rows that are looked at.
+        begin: int64[r], the first mapped row of the search.
+        end: int64[r], the end of the mapped rows of the search.
         step: which of the counted rows: 0 for the first, 1 for the one after it, -1 for the last.
     """
     before = np.empty(len(classifiers) + 1, np.int32)  # number of counted rows before each row
@@ -53,11 +53,11 @@ def find_mapped(
         counted[count] = index
         count += int(belongs[classifiers[index]])
     before[len(classifiers)] = count
-    mapped = np.full(len(base), -1)
-    for row in range(len(base)):
-        begin, end = before[base[row]], before[limit[row]]
-        nth = (begin if step >= 0 else end) + step
-        if begin <= nth < end:
+    mapped = np.full(len(begin), -1)
+    for row in range(len(begin)):
+        first, past_last = before[begin[row]], before[end[row]]
+        nth = (first if step >= 0 else past_last) + step
+        if first <= nth < past_last:
             mapped[row] = counted[nth]
     return mapped
 
@@ -76,7 +76,8 @@ def find_marked(mask: BoolArray, following: Links, later: int) -> IntArray:
             after it in the match: 0 for the last one.
     """
     marked = np.empty(len(mask), np.int64)
-    counts = np.empty(len(mask), np.int64)  # number of marked rows from each row on
+    # The number of marked rows among each row and those after it.
+    counts = np.empty(len(mask), np.int64)
     for node in range(len(mask)):
         found = np.int64(-1)
         count = np.int64(0)
@@ -93,7 +94,7 @@ def find_marked(mask: BoolArray, following: Links, later: int) -> IntArray:
 
 
 @dataclass(frozen=True)
-class Reader:
+class MatchReader:
     """Finds what the references of a query's measures read, for r output rows and k mapped rows.
 
     Matches may share their rows (`Chains`). Then there is one output row for each match, and
@@ -109,7 +110,7 @@ class Reader:
     # no rows outside of it.
     frame: Frame | None = None
 
-    def select_rows(self, begin: int, end: int) -> Reader:
+    def select_rows(self, begin: int, end: int) -> MatchReader:
         """Return the reader for the output rows `begin` .. `end`."""
         return replace(self, rows=self.rows.take(slice(begin, end)))
 
@@ -125,8 +126,8 @@ class Reader:
         belongs[list(self.members[variable])] = True
         return belongs
 
-    def look(self, semantics: Semantics) -> tuple[IntArray, IntArray]:
-        """Return base and limit of the mapped rows that each output row sees: int64[r] each.
+    def find_visible_rows(self, semantics: Semantics) -> tuple[IntArray, IntArray]:
+        """Return begin and end of the mapped rows that each output row sees: int64[r] each.
 
         They are equal if it sees none.
         """
@@ -134,18 +135,18 @@ class Reader:
 
     @cached_property
     def running_rows(self) -> tuple[IntArray, IntArray]:
-        """Return base and limit of the mapped rows up to the current one: int64[r] each."""
-        base, limit = self.final_rows
-        return base, np.where(self.rows.current >= 0, self.rows.current + 1, limit)
+        """Return begin and end of the mapped rows up to the current one: int64[r] each."""
+        begin, end = self.final_rows
+        return begin, np.where(self.rows.current >= 0, self.rows.current + 1, end)
 
     @cached_property
     def final_rows(self) -> tuple[IntArray, IntArray]:
-        """Return base and limit of the mapped rows of the match: int64[r] each."""
+        """Return begin and end of the mapped rows of the match: int64[r] each."""
         sees_rows = self.rows.current >= 0
         offsets = self.matches.offsets
-        base = offsets[self.rows.match]
-        limit = offsets[self.rows.match + 1]
-        return np.where(sees_rows, base, 0), np.where(sees_rows, limit, 0)
+        begin = offsets[self.rows.match]
+        end = offsets[self.rows.match + 1]
+        return np.where(sees_rows, begin, 0), np.where(sees_rows, end, 0)
 
     @cached_property
     def shifts(self) -> IntArray:
@@ -177,22 +178,22 @@ class Reader:
         target = positions + navigation.physical_offset
         return np.where((positions >= 0) & (target >= first) & (target < end), target, -1)
 
-    def find_mapped(self, navigation: Navigation) -> IntArray:
+    def find_mapped_rows(self, navigation: Navigation) -> IntArray:
         """Return the index of the mapped row that the logical step finds, or -1: int64[r]."""
         offset = navigation.logical_offset
         is_first = navigation.end is End.FIRST
         if self.matches.chains is not None:
             return self.find_mapped_in_chains(self.matches.chains.following, navigation)
-        base, limit = self.look(navigation.semantics)
+        begin, end = self.find_visible_rows(navigation.semantics)
         if navigation.variable is None:
-            nth = base + offset if is_first else limit - 1 - offset
-            return np.where((nth >= base) & (nth < limit), nth, -1)
+            nth = begin + offset if is_first else end - 1 - offset
+            return np.where((nth >= begin) & (nth < end), nth, -1)
         step = offset if is_first else -1 - offset
         belongs = self.find_members(navigation.variable)
-        return find_mapped(self.matches.classifiers, belongs, base, limit, step)
+        return find_nth_mapped(self.matches.classifiers, belongs, begin, end, step)
 
     def find_mapped_in_chains(self, following: Links, navigation: Navigation) -> IntArray:
-        """Return what `find_mapped` does if matches share their rows.
+        """Return what `find_mapped_rows` does if matches share their rows.
 
         Args:
             following: int32[k], the next row of each mapped row in its match.
@@ -213,7 +214,7 @@ class Reader:
 
     def find_positions(self, navigation: Navigation) -> IntArray:
         """Return the row position that a navigation reads, or -1: int64[r]."""
-        mapped = self.find_mapped(navigation)
+        mapped = self.find_mapped_rows(navigation)
         if self.matches.rows is not None:
             return self.take_step(take_or_default(self.matches.rows, mapped, -1), navigation)
         return self.take_step(np.where(mapped >= 0, mapped + self.shifts, -1), navigation)
@@ -224,7 +225,7 @@ class Reader:
         A row that a physical step reaches has a classifier if the same match maps it, even after
         the current row: NEXT may step beyond the rows that running semantics sees.
         """
-        mapped = self.find_mapped(navigation)
+        mapped = self.find_mapped_rows(navigation)
         if navigation.physical_offset:
             mapped = self.find_neighbours(mapped, navigation.physical_offset)
         return take_or_default(self.matches.classifiers, mapped, -1)
@@ -238,8 +239,8 @@ class Reader:
         """
         target = mapped + distance
         if self.matches.rows is None:
-            base, limit = self.look(Semantics.FINAL)
-            inside = (mapped >= 0) & (target >= base) & (target < limit)
+            begin, end = self.find_visible_rows(Semantics.FINAL)
+            inside = (mapped >= 0) & (target >= begin) & (target < end)
             return np.where(inside, target, -1)
         rows = self.matches.rows
         if not len(rows):
@@ -265,8 +266,8 @@ class Reader:
 
     def find_current_positions(self) -> IntArray:
         """Return the position of the current row in its match, from 0, or -1: int64[r]."""
-        base, _ = self.look(Semantics.FINAL)
-        return np.where(self.rows.current >= 0, self.rows.current - base, -1)
+        begin, _ = self.find_visible_rows(Semantics.FINAL)
+        return np.where(self.rows.current >= 0, self.rows.current - begin, -1)
 
     def collect(self, mask: BoolArray, semantics: Semantics) -> tuple[IntArray, IntArray]:
         """Collect the marked mapped rows that each output row sees.
@@ -280,9 +281,9 @@ class Reader:
             the rows of each output row begin, then the number of all rows.
         """
         before = add_up_before(mask)  # number of marked rows before each mapped row
-        base, limit = self.look(semantics)
-        first = before[base]
-        counts = before[limit] - first
+        begin, end = self.find_visible_rows(semantics)
+        first = before[begin]
+        counts = before[end] - first
         return np.flatnonzero(mask)[list_positions(first, counts)], find_group_starts(counts)
 
     def add_up(self, values: BoolArray | IntArray, semantics: Semantics) -> IntArray:
@@ -293,5 +294,5 @@ class Reader:
             semantics: which rows an output row sees.
         """
         before = add_up_before(values)  # sum of the values before each mapped row
-        base, limit = self.look(semantics)
-        return np.asarray(before[limit] - before[base], np.int64)
+        begin, end = self.find_visible_rows(semantics)
+        return np.asarray(before[end] - before[begin], np.int64)

@@ -27,7 +27,7 @@ from matchrec.conditions.split import RowScope
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import inspection as errors
 from matchrec.errors.run.place import RowLocation
-from matchrec.output.measures import Reader
+from matchrec.output.measures import MatchReader
 from matchrec.output.rows import OutputRows
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quote_name, quote_string
@@ -506,7 +506,7 @@ def compute_measures(partition: CollectedPartition, matches: Matches) -> Measure
     # with running semantics a measure sees all rows but the last one
     current = matches.offsets[1:] - np.minimum(np.diff(matches.offsets), 2)
     output_rows = OutputRows(matches.start, np.arange(matches.count), current)
-    reader = Reader(matches, output_rows, partition.partitions, executable.task.members)
+    reader = MatchReader(matches, output_rows, partition.partitions, executable.task.members)
     batch = Gatherer(executable, partition.table, reader).build_batch()
     packed = write_batches([batch])
 

@@ -32,7 +32,7 @@ from matchrec.conditions.run_condition import Reduction
 from matchrec.errors.run import failures
 from matchrec.loading import makes_queries
 from matchrec.output.aggregates import AggregateReader, find_links, find_total_rows
-from matchrec.output.measures import Reader
+from matchrec.output.measures import MatchReader
 from matchrec.output.reads import (
     PointerField,
     Read,
@@ -79,7 +79,7 @@ class Gatherer:
 
     executable: Executable
     table: pa.Table
-    reader: Reader
+    reader: MatchReader
     # Columns that are filled already.
     filled: Mapping[Read, pa.Array] = field(default_factory=dict)
     # The row positions that navigations find, as indices for `take`. Filled as they are needed.

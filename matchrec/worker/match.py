@@ -23,7 +23,7 @@ from matchrec.conditions.run_condition import Reduction
 from matchrec.errors.run.failures import partition_out_of_memory, waiting_rows_out_of_memory
 from matchrec.errors.run.place import RowLocation
 from matchrec.output.aggregates import never_wraps
-from matchrec.output.measures import Reader
+from matchrec.output.measures import MatchReader
 from matchrec.output.reads import ReadBasicAggregate, read_from_chains
 from matchrec.output.rows import (
     OutputRows,
@@ -288,7 +288,7 @@ class PieceWorker:
         members = self.executable.task.members
         frame = self.executable.frame
         with self.tally.measure_time(GATHERING):
-            reader = Reader(matches, rows, partitions, members, frame)
+            reader = MatchReader(matches, rows, partitions, members, frame)
         gatherers = Gatherer(self.executable, table, reader).divide()
         batches = (gatherer.build_batch() for gatherer in gatherers)
         yield from self.tally.time_items(GATHERING, batches)

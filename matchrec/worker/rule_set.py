@@ -31,7 +31,7 @@ from matchrec.arguments import OnError
 from matchrec.compile.rule_set import RuleSet, Version
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.rule_sets import name_rule
-from matchrec.output.measures import Reader
+from matchrec.output.measures import MatchReader
 from matchrec.output.rows import OutputRows, find_one_row_per_match
 from matchrec.plan.expression import End, Navigation, Semantics
 from matchrec.search.matches import Matches, Numbering
@@ -226,7 +226,7 @@ class RuleSetWorker:
 
         def make_gatherers(rows: OutputRows, events: Collection[int] = ()) -> Iterator[Gatherer]:
             """Yield gatherers that together gather some output rows."""
-            reader = Reader(matches, rows, partitions, executable.task.members)
+            reader = MatchReader(matches, rows, partitions, executable.task.members)
             return Gatherer(executable, table, reader).divide(events)
 
         if executable.rows_per_match.summarizes_matches:

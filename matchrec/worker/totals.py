@@ -11,7 +11,7 @@ from matchrec.compile.executable import Executable
 from matchrec.conditions.row_column import show_column
 from matchrec.errors.match_totals import total_too_large
 from matchrec.errors.run import failures
-from matchrec.output.measures import Reader
+from matchrec.output.measures import MatchReader
 from matchrec.output.reads import ReadTotal
 from matchrec.search.kernels import carried_totals
 from matchrec.search.matches import DOUBLE_WORD, RunFailure
@@ -33,7 +33,7 @@ class TotalFiller:
 
     executable: Executable
     table: pa.Table  # the input rows
-    reader: Reader
+    reader: MatchReader
     read: ReadTotal
     index: int  # the index of the aggregate among those of the task
     total: Total

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from matchrec.output.aggregates import find_extremes, sum_decimals, sum_each_match, sum_values
-from matchrec.output.measures import find_mapped, find_marked
+from matchrec.output.measures import find_marked, find_nth_mapped
 from matchrec.search.graph import number_digits
 from matchrec.search.partitions import find_ends_by_bounds, find_ends_by_distance
 from matchrec.shortcuts import ALL, in_force
@@ -33,8 +33,8 @@ def draw_calls(draw: np.random.Generator) -> list[Call]:
     sizes = (middle, rows - middle)
     keys = np.concatenate([np.sort(draw.integers(-50, 50, size)) for size in sizes])
     valid = draw.random(rows) < 0.9
-    base = np.sort(draw.integers(0, mapped + 1, matches))
-    limit = np.minimum(base + draw.integers(0, 6, matches), mapped)
+    begin = np.sort(draw.integers(0, mapped + 1, matches))
+    end = np.minimum(begin + draw.integers(0, 6, matches), mapped)
     before = np.array([draw.integers(-1, max(place, 1)) for place in range(mapped)], np.int64)
     before = np.minimum(before, np.arange(mapped) - 1)
     first, sign = bool(draw.integers(2)), int(draw.choice([1, -1]))
@@ -47,7 +47,7 @@ def draw_calls(draw: np.random.Generator) -> list[Call]:
         (sum_values, (draw.normal(size=rows) * 1e300, counted, links)),
         (sum_decimals, (draw.integers(-BIG, BIG - 1, (rows, 2)), counted, links)),
         (find_extremes, (numbers, counted, links, sign, first)),
-        (find_mapped, (classifiers, belongs, base, limit, int(draw.integers(-3, 3)))),
+        (find_nth_mapped, (classifiers, belongs, begin, end, int(draw.integers(-3, 3)))),
         (find_marked, (draw.random(mapped) < 0.5, links, int(draw.integers(-1, 3)))),
         (sum_each_match, (draw.normal(size=rows), counted, links, nodes)),
         (find_ends_by_bounds, (starts, keys, valid, keys + 5, valid)),

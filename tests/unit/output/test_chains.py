@@ -16,7 +16,7 @@ from matchrec.output.aggregates import (
     never_wraps,
     sum_each_match,
 )
-from matchrec.output.measures import Reader
+from matchrec.output.measures import MatchReader
 from matchrec.output.reads import (
     ReadAt,
     ReadBasicAggregate,
@@ -99,7 +99,7 @@ def test_chains_are_read_as_the_rows_written_out(
     added = np.array(data.draw(st.lists(some, min_size=rows, max_size=rows)))
 
     def read_matches(chunk: Matches) -> list[tuple]:
-        reader = Reader(chunk, find_output_rows(chunk, ONE_ROW), partitions, task.members)
+        reader = MatchReader(chunk, find_output_rows(chunk, ONE_ROW), partitions, task.members)
         totals = AggregateReader(reader, variable, valid)
         index = find_total_rows(totals.reader, FINAL)
         answers = [

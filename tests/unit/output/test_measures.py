@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from matchrec.output.aggregates import AggregateReader, find_total_rows, sum_values
-from matchrec.output.measures import Reader
+from matchrec.output.measures import MatchReader
 from matchrec.output.rows import (
     OutputRows,
     find_matched_rows,
@@ -39,8 +39,8 @@ PARTITIONS = Partitions(
 MEMBERS = {"A": frozenset({A}), "B": frozenset({B}), "U": frozenset({A, B})}
 
 
-def reader(rows: OutputRows) -> Reader:
-    return Reader(MATCHES, rows, PARTITIONS, MEMBERS)
+def reader(rows: OutputRows) -> MatchReader:
+    return MatchReader(MATCHES, rows, PARTITIONS, MEMBERS)
 
 
 ONE_ROW = find_output_rows(MATCHES, RowsPerMatch.ONE_ROW)

@@ -38,6 +38,6 @@ def test_the_number_of_matches_is_a_bigint(matches: list[float], total: int) -> 
     tally.with_counters(pa.RecordBatch.from_arrays([pa.array([1])], ["x"]))
     for number in matches:
         piece: Any = SimpleNamespace(fresh=1, fresh_partitions=1)
-        (_,) = tally.count_matches(iter([make_chunk(number)]), piece)
+        (_,) = tally.count_while_matching(iter([make_chunk(number)]), piece)
     (row,) = tally.make_row()
     assert row.column(1)[0].as_py()[count.MATCHES] == total

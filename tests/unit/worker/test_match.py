@@ -34,7 +34,7 @@ class SlowGatherer:
 def test_dividing_output_rows_counts_as_gathering(monkeypatch: pytest.MonkeyPatch) -> None:
     """The time of all work on a batch is counted, also of the work to find its rows."""
     monkeypatch.setattr(match, "Gatherer", SlowGatherer)
-    monkeypatch.setattr(match, "Reader", lambda *_: None)
+    monkeypatch.setattr(match, "MatchReader", lambda *_: None)
     executable = SimpleNamespace(task=SimpleNamespace(members={}), frame=None)
     tally = Tally()
     worker = match.PieceWorker(cast("Any", executable), tally)
