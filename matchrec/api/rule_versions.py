@@ -96,7 +96,7 @@ class WrittenRule:
             return {}
         try:
             values = loads(self.parameters, parse_float=Number, parse_int=Number)
-            return {name: write_literal(value) for name, value in values.items()}
+            return {name: write_json_literal(value) for name, value in values.items()}
         except (AttributeError, ValueError):  # not an object, not JSON, or a list as a value
             raise errors.malformed_rule_parameters(text=self.parameters) from None
 
@@ -110,13 +110,13 @@ class Number(str):
     __slots__ = ()
 
 
-def write_literal(value: object) -> str:
+def write_json_literal(value: object) -> str:
     """Return a value of JSON as a literal of SQL.
 
     Raises:
         ValueError: the value is a list or an object.
 
-    >>> [write_literal(value) for value in (Number("-0.5"), Number("3"), "it's", True, None)]
+    >>> [write_json_literal(value) for value in (Number("-0.5"), Number("3"), "it's", True, None)]
     ['(-0.5)', '3', "'it\\\\'s'", 'TRUE', 'NULL']
     """
     if isinstance(value, Number):

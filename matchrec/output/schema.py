@@ -83,12 +83,13 @@ def find_output_columns(
         plan: the plan.
         columns: the columns of the input.
         name_of: returns the name that Spark gives to an expression.
-        use: what the query around the clause reads. Rows without a column are an error only if it
-            may read any column, as SELECT * does. For SELECT COUNT(*) the rows get
-            `PLACEHOLDER_COLUMN`, because a DataFrame needs a column.
+        use: what the query around the clause reads. It matters only if the plan has no column: it
+            is an error if any column may be read, as by SELECT *. If the columns are listed, as by
+            SELECT COUNT(*), which reads none, the result gets `PLACEHOLDER_COLUMN`, because a
+            DataFrame needs a column.
 
     Raises:
-        MatchRecognizePlanError: two columns have the same name, or there is none.
+        MatchRecognizePlanError: two columns have the same name, or there is no column.
     """
     outputs = list_table_columns(plan, columns, name_of)
     if plan.totals is not None:

@@ -63,7 +63,7 @@ def _find_failing_operations(failure: Failure) -> Operations:
 SUMS = _find_failing_operations(Failure.TOO_LARGE)
 
 _DIVISIONS = find_names(OperatorKind.ARITHMETIC) & find_names_that_fail(Failure.DIVISION)
-_LIKENESSES = _find_failing_operations(Failure.PATTERN)
+_LIKE_OPERATORS = _find_failing_operations(Failure.PATTERN)
 
 # Signs that never fail and are not operators of the table: other ways to write one, and `x.field`
 # and `x -> y`.
@@ -83,13 +83,13 @@ FUNCTIONS = read_words("NEVER FAILING") | {
 # failures remain possible: a decimal of 38 digits may be too large for the type of the result, and
 # a text that Spark casts to a number may not be one.
 NEVER_FAILING = (
-    (KEYWORDS - SUMS - _DIVISIONS - _LIKENESSES)
+    (KEYWORDS - SUMS - _DIVISIONS - _LIKE_OPERATORS)
     | _find_failing_operations(Failure.NEVER)
     | _SIGNS
     | frozenset(_VALUES.split())
     | frozenset(f"{unit}{plural}" for unit in _UNITS.split() for plural in ("", "S"))
     | frozenset(f"{division} n" for division in _DIVISIONS)
-    | frozenset(f"{likeness} ''" for likeness in _LIKENESSES)
+    | frozenset(f"{operator} ''" for operator in _LIKE_OPERATORS)
     | frozenset(f"{function}()" for function in FUNCTIONS)
 )
 
@@ -108,7 +108,9 @@ def find_operation_before(operator: str, written: str = "") -> str:
     """
     if operator in _DIVISIONS and _is_nonzero(written):
         return f"{operator} n"
-    return f"{operator} ''" if operator in _LIKENESSES and written[-1:] in ("'", '"') else operator
+    return (
+        f"{operator} ''" if operator in _LIKE_OPERATORS and written[-1:] in ("'", '"') else operator
+    )
 
 
 def _is_nonzero(written: str) -> bool:

@@ -2,7 +2,7 @@
 
 This is a search of its own, whichever algorithm would run the query. Its depth-first kernels count
 on the way: `kernels.coverage` and, for event selection, `kernels.selection_coverage`. Without event
-selection it returns the preferred matches. If rows may be skipped or all matches are asked for,
+selection it returns the preferred matches. If rows may be skipped or all matches are output,
 every row is a starting row, whatever AFTER MATCH says, and one match of it is enough.
 """
 
@@ -175,7 +175,7 @@ class ContiguousCoverage(PathSearch[CoverageWork]):
 
 
 class SelectionCoverage(KernelSearch[SelectionCoverageWork]):
-    """One run at a time, if rows may be skipped or all matches are asked for.
+    """One run at a time, if rows may be skipped or all matches are output.
 
     It keeps the nearest run from each row of the path on, and remembers no failures.
     """

@@ -15,7 +15,7 @@
     row 2 B     runs: the loop of B
     row 3 X     no run: the match is row 0, and the search goes on at row 1
 
-If the longest match is asked for, a run that accepts beats only the runs of later starting rows.
+If the longest match is output, a run that accepts beats only the runs of later starting rows.
 
 *When it is chosen.* Under conditions on the run: `Merging` if the ways through the pattern
 multiply, so that one run at a time could take exponential time; `LongestOfAllRuns` for longest

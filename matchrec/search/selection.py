@@ -1,4 +1,4 @@
-"""Event selection: rows may be skipped, and all matches may be asked for.
+"""Event selection: rows may be skipped, and all matches may be output.
 
 `find_by_one_run` and `find_by_all_runs` run the search of a task and return its matches in order,
 each once and numbered, without those that a skip strategy leaves out. The search follows one run at

@@ -1,4 +1,4 @@
-"""Event selection, one run at a time: rows may be skipped, or all matches are asked for.
+"""Event selection, one run at a time: the search may skip rows, or returns all matches.
 
 *What it does.* From each starting row, the search goes depth first. In a state at a row, it
 
@@ -7,18 +7,18 @@
 2. otherwise skips the row, if that is allowed;
 3. otherwise goes back to the last row that was mapped, and tries what comes after its choice.
 
-If the preferred match is asked for, the search of a starting row ends with the first match.
+If the query outputs preferred matches, the search of a starting row ends with its first match.
 
     SEQ(A a, B b) with skip till any match, rows A B B
 
     row 0    1     2
     A        B                match A0 B1, which is the preferred one
-    A        skip  B          match A0 B2, if all matches are asked for
+    A        skip  B          match A0 B2, if the query outputs all matches
     A        skip  skip       no row is left
 
-*When it is chosen.* With event selection, for the preferred match of each starting row: one run at
-a time finds it first. If a user chooses `backtracking`, for all other matches, too, except for the
-graph of all matches.
+*When it is chosen.* With event selection, if the query outputs the preferred match of each starting
+row, because a depth-first search finds that one first. If the user chooses `backtracking`, for all
+other outputs as well, except for the graph of all matches.
 
 *Cost.* For each starting row, the number of runs that are followed, which is exponential at worst;
 rows are read again by each run that comes past them. If what follows depends on the data only, a

@@ -116,7 +116,7 @@ def choose(task: Task, name: str = "auto") -> tuple[Strategy, str]:
 def find_fastest(task: Task) -> str:
     """Return the name of the algorithm that is expected to be fastest.
 
-    All runs at once are faster if all matches are asked for, and if the ways through the pattern
+    All runs at once are faster if all matches are output, and if the ways through the pattern
     multiply while failures cannot be remembered.
     """
     if task.selects:

@@ -324,7 +324,7 @@ def add_up(tallies: Sequence[Sequence[int]]) -> dict[str, int]:
     }
 
 
-def with_counters(schema: spark_types.StructType) -> spark_types.StructType:
+def append_counters_column(schema: spark_types.StructType) -> spark_types.StructType:
     """Return the schema of a worker's output with the column of tallies.
 
     Any column may be NULL, because the row of a tally has no other values.

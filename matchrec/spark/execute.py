@@ -333,9 +333,9 @@ def match_rows(
     make_worker = partial(QueryWorker, executable, sent.task_input)
     if options.counters is None:
         return sent.run(lambda _: make_worker(), schema, name, pandas_executable)
-    from matchrec.spark.counters import with_counters
+    from matchrec.spark.counters import append_counters_column
 
-    rows = sent.run(make_worker, with_counters(schema), name, pandas_executable)
+    rows = sent.run(make_worker, append_counters_column(schema), name, pandas_executable)
     return options.counters.observe(
         rows, selects=executable.task.selects, kept_whole=prepared.preparation.is_whole_for_counters
     )

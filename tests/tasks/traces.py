@@ -51,8 +51,8 @@ def trace_attempts(
     result: list[Attempt] = []
     for number in numbers:
         matches_here = [match for match in matches if match.partition == number]
-        lower, upper = partitions.starts[number : number + 2].tolist()
-        for row, before in find_starting_rows(task, matches_here, lower, upper).items():
+        rows = range(*partitions.starts[number : number + 2].tolist())
+        for row, before in find_starting_rows(task, matches_here, rows).items():
             attempt = tracer.attempt(row, before, number)
             check_attempt(task, attempt, matches_here)
             result.append(attempt)

@@ -65,9 +65,7 @@ def list_matches(chunk: Matches, task: Task) -> Iterator[SearchMatch]:
         )
 
 
-def find_starting_rows(
-    task: Task, matches: SearchMatches, lower: int, upper: int
-) -> dict[int, int]:
+def find_starting_rows(task: Task, matches: SearchMatches, rows: range) -> dict[int, int]:
     """Return the starting rows of the search, each with the number of matches before it.
 
     If the query returns all matches, the search began at every row, and the numbers are 0.
@@ -75,16 +73,15 @@ def find_starting_rows(
     Args:
         task: the task of the search.
         matches: the matches of one partition.
-        lower: the position of the partition's first row.
-        upper: the position after its last row.
+        rows: the positions of the partition's rows.
     """
     if task.output not in ONE_MATCH_PER_START:
-        return dict.fromkeys(range(lower, upper), 0)
+        return dict.fromkeys(rows, 0)
     row_after_match = {match.start: match.next for match in matches}
     match_counts: dict[int, int] = {}
-    row = lower
+    row = rows.start
     match_count = 0
-    while row < upper:
+    while row < rows.stop:
         match_counts[row] = match_count
         if row in row_after_match:
             match_count += 1
@@ -154,7 +151,7 @@ def trace_search(
         RunFailure: a condition cannot be computed.
     """
     matches = find_search_matches(strategy, task, partitions)
-    starts = find_starting_rows(task, matches, 0, partitions.rows)
+    starts = find_starting_rows(task, matches, range(partitions.rows))
     tracer = Tracer(task, partitions)
     if rows:
         return trace_rows(tracer, matches, starts, rows[:limit])
@@ -173,7 +170,7 @@ def trace_rows(
         rows: the chosen rows.
     """
     attempts = [trace_row(tracer, row, starts[row], matches) for row in rows if row in starts]
-    passed = {row: find_match_over(row, matches) for row in rows if row not in starts}
+    passed = {row: find_skipping_match(row, matches) for row in rows if row not in starts}
     return Trace(matches, tuple(attempts), passed, len(starts))
 
 
@@ -221,6 +218,6 @@ def sort_attempts(best: list[tuple[int, int, Attempt]]) -> tuple[Attempt, ...]:
     return tuple(attempt for reach, _, attempt in items if reach or not items[0][0])
 
 
-def find_match_over(row: int, matches: SearchMatches) -> SearchMatch | None:
-    """Return the match that begins before a row and after which the search went on behind it."""
+def find_skipping_match(row: int, matches: SearchMatches) -> SearchMatch | None:
+    """Return the match because of which no search started at a row: it skips the row."""
     return next((match for match in matches if match.start < row < match.next), None)

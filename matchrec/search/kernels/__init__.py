@@ -12,14 +12,14 @@ one for some tasks: see *Kernel* in their files.
     distances      by distances to acceptance: in windows, and for the longest match
     chained        overlapping matches that share their rows
     merging        all runs at once, for the preferred or the longest match; rows may be skipped
-    skipping       one run at a time, if rows may be skipped or all matches are asked for
+    skipping       one run at a time, if rows may be skipped or all matches are output
     all_matches    all runs at once, for all matches
     totals         aggregates over all matches
 
 These search for `coverage`:
 
     coverage            the preferred match of consecutive rows, and the nearest runs
-    selection_coverage  the same if rows may be skipped or all matches are asked for
+    selection_coverage  the same if rows may be skipped or all matches are output
     nearest_runs        the nearest runs, and what is counted
 
 All of them share:

@@ -1,6 +1,6 @@
 """Depth-first event selection that also counts how far each starting row came without a match.
 
-`coverage` runs it if rows may be skipped or all matches are asked for, whichever strategy runs the
+`coverage` runs it if rows may be skipped or all matches are output, whichever strategy runs the
 query. It is the loop of `skipping`, written out with what is counted, and with two differences:
 
 - The first match of a starting row ends its search, because all of them may be exponentially many.

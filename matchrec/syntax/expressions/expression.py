@@ -56,7 +56,7 @@ _NO_OPERATOR = (-1, "")
 _WORDS_AFTER_NOT = lexing.split_words("BETWEEN ILIKE IN LIKE REGEXP RLIKE")
 
 # For each word between a text and a pattern, the name of its operation.
-LIKENESSES = {"LIKE": "LIKE", "ILIKE": "ILIKE", "RLIKE": "RLIKE", "REGEXP": "RLIKE"}
+LIKE_OPERATORS = {"LIKE": "LIKE", "ILIKE": "ILIKE", "RLIKE": "RLIKE", "REGEXP": "RLIKE"}
 
 
 class ScalarReader(OperandReader):
@@ -102,7 +102,7 @@ class ScalarReader(OperandReader):
         start = self.position
         left = self.read_value()
         if self.accept("IS"):
-            return self.read_test(start, left)
+            return self.read_is(start, left)
         negated = ""
         if self.key == "NOT" and self.key_at(self.position + 1) in _WORDS_AFTER_NOT:
             negated = "NOT "
@@ -113,8 +113,8 @@ class ScalarReader(OperandReader):
             return self.make_operation(f"{negated}BETWEEN", start, left, low, self.read_value())
         if self.accept("IN"):
             return self.read_membership(start, left, f"{negated}IN")
-        if self.key in LIKENESSES:
-            return self.read_likeness(start, left, negated)
+        if self.key in LIKE_OPERATORS:
+            return self.read_like(start, left, negated)
         return left
 
     def read_membership(self, start: int, left: Scalar, operator: str) -> Scalar:
@@ -136,7 +136,7 @@ class ScalarReader(OperandReader):
         self.expect(")")
         return self.make_operation(operator, start, left, *values)
 
-    def read_likeness(self, start: int, left: Scalar, negated: str) -> Scalar:
+    def read_like(self, start: int, left: Scalar, negated: str) -> Scalar:
         """Read LIKE or a similar word, and what follows it. LIKE ANY and LIKE ALL are opaque.
 
         Args:
@@ -145,7 +145,7 @@ class ScalarReader(OperandReader):
             negated: "NOT " if NOT is before the word, else "".
         """
         word = self.key
-        operator = LIKENESSES[word]
+        operator = LIKE_OPERATORS[word]
         self.position += 1
         if self.key in ("ANY", "SOME", "ALL") and self.key_at(self.position + 1) == "(":
             self.position += 2
@@ -160,7 +160,7 @@ class ScalarReader(OperandReader):
             operands.append(self.read_operand())
         return self.make_operation(f"{negated}{operator}", start, *operands, operations=operations)
 
-    def read_test(self, start: int, left: Scalar) -> Operation:
+    def read_is(self, start: int, left: Scalar) -> Operation:
         """Read what follows IS. The arguments are as for `read_membership`."""
         negated = "NOT " if self.accept("NOT") else ""
         for word in ("NULL", "TRUE", "FALSE", "UNKNOWN"):
@@ -176,33 +176,33 @@ class ScalarReader(OperandReader):
     def read_binary(self, level: int) -> Scalar:
         """Read operands with operators between them that bind at least as tight as `level`.
 
-        A row of operators of one level is read in a loop, left to right: the tree grows by an
-        operation for each. If the row is longer than later passes can recur, it becomes one opaque
-        operation, see `build_chain`.
+        A chain is operands with operators of one level between them, such as `a + b - c`. It is
+        read in a loop, left to right: the tree grows by an operation for each operator. If later
+        passes cannot recur that deep, the chain becomes one opaque operation: see `build_chain`.
         """
         start = self.position
         tree = self.read_unary()
-        row_level = _NO_OPERATOR[0]
-        row = [tree]  # the operands of the current row
-        signs = NO_OPERATIONS  # its operators
+        chain_level = _NO_OPERATOR[0]
+        chain = [tree]  # the operands of the current chain
+        chain_operations = NO_OPERATIONS  # its operators
         while True:
             sign = self.peek_operator()
             sign_level, operator = BINARY.get(sign, _NO_OPERATOR)
             if sign_level < level:
-                return self.build_chain(start, tree, row, signs)
-            if sign_level != row_level:
-                tree = self.build_chain(start, tree, row, signs)
-                row_level = sign_level
-                row = [tree]
-                signs = NO_OPERATIONS
+                return self.build_chain(start, tree, chain, chain_operations)
+            if sign_level != chain_level:
+                tree = self.build_chain(start, tree, chain, chain_operations)
+                chain_level = sign_level
+                chain = [tree]
+                chain_operations = NO_OPERATIONS
             self.position += len(sign) if sign in SHIFTS else 1
             operations = frozenset(
                 {find_operation_before(sign, self.find_constant_at(self.position))}
             )
-            row.append(self.read_binary(row_level + 1))
-            signs |= operations
-            if len(row) <= MOST_NESTED + 1:
-                tree = self.make_operation(operator, start, tree, row[-1], operations=operations)
+            chain.append(self.read_binary(chain_level + 1))
+            chain_operations |= operations
+            if len(chain) <= MOST_NESTED + 1:
+                tree = self.make_operation(operator, start, tree, chain[-1], operations=operations)
 
     def peek_operator(self) -> str:
         """Return the operator that comes next.
@@ -218,19 +218,21 @@ class ScalarReader(OperandReader):
         return key
 
     def build_chain(
-        self, start: int, tree: Scalar, row: Sequence[Scalar], signs: Operations
+        self, start: int, tree: Scalar, chain: Sequence[Scalar], chain_operations: Operations
     ) -> Scalar:
-        """Return a row of operators as a tree, or as one opaque operation if it is too long.
+        """Return a chain of operators as a tree, or as one opaque operation if it is too long.
 
         Args:
             start: the first token.
-            tree: the tree.
-            row: the operands of the row.
-            signs: the operations of its operators.
+            tree: the tree of the chain, or of its beginning if the chain is too long.
+            chain: the operands.
+            chain_operations: the operations of its operators.
         """
-        if len(row) <= MOST_NESTED + 1:
+        if len(chain) <= MOST_NESTED + 1:
             return tree
-        return self.make_operation(LONG_CHAIN, start, self.make_term(start, signs, *row))
+        return self.make_operation(
+            LONG_CHAIN, start, self.make_term(start, chain_operations, *chain)
+        )
 
     def read_unary(self) -> Scalar:
         """Read an operand with any number of signs before it."""

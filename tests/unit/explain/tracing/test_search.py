@@ -111,7 +111,7 @@ def test_the_engine_searches_from_rows_that_no_match_goes_past() -> None:
     asked = replace(query("A B"), after_match=AfterMatchSkip(SkipTo.PAST_LAST_ROW))
     rows = words("A AB B A B").partitions(asked.variables)
     matches = find_search_matches(BACKTRACKING.choose(asked.task()), asked.task(), rows)
-    assert find_starting_rows(asked.task(), matches, 0, 5) == {0: 0, 2: 1, 3: 1}
+    assert find_starting_rows(asked.task(), matches, range(5)) == {0: 0, 2: 1, 3: 1}
 
 
 def test_another_answer_than_the_engines_is_an_error_of_ours() -> None:
