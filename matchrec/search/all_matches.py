@@ -15,10 +15,10 @@
     row 2 B     A0 <- B1 <- B2              matches A0 B1 B2
                 A0 <------- B2                      and A0 B2
 
-*When it is chosen.* With event selection, if more than the preferred match of each starting row is
-asked for: all matches, those that do not overlap, those that a skip strategy leaves, or their
-graph. Streams with event selection always search so, because the live runs can be kept. If a user
-chooses `breadth_first` for preferred matches that skip rows, the kernel of `merging` searches.
+*When it is chosen.* With event selection, if the query outputs more than the preferred match of
+each starting row: all matches, those that do not overlap, those that a skip strategy leaves, or
+their graph. Streams with event selection always search so, because the live runs can be kept. If a
+user chooses `breadth_first` for preferred matches that skip rows, the kernel of `merging` searches.
 
 *Cost.* Rows x runs, plus the rows of the matches. Runs multiply with the ways through the pattern,
 and with skip till any match also with the choice to map a row or to skip it. Equal ones merge.

@@ -1,6 +1,6 @@
 """What runs in a Python worker of Spark or Sail: rows in, matches out.
 
-    matching   the worker of a query: from batches of rows to batches of output rows
+    query_worker the worker of a query: from batches of rows to batches of output rows
     sorting    sorts rows by partition and order
     batches    groups sorted rows into pieces for the search
     arrays     converts Arrow columns to NumPy arrays, and back

@@ -257,46 +257,46 @@ def merge_bits(values: FoldedValues, operator: str) -> str:
 # Sums and averages.
 
 
-def add_up(values: FoldedValues, *, tries: bool = False) -> str:
+def add_up(values: FoldedValues, *, is_null_on_error: bool = False) -> str:
     """Return SQL of the sum of the values; NULL if there are none.
 
     Args:
         values: the values, without NULL.
-        tries: whether a sum that does not fit its type is NULL, and no error.
+        is_null_on_error: whether a sum that does not fit its type is NULL, and no error.
     """
     # the sum has ten digits more than the values, if a decimal can have as many; then it fits
     always_fits = isinstance(values.type, DecimalType) and values.type.precision < MOST_DIGITS
-    return write_sum(values.sql, values.type, tries=tries and not always_fits)
+    return write_sum(values.sql, values.type, is_null_on_error=is_null_on_error and not always_fits)
 
 
-def write_sum(numbers: str, sum_type: DataType, *, tries: bool) -> str:
+def write_sum(numbers: str, sum_type: DataType, *, is_null_on_error: bool) -> str:
     """Return SQL of the sum of an array without NULL; NULL if it is empty.
 
     Args:
         numbers: SQL of the array.
         sum_type: the type of the sum.
-        tries: whether a sum that does not fit its type is NULL, and no error.
+        is_null_on_error: whether a sum that does not fit its type is NULL, and no error.
     """
     type_name = sum_type.simpleString()
     addends = f"CAST({numbers} AS ARRAY<{type_name}>)"
     # a DOUBLE always fits, and Sail's try_add accepts only whole numbers
-    never_fails = not tries or type_name == "double"
+    never_fails = not is_null_on_error or type_name == "double"
     addition = "a + x" if never_fails else "try_add(a, x)"
     if isinstance(sum_type, AnsiIntervalType):
         return merge_elements(addends, addition)
     if isinstance(sum_type, DecimalType):
-        cast = "TRY_CAST" if tries else "CAST"
+        cast = "TRY_CAST" if is_null_on_error else "CAST"
         addition = f"{cast}({addition} AS {type_name})"
     total = f"aggregate({addends}, CAST(0 AS {type_name}), (a, x) -> {addition})"
     return f"IF(size({numbers}) = 0, NULL, {total})"
 
 
-def average(values: FoldedValues, *, tries: bool = False, field: str = "") -> str:
+def average(values: FoldedValues, *, is_null_on_error: bool = False, field: str = "") -> str:
     """Return SQL of the average of the values; NULL if there are none.
 
     Args:
         values: the values, without NULL.
-        tries: whether an average that does not fit its type is NULL, and no error.
+        is_null_on_error: whether an average that does not fit its type is NULL, and no error.
         field: the field to average, if the values are structs.
     """
     numbers, number_type = values.sql, values.element
@@ -305,12 +305,12 @@ def average(values: FoldedValues, *, tries: bool = False, field: str = "") -> st
         numbers = f"transform({values.sql}, x -> x.{field})"
         number_type = number_type[field].dataType
     if not isinstance(values.type, DecimalType):
-        total = write_sum(numbers, values.type, tries=tries)
+        total = write_sum(numbers, values.type, is_null_on_error=is_null_on_error)
         return f"{total} / NULLIF(size({numbers}), 0)"
     assert isinstance(number_type, DecimalType)
     sum_type = DecimalType(find_sum_precision(number_type.precision), number_type.scale)
-    total = write_sum(numbers, sum_type, tries=tries)
-    cast = "TRY_CAST" if tries else "CAST"
+    total = write_sum(numbers, sum_type, is_null_on_error=is_null_on_error)
+    cast = "TRY_CAST" if is_null_on_error else "CAST"
     return "".join(write_decimal_average(total, f"size({numbers})", values.type_name, cast))
 
 
@@ -455,9 +455,9 @@ FOLDS: Mapping[str, Fold] = {
     "bit_or": Fold(partial(merge_bits, operator="|")),
     "bit_xor": Fold(partial(merge_bits, operator="^")),
     "sum": Fold(add_up, most_digits=DIGITS_OF_SUM),
-    "try_sum": Fold(partial(add_up, tries=True), most_digits=DIGITS_OF_SUM),
+    "try_sum": Fold(partial(add_up, is_null_on_error=True), most_digits=DIGITS_OF_SUM),
     **dict.fromkeys(("avg", "mean"), Fold(average, most_digits=DIGITS_OF_AVERAGE)),
-    "try_avg": Fold(partial(average, tries=True), most_digits=DIGITS_OF_AVERAGE),
+    "try_avg": Fold(partial(average, is_null_on_error=True), most_digits=DIGITS_OF_AVERAGE),
     "regr_avgy": Fold(partial(average, field="a0"), most_digits=DIGITS_OF_AVERAGE),
     "regr_avgx": Fold(partial(average, field="a1"), most_digits=DIGITS_OF_AVERAGE),
     **dict.fromkeys(
