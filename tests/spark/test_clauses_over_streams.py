@@ -340,7 +340,7 @@ def test_what_is_kept_is_explained_and_warned_of(spark: SparkSession) -> None:
         return str(matchrec.query(spark, text, rate=rate).explain()).partition("\nstream\n")[2]
 
     assert "at most 4 rows" in kept("UP{4}")
-    assert "from the first undecided starting row on, and 1 before it" in kept("UP+")
+    assert "the search has not finished with, and 1 row before them" in kept("UP+")
     assert "ends when the watermark passes its end" in kept("UP+", "WITHIN INTERVAL 1 MINUTE")
     with pytest.warns(matchrec.warnings.UnboundedStateWarning, match="line 1, column 52"):
         matchrec.match_recognize(rate, clause.format("UP+", ""))

@@ -214,7 +214,7 @@ def test_rows_are_shuffled_and_sent_once_and_sorted_by_the_workers(ticks: DataFr
     found = matchrec.match_rules(ticks, rules, **STREAMS, type_column="kind")
     assert list_operators(found.matches) == ["Exchange", "MapInArrow"]
     explained = found.explain().text
-    assert "  sorted by the workers: " in explained
+    assert "  sorted by the workers; " in explained
     assert "  bit 12 = `price` > 6, for r6, r13, r20" in explained
     assert "    bit 16 = bit 1 AND `price` < PREV(`price`)" in explained
     assert len(re.findall(r"^  bit \d+ =", explained, re.MULTILINE)) == 16

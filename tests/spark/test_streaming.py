@@ -368,7 +368,7 @@ def test_a_stream_takes_no_more_memory_than_it_may(
 
     capacity = replace(incremental.STREAM_CAPACITY, max_bytes=1 << 21)
     monkeypatch.setattr(incremental, "STREAM_CAPACITY", capacity)
-    with pytest.raises(MatchRecognizeRunError, match="more than 2 are allowed") as caught:
+    with pytest.raises(MatchRecognizeRunError, match="the limit is 2 MiB") as caught:
         rows_out(pattern)
     assert caught.value.partition == {"k": "p"}
     assert re.search(r"k`? = 'p', at 1970-01-01T00:01:[45]\d\.0+ in UTC", str(caught.value))
