@@ -1,21 +1,21 @@
 """What runs in a Python worker of Spark or Sail: rows in, matches out.
 
-    query_worker the worker of a query: from batches of rows to batches of output rows
-    sorting    sorts rows by partition and order
-    batches    groups sorted rows into pieces for the search
-    arrays     converts Arrow columns to NumPy arrays, and back
-    encode     turns a piece into the arrays that the search reads
-    match      searches the partitions of a piece
-    gather     turns matches into output columns
-    totals     fills the output columns of aggregates over all matches
-    decimals   sums of decimals as two words
-    rule_set   the worker of a rule set, which shares one sort
-    ranges     chooses the stretches of rows that a match can reach
-    cover      the workers of coverage, which count
-    count      the counters of a task
-    planned    checks that the columns that arrive have the types they were planned with
-    wire       the names of our own columns
-    failing    turns failures into errors that the driver can read
+    query_worker  the worker of a query: from batches of rows to batches of output rows
+    sorting       sorts rows by partition and order
+    batches       groups sorted rows into pieces for the search
+    arrays        converts Arrow columns to NumPy arrays, and back
+    encode        turns a piece into the arrays that the search reads
+    match         searches the partitions of a piece
+    gather        turns matches into output columns
+    totals        fills the output columns of aggregates over all matches
+    decimals      sums of decimals as two words
+    rule_set      the worker of a rule set, which shares one sort
+    ranges        chooses the stretches of rows that a match can reach
+    cover         the workers of coverage, which count
+    count         the counters of a task
+    planned       checks that the columns that arrive have the types they were planned with
+    wire          the names of our own columns
+    failing       turns failures into errors that the driver can read
 
 PySpark is imported only by `count`, for the number of a task, and by `planned`, for an error.
 """
