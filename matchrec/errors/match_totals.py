@@ -107,6 +107,28 @@ def total_too_large(
     return _make_total_too_large(type_name, (f"it is {aggregate}", str(location))).at(location)
 
 
+def infinite_values_in_total(*, aggregate: str, location: RowLocation) -> MatchRecognizeRunError:
+    """Return the error for the least or greatest sum if values are infinite, or add up to infinity.
+
+    Args:
+        aggregate: the aggregate as the user wrote it.
+        location: the first row of its group.
+    """
+    return MatchRecognizeRunError(
+        "the least or greatest sum of all matches cannot be computed if a sum is infinite",
+        notes=(
+            f"it is {aggregate}",
+            str(location),
+            "an infinity and its opposite make NaN, so the search would have to build the matches",
+        ),
+        hint=(
+            "build them: write the query as SQL, with the aggregate in the SELECT around the "
+            "clause; or filter infinite values out before"
+        ),
+        code="infinite-values-in-total",
+    ).at(location)
+
+
 def write_total_message(type_name: str, aggregate: str) -> str:
     """Return the message for an aggregate that is too large over several groups together.
 

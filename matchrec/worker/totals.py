@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from matchrec.compile.executable import Executable
 from matchrec.conditions.row_column import show_column
-from matchrec.errors.match_totals import total_too_large
+from matchrec.errors.kinds import MakeRunError
+from matchrec.errors.match_totals import infinite_values_in_total, total_too_large
 from matchrec.errors.run import failures
 from matchrec.output.measures import MatchReader
 from matchrec.output.reads import ReadTotal
@@ -21,7 +22,8 @@ from matchrec.worker import wire
 from matchrec.worker.arrays import make_array, take_column, view_as_doubles
 from matchrec.worker.decimals import SURELY_TOO_LARGE, find_too_large, make_decimals, widen_for_sum
 
-SURELY_A_BIGINT = 9.2e18  # a sum of doubles up to it is of integers that BIGINT holds
+# If the values of a sum without their signs add up to at most this, it has not wrapped.
+SURELY_A_BIGINT = 9.2e18
 
 
 @dataclass(frozen=True)
@@ -141,11 +143,13 @@ class TotalFiller:
         """Return the least or greatest count or sum of a match in each group.
 
         Raises:
-            RunFailure: the count or sum is too large for BIGINT.
+            RunFailure: a count or sum may be too large for BIGINT, or a sum adds up infinities.
         """
+        bounds = view_as_doubles(words[:, DOUBLE_WORD])
         if self.total.floats:
+            self.refuse(np.isinf(bounds) & ~is_null, infinite_values_in_total, {})
             return make_array(view_as_doubles(words[:, 0]), is_null)
-        is_lost = (view_as_doubles(words[:, DOUBLE_WORD]) > SURELY_A_BIGINT) & ~is_null
+        is_lost = (bounds > SURELY_A_BIGINT) & ~is_null
         if is_lost.any():
             row = self.find_first_row(is_lost)
             raise RunFailure(failures.sum_too_large, row, {"type_name": "BIGINT"})
@@ -158,10 +162,20 @@ class TotalFiller:
             is_lost: bool[m], the groups whose number is too large.
             type_name: the type that it is too large for.
         """
+        self.refuse(is_lost, total_too_large, {"type_name": type_name})
+
+    def refuse(self, is_lost: BoolArray, make_error: MakeRunError, fields: dict[str, str]) -> None:
+        """Raise RunFailure for the first group that is marked, if there is one.
+
+        Args:
+            is_lost: bool[m], the groups whose aggregate is not known.
+            make_error: makes the error.
+            fields: its arguments besides the aggregate and the place.
+        """
         if is_lost.any():
             columns = [show_column(row_column) for row_column in self.executable.crossing.columns]
-            fields = {"type_name": type_name, "aggregate": self.read.show(columns)}
-            raise RunFailure(total_too_large, self.find_first_row(is_lost), fields)
+            row = self.find_first_row(is_lost)
+            raise RunFailure(make_error, row, {**fields, "aggregate": self.read.show(columns)})
 
     def find_first_row(self, is_marked: BoolArray) -> int:
         """Return the row position of the first marked group."""

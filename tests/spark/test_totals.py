@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from random import Random
+from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -313,6 +314,47 @@ def test_a_sum_of_decimals_has_ten_digits_more(spark: SparkSession, enabled: str
         assert exact.collect() == [(Decimal("9.5") * matches,)]
         with pytest.raises(Exception, match=r"is too large for DECIMAL\(12, 1\)"):
             query.aggregate({"c": "sum(x)"}).collect()
+
+
+SUMS = """ORDER BY id MEASURES sum(A.x) AS s
+    PATTERN (A+) SKIP TILL ANY MATCH ALL MATCHES DEFINE A AS true"""
+
+
+def find_extreme_sum(spark: SparkSession, type_name: str, values: list[str], extreme: str) -> Any:
+    """Return the least or greatest sum of all sets of values."""
+    rows = ", ".join(f"({i}, CAST({value} AS {type_name}))" for i, value in enumerate(values))
+    query = matchrec.query(spark.sql(f"SELECT * FROM VALUES {rows} AS t(id, x)"), SUMS)
+    ((found,),) = query.aggregate({"c": f"{extreme}(s)"}).collect()
+    return found
+
+
+@pytest.mark.parametrize("enabled", ["true", "false"])
+def test_extremes_of_sums(spark: SparkSession, enabled: str) -> None:
+    with ansi(spark, enabled):
+        assert find_extreme_sum(spark, "BIGINT", ["3", "-4", "5"], "max") == 8
+        assert find_extreme_sum(spark, "BIGINT", ["3", "-4", "NULL", "-5"], "min") == -9
+        assert find_extreme_sum(spark, "BIGINT", ["9000000000000000000"], "max") == 9 * 10**18
+        assert find_extreme_sum(spark, "DOUBLE", ["1.5", "-0.5", "2.5"], "max") == 4.0
+        assert find_extreme_sum(spark, "DOUBLE", ["1.5", "-0.5", "-2.5"], "min") == -3.0
+        found = find_extreme_sum(spark, "DOUBLE", ["1.5", "'NaN'"], "max")
+        assert found != found  # NaN is the greatest value
+
+
+@pytest.mark.parametrize("enabled", ["true", "false"])
+def test_extremes_of_sums_that_wrap_or_cancel_are_an_error(
+    spark: SparkSession, enabled: str
+) -> None:
+    """A sum of some match wraps, or is NaN, so that it loses the comparison with the others."""
+    large = "9000000000000000000"
+    for type_name, values, extreme, message in (
+        ("BIGINT", [large, large], "max", "is too large for BIGINT"),
+        ("BIGINT", [f"-{large}", f"-{large}", "1"], "min", "is too large for BIGINT"),
+        ("DOUBLE", ["'-Infinity'", "5.0", "'Infinity'"], "max", "if a sum is infinite"),
+        ("DOUBLE", ["1e308", "1e308", "'-Infinity'"], "max", "if a sum is infinite"),
+    ):
+        with ansi(spark, enabled), pytest.raises(Exception, match=message) as caught:
+            find_extreme_sum(spark, type_name, values, extreme)
+        assert matchrec.MatchRecognizeRunError.from_exception(caught.value) is not None
 
 
 def test_thousands_of_partitions(spark: SparkSession) -> None:

@@ -20,7 +20,8 @@ The words of a node or group are the number of ways, then for each aggregate:
 
 A number has three words: 128 bits that wrap, the low word first, and the sum of what was added,
 without signs, as a double. By the double, the reader can tell whether the 128 bits may have
-wrapped. A sum of doubles is only the double.
+wrapped. A sum of doubles is only the double. The double of an extreme bounds, over all known ways,
+the sum of the values without their signs.
 
 Sources: Poppe, Lei, Rundensteiner, Maier, "GRETA: Graph-based Real-time Event Trend Aggregation",
 PVLDB 11(1), 2017; Poppe, Lei, Rundensteiner, Maier, "Event Trend Aggregation under Rich Event
@@ -244,13 +245,31 @@ def read_first(
 
 
 @inlined
+def find_magnitude(value: int, is_float: int) -> float:
+    """Return a value of a column without its sign; 0.0 for NaN."""
+    number = abs(bits_to_float(value)) if is_float else abs(np.float64(value))
+    return 0.0 if np.isnan(number) else number
+
+
+@inlined
+def raise_bound(ways: IntArray, at: int, bound: float) -> None:
+    """Make sure that the double of the extreme at `at` is at least a bound.
+
+    It bounds what has been added up on all ways, not only on the one that has the extreme: a sum
+    that has wrapped, or that an infinity has made NaN, may lose every comparison.
+    """
+    double_at = at + VALUE + DOUBLE_WORD
+    if bits_to_float(ways[double_at]) < bound:
+        ways[double_at] = float_to_bits(bound)
+
+
+@inlined
 def keep_extreme(ways: IntArray, at: int, value: int, row: int, spec: IntArray) -> None:
     """Keep a value and its row if it is the extreme of itself and the value of the known ways."""
     if is_extreme(ways, at, value, spec[OVER_MATCHES], spec[IS_FLOAT]):
         ways[at + VALUE] = value
         ways[at + VALUE + ROW] = row
-        # If the measure is a sum, this value begins it.
-        ways[at + VALUE + DOUBLE_WORD] = float_to_bits(abs(np.float64(value)))
+    raise_bound(ways, at, find_magnitude(value, spec[IS_FLOAT]))  # if it begins a sum
 
 
 @inlined
@@ -258,7 +277,8 @@ def extend_extreme(ways: IntArray, at: int, value: int, row: int, spec: IntArray
     """Change the extreme of a measure that changes with each row, such as a sum.
 
     Adding a value to all ways keeps their order, and so does taking the extreme with one value. So
-    the extreme way stays the extreme one.
+    the extreme way stays the extreme one. Only a sum that wraps, or an infinity and its opposite,
+    change the order. Then the double tells it: see `raise_bound`.
     """
     inside = spec[IN_A_MATCH]
     floats = spec[IS_FLOAT]
@@ -270,9 +290,10 @@ def extend_extreme(ways: IntArray, at: int, value: int, row: int, spec: IntArray
                 ways[value_at + ROW] = row
         elif floats:
             ways[value_at] = float_to_bits(bits_to_float(ways[value_at]) + bits_to_float(value))
+            add_to_double(ways, value_at, find_magnitude(value, floats))
         else:
             ways[value_at] = wrapped_sum(ways[value_at], value)
-            add_to_double(ways, value_at, abs(np.float64(value)))
+            add_to_double(ways, value_at, find_magnitude(value, floats))
     if not is_zero(ways, at + UNSET):
         keep_extreme(ways, at, value, row, spec)
 
@@ -289,7 +310,9 @@ def merge_ways(ways: IntArray, others: IntArray, totals: TotalArrays) -> None:
             add_number(ways, at + VALUE, others, at + VALUE)
         elif aggregate != COUNT and not is_zero(others, at + KNOWN):
             if is_extreme(ways, at, others[at + VALUE], aggregate, spec[IS_FLOAT]):
-                copy_number(ways, at + VALUE, others, at + VALUE)
+                ways[at + VALUE] = others[at + VALUE]
+                ways[at + VALUE + ROW] = others[at + VALUE + ROW]
+            raise_bound(ways, at, bits_to_float(others[at + VALUE + DOUBLE_WORD]))
         add_number(ways, at + KNOWN, others, at + KNOWN)
         add_number(ways, at + UNSET, others, at + UNSET)
 
