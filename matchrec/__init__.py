@@ -9,7 +9,7 @@
     matchrec.sweep(df, clause, grid)         run one clause with many values of its parameters
     matchrec.enable(spark)                   let spark.sql understand the clause
     matchrec.serve(spark)                    let Spark Connect clients in any language use it
-    matchrec.query(...)                      a query of the first four kinds that has not run
+    matchrec.query(...)                      SQL, SASE+ or a Pattern as a query that has not run
         .to_df(), .show(), .collect()        its rows
         .aggregate(...)                      aggregates over all matches, without building them
         .explain(), .why(...), .coverage()   how it runs, why rows match or not, how far rows get
@@ -26,7 +26,7 @@
     matchrec.tune(spark)                     set two settings that make a session faster
     matchrec.warnings                        the classes of warnings
 
-In a notebook, `%load_ext matchrec` makes `%%matchrec` known.
+In a notebook, `%load_ext matchrec` adds the cell magic `%%matchrec`.
 
 The names are loaded on first use: a Spark worker, which needs none of them, starts without sqlglot.
 """
