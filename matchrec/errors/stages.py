@@ -186,10 +186,11 @@ def too_few_times(*, stage: str, least: int, lowest: int) -> MatchRecognizePlanE
 
 
 def times_reversed(*, stage: str, least: int, most: int) -> MatchRecognizePlanError:
-    """Return the error for times(m, n) with m above n."""
+    """Return the error for times(m, n) with m above n, or with n below 1."""
+    in_order = f"write times({most}, {least})"
     return MatchRecognizePlanError(
         f"{stage} is repeated at least {least} and at most {most} times",
-        hint=f"write times({most}, {least}), or remove the stage if that is 0 times",
+        hint=in_order if most >= 1 else "write a maximum of 1 or more, or remove the stage",
         code="times-reversed",
     )
 

@@ -30,7 +30,7 @@ from matchrec.spark.session import find_application, is_connect
 SAIL, SPARK = "sail", "spark"
 
 # The address of a server, a size of memory, and arguments of `spark-submit` that choose a master.
-ADDRESS = re.compile(r"sc://\S+")
+ADDRESS = re.compile(r"sc://(?:\[[^\]\s]+\]|[^\s/:;\[\]]+)(?::\d+)?(?:[/;]\S*)?")
 SIZE = re.compile(r"(\d+)([kmgt])b?", re.IGNORECASE)
 SUBMITTED = re.compile(r"(?:^|\s)--master\b|\bspark\.master=")
 

@@ -12,7 +12,13 @@ from pyspark.sql import SparkSession
 
 import matchrec
 from matchrec.spark.sail import server
-from matchrec.spark.sail.start import choose_engine, describe_engine, runs_on, zone_of_environment
+from matchrec.spark.sail.start import (
+    ENGINE,
+    choose_engine,
+    describe_engine,
+    runs_on,
+    zone_of_environment,
+)
 
 ADDRESS = "sc://there:15002"
 
@@ -260,3 +266,17 @@ def test_the_time_zone_of_the_environment(
 def test_no_time_zone_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TZ", raising=False)
     assert zone_of_environment() is None
+
+
+@pytest.mark.parametrize(
+    ("address", "is_one"),
+    [
+        ("sc://localhost:15002", True),
+        ("sc://[::1]:15002/;token=x", True),
+        ("sc://there;use_ssl=true", True),
+        ("sc://localhost:PORT", False),
+        ("sc://", False),
+    ],
+)
+def test_the_address_of_a_server_has_a_host_and_maybe_a_port(address: str, is_one: bool) -> None:
+    assert ENGINE.accepts(address) is is_one
