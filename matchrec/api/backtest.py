@@ -182,7 +182,7 @@ class Labels:
 
     @property
     def keys_of_span(self) -> list[str]:
-        """The keys of a match or an attempt, as SQL: those of the query's PARTITION BY."""
+        """The keys of a match or an attempt, as SQL: the query's PARTITION BY."""
         return [f"span.__key_{index}" for index in range(len(self.names))]
 
     def is_in_partition(self, alias: str) -> str:

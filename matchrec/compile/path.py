@@ -167,8 +167,8 @@ class Draft(ResolvedQuery):
     def find_nearby_tests(self) -> list[tuple[SplitCondition, NearbyTest]]:
         """Return the truth values that the worker computes, each with its condition.
 
-        Those of variables come first. An observed truth value is a condition by itself, with its
-        text instead of a variable.
+        The conditions of variables come first. An observed truth value is a condition by itself,
+        with its text instead of a variable.
         """
         tests = [
             (condition, condition.nearby_test)

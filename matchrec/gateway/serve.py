@@ -260,7 +260,7 @@ def find_server(spark: SparkSession | None, engine: str | None) -> str:
 def find_address(spark: SparkSession) -> str:
     """Return the address of a session of Spark Connect, with the parameters that it was made with.
 
-    A session with a builder of channels of its own has only the host and the port.
+    A session with a custom builder of channels has only the host and the port.
     """
     client: Any = cast("Any", unwrap_session(spark)).client
     url = getattr(client._builder, "url", None)

@@ -115,7 +115,7 @@ class Skip:
 class NeighbourWindow:
     """A window between neighbouring rows of a match: it begins with a row and limits the next one.
 
-    Several stages can have windows of one length; each has a test of its own.
+    Several stages can have windows of one length; each window has its own test.
     """
 
     # The test that a row is too far after the row mapped before it.

@@ -75,7 +75,7 @@ class Memoised(ContiguousStrategy):
         return f"{reason} until the next match" if compile_arrays(task).rules.forgets else reason
 
     def load(self, task: Task) -> TaskSearchClass:
-        """Import and return the search: that of `plain` if conditions depend on the run."""
+        """Import and return the search; if conditions depend on the run, the search of `plain`."""
         if task.reads_only_data:
             from matchrec.search.kernels.memoised import MemoisedSearch
 

@@ -263,7 +263,7 @@ class ObservationReader:
         return self._thread.is_alive()
 
     def wait(self, timeout: float) -> None:
-        """Wait until the observation has been read, at most so many seconds."""
+        """Wait until the observation has been read, or a number of seconds has passed."""
         self._thread.join(timeout)
 
 

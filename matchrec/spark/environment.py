@@ -265,7 +265,7 @@ def choose_settings(spark: SparkSession) -> Iterator[Setting]:
 
 
 def explain_unknown_cores(spark: SparkSession) -> str:
-    """Return what to do about the number of partitions if `tune` does not know that of cores."""
+    """Return what to do about the number of partitions if `tune` does not know the cores."""
     if is_connect(spark) and find_backend(spark).engine == "Sail":
         return (
             "Sail does not use it, so there is nothing to do: a query has a task for each core, "

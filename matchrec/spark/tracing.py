@@ -52,7 +52,7 @@ MOST_ROWS = 100_000  # of a partition that is collected
 MOST_KEYS = 5  # partitions that a message lists
 
 # By match number, the texts of the measures of the match.
-MeasureTexts = dict[int, tuple[str | None, ...]]
+TextsByMatch = dict[int, tuple[str | None, ...]]
 
 # For each row, the values of the ORDER BY columns as texts.
 OrderValues = tuple[tuple[str, ...], ...]
@@ -491,7 +491,7 @@ def pack(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatc
         yield pa.RecordBatch.from_arrays([packed], ["packed"])
 
 
-def compute_measures(partition: CollectedPartition, matches: Matches) -> MeasureTexts:
+def compute_measures(partition: CollectedPartition, matches: Matches) -> TextsByMatch:
     """Compute the measures of the plan over some matches. Runs a job.
 
     Args:

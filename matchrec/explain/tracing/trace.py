@@ -219,5 +219,5 @@ def sort_attempts(best: list[tuple[int, int, Attempt]]) -> tuple[Attempt, ...]:
 
 
 def find_skipping_match(row: int, matches: SearchMatches) -> SearchMatch | None:
-    """Return the match because of which no search started at a row: it skips the row."""
+    """Return the match that skips a row, so that no search started there."""
     return next((match for match in matches if match.start < row < match.next), None)
