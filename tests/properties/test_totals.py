@@ -422,7 +422,7 @@ def rank_anew(call: SearchCall, totals_task: Task) -> SearchCall:
     Each call of a stream has ranks of its own.
     """
     assert totals_task.totals is not None
-    totals = totals_task.totals.asked
+    totals = totals_task.totals.aggregates
     columns = call.partitions.columns.copy()
     last = max((total.values for total in totals if total.values is not None), default=-1)
     begin = len(columns) - 1 - last
