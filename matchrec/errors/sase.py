@@ -535,15 +535,15 @@ def aggregate_over_single_event(
         name: the variable of the event.
         attribute: the attribute with a point before it, such as `.x`; may be empty.
     """
-    return MatchRecognizePlanError(
-        f"`{function}` in {clause} needs the events of a Kleene plus",
+    return _make_aggregate_over_single_event(
         span,
+        function=function,
+        clause=clause,
         notes=(f"`{name}` is one event, not a Kleene plus",),
         hint=(
             f"make it a Kleene plus in PATTERN, T+ {name}[], and write "
             f"{function}({name}[]{attribute})"
         ),
-        code="aggregate-over-single-event",
     )
 
 
@@ -563,12 +563,7 @@ def aggregate_without_range(
     if clause != "RETURN":
         so_far = f"{function}({name}[..i-1]{attribute})"
         hint = f"{hint} for all events, {so_far} for the events so far"
-    return MatchRecognizePlanError(
-        f"`{function}` in {clause} needs the events of a Kleene plus",
-        span,
-        hint=hint,
-        code="aggregate-over-single-event",
-    )
+    return _make_aggregate_over_single_event(span, function=function, clause=clause, hint=hint)
 
 
 def aggregate_without_event(
@@ -584,10 +579,19 @@ def aggregate_without_event(
     """
     suffix = "" if function == "count" else ".x"
     where = "" if name else ", with T+ events[] in PATTERN"
+    hint = f"write {function}({name or 'events'}[]{suffix}){where}"
+    return _make_aggregate_over_single_event(span, function=function, clause=clause, hint=hint)
+
+
+def _make_aggregate_over_single_event(
+    span: Span, *, function: str, clause: str, hint: str, notes: tuple[str, ...] = ()
+) -> MatchRecognizePlanError:
+    """Return the error for an aggregate that does not read the events of a Kleene plus."""
     return MatchRecognizePlanError(
         f"`{function}` in {clause} needs the events of a Kleene plus",
         span,
-        hint=f"write {function}({name or 'events'}[]{suffix}){where}",
+        notes=notes,
+        hint=hint,
         code="aggregate-over-single-event",
     )
 
