@@ -61,7 +61,8 @@ class Shortcuts:
     accumulators: bool = True
     # The text of a query that was parsed before is not parsed again.
     texts: bool = True
-    # The types of rows that the input's schema tells are not asked of the session.
+    # The types of rows are inferred from the input's schema where it decides them, so that the
+    # session is not asked.
     types: bool = True
 
     # The size of an input, in bytes, from which partitions are cut into ranges unless the user
@@ -69,12 +70,12 @@ class Shortcuts:
     range_bytes: int = 1 << 27
     # The fewest rows of a range.
     range_rows: int = 10_000
-    # How many steps of a search Python takes before compiled code is waited for.
+    # How many steps a search takes in Python before it waits for the compiled code.
     few_steps: int = 1 << 14
-    # The rows of a key are cut into ranges if they are at least one in this many of all rows.
-    large: int = 16
+    # The rows of a key are cut into ranges if the key has at least one in this many of all rows.
+    large_key_divisor: int = 16
     # Looking for partitions without a needed row pays if at most one in this many rows is needed.
-    few: int = 32
+    needed_rows_divisor: int = 32
     # An input with at most this many rows is one task on Sail.
     single_task_rows: int = 1 << 12
     # How many rows a call of the search gets.
@@ -116,7 +117,7 @@ def yield_under(shortcuts: Shortcuts, items: Callable[[], Iterator[T]]) -> Itera
         shortcuts: the shortcuts.
         items: returns the iterator over the items.
 
-    >>> list(yield_under(Shortcuts(few=1), lambda: iter([current_shortcuts().few])))
+    >>> list(yield_under(Shortcuts(range_rows=1), lambda: iter([current_shortcuts().range_rows])))
     [1]
     """
     with in_force(shortcuts):

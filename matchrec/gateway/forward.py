@@ -32,7 +32,7 @@ HEALTH_CHECK = "/grpc.health.v1.Health/Check"
 SERVING = b"\x08\x01"  # the message HealthCheckResponse with the status SERVING
 
 # Metadata that belongs to one connection, so that it is not passed on.
-OF_CONNECTION = ("user-agent", "content-type", "te", "host")
+CONNECTION_METADATA = ("user-agent", "content-type", "te", "host")
 TOKEN_KEY = "authorization"
 
 # How many replies to executions are kept until their clients release them.
@@ -152,7 +152,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         The gateway's own token is not passed on. Metadata with a name that the gateway itself sends
         to the engine is not passed on either, so a client cannot replace the engine's token.
         """
-        withheld = {*OF_CONNECTION, *(name for name, _ in self.metadata)}
+        withheld = {*CONNECTION_METADATA, *(name for name, _ in self.metadata)}
         if self.token is not None:
             withheld.add(TOKEN_KEY)
         return tuple(

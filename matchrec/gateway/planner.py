@@ -33,7 +33,7 @@ from matchrec.gateway.statements import (
     replace_statements,
 )
 from matchrec.spark.environment import tune
-from matchrec.spark.sail.server import channel_to, find_channel_builder
+from matchrec.spark.sail.server import find_channel_builder, make_channel_builder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -137,7 +137,7 @@ class Planner:
     def __init__(self, address: str, prepare: Callable[[SparkSession], None] | None) -> None:
         self.address = address
         self.prepare = prepare
-        self.channel = channel_to(address).toChannel()
+        self.channel = make_channel_builder(address).toChannel()
         # The sessions of clients; the one that has waited longest for a statement comes first.
         self.sessions: dict[SessionKey, PlanningSession] = {}
         self.lock = Lock()

@@ -22,7 +22,7 @@ from matchrec.errors import gateway as errors
 from matchrec.errors.machine import session_already_runs
 from matchrec.gateway.forward import TOKEN_KEY, Forwarder
 from matchrec.gateway.planner import Metadata, Planner
-from matchrec.spark.sail.server import UNCOMPRESSED, channel_to, check_server
+from matchrec.spark.sail.server import UNCOMPRESSED, check_server, make_channel_builder
 from matchrec.spark.sail.start import ENGINE, SPARK, choose_engine, describe_engine, runs_on, start
 from matchrec.spark.session import find_application, is_connect, unwrap_session
 
@@ -284,7 +284,7 @@ def start_gateway(
     Raises:
         MatchRecognizePlanError: it cannot listen there.
     """
-    shown = f"sc://{channel_to(engine).endpoint}"
+    shown = f"sc://{make_channel_builder(engine).endpoint}"
     planner = Planner(engine, prepare)
     # The port, and what stops the gateway; or the error for which it cannot start.
     started: Future[tuple[int, Callable[[], None]]] = Future()
@@ -324,7 +324,7 @@ def open_channel(engine: str) -> tuple[Any, Metadata]:
 
     PySpark's own channel is not for an event loop, so only its reading of the address is used.
     """
-    builder = channel_to(engine)
+    builder = make_channel_builder(engine)
     options = [*ANY_LENGTH, UNCOMPRESSED]
     metadata: list[tuple[str, str | bytes]] = list(builder.metadata())
     token = builder.token if hasattr(builder, "token") else builder._token  # PySpark 3.5

@@ -448,7 +448,7 @@ def plan_text(text: str, args: Values) -> Any:
 
     Args:
         text: the text of a query.
-        args: the values of its parameter markers, by name; None if it has no marker.
+        args: the values of its parameters, by name; None if it has none.
 
     Returns:
         The plan; None if this PySpark makes such plans in another way.

@@ -52,7 +52,7 @@ from matchrec.plan.text import Template, join_template, quote_name
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.backend import Backend
 from matchrec.spark.backends import find_backend
-from matchrec.spark.known_fields import is_plain_test
+from matchrec.spark.inferred_types import is_plain_test
 from matchrec.spark.ranges import Ranges, WholePartitions
 from matchrec.spark.relation import Relation
 from matchrec.spark.transport import SentRows, to_arrow_schema
@@ -232,8 +232,8 @@ class Preparation:
         select_list = ", ".join(str(item) for item in items)
         return join_template(f"SELECT *, {select_list} FROM (", self.build_source(names), ")")
 
-    def find_known_fields(self, _columns: RowColumns) -> list[StructField] | None:
-        """Return None: the session must be asked for the fields of sorted rows."""
+    def infer_fields(self, _columns: RowColumns) -> list[StructField] | None:
+        """Return None: only the session knows the fields of sorted rows."""
         return None
 
     def map_fields(self, row_fields: Sequence[StructField], columns: RowColumns) -> KnownFields:
@@ -436,10 +436,10 @@ class UnsortedPreparation(Preparation):
         texts = (*find_field_texts(columns), *sorted_by)
         return add_columns(items, [names.inner[text] for text in texts])
 
-    def find_known_fields(self, columns: RowColumns) -> list[StructField] | None:
-        """Return the fields of the rows with these columns if the input's fields tell them.
+    def infer_fields(self, columns: RowColumns) -> list[StructField] | None:
+        """Return the fields of the rows with these columns, inferred from the input's fields.
 
-        None if the session must be asked: see `known_fields`.
+        Returns None if only the session knows them: see `inferred_types`.
         """
         if not self.backend.keeps_fields or not current_shortcuts().types:
             return None
@@ -475,9 +475,9 @@ class UnsortedPreparation(Preparation):
             shuffle_keys = [*shuffle_keys, wire.RANGE]
         tasks = self.relation.tasks if shuffle_keys else 1
         rows = self.backend.repartition(rows, [expr(key) for key in shuffle_keys], tasks)
-        known_fields = self.find_known_fields(columns)
-        if known_fields is not None:
-            self.backend.keep_fields(rows, known_fields)
+        fields = self.infer_fields(columns)
+        if fields is not None:
+            self.backend.keep_fields(rows, fields)
         return rows
 
     def map_fields(self, row_fields: Sequence[StructField], columns: RowColumns) -> KnownFields:

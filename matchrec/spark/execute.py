@@ -38,7 +38,7 @@ from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.columns import UnsortedPreparation
 from matchrec.spark.errors.second_look import watch_matches
-from matchrec.spark.known_fields import find_number_type
+from matchrec.spark.inferred_types import find_number_type
 from matchrec.spark.prepare import PreparedInput, draft_rules, prepare
 from matchrec.spark.question import Question
 from matchrec.spark.ranges import (
@@ -140,7 +140,7 @@ def check_outputs(prepared: PreparedInput[Draft]) -> None:
     columns = executable.crossing.columns
     fields = prepared.preparation.find_fields(columns, prepared.fields)
     schema = build_read_schema(executable, fields)
-    if find_result_fields(question, executable, schema) is not None:
+    if infer_result_fields(question, executable, schema) is not None:
         return
     no_rows = question.runner.spark.createDataFrame([], schema)
     analyse_result(question, executable, project(question.relation, executable, no_rows), schema)
@@ -166,7 +166,7 @@ def execute_prepared(prepared: PreparedInput[Draft], columns: tuple[str, ...]) -
     if computes_in_spark(executable):
         if token and not executable.aggregates:
             watch_matches(question.runner, matched, token, find_sql_origins(executable))
-        result_fields = find_result_fields(question, executable, schema)
+        result_fields = infer_result_fields(question, executable, schema)
         if result_fields is None:
             dataframe = analyse_result(question, executable, dataframe, schema)
         else:
@@ -192,12 +192,12 @@ def analyse_result(
     return question.runner.analyse(result, cache_key)
 
 
-def find_result_fields(
+def infer_result_fields(
     question: Question, executable: Executable, schema: StructType
 ) -> list[StructField] | None:
-    """Return the fields of a result if the schema of the reads tells them: see `known_fields`.
+    """Return the fields of a result, inferred from the schema of the reads: see `inferred_types`.
 
-    None if the session must be asked.
+    Returns None if only the session knows them.
 
     Args:
         question: the question.
@@ -221,7 +221,7 @@ def find_result_fields(
 
 
 def find_output_type(output: ResultColumn, schema: StructType) -> DataType | None:
-    """Return the type of a column of the result; None if the session must be asked.
+    """Return the type of a column of the result; None if only the session knows it.
 
     Args:
         output: the column.

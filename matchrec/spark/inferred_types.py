@@ -32,7 +32,7 @@ from pyspark.sql.types import (
 PART = re.compile(
     r"""\s*(?:
     (?P<column>`(?:[^`]|``)+`)
-    | :(?P<marker>[A-Za-z_]\w*)
+    | :(?P<parameter>[A-Za-z_]\w*)
     | (?P<number>-?\d{1,18}(?:\.\d{1,18})?)(?![\w.])
     | (?P<text>'[^'\\]*')
     | (?P<comparison><=|>=|<>|!=|=|<|>)
@@ -47,7 +47,7 @@ PART = re.compile(
 
 # The letters of operands.
 NUMBER, TEXT, TEST, OTHER = "n", "s", "b", "?"
-# The letters of the groups of PART. Columns and markers have the letter of their type.
+# The letters of the groups of PART. Columns and parameters have the letter of their type.
 LETTERS = {
     "number": NUMBER,
     "text": TEXT,
@@ -89,7 +89,7 @@ def is_plain_test(text: str, find_type: Callable[[str], DataType | None]) -> boo
 
     Args:
         text: SQL of a test over one row.
-        find_type: returns the type of a column or of a marker, `:name`; None if it is not known.
+        find_type: returns the type of a column or of a parameter, `:name`; None if it is not known.
     """
     letters = []
     position = 0

@@ -345,7 +345,7 @@ def analyse_columns(
     try:
         query = preparation.build_query(columns)
         rows = preparation.run_query(query, columns)
-        row_fields = preparation.find_known_fields(columns)
+        row_fields = preparation.infer_fields(columns)
         if row_fields is None:
             question.runner.analyse(rows, query)
             row_fields = question.runner.fields(rows, str(columns))

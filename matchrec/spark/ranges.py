@@ -146,7 +146,7 @@ class Ranges:
             " FROM ",
             POSITIONED_ROWS,
             f" WHERE {position} IS NOT NULL GROUP BY {wire.KEY_CLASS})",
-            f" WHERE size * {current_shortcuts().large} >= total), {wire.KEY_CLASS})",
+            f" WHERE size * {current_shortcuts().large_key_divisor} >= total), {wire.KEY_CLASS})",
         )
 
     def find_kept_stretches(self, in_stretches: DataFrame) -> DataFrame:

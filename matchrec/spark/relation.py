@@ -52,15 +52,15 @@ SETTINGS = (
 )
 
 
-# The values of parameter markers: by name, or one for each `?`; None if there are none.
+# The values of parameters: by name, or one for each `?`; None if there are none.
 Values = dict[str, Any] | list[Any] | None
 
 # The types that PySpark gives to values of some classes.
 LITERAL_TYPES = {bool: BooleanType(), float: DoubleType(), str: StringType()}
 FIRST_LONG = 1 << 31  # the least positive integer that does not fit an INT
 
-# The first character of a parameter marker. A text without it has no marker.
-MARKER = re.compile("[:?]")
+# The first character of a parameter. A text without it has no parameter.
+PARAMETER_SIGN = re.compile("[:?]")
 
 
 class TextBackend(Protocol):
@@ -169,11 +169,11 @@ class Runner:
         return self.backend.send(self.readable(sql), self.find_values(sql), frames)
 
     def find_values(self, sql: str) -> Values:
-        """Return the values of the parameter markers; None if a text has no marker.
+        """Return the values of the parameters; None if a text has no parameter.
 
-        A text without a marker then is the same text for all values, and is planned once.
+        Such a text is the same for all values, so it is planned only once.
         """
-        return self.args if self.args and MARKER.search(sql) else None
+        return self.args if self.args and PARAMETER_SIGN.search(sql) else None
 
     def select(self, frame: DataFrame, items: Sequence[str]) -> DataFrame:
         """Return the DataFrame of a select list over another DataFrame."""
@@ -317,7 +317,7 @@ class Relation:
         return self.fields([text])[0].dataType
 
     def find_known_type(self, text: str) -> DataType | None:
-        """Return the type of a column or of a marker, if it is known without asking Spark."""
+        """Return the type of a column or of a parameter, if it is known without asking Spark."""
         if text in self.known_fields:
             return self.known_fields[text].dataType
         values = self.runner.args

@@ -90,18 +90,18 @@ class TotalFiller:
         doubles = view_as_doubles(words[:, DOUBLE_WORD])
         if self.total.floats or self.read.aggregate.is_double:
             exact, is_lost = self.convert_to_doubles(numbers, doubles)
-            self.refuse_lost(is_lost & ~is_null, "DOUBLE")
+            self.reject_lost(is_lost & ~is_null, "DOUBLE")
             return make_array(exact, is_null)
         number_type = self.find_exact_type()
         if pa.types.is_decimal(number_type):
             is_lost = find_too_large(numbers, doubles, 0, 10**number_type.precision)
-            self.refuse_lost(
+            self.reject_lost(
                 is_lost & ~is_null, f"DECIMAL({number_type.precision}, {number_type.scale})"
             )
             return make_decimals(numbers, is_null, number_type)
         low, high = numbers[:, 0], numbers[:, 1]
         is_lost = find_too_large(numbers, doubles, 0) | (high != low >> 63)
-        self.refuse_lost(is_lost & ~is_null, "BIGINT")
+        self.reject_lost(is_lost & ~is_null, "BIGINT")
         return make_array(low, is_null)
 
     def convert_to_doubles(
@@ -147,7 +147,7 @@ class TotalFiller:
         """
         bounds = view_as_doubles(words[:, DOUBLE_WORD])
         if self.total.floats:
-            self.refuse(np.isinf(bounds) & ~is_null, infinite_values_in_total, {})
+            self.reject(np.isinf(bounds) & ~is_null, infinite_values_in_total, {})
             return make_array(view_as_doubles(words[:, 0]), is_null)
         is_lost = (bounds > SURELY_A_BIGINT) & ~is_null
         if is_lost.any():
@@ -155,16 +155,16 @@ class TotalFiller:
             raise RunFailure(failures.sum_too_large, row, {"type_name": "BIGINT"})
         return make_array(words[:, 0], is_null)
 
-    def refuse_lost(self, is_lost: BoolArray, type_name: str) -> None:
+    def reject_lost(self, is_lost: BoolArray, type_name: str) -> None:
         """Raise RunFailure for the first group whose number is too large, if there is one.
 
         Args:
             is_lost: bool[m], the groups whose number is too large.
             type_name: the type that it is too large for.
         """
-        self.refuse(is_lost, total_too_large, {"type_name": type_name})
+        self.reject(is_lost, total_too_large, {"type_name": type_name})
 
-    def refuse(self, is_lost: BoolArray, make_error: MakeRunError, fields: dict[str, str]) -> None:
+    def reject(self, is_lost: BoolArray, make_error: MakeRunError, fields: dict[str, str]) -> None:
         """Raise RunFailure for the first group that is marked, if there is one.
 
         Args:

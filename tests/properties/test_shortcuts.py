@@ -34,8 +34,8 @@ NO_SHORTCUTS = replace(ALL, **dict.fromkeys(SWITCHES, False))
 LOWERED_THRESHOLDS = {
     "range_bytes": 1,
     "range_rows": 1,
-    "large": 1 << 20,
-    "few": 1,
+    "large_key_divisor": 1 << 20,
+    "needed_rows_divisor": 1,
     "single_task_rows": 0,
     "rows_per_call": 16,
     "hashed_rows": 1,

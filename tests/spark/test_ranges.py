@@ -39,7 +39,7 @@ UNITS = {"dates": "INTERVAL '{}' DAY", "times": "INTERVAL {} SECOND"}
 UNITS["local times"] = UNITS["times"]
 
 
-SMALL = Shortcuts(range_rows=1, large=1 << 20)
+SMALL = Shortcuts(range_rows=1, large_key_divisor=1 << 20)
 """Ranges end as soon as they can, and each key is a large one."""
 
 

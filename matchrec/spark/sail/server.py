@@ -120,15 +120,15 @@ def start_sail(cores: int | None = None, memory: int | None = None) -> SparkSess
     from pyspark.sql.connect.session import SparkSession as RemoteSession
 
     os.environ[CONNECTED] = "1"  # as PySpark does when it makes the channel itself
-    builder = RemoteSession.builder.channelBuilder(channel_to(address))
+    builder = RemoteSession.builder.channelBuilder(make_channel_builder(address))
     session = cast("SparkSession", builder.getOrCreate())
     started.add(find_application(session))
     atexit.register(end, session, server, folder)
     return session
 
 
-def channel_to(address: str) -> Any:
-    """Return a builder of channels without compression.
+def make_channel_builder(address: str) -> Any:
+    """Return PySpark's builder of channels to a server, without compression.
 
     Sail compresses answers if it may, which takes a second for 40 MB that stay in this program.
     """

@@ -408,4 +408,4 @@ def drop_matchless_partitions(table: pa.Table, sorting: Sorting) -> pa.Table:
 
 def are_many(holds: npt.NDArray[np.generic]) -> bool:
     """Return whether a condition holds for too many rows for looking up keys to pay."""
-    return int(np.count_nonzero(holds)) * current_shortcuts().few > len(holds)
+    return int(np.count_nonzero(holds)) * current_shortcuts().needed_rows_divisor > len(holds)

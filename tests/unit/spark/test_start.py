@@ -69,7 +69,7 @@ def test_a_master_of_spark_submit(
 
 
 def test_a_client_takes_no_compressed_answers() -> None:
-    channel = server.channel_to("sc://localhost:15002")
+    channel = server.make_channel_builder("sc://localhost:15002")
     assert server.UNCOMPRESSED in channel._channel_options
 
 
