@@ -5,11 +5,11 @@ FROM stocks MATCH_RECOGNIZE (
     PARTITION BY ticker
     ORDER BY date
     MEASURES
-        FIRST(UP.date) AS first_day,
-        LAST(UP.date) AS last_day,
-        COUNT(UP.date) AS days,
-        ROUND(100 * (LAST(UP.close) / BASE.close - 1), 1) AS gain_percent
-    PATTERN (BASE UP{7,})
-    DEFINE UP AS close > PREV(close)
+        FIRST(RISE.date) AS first_day,
+        LAST(RISE.date) AS last_day,
+        COUNT(RISE.date) AS days,
+        ROUND(100 * (LAST(RISE.close) / BASE.close - 1), 1) AS gain_percent
+    PATTERN (BASE RISE{7,})
+    DEFINE RISE AS close > PREV(close)
 )
 ORDER BY days DESC, ticker, first_day

@@ -8,9 +8,9 @@ FROM stocks MATCH_RECOGNIZE (
         LAST(CLASSIFIER()) AS direction,
         COUNT(*) - 1 AS days,
         LAST(close) AS last_close
-    PATTERN (BASE (UP+ | DOWN+) $)
+    PATTERN (BASE (RISE+ | FALL+) $)
     DEFINE
-        UP AS close > PREV(close),
-        DOWN AS close < PREV(close)
+        RISE AS close > PREV(close),
+        FALL AS close < PREV(close)
 )
 ORDER BY ticker

@@ -108,10 +108,10 @@ class Query:
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> falls = matchrec.query(ticks, '''
     ...     ORDER BY day MEASURES COUNT(*) AS days
-    ...     PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price)
+    ...     PATTERN (FALL+) DEFINE FALL AS price < PREV(price)
     ... ''')
     >>> falls
-    <Query, a clause: ORDER BY day MEASURES COUNT(*) AS days PATTERN (DOWN+) DEFI...>
+    <Query, a clause: ORDER BY day MEASURES COUNT(*) AS days PATTERN (FALL+) DEFI...>
     >>> falls.to_df().collect()
     [Row(days=2)]
     """
@@ -308,15 +308,15 @@ class Query:
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> falls = matchrec.query(ticks, '''
         ...     ORDER BY day MEASURES COUNT(*) AS days
-        ...     PATTERN (DOWN{3}) DEFINE DOWN AS price < PREV(price)
+        ...     PATTERN (FALL{3}) DEFINE FALL AS price < PREV(price)
         ... ''')
         >>> print(falls.why(limit=1))
-        PATTERN (DOWN{3})
+        PATTERN (FALL{3})
         the only partition: 4 rows
         no match; 4 starting rows tried
         ...
-          got as far as rows 2 to 3: DOWN{2}
-          then row 4 (day = 4) had to be DOWN
+          got as far as rows 2 to 3: FALL{2}
+          then row 4 (day = 4) had to be FALL
         """
         from matchrec.api.questions import explain_partition
         from matchrec.spark.tracing import Target
@@ -345,15 +345,15 @@ class Query:
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> print(matchrec.query(ticks, '''
         ...     ORDER BY day MEASURES COUNT(*) AS days
-        ...     PATTERN (DOWN{3}) DEFINE DOWN AS price < PREV(price)
+        ...     PATTERN (FALL{3}) DEFINE FALL AS price < PREV(price)
         ... ''').coverage())
         row pattern
-          DOWN{3}
+          FALL{3}
         ...
-          tried   4 ... 2 stopped: DOWN's condition was false
-          DOWN    2 ... 1 stopped: DOWN's condition was false
-          DOWN{2} 1 ... 1 stopped: DOWN's condition was false
-          DOWN{3} 0
+          tried   4 ... 2 stopped: FALL's condition was false
+          FALL    2 ... 1 stopped: FALL's condition was false
+          FALL{2} 1 ... 1 stopped: FALL's condition was false
+          FALL{3} 0
           matches 0
         ...
         """
@@ -452,7 +452,7 @@ class Query:
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> falls = matchrec.query(ticks, '''
         ...     ORDER BY day MEASURES COUNT(*) AS days
-        ...     PATTERN (DOWN+) ALL MATCHES DEFINE DOWN AS price < PREV(price)
+        ...     PATTERN (FALL+) ALL MATCHES DEFINE FALL AS price < PREV(price)
         ... ''')
         >>> falls.aggregate({"matches": "count(*)", "longest": "max(days)"}).show()
         +-------+-------+
@@ -509,7 +509,7 @@ class Query:
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> falls = matchrec.query(ticks, '''
         ...     ORDER BY day MEASURES FIRST(day) AS first_day, LAST(day) AS last_day
-        ...     PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price)
+        ...     PATTERN (FALL+) DEFINE FALL AS price < PREV(price)
         ... ''')
         >>> falls.plot(x="day", y="price")
         <Plot: 1 match in 1 series, page 1 of 1>

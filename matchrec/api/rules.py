@@ -334,8 +334,8 @@ class RuleMatches:
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 95) AS t(day, price)")
     >>> result = matchrec.match_rules(ticks, {
-    ...     "fall": "MEASURES DOWN.price AS low PATTERN (DOWN) DEFINE DOWN AS price < PREV(price)",
-    ...     "rise": "MEASURES UP.price AS high PATTERN (UP) DEFINE UP AS price > PREV(price)",
+    ...     "fall": "MEASURES FALL.price AS low PATTERN (FALL) DEFINE FALL AS price < PREV(price)",
+    ...     "rise": "MEASURES RISE.price AS high PATTERN (RISE) DEFINE RISE AS price > PREV(price)",
     ... }, order_by="day").cache()
     >>> result
     <RuleMatches: fall, rise>

@@ -174,9 +174,9 @@ def sql(
     >>> matchrec.sql(spark, '''
     ...     SELECT 95 - lowest AS rise FROM {ticks} MATCH_RECOGNIZE (
     ...         ORDER BY day
-    ...         MEASURES LAST(DOWN.price) AS lowest
-    ...         PATTERN (DOWN+ UP)
-    ...         DEFINE DOWN AS price < PREV(price), UP AS price > PREV(price)
+    ...         MEASURES LAST(FALL.price) AS lowest
+    ...         PATTERN (FALL+ RISE)
+    ...         DEFINE FALL AS price < PREV(price), RISE AS price > PREV(price)
     ...     )''', ticks=ticks).show()
     +----+
     |rise|
@@ -215,8 +215,8 @@ def match_recognize(
     >>> matchrec.match_recognize(ticks, '''
     ...     ORDER BY day
     ...     MEASURES FIRST(day) AS first_day, LAST(price) AS lowest
-    ...     PATTERN (DOWN+)
-    ...     DEFINE DOWN AS price < PREV(price)
+    ...     PATTERN (FALL+)
+    ...     DEFINE FALL AS price < PREV(price)
     ... ''').show()
     +---------+------+
     |first_day|lowest|
@@ -245,16 +245,16 @@ def explode_matches(df: DataFrame, column: str | None = None) -> DataFrame:
     >>> falls = matchrec.match_recognize(ticks, '''
     ...     ORDER BY day
     ...     MEASURES FIRST(price) - LAST(price) AS loss, MATCHED_ROWS() AS rows
-    ...     PATTERN (STRT DOWN+)
-    ...     DEFINE DOWN AS price < PREV(price)
+    ...     PATTERN (TOP FALL+)
+    ...     DEFINE FALL AS price < PREV(price)
     ... ''')
     >>> matchrec.explode_matches(falls.where("loss > 10")).orderBy("day").show()
     +----+---+-----+----------+
     |loss|day|price|classifier|
     +----+---+-----+----------+
-    |  20|  1|   90|      STRT|
-    |  20|  2|   80|      DOWN|
-    |  20|  3|   70|      DOWN|
+    |  20|  1|   90|       TOP|
+    |  20|  2|   80|      FALL|
+    |  20|  3|   70|      FALL|
     +----+---+-----+----------+
     """
     return explode_rows(df, column)
@@ -450,7 +450,7 @@ def query(*args: Any, **kwargs: Any) -> Query:
     >>> falls = matchrec.query(spark, '''
     ...     SELECT * FROM {ticks} MATCH_RECOGNIZE (
     ...         ORDER BY day MEASURES COUNT(*) AS days
-    ...         PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price))''', ticks=ticks)
+    ...         PATTERN (FALL+) DEFINE FALL AS price < PREV(price))''', ticks=ticks)
     >>> falls.show()
     +----+
     |days|
@@ -458,7 +458,7 @@ def query(*args: Any, **kwargs: Any) -> Query:
     |   2|
     +----+
     >>> print(falls.why(row=1))
-    PATTERN (DOWN+)
+    PATTERN (FALL+)
     ...
     >>> print(falls.to_sql("snowflake").text)
     <BLANKLINE>
@@ -541,8 +541,8 @@ def enable(
     >>> spark.sql('''SELECT * FROM {ticks} MATCH_RECOGNIZE (
     ...     ORDER BY day
     ...     MEASURES FIRST(day) AS first_day, LAST(price) AS lowest
-    ...     PATTERN (DOWN+)
-    ...     DEFINE DOWN AS price < PREV(price)
+    ...     PATTERN (FALL+)
+    ...     DEFINE FALL AS price < PREV(price)
     ... )''', ticks=ticks).show()
     +---------+------+
     |first_day|lowest|

@@ -112,7 +112,7 @@ def sweep(
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95), (5, 90) AS t(day, price)")
     >>> print(matchrec.sweep(ticks, '''
     ...     ORDER BY day
-    ...     PATTERN (DOWN{:days,}) DEFINE DOWN AS price < PREV(price) - :fall
+    ...     PATTERN (FALL{:days,}) DEFINE FALL AS price < PREV(price) - :fall
     ... ''', {"days": [1, 2], "fall": [0, 5]}))
     days  fall  matches  partitions  rows  median_rows  median_span
        1     0        2           1     3          1.5          0.5

@@ -401,10 +401,10 @@ class Coverage(PicturedText):
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> covered = matchrec.query(ticks, '''
     ...     ORDER BY day MEASURES COUNT(*) AS days
-    ...     PATTERN (DOWN{3}) DEFINE DOWN AS price < PREV(price)
+    ...     PATTERN (FALL{3}) DEFINE FALL AS price < PREV(price)
     ... ''').coverage()
     >>> covered
-    <Coverage: DOWN{3}, 0 of 4 starting rows begin a match>
+    <Coverage: FALL{3}, 0 of 4 starting rows begin a match>
     """
 
     clauses: dict[int, ClauseCoverage]
@@ -434,12 +434,12 @@ class Coverage(PicturedText):
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> covered = matchrec.query(ticks, '''
         ...     ORDER BY day MEASURES COUNT(*) AS days
-        ...     PATTERN (DOWN{3}) DEFINE DOWN AS price < PREV(price)
+        ...     PATTERN (FALL{3}) DEFINE FALL AS price < PREV(price)
         ... ''').coverage()
         >>> covered.toPandas()[["occurrence", "variable", "reached", "stopped"]]
            occurrence variable  reached  stopped
         0           0     None        4        2
-        1           1     DOWN        2        2
+        1           1     FALL        2        2
         """
         rows = list[tuple[object, ...]]()
         for number, clause in self.clauses.items():
@@ -467,7 +467,7 @@ class Coverage(PicturedText):
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> print(matchrec.query(ticks, '''
         ...     ORDER BY day MEASURES COUNT(*) AS days
-        ...     PATTERN (DOWN{3}) DEFINE DOWN AS price < PREV(price)
+        ...     PATTERN (FALL{3}) DEFINE FALL AS price < PREV(price)
         ... ''').coverage().svg())
         <?xml ...
         """

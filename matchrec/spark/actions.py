@@ -70,7 +70,7 @@ def progress(spark: SparkSession) -> Iterator[None]:
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> found = matchrec.match_recognize(ticks, '''
     ...     ORDER BY day MEASURES COUNT(*) AS days
-    ...     PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price)
+    ...     PATTERN (FALL+) DEFINE FALL AS price < PREV(price)
     ... ''')
     >>> with matchrec.progress(spark):
     ...     rows = found.collect()

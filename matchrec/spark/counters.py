@@ -147,7 +147,7 @@ class Counters:
         >>> counters = matchrec.Counters()
         >>> found = matchrec.match_recognize(ticks, '''
         ...     ORDER BY day MEASURES COUNT(*) AS days
-        ...     PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price)
+        ...     PATTERN (FALL+) DEFINE FALL AS price < PREV(price)
         ... ''', options=matchrec.Options(counters=counters)).collect()
         >>> counters.values()["matches"]
         1

@@ -162,7 +162,7 @@ class Plot:
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> falls = matchrec.query(ticks, '''
     ...     ORDER BY day MEASURES FIRST(day) AS first_day, LAST(day) AS last_day
-    ...     PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price)
+    ...     PATTERN (FALL+) DEFINE FALL AS price < PREV(price)
     ... ''')
     >>> len(falls.plot(x="day", y="price").page.spans)
     1
@@ -178,7 +178,7 @@ class Plot:
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80) AS t(day, price)")
         >>> falls = matchrec.query(ticks, '''
         ...     ORDER BY day MEASURES FIRST(day) AS first_day, LAST(day) AS last_day
-        ...     PATTERN (DOWN) DEFINE DOWN AS price < PREV(price)
+        ...     PATTERN (FALL) DEFINE FALL AS price < PREV(price)
         ... ''')
         >>> import os, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:

@@ -12,7 +12,7 @@ import (
 
 const falls = `SELECT * FROM ticks MATCH_RECOGNIZE (ORDER BY day
     MEASURES FIRST(day) AS first_day, LAST(price) AS lowest
-    PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price))`
+    PATTERN (FALL+) DEFINE FALL AS price < PREV(price))`
 
 func main() {
 	ctx := context.Background()

@@ -91,7 +91,7 @@ def unfinished_streaks() -> Iterator[Row]:
     """Yield the rise or fall of each share that goes on at the end of the data."""
     for rows in read_stocks():
         newest_first = rows[::-1]
-        for name, earlier in (("UP", falls), ("DOWN", rises)):
+        for name, earlier in (("RISE", falls), ("FALL", rises)):
             length = find_end_of_run(newest_first, 0, earlier)
             if length:
                 yield rows[-1].ticker, name, length, rows[-1].close

@@ -10,7 +10,7 @@ public class Falls {
         + "VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)");
     String falls = "SELECT * FROM ticks MATCH_RECOGNIZE (ORDER BY day "
         + "MEASURES FIRST(day) AS first_day, LAST(price) AS lowest "
-        + "PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price))";
+        + "PATTERN (FALL+) DEFINE FALL AS price < PREV(price))";
     List<Row> rows = spark.sql(falls).where("lowest > 60").collectAsList();
     System.out.println(rows);
     try {
