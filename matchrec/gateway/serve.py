@@ -76,8 +76,8 @@ class Listener:
     # What clients must send; None if anyone may call.
     token: str | None = None
     # The files of TLS, in PEM format; None for connections without TLS.
-    certificate: Path | None = None
-    key: Path | None = None
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
     # Whether other machines may call without a token.
     allow_anyone: bool = False
 
@@ -88,8 +88,8 @@ class Listener:
             MatchRecognizePlanError: TLS lacks a file, clients cannot send the token, or other
                 machines could call without one.
         """
-        if (self.certificate is None) != (self.key is None):
-            raise errors.incomplete_tls_files(has_key=self.key is not None)
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise errors.incomplete_tls_files(has_key=self.tls_key is not None)
         if self.token is not None and not VISIBLE_ASCII.fullmatch(self.token):
             raise errors.token_not_allowed()
         if self.token is None and not self.allow_anyone and not is_loopback(self.host):
@@ -104,9 +104,9 @@ class Listener:
         host = f"[{self.host}]" if ":" in self.host else self.host
         target = f"{host}:{self.port}"
         try:
-            if self.certificate is None or self.key is None:
+            if self.tls_cert is None or self.tls_key is None:
                 return int(server.add_insecure_port(target))
-            pair = (self.key.read_bytes(), self.certificate.read_bytes())
+            pair = (self.tls_key.read_bytes(), self.tls_cert.read_bytes())
             return int(server.add_secure_port(target, grpc.ssl_server_credentials([pair])))
         except RuntimeError as error:
             raise errors.address_not_available(self.host, self.port) from error
@@ -136,7 +136,7 @@ class Gateway:
         self._thread.join()
 
     def stop(self) -> None:
-        """Stop the gateway. Calls that are under way have a second to end."""
+        """Stop the gateway. Calls that have not finished are cancelled after one second."""
         self._stop()
         self._thread.join()
 
@@ -155,8 +155,8 @@ class Gateway:
     host=TEXT,
     port=PORT_NUMBER,
     token=TEXT.or_none(),
-    certificate=TEXT.or_none(),
-    key=TEXT.or_none(),
+    tls_cert=TEXT.or_none(),
+    tls_key=TEXT.or_none(),
     allow_anyone=FLAG,
 )
 def serve(  # noqa: PLR0913 -- public signature
@@ -166,29 +166,29 @@ def serve(  # noqa: PLR0913 -- public signature
     host: str = "127.0.0.1",
     port: int = 15002,
     token: str | None = None,
-    certificate: str | None = None,
-    key: str | None = None,
+    tls_cert: str | None = None,
+    tls_key: str | None = None,
     allow_anyone: bool = False,
 ) -> Gateway:
     """Start a Spark Connect server whose SQL understands MATCH_RECOGNIZE.
 
     Clients in any language connect to it as to Spark's own server. It passes all calls on to an
-    engine, except SQL with a clause, which it plans with matchrec. Each client has a session of its
-    own, with its temporary views and settings.
+    engine, except SQL with a clause, which it plans with matchrec. Each client has its own session,
+    with its temporary views and settings.
 
     Args:
         spark: a Spark Connect session or a session on Sail, whose server runs the queries. Clients
             share its catalog, but not its temporary views.
-        engine: instead of a session, where the queries run: `"sail"` or `"spark"` in this program,
-            or the address of a server, `"sc://host:port"`, to which `/;use_ssl=true;token=...` may
-            be added. Without both, it is the running session, or a new one on Sail if that is
-            installed, else on Spark.
+        engine: where the queries run, instead of in a session: `"sail"` or `"spark"` in this
+            program, or the address of a server, `"sc://host:port"`, to which you may add
+            `/;use_ssl=true;token=...`. If you pass neither `spark` nor `engine`, the queries run in
+            the running session, or in a new one, on Sail if it is installed, else on Spark.
         host: the address of this machine at which the gateway listens.
         port: the port, or 0 for any free one.
-        token: what clients have to send, `sc://host:port/;token=...`. PySpark sends it only over
-            TLS.
-        certificate: the file of the TLS certificate, in PEM format.
-        key: the file of its private key, in PEM format.
+        token: the token that clients must send, as in `sc://host:port/;token=...`. PySpark sends a
+            token only over TLS.
+        tls_cert: the file with the TLS certificate, in PEM format.
+        tls_key: the file with the private key of the certificate, in PEM format.
         allow_anyone: let other machines connect without a token.
 
     Returns:
@@ -207,8 +207,8 @@ def serve(  # noqa: PLR0913 -- public signature
         host,
         port,
         token,
-        None if certificate is None else Path(certificate),
-        None if key is None else Path(key),
+        None if tls_cert is None else Path(tls_cert),
+        None if tls_key is None else Path(tls_key),
         allow_anyone,
     )
     listener.check()

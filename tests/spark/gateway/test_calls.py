@@ -240,7 +240,7 @@ def test_a_session_whose_server_needs_tls_and_a_token_is_served(
     trusting = partial(grpc.ssl_channel_credentials, certificate.read_bytes())
     monkeypatch.setattr(grpc, "ssl_channel_credentials", trusting)
     with matchrec.serve(
-        engine=gateway.engine, port=0, token="secret", certificate=str(certificate), key=str(key)
+        engine=gateway.engine, port=0, token="secret", tls_cert=str(certificate), tls_key=str(key)
     ) as guarded:
         address = guarded.address.replace("127.0.0.1", "localhost")
         session = connect(f"{address}/;use_ssl=true;token=secret")

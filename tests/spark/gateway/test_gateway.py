@@ -318,7 +318,7 @@ def test_the_gateway_tells_its_health(gateway: Gateway) -> None:
 def test_a_token_is_required_over_tls(spark: SparkSession, gateway: Gateway) -> None:
     certificate, key = str(HERE / "localhost.pem"), str(HERE / "localhost.key")
     with matchrec.serve(
-        engine=gateway.engine, port=0, token="secret", certificate=certificate, key=key
+        engine=gateway.engine, port=0, token="secret", tls_cert=certificate, tls_key=key
     ) as guarded:
         credentials = grpc.ssl_channel_credentials(Path(certificate).read_bytes())
         target = guarded.address.removeprefix("sc://").replace("127.0.0.1", "localhost")
@@ -344,7 +344,7 @@ def test_other_machines_need_a_token(gateway: Gateway) -> None:
         matchrec.serve(engine=gateway.engine, host="0.0.0.0", port=0)
     matchrec.serve(engine=gateway.engine, host="0.0.0.0", port=0, allow_anyone=True).stop()
     with pytest.raises(matchrec.MatchRecognizePlanError, match="missing TLS key"):
-        matchrec.serve(engine=gateway.engine, port=0, certificate="cert.pem")
+        matchrec.serve(engine=gateway.engine, port=0, tls_cert="cert.pem")
 
 
 def test_a_port_in_use_is_an_error(gateway: Gateway) -> None:
