@@ -303,7 +303,7 @@ class Query:
                 partition, and the failed attempts that got furthest.
             limit: the largest number of attempts in the answer.
             clause: which clause, if there are several: the alias of its result, or its number as
-                `explain` prints it, from 1.
+                `explain` prints it. The first clause has the number 1.
 
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> falls = matchrec.query(ticks, '''
@@ -426,10 +426,10 @@ class Query:
     ) -> DataFrame:
         """Count all matches and aggregate their measures, without building the matches if possible.
 
-        With ALL MATCHES, n rows may have 2 to the power of n matches. So the search adds up while
-        it goes through the rows, and does not build the matches. If it cannot add up, Spark
-        aggregates the matches, as in SQL around a clause. `explain` says which of the two happens,
-        and why.
+        With ALL MATCHES, n rows may have 2 to the power of n matches. So if possible, the search
+        updates the aggregates while it reads the rows, and does not build the matches. Otherwise it
+        builds them and Spark aggregates them, as in SQL around a clause. `explain` says which of
+        the two happens, and why.
 
         The types are the same in both cases. A count, or a sum of whole numbers, is a BIGINT. A sum
         of DECIMAL(p, s) is a DECIMAL(p + 10, s). A number that does not fit is an error, with and
@@ -440,9 +440,9 @@ class Query:
             aggregates: the aggregates by the names of their columns in the result. Each is
                 `count(*)`, or count, sum, avg, min or max of a measure. None means
                 `{"matches": "count(*)"}`.
-            per: what a row of the result stands for: a "partition", a row that begins matches
-                ("start"), or a row that ends matches ("end"). The result has the ORDER BY columns
-                of these rows.
+            per: the result has one row for each "partition", for each row at which matches begin
+                ("start"), or for each row at which matches end ("end"). With "start" and "end", it
+                also has the ORDER BY columns of these rows.
             clause: which clause, as for `why`.
 
         Raises:
@@ -495,8 +495,8 @@ class Query:
         Args:
             x: a column of the input: a date, a timestamp or a number.
             y: a column of the input: a number, drawn as a line, or a text, drawn above a point.
-            by: a column of the input. Each of its values is a series with a panel of its own. The
-                result must have this column too, or the events in its arrays must.
+            by: a column of the input. Each of its values is a series, in a separate panel. The
+                result, or the events in its arrays, must also have this column.
             between: the two columns with the beginning and the end of a match, if they have other
                 names.
             match: the column with the match number.

@@ -425,7 +425,7 @@ class RuleMatches:
 
     @check_arguments(name=TEXT)
     def rule(self, name: str) -> DataFrame:
-        """Return the result of one rule, in all of its versions, with the columns of its own query.
+        """Return the result of one rule, in all of its versions, with the columns of its query.
 
         >>> rules = {"large": "MEASURES count(*) AS n PATTERN (A+) DEFINE A AS id > 0"}
         >>> result = matchrec.match_rules(spark.range(3), rules, order_by="id")

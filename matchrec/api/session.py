@@ -22,26 +22,27 @@ def session(
 ) -> SparkSession:
     """Return the running session, or start a new one: on Sail if it is installed, else on Spark.
 
-    The extra `sail` installs Sail, an engine with PySpark's calls and SQL. It runs in this program,
-    without Java, and starts in a second. The page "Spark and Sail" of the reference compares both.
-
-    Spark takes several seconds to start, so matchrec prints a line on stderr before.
+    Sail is an engine with PySpark's calls and SQL, which the extra `sail` installs. It runs in this
+    program, without Java, and starts in a second. The page "Spark and Sail" of the reference
+    compares both engines. Spark takes several seconds to start, so matchrec first prints a line on
+    stderr.
 
     A new session ends with the program and has the settings of `tune`. Its `spark.sql` understands
-    MATCH_RECOGNIZE, as after `enable`. A session that is already running is returned unchanged, so
-    a cell of a notebook can be run again. Its engine and limits must be those that you pass.
+    MATCH_RECOGNIZE, as after `enable`. A running session is returned unchanged, so you can run a
+    notebook cell again. If you pass an engine or limits, the running session must have them.
 
     Args:
         engine: where the session runs: `"sail"`, `"spark"`, or the address of a Spark Connect
             server, `"sc://host:port"`. Without it, the running session is returned. If none is
             running, SPARK_REMOTE and `spark-submit` decide first, then what is installed.
-        cores: how many tasks run at once. A server decides this when it starts.
-        memory: how much memory the engine may use, such as `"4g"`. A server decides this when it
-            starts.
+        cores: how many tasks run at once. At the address of a server, the server's limit applies.
+        memory: a limit such as `"4g"`. On Spark, it is the heap of the JVM. On Sail, it limits the
+            memory of Sail's own operators, such as joins. On both engines, the search needs further
+            memory. At the address of a server, the server's limit applies.
 
     Raises:
-        MatchRecognizePlanError: the session that is running has another engine or other limits
-            than you pass.
+        MatchRecognizePlanError: the running session has another engine or other limits than you
+            pass.
 
     >>> spark = matchrec.session()
     >>> spark.range(3).count()

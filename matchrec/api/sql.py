@@ -437,9 +437,9 @@ def query(
 def query(*args: Any, **kwargs: Any) -> Query:
     """Return a query that has not run: SQL, a clause, a SASE+ text or a Pattern.
 
-    Ask it for its rows, for its plan, or why rows match.
+    Its methods return its rows, show how it runs, and show why rows match.
 
-    It takes the arguments of one of four functions. The first two arguments decide which:
+    `query` takes the arguments of one of four functions. The first two arguments decide which:
 
         a session and SQL text            sql
         a DataFrame and a clause          match_recognize

@@ -61,11 +61,14 @@ class Tasks:
 @check_arguments(spark=SESSION)
 @contextmanager
 def progress(spark: SparkSession) -> Iterator[None]:
-    """Show how far the queries in a `with` block are, in a terminal (on stderr) or a notebook.
+    """Show how far the queries in a `with` block are.
 
-    On Spark it shows the share of finished tasks in all running stages of the application. On Sail
-    it shows how many rows the search has read. It disappears at the end of the block. It shows
-    nothing if stderr is not a terminal, such as a file.
+    In a terminal, it writes a line to stderr. In a notebook, it writes a line below the cell. The
+    line disappears at the end of the block. It does nothing in any other program, for example if
+    stderr is a file.
+
+    On Spark, the line has the share of finished tasks in all running stages of the application. On
+    Sail, it has the number of rows that the search has read.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> found = matchrec.match_recognize(ticks, '''

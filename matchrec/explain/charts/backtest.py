@@ -98,26 +98,27 @@ class DrawnSpan(NamedTuple):
 class Backtest(figures.PicturedText):
     """Labelled incidents compared with the matches of a query, from `Query.backtest`.
 
-    It prints its figures. Each use runs jobs, but figures are computed once.
+    It prints its figures, which are computed once. Each use of `incidents` and `matches` searches
+    the rows again.
 
     `incidents` is a DataFrame with the columns of the labels and these:
 
         outcome                     hit or miss
         matches                     how many matches overlap the incident
         match_start, match_end      where the first of them begins and ends
-        furthest_variable           for a miss: the variable of the last row of its best attempt,
-                                    which is the one that lacked the fewest rows; NULL if no row
-                                    was mapped
-        attempt_start, attempt_end  the order of the first and the last row of this attempt
-        rows_missing                how many rows the attempt lacked at least
-        reason                      what ended the attempt
+        furthest_variable           for a miss: the last variable to which the best attempt mapped
+                                    a row; NULL if it mapped no row
+        attempt_start, attempt_end  where the best attempt begins and ends
+        rows_missing                how many further rows the best attempt needed at least
+        reason                      what ended the best attempt
 
-    `matches` is a DataFrame with a row for each place where matches lie:
+    The best attempt is the attempt that needed the fewest further rows. `matches` is a DataFrame
+    with a row for all matches that begin and end at the same places:
 
         the partition columns
         match_start, match_end      where the matches begin and end
-        matches                     how many matches lie there
-        incidents                   how many incidents they overlap, 0 for a false alarm
+        matches                     how many matches begin and end there
+        incidents                   how many incidents they overlap; 0 for a false alarm
 
     Attributes:
         incidents: the labels with the result for each.
