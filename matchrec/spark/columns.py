@@ -514,7 +514,7 @@ class UnsortedPreparation(Preparation):
         """
         if isinstance(self.ranges, Ranges):
             order = self.plan.order_by[0].expression.text
-            return f"cut into ranges of {order} for several tasks, where no match lies"
+            return f"cut into ranges of {order} for several tasks; no match spans two ranges"
         is_expected = self.plan.within is not None or not self.plan.keys
         if self.ranges.reason and is_expected:
             return f"one task searches a whole partition, because {self.ranges.reason}"
