@@ -64,8 +64,8 @@ def progress(spark: SparkSession) -> Iterator[None]:
     """Show how far the queries in a `with` block are.
 
     In a terminal, it writes a line to stderr. In a notebook, it writes a line below the cell. The
-    line disappears at the end of the block. It does nothing in any other program, for example if
-    stderr is a file.
+    line disappears at the end of the block. Elsewhere, for example if stderr is a file, it does
+    nothing.
 
     On Spark, the line has the share of finished tasks in all running stages of the application. On
     Sail, it has the number of rows that the search has read.
