@@ -1,6 +1,6 @@
 """Check the arguments of the functions that users call, before anything else is done.
 
-    @checked(df=DATAFRAME, clause=TEXT, dialect=DIALECT)
+    @check_arguments(df=DATAFRAME, clause=TEXT, dialect=DIALECT)
     def match_recognize(df, clause, *, dialect="spark"): ...
 
 An `ArgumentKind` says what an argument may be: as a test, in words for messages, and with what to
@@ -103,7 +103,7 @@ R = TypeVar("R")
 class ArgumentKind:
     """What an argument may be."""
 
-    # What messages say that it must be: "a whole number from 1".
+    # What an argument of this kind must be, for messages: "a whole number, 1 or more".
     wanted: str
     # Returns whether a value is of this kind.
     accepts: Callable[[Any], bool]
@@ -398,19 +398,19 @@ SESSION = ArgumentKind("a SparkSession", is_session, "pass the session: matchrec
 DATAFRAME = ArgumentKind(
     "a DataFrame of Spark", is_dataframe, "pass one, such as spark.table(...) or spark.read..."
 )
-TEXT = ArgumentKind("a text", instance_of(str))
+TEXT = ArgumentKind("a string", instance_of(str))
 TEXTS = ArgumentKind(
-    "SQL text, or a list of texts",
+    "a string, or a list of strings",
     one_or_several(instance_of(str)),
     'write {argument}="name", or {argument}=["name", "another"]',
 )
 TERMS = ArgumentKind(
-    "SQL text or a Column, or a list of these",
+    "a string of SQL or a Column, or a list of these",
     one_or_several(lambda value: isinstance(value, str) or is_column(value)),
     'write {argument}="name", or {argument}=["name", "another"]',
 )
 COUNT = ArgumentKind(
-    "a whole number from 1",
+    "a whole number, 1 or more",
     lambda value: is_whole(value) and 1 <= value < 2**31,
     "write {argument}=4, or leave it out",
 )

@@ -1,4 +1,4 @@
-"""What the arguments of the public functions may be, as `ArgumentKind`s for `checked`.
+"""What the arguments of the public functions may be, as `ArgumentKind`s for `check_arguments`.
 
 An argument has the same kind in all functions if its name is in `ARGUMENTS`. The kinds of all other
 arguments are written at the functions.
@@ -147,7 +147,7 @@ OPTIONS = ArgumentKind(
 ).or_none()
 READS = one_of((*PRODUCTS, "sase"))
 QUERY = ArgumentKind(
-    "a text or a Pattern",
+    "a string or a Pattern",
     lambda value: isinstance(value, str) or is_pattern(value),
     'write "SELECT ...", or matchrec.Pattern.begin("a")...',
 )
@@ -190,7 +190,7 @@ NAMES = ArgumentKind(
 AGGREGATES = ArgumentKind(
     "a dict of aggregates by the names of columns",
     lambda value: dict_of(instance_of(str))(value) and len(value) > 0,
-    '{argument}={"matches": "count(*)"}',
+    'write {argument}={"matches": "count(*)"}',
 )
 PER = one_of(get_args(AggregatePer))
 

@@ -38,9 +38,12 @@ def no_matched_rows(
     sentence = "no column has the rows of a match"
     if column is not None:
         sentence = f"`{column}` is not a column with the rows of a match"
-    cure = 'add MATCHED_ROWS() AS rows to MEASURES, or name another: explode_matches(df, "name")'
+    cure = (
+        "add MATCHED_ROWS() AS rows to MEASURES, or name the column that has the rows: "
+        'explode_matches(df, "name")'
+    )
     if len(arrays) == 1:
-        cure = f'name it: explode_matches(df, "{arrays[0]}")'
+        cure = f'write explode_matches(df, "{arrays[0]}")'
     return MatchRecognizePlanError(
         sentence,
         notes=(
@@ -56,14 +59,14 @@ def several_matched_rows(*, columns: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for a result in which several columns have the rows of a match."""
     return MatchRecognizePlanError(
         f"several columns have rows of a match: {join_names(columns)}",
-        hint=f'name one: explode_matches(df, "{columns[0]}")',
+        hint=f'name one of them: explode_matches(df, "{columns[0]}")',
         code="several-matched-rows",
     )
 
 
 def _rename_measure(name: str) -> str:
     """Return advice to rename a measure that has the name of a column of the rows."""
-    return f'give the measure another name, such as result.withColumnRenamed("{name}", "last")'
+    return f'rename the measure first: result.withColumnRenamed("{name}", "match_{name}")'
 
 
 def column_types_differ(*, name: str, of_match: str, of_row: str) -> MatchRecognizePlanError:
@@ -145,9 +148,10 @@ def max_steps_with_event_selection() -> MatchRecognizeUnsupportedError:
 
 def empty_order_by() -> MatchRecognizePlanError:
     """Return the error for an empty order_by."""
+    surface = current_surface()
     return MatchRecognizePlanError(
-        "order_by is empty",
-        hint='write what the events are sorted by: order_by="ts"',
+        f"missing {surface.name_of_option('order_by')}, which sorts the events",
+        hint=f"write {surface.option('order_by', 'ts')}, with the column that sorts the events",
         code="empty-order-by",
     )
 
@@ -168,11 +172,16 @@ def several_expressions_in_one_text(span: Span, argument: str) -> MatchRecognize
 def direction_in_order_by(span: Span, *, word: str, argument: str) -> MatchRecognizePlanError:
     """Return the error for ASC, DESC or NULLS in order_by or partition_by."""
     surface = current_surface()
+    note = "events come in ascending order, NULL first"
+    hint = f"remove {word}; for another order, sort by an expression, such as -rank"
+    if argument == "partition_by":
+        note = "partitions have no order"
+        hint = f"remove {word}"
     return MatchRecognizePlanError(
         f"{word} is not allowed in {surface.name_of_option(argument)}",
         span,
-        notes=("events come in ascending order, NULL first",),
-        hint="remove it; for another order, sort by an expression, such as -rank",
+        notes=(note,),
+        hint=hint,
         code="direction-in-order-by",
     )
 
@@ -219,8 +228,7 @@ def too_many_combinations(*, count: int, limit: int) -> MatchRecognizeUnsupporte
     return MatchRecognizeUnsupportedError(
         f"{count:,} combinations of values are too many",
         hint=(
-            f"pass fewer values, or call sweep several times, with at most {limit:,} combinations "
-            "in each call"
+            f"pass fewer values, or run several sweeps, each with at most {limit:,} combinations"
         ),
         code="too-many-combinations",
     )
@@ -240,7 +248,8 @@ def sweep_parameter_without_values(
 ) -> MatchRecognizePlanError:
     """Return the error for a parameter in the clause of a sweep whose grid has no values for it."""
     near = find_nearest(name, parameters)
-    hint = f"add values of {name} to the grid, or write a value instead of :{name}"
+    grid = current_surface().name_of_option("grid")
+    hint = f"add values of {name} to {grid}, or write a value instead of :{name}"
     if near:
         hint = f"write :{near}, or add values of {name}"
     return MatchRecognizePlanError(
@@ -527,7 +536,7 @@ def wrong_argument(
         cure = _FRAMES.get(find_library(value) or "", cure)
     return MatchRecognizePlanError(
         f"`{argument}` of {call} is {describe_value(value)}",
-        notes=(f"wanted: {expected}",),
+        notes=(f"it must be {expected}",),
         hint=cure,
         code="wrong-argument",
     )
@@ -551,7 +560,7 @@ def unknown_option_value(
     written = SHORT.repr(value)[1:-1]
     return MatchRecognizePlanError(
         f"unknown {argument} `{written}` of {call}",
-        notes=(f"known: {join_names(words)}",),
+        notes=(f"it must be one of {join_names(words)}",),
         hint=cure,
         code="unknown-option-value",
     )

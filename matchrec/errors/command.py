@@ -136,7 +136,10 @@ def empty_table(*, name: str, path: str) -> MatchRecognizeError:
     """Return the error for a file of a table without any rows or names."""
     return MatchRecognizeError(
         f"the file of table `{name}`, `{path}`, is empty",
-        hint="a csv file needs a line of names, or --no-header and a row; a json file an object",
+        hint=(
+            "write a line of column names into a csv file, or a row and pass --no-header; write "
+            "an object into a json file"
+        ),
         code="empty-table",
     )
 

@@ -352,7 +352,7 @@ def not_a_number_of_events(span: Span, *, number: str) -> MatchRecognizeParseErr
     return MatchRecognizeParseError(
         f"`{number}` is not a number of EVENTS for WITHIN",
         span,
-        hint="write a whole number from 1 on",
+        hint="write a whole number, 1 or more",
         code="not-a-number-of-events",
     )
 
@@ -690,7 +690,7 @@ def empty_equivalence_test(span: Span) -> MatchRecognizeParseError:
 def equivalence_test_in_predicate(span: Span, *, clause: str) -> MatchRecognizePlanError:
     """Return the error for an equivalence test in RETURN or within a predicate."""
     return MatchRecognizePlanError(
-        f"the equivalence test in {clause} must be a predicate of its own",
+        f"the equivalence test in {clause} must be a separate predicate",
         span,
         notes=("it is about all events of the match",),
         hint="join it to the other predicates with AND, or compare single events: a.x = b.x",

@@ -178,8 +178,8 @@ def too_few_times(*, stage: str, least: int, lowest: int) -> MatchRecognizePlanE
     return MatchRecognizePlanError(
         f"{stage} is repeated {least} times, but the minimum is {lowest}",
         hint=(
-            "write times(n) with n from 1 on, or times(0, n) or optional() for events that may be "
-            "missing"
+            "write times(n) with an n of 1 or more, or times(0, n) or optional() for events that "
+            "may be missing"
         ),
         code="too-few-times",
     )

@@ -73,7 +73,7 @@ def checkpoint_of_other_query() -> MatchRecognizeRunError:
     """Return the error for a checkpoint that another query has written."""
     return MatchRecognizeRunError(
         "the checkpoint has the state of another query, or of another version of matchrec",
-        hint="start this query with a checkpoint directory of its own",
+        hint="start this query with its own checkpoint directory",
         code="checkpoint-of-other-query",
     )
 
@@ -208,9 +208,9 @@ def graph_over_stream() -> MatchRecognizeUnsupportedError:
 
 
 def row_gap_over_stream(span: Span | None) -> MatchRecognizeUnsupportedError:
-    """Return the error for WITHIN ... BETWEEN ROWS over a stream."""
+    """Return the error for WITHIN ... BETWEEN ROWS without event selection, over a stream."""
     return MatchRecognizeUnsupportedError(
-        "WITHIN BETWEEN ROWS is not supported over a streaming DataFrame",
+        "WITHIN BETWEEN ROWS without event selection is not supported over a streaming DataFrame",
         span,
         notes=("which rows follow each other is known only in complete partitions",),
         hint="write ts < LAST(ts, 1) + ... in the conditions of all variables but the first",
@@ -243,7 +243,7 @@ def end_anchor_over_stream(span: Span | None) -> MatchRecognizeUnsupportedError:
 def negation_over_stream(span: Span | None) -> MatchRecognizeUnsupportedError:
     """Return the error for NOT in PATTERN over a stream if the next row is needed to decide it."""
     return MatchRecognizeUnsupportedError(
-        "NOT in PATTERN is not supported over a streaming DataFrame",
+        "NOT in PATTERN without event selection is not supported over a streaming DataFrame",
         span,
         notes=("whether a forbidden row follows is unknown until the next row comes",),
         hint="write the condition on the row before, as in NEXT(x) IS NULL OR NEXT(x) < 3",

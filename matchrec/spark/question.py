@@ -52,7 +52,7 @@ COUNTERS = arguments.ArgumentKind(
     "write counters = matchrec.Counters(), and pass Options(counters=counters)",
 )
 MAX_STEPS = arguments.ArgumentKind(
-    "a whole number of 1 or more, how often a condition on the run may be asked, or None",
+    "a whole number, 1 or more, or None",
     lambda value: value is None or (arguments.is_whole(value) and 1 <= value < 2**63),
     "write max_steps=1_000_000_000, or leave it out for no limit",
 )

@@ -537,7 +537,7 @@ def malformed_offset(
     return MatchRecognizePlanError(
         f"offset of {function} in {clause} is `{written}`, not a constant whole number of rows",
         span,
-        hint=f"write a number from 0 on; left out, it is {default}",
+        hint=f"write a whole number, 0 or more; without an offset, it is {default}",
         code="malformed-offset",
     )
 

@@ -129,7 +129,7 @@ CONTENT = ArgumentKind(
     'write "name", or for a group Pattern.begin(...)...',
 )
 CONDITION = ArgumentKind(
-    "SQL text, or a Column",
+    "a string of SQL, or a Column",
     lambda value: isinstance(value, str) or arguments.is_column(value),
     'write "price > 10", or col("price") > 10',
 )
