@@ -26,7 +26,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Shortcuts:
-    """Which shortcuts are taken, and the sizes from which some of them pay."""
+    """Which shortcuts are taken, and the sizes from which some of them pay.
+
+    A name that begins with `min_` is the smallest size at which a shortcut is taken, and `max_` the
+    largest. `_one_in` is a share: 16 means one row in 16.
+    """
 
     # Large partitions are cut into ranges at places that no match crosses.
     ranges: bool = True
@@ -61,30 +65,31 @@ class Shortcuts:
     accumulators: bool = True
     # The text of a query that was parsed before is not parsed again.
     texts: bool = True
-    # The types of rows are inferred from the input's schema where it decides them, so that the
+    # The types of rows are inferred from the input's schema if it decides them, so that the
     # session is not asked.
     types: bool = True
 
-    # The size of an input, in bytes, from which partitions are cut into ranges unless the user
+    # Partitions are cut into ranges if the input has at least this many bytes, unless the user
     # decides.
-    range_bytes: int = 1 << 27
-    # The fewest rows of a range.
-    range_rows: int = 10_000
-    # How many steps a search takes in Python before it waits for the compiled code.
-    few_steps: int = 1 << 14
-    # The rows of a key are cut into ranges if the key has at least one in this many of all rows.
-    large_key_divisor: int = 16
-    # Looking for partitions without a needed row pays if at most one in this many rows is needed.
-    needed_rows_divisor: int = 32
+    min_bytes_to_cut: int = 1 << 27
+    # A range has at least this many rows.
+    min_rows_of_range: int = 10_000
+    # A search takes at most this many steps in Python before it waits for the compiled code.
+    max_python_steps: int = 1 << 14
+    # The partition of a key is cut into ranges if at least one in this many rows has the key.
+    large_key_one_in: int = 16
+    # The worker looks for partitions without a needed row if at most one in this many rows is
+    # needed.
+    needed_rows_one_in: int = 32
     # An input with at most this many rows is one task on Sail.
-    single_task_rows: int = 1 << 12
-    # How many rows a call of the search gets.
+    max_rows_of_single_task: int = 1 << 12
+    # A call of the search gets about this many rows.
     rows_per_call: int = 1 << 20
-    # The number of rows from which keys of many bits are sorted by a hash.
-    hashed_rows: int = 1 << 15
-    # How many bytes of rows a sort holds before it spills them; None for as many as there is room
-    # for.
-    sort_bytes: int | None = None
+    # Rows are grouped by a hash of keys of many bits if there are at least this many rows.
+    min_rows_to_hash: int = 1 << 15
+    # A sort holds at most this many bytes of rows before it spills them to disk; None for as many
+    # as there is room for.
+    max_sort_bytes: int | None = None
 
 
 ALL = Shortcuts()
@@ -117,7 +122,9 @@ def yield_under(shortcuts: Shortcuts, items: Callable[[], Iterator[T]]) -> Itera
         shortcuts: the shortcuts.
         items: returns the iterator over the items.
 
-    >>> list(yield_under(Shortcuts(range_rows=1), lambda: iter([current_shortcuts().range_rows])))
+    >>> def count_rows():
+    ...     yield current_shortcuts().rows_per_call
+    >>> list(yield_under(Shortcuts(rows_per_call=1), count_rows))
     [1]
     """
     with in_force(shortcuts):

@@ -10,12 +10,15 @@ and `known_key` are what is known of each incident: see `LabelComparison.find_fa
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
+from typing_extensions import override
 
 from matchrec.api.clause import Clause
 from matchrec.automaton.facts import UNREACHABLE
@@ -34,6 +37,9 @@ from matchrec.spark.coverage import list_attempts
 from matchrec.spark.execute import execute
 from matchrec.spark.question import Options, is_streaming
 from matchrec.spark.types import normalize_columns, normalize_value
+
+if TYPE_CHECKING:
+    from pyspark.sql import GroupedData
 
 # Whether a match or an attempt overlaps an incident. An end of an incident that is NULL is open; an
 # incident that ends before it begins overlaps nothing.
@@ -66,14 +72,7 @@ def backtest(clause: Clause, labels: DataFrame, key: Key, ends: tuple[str, str])
             raise errors.backtest_of_stream(what=what)
     matches = execute(clause.build_question(plan, clause.options)).dataframe
     checked_labels = Labels.build(labels, matches, key, ends)
-    options = Options(sort=clause.options.sort, max_steps=clause.options.max_steps)
-    attempts: Attempts | str
-    try:
-        attempts = Attempts(*list_attempts(clause.build_question(plan, options)), plan)
-    except MatchRecognizeUnsupportedError as error:
-        # The matches can be compared all the same.
-        attempts = f"no attempts are known: {error.message}"
-    return LabelComparison(checked_labels, matches, attempts).backtest()
+    return LabelComparison(checked_labels, matches, find_attempts(clause, plan)).backtest()
 
 
 def build_plan_of_matches(clause: Clause) -> MatchPlan:
@@ -242,8 +241,60 @@ def find_label_column(frame: DataFrame, name: str, argument: str = "") -> str:
     raise errors.label_key_missing(name=name, columns=frame.columns)
 
 
+class Attempts(ABC):
+    """How far the starting rows came, or why this is not known."""
+
+    @abstractmethod
+    def find_facts(self, comparison: LabelComparison) -> list[tuple[str, DataFrame]]:
+        """Return what is known of the attempts at each incident, by the alias of the DataFrame.
+
+        See `LabelComparison.find_facts`.
+        """
+
+    @abstractmethod
+    def write_values(self, comparison: LabelComparison) -> tuple[str, str, str, str, str]:
+        """Return SQL of the values of ATTEMPT_COLUMNS for a missed incident, in their order."""
+
+
+def find_attempts(clause: Clause, plan: MatchPlan) -> Attempts:
+    """Return how far the starting rows of a clause came. Runs no job.
+
+    Args:
+        clause: the clause.
+        plan: the plan that finds its matches.
+    """
+    options = Options(sort=clause.options.sort, max_steps=clause.options.max_steps)
+    try:
+        draft, task, rows = list_attempts(clause.build_question(plan, options))
+    except MatchRecognizeUnsupportedError as error:
+        # The matches can be compared all the same.
+        return UnknownAttempts(error.message)
+    return KnownAttempts(draft, task, rows, plan)
+
+
 @dataclass(frozen=True)
-class Attempts:
+class UnknownAttempts(Attempts):
+    """The reason why it is not known how far the starting rows came."""
+
+    reason: str
+
+    @override
+    def find_facts(self, comparison: LabelComparison) -> list[tuple[str, DataFrame]]:
+        """Return nothing."""
+        return []
+
+    @override
+    def write_values(self, comparison: LabelComparison) -> tuple[str, str, str, str, str]:
+        """Return NULL for each value but the last one, the reason."""
+        no_variable = "CAST(NULL AS STRING)"
+        no_end = f"CAST(NULL AS {comparison.order_type})"
+        no_number = "CAST(NULL AS BIGINT)"
+        reason = quote_string(f"no attempts are known: {self.reason}")
+        return no_variable, no_end, no_end, no_number, reason
+
+
+@dataclass(frozen=True)
+class KnownAttempts(Attempts):
     """How far each starting row came: see `AttemptWorker`."""
 
     draft: CoverageDraft
@@ -253,9 +304,44 @@ class Attempts:
     # The plan of the matches.
     plan: MatchPlan
 
+    @override
+    def find_facts(self, comparison: LabelComparison) -> list[tuple[str, DataFrame]]:
+        """Return the best attempt at each incident, and the partitions that have rows."""
+        rows = comparison.add_span(self.rows, NOTED)
+        if self.task.selects:
+            # A match that is left out is an attempt that lacked no row.
+            rows = rows.withColumn("remaining", expr("coalesce(remaining, 0L)"))
+        attempts = comparison.join_incidents(rows)
+        # Structs are compared field by field. The fields from `choice` on only travel with them.
+        fields = (
+            "span.remaining, -span.rows AS negative_rows, span.__low, span.__high, span.choice,"
+            " span.reason, span.parts"
+        )
+        best = expr(f"min(struct({fields})) FILTER (WHERE span.remaining IS NOT NULL) AS best")
+        best_attempts = attempts.agg(best, expr("TRUE AS rows"))
+
+        keys = rows.columns[: len(comparison.labels.keys)]
+        partitions = rows.selectExpr(*keys, "TRUE AS known").distinct()
+        return [("attempt", best_attempts), ("known_key", partitions)]
+
+    @override
+    def write_values(self, comparison: LabelComparison) -> tuple[str, str, str, str, str]:
+        """Return SQL of the values of the best attempt."""
+        variable = f"get({write_array(self.variables)}, CAST(best.choice AS INT))"
+        rows_missing = f"nullif(best.remaining, {UNREACHABLE}L)"
+        no_rows = "no row has this key" if comparison.labels.keys else "there are no rows"
+        reason = (
+            "CASE WHEN label.__begin > label.__end THEN 'the incident ends before it begins'"
+            f" WHEN known IS NULL THEN {quote_string(no_rows)}"
+            " WHEN attempt.rows IS NULL THEN 'it contains no rows'"
+            f" WHEN best.choice IS NULL THEN {quote_string(self.left_out)}"
+            f" ELSE {self.write_reason()} END"
+        )
+        return variable, "best.__low", "best.__high", rows_missing, reason
+
     @property
     def left_out(self) -> str:
-        """The reason for a row that begins a match which is not in the result."""
+        """The reason shown for a row that begins a match which is not in the result."""
         if self.plan.first_matches is not None:
             return "a match begins here, but FIRST k MATCHES does not return it"
         if self.task.selects:
@@ -309,8 +395,13 @@ class LabelComparison:
 
     labels: Labels
     matches: DataFrame
-    # A text if it is not known how far the starting rows came: the reason.
-    attempts: Attempts | str
+    attempts: Attempts
+
+    @property
+    def order_type(self) -> str:
+        """The type of the first ORDER BY column."""
+        *_, (_, type_name) = self.matches.dtypes
+        return type_name
 
     @cached_property
     def spans(self) -> DataFrame:
@@ -383,35 +474,19 @@ class LabelComparison:
           lacked the fewest rows, and among equal ones the longest and then the first.
         - `known_key`, for each partition: that it has rows.
 
-        Only `hit` is known if attempts are not.
+        Only `hit` is known if it is not known how far starting rows came.
         """
-        labels = self.labels
-        incident_columns = [*labels.keys_of_label, "label.__begin", "label.__end"]
-        overlap = expr(f"{labels.is_in_partition('span')} AND {OVERLAPS}")
-        incidents = labels.frame.selectExpr(*labels.compared_columns).distinct().alias("label")
-
-        matches = incidents.join(self.spans.alias("span"), overlap).groupBy(*incident_columns)
         first_match = expr("min(struct(span.__low, span.__high)) AS first")
-        hits = matches.agg(expr("sum(span.__count) AS count"), first_match)
-        if isinstance(self.attempts, str):
-            return [("hit", hits)]
+        hits = self.join_incidents(self.spans).agg(expr("sum(span.__count) AS count"), first_match)
+        return [("hit", hits), *self.attempts.find_facts(self)]
 
-        rows = self.add_span(self.attempts.rows, NOTED)
-        if self.attempts.task.selects:
-            # A match that is left out is an attempt that lacked no row.
-            rows = rows.withColumn("remaining", expr("coalesce(remaining, 0L)"))
-        attempts = incidents.join(rows.alias("span"), overlap).groupBy(*incident_columns)
-        # Structs are compared field by field. The fields from `choice` on only travel with them.
-        fields = (
-            "span.remaining, -span.rows AS negative_rows, span.__low, span.__high, span.choice,"
-            " span.reason, span.parts"
-        )
-        best = expr(f"min(struct({fields})) FILTER (WHERE span.remaining IS NOT NULL) AS best")
-        best_attempts = attempts.agg(best, expr("TRUE AS rows"))
-
-        keys = rows.columns[: len(labels.keys)]
-        partitions = rows.selectExpr(*keys, "TRUE AS known").distinct()
-        return [("hit", hits), ("attempt", best_attempts), ("known_key", partitions)]
+    def join_incidents(self, spans: DataFrame) -> GroupedData:
+        """Return the matches or attempts that overlap each incident, grouped by incident."""
+        labels = self.labels
+        incidents = labels.frame.selectExpr(*labels.compared_columns).distinct().alias("label")
+        overlap = expr(f"{labels.is_in_partition('span')} AND {OVERLAPS}")
+        incident_columns = [*labels.keys_of_label, "label.__begin", "label.__end"]
+        return incidents.join(spans.alias("span"), overlap).groupBy(*incident_columns)
 
     def write_attempt_columns(self, is_hit: str) -> list[str]:
         """Return the columns that say how far the best attempt at a missed incident came.
@@ -419,24 +494,7 @@ class LabelComparison:
         Args:
             is_hit: SQL that is true for an incident that is hit, which has NULL in these columns.
         """
-        if isinstance(self.attempts, str):
-            low = high = f"CAST(NULL AS {self.matches.dtypes[-1][1]})"
-            variable = "CAST(NULL AS STRING)"
-            rows_missing = "CAST(NULL AS BIGINT)"
-            reason = quote_string(self.attempts)
-        else:
-            low, high = "best.__low", "best.__high"
-            variable = f"get({write_array(self.attempts.variables)}, CAST(best.choice AS INT))"
-            rows_missing = f"nullif(best.remaining, {UNREACHABLE}L)"
-            no_rows = "no row has this key" if self.labels.keys else "there are no rows"
-            reason = (
-                "CASE WHEN label.__begin > label.__end THEN 'the incident ends before it begins'"
-                f" WHEN known IS NULL THEN {quote_string(no_rows)}"
-                " WHEN attempt.rows IS NULL THEN 'it contains no rows'"
-                f" WHEN best.choice IS NULL THEN {quote_string(self.attempts.left_out)}"
-                f" ELSE {self.attempts.write_reason()} END"
-            )
-        values = (variable, low, high, rows_missing, reason)
+        values = self.attempts.write_values(self)
         return [
             f"IF({is_hit}, NULL, {value}) AS {name}"
             for value, name in zip(values, ATTEMPT_COLUMNS, strict=True)

@@ -91,7 +91,7 @@ def warm() -> None:
     """
     began = time.monotonic()
     # Otherwise small queries are searched without compiled code.
-    always_compile = Shortcuts(few_steps=0)
+    always_compile = Shortcuts(max_python_steps=0)
     with open_local_session() as spark, matchrec.progress(spark), in_force(always_compile):
         for query in build_queries(spark):
             query.collect()

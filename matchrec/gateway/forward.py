@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 from uuid import uuid4
 
 import grpc
@@ -26,6 +26,8 @@ from matchrec.errors import gateway as errors
 from matchrec.gateway import statements
 from matchrec.gateway.planner import Caller, Metadata, Planner, SessionKey
 from matchrec.gateway.status import ErrorLog
+
+T = TypeVar("T")
 
 SERVICE = "/spark.connect.SparkConnectService/"
 HEALTH_CHECK = "/grpc.health.v1.Health/Check"
@@ -240,10 +242,11 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         if key not in self.executions:
             return message
         if request.HasField("release_all"):
-            execution = self.executions.pop(key)
-            if not execution.done():
+            if not self.executions[key].done():
                 caller = self.read_caller(request, context)
-                await self.start(self.planner.interrupt, caller, request.operation_id)
+                interruption = self.start(self.planner.interrupt, caller, request.operation_id)
+                await self.finish(interruption, context)
+            self.executions.pop(key, None)  # another call may have dropped it meanwhile
         released = proto.ReleaseExecuteResponse(
             session_id=request.session_id, operation_id=request.operation_id
         )
@@ -282,7 +285,7 @@ class Forwarder(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no ty
         """Start some work in a thread."""
         return asyncio.get_running_loop().run_in_executor(self.threads, work, *arguments)
 
-    async def finish(self, work: asyncio.Future[Reply], context: Any) -> Reply:
+    async def finish(self, work: asyncio.Future[T], context: Any) -> T:
         """Wait for some work, and return its result. If it fails, end the call.
 
         The work goes on if the client ends the call.

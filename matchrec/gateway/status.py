@@ -78,7 +78,7 @@ class ErrorLog:
             message = str(error)
             java_class = find_java_class(error)
         else:
-            message = f"matchrec could not plan the statement: {type(error).__name__}: {error}"
+            message = f"matchrec could not answer the call: {type(error).__name__}: {error}"
             java_class = FAILURE
         classes = [java_class, *PARENTS.get(java_class, ()), "java.lang.Exception"]
         info = ErrorInfo(

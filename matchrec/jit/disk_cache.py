@@ -229,7 +229,7 @@ class CachedFunction(Generic[P, R]):
             0 if the function is compiled for the arguments.
         """
         types = tuple(map(describe_type, arguments))
-        most, taken = current_shortcuts().few_steps, self.steps_by_python[types]
+        most, taken = current_shortcuts().max_python_steps, self.steps_by_python[types]
         if types in self.compiled or taken >= most:
             return 0
         most_before_numba = most // PART_BEFORE_NUMBA

@@ -238,7 +238,7 @@ class KernelSearch(ABC, Generic[W]):
         kernel = self.kernel.search
         if self.steps_left is None:
             rows = int(self.arrays.rows.starts[-1])  # it takes at least as many steps
-            has_few_rows = rows <= current_shortcuts().few_steps
+            has_few_rows = rows <= current_shortcuts().max_python_steps
             may_use_python = has_few_rows and self.may_use_python
             self.steps_left = kernel.count_steps_left(arguments, rows) if may_use_python else 0
         while self.steps_left > 0:

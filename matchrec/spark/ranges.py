@@ -146,7 +146,7 @@ class Ranges:
             " FROM ",
             POSITIONED_ROWS,
             f" WHERE {position} IS NOT NULL GROUP BY {wire.KEY_CLASS})",
-            f" WHERE size * {current_shortcuts().large_key_divisor} >= total), {wire.KEY_CLASS})",
+            f" WHERE size * {current_shortcuts().large_key_one_in} >= total), {wire.KEY_CLASS})",
         )
 
     def find_kept_stretches(self, in_stretches: DataFrame) -> DataFrame:
@@ -167,7 +167,7 @@ class Ranges:
             STRETCHES_PER_WINDOW,
             self.needed_bits,
             self.first_row_bits,
-            current_shortcuts().range_rows,
+            current_shortcuts().min_rows_of_range,
         )
         run = make_runner(cutting)
         run.__name__ = "ranges"
@@ -291,7 +291,7 @@ def find_costs(question: Question, plan: MatchPlan, executable: Executable) -> I
     size = estimate_bytes(question.relation.rows)
     if size is None:
         yield "ranges would read the input three times; Options(sort='ranges') allows that"
-    elif size < current_shortcuts().range_bytes:
+    elif size < current_shortcuts().min_bytes_to_cut:
         yield "the input is small"
 
 

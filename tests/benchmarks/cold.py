@@ -54,7 +54,7 @@ def first_query() -> None:
 
     It is compiled, as one over many rows is.
     """
-    with session() as spark, in_force(Shortcuts(few_steps=0)):
+    with session() as spark, in_force(Shortcuts(max_python_steps=0)):
         frame = few_ticks(spark)
         for _ in range(3):
             run(lambda: frame.mapInArrow(same, frame.schema))

@@ -280,7 +280,7 @@ def first(engine: str, run_conditions: str) -> None:
         task = replace(task, pattern=pattern, selection=NEXT, output=MatchOutput.ALL)
     partitions = make_partitions(moves, 10, walk)
     began = time.perf_counter()
-    with in_force(Shortcuts(few_steps=0)):
+    with in_force(Shortcuts(max_python_steps=0)):
         count_matches(ALGORITHMS[engine], task, partitions)
     print(f"{time.perf_counter() - began:.2f} s")
 

@@ -7,8 +7,9 @@
 `recipes` runs each recipe of the cookbook on Sail, in new processes. Its tables show how long the
 first query of a process takes, and how long each kernel compiles.
 
-`steps` shows what the shortcut `few_steps` is worth. While a kernel is not compiled, Python takes
-the first steps of a search. Each kind of search runs over 1,000 rows, with and without these steps.
+`steps` shows what the shortcut `max_python_steps` is worth. While a kernel is not compiled, Python
+takes the first steps of a search. Each kind of search runs over 1,000 rows, with and without these
+steps.
 
 In every process the session has started and has answered another query before the clock starts.
 """
@@ -38,7 +39,7 @@ from tests.pages.tables import register_tables
 COOKBOOK = ROOT / "docs" / "how-to" / "cookbook"
 ENGINES = ("sail", "spark")
 AIM = "3 s"
-USUAL_STEPS = Shortcuts().few_steps
+USUAL_STEPS = Shortcuts().max_python_steps
 
 # Queries over 1,000 rows, by the name of the search that they need.
 ROWS = """
@@ -80,19 +81,19 @@ class FirstQuery:
     compiled: dict[str, float]
 
 
-def measure_recipe(name: str, few_steps: int = USUAL_STEPS) -> None:
+def measure_recipe(name: str, max_python_steps: int = USUAL_STEPS) -> None:
     """Print what the first query of a recipe takes on Sail.
 
     Args:
         name: the name of the page, without its ending.
-        few_steps: how many steps Python takes while a kernel is missing.
+        max_python_steps: how many steps Python takes while a kernel is missing.
     """
     spark = matchrec.session("sail")
     register_tables(spark)
     *statements, query = find_statements(COOKBOOK / f"{name}.md")
     for statement in statements:
         matchrec.sql(spark, statement)
-    measure_query(spark, query, few_steps)
+    measure_query(spark, query, max_python_steps)
 
 
 def find_statements(page: Path) -> list[str]:
@@ -106,27 +107,27 @@ def find_statements(page: Path) -> list[str]:
     raise AssertionError(f"{page} has no query")
 
 
-def measure_search(name: str, engine: str, few_steps: int = USUAL_STEPS) -> None:
+def measure_search(name: str, engine: str, max_python_steps: int = USUAL_STEPS) -> None:
     """Print what the first query takes over few rows.
 
     Args:
         name: a key of SEARCHES.
         engine: "sail" or "spark".
-        few_steps: how many steps Python takes while a kernel is missing.
+        max_python_steps: how many steps Python takes while a kernel is missing.
     """
     spark = matchrec.session(engine)
     spark.sql(ROWS).coalesce(1).createOrReplaceTempView("few_rows")
-    measure_query(spark, SEARCHES[name], few_steps)
+    measure_query(spark, SEARCHES[name], max_python_steps)
 
 
-def measure_query(spark: Any, query: str, few_steps: int) -> None:
+def measure_query(spark: Any, query: str, max_python_steps: int) -> None:
     """Print what a query takes the first and the second time, and which kernels it compiles.
 
     On Spark the kernels are compiled in other processes, so none are listed.
     """
     warm_up(spark)
     compiled = record_compilation()
-    with in_force(Shortcuts(few_steps=few_steps)):
+    with in_force(Shortcuts(max_python_steps=max_python_steps)):
         first, second = (clocked(lambda: matchrec.sql(spark, query).collect()) for _ in range(2))
     print(json.dumps({"first": first, "second": second, "compiled": compiled}))
 
@@ -210,7 +211,7 @@ def recipes(options: Options) -> Iterator[str]:
             copy.forget_compiled()
             empty = run_process(copy, call)
             copy.forget_compiled()
-            compiled = run_process(copy, f"measure_recipe({name!r}, few_steps=0)")
+            compiled = run_process(copy, f"measure_recipe({name!r}, max_python_steps=0)")
             warm = [run_process(copy, call) for _ in range(options.rounds)]
             cells.append(
                 [
@@ -279,7 +280,9 @@ def measure_steps(copy: FreshCopy, engine: str, name: str, options: Options) -> 
         copy.forget_compiled()
         by_python.append(run_process(copy, usual))
         copy.forget_compiled()
-        compiled.append(run_process(copy, f"measure_search({name!r}, {engine!r}, few_steps=0)"))
+        compiled.append(
+            run_process(copy, f"measure_search({name!r}, {engine!r}, max_python_steps=0)")
+        )
         warm.append(run_process(copy, usual))
     for runs in (by_python, compiled, warm):
         yield show_seconds([run.first for run in runs])

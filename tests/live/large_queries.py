@@ -30,8 +30,8 @@ EVENTS = """
         substr('aabbccd', pmod(hash(id, 2), 7) + 1, 1) AS kind, pmod(hash(id, 3), 1000) AS x
     FROM range(0, {rows}, 1, 6)
 """
-SPILLING = replace(ALL, sort_bytes=1 << 18)
-CUT = replace(ALL, range_rows=1000)
+SPILLING = replace(ALL, max_sort_bytes=1 << 18)
+CUT = replace(ALL, min_rows_of_range=1000)
 
 
 @dataclass(frozen=True)

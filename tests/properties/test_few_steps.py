@@ -63,9 +63,9 @@ def draw_calls(draw: np.random.Generator) -> list[Call]:
 @pytest.mark.parametrize("seed", range(20))
 def test_python_and_compiled_code_agree(seed: int) -> None:
     for function, arguments in draw_calls(np.random.default_rng(seed)):
-        with in_force(replace(ALL, few_steps=1 << 40)):
+        with in_force(replace(ALL, max_python_steps=1 << 40)):
             by_python = function(*arguments)
-        with in_force(replace(ALL, few_steps=0)):
+        with in_force(replace(ALL, max_python_steps=0)):
             compiled = function(*arguments)
         assert by_python.dtype == compiled.dtype
         np.testing.assert_array_equal(by_python, compiled)

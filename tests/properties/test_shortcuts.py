@@ -32,15 +32,15 @@ pytestmark = pytest.mark.filterwarnings(
 SWITCHES = tuple(field.name for field in fields(Shortcuts) if field.default is True)
 NO_SHORTCUTS = replace(ALL, **dict.fromkeys(SWITCHES, False))
 LOWERED_THRESHOLDS = {
-    "range_bytes": 1,
-    "range_rows": 1,
-    "large_key_divisor": 1 << 20,
-    "needed_rows_divisor": 1,
-    "single_task_rows": 0,
+    "min_bytes_to_cut": 1,
+    "min_rows_of_range": 1,
+    "large_key_one_in": 1 << 20,
+    "needed_rows_one_in": 1,
+    "max_rows_of_single_task": 0,
     "rows_per_call": 16,
-    "hashed_rows": 1,
-    "sort_bytes": 1 << 10,
-    "few_steps": 0,
+    "min_rows_to_hash": 1,
+    "max_sort_bytes": 1 << 10,
+    "max_python_steps": 0,
 }
 SIZES: dict[str, tuple[int, dict[str, int]]] = {
     "few rows": (24, {}),

@@ -37,8 +37,8 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::matchrec.warnings.MatchRecognizeWarning"
 )  # random queries
 
-IN_MEMORY = replace(ALL, sort_bytes=1 << 30, rows_per_call=16)
-SPILLED = replace(IN_MEMORY, sort_bytes=64)
+IN_MEMORY = replace(ALL, max_sort_bytes=1 << 30, rows_per_call=16)
+SPILLED = replace(IN_MEMORY, max_sort_bytes=64)
 ROWS_A_BATCH = 5
 ROWS_A_BATCH_OF_SPARK = "spark.sql.execution.arrow.maxRecordsPerBatch"
 

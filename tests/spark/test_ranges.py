@@ -39,7 +39,7 @@ UNITS = {"dates": "INTERVAL '{}' DAY", "times": "INTERVAL {} SECOND"}
 UNITS["local times"] = UNITS["times"]
 
 
-SMALL = Shortcuts(range_rows=1, large_key_divisor=1 << 20)
+SMALL = Shortcuts(min_rows_of_range=1, large_key_one_in=1 << 20)
 """Ranges end as soon as they can, and each key is a large one."""
 
 
@@ -208,7 +208,7 @@ def test_a_small_input_is_not_cut_unasked(spark: SparkSession) -> None:
 
 
 def test_a_large_table_is(spark: SparkSession) -> None:
-    with in_force(replace(SMALL, range_bytes=1)):
+    with in_force(replace(SMALL, min_bytes_to_cut=1)):
         check_large_table(spark)
 
 

@@ -132,7 +132,7 @@ def test_ranges_of_keys_with_one_nan(spark: SparkSession) -> None:
     rows = spark.sql("SELECT id, IF(id % 2 = 0, double('NaN'), sqrt(-1D)) AS k FROM range(4000)")
     clause = """PARTITION BY k ORDER BY id MEASURES B.id AS id AFTER MATCH SKIP TO NEXT ROW
         PATTERN (A B) WITHIN 10 DEFINE B AS id > 0"""
-    with in_force(replace(ALL, range_rows=100)):
+    with in_force(replace(ALL, min_rows_of_range=100)):
         found = matchrec.match_recognize(
             rows, clause, options=matchrec.Options(sort="ranges")
         ).collect()

@@ -224,7 +224,7 @@ class Sail(SparkConnect):
         if cores is None:
             return None
         rows_of_files = estimate_input_rows(input_rows)
-        if has_few_rows(input_rows, rows_of_files, current_shortcuts().single_task_rows):
+        if has_few_rows(input_rows, rows_of_files, current_shortcuts().max_rows_of_single_task):
             return 1
         needed = min(MOST_TASKS, rows_of_files // ROWS_A_TASK)
         return max(cores + cores // 2, needed)

@@ -479,7 +479,11 @@ def hash_keys(codes: list[SortCode], words: list[Word], count: int) -> list[Word
     """
     keys = [code for code in codes if code.is_key]
     bits_a_sort = WORD_BITS - count.bit_length()
-    if not keys or count < current_shortcuts().hashed_rows or count_sorts(words, bits_a_sort) == 1:
+    if (
+        not keys
+        or count < current_shortcuts().min_rows_to_hash
+        or count_sorts(words, bits_a_sort) == 1
+    ):
         return []
     order_words = pack_words(code for code in codes if not code.is_key)
     *last_words, first_word = order_words or [make_empty_word(count)]

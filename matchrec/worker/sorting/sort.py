@@ -92,7 +92,7 @@ def sort_batches(
         MatchRecognizeRunError: a file for spilled rows cannot be written.
     """
     if budget is None:
-        budget = current_shortcuts().sort_bytes
+        budget = current_shortcuts().max_sort_bytes
     if budget is None:
         budget = find_budget(memory.find_room(), task_count)
     with closing(sort_tables(batches, sorting, budget)) as tables:
@@ -408,4 +408,4 @@ def drop_matchless_partitions(table: pa.Table, sorting: Sorting) -> pa.Table:
 
 def are_many(holds: npt.NDArray[np.generic]) -> bool:
     """Return whether a condition holds for too many rows for looking up keys to pay."""
-    return int(np.count_nonzero(holds)) * current_shortcuts().needed_rows_divisor > len(holds)
+    return int(np.count_nonzero(holds)) * current_shortcuts().needed_rows_one_in > len(holds)

@@ -408,6 +408,24 @@ def test_an_execution_that_its_client_no_longer_wants_is_interrupted(
     assert planner.interrupted == [waiting.operation]
 
 
+def test_a_failed_interruption_is_a_clear_error_and_can_be_repeated(
+    planner: SlowPlanner, waiting: Waiting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_caller: Caller, _tag: str) -> None:
+        raise RuntimeError("the engine is out of threads")
+
+    release = waiting.fill(proto.ReleaseExecuteRequest())
+    release.release_all.SetInParent()
+    with monkeypatch.context() as patch:
+        patch.setattr(planner, "interrupt", fail)
+        with pytest.raises(grpc.RpcError) as failure:
+            waiting.send("ReleaseExecute", release).result(20)
+    assert failure.value.code() is grpc.StatusCode.INTERNAL
+    assert "the engine is out of threads" in failure.value.details()
+    waiting.send("ReleaseExecute", release).result(20)
+    assert planner.interrupted == [waiting.operation]
+
+
 def test_metadata_of_the_client_goes_to_the_planner(planner: SlowPlanner, channel: Any) -> None:
     planner.may_end.set()
     request = proto.ExecutePlanRequest(session_id=str(uuid4()))

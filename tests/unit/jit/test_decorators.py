@@ -94,7 +94,7 @@ def test_arrays_that_may_be_written_to_are_no_other_ones() -> None:
     fixed.flags.writeable = False
     function = cast("Any", doubled).__wrapped__
     (own,) = [one for one in disk_cache.CACHED_FUNCTIONS if one.function is function]
-    with in_force(replace(ALL, few_steps=0)):
+    with in_force(replace(ALL, max_python_steps=0)):
         assert [doubled(one).tolist() for one in (fixed, np.array([4]))] == [[2, 4, 6], [8]]
     assert len(own.compiled) == 1
 
@@ -103,7 +103,7 @@ def test_python_takes_the_first_few_steps(monkeypatch: pytest.MonkeyPatch) -> No
     function = cast("Any", halves).__wrapped__
     (own,) = [one for one in disk_cache.CACHED_FUNCTIONS if one.function is function]
     monkeypatch.setattr(own, "is_kept", lambda _: False)  # by an earlier run of this test
-    with in_force(replace(ALL, few_steps=6)):
+    with in_force(replace(ALL, max_python_steps=6)):
         assert [halves(np.arange(size)).tolist() for size in (3, 2)] == [[0, 0, 1], [0, 0]]
         assert own.compiled == {}
         assert halves(np.arange(3)).tolist() == [0, 0, 1]
@@ -115,7 +115,7 @@ def test_a_linear_kernel_counts_the_arrays_of_its_records(monkeypatch: pytest.Mo
     function = cast("Any", negated).__wrapped__
     (own,) = [one for one in disk_cache.CACHED_FUNCTIONS if one.function is function]
     monkeypatch.setattr(own, "is_kept", lambda _: False)  # by an earlier run of this test
-    with in_force(replace(ALL, few_steps=6)):
+    with in_force(replace(ALL, max_python_steps=6)):
         for numbers in (np.array([1, 2, 3]), np.array([4, 5]), np.array([6, 7])):
             expected = [-number for number in numbers.tolist()]
             negated(Record(numbers, 1))

@@ -104,7 +104,7 @@ def test_code_made_from_other_sources_is_not_used(
 
 def test_python_takes_few_steps(place: Place, compiled: list[str]) -> None:
     function, others = kernel(added), THREE.astype(np.int32)
-    with in_force(Shortcuts(few_steps=10)):
+    with in_force(Shortcuts(max_python_steps=10)):
         for left in (10, 6, 2):
             assert function.count_steps_left((THREE,)) == left
             function.count_steps(4, (THREE,))
@@ -126,7 +126,7 @@ def test_python_takes_a_part_of_its_steps_before_numba_is_loaded(
     """Even of what is there: to load it takes longer than a few steps."""
     kernel(added)(THREE)
     function = kernel(added)  # as in another process
-    with in_force(Shortcuts(few_steps=4 * disk_cache.PART_BEFORE_NUMBA)):
+    with in_force(Shortcuts(max_python_steps=4 * disk_cache.PART_BEFORE_NUMBA)):
         with monkeypatch.context() as patch:
             patch.delitem(sys.modules, "numba")
             for left in (4, 3, 2, 1):
@@ -284,7 +284,7 @@ def test_places(place: Place, tmp_path: Path) -> None:
 
 
 def test_what_allocates_is_kept_too(place: Place, compiled: list[str]) -> None:
-    with in_force(Shortcuts(few_steps=0)):
+    with in_force(Shortcuts(max_python_steps=0)):
         for number in (3, 5.0):
             assert allocating(half)(number) == allocating(half)(number) == number / 2
     assert len(compiled) == 2

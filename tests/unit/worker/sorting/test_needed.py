@@ -37,7 +37,7 @@ def keep_needed(rows: pa.Table, *conditions: int) -> list[int]:
 
 @pytest.fixture(autouse=True)
 def always() -> Iterator[None]:
-    with in_force(Shortcuts(needed_rows_divisor=1)):
+    with in_force(Shortcuts(needed_rows_one_in=1)):
         yield
 
 
@@ -61,7 +61,7 @@ def test_keys_that_arrow_tells_apart_are_not_asked() -> None:
 
 def test_many_such_rows_are_not_looked_up() -> None:
     rows = make_table(["x", "y", "y"], [1, 1, 1], [1, 1, 0])
-    with in_force(Shortcuts(needed_rows_divisor=3)):
+    with in_force(Shortcuts(needed_rows_one_in=3)):
         assert keep_needed(rows, 0) == [0, 1, 2]
 
 

@@ -87,7 +87,7 @@ def _compiled_sort(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(ordering, "is_numpy_slow", lambda: True)
     monkeypatch.setattr(ordering, "LEAST_WORDS_FOR_RADIX", 1)
     monkeypatch.setattr(ordering, "WORDS_A_STEP", 1)
-    with in_force(Shortcuts(few_steps=0)):
+    with in_force(Shortcuts(max_python_steps=0)):
         yield
 
 
@@ -196,7 +196,7 @@ def test_keys_come_together_by_a_hash(
     if not given_rows.count:
         return
     many = given_rows.times(copies)
-    with patch.object(ordering, "compute_hashes", hashing), in_force(Shortcuts(hashed_rows=1)):
+    with patch.object(ordering, "compute_hashes", hashing), in_force(Shortcuts(min_rows_to_hash=1)):
         found = pa.Table.from_batches(sort_batches(iter(many.batches), many.sorting, 1 << 18))
     check_columns(pa.Table.from_batches(many.batches), found)
     expected = sort_rows(many.keys, many.order, many.count)
