@@ -14,6 +14,7 @@ from matchrec.cli.commands import demo, run, transpile
 from matchrec.cli.questions import backtest, coverage, explain, sweep, why
 from matchrec.cli.serving import serve
 from matchrec.cli.warm import warm
+from matchrec.errors.command import not_a_command
 
 EPILOG = """
 \b
@@ -39,8 +40,7 @@ class Commands(click.Group):
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Return the command that the first argument names, and the arguments after it."""
         if re.search(r"\s|\.(?:sql|sase|py)\b", args[0]):
-            cure = "write matchrec run before a file, matchrec run -c before the text of a query"
-            raise click.UsageError(f"`{args[0]}` is not a command; {cure}", ctx)
+            raise click.UsageError(str(not_a_command(argument=args[0])), ctx)
         return super().resolve_command(ctx, args)
 
 

@@ -29,9 +29,10 @@ from matchrec.cli.queries import QuerySource, build_request, read_plain_value
 from matchrec.cli.session import SettingPairs
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
+from matchrec.errors.kinds import labelled
 from matchrec.errors.language import COMMAND_LINE, shown_on
 
-several = partial(click.option, multiple=True)
+make_repeatable_option = partial(click.option, multiple=True)
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 Pairs = tuple[tuple[str, T], ...]
@@ -39,8 +40,8 @@ Tables = tuple[Table, ...]
 Decorator = Callable[[F], F]
 
 
-class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
-    """An argument that a function parses. A text that the function refuses is a wrong usage."""
+class ParsedType(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
+    """The type of an argument that a function parses. An error of the function is a wrong usage."""
 
     def __init__(self, name: str, parse: Callable[[str], object]) -> None:
         self.name = name
@@ -55,20 +56,23 @@ class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic in newer ver
 
 
 class WholeNumber(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions only
-    """A whole number from 1 on. Unlike `click.IntRange`, it adds no `[x>=1]` to the help."""
+    """A whole number in a range. Unlike `click.IntRange`, it adds no `[x>=1]` to the help."""
 
     name = "N"
 
-    def __init__(self, most: int | None = None) -> None:
+    def __init__(self, least: int = 1, most: int | None = None) -> None:
+        self._least = least
         self._most = most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the number, and report another text or a number out of range as click does."""
-        number = int(value) if re.fullmatch(r"\d{1,18}", str(value)) else 0
-        if number < 1:
-            self.fail(f"`{value}` is not a whole number from 1 on", param, ctx)
+        number = int(value) if re.fullmatch(r"\d{1,18}", str(value)) else -1
+        if number < self._least:
+            error = errors.not_a_whole_number(argument=str(value), least=self._least)
+            self.fail(str(error), param, ctx)
         if self._most is not None and number > self._most:
-            self.fail(f"`{value}` is too large; the largest number is {self._most:,}", param, ctx)
+            error = errors.number_too_large(argument=str(value), most=self._most)
+            self.fail(str(error), param, ctx)
         return number
 
 
@@ -132,17 +136,18 @@ def parse_engine(argument: str) -> str:
     return argument
 
 
-def check_named_once(_: click.Context, __: click.Parameter, pairs: Pairs[T]) -> Pairs[T]:
-    """Return the names and values of an option. Raise click.BadParameter for a repeated name."""
-    refuse_twice([name for name, _ in pairs])
-    return pairs
+def check_named_once(_: click.Context, option: click.Parameter, pairs: Pairs[T]) -> Pairs[T]:
+    """Return the names and values of an option.
 
-
-def refuse_twice(names: Sequence[str]) -> None:
-    """Raise click.BadParameter if two names are the same."""
+    Raises:
+        click.BadParameter: two of the names are the same.
+    """
+    names = [name for name, _ in pairs]
     for name in names:
         if names.count(name) > 1:
-            raise click.BadParameter(f"`{name}` is written twice")
+            error = errors.repeated_name(option=option.opts[0], name=name)
+            raise click.BadParameter(str(error))
+    return pairs
 
 
 def combine_options(*options: Decorator[Any]) -> Decorator[Any]:
@@ -158,7 +163,7 @@ def combine_options(*options: Decorator[Any]) -> Decorator[Any]:
 
 
 def handle_failures(function: Callable[..., None]) -> Callable[..., None]:
-    """Let a command report failures by sentences and exit codes, and add the option --traceback."""
+    """Let a command end with a message and an exit code if it fails. Adds --traceback to it."""
 
     @click.option("--traceback", is_flag=True, help="Also show the Python traceback of an error.")
     @wraps(function)
@@ -172,15 +177,18 @@ def handle_failures(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def refuse_repeated_tables(tables: Sequence[Table], schemas: Sequence[EmptyTable]) -> None:
-    """Raise click.BadParameter if two tables, of --table or of --schema, have the same name."""
-    names = [table.name for table in tables] + [schema.name for schema in schemas]
-    refuse_twice([name.upper() for name in names])
+    """Raise click.UsageError if two tables, of --table or of --schema, have the same name."""
+    used_names = set[str]()
+    for name in [table.name for table in tables] + [schema.name for schema in schemas]:
+        if name.upper() in used_names:
+            raise click.UsageError(str(errors.duplicate_table(name=name)))
+        used_names.add(name.upper())
 
 
-def take_query(function: Callable[..., None]) -> Callable[..., None]:
-    """Let a command about one query get a `QueryRequest`, before its own options.
+def pass_request(function: Callable[..., None]) -> Callable[..., None]:
+    """Let a command about one query get a `QueryRequest` as its first argument.
 
-    The arguments that describe the query and its input are removed from the options.
+    The request has the options that describe the query and its input. The command gets the others.
     """
     own_options = signature(function).parameters
 
@@ -212,7 +220,8 @@ QUERY_PARAMETERS = (
     *INPUT_PARAMETERS,
 )
 
-# What to write for options that users know from other programs.
+# What to write instead of options that users know from other programs. The first word is an option
+# of matchrec, which some commands do not have.
 CURES_OF_FOREIGN_OPTIONS = {
     "--master": "--engine spark --conf spark.master=local[4]",
     "--to": "--write",
@@ -223,7 +232,7 @@ CURES_OF_FOREIGN_OPTIONS = {
     "-p": "--arg NAME=VALUE",
 }
 
-# An argument such as `stocks=stocks.csv` or `stocks.csv`, in click's error for one too many.
+# An argument such as `stocks=stocks.csv` or `stocks.csv`, in click's error for extra arguments.
 TABLE_ARGUMENT = re.compile(r"\w+=[^\s()]+|[^\s()=]+\.\w+")
 
 
@@ -237,23 +246,24 @@ class Repeatable(click.Command):
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             cure = CURES_OF_FOREIGN_OPTIONS.get(error.option_name)
-            if cure is None:
+            if cure is None or not self.has_option(cure.split()[0]):
                 raise
-            raise click.UsageError(
-                f"unknown option {error.option_name}; write {cure}", ctx
-            ) from None
+            raise click.UsageError(add_help(error.format_message(), cure), ctx) from None
         except click.UsageError as error:
-            written = ctx.meta[ARGUMENTS_AS_WRITTEN]
             tables = [
                 argument
                 for argument in TABLE_ARGUMENT.findall(error.message)
-                if argument in written
+                if argument in ctx.meta[ARGUMENTS_AS_WRITTEN]
             ]
-            if not tables:
+            if not tables or not self.has_option("--table"):
                 raise
             table = tables[0]
             table = table if "=" in table else f"{Path(table).stem}={table}"
-            raise click.UsageError(f"{error.message}; write --table {table}", ctx) from None
+            raise click.UsageError(add_help(error.message, f"--table {table}"), ctx) from None
+
+    def has_option(self, option: str) -> bool:
+        """Return whether the command has an option, such as `--table`."""
+        return any(option in parameter.opts for parameter in self.params)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options in groups, by what they are about."""
@@ -266,6 +276,11 @@ class Repeatable(click.Command):
             if listed:
                 with formatter.section(group):
                     formatter.write_dl(listed)
+
+
+def add_help(message: str, cure: str) -> str:
+    """Return a message of click with what to write instead."""
+    return f"{message}\n{labelled('help', f'write {cure}')}"
 
 
 # The groups of options in the help, by their names in Python; others are in the last group.
@@ -346,8 +361,8 @@ def make_choice_option(
     return click.option(*names, type=click.Choice(words), help=help_text, **attributes)
 
 
-SETTING = Parsed("NAME=VALUE", parse_setting)
-VALUES = Parsed("NAME=VALUE,...", parse_candidates)
+SETTING_TYPE = ParsedType("NAME=VALUE", parse_setting)
+CANDIDATES_TYPE = ParsedType("NAME=VALUE,...", parse_candidates)
 
 
 def name_query_source(ctx: click.Context, _: click.Parameter, path: str | None) -> QuerySource:
@@ -358,15 +373,16 @@ def name_query_source(ctx: click.Context, _: click.Parameter, path: str | None) 
     """
     text = ctx.params.pop("text", None)
     if path is None and text is None:
-        raise click.UsageError(
-            "missing query; write the name of its file, - for standard input, or -c and its text"
-        )
+        raise click.UsageError(str(errors.missing_query()))
     if path is not None and text is not None:
-        raise click.UsageError(f"there are two queries, `{path}` and the text of -c; leave one out")
+        raise click.UsageError(str(errors.two_queries(path=path)))
     return QuerySource("-c" if path is None else path, text)
 
 
-QUERY = combine_options(
+# Groups of options, from those that most commands have to those that few have.
+
+# The query: the argument QUERY, or the option -c.
+QUERY_TEXT = combine_options(
     click.argument("query", metavar="[QUERY]", required=False, callback=name_query_source),
     click.option(
         "-c", "text", metavar="TEXT", is_eager=True, help="Text of the query, instead of a file."
@@ -386,17 +402,14 @@ def complete_parameters(ctx: click.Context, _: click.Parameter, typed: str) -> l
     return [f"{name}=" for name in names if name.startswith(typed)]
 
 
-EVENTS = click.option(
-    "--events", metavar="NAME", help="Table that holds the events. [default: the only --table]"
-)
-STREAM = combine_options(
-    EVENTS,
-    several(
+# What sorts and partitions the events of SASE+ and of a Pattern, which their texts do not say.
+EVENT_OPTIONS = combine_options(
+    make_repeatable_option(
         "--order-by",
         metavar="SQL",
         help="Column or expression that sorts the events. May be repeated.",
     ),
-    several(
+    make_repeatable_option(
         "--partition-by",
         metavar="SQL",
         help="Column or expression that partitions the events. May be repeated.",
@@ -407,24 +420,28 @@ STREAM = combine_options(
         help="Column or expression with the type of each event. [default: event_type]",
     ),
 )
+EVENT_TABLE = click.option(
+    "--events", metavar="NAME", help="Table that holds the events. [default: the only --table]"
+)
 ENGINE = click.option(
     "--engine",
     metavar="sail|spark|sc://HOST:PORT",
-    type=Parsed("ENGINE", parse_engine),
+    type=ParsedType("ENGINE", parse_engine),
     help="Engine that runs the query. [default: sail if it is installed, else spark]",
 )
-SESSION = combine_options(
-    several(
+# The tables and the engine.
+SESSION_OPTIONS = combine_options(
+    make_repeatable_option(
         "--table",
         "tables",
-        type=Parsed("NAME=PATH", parse_table),
+        type=ParsedType("NAME=PATH", parse_table),
         help="Read a table from a parquet, csv, tsv or json file, from a folder, or from the files"
         " that match a pattern such as 'day-*.csv'. May be repeated.",
     ),
     click.option(
         "--delimiter",
         metavar="CHARACTER",
-        type=Parsed("CHARACTER", parse_delimiter),
+        type=ParsedType("CHARACTER", parse_delimiter),
         help="Field separator of csv files. [default: detected in the first line]",
     ),
     click.option(
@@ -433,9 +450,9 @@ SESSION = combine_options(
         help="Whether the first line of csv files holds column names. [default: --header]",
     ),
     ENGINE,
-    several(
+    make_repeatable_option(
         "--conf",
-        type=SETTING,
+        type=SETTING_TYPE,
         help="Set a Spark property, such as spark.sql.session.timeZone=UTC. May be repeated.",
     ),
 )
@@ -446,25 +463,27 @@ DIALECT = make_choice_option(
     "--dialect", get_args(DialectName), "SQL dialect of the query. [default: spark]"
 )
 LANGUAGES = ("sql", "sase", "pattern")
-ABOUT = combine_options(
-    QUERY,
-    SESSION,
+# A query in any language: its text, its parameters and its tables.
+QUERY_OPTIONS = combine_options(
+    QUERY_TEXT,
+    SESSION_OPTIONS,
     make_choice_option(
         "--language",
         LANGUAGES,
         "Language of the query. [default: by the name of its file, else sql]",
     ),
-    ALGORITHM,
     DIALECT,
-    several(
+    make_repeatable_option(
         "--arg",
         "args",
-        type=Parsed("NAME=VALUE", parse_parameter),
+        type=ParsedType("NAME=VALUE", parse_parameter),
         callback=check_named_once,
         shell_complete=complete_parameters,
         help="Set the parameter :NAME of the query to a number, true, false, null,"
         " DATE'2026-01-31' or a text. May be repeated.",
     ),
+    EVENT_TABLE,
+    EVENT_OPTIONS,
 )
 SORT = make_choice_option(
     "--sort",
@@ -472,7 +491,7 @@ SORT = make_choice_option(
     "Who sorts the rows: the engine or the Python workers. With ranges, the workers sort, and a"
     " large partition is first cut into ranges. [default: auto]",
 )
-MOST_STEPS = click.option(
+MAX_STEPS = click.option(
     "--max-steps",
     type=WholeNumber(),
     help="Stop with an error if the search of a partition takes more than N steps. A step is one"
@@ -485,14 +504,25 @@ CLAUSE_TABLE = click.option(
     metavar="NAME",
     help="Table that the clause reads. [default: the only --table]",
 )
-ABOUT_CLAUSE = combine_options(QUERY, SESSION, ALGORITHM, DIALECT, SORT, MOST_STEPS, CLAUSE_TABLE)
-SEARCHED = combine_options(ABOUT, SORT, MOST_STEPS, STREAM)
-CLAUSE = click.option(
-    "--clause", metavar="NUMBER|ALIAS", help="Clause to look at, if the query has several."
+# A clause alone, as `sweep` takes it.
+CLAUSE_OPTIONS = combine_options(
+    QUERY_TEXT, SESSION_OPTIONS, ALGORITHM, DIALECT, SORT, MAX_STEPS, CLAUSE_TABLE
 )
-ASKED = combine_options(
-    SEARCHED,
-    CLAUSE,
+# A query whose rows are searched, by whichever algorithm the command has.
+SEARCH_OPTIONS = combine_options(QUERY_OPTIONS, SORT, MAX_STEPS)
+
+
+def make_clause_option(use: str) -> Decorator[Any]:
+    """Return the option that chooses one of several clauses; `use` is what the command does."""
+    return click.option(
+        "--clause", metavar="NUMBER|ALIAS", help=f"Clause to {use}, if the query has several."
+    )
+
+
+# A query whose result is shown or explained: which matches, or which aggregates over them.
+RESULT_OPTIONS = combine_options(
+    SEARCH_OPTIONS,
+    ALGORITHM,
     make_choice_option(
         ("--result", "output"),
         tuple(dict.fromkeys((*get_args(SaseOutput), *get_args(PatternOutput)))),
@@ -502,10 +532,10 @@ ASKED = combine_options(
     click.option(
         "--timeouts", is_flag=True, help="Also return the runs of a Pattern that timed out."
     ),
-    several(
+    make_repeatable_option(
         "--aggregate",
         "aggregates",
-        type=Parsed("NAME=AGGREGATE", parse_setting),
+        type=ParsedType("NAME=AGGREGATE", parse_setting),
         help="Return an aggregate over all matches, such as days=sum(n), instead of the matches."
         " May be repeated. [default with --per: matches=count(*)]",
     ),
@@ -516,12 +546,12 @@ ASKED = combine_options(
         " partition]",
     ),
 )
-SCHEMAS = several(
+SCHEMAS = make_repeatable_option(
     "--schema",
     "schemas",
-    type=Parsed("'NAME: COLUMNS'", parse_schema),
+    type=ParsedType("'NAME: COLUMNS'", parse_schema),
     help="Declare a table without a file, such as 't: id INT, ts TIMESTAMP'. May be repeated.",
 )
-FILE = Parsed("FILE", check_writable)
-PICTURE = Parsed("FILE", partial(check_writable, suffixes=(".png", ".svg")))
-SVG = Parsed("FILE", partial(check_writable, suffixes=(".svg",)))
+FILE_TYPE = ParsedType("FILE", check_writable)
+PICTURE_TYPE = ParsedType("FILE", partial(check_writable, suffixes=(".png", ".svg")))
+SVG_TYPE = ParsedType("FILE", partial(check_writable, suffixes=(".svg",)))

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=arguments.Repeatable)
-@arguments.SEARCHED
+@arguments.SEARCH_OPTIONS
+@arguments.ALGORITHM
 @arguments.SCHEMAS
 @click.option("--strict", is_flag=True, help="Also exit with code 1 if there is a warning.")
-@arguments.take_query
+@arguments.pass_request
 def check(request: QueryRequest, strict: bool) -> None:
     """Check a query for mistakes without running it.
 

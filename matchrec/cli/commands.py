@@ -48,7 +48,8 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
 
 
 @click.command(cls=arguments.Repeatable)
-@arguments.ASKED
+@arguments.RESULT_OPTIONS
+@arguments.make_clause_option("aggregate with --aggregate or --per")
 @click.option(
     "--format",
     "form_of_rows",
@@ -61,7 +62,7 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
     "--output",
     "file",
     metavar="FILE.parquet|csv|tsv|json",
-    type=arguments.Parsed("FILE", check_writable_table),
+    type=arguments.ParsedType("FILE", check_writable_table),
     callback=check_new_file,
     help="Write all rows to FILE instead of printing them.",
 )
@@ -70,14 +71,14 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
 )
 @click.option(
     "--limit",
-    type=arguments.WholeNumber(MOST_ROWS),
+    type=arguments.WholeNumber(most=MOST_ROWS),
     help="Print or write at most N rows. [default: 20 with --format table, else all]",
 )
 @click.option(
     "--plot",
     "picture",
     metavar="FILE.png|svg",
-    type=arguments.PICTURE,
+    type=arguments.PICTURE_TYPE,
     help="Also draw the matches over the input rows, and write the picture to FILE. Needs --x and"
     " --y.",
 )
@@ -92,9 +93,7 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
     help="With --plot: column for the vertical axis, with numbers or texts.",
 )
 @click.option(
-    "--series",
-    metavar="COLUMN",
-    help="With --plot: column whose values each get a line of their own.",
+    "--series", metavar="COLUMN", help="With --plot: column whose values are separate lines."
 )
 @click.option(
     "--between",
@@ -103,7 +102,7 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
     help="With --plot: result columns with the first and the last x of a match. [default:"
     " detected by their names]",
 )
-@arguments.take_query
+@arguments.pass_request
 def run(  # noqa: PLR0913 -- one for each option
     request: QueryRequest,
     form_of_rows: str,
@@ -128,7 +127,8 @@ def run(  # noqa: PLR0913 -- one for each option
       matchrec run shelves.sase --table events=shelves.json --order-by ts
     """
     if request.clause is not None and not request.totals:
-        raise click.UsageError("--clause is not allowed without --aggregate or --per")
+        error = errors.argument_needs_another(argument="--clause", other="--aggregate or --per")
+        raise click.UsageError(str(error))
     plot = read_plot_options(picture, x=x, y=y, series=series, between=between)
     output = Output(form_of_rows, file, limit)
     if request.totals or not request.earlier:
@@ -200,11 +200,13 @@ def read_plot_options(picture: Path | None, **columns: Any) -> PlotOptions | Non
     names = [name for name, value in columns.items() if value is not None]
     if picture is None:
         if names:
-            raise click.UsageError(f"--{names[0]} is not allowed without --plot")
+            error = errors.argument_needs_another(argument=f"--{names[0]}", other="--plot")
+            raise click.UsageError(str(error))
         return None
     for axis in ("x", "y"):
         if axis not in names:
-            raise click.UsageError(f"missing --{axis}, the name of a column, which --plot needs")
+            error = errors.missing_option(option=f"--{axis}", reader="--plot")
+            raise click.UsageError(str(error))
     check_matplotlib()
     return PlotOptions(picture, **columns)
 
@@ -265,7 +267,7 @@ def tell_of_no_rows(request: QueryRequest, count: int) -> None:
 
 
 @click.command(cls=arguments.Repeatable)
-@arguments.QUERY
+@arguments.QUERY_TEXT
 @arguments.make_choice_option(
     "--read",
     INPUT_LANGUAGES,
@@ -274,7 +276,10 @@ def tell_of_no_rows(request: QueryRequest, count: int) -> None:
 @arguments.make_choice_option(
     "--write", get_args(TargetDialect), "SQL dialect to write.", default="spark", show_default=True
 )
-@arguments.STREAM
+@click.option(
+    "--events", metavar="NAME", help="Table of events that the SQL reads. [default: events]"
+)
+@arguments.EVENT_OPTIONS
 @arguments.make_choice_option(
     ("--result", "output"),
     ("matches", "non_overlapping"),
@@ -318,7 +323,7 @@ DATA = files("matchrec.cli") / "demo_data"
     default="matchrec-demo.png",
     show_default=True,
     metavar="FILE.png|svg",
-    type=arguments.PICTURE,
+    type=arguments.PICTURE_TYPE,
     help="Write the picture to FILE.",
 )
 @arguments.ENGINE

@@ -345,8 +345,9 @@ def make_table(name: str, path: str) -> Table:
     root, pattern = split_pattern(path)
     paths = tuple(sorted(root.glob(pattern))) if pattern else ()
     if not paths:
-        what = f"the file of table `{name}`,"
-        raise errors.no_such_file(what=what, path=path, cure=suggest_nearest_file(path))
+        raise errors.no_such_file(
+            what="the file", path=path, cure=suggest_nearest_file(path), owner=f" of table `{name}`"
+        )
     formats = {find_table_format(name, path) for path in paths}
     if len(formats) > 1:
         raise errors.several_formats(pattern=path, formats=sorted(formats))

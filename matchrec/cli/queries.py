@@ -30,9 +30,10 @@ from matchrec.errors import command as errors
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# The options that each language has.
+# The options for aggregates over all matches.
 TOTAL_OPTIONS = ("aggregates", "per")
-EVENT_OPTIONS = (
+# The options that SASE+ and Patterns have in common.
+OPTIONS_OF_EVENTS = (
     "events",
     "args",
     "algorithm",
@@ -42,10 +43,11 @@ EVENT_OPTIONS = (
     "output",
     *TOTAL_OPTIONS,
 )
+# The options that each language has.
 OPTIONS_BY_LANGUAGE = {
     "sql": ("algorithm", "dialect", "args", "sort", "max_steps", "clause", *TOTAL_OPTIONS),
-    "sase": (*EVENT_OPTIONS, "type_column"),
-    "pattern": (*EVENT_OPTIONS, "timeouts"),
+    "sase": (*OPTIONS_OF_EVENTS, "type_column"),
+    "pattern": (*OPTIONS_OF_EVENTS, "timeouts"),
 }
 # The options that are fields of `matchrec.Options`.
 RUN_OPTIONS = ("algorithm", "sort", "max_steps")
@@ -228,7 +230,7 @@ class QuerySource:
         except MatchRecognizeError as error:
             raise click.UsageError(str(error)) from error
         if not text.strip():
-            raise click.UsageError("the query is empty")
+            raise click.UsageError(str(errors.blank_query()))
         return text
 
 
@@ -256,12 +258,14 @@ def build_request(
     language = options.pop("language", None) or source.language
     engine = options.pop("engine")
     if language != "sql" and not is_query:
-        raise click.UsageError("only SQL is allowed for this command")
+        error = errors.language_not_for_command(language=LANGUAGE_NAMES[language])
+        raise click.UsageError(str(error))
     passed = {name: value for name, value in options.items() if value not in (None, (), False)}
     check_options(passed, language)
     events = passed.pop("events", None) or (tables[0].name if len(tables) == 1 else "")
     if language != "sql" and not events:
-        raise no_events(LANGUAGE_NAMES[language])
+        error = errors.missing_option(option="--events", reader=LANGUAGE_NAMES[language])
+        raise click.UsageError(str(error))
     clause = passed.pop("clause", None)
     if clause and clause.isdigit():
         clause = int(clause)
@@ -311,9 +315,11 @@ def check_options(passed: dict[str, Any], language: str) -> None:
     for name in passed.keys() - set(OPTIONS_BY_LANGUAGE[language]):
         parameters = click.get_current_context().command.params
         option = next(parameter.opts[0] for parameter in parameters if parameter.name == name)
-        raise click.UsageError(f"{option} is not allowed for {LANGUAGE_NAMES[language]}")
+        error = errors.option_not_for_language(option=option, language=LANGUAGE_NAMES[language])
+        raise click.UsageError(str(error))
     if language != "sql" and "order_by" not in passed:
-        raise click.UsageError(f"missing --order-by, which {LANGUAGE_NAMES[language]} needs")
+        error = errors.missing_option(option="--order-by", reader=LANGUAGE_NAMES[language])
+        raise click.UsageError(str(error))
 
 
 def read_files(text: str, tables: Sequence[Table | EmptyTable]) -> tuple[str, list[Table]]:
@@ -331,15 +337,6 @@ def read_files(text: str, tables: Sequence[Table | EmptyTable]) -> tuple[str, li
 def set_csv_options(table: Table | EmptyTable, options: dict[str, Any]) -> Table | EmptyTable:
     """Return the table with the options for all CSV files: `delimiter` and `header`."""
     return replace(table, **options) if isinstance(table, Table) else table
-
-
-def no_events(reader: str) -> click.UsageError:
-    """Return the error for a query that needs the name of a table.
-
-    Args:
-        reader: what reads the table, such as "a clause".
-    """
-    return click.UsageError(f"missing --events, the name of the table that {reader} reads")
 
 
 def read_argument_value(text: str) -> Any:

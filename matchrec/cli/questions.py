@@ -14,8 +14,9 @@ import matchrec
 from matchrec.cli import arguments
 from matchrec.cli.failures import report_warnings
 from matchrec.cli.files import parse_labels, write_text
-from matchrec.cli.queries import QueryRequest, no_events, read_plain_value
+from matchrec.cli.queries import QueryRequest, read_plain_value
 from matchrec.cli.session import SettingPairs
+from matchrec.errors import command as errors
 from matchrec.errors.language import COMMAND_LINE, shown_on
 
 if TYPE_CHECKING:
@@ -24,14 +25,25 @@ if TYPE_CHECKING:
 ValuesByName = Sequence[tuple[str, list[Any]]]
 
 
+def make_svg_option(picture: str) -> Callable[[arguments.F], arguments.F]:
+    """Return the option that writes a picture to a file.
+
+    Args:
+        picture: what the picture shows.
+    """
+    help_text = f"Write a picture of {picture} to FILE."
+    return click.option("--svg", type=arguments.SVG_TYPE, help=help_text)
+
+
 @click.command(cls=arguments.Repeatable)
-@arguments.ASKED
+@arguments.RESULT_OPTIONS
+@arguments.make_clause_option("explain")
 @click.option(
     "--analyze", is_flag=True, help="Also run the query and show its counters. Only on Spark."
 )
-@click.option("--dot", type=arguments.FILE, help="Write the automaton to FILE, for Graphviz.")
-@click.option("--svg", type=arguments.SVG, help="Write the picture of the row pattern to FILE.")
-@arguments.take_query
+@click.option("--dot", type=arguments.FILE_TYPE, help="Write the automaton to FILE, for Graphviz.")
+@make_svg_option("the row pattern")
+@arguments.pass_request
 def explain(request: QueryRequest, analyze: bool, dot: Path | None, svg: Path | None) -> None:
     """Show how a query would run, without running it.
 
@@ -51,15 +63,6 @@ def explain(request: QueryRequest, analyze: bool, dot: Path | None, svg: Path | 
         write_pictures(explanation, svg)
 
 
-def draw_option(picture: str) -> Callable[[arguments.F], arguments.F]:
-    """Return the option that writes a picture to a file.
-
-    Args:
-        picture: what the picture shows.
-    """
-    return click.option("--svg", type=arguments.SVG, help=f"Write a picture of {picture} to FILE.")
-
-
 def print_answer(answer: PicturedText, svg_file: Path | None) -> None:
     """Print an answer. Write its picture, too, if there is a file for it."""
     print(answer)
@@ -75,16 +78,16 @@ def write_pictures(explanation: matchrec.Explanation, file: Path) -> None:
 
 
 @click.command(cls=arguments.Repeatable)
-@arguments.ABOUT
-@arguments.STREAM
-@arguments.several(
+@arguments.QUERY_OPTIONS
+@arguments.ALGORITHM
+@arguments.make_repeatable_option(
     "--partition",
-    type=arguments.SETTING,
+    type=arguments.SETTING_TYPE,
     callback=arguments.check_named_once,
     help="Explain the partition with this value in a PARTITION BY column. Repeat it for each"
     " column.",
 )
-@arguments.several(
+@arguments.make_repeatable_option(
     "--row",
     metavar="VALUE",
     help="Explain only the starting row with this ORDER BY value. Repeat it for each column of"
@@ -97,9 +100,9 @@ def write_pictures(explanation: matchrec.Explanation, file: Path) -> None:
     show_default=True,
     help="Explain at most N attempts to find a match.",
 )
-@arguments.CLAUSE
-@draw_option("the attempts")
-@arguments.take_query
+@arguments.make_clause_option("explain")
+@make_svg_option("the attempts")
+@arguments.pass_request
 def why(
     request: QueryRequest, partition: SettingPairs, row: Sequence[str], limit: int, svg: Path | None
 ) -> None:
@@ -119,11 +122,11 @@ def why(
 
 
 @click.command(cls=arguments.Repeatable)
-@arguments.SEARCHED
-@arguments.CLAUSE
-@draw_option("the counts")
-@arguments.take_query
-def coverage(request: QueryRequest, algorithm: str | None, svg: Path | None) -> None:
+@arguments.SEARCH_OPTIONS
+@arguments.make_clause_option("look at")
+@make_svg_option("the counts")
+@arguments.pass_request
+def coverage(request: QueryRequest, svg: Path | None) -> None:
     """Count how far starting rows get, and what stops them.
 
     QUERY is the same as for `matchrec run`.
@@ -132,8 +135,6 @@ def coverage(request: QueryRequest, algorithm: str | None, svg: Path | None) -> 
     Example:
       matchrec coverage v_shapes.sql --table stocks=stocks.csv
     """
-    if algorithm:
-        raise click.UsageError("--algorithm is not allowed for coverage, which has its own search")
     surface = replace(COMMAND_LINE, asking=arguments.write_other_command("why"))
     with request.open_query() as (_, query), shown_on(surface):
         answer = query.coverage(clause=request.clause)
@@ -141,11 +142,12 @@ def coverage(request: QueryRequest, algorithm: str | None, svg: Path | None) -> 
 
 
 @click.command(cls=arguments.Repeatable)
-@arguments.SEARCHED
+@arguments.SEARCH_OPTIONS
+@arguments.ALGORITHM
 @click.option(
     "--labels",
     required=True,
-    type=arguments.Parsed("NAME", parse_labels),
+    type=arguments.ParsedType("NAME", parse_labels),
     help="Table that holds the incidents.",
 )
 @click.option(
@@ -154,15 +156,15 @@ def coverage(request: QueryRequest, algorithm: str | None, svg: Path | None) -> 
 @click.option(
     "--end", required=True, metavar="COLUMN", help="Column with the end of each incident."
 )
-@arguments.several(
+@arguments.make_repeatable_option(
     "--key",
     metavar="COLUMN",
     help="Column of the incidents to compare with a PARTITION BY column. Repeat it for each"
     " column. [default: the columns with the same names]",
 )
-@arguments.CLAUSE
-@draw_option("the incidents and matches")
-@arguments.take_query
+@arguments.make_clause_option("look at")
+@make_svg_option("the incidents and matches")
+@arguments.pass_request
 def backtest(  # noqa: PLR0913 -- one for each option
     request: QueryRequest, labels: str, start: str, end: str, key: Sequence[str], svg: Path | None
 ) -> None:
@@ -183,17 +185,17 @@ def backtest(  # noqa: PLR0913 -- one for each option
 
 
 @click.command(cls=arguments.Repeatable)
-@arguments.ABOUT_CLAUSE
-@arguments.several(
+@arguments.CLAUSE_OPTIONS
+@arguments.make_repeatable_option(
     "--grid",
     required=True,
-    type=arguments.VALUES,
+    type=arguments.CANDIDATES_TYPE,
     callback=arguments.check_named_once,
     shell_complete=arguments.complete_parameters,
     help="Values of the parameter :NAME, separated by commas, such as days=3,5,8. May be repeated.",
 )
-@draw_option("the numbers of matches")
-@arguments.take_query
+@make_svg_option("the numbers of matches")
+@arguments.pass_request
 def sweep(
     request: QueryRequest, clause_table: str | None, grid: ValuesByName, svg: Path | None
 ) -> None:
@@ -209,7 +211,7 @@ def sweep(
 
     table_name = clause_table or request.events
     if not table_name:
-        raise no_events("a clause")
+        raise click.UsageError(str(errors.missing_option(option="--events", reader="a clause")))
     if request.dialect == "spark":
         check_clause(request.content)
     with report_warnings(), request.open_session() as spark:

@@ -33,8 +33,7 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option(
     "--port",
-    type=click.IntRange(0, 65535),
-    metavar="N",
+    type=arguments.WholeNumber(0, 65535),
     default=15002,
     show_default=True,
     help="Port at which clients connect; 0 for any free one.",
@@ -48,7 +47,7 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--tls-cert", type=FILE, help="Certificate for TLS, a file in PEM format.")
 @click.option("--tls-key", type=FILE, help="Private key of the certificate, a file in PEM format.")
 @click.option("--allow-anyone", is_flag=True, help="Let other machines connect without a token.")
-@arguments.SESSION
+@arguments.SESSION_OPTIONS
 @arguments.handle_failures
 def serve(  # noqa: PLR0913 -- one for each option
     host: str,
@@ -69,7 +68,7 @@ def serve(  # noqa: PLR0913 -- one for each option
     the engine, and plans the queries that have a clause. It runs until you press Ctrl-C.
 
     \b
-    Example:
+    Examples:
       matchrec serve --table stocks=stocks.csv
       matchrec serve --engine sc://cluster:15002 --port 15003
     """

@@ -13,6 +13,123 @@ from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.wording import as_name, join_names, shorten
 
+# What is missing, or does not go together.
+
+
+def not_a_command(*, argument: str) -> MatchRecognizeError:
+    """Return the error for a query or its file where the name of a command is needed."""
+    return MatchRecognizeError(
+        f"`{shorten(argument)}` is not a command",
+        hint="write matchrec run before a file, matchrec run -c before the text of a query",
+        code="not-a-command",
+    )
+
+
+def missing_query() -> MatchRecognizeError:
+    """Return the error for a command without a query."""
+    return MatchRecognizeError(
+        "missing query",
+        hint="write the name of its file, - for standard input, or -c and its text",
+        code="missing-query",
+    )
+
+
+def two_queries(*, path: str) -> MatchRecognizeError:
+    """Return the error for a command with a file and with -c."""
+    return MatchRecognizeError(
+        f"there are two queries, `{path}` and the text of -c",
+        hint="leave one of them out",
+        code="two-queries",
+    )
+
+
+def blank_query() -> MatchRecognizeError:
+    """Return the error for a file or a text without a query."""
+    return MatchRecognizeError(
+        "the query is empty", hint="write SELECT * FROM t MATCH_RECOGNIZE (...)", code="empty-query"
+    )
+
+
+def language_not_for_command(*, language: str) -> MatchRecognizeError:
+    """Return the error for SASE+ or a Pattern in a command that takes a clause of SQL only."""
+    return MatchRecognizeError(
+        f"{language} is not supported by this command",
+        hint="write a clause of SQL, the text between the parentheses of MATCH_RECOGNIZE",
+        code="language-not-for-command",
+    )
+
+
+def option_not_for_language(*, option: str, language: str) -> MatchRecognizeError:
+    """Return the error for an option that has no meaning for the language of the query."""
+    return MatchRecognizeError(
+        f"{option} is not allowed for {language}",
+        hint=f"remove {option}",
+        code="option-not-for-language",
+    )
+
+
+def missing_option(*, option: str, reader: str) -> MatchRecognizeError:
+    """Return the error for a missing option.
+
+    Args:
+        option: the option, one of those in `_VALUES_OF_OPTIONS`.
+        reader: what needs the option, such as "SASE+" or "--plot".
+    """
+    value, meaning = _VALUES_OF_OPTIONS[option]
+    return MatchRecognizeError(
+        f"missing {option} for {reader}",
+        hint=f"write {option} {value}, with {meaning}",
+        code="missing-option",
+    )
+
+
+# For each option that may be missing: its value, and what that is.
+_VALUES_OF_OPTIONS = {
+    "--events": ("NAME", "the name of the table to read"),
+    "--order-by": ("COLUMN", "the column that sorts the events"),
+    "--x": ("COLUMN", "the column for the horizontal axis"),
+    "--y": ("COLUMN", "the column for the vertical axis"),
+}
+
+
+def repeated_name(*, option: str, name: str) -> MatchRecognizeError:
+    """Return the error for an option that gives a name two values, as in --arg n=1 --arg n=2."""
+    hint = f"write {option} {name}=... once"
+    if option == "--grid":
+        hint = f"write all values in one option, such as --grid {name}=3,5,8"
+    return MatchRecognizeError(f"{option} has `{name}` twice", hint=hint, code="repeated-name")
+
+
+def duplicate_table(*, name: str) -> MatchRecognizeError:
+    """Return the error for two tables, of --table or --schema, with the same name."""
+    return MatchRecognizeError(
+        f"two tables are named `{name}`",
+        hint=(
+            "give one of them another name; for several files of one table, write a folder or a "
+            f"pattern, such as --table {name}='{name}-*.csv'"
+        ),
+        code="duplicate-table",
+    )
+
+
+def not_a_whole_number(*, argument: str, least: int) -> MatchRecognizeError:
+    """Return the error for a number in an option that is too small, or for another text."""
+    return MatchRecognizeError(
+        f"`{argument}` is not a whole number of {least} or more", code="not-a-whole-number"
+    )
+
+
+def number_too_large(*, argument: str, most: int) -> MatchRecognizeError:
+    """Return the error for a number in an option that is too large."""
+    return MatchRecognizeError(
+        f"`{argument}` is too large",
+        notes=(f"the largest number is {most:,}",),
+        code="number-too-large",
+    )
+
+
+# Tables, files and values.
+
 
 def malformed_table(*, argument: str, example: str) -> MatchRecognizeError:
     """Return the error for --table without a name or a path.
@@ -46,15 +163,18 @@ def rows_for_query(*, path: str, name: str) -> MatchRecognizeError:
     )
 
 
-def no_such_file(*, what: str, path: str, cure: str | None) -> MatchRecognizeError:
+def no_such_file(*, what: str, path: str, cure: str | None, owner: str = "") -> MatchRecognizeError:
     """Return the error for a file that does not exist.
 
     Args:
-        what: what the file has, such as "the query".
+        what: "the file" or "the query".
         path: the path.
         cure: what to write instead; None if that is not known.
+        owner: whose file it is, such as " of table `t`"; may be empty.
     """
-    return MatchRecognizeError(f"{what} `{path}` does not exist", hint=cure, code="no-such-file")
+    return MatchRecognizeError(
+        f"{what} `{path}`{owner} does not exist", hint=cure, code="no-such-file"
+    )
 
 
 def no_such_query(*, path: str) -> MatchRecognizeError:
@@ -135,7 +255,7 @@ def several_formats(*, pattern: str, formats: Sequence[str]) -> MatchRecognizeEr
 def empty_table(*, name: str, path: str) -> MatchRecognizeError:
     """Return the error for a file of a table without any rows or names."""
     return MatchRecognizeError(
-        f"the file of table `{name}`, `{path}`, is empty",
+        f"the file `{path}` of table `{name}` is empty",
         hint=(
             "write a line of column names into a csv file, or a row and pass --no-header; write "
             "an object into a json file"
@@ -147,7 +267,7 @@ def empty_table(*, name: str, path: str) -> MatchRecognizeError:
 def unreadable_table(*, name: str, path: str, reason: str) -> MatchRecognizeError:
     """Return the error for a file that the engine cannot read."""
     return MatchRecognizeError(
-        f"the file of table `{name}`, `{shorten(path)}`, cannot be read: {reason}",
+        f"the file `{shorten(path)}` of table `{name}` cannot be read: {reason}",
         code="unreadable-table",
     )
 
@@ -198,7 +318,7 @@ def not_in_utf8(  # noqa: PLR0913 -- each is a part of the sentence
         suffix: the ending of the file.
     """
     return MatchRecognizeError(
-        f"the file of table `{name}`, `{path}`, is not in UTF-8: see line {line:,}",
+        f"the file `{path}` of table `{name}` is not in UTF-8: see line {line:,}",
         hint=(
             f"convert it, if it is in {encoding}: iconv -f {encoding} -t utf-8 {plain} > "
             f"utf8.{suffix}, and name the new file"
@@ -210,7 +330,7 @@ def not_in_utf8(  # noqa: PLR0913 -- each is a part of the sentence
 def malformed_json(*, name: str, path: str, reason: object) -> MatchRecognizeError:
     """Return the error for a json file that is not an array of objects."""
     return MatchRecognizeError(
-        f"the file of table `{name}`, `{path}`, is not an array of objects: {reason}",
+        f"the file `{path}` of table `{name}` is not an array of objects: {reason}",
         hint="write an object on each line, or all of them in one array",
         code="malformed-json",
     )
@@ -382,15 +502,21 @@ def malformed_pattern(*, where: str, module: str) -> MatchRecognizeError:
 def no_such_module(*, module: str, reason: str) -> MatchRecognizeError:
     """Return the error for a module with a Pattern that Python cannot import."""
     return MatchRecognizeError(
-        f"`{module}` cannot be imported", notes=(reason,), code="no-such-module"
+        f"`{module}` cannot be imported",
+        notes=(reason,),
+        hint="run matchrec in the folder that has the module, or write the file: FILE.py:NAME",
+        code="no-such-module",
     )
 
 
 def no_such_pattern(*, name: str, module: str, patterns: Sequence[str]) -> MatchRecognizeError:
     """Return the error for a name in a module that is not a Pattern."""
+    near = find_nearest(name, patterns) or next(iter(patterns), None)
+    hint = f"write {module}:{near}" if near else f"assign a matchrec.Pattern to {name}"
     return MatchRecognizeError(
         f"`{name}` is not a Pattern in `{module}`",
         notes=(f"Patterns there: {join_names(patterns)}",),
+        hint=hint,
         code="no-such-pattern",
     )
 
@@ -402,14 +528,20 @@ def unknown_plot_column(
     *, argument: str, name: str, columns: Sequence[str]
 ) -> MatchRecognizePlanError:
     """Return the error for an argument of `plot` that names no column, or several."""
-    surface = current_surface()
+    option = current_surface().name_of_option(argument)
+    lower_names = [column.lower() for column in columns]
+    if lower_names.count(name.lower()) > 1:
+        return MatchRecognizePlanError(
+            f"column `{name}` in `{option}` of `plot` is ambiguous",
+            notes=(f"columns: {join_names(columns)}",),
+            hint="rename one of these columns in the query",
+            code="unknown-plot-column",
+        )
     near = find_nearest(name, columns)
-    hint = f"write {as_name(near)}" if near else None
     return MatchRecognizePlanError(
-        f"`{surface.name_of_option(argument)}` of `plot` is `{name}`, but there is not exactly "
-        "one column of that name",
+        f"unknown column `{name}` in `{option}` of `plot`",
         notes=(f"columns: {join_names(columns)}",),
-        hint=hint,
+        hint=f"write {as_name(near)}" if near else "name one of these",
         code="unknown-plot-column",
     )
 
@@ -418,9 +550,9 @@ def wrong_axis_type(*, name: str, kind: str) -> MatchRecognizePlanError:
     """Return the error for `x` of `plot` with a type that has no axis."""
     surface = current_surface()
     return MatchRecognizePlanError(
-        f"`{surface.name_of_option('x')}` of `plot` is `{name}`, of type {kind}",
-        notes=("it must be a date, a timestamp or a number",),
-        hint="name such a column",
+        f"column `{name}` in `{surface.name_of_option('x')}` of `plot` has type {kind}",
+        notes=("the horizontal axis needs a date, a timestamp or a number",),
+        hint="name a column of one of these types",
         code="wrong-axis-type",
     )
 
@@ -433,10 +565,10 @@ def no_match_columns(*, x: str, candidates: Sequence[str]) -> MatchRecognizePlan
         candidates: the columns of the same type.
     """
     return MatchRecognizePlanError(
-        "no columns of `matches` say where a match begins and ends",
+        "the result has no columns that say where a match begins and ends",
         notes=(
-            f"it needs arrays of events with `{x}`, or columns such as first_{x} and last_{x}",
-            f"for ALL ROWS PER MATCH it needs `{x}` and match_number",
+            f"`plot` needs arrays of events with `{x}`, or columns such as first_{x} and last_{x}",
+            f"for ALL ROWS PER MATCH `plot` needs `{x}` and match_number",
             f"columns of the type of `{x}`: {join_names(candidates)}",
         ),
         hint=current_surface().ends,
@@ -444,11 +576,12 @@ def no_match_columns(*, x: str, candidates: Sequence[str]) -> MatchRecognizePlan
     )
 
 
-def series_column_missing() -> MatchRecognizePlanError:
+def series_column_missing(*, name: str) -> MatchRecognizePlanError:
     """Return the error for `by` of `plot` with a column that the result does not have."""
+    option = current_surface().name_of_option("by")
     return MatchRecognizePlanError(
-        "`matches` has no column that `by` of `plot` names",
-        hint="add it to the query's result, as PARTITION BY does",
+        f"the result has no column `{name}`, which `{option}` of `plot` names",
+        hint=f"add {as_name(name)} to PARTITION BY or MEASURES",
         code="series-column-missing",
     )
 
@@ -474,7 +607,7 @@ def unknown_plot_page(*, page: int, pages: int) -> MatchRecognizePlanError:
 def wrong_cell_arguments(*, sentence: str) -> MatchRecognizePlanError:
     """Return the error for a first line of a cell that argparse cannot read."""
     return MatchRecognizePlanError(
-        f"{sentence} of %%matchrec",
+        f"wrong arguments of %%matchrec: {sentence}",
         hint="run %%matchrec? to list the arguments",
         code="wrong-cell-arguments",
     )
@@ -490,9 +623,10 @@ def empty_cell() -> MatchRecognizePlanError:
 
 
 def argument_needs_another(*, argument: str, other: str) -> MatchRecognizePlanError:
-    """Return the error for an argument of %%matchrec that needs another one."""
+    """Return the error for an option of a command, or of %%matchrec, that needs another one."""
+    name = f"`{argument}` of %%matchrec" if current_surface().is_cell else argument
     return MatchRecognizePlanError(
-        f"`{argument}` of %%matchrec is not allowed without {other}",
+        f"{name} is not allowed without {other}",
         hint=f"add {other}, or leave {argument} out",
         code="argument-needs-another",
     )

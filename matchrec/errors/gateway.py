@@ -9,6 +9,7 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
 )
+from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.wording import join_names
 
@@ -28,7 +29,7 @@ def unknown_gateway_setting(name: str, names: Iterable[str]) -> MatchRecognizePl
     return MatchRecognizePlanError(
         f"unknown setting `matchrec.{name}`",
         notes=(f"the settings are: {join_names([f'matchrec.{setting}' for setting in names])}",),
-        hint=f"write SET matchrec.{nearest}" if nearest else None,
+        hint=f"write SET matchrec.{nearest}" if nearest else "name one of these",
         code="unknown-gateway-setting",
     )
 
@@ -111,10 +112,13 @@ def address_not_available(host: str, port: int) -> MatchRecognizePlanError:
 
 def serving_without_token(host: str) -> MatchRecognizePlanError:
     """Return the error for a gateway without a token that other machines could call."""
+    is_python = current_surface().is_python
+    token = "token=..." if is_python else "--token ..."
+    allow_anyone = "allow_anyone=True" if is_python else "--allow-anyone"
     return MatchRecognizePlanError(
         f"serving at {host} without a token is not allowed",
         notes=("whoever reaches a Spark Connect server can run any program on its machine",),
-        hint="pass a token, or allow_anyone=True (--allow-anyone) if the network is protected",
+        hint=f"pass {token}, or {allow_anyone} if the network is protected",
         code="serving-without-token",
     )
 
@@ -131,8 +135,10 @@ def token_not_allowed() -> MatchRecognizePlanError:
 
 def incomplete_tls_files(*, has_key: bool) -> MatchRecognizePlanError:
     """Return the error for a certificate without its key, or a key without its certificate."""
+    is_python = current_surface().is_python
+    options = "certificate= and key=" if is_python else "--tls-cert and --tls-key"
     return MatchRecognizePlanError(
         f"missing TLS {'certificate' if has_key else 'key'}",
-        hint="pass both files, in PEM format",
+        hint=f"pass both {options}, with files in PEM format",
         code="incomplete-tls-files",
     )

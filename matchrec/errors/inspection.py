@@ -35,10 +35,11 @@ def value_of_wrong_type(
         kind: the type of the column.
         example: a value of that type.
     """
+    option = current_surface().name_of_option(argument)
     return MatchRecognizePlanError(
-        f"`{argument}` is {value!r}, but `{name}` is {kind}",
-        notes=(f"a value of `{name}`: {example}",),
-        hint=f"write a value of this type, or remove {argument}",
+        f"`{option}` has {value!r} for column `{name}` of type {kind}",
+        notes=(f"a value of `{name}` is {example}",),
+        hint=f"write a value of this type, or leave {option} out",
         code="value-of-wrong-type",
     )
 
@@ -164,7 +165,7 @@ def unknown_partition(*, partition: str, some: str, example: str) -> MatchRecogn
 def no_rows() -> MatchRecognizePlanError:
     """Return the error for a query whose input is empty."""
     return MatchRecognizePlanError(
-        "there are no rows",
+        "the input of the clause has no rows",
         hint="check the table, and the filters before the clause",
         code="no-rows",
     )
@@ -253,13 +254,18 @@ def unknown_row(*, row: str, rows: str) -> MatchRecognizePlanError:
     )
 
 
+def ask_why() -> str:
+    """Return the call or the command that explains the matches of one partition."""
+    return current_surface().why({}, ())
+
+
 def coverage_of_match_number() -> MatchRecognizeUnsupportedError:
     """Return the error for coverage of conditions with MATCH_NUMBER() if rows are skipped."""
     return MatchRecognizeUnsupportedError(
         "coverage is not supported for a query with event selection and MATCH_NUMBER() in a "
         "condition",
         notes=("there every row is a starting row, so matches have no numbers",),
-        hint="remove that condition, or call why() for a partition",
+        hint=f"remove that condition, or look at one partition: {ask_why()}",
         code="coverage-of-match-number",
     )
 
@@ -280,6 +286,6 @@ def coverage_of_negation(span: Span | None) -> MatchRecognizeUnsupportedError:
         "coverage is not supported for a query with NOT in PATTERN",
         span,
         notes=("coverage counts how often each variable takes a row, and NOT takes none",),
-        hint="call why() for a starting row",
+        hint=f"look at one starting row: {ask_why()}",
         code="coverage-of-negation",
     )

@@ -18,8 +18,8 @@ def unknown_label_column(
     near = find_nearest(name, columns)
     hint = f"write {surface.option(argument, near)}" if near else "name one of these"
     return MatchRecognizePlanError(
-        f"`{surface.option(argument, name)}` does not name a column of `labels`",
-        notes=(f"it has: {join_names(columns)}",),
+        f"unknown column `{name}` in `{surface.name_of_option(argument)}`",
+        notes=(f"`labels` has: {join_names(columns)}",),
         hint=hint,
         code="unknown-label-column",
     )
@@ -28,22 +28,23 @@ def unknown_label_column(
 def label_key_missing(*, name: str, columns: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for labels without a column of the query's PARTITION BY."""
     surface = current_surface()
+    hint = f"write {surface.option('key', '...')} with the column of `labels` that has its values"
+    if surface.is_python:
+        hint += ", or key=[] if an incident concerns all partitions"
     return MatchRecognizePlanError(
         f"`labels` has no column `{name}`, by which the query partitions its rows",
-        notes=(f"it has: {join_names(columns)}",),
-        hint=(
-            f"write {surface.option('key', '...')} with the column of `labels` that has the same "
-            "values, or key=[] if an incident belongs to all partitions"
-        ),
+        notes=(f"`labels` has: {join_names(columns)}",),
+        hint=hint,
         code="label-key-missing",
     )
 
 
 def wrong_number_of_keys(*, count: int, names: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for `key` of a back-test with more or fewer columns than PARTITION BY."""
+    key = current_surface().name_of_option("key")
     return MatchRecognizePlanError(
-        f"`key` of `Query.backtest` has {show_count(count, 'column')}, but the query partitions "
-        f"its rows by {join_names(names)}",
+        f"`{key}` has {show_count(count, 'column')}, but the query partitions its rows by "
+        f"{join_names(names)}",
         hint="name a column of `labels` for each of these, in their order",
         code="wrong-number-of-keys",
     )
@@ -86,7 +87,7 @@ def label_column_taken(*, name: str) -> MatchRecognizePlanError:
     """Return the error for a column of labels whose name the result of a back-test needs."""
     surface = current_surface()
     return MatchRecognizePlanError(
-        f"`labels` has a column `{name}`, and so has the table of `Query.backtest`",
+        f"column `{name}` of `labels` has the name of a column of the result",
         hint=surface.renamed.format(name=name),
         code="label-column-taken",
     )
@@ -109,7 +110,7 @@ def backtest_of_stream(*, what: str) -> MatchRecognizeUnsupportedError:
         what: what is a stream, such as `labels`.
     """
     return MatchRecognizeUnsupportedError(
-        "`Query.backtest` is not supported over a streaming DataFrame",
+        "a back-test is not supported over a streaming DataFrame",
         notes=(f"{what} is a stream",),
         hint="pass the same rows as a table",
         code="backtest-of-stream",

@@ -226,10 +226,10 @@ def test_what_coverage_cannot_tell_is_said(spark: SparkSession, rows: DataFrame)
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"start": "nix"}, '`start="nix"` does not name a column of `labels`'),
-        ({"end": "E_"}, "it has: k, b, e\n  help: name one of these"),
-        ({"key": "nix"}, '`key="nix"` does not name a column of `labels`'),
-        ({"key": ["k", "b"]}, "`key` of `Query.backtest` has 2 columns"),
+        ({"start": "nix"}, "unknown column `nix` in `start`"),
+        ({"end": "E_"}, "`labels` has: k, b, e\n  help: name one of these"),
+        ({"key": "nix"}, "unknown column `nix` in `key`"),
+        ({"key": ["k", "b"]}, "`key` has 2 columns, but the query partitions its rows by k"),
         ({"key": "b"}, "`b` of `labels` is int, but `k` of the query is string"),
         ({"start": "k"}, "`k` of `labels` is string, but the order of the query is int"),
     ],
@@ -289,7 +289,5 @@ def test_the_error_says_which_dataframe_is_a_stream(spark: SparkSession, rows: D
     ):
         with pytest.raises(matchrec.MatchRecognizeUnsupportedError) as raised:
             query.backtest(labels, start="b", end="e", key=[])
-        assert raised.value.message == (
-            "`Query.backtest` is not supported over a streaming DataFrame"
-        )
+        assert raised.value.message == ("a back-test is not supported over a streaming DataFrame")
         assert raised.value.notes == (note,)

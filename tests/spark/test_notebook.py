@@ -275,7 +275,8 @@ def test_a_wrong_argument_is_refused(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shown = run_failing_cell(shell, "%%matchrec --limits 3\nSELECT 1", capsys)
-    assert "unrecognized arguments: --limits 3 of %%matchrec" in shown.splitlines()[0]
+    headline = "wrong arguments of %%matchrec: unrecognized arguments: --limits 3"
+    assert headline in shown.splitlines()[0]
     assert "run %%matchrec? to list the arguments" in shown
 
 

@@ -186,9 +186,9 @@ def test_a_row_at_infinity_is_not_drawn(spark: SparkSession) -> None:
 @pytest.mark.parametrize(
     ("columns", "named", "message"),
     [
-        ("sym, day AS low", {}, "no columns of `matches` say where a match begins and ends"),
-        ("sym, day", {"between": ("dai", "day")}, "`between` of `plot` is `dai`"),
-        ("day AS first_day, day AS last_day", {}, "no column that `by` of `plot` names"),
+        ("sym, day AS low", {}, "the result has no columns that say where a match begins"),
+        ("sym, day", {"between": ("dai", "day")}, "unknown column `dai` in `between` of `plot`"),
+        ("day AS first_day, day AS last_day", {}, "no column `sym`, which `by` of `plot` names"),
     ],
 )
 def test_what_cannot_be_drawn_is_said(
@@ -202,8 +202,8 @@ def test_what_cannot_be_drawn_is_said(
 @pytest.mark.parametrize(
     ("named", "message"),
     [
-        ({"x": "dai", "y": "price"}, "`x` of `plot` is `dai`"),
-        ({"x": "sym", "y": "price"}, "`x` of `plot` is `sym`, of type string"),
+        ({"x": "dai", "y": "price"}, "unknown column `dai` in `x` of `plot`"),
+        ({"x": "sym", "y": "price"}, "column `sym` in `x` of `plot` has type string"),
         ({"x": "day", "y": "prices"}, "write price"),
     ],
 )

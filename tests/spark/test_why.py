@@ -430,10 +430,18 @@ def test_a_stream_is_refused(spark: SparkSession) -> None:
 @pytest.mark.parametrize(
     ("asked", "message", "example"),
     [
-        ({"row": "each"}, "`row` is 'each', but `day` is date", "a value of `day`: 2024"),
-        ({"row": 3}, "`row` is 3, but `day` is date", "a value of `day`: 2024"),
-        ({"partition": {"price": "low"}}, "`partition` is 'low', but `price` is int", "a value"),
-        ({"partition": {"price": True}}, "`partition` is True, but `price` is int", "a value"),
+        ({"row": "each"}, "`row` has 'each' for column `day` of type date", "`day` is 2024"),
+        ({"row": 3}, "`row` has 3 for column `day` of type date", "`day` is 2024"),
+        (
+            {"partition": {"price": "low"}},
+            "`partition` has 'low' for column `price` of type int",
+            "`price` is ",
+        ),
+        (
+            {"partition": {"price": True}},
+            "`partition` has True for column `price` of type int",
+            "`price` is ",
+        ),
     ],
 )
 def test_a_value_that_is_none_of_its_column(
@@ -446,7 +454,7 @@ def test_a_value_that_is_none_of_its_column(
         matchrec.query(rows, rises).why(**asked)
     first, note, _ = str(caught.value).split("\n")
     assert first == f"{message} [value-of-wrong-type]"
-    assert note.startswith(f"  note: {example}")
+    assert note.startswith(f"  note: a value of {example}")
 
 
 def test_a_key_or_an_order_that_holds_others_is_named_by_its_text(spark: SparkSession) -> None:

@@ -71,7 +71,7 @@ def list_answers(spark: SparkSession, query: str, clause: int) -> Iterator[match
     try:
         yield matchrec.query(spark, query).why(clause=clause, limit=100)
     except matchrec.MatchRecognizePlanError as error:
-        if "there are no rows" in error.message:
+        if error.code == "no-rows":
             return
         if "there are several" not in error.message:
             raise

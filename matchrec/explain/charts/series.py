@@ -255,7 +255,7 @@ class Charted:
                 return write_series_name(write_column_name(column), type_name)
         field_type = find_event_fields(self.matches, events).get(by) if events else None
         if field_type is None:
-            raise errors.series_column_missing()
+            raise errors.series_column_missing(name=self.by)
         return write_series_name(
             f"{write_column_name(events)}[0].{write_column_name(self.by)}", field_type
         )

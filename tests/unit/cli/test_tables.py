@@ -127,7 +127,7 @@ def test_options_of_csv(embedded: Path) -> None:
 def test_an_empty_file(name: str, embedded: Path) -> None:
     (embedded / name).write_text("")
     told = catch_message("--table", f"t={name}", code=1)
-    assert told.startswith(f"matchrec: the file of table `t`, `{name}`, is empty [empty-table]\n")
+    assert told.startswith(f"matchrec: the file `{name}` of table `t` is empty [empty-table]\n")
 
 
 def test_a_file_of_pandas(embedded: Path, request: pytest.FixtureRequest) -> None:
@@ -153,7 +153,7 @@ def test_a_file_of_pandas(embedded: Path, request: pytest.FixtureRequest) -> Non
 def test_a_file_that_cannot_be_read_is_named(embedded: Path) -> None:
     (embedded / "x.parquet").write_text("PAR1 and no more PAR1")
     told = catch_message("--table", "t=x.parquet", code=1)
-    assert told.startswith("matchrec: the file of table `t`, `x.parquet`, cannot be read: ")
+    assert told.startswith("matchrec: the file `x.parquet` of table `t` cannot be read: ")
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_a_file_in_another_encoding(
     written = text.encode(encoding)
     (embedded / name).write_bytes(gzip.compress(written) if name.endswith(".gz") else written)
     told = catch_message("--table", f"t={name}", code=1)
-    assert f"the file of table `t`, `{name}`, is not in UTF-8: see line {line:,}" in told
+    assert f"the file `{name}` of table `t` is not in UTF-8: see line {line:,}" in told
     assert f"iconv -f {command}" in told
 
 
@@ -199,7 +199,7 @@ def test_a_first_file_without_a_line(embedded: Path) -> None:
 def test_an_empty_folder(files: Path) -> None:
     (files / "nothing").mkdir()
     told = catch_message("--table", "t=nothing", code=2)
-    assert "the file of table `t`, `nothing`, cannot be read: it is a folder without files" in told
+    assert "the file `nothing` of table `t` cannot be read: it is a folder without files" in told
 
 
 def test_a_file_is_replaced_only_where_asked_for(embedded: Path) -> None:
@@ -224,6 +224,6 @@ def test_a_compressed_file_is_written(suffix: str, opener: object, embedded: Pat
 
 def test_a_query_is_named_once(files: Path) -> None:
     missing = refused("run")
-    assert "missing query; write the name of its file, - for standard input, or -c" in missing
+    assert "  help: write the name of its file, - for standard input, or -c and its text" in missing
     two = refused("run", "streaks.sql", "-c", "SELECT 1")
-    assert "there are two queries, `streaks.sql` and the text of -c; leave one out" in two
+    assert "there are two queries, `streaks.sql` and the text of -c" in two
