@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
 from matchrec.api.signatures import ARGUMENTS, DIALECT, QUERY, READS
 from matchrec.arguments import TEXTS, SourceLanguage, TargetDialect, check_arguments
@@ -10,6 +11,7 @@ from matchrec.dialects.products import PRODUCTS
 from matchrec.dialects.translate import translate_query
 from matchrec.dialects.writing.convert import Conversion, convert_to_sql, read_pattern, read_sase
 from matchrec.errors import calls as errors
+from matchrec.errors.language import current_surface, shown_on
 from matchrec.patterns.sase import Streams
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.plan.clauses import MatchOutput
@@ -57,7 +59,13 @@ def transpile(  # noqa: PLR0913 -- public signature
     ...                        "DEFINE B AS x > PREV(x))", write="snowflake").text)
     SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts NULLS FIRST PATTERN (A B) DEFINE B AS x > LAG(x))
     """
-    return convert_query(query, read, write, events, order_by, partition_by, type_column)
+    with naming_dialect_read():
+        return convert_query(query, read, write, events, order_by, partition_by, type_column)
+
+
+def naming_dialect_read() -> AbstractContextManager[None]:
+    """Let errors raised inside call the dialect of the text `read`, as `transpile` does."""
+    return shown_on(current_surface().with_names(dialect="read"))
 
 
 def convert_query(  # noqa: PLR0913 -- the arguments of `transpile`

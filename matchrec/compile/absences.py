@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import product
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
 from typing_extensions import Self, assert_never
 
@@ -198,7 +198,7 @@ class StateDivision:
         for move in moves:
             continuing = current_absences & find_absences_within(move.target.phases)
             if not tested <= continuing:
-                raise errors.MustBuildMatchesError(errors.ABSENT_ROWS)
+                raise errors.MustBuildMatchesError(errors.OVERLAPPING_ABSENCES)
             yield from self.build_endings(continuing - tested)
             yield move.choice, move.target
             tested = continuing
@@ -263,7 +263,7 @@ def check_ends_after_absences(state: DividedState, choices: Folded) -> None:
     """
     accepts = any(choice.accepts for choice in choices[state.state])
     if accepts and Phase.WITHIN in state.phases:
-        raise errors.MustBuildMatchesError(errors.ABSENT_ROWS)
+        raise errors.MustBuildMatchesError(errors.ENDS_WITHIN_ABSENCE)
 
 
 def can_be_match(state: DividedState, choices: Folded) -> bool:
@@ -350,10 +350,9 @@ def check_condition(task: Task, absent: AbsenceCondition, later_variables: froze
     if condition is None:
         return
     for part in walk_expression(condition):
-        if not is_supported(part):
-            raise errors.MustBuildMatchesError(errors.ABSENCE_BY_FUNCTION)
-        if can_raise(part):
-            raise errors.MustBuildMatchesError(errors.ABSENCE_MAY_FAIL)
+        reason = find_obstacle_in_condition(part)
+        if reason is not None:
+            raise errors.MustBuildMatchesError(reason)
         match part:
             case ReadValue(navigation=Navigation(variable=name)) | RunAggregate(variable=name):
                 read_later = later_variables
@@ -363,37 +362,29 @@ def check_condition(task: Task, absent: AbsenceCondition, later_variables: froze
                     raise errors.MustBuildMatchesError(errors.ABSENCE_BY_LATER_ROW)
 
 
-SupportedExpression = Constant | ReadValue | RunAggregate | RunOperation | Arithmetic
+def find_obstacle_in_condition(part: RunExpression) -> str | None:
+    """Return why an expression may not be part of the condition of an absent row; None if it may.
 
-
-def is_supported(part: RunExpression) -> TypeGuard[SupportedExpression]:
-    """Return whether an expression may be part of the condition of an absent row.
-
-    Functions that Python computes may raise. CLASSIFIER, MATCH_NUMBER and lists of rows may change
-    until the match is found, and nobody has shown for which patterns they do not.
-    """
-    match part:
-        case Constant() | ReadValue() | RunAggregate() | RunOperation() | Arithmetic():
-            return True
-        case ReadClassifier() | TriedMatchNumber() | PythonCall() | PythonAggregate():
-            return False
-        case _:
-            assert_never(part)
-
-
-def can_raise(part: SupportedExpression) -> bool:
-    """Return whether an expression can raise an error.
-
-    A run that never becomes a match must not raise.
+    CLASSIFIER, MATCH_NUMBER and lists of rows may change until the match is found, and nobody has
+    shown for which patterns they do not. Functions that Python computes may raise, and so may sums
+    and some operations. A run that never becomes a match must not raise.
     """
     match part:
         case Constant() | ReadValue():
-            return False
+            return None
+        case ReadClassifier():
+            return errors.ABSENCE_BY_CLASSIFIER
+        case TriedMatchNumber():
+            return errors.ABSENCE_BY_MATCH_NUMBER
+        case PythonCall():
+            return errors.ABSENCE_BY_PYTHON_CALL
+        case PythonAggregate():
+            return errors.ABSENCE_BY_PYTHON_AGGREGATE
         case RunAggregate(function=function):
-            return function is Reduction.SUM
+            return errors.ABSENCE_BY_SUM if function is Reduction.SUM else None
         case RunOperation(operator=operator):
-            return operator not in SAFE_OPERATORS
+            return None if operator in SAFE_OPERATORS else errors.ABSENCE_BY_OPERATION
         case Arithmetic(ansi=ansi, is_null_on_error=is_null_on_error):
-            return ansi and not is_null_on_error
+            return errors.ABSENCE_BY_OPERATION if ansi and not is_null_on_error else None
         case _:
             assert_never(part)

@@ -394,20 +394,23 @@ def wrong_number_of_values(
 ) -> MatchRecognizePlanError:
     """Return the error for more or fewer values than the query has positional parameters (?).
 
+    Only calls of Python pass values by position.
+
     Args:
         args: a description of the values, such as "has 2 values".
         count: the number of positional parameters in the query.
         first_without_value: the first of them without a value, if there is one.
     """
+    if first_without_value and not current_surface().is_python:
+        return positional_parameter_without_value(first_without_value[0])
     if count:
         parameters = show_count(count, "positional parameter")
-        cure = current_surface().positional_parameters
+        cure = "pass a list with one value for each ?, in their order"
     else:
         parameters = "no positional parameters"
         cure = 'write ? for each value, or :name and args={"name": value}, or leave args out'
-    surface = current_surface()
     return MatchRecognizePlanError(
-        f"the query has {parameters} (?), but {surface.values} {args}",
+        f"the query has {parameters} (?), but args {args}",
         *first_without_value,
         hint=cure,
         code="wrong-number-of-values",
@@ -434,10 +437,11 @@ def unbound_parameter(
     hint = f"{surface.parameter.format(name=name)}, or write the value itself"
     if near:
         hint = f"write :{near}, or {surface.parameter.format(name=name)}"
+    has_note = bool(parameters) or surface.is_python
     return MatchRecognizePlanError(
         f"parameter `:{name}` has no value",
         span,
-        notes=(f"{surface.values} has: {join_names(parameters)}",),
+        notes=(f"{surface.values} has: {join_names(parameters)}" if has_note else "",),
         hint=hint,
         code="parameter-without-value",
     )

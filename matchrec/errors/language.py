@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from json import dumps
 from typing import TypeVar
 
@@ -128,9 +128,6 @@ def name_part(name: str) -> str:
 # The arguments that a Python call has in `Options`.
 OF_OPTIONS = ("algorithm", "sort", "transport", "max_steps")
 
-# Options of a shell whose names differ from the argument in Python.
-IN_SHELLS = {"output": "result", "by": "series"}
-
 # Arguments of Python whose values are written in a cell without their names.
 AXES = ("x", "y", "by")
 
@@ -142,16 +139,21 @@ class Surface:
     In a field, `{name}` is the name that the advice is about, for `str.format`.
     """
 
+    # Whether the query is a string of a Python program, which may be an f-string.
+    is_python: bool = True
     # Whether it is a cell of a notebook.
     is_cell: bool = False
+    # The names of options that differ from the argument's in Python.
+    own_names: Mapping[str, str] = field(default_factory=dict)
+    # The options that it has, by their names in Python; None for all.
+    options: frozenset[str] | None = None
     # What has the values of parameters.
     values: str = "args"
     # How to ask about one of the starting rows that the message lists.
     row: str = "write row= one of these, with all ORDER BY columns as a tuple"
-    # How to give a value to `:name`, to a `?`, and to several `?`.
+    # How to give a value to `:name`, and to a `?`.
     parameter: str = 'pass args={{"{name}": value}}'
     positional_parameter: str = "call matchrec.sql(spark, query, args=[value])"
-    positional_parameters: str = "pass a list with one value for each ?, in their order"
     # How to pass the rows that `{name}` in braces stands for.
     frame: str = "pass it by name: {name}=dataframe"
     # How to pass a table, if it is not one of the session.
@@ -175,7 +177,7 @@ class Surface:
     # How to read a file as a table.
     file: str = "read a file into a DataFrame first, with its header, and write that in braces"
     # What to do if `{name}` is a function that the user has written.
-    own_function: str = "if {name} is a function of your own, register it with spark.udf.register"
+    own_function: str = "if {name} is your own function, register it with spark.udf.register"
     # What a name in braces stands for.
     relation: str = "DataFrame"
     # How a query names a file.
@@ -203,27 +205,36 @@ class Surface:
     recast: str = 'convert it first: labels.withColumn("{name}", ...) with a CAST'
     renamed: str = 'write labels.withColumnRenamed("{name}", "label_{name}")'
 
-    @property
-    def is_python(self) -> bool:
-        """Return whether the query is a string of a Python program, which may be an f-string."""
-        return self is PYTHON
+    def with_names(self, **names: str) -> Surface:
+        """Return this surface with other names of some options, as one function has them."""
+        return replace(self, own_names={**self.own_names, **names})
+
+    def has_own_option(self, name: str) -> bool:
+        """Return whether an option is written otherwise than as an argument in Python."""
+        return not self.is_python and (self.options is None or name in self.options)
 
     def name_of_option(self, name: str) -> str:
         """Return an option without a value: `max_steps`, `--max-steps`."""
-        if self.is_python or (self.is_cell and name in AXES):
-            return name
-        return f"--{IN_SHELLS.get(name, name).replace('_', '-')}"
+        own_name = self.own_names.get(name, name)
+        if not self.has_own_option(name) or (self.is_cell and name in AXES):
+            return own_name
+        return f"--{own_name.replace('_', '-')}"
 
     def option(self, name: str, *values: str | int) -> str:
-        """Return an option with its values: `sort="engine"`, `--dialect oracle or trino`."""
-        if not self.is_python:
-            return (
-                f"{self.name_of_option(name)} {join_alternatives([str(value) for value in values])}"
-            )
-        argument = f"{name}={join_alternatives([dumps(value) for value in values])}"
+        """Return an option with its values: `sort="engine"`, `--dialect oracle or trino`.
+
+        If only functions of Python have the option, the text says so.
+        """
+        if self.has_own_option(name):
+            texts = [str(value) for value in values]
+            return f"{self.name_of_option(name)} {join_alternatives(texts)}"
+        texts = [dumps(value) for value in values]
+        argument = f"{self.name_of_option(name)}={join_alternatives(texts)}"
         if name == "engine":
             return f"matchrec.session({argument})"
-        return f"options=matchrec.Options({argument})" if name in OF_OPTIONS else argument
+        if name in OF_OPTIONS:
+            argument = f"options=matchrec.Options({argument})"
+        return argument if self.is_python else f"{argument} in a call of Python"
 
     def keys(self, pairs: Sequence[tuple[str, object]]) -> str:
         """Return the option that chooses a partition: `partition={"sym": "X"}`.
@@ -263,19 +274,19 @@ class Surface:
 
 
 PYTHON = Surface()
-_NAMED_PARAMETER = "write :name in its place, and pass --arg name=VALUE"
 _INNER_VIEW = (
     "make a view of an inner query, CREATE TEMPORARY VIEW inner AS SELECT ..., and read FROM inner"
 )
 COMMAND_LINE = Surface(
+    is_python=False,
+    own_names={"output": "result", "by": "series"},
     values="--arg",
     row="write --row VALUE with one of these, once for each ORDER BY column",
     parameter="pass --arg {name}=VALUE",
-    positional_parameter=_NAMED_PARAMETER,
-    positional_parameters=_NAMED_PARAMETER,
+    positional_parameter="write :name instead of it, and pass --arg name=VALUE",
     frame="write {name} without braces, and pass --table {name}=FILE",
     table="pass --table {name}=FILE for a file that the query is to read as {name}",
-    own_function="if {name} is a function of your own, run the query from Python, after "
+    own_function="if {name} is your own function, run the query from Python, after "
     "spark.udf.register",
     relation="table",
     quoted_file="write the path of a file in quotes, as in FROM 'prices.csv'",
@@ -297,14 +308,19 @@ COMMAND_LINE = Surface(
     clause="write --language sase for a text of SASE+",
     length="pass --arg name=\"INTERVAL '10' MINUTE\"",
 )
-_VARIABLE = "write :name in its place, for the value of the Python variable `name`"
 CELL = Surface(
+    is_python=False,
     is_cell=True,
+    options=frozenset(
+        {
+            *("algorithm", "dialect", "events", "order_by", "partition_by", "type_column"),
+            *("partition", "row", "plot", "between", *AXES),
+        }
+    ),
     values="the notebook",
     row="write --row with one of these, all ORDER BY columns one after the other",
     parameter="give the Python variable {name} a value",
-    positional_parameter=_VARIABLE,
-    positional_parameters=_VARIABLE,
+    positional_parameter="write :name instead of it, for the value of the Python variable `name`",
     frame="give the Python variable {name} a DataFrame",
     table="write {{{name}}} for the DataFrame of a Python variable, or register the table",
     query="%%matchrec without --events",
@@ -312,7 +328,7 @@ CELL = Surface(
     passed="the notebook has the DataFrames: {name}",
     inner_view=_INNER_VIEW,
     session_view="write CREATE TEMPORARY VIEW without GLOBAL",
-    statements="write each statement in a cell of its own, and loops and branches in Python",
+    statements="write each statement in its own cell, and loops and branches in Python",
     using="write the query itself, with :name for the value of a Python variable",
     clause="name the DataFrame of a clause or a text of SASE+, --events stocks",
     ends="write --between FIRST LAST, or MATCH_NUMBER() AS match_number for ALL ROWS PER MATCH",
@@ -335,6 +351,9 @@ def current_surface() -> Surface:
     >>> with shown_on(COMMAND_LINE):
     ...     current_surface().option("type_column", "kind")
     '--type-column kind'
+    >>> with shown_on(CELL):
+    ...     current_surface().option("sort", "engine")
+    'options=matchrec.Options(sort="engine") in a call of Python'
     """
     return _SURFACE.get()
 

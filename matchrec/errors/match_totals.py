@@ -104,7 +104,9 @@ def total_too_large(
         aggregate: the aggregate as the user wrote it.
         location: the first row of its group.
     """
-    return _make_total_too_large(type_name, (f"it is {aggregate}", str(location))).at(location)
+    return _make_total_too_large(type_name, (f"the aggregate is {aggregate}", str(location))).at(
+        location
+    )
 
 
 def infinite_values_in_total(*, aggregate: str, location: RowLocation) -> MatchRecognizeRunError:
@@ -117,7 +119,7 @@ def infinite_values_in_total(*, aggregate: str, location: RowLocation) -> MatchR
     return MatchRecognizeRunError(
         "the least or greatest sum of all matches cannot be computed if a sum is infinite",
         notes=(
-            f"it is {aggregate}",
+            f"the aggregate is {aggregate}",
             str(location),
             "an infinity and its opposite make NaN, so the search would have to build the matches",
         ),
@@ -164,12 +166,17 @@ FIRST_MATCHES = "the query returns only the first matches of a partition"
 NOT_ALL_MATCHES = "the query does not return all matches"
 RUNS_THAT_ARE_NO_MATCH = "the query also returns runs that are not matches"
 SKIP_STRATEGY = "a skip strategy leaves some matches out"
-ABSENT_ROWS = "the rows that NOT forbids depend on the whole match"
-ABSENCE_BY_LATER_ROW = "the condition of a forbidden row reads a later row of the match"
-ABSENCE_MAY_FAIL = "the condition of a forbidden row may raise, so only matches may evaluate it"
-ABSENCE_BY_FUNCTION = (
-    "the condition of a forbidden row has CLASSIFIER, MATCH_NUMBER, a list of rows, or a function "
-    "that is computed in Python"
+ENDS_WITHIN_ABSENCE = "a match can end before the row up to which NOT forbids rows"
+OVERLAPPING_ABSENCES = "two NOTs forbid rows at once, and different variables end them"
+_FORBIDDEN_CONDITION = "the condition of a row that NOT forbids"
+ABSENCE_BY_LATER_ROW = f"{_FORBIDDEN_CONDITION} reads a later row of the match"
+ABSENCE_BY_CLASSIFIER = f"{_FORBIDDEN_CONDITION} has CLASSIFIER"
+ABSENCE_BY_MATCH_NUMBER = f"{_FORBIDDEN_CONDITION} has MATCH_NUMBER"
+ABSENCE_BY_PYTHON_CALL = f"{_FORBIDDEN_CONDITION} has a function that is computed in Python"
+ABSENCE_BY_PYTHON_AGGREGATE = f"{_FORBIDDEN_CONDITION} has an aggregate that is computed in Python"
+ABSENCE_BY_SUM = f"{_FORBIDDEN_CONDITION} has a sum, which may overflow in runs that never match"
+ABSENCE_BY_OPERATION = (
+    f"{_FORBIDDEN_CONDITION} has an operation that may raise an error in runs that never match"
 )
 COMPLETE_LATER = "a match that waits for the end of its window is not complete at its last row"
 MAPPED_TWICE = "PATTERN has several ways to map the same rows to the same variables"
@@ -179,5 +186,5 @@ ROW_BESIDE = "a measure reads a row that is not the first or last row of a varia
 def not_carried(function: str, inside: str, type_name: str) -> MustBuildMatchesError:
     """Return the error for a function over values of a type that a run cannot carry."""
     return MustBuildMatchesError(
-        f"no run carries {function} over matches of {inside} of {type_name}"
+        f"the search cannot compute {function} over matches of {inside} of {type_name}"
     )

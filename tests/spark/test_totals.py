@@ -134,10 +134,13 @@ def test_built_matches_give_what_the_search_gives(spark: SparkSession, per: str)
 @pytest.mark.parametrize(
     ("aggregate", "reason"),
     [
-        ("sum(mean)", "no run carries sum over matches of avg of int"),
+        ("sum(mean)", "the search cannot compute sum over matches of avg of int"),
         ("sum(both)", "Spark computes a measure after the match"),
-        ("avg(d)", "no run carries avg over matches of last of decimal(10,2)"),
-        ("CAST(sum(d) AS DOUBLE)", "no run carries sum over matches of last of decimal(10,2)"),
+        ("avg(d)", "the search cannot compute avg over matches of last of decimal(10,2)"),
+        (
+            "CAST(sum(d) AS DOUBLE)",
+            "the search cannot compute sum over matches of last of decimal(10,2)",
+        ),
     ],
 )
 def test_what_no_run_carries_builds_each_match(
@@ -486,11 +489,11 @@ BUILT_ALL_THE_SAME = [
     (ABSENCES[0].replace("> a[a.LEN].v", "< b.v"), "reads a later row of the match"),
     (
         ABSENCES[0].replace("> a[a.LEN].v", "+ a[1].v > 9"),
-        "may raise, so only matches may evaluate it",
+        "has an operation that may raise an error",
     ),
     (
         ABSENCES[0].replace("c.v > a[a.LEN].v", "c.event_type LIKE a[1].event_type || '%'"),
-        "a function that is computed in Python",
+        "has a function that is computed in Python",
     ),
 ]
 
@@ -589,6 +592,10 @@ def refuse_building_matches() -> Iterator[None]:
 def test_rows_that_only_a_match_finds(events: DataFrame, text: str, reason: str) -> None:
     query = matchrec.query(events, text, order_by="ts", partition_by="k")
     assert values(query.aggregate()) == values(query.to_df().groupBy("k").count())
+    assert (
+        f"from all matches, because the condition of a row that NOT forbids {reason}"
+        in query.explain(aggregates={"matches": "count(*)"}).text
+    )
     with pytest.raises(TypeError), refuse_building_matches():
         query.aggregate()
 

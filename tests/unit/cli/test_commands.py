@@ -235,7 +235,7 @@ MISTAKES = [
     ("run", STREAKS.replace("UP+", "UP{{3,}}"), "help: write {3,}\n"),
     ("run", STREAKS.replace("UP+", "UP(3,)"), "help: write UP{3,}\n"),
     ("run", STREAKS.replace("UP+", "UP3"), "write UP{3} for 3 rows, or add UP to PATTERN"),
-    ("run", STREAKS.replace("PREV(price)", "?"), "(?), but --arg has no values"),
+    ("run", STREAKS.replace("PREV(price)", "?"), "positional parameter `?` has no value"),
     ("run", STREAKS.replace("PREV(price)", ":low"), "pass --arg low=VALUE"),
     ("run", STREAKS.replace("PREV(price)", "own_score(price)"), "run the query from Python, after"),
     ("run", STREAKS.replace("*", "own_score(low)", 1), "run the query from Python, after"),

@@ -192,7 +192,7 @@ def test_a_schema_with_a_mistake(schema: str, message: str, code: int, embedded:
 
 def test_a_table_of_a_file_and_of_a_schema(embedded: Path) -> None:
     asked = ("check", "streaks.sql", *SCHEMA, "--table", "t=prices.csv")
-    assert "`T` is written twice" in catch_message(*asked, code=2)
+    assert "two tables are named `T`" in catch_message(*asked, code=2)
 
 
 def test_a_picture_of_a_query(embedded: Path) -> None:

@@ -23,9 +23,11 @@ from matchrec.conditions.run_condition import (
 )
 from matchrec.conditions.types import Kind
 from matchrec.errors.match_totals import (
-    ABSENCE_BY_FUNCTION,
+    ABSENCE_BY_CLASSIFIER,
     ABSENCE_BY_LATER_ROW,
-    ABSENCE_MAY_FAIL,
+    ABSENCE_BY_MATCH_NUMBER,
+    ABSENCE_BY_OPERATION,
+    ABSENCE_BY_SUM,
     MustBuildMatchesError,
 )
 from matchrec.plan.expression import Navigation
@@ -57,12 +59,12 @@ def find_reason(part: RunExpression) -> str:
         (ReadValue(0, Kind.INTEGER, Navigation("B")), ABSENCE_BY_LATER_ROW),
         (RunAggregate(Reduction.MAX, "A", 0, Kind.INTEGER), ""),
         (RunAggregate(Reduction.MAX, None, 0, Kind.INTEGER), ABSENCE_BY_LATER_ROW),
-        (RunAggregate(Reduction.SUM, "A", 0, Kind.INTEGER), ABSENCE_MAY_FAIL),
-        (Arithmetic(PLUS, (ONE, ONE), Kind.INTEGER), ABSENCE_MAY_FAIL),
+        (RunAggregate(Reduction.SUM, "A", 0, Kind.INTEGER), ABSENCE_BY_SUM),
+        (Arithmetic(PLUS, (ONE, ONE), Kind.INTEGER), ABSENCE_BY_OPERATION),
         (Arithmetic(PLUS, (ONE, ONE), Kind.INTEGER, ansi=False), ""),
         (Arithmetic(PLUS, (ONE, ONE), Kind.INTEGER, is_null_on_error=True), ""),
-        (ReadClassifier(Navigation("A")), ABSENCE_BY_FUNCTION),
-        (TriedMatchNumber(), ABSENCE_BY_FUNCTION),
+        (ReadClassifier(Navigation("A")), ABSENCE_BY_CLASSIFIER),
+        (TriedMatchNumber(), ABSENCE_BY_MATCH_NUMBER),
     ],
 )
 def test_the_reason_is_true(part: RunExpression, reason: str) -> None:

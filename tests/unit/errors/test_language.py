@@ -7,16 +7,20 @@ import shlex
 
 import pytest
 
+from matchrec.api.transpile import naming_dialect_read
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.conditions import types_cannot_be_combined
 from matchrec.errors.inspection import write_partition_example
 from matchrec.errors.kinds import located_in
 from matchrec.errors.language import (
+    CELL,
     COMMAND_LINE,
     PATTERN_CALLS,
     PYTHON,
     SASE,
     Language,
+    Surface,
+    current_surface,
     name_part,
     reading_language,
     shown_on,
@@ -47,6 +51,21 @@ def test_examples_are_written_in_it() -> None:
     assert hint() == "write the days between them: datediff(LAST(A.x), FIRST(A.x))"
     with reading_language(SASE):
         assert hint() == "write the days between them: datediff(b.x, a.x)"
+
+
+def test_a_cell_names_only_its_own_options() -> None:
+    with shown_on(CELL):
+        assert current_surface().option("dialect", "trino") == "--dialect trino"
+        assert current_surface().option("clause", 1) == "clause=1 in a call of Python"
+        assert current_surface().option("engine", "spark") == 'matchrec.session(engine="spark")'
+
+
+@pytest.mark.parametrize(
+    ("surface", "text"), [(PYTHON, 'read="oracle" or "trino"'), (COMMAND_LINE, "--read oracle or")]
+)
+def test_transpile_reads_a_dialect(surface: Surface, text: str) -> None:
+    with shown_on(surface), naming_dialect_read():
+        assert current_surface().option("dialect", "oracle", "trino").startswith(text)
 
 
 def test_two_values_of_one_type_may_lack_an_operator() -> None:
