@@ -419,12 +419,20 @@ def neighbour_window_on_group(*, stage: str) -> MatchRecognizePlanError:
     )
 
 
-def neighbour_window_on_negated_stage(*, stage: str) -> MatchRecognizePlanError:
-    """Return the error for within(..., "previous_to_current") of a NOT."""
+def neighbour_window_on_negated_stage(
+    *, stage: str, is_in_group: bool = False
+) -> MatchRecognizePlanError:
+    """Return the error for within(..., "previous_to_current") of a NOT that may not have it.
+
+    Only not_followed_by at the end of the whole pattern may have it, not at the end of a group.
+    """
+    hint = "call within(..., 'previous_to_current') on the next stage"
+    if is_in_group:
+        hint += ", or append the NOT to the whole pattern instead of the group"
     return MatchRecognizePlanError(
         f"within previous_to_current is not allowed for {stage}",
         notes=(f"{_NEAR}; no event is accepted for a NOT",),
-        hint="call within(..., 'previous_to_current') on the next stage",
+        hint=hint,
         code="neighbour-window-on-negated-stage",
     )
 

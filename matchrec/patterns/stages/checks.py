@@ -189,15 +189,24 @@ def check_end(stages: tuple[Stage, ...]) -> None:
             `not_followed_by` at the end has no window, so that no event could ever complete a
             match.
     """
-    final = find_last_stage(stages)
-    while final.is_group:
-        final = final.stages[-1]
     nots_at_end = list(takewhile(lambda stage: stage.negated, reversed(stages)))
     for stage in walk_stages(stages):
         if stage.negated and stage.near is not None and stage not in nots_at_end:
-            raise errors.neighbour_window_on_negated_stage(stage=stage.label)
+            is_in_group = stage not in stages
+            raise errors.neighbour_window_on_negated_stage(
+                stage=stage.label, is_in_group=is_in_group
+            )
+    last_stage = find_last_single_stage(stages)
     has_window = find_match_window(stages) is not None or any(
         stage.near is not None for stage in nots_at_end
     )
-    if final.negated and final.contiguity is Contiguity.RELAXED and not has_window:
-        raise errors.negation_at_end_without_window(stage=final.label)
+    if last_stage.negated and last_stage.contiguity is Contiguity.RELAXED and not has_window:
+        raise errors.negation_at_end_without_window(stage=last_stage.label)
+
+
+def find_last_single_stage(stages: tuple[Stage, ...]) -> Stage:
+    """Return the last stage; if the pattern ends with a group, the last stage inside of it."""
+    stage = find_last_stage(stages)
+    while stage.is_group:
+        stage = stage.stages[-1]
+    return stage
