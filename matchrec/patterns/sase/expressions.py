@@ -161,9 +161,9 @@ class EventReader(ScalarReader):
         if self.position < self.end:
             span = self.tokens[self.position].span
             text = self.text.text_at(span)
-            return errors.unexpected_token(span, text=text, where=self.clause, expected=expected)
+            return errors.unexpected_token(span, text=text, where=self.where, expected=expected)
         end = self.text.full_span.end
-        return errors.query_ends_early(Span(end, end + 1), where=self.clause, expected=expected)
+        return errors.query_ends_early(Span(end, end + 1), where=self.where, expected=expected)
 
     def require(self, key: str, expected: str = "") -> None:
         """Read a keyword or a sign.
@@ -237,7 +237,7 @@ class EventReader(ScalarReader):
         if is_bare_name and name.text not in self.components.by_name:
             if not self.ends_after(start):
                 raise self.unexpected_token("an operator")
-            raise errors.attribute_without_variable(span, name=name.text, clause=self.clause)
+            raise errors.attribute_without_variable(span, name=name.text, clause=self.where)
         is_length = self.position == start + 3 and self.key_at(start + 2) == "LEN"
         if is_length:
             return self.make_length(name, span)
@@ -275,8 +275,8 @@ class EventReader(ScalarReader):
         Raises:
             MatchRecognizeError: there is none, or RETURN reads a negated one.
         """
-        component = self.components.find_component(name, self.clause)
-        if component.negated and self.clause == "RETURN":
+        component = self.components.find_component(name, self.where)
+        if component.negated and self.where == "RETURN":
             raise errors.negated_in_return(name.span, name=name.text)
         return component
 
@@ -300,7 +300,7 @@ class EventReader(ScalarReader):
             raise make_error(
                 span,
                 function=self.aggregate,
-                clause=self.clause,
+                clause=self.where,
                 name=component.name.text,
                 attribute=attribute,
             )
@@ -308,7 +308,7 @@ class EventReader(ScalarReader):
         if self.aggregate:
             self.identifiers.append(identifier)
         elif identifier.attribute is None:
-            raise errors.missing_attribute(span, written=identifier.events, clause=self.clause)
+            raise errors.missing_attribute(span, written=identifier.events, clause=self.where)
         if identifier.attribute is None:
             return expression.make_column(navigation, "", span)
         text = expression.write_row_sql(identifier.attribute)
@@ -330,7 +330,7 @@ class EventReader(ScalarReader):
             return Navigation(name)
         if index in RANGES:
             raise errors.range_outside_aggregate(
-                identifier.span, written=identifier.events, clause=self.clause, name=name
+                identifier.span, written=identifier.events, clause=self.where, name=name
             )
         if index is Index.PREVIOUS:
             return Navigation(name, logical_offset=1)
@@ -354,15 +354,15 @@ class EventReader(ScalarReader):
             raise errors.missing_kleene_index(
                 identifier.span,
                 written=f"{name}.{attribute}".rstrip("."),
-                clause=self.clause,
+                clause=self.where,
                 name=name,
                 attribute=attribute or "x",
             )
         if not is_kleene and index is not Index.ALONE:
             raise errors.index_on_single_event(
-                identifier.span, written=identifier.events, clause=self.clause, name=name
+                identifier.span, written=identifier.events, clause=self.where, name=name
             )
-        if index in ELEMENTS and self.clause == "RETURN":
+        if index in ELEMENTS and self.where == "RETURN":
             raise errors.element_in_return(identifier.span, written=identifier.events, name=name)
 
     # Aggregates
@@ -379,7 +379,7 @@ class EventReader(ScalarReader):
         raise errors.unknown_aggregate(
             token.span,
             function=token.text,
-            clause=self.clause,
+            clause=self.where,
             aggregates=OVER_EVENTS,
             name=self.choose_kleene_plus(self.position),
         )
@@ -400,10 +400,10 @@ class EventReader(ScalarReader):
             MatchRecognizeError: the component is not a Kleene plus, or an aggregate reads it.
         """
         if not self.find_component(name).kleene:
-            raise errors.len_of_single_event(span, name=name.text, clause=self.clause)
+            raise errors.len_of_single_event(span, name=name.text, clause=self.where)
         if self.aggregate:
             raise errors.aggregate_in_aggregate(
-                span, function=f"{name.text}.LEN", clause=self.clause
+                span, function=f"{name.text}.LEN", clause=self.where
             )
         return Term((Aggregate("count", name.text, (), span=span),), span)
 
@@ -420,7 +420,7 @@ class EventReader(ScalarReader):
         start = self.position
         span = self.text.call_span(start)
         if self.aggregate:
-            raise errors.aggregate_in_aggregate(span, function=function, clause=self.clause)
+            raise errors.aggregate_in_aggregate(span, function=function, clause=self.where)
         arguments = find_arguments(self, start)
         if len(arguments) != 1:
             raise errors.one_argument_expected(
@@ -433,14 +433,14 @@ class EventReader(ScalarReader):
         self.expect(")")
         if not self.identifiers:
             raise errors.aggregate_without_event(
-                span, function=function, clause=self.clause, name=self.choose_kleene_plus(start)
+                span, function=function, clause=self.where, name=self.choose_kleene_plus(start)
             )
         first = self.find_range(function)
         terms: tuple[Scalar, ...] = (argument,)
         if any(identifier.attribute is None for identifier in self.identifiers):
             if function != "count" or argument.span != first.span:
                 raise errors.missing_attribute_of_several(
-                    first.span, written=first.events, clause=self.clause
+                    first.span, written=first.events, clause=self.where
                 )
             terms = ()
         self.aggregate = ""
@@ -464,7 +464,7 @@ class EventReader(ScalarReader):
                     first.span,
                     other.span,
                     function=function,
-                    clause=self.clause,
+                    clause=self.where,
                     ranges=(first.events, other.events),
                 )
         return first
@@ -490,8 +490,8 @@ class EventReader(ScalarReader):
                     attribute.span, variable=first_name, attribute=".".join(other_names)
                 )
         span = self.text.span(start, self.position)
-        if self.clause == "RETURN":
-            raise errors.equivalence_test_in_predicate(span, clause=self.clause)
+        if self.where == "RETURN":
+            raise errors.equivalence_test_in_predicate(span, clause=self.where)
         self.tests.append(EquivalenceTest(span, tuple(attributes)))
         return Operation(EQUIVALENCE, (self.write_span(span),), span)
 
@@ -509,7 +509,7 @@ class EventReader(ScalarReader):
         ]
         for test in self.tests:
             if any(predicate.span.holds(test.span) for predicate in predicates):
-                raise errors.equivalence_test_in_predicate(test.span, clause=self.clause)
+                raise errors.equivalence_test_in_predicate(test.span, clause=self.where)
         return tuple(predicates)
 
 

@@ -61,7 +61,7 @@ def parse(text: str, origin: Origin | None = None) -> SaseQuery:
         try:
             return reader.read_query()
         except RecursionError as error:
-            raise expression_nested_too_deep(reader.here, where=reader.clause) from error
+            raise expression_nested_too_deep(reader.here, where=reader.where) from error
 
 
 parse_once = keep_parsed(parse)
@@ -89,7 +89,7 @@ class QueryReader(EventReader):
             MatchRecognizeError: the text is not a query.
         """
         self.require("PATTERN")
-        self.clause = "PATTERN"
+        self.where = "PATTERN"
         start = self.position
         self.components = self.read_sequence()
         sequence_span = self.text.span(start, self.position)
@@ -107,7 +107,7 @@ class QueryReader(EventReader):
         if self.enter_clause("RETURN", ClausePart.MEASURES):
             items = tuple(self.read_several(self.read_item))
         if self.position < self.end:
-            raise self.unexpected_token(EXPECTED_AFTER[self.clause])
+            raise self.unexpected_token(EXPECTED_AFTER[self.where])
         return SaseQuery(
             self.components,
             sequence_span,
@@ -129,7 +129,7 @@ class QueryReader(EventReader):
         is_next = self.accept(word)
         if is_next:
             variables = tuple(name.upper() for name in self.components.by_name)
-            self.clause = word
+            self.where = word
             self.scope = Scope(part, variables)
         return is_next
 
@@ -267,7 +267,7 @@ class QueryReader(EventReader):
         start = self.position
         name = self.read_token("a name", TokenKind.WORD)
         has_brackets = self.accept("[", "]")
-        component = self.components.find_component(name, self.clause)
+        component = self.components.find_component(name, self.where)
         span = self.text.span(start, self.position)
         if component.kleene != has_brackets:
             what = "a Kleene plus" if component.kleene else "one event"

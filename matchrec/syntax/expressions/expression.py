@@ -128,7 +128,7 @@ class ScalarReader(OperandReader):
         if self.key != "(":
             value = self.read_value()
             text = self.text.text_at(value.span)
-            raise errors.in_without_parentheses(value.span, where=self.clause, value=text)
+            raise errors.in_without_parentheses(value.span, where=self.where, value=text)
         if self.text.is_subquery(self.position):
             return self.read_subquery(start, find_operator_operations(operator), left)
         self.position += 1
@@ -286,7 +286,7 @@ def parse_row_expression(tokens: lexing.TokenSequence, clause: ClausePart) -> Ro
     reader, tree = _read(tokens, Scope(clause, reads_match=False))
     is_constant = _is_constant(reader)
     if is_constant and clause not in (ClausePart.WITHIN, ClausePart.FRAME):
-        raise constant_key(tokens.text_at(tree.span), reader.clause, tree.span)
+        raise constant_key(tokens.text_at(tree.span), reader.where, tree.span)
     amount = find_amount(tree)
     return RowExpression(
         reader.write_span(tree.span),
@@ -308,7 +308,7 @@ def _read(tokens: lexing.TokenSequence, scope: Scope) -> tuple[ScalarReader, Sca
     try:
         return reader, reader.read_range(0, reader.end)
     except RecursionError as error:
-        raise errors.expression_nested_too_deep(reader.here, where=reader.clause) from error
+        raise errors.expression_nested_too_deep(reader.here, where=reader.where) from error
 
 
 def _is_constant(reader: ScalarReader) -> bool:

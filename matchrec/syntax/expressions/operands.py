@@ -224,7 +224,7 @@ class OperandReader(ExpressionCursor):
         if not written.startswith('"') or self.text.dialect is Dialect.QUOTED_NAMES:
             return
         if len(parts) > 1 or token.variable not in self.scope.variables:
-            raise errors.column_in_double_quotes(token.span, clause=self.clause, text=written)
+            raise errors.column_in_double_quotes(token.span, clause=self.where, text=written)
 
     def _refuse_star(self, start: int) -> None:
         """Raise an error for a `*` that is not in an aggregate other than COUNT.
@@ -238,11 +238,11 @@ class OperandReader(ExpressionCursor):
                 if any(
                     misspelling_distance(name.key, aggregate, 1) == 1 for aggregate in AGGREGATES
                 ):
-                    raise unknown_function(name.text, self.clause, AGGREGATES, name.span)
-            raise errors.star_outside_navigation(span, clause=self.clause)
+                    raise unknown_function(name.text, self.where, AGGREGATES, name.span)
+            raise errors.star_outside_navigation(span, clause=self.where)
         if self.caller is not None and self.key_at(self.caller) == "COUNT":
             function = self.tokens[self.caller].text
-            raise errors.star_outside_count(span, function=function, clause=self.clause)
+            raise errors.star_outside_count(span, function=function, clause=self.where)
 
     def read_postfix(self, start: int, tree: Scalar) -> Scalar | None:
         """Read the subscript, field, cast or collation after an operand.
@@ -276,9 +276,9 @@ class OperandReader(ExpressionCursor):
             case "OVER" if self.key_at(self.position - 1) in (")", "NULLS"):
                 name = "window function"
                 if self.scope.reads_match:
-                    raise errors.over_not_allowed(self.here, clause=self.clause)
+                    raise errors.over_not_allowed(self.here, clause=self.where)
                 raise errors.match_function_before_match(
-                    self.here, function=name, clause=self.clause
+                    self.here, function=name, clause=self.where
                 )
         return None
 
@@ -346,9 +346,7 @@ class OperandReader(ExpressionCursor):
         if self.key in (":", "?"):
             span = self.tokens[start].span
             parameter = self.text.text_at(self.read_parameter().span)
-            raise syntax_errors.interval_with_parameter(
-                span, parameter=parameter, where=self.clause
-            )
+            raise syntax_errors.interval_with_parameter(span, parameter=parameter, where=self.where)
         while self.kind_at(self.position + (self.key in ("-", "+"))) in CONSTANTS:
             self.position += 1 + (self.key in ("-", "+"))
             is_text = self.kind_at(self.position - 1) is TokenKind.STRING
@@ -374,7 +372,7 @@ class OperandReader(ExpressionCursor):
             span = number.span.to(self.here) if is_word else number.span
             unit = find_nearest(key.removesuffix("S"), UNITS) or "MINUTE"
             raise syntax_errors.interval_without_unit(
-                span, number=number.text, where=self.clause, unit=unit
+                span, number=number.text, where=self.where, unit=unit
             )
         self.position += 1
 
@@ -413,7 +411,7 @@ class OperandReader(ExpressionCursor):
         if self.accept("ELSE"):
             parts.append(self.read_expression())
         if self.position == self.end:
-            raise case_without_end(self.tokens[start].span, where=self.clause)
+            raise case_without_end(self.tokens[start].span, where=self.where)
         self.expect("END")
         return self.make_operation(operator, start, *parts)
 
@@ -433,7 +431,7 @@ class OperandReader(ExpressionCursor):
             inner += 1
         self.position = inner + 1
         if inner - start > MOST_PARENTHESES:
-            raise expression_nested_too_deep(self.here, where=self.clause)
+            raise expression_nested_too_deep(self.here, where=self.where)
         names, values = self.read_fields()
         self.expect(")")
         tree = values[0]
@@ -467,7 +465,7 @@ class OperandReader(ExpressionCursor):
             return self.read_name(), value
         column = self.find_column_name(value)
         is_reference = isinstance(value, Term) and value.span == self.last_read
-        if function and is_reference and self.scope.clause is ClausePart.MEASURES:
+        if function and is_reference and self.scope.part is ClausePart.MEASURES:
             # Spark would name the field after a column of ours.
             name = quote_name(column or f"col{number}")
             pieces = value.pieces
@@ -500,12 +498,12 @@ class OperandReader(ExpressionCursor):
             return references.read_call(self, start)
         if self.scope.reads_match and key in WINDOW_ONLY:
             raise errors.window_function_not_allowed(
-                token.span, function=token.text, clause=self.clause
+                token.span, function=token.text, clause=self.where
             )
-        if self.scope.clause is ClausePart.DEFINE and key in NONDETERMINISTIC:
+        if self.scope.part is ClausePart.DEFINE and key in NONDETERMINISTIC:
             raise errors.nondeterministic_condition(token.span, function=token.text.lower())
         if key == "IDENTIFIER":  # computes the name of a column, whose row is then not known
-            raise errors.identifier_not_supported(self.text.call_span(start), clause=self.clause)
+            raise errors.identifier_not_supported(self.text.call_span(start), clause=self.where)
         self.functions.append(start)
         self.position += 1
         if self.text.is_subquery(self.position):

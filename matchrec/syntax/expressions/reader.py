@@ -70,7 +70,7 @@ class Scope:
     """What an expression may refer to."""
 
     # The part of the clause in which it is written.
-    clause: ClausePart
+    part: ClausePart
     # The primary variables, normalized: in upper case unless they are quoted.
     primary: tuple[str, ...] = ()
     # The union variables of SUBSET, normalized.
@@ -110,7 +110,7 @@ class ExpressionCursor(Cursor, ABC):
     Args:
         text: the tokens.
         scope: what the expression may refer to.
-        where: its name in messages; by default, the part of the clause.
+        where: where it is written, for messages; by default, the part of the clause.
 
     Raises:
         MatchRecognizeParseError: there are no tokens, or their brackets do not pair up.
@@ -119,8 +119,9 @@ class ExpressionCursor(Cursor, ABC):
     def __init__(self, text: TokenSequence, scope: Scope, where: str | None = None) -> None:
         super().__init__(text)
         self.scope = scope
-        self.clause = where or name_part(scope.clause.value)
-        check_brackets(text, self.clause)
+        # Where the expression is written, for messages.
+        self.where = where or name_part(scope.part.value)
+        check_brackets(text, self.where)
         # The columns and classifiers so far.
         self.rows_read: list[RowRead] = []
         # The last column, or call that reads rows of a match.
@@ -199,28 +200,28 @@ class ExpressionCursor(Cursor, ABC):
         token = self.tokens[min(self.position, self.end - 1)]
         before = self.tokens[min(max(self.position, 1), self.end) - 1]
         if token.key == "," and before.key in ("(", "[", ","):
-            return extra_comma(token.span, part=self.clause)
+            return extra_comma(token.span, part=self.where)
         if before.key == "," and (self.position >= self.end or token.key in CLOSING):
-            return extra_comma(before.span, part=self.clause)
+            return extra_comma(before.span, part=self.where)
         if self.position >= self.end or token.key in CLOSING:
-            return syntax_errors.unfinished_expression(token.span, where=self.clause)
+            return syntax_errors.unfinished_expression(token.span, where=self.where)
         if (
             self.text.has_keys(self.position, "ORDER", "BY")
             and self.text.around[self.position] >= 0
         ):
             order_by = self.text.span(self.position, self.position + 2)
-            return errors.order_by_in_call(order_by, clause=self.clause)
+            return errors.order_by_in_call(order_by, clause=self.where)
         # IF and CASE were read as names: the error is about them, and not about what follows.
         is_after_keyword = before.key in ("IF", "CASE") and token.kind is not TokenKind.SYMBOL
         span = before.span if is_after_keyword else token.span
-        return syntax_errors.unexpected_token(self.text.text_at(span), self.clause, span)
+        return syntax_errors.unexpected_token(self.text.text_at(span), self.where, span)
 
     def unknown_variable(self, name: Token) -> MatchRecognizeError:
         """Return the error for a name that is not a pattern variable, as it must be."""
         return errors.unknown_variable(
             name.span,
             name=name.variable,
-            clause=self.clause,
+            clause=self.where,
             primary=self.scope.primary,
             unions=self.scope.unions,
         )
@@ -304,7 +305,7 @@ class ExpressionCursor(Cursor, ABC):
             is_variable = token.variable in self.scope.variables
             if is_variable and token.name.upper() not in list_relation_names(self.text, start, end):
                 what = f"pattern variable `{token.variable}`"
-                raise errors.correlated_subquery(path, clause=self.clause, what=what)
+                raise errors.correlated_subquery(path, clause=self.where, what=what)
 
 
 def refuse_strange(tokens: TokenSequence, where: str) -> None:

@@ -85,7 +85,7 @@ def read_with_semantics(reader: ExpressionCursor) -> Scalar | None:
     if not reader.text.is_call(start + 1):
         span = reader.text.span(start, start + 2)
         raise errors.misplaced_running_or_final(
-            span, word=reader.key, what="a column", clause=reader.clause
+            span, word=reader.key, what="a column", clause=reader.where
         )
     _refuse_semantics(reader, start)
     return read_call(reader, start)
@@ -101,7 +101,7 @@ def read_call(reader: ExpressionCursor, start: int) -> Scalar:
     function = reader.tokens[index]
     if not reader.scope.reads_match:
         span, name = function.span, function.text
-        raise errors.match_function_before_match(span, function=name, clause=reader.clause)
+        raise errors.match_function_before_match(span, function=name, clause=reader.where)
     if reader.caller is not None:
         _refuse_in_call(reader, reader.caller, index)
     end = reader.text.index_after(index + 1)
@@ -130,8 +130,8 @@ def _refuse_semantics(reader: ExpressionCursor, index: int) -> None:
     if not (function in LOGICAL or function in AGGREGATES or function == "CLASSIFIER"):
         name = reader.tokens[index + 1].text
         word = reader.key_at(index)
-        raise errors.misplaced_running_or_final(span, word=word, what=name, clause=reader.clause)
-    if reader.key_at(index) == "FINAL" and reader.scope.clause is ClausePart.DEFINE:
+        raise errors.misplaced_running_or_final(span, word=word, what=name, clause=reader.where)
+    if reader.key_at(index) == "FINAL" and reader.scope.part is ClausePart.DEFINE:
         raise errors.final_in_define(span, function=function)
 
 
@@ -146,9 +146,9 @@ def _refuse_in_call(reader: ExpressionCursor, function: int, index: int) -> None
     outer = reader.tokens[function]
     inner = reader.tokens[index]
     is_in_aggregate = outer.key in AGGREGATES
-    is_measure = reader.scope.clause is ClausePart.MEASURES
+    is_measure = reader.scope.part is ClausePart.MEASURES
     spans = outer.span, inner.span
-    clause = reader.clause
+    clause = reader.where
     name = outer.text if is_in_aggregate else outer.key
     match inner.key:
         case "CLASSIFIER":
@@ -204,7 +204,7 @@ def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tu
                 reference.span,
                 inner="MATCH_NUMBER",
                 function=aggregate.function,
-                clause=reader.clause,
+                clause=reader.where,
             )
     frame = None
     if reader.key_at(opening + 1) == "ROWS":
@@ -311,7 +311,7 @@ def read_aggregate(
         ignore_nulls=aggregate.ignore_nulls or nulls_word == "IGNORE",
         span=reader.text.span(index, end),
     )
-    has_frame = reader.key_at(end) == "OVER" and reader.scope.clause is ClausePart.DEFINE
+    has_frame = reader.key_at(end) == "OVER" and reader.scope.part is ClausePart.DEFINE
     return read_frame(reader, aggregate, end) if has_frame else (aggregate, end)
 
 
@@ -326,7 +326,7 @@ def _read_argument(reader: ExpressionCursor, index: int, argument: TokenRange) -
     has_quantifier = reader.key_at(index + 2) in ("DISTINCT", "ALL")
     is_only_argument = start == index + 2 and reader.key_at(end) == ")" and not has_quantifier
     if reader.key_at(index) != "COUNT" or not is_only_argument:
-        raise errors.star_outside_count(span, function=name, clause=reader.clause)
+        raise errors.star_outside_count(span, function=name, clause=reader.where)
     qualifier = reader.tokens[start]
     if is_qualified and qualifier.variable not in reader.scope.variables:
         raise reader.unknown_variable(qualifier)
@@ -356,7 +356,7 @@ def _find_variable(reader: ExpressionCursor, index: int, rows_read_before: int) 
             spans[0],
             spans[1],
             function=reader.tokens[index].text,
-            clause=reader.clause,
+            clause=reader.where,
             first=names[0],
             second=names[1],
         )
@@ -410,7 +410,7 @@ def _refuse_kept_nulls(reader: ExpressionCursor, index: int, end: int) -> None:
         if reader.text.has_keys(word, "RESPECT", "NULLS"):
             span = reader.text.span(word, word + 2)
             raise errors.respect_nulls_not_supported(
-                span, function=reader.tokens[index].text, clause=reader.clause
+                span, function=reader.tokens[index].text, clause=reader.where
             )
 
 
@@ -451,7 +451,7 @@ def read_navigation(reader: ExpressionCursor, index: int, semantics: Semantics) 
         word = _find_nulls_word(reader, end)
         if word:
             span = reader.text.span(end - 2, end)
-            raise pattern_errors.modifier_after_navigation(name, word, reader.clause, span)
+            raise pattern_errors.modifier_after_navigation(name, word, reader.where, span)
     default = 1 if name in PHYSICAL else 0
     offset = default
     if len(arguments) == 2:
@@ -509,10 +509,10 @@ def _read_operand(
     if not any(read.is_column for read in reader.rows_read[rows_read_before:]):
         token = reader.tokens[start]
         if end == start + 1 and token.in_double_quotes:
-            raise errors.column_in_double_quotes(token.span, clause=reader.clause, text=token.text)
+            raise errors.column_in_double_quotes(token.span, clause=reader.where, text=token.text)
         call = reader.text.call_span(index)
         raise pattern_errors.navigation_without_column(
-            call, function=reader.key_at(index), clause=reader.clause
+            call, function=reader.key_at(index), clause=reader.where
         )
     reference = ColumnReference(
         navigation, write_row_sql(tree), None, list_own_operations(tree), find_column_names(tree)
@@ -540,22 +540,22 @@ def _read_offset(reader: ExpressionCursor, name: str, argument: TokenRange, defa
     written = reader.write_span(span)
     parameter = read_parameter(reader.tokens[start:end])
     if parameter is not None and reader.scope.values is not None:
-        what = f"the offset of {name} in {reader.clause}"
+        what = f"the offset of {name} in {reader.where}"
         return read_number(parameter, reader.scope.values, what)
     token = reader.tokens[start]
     rows = reader.tokens[end - 1].text
     if token.key == "-" and end == start + 2 and rows.isdigit():
         raise pattern_errors.negative_offset(
-            span, function=name, clause=reader.clause, written=written, rows=rows
+            span, function=name, clause=reader.where, written=written, rows=rows
         )
     if not (end == start + 1 and token.kind is TokenKind.NUMBER and token.text.isdigit()):
         raise pattern_errors.malformed_offset(
-            span, function=name, clause=reader.clause, written=written, default=default
+            span, function=name, clause=reader.where, written=written, default=default
         )
     offset = read_whole_number(token.text)
     if offset is None:
         raise pattern_errors.offset_too_large(
-            span, function=name, clause=reader.clause, limit=MOST_ROWS
+            span, function=name, clause=reader.where, limit=MOST_ROWS
         )
     return offset
 
@@ -575,8 +575,8 @@ def _read_matched_rows(reader: ExpressionCursor, index: int, _: Semantics) -> Ag
     """Read `MATCHED_ROWS()` or `MATCHED_ROWS(variable)`, which only MEASURES may call."""
     span = reader.text.call_span(index)
     variable = _read_variable(reader, index)
-    if reader.scope.clause is not ClausePart.MEASURES:
-        raise errors.matched_rows_in_define(span, clause=reader.clause)
+    if reader.scope.part is not ClausePart.MEASURES:
+        raise errors.matched_rows_in_define(span, clause=reader.where)
     row = make_column(Navigation(variable), MATCHED_ROW, span)
     return Aggregate(MATCHED_ROWS, variable, (row,), Semantics.FINAL, span=span)
 
@@ -592,7 +592,7 @@ def _read_match_value(
     check_arguments_of_call(reader, index, range(1), "no argument")
     if function is MatchFunction.ROW_NUMBER and reader.caller is None:
         return Aggregate("count", None, (), span=span)
-    if function in FUNCTIONS_OF_ENDED_RUNS and reader.scope.clause is ClausePart.DEFINE:
+    if function in FUNCTIONS_OF_ENDED_RUNS and reader.scope.part is ClausePart.DEFINE:
         raise errors.status_in_define(span, function=function.value)
     return MatchValue(function, span)
 
@@ -615,7 +615,7 @@ def _read_variable(reader: ExpressionCursor, index: int) -> str | None:
     if end - start != 1 or not token.can_name:
         span = reader.text.span(start, end)
         name = reader.key_at(index)
-        raise errors.argument_not_a_variable(span, function=name, clause=reader.clause)
+        raise errors.argument_not_a_variable(span, function=name, clause=reader.where)
     if token.variable not in reader.scope.variables:
         raise reader.unknown_variable(token)
     return token.variable
@@ -644,7 +644,7 @@ def check_arguments_of_call(
         is_suffix = key in _SUFFIXES and modifier > closing
         if is_distinct or is_suffix:
             span = reader.tokens[modifier].span
-            raise pattern_errors.modifier_after_navigation(name, key, reader.clause, span)
+            raise pattern_errors.modifier_after_navigation(name, key, reader.where, span)
     arguments = find_arguments(reader, index)
     if len(arguments) not in numbers:
         raise _explain_wrong_number(reader, index, name, expected, len(arguments))
@@ -658,7 +658,7 @@ def _explain_wrong_number(
     return pattern_errors.wrong_number_of_arguments(
         reader.text.call_span(index),
         function=function,
-        clause=reader.clause,
+        clause=reader.where,
         expected=expected,
         count=number,
     )
@@ -668,4 +668,4 @@ def find_arguments(reader: ExpressionCursor, index: int) -> tuple[TokenRange, ..
     """Return the arguments of the call at `index`, as ranges of tokens."""
     start = index + 2
     end = reader.text.pairs[index + 1]
-    return split_items(reader.text, (start, end), reader.clause) if start < end else ()
+    return split_items(reader.text, (start, end), reader.where) if start < end else ()
