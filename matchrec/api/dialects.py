@@ -29,7 +29,7 @@ from matchrec.api.evaluate import SqlQuery, lower_site
 from matchrec.arguments import Arguments
 from matchrec.dialects.products import PRODUCTS, SPARK, Product, find_likely_products
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.kinds import located_in
+from matchrec.errors.kinds import locate_errors
 from matchrec.errors.sql.foreign_names import add_dialect_cure
 from matchrec.errors.warnings import other_in_product, warn_caller
 from matchrec.shortcuts import keep_parsed
@@ -109,7 +109,7 @@ def add_spellings(spark: SparkSession, query: QueryNode, quotes: lexing.Dialect)
     """
     if not query.sites or find_backend(spark).reads_sql_of_spark:
         return query
-    with located_in(query.source):
+    with locate_errors(query.source):
         spellings = find_spellings_once(query.source.text, quotes)
     return replace(query, spellings=spellings) if spellings else query
 
@@ -170,7 +170,7 @@ def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
             parse_sase_once(text, None)
         elif PRODUCTS[language] is SPARK:
             query = parse_once(text, (), lexing.SPARK)
-            with located_in(query.source):
+            with locate_errors(query.source):
                 for site in query.sites:
                     lower_site(site, values)
         else:
@@ -214,7 +214,7 @@ def find_kinds(query: SqlQuery, count: int) -> list[ClauseKinds]:
     """
     from matchrec.dialects.rules.place import ClauseKinds
 
-    with located_in(query.source):
+    with locate_errors(query.source):
         evaluated = query.evaluate_first(count)
         kinds = []
         for planned in evaluated.clauses:

@@ -35,7 +35,7 @@ from matchrec.arguments import (
 )
 from matchrec.errors.calls import option_not_convertible
 from matchrec.errors.frames import condition_not_boolean, condition_rejected_by_engine
-from matchrec.errors.kinds import located_in
+from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import PATTERN_CALLS, SASE
 from matchrec.patterns.sase import Streams, compile_sase
 from matchrec.patterns.stages.builder import Pattern
@@ -228,7 +228,7 @@ class Events:
             MatchRecognizeError: the text has a mistake, or the type column is missing.
         """
         streams = Streams(self.order_by, self.partition_by, type_column, output)
-        with located_in(source, SASE):
+        with locate_errors(source, SASE):
             plan = compile_sase(source, streams)
             check_type_column(self.df, type_column, plan)
         return plan

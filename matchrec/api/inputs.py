@@ -29,7 +29,7 @@ from matchrec.errors.calls import (
     unknown_parameter,
     wrong_number_of_values,
 )
-from matchrec.errors.kinds import located_in
+from matchrec.errors.kinds import locate_errors
 from matchrec.errors.machine import stopped_session
 from matchrec.errors.rule_sets import unbound_rule_parameter
 from matchrec.errors.wording import describe_value, find_library, show_count
@@ -372,9 +372,9 @@ def check_frames(spark: SparkSession, query: QueryNode, frames: Frames) -> None:
                 continue
             if is_stopped(frame.sparkSession):
                 raise stopped_session()
-            raise errors.dataframe_of_another_session(span, name=name).located(query.source)
+            raise errors.dataframe_of_another_session(span, name=name).with_source(query.source)
         if span.start in starts_of_inputs:
-            raise errors.not_a_dataframe(span, name=name, value=describe_value(frame)).located(
+            raise errors.not_a_dataframe(span, name=name, value=describe_value(frame)).with_source(
                 query.source
             )
 
@@ -399,7 +399,7 @@ def name_values(query: QueryNode, args: Arguments | None) -> dict[str, Any] | No
         parameters = query.positional_parameters
         without_value = parameters[len(values) :]
         error = wrong_number_of_values(problem, len(parameters), *without_value[:1])
-        raise error.located(query.source)
+        raise error.with_source(query.source)
     if isinstance(args, list):
         names = [name_parameter(parameter) for parameter in query.positional_parameters]
         return dict(zip(names, args, strict=True))
@@ -476,7 +476,7 @@ def fill_parameters(source: Source, values: Mapping[str, str]) -> Source:
     """
     from matchrec.dialects.edits import Edit, apply_edits
 
-    with located_in(source):
+    with locate_errors(source):
         edits = []
         for name, span in find_clause_parameters(source.text):
             if name not in values:
@@ -527,5 +527,5 @@ def find_unbound_parameter(
         return None
     span = find_first_parameters(query.source.text).get(name)
     if name in value_names:  # Spark has lost the value
-        return make_lost_value_error(name, span).located(query.source)
-    return unbound_parameter(span, name=name, parameters=value_names).located(query.source)
+        return make_lost_value_error(name, span).with_source(query.source)
+    return unbound_parameter(span, name=name, parameters=value_names).with_source(query.source)

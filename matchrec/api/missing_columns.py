@@ -69,7 +69,7 @@ def find_advice(
         return None
     if result.prepared.question.columns.find((name,)) is not None:
         return errors.advice_on_column_inside(name, columns)
-    keywords = keywords_of(source)
+    keywords = list_keywords(source)
     # with several SELECTs, each may rename what the clause has, and the name may be one of theirs
     if qualifier or keywords.count("SELECT") == 1:
         return errors.advice_on_column_around(name, columns)
@@ -78,10 +78,10 @@ def find_advice(
 
 def is_grouped(source: Source) -> bool:
     """Return whether HAVING or ORDER BY of the query sees groups instead of rows."""
-    keywords = keywords_of(source)
+    keywords = list_keywords(source)
     return "GROUP" in keywords and keywords.count("SELECT") == 1
 
 
-def keywords_of(source: Source) -> list[str]:
+def list_keywords(source: Source) -> list[str]:
     """Return the tokens of a text as keys, which do not depend on case."""
     return [token.key for token in read_tokens(source.text).tokens]

@@ -30,7 +30,7 @@ from matchrec.arguments import (
 )
 from matchrec.errors import calls as errors
 from matchrec.errors.inspection import missing_clause
-from matchrec.errors.kinds import located_in
+from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import current_surface
 from matchrec.errors.warnings import warn_caller
 from matchrec.source import printable
@@ -565,7 +565,7 @@ class Query:
         """Parse the query. Errors raised inside show their location in the text."""
         with translate_stream_errors(self._spark):
             parsed = self._front_end.parse(self.dialect, options)
-            with located_in(parsed.source, parsed.language):
+            with locate_errors(parsed.source, parsed.language):
                 yield parsed
 
     @contextmanager

@@ -6,7 +6,7 @@ from matchrec.api.clause import Clause
 from matchrec.automaton.compile import compile_pattern
 from matchrec.compile.negation import find_negation_tests
 from matchrec.compile.pruning.condition_windows import replace_gaps_by_conditions
-from matchrec.errors.run.place import RowLocation
+from matchrec.errors.run.location import RowLocation
 from matchrec.explain.coverage import ClauseCoverage, summarise
 from matchrec.explain.tracing.explained import Explainer, choose_trials, make_matches_of_trials
 from matchrec.explain.tracing.parts import WriteExpression, split_into_parts

@@ -40,7 +40,7 @@ def find_remarks(drafted: Draft, question: Question, source: Source) -> Remarks:
     intervals = question.backend.windows_in_hours(drafted.plan, question.type_of_order)
     warnings += [days_in_hours(interval.span, written=interval.text) for interval in intervals]
     warnings += find_nanosecond_remarks(drafted.plan, question)
-    return tuple(warning.located(source) for warning in warnings)
+    return tuple(warning.with_source(source) for warning in warnings)
 
 
 def find_nanosecond_remarks(plan: MatchPlan, question: Question) -> Iterator[MatchRecognizeWarning]:
@@ -79,7 +79,7 @@ def find_state_remarks(plan: MatchPlan, executable: Executable, source: Source) 
     if executable.is_bounded or executable.crossing.ends:
         return ()
     unbounded = unbounded_runs if executable.task.selects else unbounded_state
-    return (unbounded(plan.pattern.span).located(source),)
+    return (unbounded(plan.pattern.span).with_source(source),)
 
 
 def find_session_remarks(spark: SparkSession, prepared: Sequence[PreparedInput[Any]]) -> Remarks:

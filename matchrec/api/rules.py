@@ -36,8 +36,8 @@ from matchrec.arguments import (
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import rule_sets as errors
 from matchrec.errors.calls import no_attribute
-from matchrec.errors.kinds import located_in
-from matchrec.errors.language import PATTERN_CALLS, SASE, reading_language
+from matchrec.errors.kinds import locate_errors
+from matchrec.errors.language import PATTERN_CALLS, SASE, use_language
 from matchrec.errors.streams import cache_over_stream
 from matchrec.errors.warnings import rejected_rule, warn_caller
 from matchrec.explain.explanation import Explanation, explain_rules
@@ -162,7 +162,7 @@ def warn_about_rules(built: build.BuiltRuleSet) -> None:
     for rule, linked in zip(built.question.rules, built.rule_set.rules, strict=True):
         assert rule.source is not None
         draft = built.shared.drafts[rule.name]
-        with reading_language(rule.language):
+        with use_language(rule.language):
             remarks = find_remarks(draft, built.question, rule.source)
             if built.question.is_stream:
                 remarks += find_state_remarks(draft.written, linked.executable, rule.source)
@@ -275,7 +275,7 @@ class RulesReader:
             values: the values of its parameters, as SQL.
         """
         node, source = parse_clause_of(self.events.df, text, self.dialect, values)
-        with located_in(source):
+        with locate_errors(source):
             refuse_keys_and_order(node)
             plan = lower_clause(self.add_keys_and_order(node))
         summarizes_matches = plan.rows_per_match.summarizes_matches
@@ -302,7 +302,7 @@ class RulesReader:
         prefix = f"{sha256(name.encode()).hexdigest()[:8]}_"
         stages, conditions = name_columns(pattern.stages, prefix)
         lowered = lower_over(self.events, replace(pattern, stages=stages))
-        with located_in(lowered.source, PATTERN_CALLS):
+        with locate_errors(lowered.source, PATTERN_CALLS):
             frame = add_conditions(frame, conditions)
         column_texts = tuple(str(column) for column in conditions.values())
         rule = Rule(name, lowered.plan, lowered.source, PATTERN_CALLS, columns=column_texts)

@@ -44,7 +44,7 @@ from matchrec.arguments import (
     is_session,
 )
 from matchrec.errors import calls as errors
-from matchrec.errors.kinds import located_in
+from matchrec.errors.kinds import locate_errors
 from matchrec.errors.machine import missing_session
 from matchrec.source import Source, Span
 from matchrec.spark.after.expand import explode_rows
@@ -326,7 +326,7 @@ class SqlText(FrontEnd):
             error = errors.sase_without_pattern(span, word=word, call=call)
         else:
             error = errors.not_a_query(span, word=word, call=call)
-        raise error.located(Source(self.text))
+        raise error.with_source(Source(self.text))
 
     def convert(self, dialect: str, write: str, events: str) -> Conversion:
         """Convert the query to the language `write`."""
@@ -368,7 +368,7 @@ class ClauseText(FrontEnd):
     def parse(self, dialect: str, options: Options) -> ParsedQuery:
         """Return the query of the clause over the DataFrame."""
         node, source = parse_clause_of(self.df, self.text, dialect)
-        with located_in(source):
+        with locate_errors(source):
             plan = lower_clause(node, self.args or {})
             return ClauseQuery(Clause(plan, build_relation(self.df, self.args), options, source))
 

@@ -38,7 +38,7 @@ from matchrec.arguments import (
 )
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
-from matchrec.errors.kinds import located_in
+from matchrec.errors.kinds import locate_errors
 from matchrec.errors.warnings import warn_caller
 from matchrec.explain.charts.sweep import Sweep
 from matchrec.patterns.stages.lower import make_measure
@@ -146,7 +146,7 @@ def check_parameters(clause: str, grid: Grid) -> None:
     for name, span in find_clause_parameters(clause):
         if name not in grid:
             error = errors.sweep_parameter_without_values(span, name=name, parameters=tuple(grid))
-            raise error.located(Source(clause))
+            raise error.with_source(Source(clause))
 
 
 def check_rule(df: DataFrame, rule: Rule, point: Point) -> None:
@@ -157,7 +157,7 @@ def check_rule(df: DataFrame, rule: Rule, point: Point) -> None:
     """
     assert rule.source is not None
     clause = Clause(rule.plan, build_relation(df, point), NO_OPTIONS, rule.source)
-    with located_in(rule.source):
+    with locate_errors(rule.source):
         result = clause.run()
     warn_caller(*find_clause_remarks(result, clause.source, clause.language))
 
@@ -225,7 +225,7 @@ def build_rule(  # noqa: PLR0913 -- the clause, its values, and the names of bot
     renamed = {parameter: f":{new_name}" for parameter, new_name in new_names.items()}
     node, source = parse_clause_of(df, clause, dialect, renamed or None)
     values = {new_names.get(parameter, parameter): value for parameter, value in point.items()}
-    with located_in(source):
+    with locate_errors(source):
         plan = lower_clause(replace(node, measures=(), rows_per_match=RowsPerMatch.ONE_ROW), values)
     plan = replace(
         plan,

@@ -11,7 +11,7 @@ from matchrec.dialects.products import PRODUCTS
 from matchrec.dialects.translate import translate_query
 from matchrec.dialects.writing.convert import Conversion, convert_to_sql, read_pattern, read_sase
 from matchrec.errors import calls as errors
-from matchrec.errors.language import current_surface, shown_on
+from matchrec.errors.language import current_surface, use_surface
 from matchrec.patterns.sase import Streams
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.plan.clauses import MatchOutput
@@ -65,7 +65,7 @@ def transpile(  # noqa: PLR0913 -- public signature
 
 def naming_dialect_read() -> AbstractContextManager[None]:
     """Let errors raised inside call the dialect of the text `read`, as `transpile` does."""
-    return shown_on(current_surface().with_names(dialect="read"))
+    return use_surface(current_surface().with_names(dialect="read"))
 
 
 def convert_query(  # noqa: PLR0913 -- the arguments of `transpile`

@@ -29,8 +29,8 @@ from matchrec.cli.queries import QuerySource, build_request, read_plain_value
 from matchrec.cli.session import SettingPairs
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
-from matchrec.errors.kinds import labelled
-from matchrec.errors.language import COMMAND_LINE, shown_on
+from matchrec.errors.kinds import format_labelled
+from matchrec.errors.language import COMMAND_LINE, use_surface
 
 make_repeatable_option = partial(click.option, multiple=True)
 F = TypeVar("F", bound=Callable[..., Any])
@@ -170,7 +170,7 @@ def handle_failures(function: Callable[..., None]) -> Callable[..., None]:
     def command(*args: Any, traceback: bool, **options: Any) -> None:
         """Run the command and report its failures, with a traceback if the user wants one."""
         shows = print_tracebacks() if traceback else nullcontext()
-        with shown_on(COMMAND_LINE), report_failures(), shows:
+        with use_surface(COMMAND_LINE), report_failures(), shows:
             function(*args, **options)
 
     return command
@@ -280,7 +280,7 @@ class Repeatable(click.Command):
 
 def add_help(message: str, cure: str) -> str:
     """Return a message of click with what to write instead."""
-    return f"{message}\n{labelled('help', f'write {cure}')}"
+    return f"{message}\n{format_labelled('help', f'write {cure}')}"
 
 
 # The groups of options in the help, by their names in Python; others are in the last group.

@@ -21,7 +21,7 @@ import click
 
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
-from matchrec.errors.kinds import labelled
+from matchrec.errors.kinds import format_labelled
 from matchrec.errors.run.failures import engine_failed, value_not_computed
 from matchrec.errors.sql.foreign_names import find_table_cure
 from matchrec.loading import NO_SPARK, OF_SPARK
@@ -196,7 +196,11 @@ def explain_spark_error(error: Exception) -> str:
     cure = find_table_cure(read_parameters(error).get("relationName", ""))
     if TOO_LARGE in message:
         cure = SMALLER_BATCHES
-    return message if cure is None or cure in message else f"{message}\n{labelled('help', cure)}"
+    return (
+        message
+        if cure is None or cure in message
+        else f"{message}\n{format_labelled('help', cure)}"
+    )
 
 
 def shorten_spark_message(text: str) -> str:

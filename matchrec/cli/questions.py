@@ -17,7 +17,7 @@ from matchrec.cli.files import parse_labels, write_text
 from matchrec.cli.queries import QueryRequest, read_plain_value
 from matchrec.cli.session import SettingPairs
 from matchrec.errors import command as errors
-from matchrec.errors.language import COMMAND_LINE, shown_on
+from matchrec.errors.language import COMMAND_LINE, use_surface
 
 if TYPE_CHECKING:
     from matchrec.explain.pictures.figures import PicturedText
@@ -136,7 +136,7 @@ def coverage(request: QueryRequest, svg: Path | None) -> None:
       matchrec coverage v_shapes.sql --table stocks=stocks.csv
     """
     surface = replace(COMMAND_LINE, asking=arguments.write_other_command("why"))
-    with request.open_query() as (_, query), shown_on(surface):
+    with request.open_query() as (_, query), use_surface(surface):
         answer = query.coverage(clause=request.clause)
     print_answer(answer, svg)
 

@@ -27,7 +27,7 @@ from matchrec.dialects.fragments import SELECT_ALL, Fragments, TranslationLog, t
 from matchrec.dialects.products import SPARK, Product
 from matchrec.dialects.rules.place import ClauseKinds, ColumnKinds, TableLookup, no_tables
 from matchrec.dialects.spellings import edit_spellings
-from matchrec.errors.kinds import located_in
+from matchrec.errors.kinds import locate_errors
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.tokens import unclosed_text, unexpected_token
 from matchrec.plan.match_plan import MatchPlan
@@ -103,7 +103,7 @@ def translate_query(
     if knowledge is None:
         knowledge = QueryKnowledge()
     measure_notes: list[Note] = []
-    with located_in(source):
+    with locate_errors(source):
         tokens = read_product_tokens(text, read)
         if not write.is_written:
             raise errors.product_not_written(tokens[0].span, product=write.title)
@@ -138,7 +138,7 @@ def translate_clause(
         MatchRecognizeError: see `translate_query`.
     """
     source = Source(text)
-    with located_in(source):
+    with locate_errors(source):
         tokens = read_product_tokens(text, read)
         spelling_edits = list(edit_spellings(tokens, None, read, {}))
 
@@ -170,10 +170,10 @@ def _translate_text(
     """
     read, write = products
     respelled = apply_edits(original.text, spelling_edits)
-    with located_in(original):
+    with locate_errors(original):
         difference_notes = list(_note_differences(tokens, read, write))
     source = respelled.source(original) if respelled.edits else original
-    with located_in(source):
+    with locate_errors(source):
         if respelled.edits:
             tokens = read_product_tokens(respelled.text, read)
         frames = tuple(span for _, span in find_frames(tokens.tokens))
@@ -248,7 +248,7 @@ def _check_query(text: str, product: Product) -> list[MatchPlan]:
         MatchRecognizeError: it is no query, its brackets do not pair up, or a clause of Spark SQL
             is wrong.
     """
-    with located_in(Source(text)):
+    with locate_errors(Source(text)):
         tokens = read_product_tokens(text, product)
         first = next((token for token in tokens.tokens if token.key != ";"), None)
         if first is None:
@@ -259,7 +259,7 @@ def _check_query(text: str, product: Product) -> list[MatchPlan]:
     if product is not SPARK:
         return []
     query = parse_sql(text, [name for name, _ in find_frames(tokens.tokens)])
-    with located_in(query.source):
+    with locate_errors(query.source):
         parameters = _number_parameters(tokens)
         return [_lower_site(site, parameters) for site in query.sites]
 

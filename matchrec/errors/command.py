@@ -11,7 +11,7 @@ from matchrec.errors.kinds import (
 )
 from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.wording import as_name, join_names, shorten
+from matchrec.errors.wording import join_names, shorten, write_name
 
 # What is missing, or does not go together.
 
@@ -541,7 +541,7 @@ def unknown_plot_column(
     return MatchRecognizePlanError(
         f"unknown column `{name}` in `{option}` of `plot`",
         notes=(f"columns: {join_names(columns)}",),
-        hint=f"write {as_name(near)}" if near else "name one of these",
+        hint=f"write {write_name(near)}" if near else "name one of these",
         code="unknown-plot-column",
     )
 
@@ -581,7 +581,7 @@ def series_column_missing(*, name: str) -> MatchRecognizePlanError:
     option = current_surface().name_of_option("by")
     return MatchRecognizePlanError(
         f"the result has no column `{name}`, which `{option}` of `plot` names",
-        hint=f"add {as_name(name)} to PARTITION BY or MEASURES",
+        hint=f"add {write_name(name)} to PARTITION BY or MEASURES",
         code="series-column-missing",
     )
 

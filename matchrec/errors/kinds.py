@@ -16,10 +16,10 @@ from types import MappingProxyType
 
 from typing_extensions import Self
 
-from matchrec.errors.language import Language, reading_language
+from matchrec.errors.language import Language, use_language
+from matchrec.errors.run import location as locations
 from matchrec.errors.run import origins
-from matchrec.errors.run import place as carried
-from matchrec.errors.run.place import RowLocation
+from matchrec.errors.run.location import RowLocation
 from matchrec.source import Source, Span, printable
 
 
@@ -51,7 +51,7 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
         self.spans = tuple(span for span in spans if span is not None)
         self.notes = tuple(note for note in notes if note)
         self.hint = hint or None
-        # The text of the query, once it is known: see `located`.
+        # The text of the query, once it is known: see `with_source`.
         self.source: Source | None = None
 
     @property
@@ -64,7 +64,7 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
         """The main location in the query's text; None if there is none."""
         return self.spans[0] if self.spans else None
 
-    def located(self, source: Source) -> Self:
+    def with_source(self, source: Source) -> Self:
         """Return this error with the text of its query, so that it can show the lines it is about.
 
         If it has a text already, that one is kept: the innermost text is the right one. Spans in a
@@ -78,7 +78,7 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
         self.source = self.source.author
         return self
 
-    def under(self, culprit: str) -> Self:
+    def point_at(self, culprit: str) -> Self:
         """Return this error with carets under one name in its first span, not under all of it."""
         self.culprit = culprit
         return self
@@ -86,20 +86,20 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
     def __str__(self) -> str:
         """Return the message as it prints, see the module."""
         excerpts = [self.source.excerpt(span) for span in self.spans] if self.source else []
-        return printable("\n".join([self.headline, *excerpts, *self.labelled_lines()]))
+        return printable("\n".join([self.headline, *excerpts, *self.format_labelled_lines()]))
 
-    def labelled_lines(self) -> list[str]:
+    def format_labelled_lines(self) -> list[str]:
         """Return the notes and the hint, each with its label."""
-        lines = [labelled("note", note) for note in self.notes]
+        lines = [format_labelled("note", note) for note in self.notes]
         if self.hint:
-            lines.append(labelled("help", self.hint))
+            lines.append(format_labelled("help", self.hint))
         return lines
 
 
-def labelled(label: str, text: str) -> str:
+def format_labelled(label: str, text: str) -> str:
     """Return a line of a message with its label. Other lines of the text are indented to match.
 
-    >>> print(labelled("note", "some of them:\\nsym = X"))
+    >>> print(format_labelled("note", "some of them:\\nsym = X"))
       note: some of them:
             sym = X
     """
@@ -107,10 +107,10 @@ def labelled(label: str, text: str) -> str:
     return first + text.replace("\n", "\n" + " " * len(first))
 
 
-def with_code(message: str, code: str | None) -> str:
+def add_code(message: str, code: str | None) -> str:
     """Return a message with its code at the end of the first line.
 
-    >>> with_code("unknown column `low` in DEFINE", "unknown-column")
+    >>> add_code("unknown column `low` in DEFINE", "unknown-column")
     'unknown column `low` in DEFINE [unknown-column]'
     """
     first, line_break, other_lines = message.partition("\n")
@@ -158,7 +158,7 @@ class MatchRecognizeError(Located, ValueError):
     @property
     def headline(self) -> str:
         """The first line of the message as it prints, with the code."""
-        return with_code(self.message, self.code)
+        return add_code(self.message, self.code)
 
 
 class MatchRecognizeParseError(MatchRecognizeError):
@@ -209,12 +209,12 @@ class MatchRecognizeRunError(MatchRecognizeError):
         error = MatchRecognizeRunError(
             self.message, notes=self.notes, hint=self.hint, code=self.code
         )
-        error._fields = carried.written(fields)
+        error._fields = locations.write_fields(fields)
         return error
 
-    def labelled_lines(self) -> list[str]:
+    def format_labelled_lines(self) -> list[str]:
         """Return the notes and the hint, and last the fields if a worker raises the error."""
-        lines = super().labelled_lines()
+        lines = super().format_labelled_lines()
         return lines if self._fields is None else [*lines, f"  {self._fields}"]
 
     @classmethod
@@ -238,11 +238,11 @@ class MatchRecognizeRunError(MatchRecognizeError):
         ...     print(matchrec.MatchRecognizeRunError.from_exception(error).message)
         conditions that depend on the run were evaluated more than 1 times in a partition
         """
-        for exception in chain_of(error):
+        for exception in walk_causes(error):
             if isinstance(exception, MatchRecognizeRunError):
                 return exception
             run_error = (
-                getattr(exception, TOLD, None)
+                getattr(exception, OUR_ERROR, None)
                 or cls._from_fields(str(exception))
                 or cls._from_sql(str(exception))
             )
@@ -254,7 +254,7 @@ class MatchRecognizeRunError(MatchRecognizeError):
     @classmethod
     def _from_fields(cls, text: str) -> MatchRecognizeRunError | None:
         """Return the error whose fields a worker has put into a text; None if there are none."""
-        fields = carried.read(text)
+        fields = locations.read_fields(text)
         if fields is None:
             return None
         error = cls(
@@ -273,14 +273,14 @@ class MatchRecognizeRunError(MatchRecognizeError):
 
         None if the text shows no SQL that matchrec has made.
         """
-        failure = origins.read(text)
-        return None if failure is None else cls.of_failure(failure)
+        failure = origins.find_failure(text)
+        return None if failure is None else cls.from_failure(failure)
 
     @classmethod
-    def of_failure(cls, failure: origins.ComputationFailure) -> MatchRecognizeRunError:
+    def from_failure(cls, failure: origins.ComputationFailure) -> MatchRecognizeRunError:
         """Return the error of an expression that could not be computed."""
         error = cls(failure.message, failure.span, hint=failure.hint, code=NOT_COMPUTED)
-        return error if failure.text is None else error.located(Source(failure.text))
+        return error if failure.text is None else error.with_source(Source(failure.text))
 
 
 # Makes an error of a running query. The argument `location` is the row in the user's terms; the
@@ -292,10 +292,10 @@ NOT_COMPUTED = "expression-not-computed"
 
 # The attribute of an engine's error that holds ours, if `spark.errors.second_look` has found the
 # expression that failed.
-TOLD = "told_by_matchrec"
+OUR_ERROR = "told_by_matchrec"
 
 
-def chain_of(error: BaseException) -> Iterator[BaseException]:
+def walk_causes(error: BaseException) -> Iterator[BaseException]:
     """Return an error, then the errors that led to it, each once."""
     visited: list[BaseException] = []
     current: BaseException | None = error
@@ -306,7 +306,7 @@ def chain_of(error: BaseException) -> Iterator[BaseException]:
 
 
 @contextmanager
-def located_in(source: Source, language: Language | None = None) -> Iterator[None]:
+def locate_errors(source: Source, language: Language | None = None) -> Iterator[None]:
     """Let errors raised inside of the `with` statement show their lines of a text.
 
     An error that has a text already keeps it.
@@ -316,8 +316,8 @@ def located_in(source: Source, language: Language | None = None) -> Iterator[Non
         language: its language; None for the language of the text around it.
     """
     try:
-        with reading_language(language), origins.reading(source):
+        with use_language(language), origins.use_source(source):
             yield
     except MatchRecognizeError as error:
-        error.located(source)
+        error.with_source(source)
         raise

@@ -2,7 +2,7 @@
 
 A condition is in DEFINE in SQL, and in WHERE in SASE+: see `Language`. An argument of a Python call
 is an option in a shell: see `Surface`. Whoever reads a text says which language it has, by
-`kinds.located_in`; whoever reads the user's input says where it was written, by `shown_on`.
+`kinds.locate_errors`; whoever reads the user's input says where it was written, by `use_surface`.
 Messages then take their words from `current_language` and `current_surface`.
 """
 
@@ -96,7 +96,7 @@ def set_variable(variable: ContextVar[T], value: T) -> Iterator[None]:
         variable.reset(token)
 
 
-def reading_language(language: Language | None) -> AbstractContextManager[None]:
+def use_language(language: Language | None) -> AbstractContextManager[None]:
     """Use the words of a language in errors made inside of the `with` statement.
 
     With None the language stays the one that is in use.
@@ -114,7 +114,7 @@ def name_part(name: str) -> str:
 
     >>> name_part("DEFINE")
     'DEFINE'
-    >>> with reading_language(SASE):
+    >>> with use_language(SASE):
     ...     name_part("DEFINE")
     'WHERE'
     """
@@ -246,10 +246,12 @@ class Surface:
             pairs: the names of the columns, each with its value; `...` for any value.
         """
         if self.is_python:
-            items = ", ".join(f"{quote(name)}: {quote(value)}" for name, value in pairs)
+            items = ", ".join(
+                f"{quote_for_python(name)}: {quote_for_python(value)}" for name, value in pairs
+            )
             return f"partition={{{items}}}"
         separator = " " if self.is_cell else " --partition "
-        return f"--partition {separator.join(f'{name}={bare(value)}' for name, value in pairs)}"
+        return f"--partition {separator.join(f'{name}={quote_for_shell(value)}' for name, value in pairs)}"
 
     def why(self, partition: Mapping[str, object], row: Sequence[object]) -> str:
         """Return what asks why a row has no match: `query.why(row=3)`, `matchrec why --row 3`.
@@ -269,7 +271,7 @@ class Surface:
         words = [self.asking]
         if partition:
             words.append(self.keys(list(partition.items())))
-        words += [f"--row {bare(value)}" for value in row]
+        words += [f"--row {quote_for_shell(value)}" for value in row]
         return " ".join(words)
 
 
@@ -338,7 +340,7 @@ CELL = Surface(
 _SURFACE: ContextVar[Surface] = ContextVar("where errors are shown", default=PYTHON)
 
 
-def shown_on(surface: Surface) -> AbstractContextManager[None]:
+def use_surface(surface: Surface) -> AbstractContextManager[None]:
     """Use the words of a surface in errors made inside of the `with` statement."""
     return set_variable(_SURFACE, surface)
 
@@ -348,24 +350,24 @@ def current_surface() -> Surface:
 
     >>> current_surface().option("dialect", "oracle", "trino")
     'dialect="oracle" or "trino"'
-    >>> with shown_on(COMMAND_LINE):
+    >>> with use_surface(COMMAND_LINE):
     ...     current_surface().option("type_column", "kind")
     '--type-column kind'
-    >>> with shown_on(CELL):
+    >>> with use_surface(CELL):
     ...     current_surface().option("sort", "engine")
     'options=matchrec.Options(sort="engine") in a call of Python'
     """
     return _SURFACE.get()
 
 
-def quote(value: object) -> str:
+def quote_for_python(value: object) -> str:
     """Return a value as Python writes it, a string in double quotes; `...` for any value."""
     if isinstance(value, str):
         return dumps(value, ensure_ascii=False)
     return "..." if value is ... else str(value)
 
 
-def bare(value: object) -> str:
+def quote_for_shell(value: object) -> str:
     """Return a value as a shell takes it, in quotes if it needs them: `7`, `'a b'`, `NULL`."""
     if value is None:
         return "NULL"

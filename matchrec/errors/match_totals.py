@@ -10,7 +10,7 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
 )
 from matchrec.errors.language import current_surface
-from matchrec.errors.run.place import RowLocation
+from matchrec.errors.run.location import RowLocation
 from matchrec.errors.wording import join_names, shorten
 
 

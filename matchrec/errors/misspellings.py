@@ -51,8 +51,8 @@ def find_nearest(name: str, known_names: Iterable[str]) -> str | None:
     most = max(len(name) >= 3, len(name) // 4)
     candidates = []
     for known_name in known_names:
-        distance = misspelling_distance(upper, known_name.upper(), most)
-        if distance <= most or begins(upper, known_name.upper()):
+        distance = count_misspelt_letters(upper, known_name.upper(), most)
+        if distance <= most or is_beginning(upper, known_name.upper()):
             candidates.append((distance, known_name))
     if not candidates:
         return None
@@ -60,7 +60,7 @@ def find_nearest(name: str, known_names: Iterable[str]) -> str | None:
     return nearest_name
 
 
-def begins(left: str, right: str) -> bool:
+def is_beginning(left: str, right: str) -> bool:
     """Return whether one name begins with the other, or they differ only by their last number.
 
     A name that begins another one has at least three letters.
@@ -70,14 +70,14 @@ def begins(left: str, right: str) -> bool:
     return min(len(left), len(right)) >= 3 and (left.startswith(right) or right.startswith(left))
 
 
-def misspelling_distance(written: str, intended: str, most: int) -> int:
+def count_misspelt_letters(written: str, intended: str, most: int) -> int:
     """Return how many letters are wrong, missing, too many or swapped with the next one.
 
     This is the optimal string alignment distance; `most` + 1 if it is more than `most`.
 
-    >>> misspelling_distance("DWN", "DOWN", 2), misspelling_distance("pirce", "price", 2)
+    >>> count_misspelt_letters("DWN", "DOWN", 2), count_misspelt_letters("pirce", "price", 2)
     (1, 1)
-    >>> misspelling_distance("x", "price", 2)
+    >>> count_misspelt_letters("x", "price", 2)
     3
     """
     if abs(len(written) - len(intended)) > most:

@@ -8,7 +8,7 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
 )
 from matchrec.errors.language import name_part
-from matchrec.errors.run.place import RowLocation
+from matchrec.errors.run.location import RowLocation
 from matchrec.source import Span
 
 

@@ -7,7 +7,7 @@ import warnings
 
 from matchrec.errors.kinds import Located
 from matchrec.errors.language import current_language, current_surface, name_part
-from matchrec.errors.wording import as_name
+from matchrec.errors.wording import write_name
 from matchrec.source import Span
 
 # The classes of warnings. Each says in one sentence when it is given.
@@ -173,10 +173,10 @@ def any_rows(span: Span | None, *, written: str, variable: str) -> AnyRowsWarnin
     )
 
 
-def repetitions_taken(least: int) -> str:
+def describe_repetitions(least: int) -> str:
     """Return the predicate of a loop at the end of PATTERN that stops at its lower bound.
 
-    >>> repetitions_taken(1), repetitions_taken(3)
+    >>> describe_repetitions(1), describe_repetitions(3)
     ('never repeats', 'always repeats exactly 3 times')
     """
     texts = {0: "never takes a row", 1: "never repeats"}
@@ -197,7 +197,7 @@ def reluctant_end(
     """
     greedy, exact = instead
     fixed = f"write {exact}" if exact else "leave it out"
-    predicate = repetitions_taken(least)
+    predicate = describe_repetitions(least)
     return ReluctantEndWarning(
         f"`{written}` at the end of PATTERN {predicate}",
         span,
@@ -306,7 +306,7 @@ def false_texts(span: Span | None, quoted: str) -> NeverTrueWarning:
         span: the comparison in the text of the query.
         quoted: the string in double quotes, with the quotes; "" if none has double quotes.
     """
-    column = f"write {as_name(quoted[1:-1])} without quotes, if it is a column"
+    column = f"write {write_name(quoted[1:-1])} without quotes, if it is a column"
     message = f"a comparison of two texts in {name_part('DEFINE')} is never true"
     notes = ("text in quotes is a string, also in double quotes",) if quoted else ()
     hint = column if quoted else "compare a column; if no row should match, write FALSE"
@@ -361,7 +361,7 @@ def loop_that_completes_first(written: str, least: int, span: Span | None) -> Ea
         least: the number of repetitions after which the match is complete.
         span: the loop in the text of the query.
     """
-    predicate = repetitions_taken(least)
+    predicate = describe_repetitions(least)
     return EarlyEndWarning(
         f"`{written}` at the end of PATTERN {predicate}",
         span,
@@ -523,7 +523,7 @@ def nanoseconds(
         notes=(
             "Spark's times have microseconds, so the order of these rows can vary from run to run",
         ),
-        hint=f"pass {part}, and write ORDER BY {as_name(column)}, ns",
+        hint=f"pass {part}, and write ORDER BY {write_name(column)}, ns",
     )
 
 

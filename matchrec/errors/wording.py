@@ -60,10 +60,10 @@ def shorten(text: str) -> str:
     return line if len(line) <= LONGEST else f"{line[:LONGEST].rstrip()}..."
 
 
-def as_one_line(text: str) -> str:
+def join_lines(text: str) -> str:
     """Return the user's text in one line, however long it is.
 
-    >>> as_one_line("A\\n  B+")
+    >>> join_lines("A\\n  B+")
     'A B+'
     """
     return " ".join(text.split())
@@ -77,15 +77,15 @@ def name_sql(product: str) -> str:
     return product if product.endswith("SQL") else f"{product.removeprefix('the ')} SQL"
 
 
-def in_backticks(text: str) -> str:
+def quote_in_backticks(text: str) -> str:
     """Return a name, or a text in quotes, as a name in backticks."""
     name = text.strip("'\"").replace("`", "``")
     return f"`{name}`"
 
 
-def as_name(text: str) -> str:
+def write_name(text: str) -> str:
     """Return a name as a query has it: in backticks if it needs them."""
-    return text if text.isidentifier() else in_backticks(text)
+    return text if text.isidentifier() else quote_in_backticks(text)
 
 
 # Values.

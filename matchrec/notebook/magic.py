@@ -33,7 +33,7 @@ from matchrec.cli.rows import SHOWN_ROWS, fetch_first_texts
 from matchrec.dialects.products import PRODUCTS
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
-from matchrec.errors.language import CELL, current_surface, shown_on
+from matchrec.errors.language import CELL, current_surface, use_surface
 from matchrec.errors.wording import show_count
 from matchrec.explain.pictures.html import build_html_table, write_paragraph
 from matchrec.spark.actions import Interrupted, cancelled_by_interrupt
@@ -175,7 +175,7 @@ class MatchrecMagics(Magics):
             spark = find_or_start_session(variables)
             surface = replace(CELL, frames=list_frames(variables), asking=write_why_line(line))
             with (
-                shown_on(surface),
+                use_surface(surface),
                 quiet_analysis(),
                 report_warnings(say),
                 cancelled_by_interrupt(spark),

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from matchrec.automaton.program import A_MATCH
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.errors.kinds import MakeRunError
-from matchrec.errors.run.place import RowLocation
+from matchrec.errors.run.location import RowLocation
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.plan.expression import End
 from matchrec.plan.stages import Skip

@@ -28,7 +28,7 @@ from pyspark.sql.types import DataType, StructField, StructType
 from matchrec.compile.executable import Executable, ResultColumn
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import show_column
-from matchrec.errors.run.origins import SqlOrigin, mark_origin, with_comment
+from matchrec.errors.run.origins import SqlOrigin, add_comment, mark_origin
 from matchrec.errors.wording import show_count
 from matchrec.output.measure_reader import SqlPiece
 from matchrec.output.reads import ReadIsMatched
@@ -397,7 +397,7 @@ def write_output(output: ResultColumn, executable: Executable, slots: Sequence[i
     for piece in output.pieces:
         text = write_piece(piece, slots)
         if isinstance(piece, int):
-            text = with_comment(text, executable.reads[piece].show(column_texts))
+            text = add_comment(text, executable.reads[piece].show(column_texts))
         texts.append(text)
     return "".join(texts)
 

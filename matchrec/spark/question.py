@@ -27,7 +27,7 @@ from matchrec.conditions.row_column import OrderType, check_order
 from matchrec.conditions.split import RowScope
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import max_steps_with_event_selection
-from matchrec.errors.kinds import located_in
+from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import Language
 from matchrec.errors.rule_sets import name_rule
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
@@ -138,7 +138,7 @@ class Rule:
     def naming(self) -> Iterator[None]:
         """Add the name and the text of the rule to errors that are raised inside."""
         showing_text = (
-            nullcontext() if self.source is None else located_in(self.source, self.language)
+            nullcontext() if self.source is None else locate_errors(self.source, self.language)
         )
         with naming_rule(self.name), showing_text:
             yield

@@ -26,7 +26,7 @@ from matchrec.conditions.row_column import RowColumn, build_row_column
 from matchrec.conditions.split import RowScope
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import inspection as errors
-from matchrec.errors.run.place import RowLocation
+from matchrec.errors.run.location import RowLocation
 from matchrec.output.measures import MatchReader
 from matchrec.output.rows import OutputRows
 from matchrec.plan.match_plan import MatchPlan

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.kinds import located_in
+from matchrec.errors.kinds import locate_errors
 from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql import window as window_errors
@@ -530,5 +530,5 @@ def parse_clause(
     Raises:
         MatchRecognizeError: the text is not a clause.
     """
-    with located_in(Source(text, origin)):
+    with locate_errors(Source(text, origin)):
         return read_clause(read_section_tokens(read_tokens(text, dialect)))

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlglot import TokenType
 
-from matchrec.errors.kinds import located_in
+from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import current_surface
-from matchrec.errors.misspellings import find_keyword, misspelling_distance
+from matchrec.errors.misspellings import count_misspelt_letters, find_keyword
 from matchrec.errors.sql import query as errors
 from matchrec.errors.sql.clause import misspelt_pattern, pattern_without_parentheses
 from matchrec.errors.sql.tokens import strange_sign
@@ -128,7 +128,7 @@ def parse_sql(
     [('q', 't q')]
     """
     source = Source(text, origin)
-    with located_in(source):
+    with locate_errors(source):
         _refuse_misspelt_clause(text)
         if not may_have_clause(text):
             errors.refuse_other_language(text)
@@ -269,7 +269,8 @@ def _is_near_clause_name(text: str) -> bool:
     if letters.startswith("MATCHRE"):
         return True
     return (
-        misspelling_distance(letters, "MATCHRECOGNIZE", _MOST_WRONG_LETTERS) <= _MOST_WRONG_LETTERS
+        count_misspelt_letters(letters, "MATCHRECOGNIZE", _MOST_WRONG_LETTERS)
+        <= _MOST_WRONG_LETTERS
     )
 
 

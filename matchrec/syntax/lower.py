@@ -374,7 +374,7 @@ def _lower_definitions(
         scope_of_measures: the scope of its measures.
         negated_names: the variables under NOT.
     """
-    scope = replace(scope_of_measures, clause=ClausePart.DEFINE)
+    scope = replace(scope_of_measures, part=ClausePart.DEFINE)
     for node in clause.definitions:
         condition = expression.type_nulls(parse_scalar(node.expression, scope))
         if node.name in negated_names:

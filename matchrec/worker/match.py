@@ -21,7 +21,7 @@ import pyarrow as pa
 from matchrec.compile.executable import Executable
 from matchrec.conditions.run_condition import Reduction
 from matchrec.errors.run.failures import partition_out_of_memory, waiting_rows_out_of_memory
-from matchrec.errors.run.place import RowLocation
+from matchrec.errors.run.location import RowLocation
 from matchrec.output.aggregates import never_wraps
 from matchrec.output.measures import MatchReader
 from matchrec.output.reads import ReadBasicAggregate, read_from_chains

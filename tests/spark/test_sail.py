@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.api.inputs import as_dataframe
-from matchrec.errors.language import COMMAND_LINE, PYTHON, shown_on
+from matchrec.errors.language import COMMAND_LINE, PYTHON, use_surface
 from matchrec.shortcuts import ALL, in_force
 from matchrec.spark.backends import find_backend
 from matchrec.spark.sail import probes
@@ -72,7 +72,7 @@ def test_counters_are_refused_by_the_name_of_what_asks_for_them(
         pytest.skip("Spark counts")
     asked = matchrec.query(spark, "SELECT 1")
     for surface, given, on in WHERE_ASKED:
-        with shown_on(surface), pytest.raises(matchrec.MatchRecognizeUnsupportedError) as raised:
+        with use_surface(surface), pytest.raises(matchrec.MatchRecognizeUnsupportedError) as raised:
             asked.explain(analyze=True)
         assert raised.value.hint == f"leave {given} out, or run on Spark: {on}"
 

@@ -26,7 +26,7 @@ from matchrec.dialects.writing.names import (
 from matchrec.dialects.writing.stages import insert_negations, lower_to_clause
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
-from matchrec.errors.kinds import located_in
+from matchrec.errors.kinds import locate_errors
 from matchrec.patterns.sase import Streams, compile_sase
 from matchrec.patterns.sase.parser import parse_once
 from matchrec.patterns.stages.builder import Pattern
@@ -124,7 +124,7 @@ def convert_to_sql(reading: ReadQuery, table: str, product: Product) -> Conversi
     Raises:
         MatchRecognizeError: the SQL of the product cannot express a part of the query.
     """
-    with located_in(reading.source):
+    with locate_errors(reading.source):
         plan, notes = prepare_for_sql(reading)
         if product is not SPARK:
             plan = forms.prefer_matches(plan)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from matchrec.errors.kinds import MatchRecognizeRunError
-from matchrec.errors.run.place import RowLocation
+from matchrec.errors.run.location import RowLocation
 
 
 def skip_to_missing_row(*, variable: str, location: RowLocation) -> MatchRecognizeRunError:

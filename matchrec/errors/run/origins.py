@@ -9,8 +9,8 @@
    from, and remembers the line.
 2. If Spark cannot compute the expression, its error shows this line with carets. So the user sees
    the comment, whichever action they call.
-3. `MatchRecognizeRunError.from_exception` calls `read`, which looks the line up and finds the
-   characters above the carets in the user's text.
+3. `MatchRecognizeRunError.from_exception` calls `find_failure`, which looks the line up and finds
+   the characters above the carets in the user's text.
 
 The line is all that tells expressions apart: PySpark 3.5 and clients of Connect get nothing else,
 and Spark cuts the line off 32 characters from the carets.
@@ -29,10 +29,10 @@ from matchrec.errors.wording import uncapitalise
 from matchrec.source import Source, Span
 
 # How many expressions are remembered. Each is a line of SQL or a few.
-KEPT = 4096
+MOST_ORIGINS = 4096
 
 # The text that is being read.
-_READ: ContextVar[Source | None] = ContextVar("text of the query", default=None)
+_SOURCE: ContextVar[Source | None] = ContextVar("text of the query", default=None)
 # A run-time error of Spark: its sentence, and lines of SQL, each followed by its carets.
 _FAILURE = re.compile(
     r"\[[A-Z][A-Z0-9_.]+\] (?P<said>(?:(?!\[[A-Z][A-Z0-9_]+\] ).)*?)(?:\s*SQLSTATE: \w+)?"
@@ -41,7 +41,7 @@ _FAILURE = re.compile(
 )
 # A plain column.
 _COLUMN = re.compile(r"`(?:[^`]|``)*`|\w+")
-# A name of ours, with the comment of `with_comment`.
+# A name of ours, with the comment of `add_comment`.
 _GENERATED = re.compile(r"(?<![\w`])__(e\.)?[a-z]+\d*( /\*.*?\*/)?")
 _TOKEN = re.compile(r"`(?:[^`]|``)*`|'(?:[^'\\]|\\.)*'|\w+|\S")
 # Parentheses, nested at most three deep, and what the user may have written for a name of ours:
@@ -75,12 +75,12 @@ class ComputationFailure:
 
 
 # The origins of the lines of SQL that were made last, by the line; the oldest first.
-_KEPT: dict[str, SqlOrigin] = {}
+_ORIGINS_BY_LINE: dict[str, SqlOrigin] = {}
 
 
-def reading(source: Source) -> AbstractContextManager[None]:
-    """Let origins that are made inside of the `with` statement be in a text."""
-    return set_variable(_READ, source)
+def use_source(source: Source) -> AbstractContextManager[None]:
+    """Let origins that are made inside of the `with` statement be locations in a text."""
+    return set_variable(_SOURCE, source)
 
 
 def make_origin(what: str, label: str, span: Span | None) -> SqlOrigin:
@@ -91,7 +91,7 @@ def make_origin(what: str, label: str, span: Span | None) -> SqlOrigin:
         label: how a comment names it.
         span: where it is in the text; None if it is in no text.
     """
-    read_source = _READ.get()
+    read_source = _SOURCE.get()
     if read_source is None or span is None:
         return SqlOrigin(what, label)
     source, source_span = read_source.written(span)
@@ -109,16 +109,16 @@ def mark_origin(sql: str, sql_origin: SqlOrigin | None) -> str:
     """
     if sql_origin is None or _COLUMN.fullmatch(sql):
         return sql
-    line = f"\n/* {comment_of(sql_origin)} */ {sql}\n"
-    _KEPT.pop(line, None)  # it becomes the newest
-    _KEPT[line] = sql_origin
-    for oldest in tuple(islice(_KEPT, max(0, len(_KEPT) - KEPT))):
-        _KEPT.pop(oldest, None)
+    line = f"\n/* {describe_origin(sql_origin)} */ {sql}\n"
+    _ORIGINS_BY_LINE.pop(line, None)  # it becomes the newest
+    _ORIGINS_BY_LINE[line] = sql_origin
+    for oldest in tuple(islice(_ORIGINS_BY_LINE, max(0, len(_ORIGINS_BY_LINE) - MOST_ORIGINS))):
+        _ORIGINS_BY_LINE.pop(oldest, None)
     return line
 
 
-def comment_of(sql_origin: SqlOrigin) -> str:
-    """Return an origin as a comment says it: the clause, the name and the line."""
+def describe_origin(sql_origin: SqlOrigin) -> str:
+    """Return the comment about an origin: its clause, its name and its line."""
     label = re.sub(r"[^\w ,.]", "_", sql_origin.label)
     if sql_origin.text is None or sql_origin.span is None:
         return label
@@ -126,17 +126,17 @@ def comment_of(sql_origin: SqlOrigin) -> str:
     return f"{label}, line {line_number}"
 
 
-def with_comment(name: str, meaning: str) -> str:
+def add_comment(name: str, meaning: str) -> str:
     """Return a name of ours with a comment that has what the user wrote for it.
 
-    >>> with_comment("__r1", "LAST(A.b)")
+    >>> add_comment("__r1", "LAST(A.b)")
     '__r1 /* LAST(A.b) */'
     """
     line = re.sub(r"\s+|[*]/|/[*]", " ", meaning)
     return f"{name} /* {line} */"
 
 
-def read(text: str) -> ComputationFailure | None:
+def find_failure(text: str) -> ComputationFailure | None:
     """Return the failure that an error of Spark is about.
 
     None if the text is another one, or shows no SQL that `mark_origin` has made lately.
@@ -145,19 +145,19 @@ def read(text: str) -> ComputationFailure | None:
     if failure is None:
         return None
     shown = failure["shown"].rstrip("\n").split("\n")
-    sql, fragment = parts_of(shown[::2], shown[1::2])
-    for line, sql_origin in reversed(tuple(_KEPT.items())):
+    sql, fragment = split_excerpt(shown[::2], shown[1::2])
+    for line, sql_origin in reversed(tuple(_ORIGINS_BY_LINE.items())):
         if sql in line:
-            return failure_of(sql_origin, fragment, failure["said"])
+            return build_failure(sql_origin, fragment, failure["said"])
     return None
 
 
-def parts_of(lines: list[str], carets: list[str]) -> tuple[str, str]:
+def split_excerpt(lines: list[str], carets: list[str]) -> tuple[str, str]:
     """Return the SQL that Spark shows, and the part of it above the carets.
 
     The SQL begins and ends with a line break unless Spark has cut it off there, with `...`.
 
-    >>> parts_of(["...b > 0 AND 10 / `b` > 2"], ["             ^^^^^^^^"])
+    >>> split_excerpt(["...b > 0 AND 10 / `b` > 2"], ["             ^^^^^^^^"])
     ('b > 0 AND 10 / `b` > 2\\n', '10 / `b`')
     """
     shown = "\n".join(lines)
@@ -168,7 +168,7 @@ def parts_of(lines: list[str], carets: list[str]) -> tuple[str, str]:
     return sql, fragment
 
 
-def failure_of(sql_origin: SqlOrigin, fragment: str, error_text: str) -> ComputationFailure:
+def build_failure(sql_origin: SqlOrigin, fragment: str, error_text: str) -> ComputationFailure:
     """Return an engine's failure in the user's terms.
 
     Args:
@@ -179,7 +179,7 @@ def failure_of(sql_origin: SqlOrigin, fragment: str, error_text: str) -> Computa
     sentence, *advice = re.split(r"\.\s+(?=[A-Z][a-z ])", error_text.rstrip(". "))
     span = sql_origin.span
     if fragment and sql_origin.text is not None and span is not None:
-        span = place_of(fragment, sql_origin.text, span)
+        span = find_fragment(fragment, sql_origin.text, span)
     return ComputationFailure(
         message=f"{sql_origin.what} cannot be computed: {uncapitalise(sentence)}",
         span=span,
@@ -188,25 +188,25 @@ def failure_of(sql_origin: SqlOrigin, fragment: str, error_text: str) -> Computa
     )
 
 
-def place_of(fragment: str, text: str, span: Span) -> Span:
+def find_fragment(fragment: str, text: str, span: Span) -> Span:
     """Return where in `span` of the user's text a fragment of generated SQL is written.
 
     All of `span` if it is not found.
 
-    >>> place_of("10 / `b`", "A AS b > 1 AND 10/A.b > 2", Span(5, 25))
+    >>> find_fragment("10 / `b`", "A AS b > 1 AND 10/A.b > 2", Span(5, 25))
     Span(start=15, end=21)
-    >>> place_of("10 / __s0 /* PREV(b) */", "A AS 10 / PREV(b) > 2", Span(5, 21))
+    >>> find_fragment("10 / __s0 /* PREV(b) */", "A AS 10 / PREV(b) > 2", Span(5, 21))
     Span(start=5, end=17)
     """
     tokens = _TOKEN.findall(_GENERATED.sub("\0", fragment))
-    pattern = r"\s*".join(map(as_written, tokens))
+    pattern = r"\s*".join(map(write_token_pattern, tokens))
     written = re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE).search(
         text, span.start, span.end
     )
     return Span(*written.span()) if written else span
 
 
-def as_written(token: str) -> str:
+def write_token_pattern(token: str) -> str:
     """Return a regular expression of what the user may have written for a token of generated SQL.
 
     For a column `b` it is also `A.b`, `LAST(A.b)` or `PREV(LAST(A.b), 2)`, and for a name of ours,

@@ -12,7 +12,7 @@ from matchrec.errors.kinds import (
 from matchrec.errors.language import current_surface, name_part
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql.tokens import CLOSING_BRACKETS, PARTS_IN_ORDER, find_cure_of_token
-from matchrec.errors.wording import as_one_line, in_backticks, join_names, shorten
+from matchrec.errors.wording import join_lines, join_names, quote_in_backticks, shorten
 from matchrec.source import Span
 
 _ORDER = f"the order is: {PARTS_IN_ORDER}"
@@ -109,7 +109,7 @@ def symbol_outside_pattern(span: Span, *, written: str, text: str) -> MatchRecog
     return MatchRecognizeParseError(
         f"`{written}` is not allowed outside the parentheses of PATTERN",
         span,
-        hint=f"write PATTERN ({as_one_line(text)})",
+        hint=f"write PATTERN ({join_lines(text)})",
         code="symbol-outside-pattern",
     )
 
@@ -443,7 +443,7 @@ def string_as_name(span: Span, *, what: str, clause: str, text: str) -> MatchRec
     return MatchRecognizeParseError(
         f"the name of a {what} in {clause} is a string",
         span,
-        hint=f"write AS {in_backticks(text)}",
+        hint=f"write AS {quote_in_backticks(text)}",
         code="string-as-name",
     )
 

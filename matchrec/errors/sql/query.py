@@ -15,7 +15,7 @@ from matchrec.errors.kinds import (
 from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql.tokens import IN_DOUBLE_QUOTES, advise_backticks
-from matchrec.errors.wording import in_backticks, join_names
+from matchrec.errors.wording import join_names, quote_in_backticks
 from matchrec.source import Span, read_table
 
 
@@ -134,7 +134,7 @@ def table_in_quotes(span: Span, *, name: str) -> MatchRecognizeParseError:
                 "function"
             ),
         ),
-        hint=f"write {in_backticks(name)} for a table of that name; {surface.file}",
+        hint=f"write {quote_in_backticks(name)} for a table of that name; {surface.file}",
         code="table-in-quotes",
     )
 

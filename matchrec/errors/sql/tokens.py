@@ -8,7 +8,7 @@ from unicodedata import category
 from matchrec.errors.kinds import MatchRecognizeParseError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_keyword
-from matchrec.errors.wording import in_backticks
+from matchrec.errors.wording import quote_in_backticks
 from matchrec.source import Span, read_table
 
 # The parts of a clause, as a sentence lists them.
@@ -30,7 +30,7 @@ def advise_backticks(text: str) -> str:
     'write `price` in backticks, or pass dialect="snowflake", "oracle" or "trino"'
     """
     dialects = current_surface().option("dialect", "snowflake", "oracle", "trino")
-    return f"write {in_backticks(text)} in backticks, or pass {dialects}"
+    return f"write {quote_in_backticks(text)} in backticks, or pass {dialects}"
 
 
 def unclosed_text(span: Span) -> MatchRecognizeParseError:

@@ -9,7 +9,7 @@ from matchrec.errors.kinds import MatchRecognizePlanError
 from matchrec.errors.language import PATTERN_CALLS, current_language, current_surface, name_part
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql.foreign_names import add_dialect_cure, find_function_cure
-from matchrec.errors.wording import as_name, join_names, shorten
+from matchrec.errors.wording import join_names, shorten, write_name
 from matchrec.source import Span
 
 BEFORE_THE_MATCH = ("PARTITION BY", "ORDER BY", "WITHIN")
@@ -76,7 +76,7 @@ def unknown_column(
         notes=(note, f"the input has: {join_names(names.columns)}"),
         hint=cure,
         code="unknown-column",
-    ).under(name)
+    ).point_at(name)
 
 
 def _variable_before_match(
@@ -89,7 +89,7 @@ def _variable_before_match(
         notes=(f"{name_part(clause)} is evaluated before the match, on each row alone",),
         hint=f"write {column}",
         code="variable-before-match",
-    ).under(qualifier)
+    ).point_at(qualifier)
 
 
 def _variable_over_window(span: Span | None, *, qualifier: str) -> MatchRecognizePlanError:
@@ -100,7 +100,7 @@ def _variable_over_window(span: Span | None, *, qualifier: str) -> MatchRecogniz
         notes=("outside MEASURES, functions see the rows of the match, but not its variables",),
         hint="make it a measure of the window: MEASURES ... AS m, then m OVER w",
         code="variable-over-window",
-    ).under(qualifier)
+    ).point_at(qualifier)
 
 
 def _variable_of_table(
@@ -113,7 +113,7 @@ def _variable_of_table(
         notes=(f"`{variable}` is a pattern variable; no table name is allowed before it",),
         hint=f"write {variable}.{column}",
         code="unknown-column",
-    ).under(name)
+    ).point_at(name)
 
 
 def _unknown_qualifier(
@@ -130,7 +130,7 @@ def _unknown_qualifier(
         notes=(f"{name_part('PATTERN')} has: {join_names(variables)}",),
         hint=hint,
         code="unknown-variable",
-    ).under(name)
+    ).point_at(name)
 
 
 def _explain_name(name: str, clause: str, names: KnownNames) -> tuple[str, str]:
@@ -165,7 +165,7 @@ def _explain_name(name: str, clause: str, names: KnownNames) -> tuple[str, str]:
     if name in names.keys:
         note = f"`{name}` is a name that PARTITION BY gives to a column of the result"
         return note, f"repeat the expression before AS {name}"
-    return "", f"write {as_name(near)}" if near else "write one of these"
+    return "", f"write {write_name(near)}" if near else "write one of these"
 
 
 def _explain_measure(name: str, clause: str, so_far: str) -> tuple[str, str]:
@@ -227,7 +227,9 @@ def unknown_type_column(*, name: str, columns: Sequence[str]) -> MatchRecognizeP
     """Return the error for type_column with a name that the input does not have."""
     surface = current_surface()
     near = find_nearest(name, columns)
-    hint = f"write {surface.option('type_column', as_name(near))}" if near else "write one of these"
+    hint = (
+        f"write {surface.option('type_column', write_name(near))}" if near else "write one of these"
+    )
     return MatchRecognizePlanError(
         f"unknown column `{name}` in type_column",
         notes=(f"the input has: {join_names(columns)}",),
@@ -240,7 +242,8 @@ def type_column_without_texts(*, type_name: str, name: str) -> MatchRecognizePla
     """Return the error for a type_column that does not have strings."""
     surface = current_surface()
     return MatchRecognizePlanError(
-        f"type_column is {type_name}, but event types in SEQ are strings",
+        f"{surface.name_of_option('type_column')} has type {type_name}, but event types in SEQ are "
+        "strings",
         hint=f"write {surface.option('type_column', f'CAST({name} AS STRING)')}",
         code="type-column-without-texts",
     )
@@ -254,7 +257,7 @@ def ambiguous_column(span: Span | None, *, name: str, clause: str) -> MatchRecog
         notes=("several columns of the input have this name",),
         hint="rename them in a subquery before the clause: SELECT a.x, b.x AS x2 FROM ...",
         code="ambiguous-column",
-    ).under(name)
+    ).point_at(name)
 
 
 def column_named_like_function(span: Span, *, name: str, clause: str) -> MatchRecognizePlanError:
@@ -267,7 +270,7 @@ def column_named_like_function(span: Span, *, name: str, clause: str) -> MatchRe
             "for the function"
         ),
         code="column-named-like-function",
-    ).under(name)
+    ).point_at(name)
 
 
 def unknown_function(
@@ -282,7 +285,7 @@ def unknown_function(
         span,
         hint=cure,
         code="unknown-function",
-    ).under(name)
+    ).point_at(name)
 
 
 def find_unknown_function_cure(name: str, functions: Iterable[str]) -> str:

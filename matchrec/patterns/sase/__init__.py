@@ -16,7 +16,7 @@ Source: Agrawal, Diao, Gyllstrom, Immerman, "Efficient Pattern Matching over Eve
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import located_in
+from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import SASE
 from matchrec.patterns.sase.lower import lower_sase
 from matchrec.patterns.sase.nodes import Streams
@@ -38,5 +38,5 @@ def compile_sase(query: str | Source, streams: Streams) -> MatchPlan:
         MatchRecognizeError: the query is wrong.
     """
     source = Source(query) if isinstance(query, str) else query
-    with located_in(source, SASE):
+    with locate_errors(source, SASE):
         return lower_sase(parse_once(source.text, source.origin), streams)

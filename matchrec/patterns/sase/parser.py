@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from matchrec.errors import sase as errors
-from matchrec.errors.kinds import located_in
+from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import SASE
 from matchrec.errors.sql.tokens import expression_nested_too_deep
 from matchrec.patterns.sase.expressions import NAMES, EventReader, quote_singly, read_text
@@ -53,7 +53,7 @@ def parse(text: str, origin: Origin | None = None) -> SaseQuery:
     >>> [component.written for component in query.components.written], query.window.text
     (['a', 'b', 'c'], 'INTERVAL 12 HOUR')
     """
-    with located_in(Source(text, origin), SASE):
+    with locate_errors(Source(text, origin), SASE):
         tokens = read_text(text)
         if not tokens.tokens:
             raise errors.empty_query(Span(0, len(text) or 1))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from matchrec.errors import stages as errors
-from matchrec.errors.kinds import located_in
+from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import PATTERN_CALLS
 from matchrec.patterns.stages import checks, tree
 from matchrec.patterns.stages.builder import Pattern
@@ -250,7 +250,7 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
     checks.check_end(pattern.stages)
     check_skip_target(query)
     source, offsets = write_conditions(pattern.stages)
-    with located_in(source, PATTERN_CALLS):
+    with locate_errors(source, PATTERN_CALLS):
         tests = TestDefinitions(query, offsets)
         steps = tests.build_steps(pattern.stages)
         match_window = checks.find_match_window(pattern.stages)

@@ -299,7 +299,7 @@ class Diagnosis:
             return None
         smallest = min(subquery_spans, key=lambda span: span.end - span.start)
         what = f"column `{name}` of the input"
-        return correlated_subquery(smallest, clause="MEASURES", what=what).under(name)
+        return correlated_subquery(smallest, clause="MEASURES", what=what).point_at(name)
 
     def explain_refusal(self, written: WrittenSql, error: PySparkException) -> MatchRecognizeError:
         """Return the error of one expression that the engine refuses.
@@ -456,7 +456,9 @@ def make_unbound_error(
     question_mark = find_positional_parameter(name)
     if question_mark is not None:
         return calls.positional_parameter_without_value(question_mark)
-    return calls.unbound_parameter(written.span, name=name, parameters=parameters).under(f":{name}")
+    return calls.unbound_parameter(written.span, name=name, parameters=parameters).point_at(
+        f":{name}"
+    )
 
 
 def make_lost_value_error(name: str, span: Span | None) -> MatchRecognizeError:
@@ -469,7 +471,7 @@ def make_lost_value_error(name: str, span: Span | None) -> MatchRecognizeError:
     question_mark = find_positional_parameter(name)
     if question_mark is not None:
         return calls.parameter_value_lost(question_mark, parameter="positional parameter `?`")
-    return calls.parameter_value_lost(span, parameter=f"parameter `:{name}`").under(f":{name}")
+    return calls.parameter_value_lost(span, parameter=f"parameter `:{name}`").point_at(f":{name}")
 
 
 def find_function(refusal: PySparkException) -> str:

@@ -35,10 +35,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import RowColumn
-from matchrec.errors.kinds import TOLD, MatchRecognizeRunError
+from matchrec.errors.kinds import OUR_ERROR, MatchRecognizeRunError
 from matchrec.errors.language import set_variable
 from matchrec.errors.run.failures import row_not_computed, value_not_computed
-from matchrec.errors.run.origins import SqlOrigin, failure_of
+from matchrec.errors.run.origins import SqlOrigin, build_failure
 from matchrec.plan import expression
 from matchrec.plan.expression import (
     Operation,
@@ -122,7 +122,9 @@ class SecondLook:
             if part_sentence is None:  # the input may have changed since
                 return None
             sentence = part_sentence
-        return MatchRecognizeRunError.of_failure(failure_of(self.origins[culprit], part, sentence))
+        return MatchRecognizeRunError.from_failure(
+            build_failure(self.origins[culprit], part, sentence)
+        )
 
     def find_neighbour(self, of_rows: str | None) -> MatchRecognizeRunError | None:
         """Return the error of the only part that reads several rows; None if there is not one."""
@@ -130,7 +132,7 @@ class SecondLook:
             return None
         if failure_of_frame(self.rows) is not None:
             return None
-        return MatchRecognizeRunError.of_failure(failure_of(self.neighbours[0], "", of_rows))
+        return MatchRecognizeRunError.from_failure(build_failure(self.neighbours[0], "", of_rows))
 
     def find_failure(self, texts: Sequence[str]) -> str | None:
         """Return why some expressions cannot be computed; None if all can be. Runs a query."""
@@ -318,7 +320,8 @@ def explain(error: PySparkException, plan: Any) -> PySparkException | None:
     """Return the error, of the same class, in terms of the user's text.
 
     Returns:
-        The error, with ours in its attribute `TOLD`; None if no value of the input is to blame.
+        The error, with ours in its attribute `OUR_ERROR`; None if no value of the input is to
+        blame.
     """
     worker_error = MatchRecognizeRunError.from_exception(error)
     text = str(error) if worker_error is None else worker_error.message
@@ -341,7 +344,7 @@ def explain(error: PySparkException, plan: Any) -> PySparkException | None:
     if run_error is None:
         return None
     explained: PySparkException = reword(error, str(run_error))
-    setattr(explained, TOLD, run_error)
+    setattr(explained, OUR_ERROR, run_error)
     return explained
 
 

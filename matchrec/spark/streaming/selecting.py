@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from matchrec.compile.executable import Executable
-from matchrec.errors.run.place import RowLocation
+from matchrec.errors.run.location import RowLocation
 from matchrec.output.rows import find_output_rows
 from matchrec.search.incremental import (
     ResumedSearch,

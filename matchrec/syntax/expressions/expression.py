@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from matchrec.errors import MatchRecognizeParseError
 from matchrec.errors import calls as calls_errors
-from matchrec.errors.kinds import located_in
+from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import Language
 from matchrec.errors.sql import tokens as errors
 from matchrec.errors.sql.expression import constant_key
@@ -371,7 +371,7 @@ def _read_argument(
     argument = part.name.lower()
     expressions = []
     for text in (texts,) if isinstance(texts, str) else texts:
-        with located_in(Source(text), Language({part.value: argument})):
+        with locate_errors(Source(text), Language({part.value: argument})):
             try:
                 expression = parse_row_expression(lexing.read_tokens(text, dialect), part)
             except MatchRecognizeParseError as error:

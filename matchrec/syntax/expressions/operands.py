@@ -12,7 +12,7 @@ Source: Spark's SqlBaseParser.g4, primaryExpression, nonReserved, strictNonReser
 
 from __future__ import annotations
 
-from matchrec.errors.misspellings import find_nearest, misspelling_distance
+from matchrec.errors.misspellings import count_misspelt_letters, find_nearest
 from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql.tokens import case_without_end, expression_nested_too_deep
@@ -236,7 +236,7 @@ class OperandReader(ExpressionCursor):
             if self.functions:
                 name = self.tokens[self.functions[-1]]
                 if any(
-                    misspelling_distance(name.key, aggregate, 1) == 1 for aggregate in AGGREGATES
+                    count_misspelt_letters(name.key, aggregate, 1) == 1 for aggregate in AGGREGATES
                 ):
                     raise unknown_function(name.text, self.where, AGGREGATES, name.span)
             raise errors.star_outside_navigation(span, clause=self.where)

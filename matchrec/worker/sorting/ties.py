@@ -27,7 +27,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matchrec.errors.run.place import LONGEST_VALUE
+from matchrec.errors.run.location import LONGEST_VALUE
 from matchrec.worker import arrays, wire
 
 if TYPE_CHECKING:  # the module is loaded while a query is planned, without kernels

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from matchrec import errors
 from matchrec.errors.kinds import Located
-from matchrec.errors.run.place import RowLocation
+from matchrec.errors.run.location import RowLocation
 from matchrec.source import Span
 
 ROOM = Path(errors.__file__).parent

@@ -19,8 +19,8 @@ from matchrec.errors.language import (
     PYTHON,
     SASE,
     SQL,
-    reading_language,
-    shown_on,
+    use_language,
+    use_surface,
 )
 from matchrec.errors.rule_sets import not_a_rule
 from matchrec.errors.sql.clause import bracket_not_closed
@@ -54,7 +54,7 @@ def test_words_of_the_language() -> None:
     assert not_sortable("ORDER BY", "map", None).message.startswith(
         "ORDER BY has a key of type map"
     )
-    with reading_language(SASE):
+    with use_language(SASE):
         assert not_sortable("ORDER BY", "map", None).message.startswith("order_by has a key")
 
 
@@ -78,7 +78,7 @@ def test_each_message_can_be_made(module: str, name: str) -> None:
     """This holds in each language and on each surface. No message shows braces of a format."""
     for language in (SQL, SASE, PATTERN_CALLS):
         for surface in (PYTHON, COMMAND_LINE, CELL):
-            with reading_language(language), shown_on(surface):
+            with use_language(language), use_surface(surface):
                 error = make_example(module, name)
                 assert error is None or not re.search(r"\{\w+[.(\[]", str(error))
 

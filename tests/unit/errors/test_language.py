@@ -11,7 +11,7 @@ from matchrec.api.transpile import naming_dialect_read
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.conditions import types_cannot_be_combined
 from matchrec.errors.inspection import write_partition_example
-from matchrec.errors.kinds import located_in
+from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import (
     CELL,
     COMMAND_LINE,
@@ -22,24 +22,27 @@ from matchrec.errors.language import (
     Surface,
     current_surface,
     name_part,
-    reading_language,
-    shown_on,
+    use_language,
+    use_surface,
 )
 from matchrec.source import Source, Span
 
 
 def test_the_innermost_language_counts() -> None:
-    with reading_language(SASE):
-        with reading_language(None):
+    with use_language(SASE):
+        with use_language(None):
             assert name_part("DEFINE") == "WHERE"
-        with reading_language(PATTERN_CALLS):
+        with use_language(PATTERN_CALLS):
             assert name_part("DEFINE") == "a condition"
         assert name_part("DEFINE") == "WHERE"
     assert name_part("DEFINE") == "DEFINE"
 
 
 def test_it_ends_with_an_error() -> None:
-    with pytest.raises(MatchRecognizeError), located_in(Source("x"), Language({"DEFINE": "here"})):
+    with (
+        pytest.raises(MatchRecognizeError),
+        locate_errors(Source("x"), Language({"DEFINE": "here"})),
+    ):
         raise types_cannot_be_combined("+", name_part("DEFINE"), "int", Span(0, 1))
     assert name_part("DEFINE") == "DEFINE"
 
@@ -49,12 +52,12 @@ def test_examples_are_written_in_it() -> None:
         return types_cannot_be_combined(">", "date", "date", Span(0, 1)).hint
 
     assert hint() == "write the days between them: datediff(LAST(A.x), FIRST(A.x))"
-    with reading_language(SASE):
+    with use_language(SASE):
         assert hint() == "write the days between them: datediff(b.x, a.x)"
 
 
 def test_a_cell_names_only_its_own_options() -> None:
-    with shown_on(CELL):
+    with use_surface(CELL):
         assert current_surface().option("dialect", "trino") == "--dialect trino"
         assert current_surface().option("clause", 1) == "clause=1 in a call of Python"
         assert current_surface().option("engine", "spark") == 'matchrec.session(engine="spark")'
@@ -64,7 +67,7 @@ def test_a_cell_names_only_its_own_options() -> None:
     ("surface", "text"), [(PYTHON, 'read="oracle" or "trino"'), (COMMAND_LINE, "--read oracle or")]
 )
 def test_transpile_reads_a_dialect(surface: Surface, text: str) -> None:
-    with shown_on(surface), naming_dialect_read():
+    with use_surface(surface), naming_dialect_read():
         assert current_surface().option("dialect", "oracle", "trino").startswith(text)
 
 
@@ -77,9 +80,9 @@ def test_two_values_of_one_type_may_lack_an_operator() -> None:
 @pytest.mark.parametrize("key", ['x"y', "it's", "a\\b", "line\nbreak", '"', "None", "Zürich"])
 def test_a_partition_is_written_so_that_it_can_be_pasted(key: str) -> None:
     keys = {'k"': key, "day": None, "n": "7"}
-    with shown_on(PYTHON):
+    with use_surface(PYTHON):
         example = write_partition_example(keys, ["n"]).removeprefix("partition=")
     assert ast.literal_eval(example) == {'k"': key, "day": None, "n": 7}
-    with shown_on(COMMAND_LINE):
+    with use_surface(COMMAND_LINE):
         words = shlex.split(write_partition_example({"k": key, "day": None, "n": "7"}, ["n"]))
     assert words == ["--partition", f"k={key}", "--partition", "day=NULL", "--partition", "n=7"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from matchrec.errors.language import PATTERN_CALLS, reading_language
+from matchrec.errors.language import PATTERN_CALLS, use_language
 from matchrec.errors.sql.refusals import find_types_cure
 from matchrec.errors.sql.unknown_names import KnownNames, unknown_column
 
@@ -27,7 +27,7 @@ def test_the_cure(name: str, columns: list[str], hint: str) -> None:
 
 def test_a_stage_is_no_measure() -> None:
     stages = KnownNames(("ts",), ("b",), {"a": "collect_list(a)"})
-    with reading_language(PATTERN_CALLS):
+    with use_language(PATTERN_CALLS):
         error = unknown_column("a", "DEFINE", stages, None)
     assert error.hint == "write last(a.x) for the event that the stage a has accepted last"
 

@@ -26,7 +26,7 @@ def list_remarks(clause: str) -> tuple[MatchRecognizeWarning, ...]:
 
 def answer(clause: str) -> str:
     found = list_remarks(clause)
-    return "\n".join(f"{type(one).__name__}: {one.located(Source(clause))}" for one in found)
+    return "\n".join(f"{type(one).__name__}: {one.with_source(Source(clause))}" for one in found)
 
 
 def test_remarks(request: pytest.FixtureRequest) -> None:

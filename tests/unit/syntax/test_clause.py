@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.kinds import located_in
+from matchrec.errors.kinds import locate_errors
 from matchrec.plan.clauses import (
     CLAUSE_CHOICES,
     AfterMatchSkip,
@@ -217,7 +217,7 @@ def test_any_words_are_a_clause_or_a_placed_error(written: str) -> None:
 
 
 def message(written: str) -> str:
-    with pytest.raises(MatchRecognizeError) as raised, located_in(Source(written)):
+    with pytest.raises(MatchRecognizeError) as raised, locate_errors(Source(written)):
         lower_clause(parse_clause(written))
     return str(raised.value)
 
@@ -246,7 +246,7 @@ def test_parse_clause_shows_its_text_in_errors() -> None:
 
 
 def test_double_quotes_name_where_no_string_can_stand() -> None:
-    in_double_quotes, in_backticks = (
+    in_double_quotes, quote_in_backticks = (
         parse_clause(
             """MEASURES CLASSIFIER('b') AS c AFTER MATCH SKIP TO FIRST 'b'
             PATTERN (A 'b') SUBSET 'u' = (A, 'b') DEFINE 'b' AS 'b'.s <> \"b\"
@@ -254,7 +254,7 @@ def test_double_quotes_name_where_no_string_can_stand() -> None:
         )
         for quote in '"`'
     )
-    assert lower_clause(in_double_quotes) == lower_clause(in_backticks)
+    assert lower_clause(in_double_quotes) == lower_clause(quote_in_backticks)
     assert lower_clause(in_double_quotes).definitions[0].variable == "b"
 
 
@@ -267,7 +267,7 @@ def test_two_double_quotes_in_a_name_are_one() -> None:
 
 
 def test_double_quotes_name_everywhere_where_the_dialect_says_so() -> None:
-    in_double_quotes, in_backticks = (
+    in_double_quotes, quote_in_backticks = (
         parse_clause(
             """PARTITION BY 's t' ORDER BY t.'k' DESC MEASURES PREV('x') AS 'the name',
               sum('b'.'x' + 'b'.x) FILTER (WHERE 'b'.'y z' > 1) AS s, CLASSIFIER('b') AS c
@@ -278,7 +278,7 @@ def test_double_quotes_name_everywhere_where_the_dialect_says_so() -> None:
         )
         for quote in '"`'
     )
-    assert lower_clause(in_double_quotes) == lower_clause(in_backticks)
+    assert lower_clause(in_double_quotes) == lower_clause(quote_in_backticks)
 
 
 def test_quantifier_after_exclusion_is_lexed_by_the_pattern_lexer() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.kinds import located_in
+from matchrec.errors.kinds import locate_errors
 from matchrec.plan.expression import (
     ColumnReference,
     End,
@@ -53,7 +53,7 @@ def tree(given: str) -> str:
 
 def message(given: str) -> str:
     clause, text = split(given)
-    with pytest.raises(MatchRecognizeError) as raised, located_in(Source(text)):
+    with pytest.raises(MatchRecognizeError) as raised, locate_errors(Source(text)):
         parse_scalar(read_tokens(text), scope(clause))
     return str(raised.value)
 

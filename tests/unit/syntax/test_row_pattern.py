@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.kinds import located_in
+from matchrec.errors.kinds import locate_errors
 from matchrec.plan.pattern import (
     Alternation,
     Concatenation,
@@ -174,7 +174,7 @@ def test_depth_is_limited_in_plain_words() -> None:
 
 
 def message(text: str) -> str:
-    with pytest.raises(MatchRecognizeError) as raised, located_in(Source(text)):
+    with pytest.raises(MatchRecognizeError) as raised, locate_errors(Source(text)):
         parse_row_pattern(text)
     return str(raised.value)
 

@@ -10,7 +10,7 @@ import pytest
 from matchrec import memory
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.errors.run.failures import division_by_zero
-from matchrec.errors.run.place import RowLocation
+from matchrec.errors.run.location import RowLocation
 from matchrec.worker import failing
 
 PLACE = RowLocation({"`k`": "a"}, 3)

@@ -33,27 +33,27 @@ class RowLocation:
 
         Without its number, a row is not named, but only its partition.
         """
-        keys = ", ".join(f"{text} = {shown(value)}" for text, value in self.keys.items())
+        keys = ", ".join(f"{text} = {show_value(value)}" for text, value in self.keys.items())
         partition = f"the partition with {keys}" if keys else "the only partition"
         if self.time is not None:  # a row's number changes while a stream goes on
             return f"in {partition}, at {self.time} in UTC"
         if self.row_number is None:
             return f"in {partition}"
         counted_rows = " of those that are searched" if self.relevant_only else ""
-        values = ", ".join(f"{text} = {shown(value)}" for text, value in self.order.items())
+        values = ", ".join(f"{text} = {show_value(value)}" for text, value in self.order.items())
         order_values = f" ({values})" if values else ""
         return f"in {partition}, row {self.row_number}{counted_rows}{order_values}"
 
     @property
     def partition(self) -> dict[str, object]:
         """The values of the partition's keys, by the names of their columns."""
-        return {column_name(text): value for text, value in self.keys.items()}
+        return {find_column_name(text): value for text, value in self.keys.items()}
 
 
-def shown(value: object) -> str:
+def show_value(value: object) -> str:
     """Return a value as a message shows it, cut off if it is long.
 
-    >>> shown("X"), shown(Decimal("1.50")), shown(date(2026, 1, 31))
+    >>> show_value("X"), show_value(Decimal("1.50")), show_value(date(2026, 1, 31))
     ("'X'", '1.50', "'2026-01-31'")
     """
     if isinstance(value, Decimal):
@@ -63,10 +63,10 @@ def shown(value: object) -> str:
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
 
 
-def column_name(text: str) -> str:
-    """Return the name of a column in backticks; any other text as it is.
+def find_column_name(text: str) -> str:
+    """Return the name of a column without its backticks; any other text as it is.
 
-    >>> column_name("`day``s`"), column_name("`a`.`b`"), column_name("id % 2")
+    >>> find_column_name("`day``s`"), find_column_name("`a`.`b`"), find_column_name("id % 2")
     ('day`s', '`a`.`b`', 'id % 2')
     """
     name = text[1:-1].replace("``", "\0")
@@ -83,15 +83,15 @@ def column_name(text: str) -> str:
 MARK = "for MatchRecognizeRunError.from_exception: "
 
 
-def written(fields: Mapping[str, object]) -> str:
+def write_fields(fields: Mapping[str, object]) -> str:
     """Return fields as one line of text. Values that JSON lacks, such as dates, become texts."""
     return MARK + json.dumps(fields, default=str)
 
 
-def read(text: str) -> dict[str, Any] | None:
+def read_fields(text: str) -> dict[str, Any] | None:
     """Return the fields of the first error in a text; None if there is none that is complete.
 
-    >>> read(f"[JOB_FAILED] it failed: {written({'row': 1})} SQLSTATE: 39000")
+    >>> read_fields(f"[JOB_FAILED] it failed: {write_fields({'row': 1})} SQLSTATE: 39000")
     {'row': 1}
     """
     for part in text.split(MARK)[1:]:
