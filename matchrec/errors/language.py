@@ -251,7 +251,8 @@ class Surface:
             )
             return f"partition={{{items}}}"
         separator = " " if self.is_cell else " --partition "
-        return f"--partition {separator.join(f'{name}={quote_for_shell(value)}' for name, value in pairs)}"
+        settings = [f"{name}={quote_for_shell(value)}" for name, value in pairs]
+        return f"--partition {separator.join(settings)}"
 
     def why(self, partition: Mapping[str, object], row: Sequence[object]) -> str:
         """Return what asks why a row has no match: `query.why(row=3)`, `matchrec why --row 3`.

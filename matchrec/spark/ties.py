@@ -24,7 +24,7 @@ from weakref import WeakKeyDictionary
 from pyspark.sql import SparkSession
 
 from matchrec.errors.language import name_part
-from matchrec.errors.run.location import find_column_name
+from matchrec.errors.run.location import unquote_column
 from matchrec.errors.warnings import tied_rows, warn_caller
 from matchrec.spark.sail import server
 from matchrec.spark.session import find_application, find_context
@@ -70,7 +70,7 @@ def watch_ties(spark: SparkSession, plan: MatchPlan, sorting: Sorting) -> TieWat
     if channel is None:
         return None
     names = (*sorting.keys[: len(plan.keys)], *(item.name for item in sorting.order))
-    shown_names = [find_column_name(expression.text) for expression in plan.sorted_by]
+    shown_names = [unquote_column(expression.text) for expression in plan.sorted_by]
     columns = dict(zip(names, shown_names, strict=True))
     return TieWatch(
         query=uuid4().hex,

@@ -47,7 +47,7 @@ class RowLocation:
     @property
     def partition(self) -> dict[str, object]:
         """The values of the partition's keys, by the names of their columns."""
-        return {find_column_name(text): value for text, value in self.keys.items()}
+        return {unquote_column(text): value for text, value in self.keys.items()}
 
 
 def show_value(value: object) -> str:
@@ -63,10 +63,10 @@ def show_value(value: object) -> str:
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
 
 
-def find_column_name(text: str) -> str:
+def unquote_column(text: str) -> str:
     """Return the name of a column without its backticks; any other text as it is.
 
-    >>> find_column_name("`day``s`"), find_column_name("`a`.`b`"), find_column_name("id % 2")
+    >>> unquote_column("`day``s`"), unquote_column("`a`.`b`"), unquote_column("id % 2")
     ('day`s', '`a`.`b`', 'id % 2')
     """
     name = text[1:-1].replace("``", "\0")
