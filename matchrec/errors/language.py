@@ -56,6 +56,7 @@ class Language:
 
 
 SQL = Language()
+# What says the order and the partitions of SASE+ and Patterns: arguments of the call.
 _ARGUMENTS = {"ORDER BY": "order_by", "PARTITION BY": "partition_by"}
 SASE = Language(
     {**_ARGUMENTS, "DEFINE": "WHERE", "MEASURES": "RETURN"},
@@ -117,8 +118,12 @@ def name_part(name: str) -> str:
     >>> with use_language(SASE):
     ...     name_part("DEFINE")
     'WHERE'
+    >>> with use_language(SASE), use_surface(COMMAND_LINE):
+    ...     name_part("ORDER BY")
+    '--order-by'
     """
-    return current_language().parts.get(name, name)
+    part = current_language().parts.get(name, name)
+    return current_surface().name_of_option(part) if part in _ARGUMENTS.values() else part
 
 
 # Where the user writes.
@@ -162,6 +167,8 @@ class Surface:
     query: str = "matchrec.sql"
     # What names a row by all columns of ORDER BY.
     all_of_row: str = "a tuple of all"
+    # What finds runs that timed out, in a language that is not SQL.
+    timeouts: str = "matchrec.match_pattern with timeouts=True"
     # What lets `explain` run the query.
     analyze: str = "analyze=True"
     # The beginning of a command that asks why a row has no match. Python has a call: see `why`.
@@ -305,6 +312,7 @@ COMMAND_LINE = Surface(
     file="pass --table NAME=FILE for a file, or name one that ends with .csv, .parquet or .json",
     query="matchrec run",
     all_of_row="--row once for each",
+    timeouts="a Pattern with --timeouts",
     analyze="--analyze",
     asking="matchrec why",
     ends="write --between FIRST LAST, or MATCH_NUMBER() AS match_number for ALL ROWS PER MATCH",

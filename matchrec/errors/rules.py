@@ -292,7 +292,7 @@ def timeouts_with_negation(span: Span | None, *, words: str) -> MatchRecognizeUn
         f"{words} of a pattern with NOT is not supported",
         span,
         notes=("matchrec looks for forbidden rows only when a match is complete",),
-        hint=f"leave out {words}, or use match_pattern with timeouts=True",
+        hint=f"leave out {words}, or use {current_surface().timeouts}",
         code="timeouts-with-negation",
     )
 
