@@ -34,7 +34,7 @@ The names are loaded on first use: a Spark worker, which needs none of them, sta
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from matchrec.loading import explaining_missing_spark, without_collector
+from matchrec.loading import explain_missing_spark, pause_garbage_collection
 
 if TYPE_CHECKING:
     from matchrec import warnings as warnings
@@ -113,7 +113,7 @@ def __getattr__(name: str) -> Any:
         return import_module("matchrec.warnings")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    with without_collector(), explaining_missing_spark():
+    with pause_garbage_collection(), explain_missing_spark():
         home = import_module(next(home for home, names in _HOMES.items() if name in names))
     value = globals()[name] = getattr(home, name)
     return value

@@ -27,10 +27,10 @@ makes_queries = Event()
 
 
 @contextmanager
-def without_collector() -> Iterator[None]:
+def pause_garbage_collection() -> Iterator[None]:
     """Switch garbage collection off inside the `with` block; if it is off anyway, it stays off.
 
-    >>> with without_collector():
+    >>> with pause_garbage_collection():
     ...     gc.isenabled()
     False
     """
@@ -44,12 +44,12 @@ def without_collector() -> Iterator[None]:
 
 
 @contextmanager
-def explaining_missing_spark() -> Iterator[None]:
+def explain_missing_spark() -> Iterator[None]:
     """Say how to install PySpark in the error if it is missing.
 
     It is not a requirement of the package, because a cluster brings its version.
 
-    >>> with explaining_missing_spark():
+    >>> with explain_missing_spark():
     ...     raise ModuleNotFoundError("No module named 'pyspark'", name="pyspark")
     Traceback (most recent call last):
     ...
@@ -64,7 +64,7 @@ def explaining_missing_spark() -> Iterator[None]:
 
 
 @contextmanager
-def freezing_loaded_modules() -> Iterator[None]:
+def freeze_loaded_modules() -> Iterator[None]:
     """Exclude all objects from garbage collection for good if the `with` block loads modules.
 
     Only in processes that are workers alone: the garbage of that moment stays, too, which may be a

@@ -16,7 +16,7 @@ from unicodedata import combining, east_asian_width
 
 _REPLACEMENT_CHARACTER = 0xFFFD
 
-# What `printable` shows instead of a character.
+# What `replace_control_characters` shows instead of a character.
 _PICTURES = {
     # Control characters of ASCII, except newline and tab, have pictures in Unicode.
     **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"},
@@ -33,12 +33,12 @@ _PICTURES = {
 WIDTH = 120
 
 
-def printable(text: str) -> str:
+def replace_control_characters(text: str) -> str:
     """Replace the characters of a text that a terminal would obey instead of showing them.
 
     The result has as many characters as the text, so that positions in it stay valid.
 
-    >>> printable("a\\x1b[2Jb\\x9b\\ud800")
+    >>> replace_control_characters("a\\x1b[2Jb\\x9b\\ud800")
     'a␛[2Jb��'
     """
     return text.translate(_PICTURES)
@@ -47,13 +47,13 @@ def printable(text: str) -> str:
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
-def number_sort_key(keys: str) -> list[tuple[float, str]]:
+def make_sort_key(keys: str) -> list[tuple[float, str]]:
     """Return the sort key of a text, so that numbers are sorted by value and before other texts.
 
     Args:
         keys: one text, or several with `, ` between them, which are compared one by one.
 
-    >>> sorted(["10", "9", "x", "-1.5"], key=number_sort_key)
+    >>> sorted(["10", "9", "x", "-1.5"], key=make_sort_key)
     ['-1.5', '9', '10', 'x']
     """
     texts = keys.split(", ")
@@ -110,11 +110,11 @@ class Source:
         """The text that the author wrote, before any translation."""
         return self if self.origin is None else self.origin.source.author
 
-    def written(self, span: Span) -> tuple[Source, Span]:
+    def trace_to_author(self, span: Span) -> tuple[Source, Span]:
         """Return the author's text, and the span of it that a span of this text comes from."""
         if self.origin is None:
             return self, span
-        return self.origin.source.written(self.origin.before(span))
+        return self.origin.source.trace_to_author(self.origin.before(span))
 
     def text_at(self, span: Span) -> str:
         """Return the text at a span."""

@@ -41,7 +41,7 @@ class Clause:
         columns = find_input_columns(self.relation, self.alias)
         return Question((Rule("", plan),), self.relation, columns, options, use).rewrite_rules()
 
-    def plan_searched(self, call: str) -> MatchPlan:
+    def find_searched_plan(self, call: str) -> MatchPlan:
         """Return the plan that `why`, `coverage` and the like explain.
 
         Args:
@@ -54,12 +54,12 @@ class Clause:
             raise method_not_for_pattern_window(call=call)
         return self.searched or self.plan
 
-    def plan_of_matches(self, call: str) -> MatchPlan:
-        """Like `plan_searched`, but without the matches that the output of the query leaves out.
+    def find_plan_of_matches(self, call: str) -> MatchPlan:
+        """Return the searched plan without the matches that the output of the query leaves out.
 
         A graph leaves out none: it holds all matches.
         """
-        plan, output = self.plan_searched(call), self.plan.output
+        plan, output = self.find_searched_plan(call), self.plan.output
         return replace(plan, output=output) if output is MatchOutput.NON_OVERLAPPING else plan
 
 

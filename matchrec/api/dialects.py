@@ -163,7 +163,7 @@ def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
     Raises:
         MatchRecognizeError: the query has a mistake.
     """
-    with leaving_rest_to_session(text):
+    with leave_rest_to_session(text):
         if language == "sase":
             from matchrec.patterns.sase.parser import parse_once as parse_sase_once
 
@@ -186,12 +186,12 @@ def check_clause(text: str) -> None:
     Raises:
         MatchRecognizeError: the clause has a mistake.
     """
-    with leaving_rest_to_session(text):
+    with leave_rest_to_session(text):
         parse_clause_once(text, lexing.SPARK)
 
 
 @contextmanager
-def leaving_rest_to_session(text: str) -> Iterator[None]:
+def leave_rest_to_session(text: str) -> Iterator[None]:
     """Drop an error raised inside if only a session can tell whether it is right and complete.
 
     A setting of the session decides what double quotes mean. And if the text may be of another
@@ -269,7 +269,7 @@ Plan = Callable[[str], object]  # plans a query in the dialect with this name, o
 
 
 @contextmanager
-def naming_dialect(text: str, dialect: str, plan: Plan) -> Iterator[None]:
+def suggest_dialect(text: str, dialect: str, plan: Plan) -> Iterator[None]:
     """Make errors raised inside name another dialect, if the text can be planned in it.
 
     Args:

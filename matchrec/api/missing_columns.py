@@ -56,23 +56,23 @@ def find_advice(
     plan = result.draft.plan
     variables = {variable.lower() for variable in (*plan.variables, *plan.unions)}
     if qualifier.lower() in variables - {own_alias}:
-        return errors.advice_on_variable(qualifier, name)
+        return errors.advise_on_variable(qualifier, name)
     columns = tuple(source.text_at(span) for span in site.renames) or result.columns
     if name == "*" or name.lower() in (column.lower() for column in columns):
         if qualifier.lower() == own_alias or (not qualifier and is_grouped(source)):
-            return errors.advice_on_ungrouped(name) if is_grouped(source) else None
-        return errors.advice_on_qualifier(name, site.own_alias)
+            return errors.advise_on_ungrouped(name) if is_grouped(source) else None
+        return errors.advise_on_qualifier(name, site.own_alias)
     if qualifier.lower() in (column.lower() for column in columns):
-        return errors.advice_on_field(qualifier)
+        return errors.advise_on_field(qualifier)
     qualifiers = {"", *(alias.lower() for alias in (site.own_alias, site.alias) if alias)}
     if qualifier.lower() not in qualifiers:
         return None
     if result.prepared.question.columns.find((name,)) is not None:
-        return errors.advice_on_column_inside(name, columns)
+        return errors.advise_on_column_inside(name, columns)
     keywords = list_keywords(source)
     # with several SELECTs, each may rename what the clause has, and the name may be one of theirs
     if qualifier or keywords.count("SELECT") == 1:
-        return errors.advice_on_column_around(name, columns)
+        return errors.advise_on_column_around(name, columns)
     return None
 
 

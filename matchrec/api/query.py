@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from pyspark.sql import DataFrame, SparkSession
 
-from matchrec.api.dialects import naming_dialect, only_reads
+from matchrec.api.dialects import only_reads, suggest_dialect
 from matchrec.api.evaluate import EngineQuery, ParsedQuery, find_clause_number
 from matchrec.api.remarks import find_clause_remarks, find_session_remarks
 from matchrec.api.signatures import AGGREGATES, ARGUMENTS, DIALECT, FRAME, KEY, NAME, PER
@@ -33,7 +33,7 @@ from matchrec.errors.inspection import missing_clause
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import current_surface
 from matchrec.errors.warnings import warn_caller
-from matchrec.source import printable
+from matchrec.source import replace_control_characters
 from matchrec.spark.environment import check_session, translate_stream_errors
 from matchrec.spark.question import NO_OPTIONS, Options
 
@@ -134,7 +134,7 @@ class Query:
         >>> matchrec.query(spark, "SELECT 1 AS one").to_df().collect()
         [Row(one=1)]
         """
-        with self._naming_dialect(), self._parse(self.options) as parsed:
+        with self._suggest_dialect(), self._parse(self.options) as parsed:
             if not isinstance(parsed, EngineQuery):
                 return self._result(parsed)
         # Outside the `with`, so that the engine's own errors stay as they are.
@@ -260,7 +260,7 @@ class Query:
             check_can_count(self._spark, current_surface().analyze)
         counters = Counters() if analyze else None
         options = replace(self.options, counters=counters)
-        with self._naming_dialect(), self._parse(options) as parsed:
+        with self._suggest_dialect(), self._parse(options) as parsed:
             if aggregates is None:
                 evaluated = parsed.evaluate()
                 results = [planned.result for planned in evaluated.clauses]
@@ -551,13 +551,13 @@ class Query:
         """The session that runs the query."""
         return self._front_end.session
 
-    def _naming_dialect(self) -> AbstractContextManager[None]:
+    def _suggest_dialect(self) -> AbstractContextManager[None]:
         """Make errors raised inside name the dialect in which the query can be run, if any."""
         text = str(self.text)
         # Other dialects are tried by planning the text. That must not happen to a statement that
         # writes, because Spark runs it as soon as it is planned.
         if self.language == "a clause" or (self.language == "SQL" and only_reads(text)):
-            return naming_dialect(text, self.dialect, self._plan)
+            return suggest_dialect(text, self.dialect, self._plan)
         return nullcontext()
 
     @contextmanager
@@ -589,7 +589,7 @@ class Query:
         language = self.language
         if self.dialect != "spark":
             language += f" of {self.dialect}"
-        text = " ".join(printable(str(self.text)).split())
+        text = " ".join(replace_control_characters(str(self.text)).split())
         if len(text) > MAX_SHOWN_CHARACTERS:
             text = f"{text[:MAX_SHOWN_CHARACTERS]}..."
         return f"<Query, {language}: {text}>"

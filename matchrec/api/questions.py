@@ -24,7 +24,7 @@ from matchrec.spark.tracing import Target, collect_partition, compute_measures
 
 def cover(clause: Clause) -> ClauseCoverage:
     """Count how far the starting rows of a clause come, as `Query.coverage` does. Runs a job."""
-    plan = clause.plan_searched("coverage")
+    plan = clause.find_searched_plan("coverage")
     return summarise(count_starting_rows(clause.build_question(plan, clause.options, clause.use)))
 
 
@@ -45,7 +45,7 @@ def explain_partition(clause: Clause, target: Target, limit: int) -> Why:
     Raises:
         MatchRecognizeError: there is no such partition or row, or the search fails.
     """
-    plan = clause.plan_searched("why")
+    plan = clause.find_searched_plan("why")
     negations = ((test.mapped, test.definition) for test in find_negation_tests(plan))
     plan_of_conditions = plan
     if plan.gaps:
@@ -95,7 +95,7 @@ def build_writer(clause: Clause, plan: MatchPlan) -> WriteExpression | None:
 
     def write(scalar: Scalar) -> str:
         """Return a condition or a window in one line."""
-        source, span = clause.source.written(scalar.span)
+        source, span = clause.source.trace_to_author(scalar.span)
         text = " ".join(source.text_at(span).split()) or show_scalar(scalar)
         return f"WITHIN {text}" if scalar.span in window_spans else text
 

@@ -586,7 +586,7 @@ def build_answer(dialect: DialectName, options: Options) -> Answer:
         front_end = SqlText(session, query, args, frames)
         lazy_query = Query(query, "SQL", query_dialect, options, front_end)
         with (
-            lazy_query._naming_dialect(),
+            lazy_query._suggest_dialect(),
             lazy_query._parse_without_session_check(options) as parsed,
         ):
             if not parsed.clause_names:

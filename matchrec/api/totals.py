@@ -4,7 +4,7 @@
    sum and the count of `days`.
 2. The search is asked for these totals, and returns a row for each group of matches. If it cannot
    compute them, it is asked for the matches instead.
-3. SQL makes the aggregates from these rows: see `over_groups` and `write_over_matches`.
+3. SQL makes the aggregates from these rows: see `write_over_groups` and `write_over_matches`.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def aggregate(
             search cannot compute the totals.
     """
     grouping = Grouping[per.upper()]
-    plan = clause.plan_of_matches("aggregate")
+    plan = clause.find_plan_of_matches("aggregate")
     is_stream = is_streaming(clause.relation.rows)
     if is_stream and grouping is not Grouping.END:
         raise errors.unfinished_groups_over_stream(per=per)
@@ -165,7 +165,7 @@ def write_call(call: TotalAggregate, result: ClauseResult, totals: Totals) -> st
     if result.executable.task.totals is None:
         return write_over_matches(call, result.dataframe)
     if not result.prepared.question.is_stream:
-        return over_groups(call, result.dataframe, totals.columns)
+        return write_over_groups(call, result.dataframe, totals.columns)
     columns = [quote_name(totals.columns[total]) for total in find_totals(call)]
     return write_quotient(*columns) if call.function == "avg" else columns[0]
 
@@ -222,7 +222,7 @@ def split_cast(text: str) -> tuple[str, str | None]:
     return call_text, DOUBLE if double else f"DECIMAL(38, {int(scale or 0)})"
 
 
-def over_groups(
+def write_over_groups(
     call: TotalAggregate, rows: DataFrame, columns: Mapping[TotalAggregate, str]
 ) -> str:
     """Return SQL of an aggregate over the rows of groups.

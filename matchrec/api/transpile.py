@@ -59,11 +59,11 @@ def transpile(  # noqa: PLR0913 -- public signature
     ...                        "DEFINE B AS x > PREV(x))", write="snowflake").text)
     SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts NULLS FIRST PATTERN (A B) DEFINE B AS x > LAG(x))
     """
-    with naming_dialect_read():
+    with call_dialect_read():
         return convert_query(query, read, write, events, order_by, partition_by, type_column)
 
 
-def naming_dialect_read() -> AbstractContextManager[None]:
+def call_dialect_read() -> AbstractContextManager[None]:
     """Let errors raised inside call the dialect of the text `read`, as `transpile` does."""
     return use_surface(current_surface().with_names(dialect="read"))
 

@@ -298,7 +298,7 @@ def transpile(query: QuerySource, read: str | None, write: str, **options: Any) 
     Example:
       matchrec transpile v_shapes.sql --write snowflake
     """
-    from matchrec.api.transpile import convert_query, naming_dialect_read
+    from matchrec.api.transpile import call_dialect_read, convert_query
 
     named = query.language
     language = read or ("spark" if named == "sql" else named)
@@ -308,7 +308,7 @@ def transpile(query: QuerySource, read: str | None, write: str, **options: Any) 
         language = "spark"
     passed: dict[str, Any] = {name: value for name, value in options.items() if value}
     events = passed.pop("events", "events")
-    with naming_dialect_read():
+    with call_dialect_read():
         conversion = convert_query(content, language, write, events, **passed)
     print(conversion)
 

@@ -25,7 +25,7 @@ from matchrec.errors.kinds import format_labelled
 from matchrec.errors.run.failures import engine_failed, value_not_computed
 from matchrec.errors.sql.foreign_names import find_table_cure
 from matchrec.loading import NO_SPARK, OF_SPARK
-from matchrec.source import printable
+from matchrec.source import replace_control_characters
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -224,7 +224,7 @@ def tell(sentence: str) -> None:
     """Print a notice on stderr: something that the user may want to know, and not a result."""
     from rich.text import Text
 
-    print_on_stderr(Text(printable(sentence)))
+    print_on_stderr(Text(replace_control_characters(sentence)))
 
 
 def tell_at_terminal(sentence: str) -> None:
@@ -237,7 +237,7 @@ def tell_failure(sentence: str) -> None:
     """Print why there is no result, with carets and the program's name in colour if possible."""
     from rich.text import Text
 
-    text = Text.assemble((PROGRAM, "bold red"), printable(sentence))
+    text = Text.assemble((PROGRAM, "bold red"), replace_control_characters(sentence))
     text.highlight_regex(CARETS, "bold red")
     print_on_stderr(text)
 

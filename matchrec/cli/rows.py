@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from matchrec.errors import command as errors
 from matchrec.errors.sql.type_cures import NUMBER_TYPES
 from matchrec.plan.text import quote_name, quote_string
-from matchrec.source import printable
+from matchrec.source import replace_control_characters
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -369,7 +369,7 @@ def format_table(types: ColumnTypes, rows: Iterable[RowTexts]) -> Iterator[str]:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for name, kind in types:
         side: JustifyMethod = "right" if kind.split("(")[0] in NUMBER_TYPES else "left"
-        table.add_column(Text(printable(name)), justify=side, overflow="fold")
+        table.add_column(Text(replace_control_characters(name)), justify=side, overflow="fold")
     for row in rows:
         table.add_row(*(Text(show_cell_text(value)) for value in row))
     console = Console()
@@ -406,7 +406,7 @@ def format_json_array(types: ColumnTypes, rows: Iterable[RowTexts]) -> Iterator[
 
 def format_markdown(types: ColumnTypes, rows: Iterable[RowTexts]) -> Iterator[str]:
     """Yield the lines of a Markdown table with numbers to the right."""
-    yield format_markdown_row(printable(name) for name, _ in types)
+    yield format_markdown_row(replace_control_characters(name) for name, _ in types)
     marks = ("---:" if kind.split("(")[0] in NUMBER_TYPES else "---" for _, kind in types)
     yield f"| {' | '.join(marks)} |"
     yield from (format_markdown_row(map(show_cell_text, row)) for row in rows)
@@ -414,7 +414,7 @@ def format_markdown(types: ColumnTypes, rows: Iterable[RowTexts]) -> Iterator[st
 
 def show_cell_text(value: str | None) -> str:
     """Return a value for a table, without control characters."""
-    return "NULL" if value is None else printable(value)
+    return "NULL" if value is None else replace_control_characters(value)
 
 
 def format_markdown_row(cells: Iterable[str]) -> str:

@@ -64,7 +64,7 @@ def several_matched_rows(*, columns: Sequence[str]) -> MatchRecognizePlanError:
     )
 
 
-def _rename_measure(name: str) -> str:
+def _advise_renaming(name: str) -> str:
     """Return advice to rename a measure that has the name of a column of the rows."""
     return f'rename the measure first: result.withColumnRenamed("{name}", "match_{name}")'
 
@@ -73,7 +73,7 @@ def column_types_differ(*, name: str, of_match: str, of_row: str) -> MatchRecogn
     """Return the error for a column that the match and its rows have, with two types."""
     return MatchRecognizePlanError(
         f"column `{name}` has type {of_match} in the match and type {of_row} in its rows",
-        hint=_rename_measure(name),
+        hint=_advise_renaming(name),
         code="column-types-differ",
     )
 
@@ -85,7 +85,7 @@ def write_other_value_message(name: str) -> str:
     """
     error = MatchRecognizeRunError(
         f"column `{name}` has one value in the match and another in its rows",
-        hint=_rename_measure(name),
+        hint=_advise_renaming(name),
         code="column-values-differ",
     )
     return f"{error.headline}; {error.hint}"
@@ -96,7 +96,7 @@ def algorithm_not_possible(*, name: str, reason: str) -> MatchRecognizeUnsupport
     surface = current_surface()
     return MatchRecognizeUnsupportedError(
         f"algorithm `{name}` cannot run this query: {reason}",
-        hint=f"write {surface.option('algorithm', 'auto')}",
+        hint=f"write {surface.write_option('algorithm', 'auto')}",
         code="algorithm-not-possible",
     )
 
@@ -106,7 +106,7 @@ def worker_cannot_sort_rows(*, reason: str) -> MatchRecognizeUnsupportedError:
     surface = current_surface()
     return MatchRecognizeUnsupportedError(
         reason,
-        hint=f"write {surface.option('sort', 'auto')}, so that the engine sorts the rows",
+        hint=f"write {surface.write_option('sort', 'auto')}, so that the engine sorts the rows",
         code="worker-cannot-sort-rows",
     )
 
@@ -116,7 +116,10 @@ def partitions_cannot_be_cut(*, reason: str) -> MatchRecognizeUnsupportedError:
     surface = current_surface()
     return MatchRecognizeUnsupportedError(
         f"the partitions of this query cannot be cut into ranges: {reason}",
-        hint=f"write {surface.option('sort', 'auto')}, so that one task searches each partition",
+        hint=(
+            f"write {surface.write_option('sort', 'auto')}, so that one task searches each "
+            "partition"
+        ),
         code="partitions-cannot-be-cut",
     )
 
@@ -128,8 +131,8 @@ def rule_versions_need_workers(*, reason: str) -> MatchRecognizeUnsupportedError
         f"rules with times are not supported if the engine sorts the rows: {reason}",
         notes=("the workers separate the rows of each version before they test its conditions",),
         hint=(
-            f"leave out {surface.option('sort', 'engine')}, and compute what only the engine can "
-            "compute as a column of the input"
+            f"leave out {surface.write_option('sort', 'engine')}, and compute what only the "
+            "engine can compute as a column of the input"
         ),
         code="rule-versions-need-workers",
     )
@@ -139,9 +142,9 @@ def max_steps_with_event_selection() -> MatchRecognizeUnsupportedError:
     """Return the error for max_steps in a query with an event selection."""
     surface = current_surface()
     return MatchRecognizeUnsupportedError(
-        f"{surface.name_of_option('max_steps')} is not supported for a query with event selection",
+        f"{surface.name_option('max_steps')} is not supported for a query with event selection",
         notes=("steps are counted only if the rows of a match follow each other",),
-        hint=f"leave out {surface.name_of_option('max_steps')}, and write WITHIN to bound the runs",
+        hint=f"leave out {surface.name_option('max_steps')}, and write WITHIN to bound the runs",
         code="max-steps-with-event-selection",
     )
 
@@ -150,8 +153,8 @@ def empty_order_by() -> MatchRecognizePlanError:
     """Return the error for an empty order_by."""
     surface = current_surface()
     return MatchRecognizePlanError(
-        f"missing {surface.name_of_option('order_by')}, which sorts the events",
-        hint=f"write {surface.option('order_by', 'ts')}, with the column that sorts the events",
+        f"missing {surface.name_option('order_by')}, which sorts the events",
+        hint=f"write {surface.write_option('order_by', 'ts')}, with the column of the order",
         code="empty-order-by",
     )
 
@@ -159,7 +162,7 @@ def empty_order_by() -> MatchRecognizePlanError:
 def several_expressions_in_one_text(span: Span, argument: str) -> MatchRecognizePlanError:
     """Return the error for several expressions, with commas between them, in one text."""
     surface = current_surface()
-    name = surface.name_of_option(argument)
+    name = surface.name_option(argument)
     example = f'{argument}=["a", "b"]' if surface.is_python else f"{name} a {name} b"
     return MatchRecognizePlanError(
         f"one text in {name} must be one expression",
@@ -178,7 +181,7 @@ def direction_in_order_by(span: Span, *, word: str, argument: str) -> MatchRecog
         note = "partitions have no order"
         hint = f"remove {word}"
     return MatchRecognizePlanError(
-        f"{word} is not allowed in {surface.name_of_option(argument)}",
+        f"{word} is not allowed in {surface.name_option(argument)}",
         span,
         notes=(note,),
         hint=hint,
@@ -248,7 +251,7 @@ def sweep_parameter_without_values(
 ) -> MatchRecognizePlanError:
     """Return the error for a parameter in the clause of a sweep whose grid has no values for it."""
     near = find_nearest(name, parameters)
-    grid = current_surface().name_of_option("grid")
+    grid = current_surface().name_option("grid")
     hint = f"add values of {name} to {grid}, or write a value instead of :{name}"
     if near:
         hint = f"write :{near}, or add values of {name}"
@@ -558,7 +561,7 @@ def unknown_option_value(
         words: the words that the argument can be.
     """
     near = find_nearest(value, words)
-    cure = f"write {current_surface().option(argument, near or words[0])}"
+    cure = f"write {current_surface().write_option(argument, near or words[0])}"
     if argument == "write" and value in ("sase", "pattern"):
         cure = f"SASE+ and Patterns can be read, but not written: {cure}"
     written = SHORT.repr(value)[1:-1]

@@ -528,7 +528,7 @@ def unknown_plot_column(
     *, argument: str, name: str, columns: Sequence[str]
 ) -> MatchRecognizePlanError:
     """Return the error for an argument of `plot` that names no column, or several."""
-    option = current_surface().name_of_option(argument)
+    option = current_surface().name_option(argument)
     lower_names = [column.lower() for column in columns]
     if lower_names.count(name.lower()) > 1:
         return MatchRecognizePlanError(
@@ -550,7 +550,7 @@ def wrong_axis_type(*, name: str, kind: str) -> MatchRecognizePlanError:
     """Return the error for `x` of `plot` with a type that has no axis."""
     surface = current_surface()
     return MatchRecognizePlanError(
-        f"column `{name}` in `{surface.name_of_option('x')}` of `plot` has type {kind}",
+        f"column `{name}` in `{surface.name_option('x')}` of `plot` has type {kind}",
         notes=("the horizontal axis needs a date, a timestamp or a number",),
         hint="name a column of one of these types",
         code="wrong-axis-type",
@@ -578,7 +578,7 @@ def no_match_columns(*, x: str, candidates: Sequence[str]) -> MatchRecognizePlan
 
 def series_column_missing(*, name: str) -> MatchRecognizePlanError:
     """Return the error for `by` of `plot` with a column that the result does not have."""
-    option = current_surface().name_of_option("by")
+    option = current_surface().name_option("by")
     return MatchRecognizePlanError(
         f"the result has no column `{name}`, which `{option}` of `plot` names",
         hint=f"add {write_name(name)} to PARTITION BY or MEASURES",

@@ -42,7 +42,7 @@ def only_engine_can_compute(span: Span, *, condition: str) -> MatchRecognizeUnsu
     return MatchRecognizeUnsupportedError(
         f"{shorten(condition)} spans several {words.rows}, and only the engine can compute it",
         span,
-        hint=f"write {surface.option('sort', 'engine')}",
+        hint=f"write {surface.write_option('sort', 'engine')}",
         code="only-engine-can-compute",
     )
 

@@ -35,7 +35,7 @@ def value_of_wrong_type(
         kind: the type of the column.
         example: a value of that type.
     """
-    option = current_surface().name_of_option(argument)
+    option = current_surface().name_option(argument)
     return MatchRecognizePlanError(
         f"`{option}` has {value!r} for column `{name}` of type {kind}",
         notes=(f"a value of `{name}` is {example}",),
@@ -73,7 +73,7 @@ def several_clauses(*, count: int, names: str) -> MatchRecognizePlanError:
     return MatchRecognizePlanError(
         f"the query has {count} MATCH_RECOGNIZE clauses, but none is chosen",
         notes=(f"they are:{names}",),
-        hint=f"write {surface.option('clause', 1)} for the first of them",
+        hint=f"write {surface.write_option('clause', 1)} for the first of them",
         code="several-clauses",
     )
 
@@ -89,9 +89,9 @@ def unknown_clause(*, clause: int | str, count: int, names: str) -> MatchRecogni
     """
     surface = current_surface()
     if count == 1:
-        hint = f"leave `{surface.name_of_option('clause')}` out: the query has one clause"
+        hint = f"leave `{surface.name_option('clause')}` out: the query has one clause"
     else:
-        hint = f"write the number of one of them, {surface.option('clause', 1)}"
+        hint = f"write the number of one of them, {surface.write_option('clause', 1)}"
     return MatchRecognizePlanError(
         f"unknown clause {clause!r}",
         notes=(f"the query has:{names}" if names else "",),
@@ -109,11 +109,11 @@ def unknown_partition_column(*, name: str, keys: Mapping[str, str]) -> MatchReco
     """
     surface = current_surface()
     near = find_nearest(name, keys)
-    hint = f"write one of these, or leave {surface.name_of_option('partition')} out"
+    hint = f"write one of these, or leave {surface.name_option('partition')} out"
     if near:
         hint = f"write {near}"
     return MatchRecognizePlanError(
-        f"unknown column `{name}` in `{surface.name_of_option('partition')}`",
+        f"unknown column `{name}` in `{surface.name_option('partition')}`",
         notes=(f"PARTITION BY has: {join_names(keys.values())}",),
         hint=hint,
         code="unknown-partition-column",
@@ -122,10 +122,10 @@ def unknown_partition_column(*, name: str, keys: Mapping[str, str]) -> MatchReco
 
 def partition_column_missing(name: str, keys: Iterable[str]) -> MatchRecognizePlanError:
     """Return the error for a partition without a value of the key `name`; `keys` are all keys."""
-    example = current_surface().keys([(key, ...) for key in keys])
+    example = current_surface().write_keys([(key, ...) for key in keys])
     surface = current_surface()
     return MatchRecognizePlanError(
-        f"missing value of `{name}` in `{surface.name_of_option('partition')}`",
+        f"missing value of `{name}` in `{surface.name_option('partition')}`",
         hint=f"write {example}",
         code="partition-column-missing",
     )
@@ -202,7 +202,7 @@ def write_partition_example(keys: Mapping[str, str | None], numbers: Collection[
     pairs: list[tuple[str, object]] = []
     for name, value in keys.items():
         pairs.append((name, int(value) if value is not None and name in numbers else value))
-    return current_surface().keys(pairs)
+    return current_surface().write_keys(pairs)
 
 
 def partition_too_large(*, limit: int) -> MatchRecognizeUnsupportedError:
@@ -227,12 +227,12 @@ def wrong_number_of_order_values(
     if orders:
         cure = f"write the value of the first one, or {surface.all_of_row}"
     else:
-        cure = f"write ORDER BY, or leave {surface.name_of_option('row')} out"
+        cure = f"write ORDER BY, or leave {surface.name_option('row')} out"
     values = show_count(value_count, "value")
     columns = show_count(len(orders), "column")
     surface = current_surface()
     return MatchRecognizePlanError(
-        f"`{surface.name_of_option('row')}` has {values}, but ORDER BY has {columns}",
+        f"`{surface.name_option('row')}` has {values}, but ORDER BY has {columns}",
         notes=(f"ORDER BY: {join_names(orders)}",),
         hint=cure,
         code="wrong-number-of-order-values",
@@ -256,7 +256,7 @@ def unknown_row(*, row: str, rows: str) -> MatchRecognizePlanError:
 
 def ask_why() -> str:
     """Return the call or the command that explains the matches of one partition."""
-    return current_surface().why({}, ())
+    return current_surface().write_why({}, ())
 
 
 def coverage_of_match_number() -> MatchRecognizeUnsupportedError:

@@ -20,7 +20,7 @@ from matchrec.errors.language import Language, use_language
 from matchrec.errors.run import location as locations
 from matchrec.errors.run import origins
 from matchrec.errors.run.location import RowLocation
-from matchrec.source import Source, Span, printable
+from matchrec.source import Source, Span, replace_control_characters
 
 
 class Located(Exception):  # noqa: N818 -- what errors and warnings share
@@ -74,7 +74,7 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
         if self.culprit is not None and self.spans:
             self.spans = (self.source.find(self.culprit, self.spans[0]), *self.spans[1:])
             self.culprit = None
-        self.spans = tuple(self.source.written(span)[1] for span in self.spans)
+        self.spans = tuple(self.source.trace_to_author(span)[1] for span in self.spans)
         self.source = self.source.author
         return self
 
@@ -86,7 +86,9 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
     def __str__(self) -> str:
         """Return the message as it prints, see the module."""
         excerpts = [self.source.excerpt(span) for span in self.spans] if self.source else []
-        return printable("\n".join([self.headline, *excerpts, *self.format_labelled_lines()]))
+        return replace_control_characters(
+            "\n".join([self.headline, *excerpts, *self.format_labelled_lines()])
+        )
 
     def format_labelled_lines(self) -> list[str]:
         """Return the notes and the hint, each with its label."""

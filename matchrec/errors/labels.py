@@ -16,9 +16,9 @@ def unknown_label_column(
     """Return the error for an argument of a back-test that names no column of `labels`."""
     surface = current_surface()
     near = find_nearest(name, columns)
-    hint = f"write {surface.option(argument, near)}" if near else "name one of these"
+    hint = f"write {surface.write_option(argument, near)}" if near else "name one of these"
     return MatchRecognizePlanError(
-        f"unknown column `{name}` in `{surface.name_of_option(argument)}`",
+        f"unknown column `{name}` in `{surface.name_option(argument)}`",
         notes=(f"`labels` has: {join_names(columns)}",),
         hint=hint,
         code="unknown-label-column",
@@ -28,7 +28,8 @@ def unknown_label_column(
 def label_key_missing(*, name: str, columns: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for labels without a column of the query's PARTITION BY."""
     surface = current_surface()
-    hint = f"write {surface.option('key', '...')} with the column of `labels` that has its values"
+    key = surface.write_option("key", "...")
+    hint = f"write {key} with the column of `labels` that has its values"
     if surface.is_python:
         hint += ", or key=[] if an incident concerns all partitions"
     return MatchRecognizePlanError(
@@ -41,7 +42,7 @@ def label_key_missing(*, name: str, columns: Sequence[str]) -> MatchRecognizePla
 
 def wrong_number_of_keys(*, count: int, names: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for `key` of a back-test with more or fewer columns than PARTITION BY."""
-    key = current_surface().name_of_option("key")
+    key = current_surface().name_option("key")
     return MatchRecognizePlanError(
         f"`{key}` has {show_count(count, 'column')}, but the query partitions its rows by "
         f"{join_names(names)}",
@@ -52,7 +53,7 @@ def wrong_number_of_keys(*, count: int, names: Sequence[str]) -> MatchRecognizeP
 
 def key_without_partition() -> MatchRecognizePlanError:
     """Return the error for `key` of a back-test of a query without PARTITION BY."""
-    key = current_surface().name_of_option("key")
+    key = current_surface().name_option("key")
     return MatchRecognizePlanError(
         f"`{key}` is not allowed: the query has no PARTITION BY",
         hint=f"leave {key} out",

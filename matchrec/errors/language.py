@@ -123,7 +123,7 @@ def name_part(name: str) -> str:
     '--order-by'
     """
     part = current_language().parts.get(name, name)
-    return current_surface().name_of_option(part) if part in _ARGUMENTS.values() else part
+    return current_surface().name_option(part) if part in _ARGUMENTS.values() else part
 
 
 # Where the user writes.
@@ -171,7 +171,8 @@ class Surface:
     timeouts: str = "matchrec.match_pattern with timeouts=True"
     # What lets `explain` run the query.
     analyze: str = "analyze=True"
-    # The beginning of a command that asks why a row has no match. Python has a call: see `why`.
+    # The beginning of a command that asks why a row has no match. Python has a call instead: see
+    # `write_why`.
     asking: str = ""
     # How to give a length of time to a parameter.
     length: str = "pass a timedelta, such as timedelta(minutes=10)"
@@ -220,30 +221,30 @@ class Surface:
         """Return whether an option is written otherwise than as an argument in Python."""
         return not self.is_python and (self.options is None or name in self.options)
 
-    def name_of_option(self, name: str) -> str:
+    def name_option(self, name: str) -> str:
         """Return an option without a value: `max_steps`, `--max-steps`."""
         own_name = self.own_names.get(name, name)
         if not self.has_own_option(name) or (self.is_cell and name in AXES):
             return own_name
         return f"--{own_name.replace('_', '-')}"
 
-    def option(self, name: str, *values: str | int) -> str:
+    def write_option(self, name: str, *values: str | int) -> str:
         """Return an option with its values: `sort="engine"`, `--dialect oracle or trino`.
 
         If only functions of Python have the option, the text says so.
         """
         if self.has_own_option(name):
             texts = [str(value) for value in values]
-            return f"{self.name_of_option(name)} {join_alternatives(texts)}"
+            return f"{self.name_option(name)} {join_alternatives(texts)}"
         texts = [dumps(value) for value in values]
-        argument = f"{self.name_of_option(name)}={join_alternatives(texts)}"
+        argument = f"{self.name_option(name)}={join_alternatives(texts)}"
         if name == "engine":
             return f"matchrec.session({argument})"
         if name in OF_OPTIONS:
             argument = f"options=matchrec.Options({argument})"
         return argument if self.is_python else f"{argument} in a call of Python"
 
-    def keys(self, pairs: Sequence[tuple[str, object]]) -> str:
+    def write_keys(self, pairs: Sequence[tuple[str, object]]) -> str:
         """Return the option that chooses a partition: `partition={"sym": "X"}`.
 
         A shell has the option once for each column, `--partition sym=X --partition day=1`, a cell
@@ -261,7 +262,7 @@ class Surface:
         settings = [f"{name}={quote_for_shell(value)}" for name, value in pairs]
         return f"--partition {separator.join(settings)}"
 
-    def why(self, partition: Mapping[str, object], row: Sequence[object]) -> str:
+    def write_why(self, partition: Mapping[str, object], row: Sequence[object]) -> str:
         """Return what asks why a row has no match: `query.why(row=3)`, `matchrec why --row 3`.
 
         Args:
@@ -278,7 +279,7 @@ class Surface:
             return f"query.why({', '.join(arguments)})"
         words = [self.asking]
         if partition:
-            words.append(self.keys(list(partition.items())))
+            words.append(self.write_keys(list(partition.items())))
         words += [f"--row {quote_for_shell(value)}" for value in row]
         return " ".join(words)
 
@@ -357,13 +358,13 @@ def use_surface(surface: Surface) -> AbstractContextManager[None]:
 def current_surface() -> Surface:
     """Return the surface on which an error that is made now will be shown.
 
-    >>> current_surface().option("dialect", "oracle", "trino")
+    >>> current_surface().write_option("dialect", "oracle", "trino")
     'dialect="oracle" or "trino"'
     >>> with use_surface(COMMAND_LINE):
-    ...     current_surface().option("type_column", "kind")
+    ...     current_surface().write_option("type_column", "kind")
     '--type-column kind'
     >>> with use_surface(CELL):
-    ...     current_surface().option("sort", "engine")
+    ...     current_surface().write_option("sort", "engine")
     'options=matchrec.Options(sort="engine") in a call of Python'
     """
     return _SURFACE.get()

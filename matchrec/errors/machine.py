@@ -84,7 +84,7 @@ def disk_full(*, folder: str) -> MatchRecognizeRunError:
         f"the disk of {folder}, where rows are sorted, is full",
         hint=(
             "set spark.local.dir, or TMPDIR on Sail, to folders with more space, or let the engine "
-            f"sort: {surface.option('sort', 'engine')}"
+            f"sort: {surface.write_option('sort', 'engine')}"
         ),
         code="disk-full",
     )
@@ -168,7 +168,7 @@ def unknown_setting(*, name: str) -> MatchRecognizeError:
     surface = current_surface()
     return MatchRecognizeError(
         f"unknown setting `{name}` of this session",
-        hint=f"remove it, or run on Spark: {surface.option('engine', 'spark')}",
+        hint=f"remove it, or run on Spark: {surface.write_option('engine', 'spark')}",
         code="unknown-setting",
     )
 
@@ -178,7 +178,7 @@ def counters_not_supported(*, argument: str) -> MatchRecognizeUnsupportedError:
     surface = current_surface()
     return MatchRecognizeUnsupportedError(
         "counters are not supported in this session, which has no Observation",
-        hint=f"leave {argument} out, or run on Spark: {surface.option('engine', 'spark')}",
+        hint=f"leave {argument} out, or run on Spark: {surface.write_option('engine', 'spark')}",
         code="counters-not-supported",
     )
 
@@ -188,7 +188,7 @@ def streams_not_supported() -> MatchRecognizeUnsupportedError:
     surface = current_surface()
     return MatchRecognizeUnsupportedError(
         "streams are not supported in this session, which has no watermarks",
-        hint=f"run on Spark: {surface.option('engine', 'spark')}",
+        hint=f"run on Spark: {surface.write_option('engine', 'spark')}",
         code="streams-not-supported",
     )
 

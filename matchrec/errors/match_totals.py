@@ -68,10 +68,10 @@ def unknown_measure(*, name: str, measures: Sequence[str]) -> MatchRecognizePlan
 
 def no_sort_column(*, per: str) -> MatchRecognizePlanError:
     """Return the error for groups of time of a query that is not sorted by a column."""
-    surface = current_surface()
+    option = current_surface().write_option("per", per)
     return MatchRecognizePlanError(
-        f"{surface.option('per', per)} is not supported unless the rows are sorted by a column",
-        hint=f"leave out {surface.option('per', per)}, or sort by a column",
+        f"{option} is not supported unless the rows are sorted by a column",
+        hint=f"leave out {option}, or sort by a column",
         code="no-sort-column",
     )
 
@@ -84,7 +84,7 @@ def unfinished_groups_over_stream(*, per: str) -> MatchRecognizeUnsupportedError
         "DataFrame",
         notes=("more matches of such a group may still come",),
         hint=(
-            f"write {surface.option('per', 'end')}, whose rows are final, and add these up "
+            f"write {surface.write_option('per', 'end')}, whose rows are final, and add these up "
             "afterwards"
         ),
         code="unfinished-groups-over-stream",

@@ -46,7 +46,7 @@ from matchrec.plan.pattern import (
 )
 from matchrec.plan.show import show_scalar
 from matchrec.plan.stages import Single, Staging, list_repeated_parts
-from matchrec.source import printable
+from matchrec.source import replace_control_characters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -321,7 +321,7 @@ def list_nearest(nearest: NearestStart, surface: Surface) -> Iterator[str]:
     row = ", in the partition ".join(name for name in names if name)
     yield f"closest to a match: the starting row {row}"
     yield f"  it needed at least {show_count(nearest.remaining, 'more row')}"
-    call = surface.why(nearest.partition, tuple(nearest.order.values()))
+    call = surface.write_why(nearest.partition, tuple(nearest.order.values()))
     yield f"  {call} shows why"
 
 
@@ -416,7 +416,7 @@ class Coverage(PicturedText):
         funnels = {
             number: show_funnel(clause, self.surface) for number, clause in self.clauses.items()
         }
-        return printable(join_clauses(funnels))
+        return replace_control_characters(join_clauses(funnels))
 
     def __repr__(self) -> str:
         return f"<Coverage: {'; '.join(clause.summary for clause in self.clauses.values())}>"

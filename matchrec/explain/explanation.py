@@ -26,7 +26,7 @@ from matchrec.explain.pictures.html import (
     write_preformatted,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.source import printable
+from matchrec.source import replace_control_characters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +72,7 @@ class Explanation:
     @property
     def text(self) -> str:
         """The text that `print` shows: all steps of each clause, and the counters, if any."""
-        text = printable(self._clauses())
+        text = replace_control_characters(self._clauses())
         if self.counters is None:
             return text
         selects = any(clause.plan.selects for clause in self.clauses)
@@ -123,7 +123,7 @@ class Explanation:
         rows = []
         for number, clause in enumerate(self.clauses, 1):
             part = ""
-            for line in printable(str(clause)).splitlines():
+            for line in replace_control_characters(str(clause)).splitlines():
                 if line.startswith("  "):
                     rows.append((number, part, line.removeprefix("  ")))
                 else:

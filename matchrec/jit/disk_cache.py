@@ -43,7 +43,7 @@ import numpy as np
 
 from matchrec.jit import trust
 from matchrec.jit.parts import copy_with_parts, make_dispatcher
-from matchrec.loading import without_collector
+from matchrec.loading import pause_garbage_collection
 from matchrec.shortcuts import current_shortcuts
 
 P = ParamSpec("P")
@@ -208,7 +208,7 @@ class CachedFunction(Generic[P, R]):
         types = tuple(map(describe_type, arguments))
         compiled = self.compiled.get(types)
         if compiled is None:
-            with COMPILE_LOCK, without_collector():
+            with COMPILE_LOCK, pause_garbage_collection():
                 compiled = self.compiled.get(types) or self.compile_for(types, arguments)
                 self.compiled[types] = compiled
         result: R = compiled(*arguments)

@@ -33,7 +33,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quote_name, quote_string
 from matchrec.search.matches import Matches
 from matchrec.search.partitions import BoolArray, Partitions
-from matchrec.source import number_sort_key
+from matchrec.source import make_sort_key
 from matchrec.spark import types
 from matchrec.spark.columns import Preparation
 from matchrec.spark.environment import use_own_interpreter
@@ -272,7 +272,7 @@ class PartitionCollector:
             for index, text in enumerate(self.keys.values())
         ]
         rows = self.question.relation.select(items).distinct().limit(MOST_KEYS + 1).collect()
-        rows.sort(key=lambda row: [number_sort_key(errors.show_key_value(text)) for text in row])
+        rows.sort(key=lambda row: [make_sort_key(errors.show_key_value(text)) for text in row])
         return [dict(zip(self.keys, row, strict=True)) for row in rows]
 
     def write_example(self, keys: Mapping[str, str | None]) -> str:

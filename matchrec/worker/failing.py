@@ -17,7 +17,7 @@ from matchrec import memory
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.errors.machine import machine_out_of_memory, worker_out_of_memory
 from matchrec.errors.run.failures import row_not_computed
-from matchrec.loading import freezing_loaded_modules, without_collector
+from matchrec.loading import freeze_loaded_modules, pause_garbage_collection
 
 T = TypeVar("T")
 Rows = TypeVar("Rows", bound=Sized)
@@ -53,7 +53,7 @@ def report_errors(output: Callable[[], Iterator[T]]) -> Iterator[T]:
         MatchRecognizeRunError: the output raised it, or there is too little memory.
     """
     try:
-        with freezing_loaded_modules():
+        with freeze_loaded_modules():
             yield from output()
     except MatchRecognizeRunError as error:
         raise error.with_fields() from None
@@ -95,7 +95,7 @@ def hold_garbage_collection() -> Iterator[None]:
         ModuleNotFoundError: a module is not installed.
     """
     try:
-        with without_collector(), freezing_loaded_modules():
+        with pause_garbage_collection(), freeze_loaded_modules():
             yield
     except ModuleNotFoundError:
         raise

@@ -22,7 +22,7 @@ def test_only_where_modules_are_loaded_and_no_user_is(
     monkeypatch.setattr(loading, "makes_queries", Event())
     if makes_queries:
         loading.makes_queries.set()
-    with loading.freezing_loaded_modules():
+    with loading.freeze_loaded_modules():
         if loads:
             monkeypatch.setitem(sys.modules, "loaded_meanwhile", ModuleType("loaded_meanwhile"))
     assert frozen == [True] * (loads and not makes_queries)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from matchrec.source import WIDTH, Source, Span, printable
+from matchrec.source import WIDTH, Source, Span, replace_control_characters
 
 
 def read_excerpt(text: str, marked: str) -> list[str]:
@@ -81,5 +81,5 @@ def test_a_place_behind_the_text() -> None:
     ],
 )
 def test_what_a_terminal_would_obey_is_a_picture(text: str, shown: str) -> None:
-    assert printable(text) == shown
+    assert replace_control_characters(text) == shown
     assert len(shown) == len(text)

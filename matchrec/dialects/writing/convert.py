@@ -133,10 +133,10 @@ def convert_to_sql(reading: ReadQuery, table: str, product: Product) -> Conversi
     translation = _translate(text, product)
     # The user did not write the text that was translated, so notes on it have no better place.
     translation_notes = [replace(note, span=START) for note in translation.notes]
-    source, _ = reading.source.written(START)
+    source, _ = reading.source.trace_to_author(START)
     located_notes = []
     for note in (*notes, *translation_notes):
-        _, span = reading.source.written(note.span)
+        _, span = reading.source.trace_to_author(note.span)
         located_notes.append(replace(note, span=span))
     return Conversion(translation.text, tuple(located_notes), source)
 

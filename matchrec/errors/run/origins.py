@@ -94,7 +94,7 @@ def make_origin(what: str, label: str, span: Span | None) -> SqlOrigin:
     read_source = _SOURCE.get()
     if read_source is None or span is None:
         return SqlOrigin(what, label)
-    source, source_span = read_source.written(span)
+    source, source_span = read_source.trace_to_author(span)
     return SqlOrigin(what, label, source_span, source.text)
 
 

@@ -237,9 +237,9 @@ def window_function_not_allowed(
     surface = current_surface()
     match function.upper():
         case "LAG":
-            hint = f"write PREV(x, n), or pass {surface.option('dialect', 'snowflake')}"
+            hint = f"write PREV(x, n), or pass {surface.write_option('dialect', 'snowflake')}"
         case "LEAD":
-            hint = f"write NEXT(x, n), or pass {surface.option('dialect', 'snowflake')}"
+            hint = f"write NEXT(x, n), or pass {surface.write_option('dialect', 'snowflake')}"
         case "NTH_VALUE":
             hint = "write FIRST(x, n - 1)"
         case "ROW_NUMBER":

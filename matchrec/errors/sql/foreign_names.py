@@ -128,5 +128,5 @@ def add_dialect_cure(cure: str | None, *dialects: str) -> str:
     >>> add_dialect_cure("write CLASSIFIER()", "snowflake")
     'write CLASSIFIER(), or pass dialect="snowflake"'
     """
-    passed = f"pass {current_surface().option('dialect', *dialects)}"
+    passed = f"pass {current_surface().write_option('dialect', *dialects)}"
     return f"{cure}, or {passed}" if cure else passed

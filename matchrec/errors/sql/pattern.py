@@ -288,7 +288,7 @@ def parameter_in_foreign_syntax(span: Span | None, *, name: str) -> MatchRecogni
     return MatchRecognizeUnsupportedError(
         f"parameter `@{name}` is not supported in PATTERN",
         span,
-        hint=f"write :{name}, or pass {surface.option('dialect', 'bigquery')}",
+        hint=f"write :{name}, or pass {surface.write_option('dialect', 'bigquery')}",
         code="parameter-in-foreign-syntax",
     )
 
@@ -599,7 +599,7 @@ def wrong_number_of_arguments(
         case "COUNT":
             hint = (
                 "write count(*) for all rows, count(A.*) for the rows of A, or pass "
-                f"{surface.option('dialect', 'trino')}"
+                f"{surface.write_option('dialect', 'trino')}"
             )
         case _:
             hint = None

@@ -330,13 +330,13 @@ class Advice(NamedTuple):
     cure: str  # what to write
 
 
-def advice_on_column_inside(name: str, columns: Iterable[str]) -> Advice:
+def advise_on_column_inside(name: str, columns: Iterable[str]) -> Advice:
     """Advise on a column of the input that the result of the clause lacks."""
     cure = f"add LAST({name}) AS {name} to MEASURES, or write ALL ROWS PER MATCH"
     return Advice(f"the clause gives: {join_names(columns)}", cure)
 
 
-def advice_on_column_around(name: str, columns: Iterable[str]) -> Advice:
+def advise_on_column_around(name: str, columns: Iterable[str]) -> Advice:
     """Advise on a column that neither the clause nor its input has."""
     columns = tuple(columns)
     near = find_nearest(name, columns)
@@ -344,19 +344,19 @@ def advice_on_column_around(name: str, columns: Iterable[str]) -> Advice:
     return Advice(f"the clause gives: {join_names(columns)}", cure)
 
 
-def advice_on_field(column: str) -> Advice:
+def advise_on_field(column: str) -> Advice:
     """Advise on `column.name` for a column of the clause that has no such field."""
     cure = f"write {column} alone: x.y is for structs and maps"
     return Advice(f"{column} is a column of the clause", cure)
 
 
-def advice_on_ungrouped(name: str) -> Advice:
+def advise_on_ungrouped(name: str) -> Advice:
     """Advise on a column of the clause that a query with GROUP BY reads outside an aggregate."""
     cure = f"write GROUP BY with {name}, or an aggregate of it, such as max({name})"
     return Advice(f"the clause gives {name}, but the groups of rows do not have it", cure)
 
 
-def advice_on_qualifier(name: str, alias: str | None) -> Advice:
+def advise_on_qualifier(name: str, alias: str | None) -> Advice:
     """Advise on a column of the clause that is qualified by another name than its rows have."""
     if alias is not None:
         return Advice(f"the rows of the clause are called {alias}", f"write {alias}.{name}")
@@ -364,7 +364,7 @@ def advice_on_qualifier(name: str, alias: str | None) -> Advice:
     return Advice(note, f"write {name}, or MATCH_RECOGNIZE (...) AS m")
 
 
-def advice_on_variable(variable: str, name: str) -> Advice:
+def advise_on_variable(variable: str, name: str) -> Advice:
     """Advise on a value of the rows of a pattern variable that is used outside the clause."""
     value = f"count({variable}.*)" if name == "*" else f"LAST({variable}.{name})"
     cure = f"write {value} AS x in MEASURES, and select x"

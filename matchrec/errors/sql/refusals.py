@@ -214,14 +214,14 @@ def _explain_two_types(refusal: re.Match[str]) -> EngineRefusal:
     verb = "compared" if is_comparison else "combined"
     cure = "write a CAST around one of them, so that both have one type"
     if "other" in {classify_type(left), classify_type(right)}:
-        cure = f"write a value computed from it, such as {_plain_value(left, right)}"
+        cure = f"write a value computed from it, such as {_find_plain_value(left, right)}"
     return EngineRefusal(f"{left} and {right} cannot be {verb}", cure)
 
 
-def _plain_value(*type_names: str) -> str:
+def _find_plain_value(*type_names: str) -> str:
     """Return an example that computes a plain value from the first nested type of these.
 
-    >>> _plain_value("INT", "MAP<STRING, INT>")
+    >>> _find_plain_value("INT", "MAP<STRING, INT>")
     "x['key'] or size(x)"
     """
     examples = {"ARRAY": "x[0] or size(x)", "MAP": "x['key'] or size(x)", "STRUCT": "x.field"}

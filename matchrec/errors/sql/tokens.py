@@ -29,7 +29,7 @@ def advise_backticks(text: str) -> str:
     >>> advise_backticks('"price"')
     'write `price` in backticks, or pass dialect="snowflake", "oracle" or "trino"'
     """
-    dialects = current_surface().option("dialect", "snowflake", "oracle", "trino")
+    dialects = current_surface().write_option("dialect", "snowflake", "oracle", "trino")
     return f"write {quote_in_backticks(text)} in backticks, or pass {dialects}"
 
 
@@ -161,7 +161,9 @@ def _find_cure_of_value(text: str, where: str) -> str | None:
 def _find_foreign_word_cure(text: str) -> str | None:
     """Return what to write instead of a word that other products have at this point; or None."""
     cure, dialect = _read_foreign_words().get(text.upper(), (None, ""))
-    return f"{cure}, or pass {current_surface().option('dialect', dialect)}" if dialect else cure
+    return (
+        f"{cure}, or pass {current_surface().write_option('dialect', dialect)}" if dialect else cure
+    )
 
 
 @cache

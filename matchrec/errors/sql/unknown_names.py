@@ -228,7 +228,9 @@ def unknown_type_column(*, name: str, columns: Sequence[str]) -> MatchRecognizeP
     surface = current_surface()
     near = find_nearest(name, columns)
     hint = (
-        f"write {surface.option('type_column', write_name(near))}" if near else "write one of these"
+        f"write {surface.write_option('type_column', write_name(near))}"
+        if near
+        else "write one of these"
     )
     return MatchRecognizePlanError(
         f"unknown column `{name}` in type_column",
@@ -242,9 +244,9 @@ def type_column_without_texts(*, type_name: str, name: str) -> MatchRecognizePla
     """Return the error for a type_column that does not have strings."""
     surface = current_surface()
     return MatchRecognizePlanError(
-        f"{surface.name_of_option('type_column')} has type {type_name}, but event types in SEQ are "
+        f"{surface.name_option('type_column')} has type {type_name}, but event types in SEQ are "
         "strings",
-        hint=f"write {surface.option('type_column', f'CAST({name} AS STRING)')}",
+        hint=f"write {surface.write_option('type_column', f'CAST({name} AS STRING)')}",
         code="type-column-without-texts",
     )
 

@@ -12,7 +12,7 @@ from matchrec.explain.charts import plot
 from matchrec.explain.charts.series import is_drawn, name_comparable_type, write_series_name
 from matchrec.explain.pictures import figures
 from matchrec.plan.text import quote_name
-from matchrec.source import number_sort_key
+from matchrec.source import make_sort_key
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -309,7 +309,7 @@ class Backtest(figures.PicturedText):
             rows = frame.selectExpr(f"{lane} AS lane", begin, end, f"{overlaps} AS overlaps")
             drawn_rows = rows.orderBy("overlaps", "lane").limit(MOST_DRAWN).collect()
             spans = [DrawnSpan(*row) for row in drawn_rows]
-            return sorted(spans, key=lambda span: (span.overlaps, number_sort_key(span.lane or "")))
+            return sorted(spans, key=lambda span: (span.overlaps, make_sort_key(span.lane or "")))
 
         match_ends = ("match_start", "match_end")
         incidents = collect_spans(self.incidents, self.keys, self.ends, "outcome = 'hit'")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from matchrec.errors import command as errors
 from matchrec.errors.sql.type_cures import NUMBER_TYPES
 from matchrec.plan.text import quote_name, quote_string
-from matchrec.source import number_sort_key
+from matchrec.source import make_sort_key
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -345,7 +345,7 @@ class Charted:
     def read_series_names(self, rows: str) -> list[str]:
         """Return the names of the series of some rows or matches, sorted. Runs a job."""
         names = self.run_sql(f"SELECT DISTINCT series FROM ({rows})").collect()
-        return sorted((row.series for row in names), key=number_sort_key)
+        return sorted((row.series for row in names), key=make_sort_key)
 
     def read_spans(self, matches: str, names: Sequence[str]) -> Iterator[MatchSpan]:
         """Yield the matches of some series, by time. Runs a job.

@@ -12,7 +12,7 @@ from matchrec.explain.pictures import figures
 from matchrec.explain.pictures.html import make_data_frame
 from matchrec.explain.tracing.search import Outcome
 from matchrec.explain.tracing.story import AttemptStory, Line, Story
-from matchrec.source import printable
+from matchrec.source import replace_control_characters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -247,7 +247,7 @@ class Why(figures.PicturedText):
         """The text that `print` shows: the matches, or the result for the chosen row, then each
         attempt.
         """
-        return printable(show_story(self.story))
+        return replace_control_characters(show_story(self.story))
 
     def __repr__(self) -> str:
         """Return the matches, and the title and the end of the first attempt."""

@@ -242,7 +242,7 @@ def put_in_users_terms(
         return set(tables()).difference(filled.names.values())
 
     short = _shorten(error, sentence, advice, list_users_tables, filled.show)
-    short.spans = () if span is None else (filled.source.written(span)[1],)
+    short.spans = () if span is None else (filled.source.trace_to_author(span)[1],)
     short.source = filled.source.author
     if short.hint is None:
         advice = find_cure(short, error_text, filled, functions)

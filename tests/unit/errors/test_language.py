@@ -7,7 +7,7 @@ import shlex
 
 import pytest
 
-from matchrec.api.transpile import naming_dialect_read
+from matchrec.api.transpile import call_dialect_read
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.conditions import types_cannot_be_combined
 from matchrec.errors.inspection import write_partition_example
@@ -58,17 +58,19 @@ def test_examples_are_written_in_it() -> None:
 
 def test_a_cell_names_only_its_own_options() -> None:
     with use_surface(CELL):
-        assert current_surface().option("dialect", "trino") == "--dialect trino"
-        assert current_surface().option("clause", 1) == "clause=1 in a call of Python"
-        assert current_surface().option("engine", "spark") == 'matchrec.session(engine="spark")'
+        assert current_surface().write_option("dialect", "trino") == "--dialect trino"
+        assert current_surface().write_option("clause", 1) == "clause=1 in a call of Python"
+        assert (
+            current_surface().write_option("engine", "spark") == 'matchrec.session(engine="spark")'
+        )
 
 
 @pytest.mark.parametrize(
     ("surface", "text"), [(PYTHON, 'read="oracle" or "trino"'), (COMMAND_LINE, "--read oracle or")]
 )
 def test_transpile_reads_a_dialect(surface: Surface, text: str) -> None:
-    with use_surface(surface), naming_dialect_read():
-        assert current_surface().option("dialect", "oracle", "trino").startswith(text)
+    with use_surface(surface), call_dialect_read():
+        assert current_surface().write_option("dialect", "oracle", "trino").startswith(text)
 
 
 def test_two_values_of_one_type_may_lack_an_operator() -> None:
