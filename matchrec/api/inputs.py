@@ -5,7 +5,7 @@ these and turn them into what the rest of matchrec works with:
 
     order_by, partition_by     write_terms        SQL texts
     a frame of any library     as_dataframe       a DataFrame of Spark
-    a DataFrame                relation_of        the `Relation` that a clause reads
+    a DataFrame                build_relation     the `Relation` that a clause reads
     args and frames            build_runner       the `Runner` of the parts of a query
 """
 

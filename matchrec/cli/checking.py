@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from matchrec.cli import arguments
-from matchrec.cli.failures import ExitCode, label_errors, report_warnings, tell
+from matchrec.cli.failures import ExitCode, label_errors, print_notice, report_warnings
 from matchrec.cli.queries import QueryRequest
 from matchrec.cli.statements import Statement
 from matchrec.errors.warnings import MatchRecognizeWarning
@@ -44,7 +44,9 @@ def check(request: QueryRequest, strict: bool) -> None:
                 check_statement(request, spark, statement, content)
     count = sum(isinstance(warning, MatchRecognizeWarning) for warning in shown)
     if strict and count:
-        tell(f"{show_count(count, 'warning')}; --strict exits with code {ExitCode.REFUSED:d}")
+        print_notice(
+            f"{show_count(count, 'warning')}; --strict exits with code {ExitCode.REFUSED:d}"
+        )
         raise click.exceptions.Exit(ExitCode.REFUSED)
 
 
@@ -67,7 +69,7 @@ def check_statement(
 
     prefix = f"{statement.label}: " if statement.label else ""
     if request.language == "sql" and not (statement.is_query or statement.creates_view):
-        tell(f"{prefix}not a query; only its MATCH_RECOGNIZE clauses were checked")
+        print_notice(f"{prefix}not a query; only its MATCH_RECOGNIZE clauses were checked")
         return
     frame = request.build_query(spark, content).to_df()
     make_runner(spark).analyse(frame)

@@ -17,13 +17,13 @@ from matchrec.arguments import DialectName, TargetDialect
 from matchrec.cli import arguments
 from matchrec.cli.failures import (
     label_errors,
+    print_notice,
+    print_notice_at_terminal,
     raise_run_errors,
     report_warnings,
     show_busy,
-    tell,
-    tell_at_terminal,
 )
-from matchrec.cli.files import Table, check_writable_table, replace_when_complete, write
+from matchrec.cli.files import Table, check_writable_table, replace_when_complete, write_file
 from matchrec.cli.queries import QueryRequest, QuerySource, load_pattern
 from matchrec.cli.rows import OUTPUT_FORMATS, SHOWN_ROWS, format_first_rows, write_rows
 from matchrec.cli.session import open_local_session
@@ -153,15 +153,15 @@ class Output:
         progress = matchrec.progress(spark)
         if self.file:
             with progress, raise_run_errors():
-                count = write(frame.limit(self.limit) if self.limit else frame, self.file)
-            tell(f"{show_count(count, 'row')} written to {self.file}")
+                count = write_file(frame.limit(self.limit) if self.limit else frame, self.file)
+            print_notice(f"{show_count(count, 'row')} written to {self.file}")
             return count
         most = self.limit or (SHOWN_ROWS if self.form == "table" else None)
         with raise_run_errors():
             count, has_more = write_rows(frame, self.form, most, progress, sys.stdout)
         if has_more:
             rows = show_count(most or 0, "row")
-            tell(f"showing {rows}; --limit N shows more, --output FILE writes all")
+            print_notice(f"showing {rows}; --limit N shows more, --output FILE writes all")
         return count
 
     def print_separator(self) -> None:
@@ -186,7 +186,7 @@ class PlotOptions:
             plot = query.plot(x=self.x, y=self.y, by=self.series, between=self.between)
         with replace_when_complete(self.picture) as part:
             plot.save(part)
-        tell(f"picture written to {self.picture}")
+        print_notice(f"picture written to {self.picture}")
 
 
 def read_plot_options(picture: Path | None, **columns: Any) -> PlotOptions | None:
@@ -220,7 +220,7 @@ def run_single(request: QueryRequest, output: Output, plot: PlotOptions | None) 
     with request.open_query() as (spark, query):
         frame = query.aggregate(**totals, clause=request.clause) if totals else query.to_df()
         if gives_rows:
-            tell_of_no_rows(request, output.write(spark, frame))
+            suggest_coverage(request, output.write(spark, frame))
         if plot:
             plot.draw(query)
 
@@ -250,7 +250,7 @@ def run_statements(request: QueryRequest, output: Output, plot: PlotOptions | No
                 plot.draw(query)
 
 
-def tell_of_no_rows(request: QueryRequest, count: int) -> None:
+def suggest_coverage(request: QueryRequest, count: int) -> None:
     """Suggest `matchrec coverage` in a terminal if there are no rows because nothing matched.
 
     Args:
@@ -263,7 +263,9 @@ def tell_of_no_rows(request: QueryRequest, count: int) -> None:
         return
     if request.language != "sql" or may_have_clause(request.content):
         shows = arguments.write_other_command("coverage")
-        tell_at_terminal(f"0 rows; to see how far rows get and what stops them, run\n{shows}")
+        print_notice_at_terminal(
+            f"0 rows; to see how far rows get and what stops them, run\n{shows}"
+        )
 
 
 @click.command(cls=arguments.Repeatable)

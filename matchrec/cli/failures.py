@@ -49,7 +49,7 @@ class ExitCode(IntEnum):
 
 def fail(sentence: str, code: ExitCode) -> NoReturn:
     """Print why there is no result, and end the program."""
-    tell_failure(sentence)
+    print_failure(sentence)
     raise click.exceptions.Exit(code)
 
 
@@ -220,20 +220,20 @@ CARETS = re.compile(r"^ *\^[ ^]*$", re.MULTILINE)
 PROGRAM = "matchrec: "
 
 
-def tell(sentence: str) -> None:
+def print_notice(sentence: str) -> None:
     """Print a notice on stderr: something that the user may want to know, and not a result."""
     from rich.text import Text
 
     print_on_stderr(Text(replace_control_characters(sentence)))
 
 
-def tell_at_terminal(sentence: str) -> None:
+def print_notice_at_terminal(sentence: str) -> None:
     """Print a notice if stderr is a terminal, and not if it is a file or another program."""
     if sys.stderr.isatty():
-        tell(sentence)
+        print_notice(sentence)
 
 
-def tell_failure(sentence: str) -> None:
+def print_failure(sentence: str) -> None:
     """Print why there is no result, with carets and the program's name in colour if possible."""
     from rich.text import Text
 
@@ -262,14 +262,16 @@ def show_busy(what: str, stream: TextIO | None = None) -> Status:
 
 
 @contextmanager
-def report_warnings(say: Callable[[str], object] = tell) -> Iterator[list[Warning | str]]:
+def report_warnings(
+    print_text: Callable[[str], object] = print_notice,
+) -> Iterator[list[Warning | str]]:
     """Print warnings as notices, without a line of our source, and yield the list of them."""
     shown: list[Warning | str] = []
 
     def show_notice(message: Warning | str, *_: Any, **__: Any) -> None:
         """Print a warning as a notice of the program, and record it."""
         shown.append(message)
-        say(f"{PROGRAM}{message}")
+        print_text(f"{PROGRAM}{message}")
 
     with warnings.catch_warnings():
         warnings.showwarning = show_notice

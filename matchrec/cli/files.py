@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from matchrec.cli.failures import explain_spark_error, is_spark_error, show_busy, tell
+from matchrec.cli.failures import explain_spark_error, is_spark_error, print_notice, show_busy
 from matchrec.cli.rows import arrives_as_arrow, cache_rows, check_distinct_names, write_rows
 from matchrec.errors import command as errors
 from matchrec.errors.misspellings import find_nearest
@@ -173,7 +173,7 @@ class Table:
                 raise errors.empty_table(name=self.name, path=str(self.files[0]))
             copies = table.write_parquet(make_temporary_folder(), only_schema=only_schema)
         for column in table.find_shortened_columns():
-            tell(f"times of `{column}` of table `{self.name}` are cut to microseconds")
+            print_notice(f"times of `{column}` of table `{self.name}` are cut to microseconds")
         # Without this setting, Spark rejects times before 1900, because old versions wrote them in
         # another calendar.
         reader = spark.read.option("datetimeRebaseMode", "CORRECTED")
@@ -591,7 +591,7 @@ def write_text(path: Path, text: str) -> None:
         part.write_text(text, encoding="utf-8")
 
 
-def write(frame: DataFrame, path: Path) -> int:
+def write_file(frame: DataFrame, path: Path) -> int:
     """Write all rows to one file, in order, and return how many there are.
 
     The file appears when it is complete.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from matchrec.cli import arguments
-from matchrec.cli.failures import PROGRAM, tell
+from matchrec.cli.failures import PROGRAM, print_notice
 from matchrec.cli.files import Table
 from matchrec.cli.session import SettingPairs, open_local_session
 
@@ -91,7 +91,7 @@ def serve(  # noqa: PLR0913 -- one for each option
         make_views(spark)  # so that a file that cannot be read is reported before clients connect
         prepare = make_views if files else None
         with start_gateway(listener, find_server(spark, None), prepare) as gateway:
-            tell(f"{PROGRAM}serving {gateway.address}, in front of {gateway.engine}")
+            print_notice(f"{PROGRAM}serving {gateway.address}, in front of {gateway.engine}")
             wait_for_signal(gateway)
 
 

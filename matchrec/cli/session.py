@@ -14,7 +14,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from matchrec.cli.failures import PROGRAM, ExitCode, fail, show_busy, tell, tell_at_terminal
+from matchrec.cli.failures import (
+    PROGRAM,
+    ExitCode,
+    fail,
+    print_notice,
+    print_notice_at_terminal,
+    show_busy,
+)
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import machine as errors
 
@@ -56,7 +63,7 @@ def open_local_session(
             spark = open_session(Path(name), dict(settings), engine)
         except MatchRecognizeError as error:
             fail(str(error), ExitCode.FAILED)
-        tell_at_terminal(f"running on {describe_engine(spark)}")
+        print_notice_at_terminal(f"running on {describe_engine(spark)}")
         try:
             with cancelled_by_interrupt(spark):
                 yield spark
@@ -95,7 +102,7 @@ def open_session(folder: Path, settings: dict[str, str], engine: str | None) -> 
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         defaults = {**SETTINGS, "spark.sql.warehouse.dir": str(folder / "warehouse")}
         if not sys.stderr.isatty():  # `show_busy` shows nothing then
-            tell(f"{PROGRAM}{STARTING_SPARK}")
+            print_notice(f"{PROGRAM}{STARTING_SPARK}")
         with redirect_java_stderr(log) as terminal, show_busy("Starting Spark", terminal):
             return start(SPARK, defaults | settings, announces=False)
     except SESSION_ERRORS as error:

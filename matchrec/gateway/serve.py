@@ -284,7 +284,7 @@ def start_gateway(
     Raises:
         MatchRecognizePlanError: it cannot listen there.
     """
-    shown = f"sc://{make_channel_builder(engine).endpoint}"
+    engine_address = f"sc://{make_channel_builder(engine).endpoint}"
     planner = Planner(engine, prepare)
     # The port, and what stops the gateway; or the error for which it cannot start.
     started: Future[tuple[int, Callable[[], None]]] = Future()
@@ -296,7 +296,9 @@ def start_gateway(
         threads = ThreadPoolExecutor(PLANNING_THREADS, "matchrec-gateway")
         try:
             channel, metadata = open_channel(engine)
-            forwarder = Forwarder(shown, channel, metadata, planner, threads, listener.token)
+            forwarder = Forwarder(
+                engine_address, channel, metadata, planner, threads, listener.token
+            )
             server = grpc.aio.server(options=[*ANY_LENGTH, OWN_PORT])
             server.add_generic_rpc_handlers((forwarder,))
             port = listener.bind(server)
@@ -316,7 +318,7 @@ def start_gateway(
     thread.start()
     port, stop = started.result()
     host = f"[{listener.host}]" if ":" in listener.host else listener.host
-    return Gateway(f"sc://{host}:{port}", shown, thread, stop)
+    return Gateway(f"sc://{host}:{port}", engine_address, thread, stop)
 
 
 def open_channel(engine: str) -> tuple[Any, Metadata]:

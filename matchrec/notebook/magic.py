@@ -177,7 +177,7 @@ class MatchrecMagics(Magics):
             with (
                 use_surface(surface),
                 quiet_analysis(),
-                report_warnings(say),
+                report_warnings(print_notice),
                 cancelled_by_interrupt(spark),
             ):
                 return run_cell(arguments, cell, spark, variables)
@@ -271,7 +271,9 @@ def build_query(
     source: Any = spark if arguments.events is None else variables.get(arguments.events)
     if is_frame(source):
         source = as_dataframe(spark, arguments.events, source)
-        say(f"sent `{arguments.events}` to the engine: {show_count(source.count(), 'row')}")
+        print_notice(
+            f"sent `{arguments.events}` to the engine: {show_count(source.count(), 'row')}"
+        )
     if arguments.events and not is_dataframe(source):
         raise errors.unknown_dataframe(name=arguments.events, dataframes=current_surface().frames)
 
@@ -373,7 +375,7 @@ class ShownMessage(Exception):  # noqa: N818 -- never raised
         return [f"{BOLD_RED}{headline}{PLAIN}", *lines]
 
 
-def say(notice: str) -> None:
+def print_notice(notice: str) -> None:
     """Print a notice below the cell."""
     sys.stderr.write(f"{notice}\n")
 
@@ -457,7 +459,9 @@ def find_or_start_session(variables: dict[str, Any]) -> SparkSession:
         return session
     spark = start()
     is_variable = variables.setdefault("spark", spark) is spark
-    say(f"started {describe_engine(spark)}: {'`spark`' if is_variable else 'matchrec.session()'}")
+    print_notice(
+        f"started {describe_engine(spark)}: {'`spark`' if is_variable else 'matchrec.session()'}"
+    )
     return spark
 
 

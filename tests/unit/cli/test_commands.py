@@ -318,7 +318,7 @@ def test_no_rows_are_explained_at_a_terminal(
     (embedded / "all.sql").write_text(query.replace("PATTERN", "ALL ROWS PER MATCH PATTERN"))
     asked = ("all.sql", *STOCKS, "--arg", "n=100")
     assert "0 rows" not in invoke("run", *asked).stderr
-    monkeypatch.setattr(commands, "tell_at_terminal", failures.tell)
+    monkeypatch.setattr(commands, "print_notice_at_terminal", failures.print_notice)
     again = f"matchrec coverage {shlex.join(asked)}\n"
     found = invoke("run", *asked, "--sort", "auto", "--format", "csv")
     assert found.stderr.endswith(f"{told}{again}" if told else "")

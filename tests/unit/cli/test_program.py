@@ -183,7 +183,7 @@ def test_a_terminal_shows_carets_in_colour(monkeypatch: pytest.MonkeyPatch) -> N
     shown = StringIO()
     console = Console(file=shown, force_terminal=True, color_system="standard", highlight=False)
     monkeypatch.setattr("rich.console.Console", lambda **_: console)
-    failures.tell_failure("no [red]\n  line 1\n    SELECT 1^2\n           ^ ^^\n  hint")
+    failures.print_failure("no [red]\n  line 1\n    SELECT 1^2\n           ^ ^^\n  hint")
     red, off = "\x1b[1;31m", "\x1b[0m"
     assert shown.getvalue().splitlines() == [
         f"{red}matchrec: {off}no [red]",
