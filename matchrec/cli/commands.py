@@ -200,13 +200,15 @@ def read_plot_options(picture: Path | None, **columns: Any) -> PlotOptions | Non
     names = [name for name, value in columns.items() if value is not None]
     if picture is None:
         if names:
-            error = errors.argument_needs_another(argument=f"--{names[0]}", other="--plot")
-            raise click.UsageError(str(error))
+            needs_plot = errors.argument_needs_another(argument=f"--{names[0]}", other="--plot")
+            raise click.UsageError(str(needs_plot))
         return None
     for axis in ("x", "y"):
         if axis not in names:
-            error = errors.missing_option(option=f"--{axis}", reader="--plot")
-            raise click.UsageError(str(error))
+            missing_axis = errors.missing_option(
+                option=f"--{axis}", value="COLUMN", reader="--plot"
+            )
+            raise click.UsageError(str(missing_axis))
     check_matplotlib()
     return PlotOptions(picture, **columns)
 

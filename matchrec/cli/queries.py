@@ -257,15 +257,12 @@ def build_request(
     is_query = "order_by" in options  # otherwise it is the clause of `sweep`
     language = options.pop("language", None) or source.language
     engine = options.pop("engine")
-    if language != "sql" and not is_query:
-        error = errors.language_not_for_command(language=LANGUAGE_NAMES[language])
-        raise click.UsageError(str(error))
+    check_language(language, is_query)
     passed = {name: value for name, value in options.items() if value not in (None, (), False)}
     check_options(passed, language)
     events = passed.pop("events", None) or (tables[0].name if len(tables) == 1 else "")
     if language != "sql" and not events:
-        error = errors.missing_option(option="--events", reader=LANGUAGE_NAMES[language])
-        raise click.UsageError(str(error))
+        raise make_missing_events_error(LANGUAGE_NAMES[language])
     clause = passed.pop("clause", None)
     if clause and clause.isdigit():
         clause = int(clause)
@@ -295,6 +292,31 @@ def build_request(
     )
 
 
+def check_language(language: str, is_query: bool) -> None:
+    """Check that a command that takes a clause gets SQL.
+
+    Args:
+        language: the language of the text.
+        is_query: whether the command takes whole queries, in all languages.
+
+    Raises:
+        click.UsageError: the command takes a clause, and the text is not SQL.
+    """
+    if language != "sql" and not is_query:
+        error = errors.language_not_for_command(language=LANGUAGE_NAMES[language])
+        raise click.UsageError(str(error))
+
+
+def make_missing_events_error(reader: str) -> click.UsageError:
+    """Return the error for a text that needs the name of a table.
+
+    Args:
+        reader: what reads the table, such as "a clause".
+    """
+    error = errors.missing_option(option="--events", value="NAME", reader=reader)
+    return click.UsageError(str(error))
+
+
 def pop_totals(passed: dict[str, Any]) -> dict[str, Any]:
     """Remove the options for `Query.aggregate`, and return them as its arguments.
 
@@ -318,7 +340,9 @@ def check_options(passed: dict[str, Any], language: str) -> None:
         error = errors.option_not_for_language(option=option, language=LANGUAGE_NAMES[language])
         raise click.UsageError(str(error))
     if language != "sql" and "order_by" not in passed:
-        error = errors.missing_option(option="--order-by", reader=LANGUAGE_NAMES[language])
+        error = errors.missing_option(
+            option="--order-by", value="COLUMN", reader=LANGUAGE_NAMES[language]
+        )
         raise click.UsageError(str(error))
 
 

@@ -14,9 +14,8 @@ import matchrec
 from matchrec.cli import arguments
 from matchrec.cli.failures import report_warnings
 from matchrec.cli.files import parse_labels, write_text
-from matchrec.cli.queries import QueryRequest, read_plain_value
+from matchrec.cli.queries import QueryRequest, make_missing_events_error, read_plain_value
 from matchrec.cli.session import SettingPairs
-from matchrec.errors import command as errors
 from matchrec.errors.language import COMMAND_LINE, use_surface
 
 if TYPE_CHECKING:
@@ -211,7 +210,7 @@ def sweep(
 
     table_name = clause_table or request.events
     if not table_name:
-        raise click.UsageError(str(errors.missing_option(option="--events", reader="a clause")))
+        raise make_missing_events_error("a clause")
     if request.dialect == "spark":
         check_clause(request.content)
     with report_warnings(), request.open_session() as spark:

@@ -68,28 +68,17 @@ def option_not_for_language(*, option: str, language: str) -> MatchRecognizeErro
     )
 
 
-def missing_option(*, option: str, reader: str) -> MatchRecognizeError:
+def missing_option(*, option: str, value: str, reader: str) -> MatchRecognizeError:
     """Return the error for a missing option.
 
     Args:
-        option: the option, one of those in `_VALUES_OF_OPTIONS`.
+        option: the option.
+        value: what to write after it, such as COLUMN.
         reader: what needs the option, such as "SASE+" or "--plot".
     """
-    value, meaning = _VALUES_OF_OPTIONS[option]
     return MatchRecognizeError(
-        f"missing {option} for {reader}",
-        hint=f"write {option} {value}, with {meaning}",
-        code="missing-option",
+        f"missing {option} for {reader}", hint=f"write {option} {value}", code="missing-option"
     )
-
-
-# For each option that may be missing: its value, and what that is.
-_VALUES_OF_OPTIONS = {
-    "--events": ("NAME", "the name of the table to read"),
-    "--order-by": ("COLUMN", "the column that sorts the events"),
-    "--x": ("COLUMN", "the column for the horizontal axis"),
-    "--y": ("COLUMN", "the column for the vertical axis"),
-}
 
 
 def repeated_name(*, option: str, name: str) -> MatchRecognizeError:
@@ -535,7 +524,7 @@ def unknown_plot_column(
             f"column `{name}` in `{option}` of `plot` is ambiguous",
             notes=(f"columns: {join_names(columns)}",),
             hint="rename one of these columns in the query",
-            code="unknown-plot-column",
+            code="ambiguous-plot-column",
         )
     near = find_nearest(name, columns)
     return MatchRecognizePlanError(

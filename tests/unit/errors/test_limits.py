@@ -28,7 +28,7 @@ WAYS = {
     "rows_too_large": "ONE ROW PER MATCH",
     "stream_out_of_memory": "spark.executor.pyspark.memory",
     "stream_state_too_large": "spark.executor.pyspark.memory",
-    "too_many_combinations": "call sweep",
+    "too_many_combinations": "several sweeps",
     "too_many_events": "leave WITHIN out",
     "too_many_operations": "FROM (SELECT *, ... AS y FROM t)",
     "too_many_steps": "max_steps",
