@@ -126,7 +126,10 @@ def test_a_row_with_another_number_of_fields(embedded: Path) -> None:
     (embedded / "x.csv").write_text("a,b\n1,2\n3\n")
     result = invoke("run", "-c", "SELECT * FROM 'x.csv'")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "`x.csv`, cannot be read: a row has 1 field, and the first row has 2: 3" in result.stderr
+    assert (
+        "`x.csv` of table `x` cannot be read: a row has 1 field, and the first row has 2: 3"
+        in result.stderr
+    )
 
 
 @pytest.mark.parametrize("name", ["x.csv.gz", "x.csv.bz2"])

@@ -83,7 +83,7 @@ def test_a_text_that_is_not_a_file(query: str, value: str, embedded: Path) -> No
 
 def test_a_file_in_from_that_does_not_exist(embedded: Path) -> None:
     said = catch_message("run", "-c", "SELECT * FROM 'price.csv'", code=2)
-    assert "`price.csv` does not exist" in said
+    assert "`price.csv` of table `price` does not exist" in said
     assert "write prices.csv" in said
 
 
@@ -192,7 +192,7 @@ def test_a_schema_with_a_mistake(schema: str, message: str, code: int, embedded:
 
 def test_a_table_of_a_file_and_of_a_schema(embedded: Path) -> None:
     asked = ("check", "streaks.sql", *SCHEMA, "--table", "t=prices.csv")
-    assert "two tables are named `T`" in catch_message(*asked, code=2)
+    assert "two tables are named `t`" in catch_message(*asked, code=2)
 
 
 def test_a_picture_of_a_query(embedded: Path) -> None:

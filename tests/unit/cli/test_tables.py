@@ -100,7 +100,9 @@ def test_a_pattern_of_files(embedded: Path) -> None:
     write_as(embedded / "parts/p3.csv")
     told = catch_message("--table", "t=parts/p*", code=2)
     assert "the files of `parts/p*` have several formats: csv, parquet" in told
-    assert "`parts/q*` does not exist" in catch_message("--table", "t=parts/q*", code=2)
+    assert "`parts/q*` of table `t` does not exist" in catch_message(
+        "--table", "t=parts/q*", code=2
+    )
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
