@@ -86,7 +86,7 @@ class Origin:
 
     source: Source
     # Returns where a span of the translation comes from in `source`.
-    before: Callable[[Span], Span]
+    find_old_span: Callable[[Span], Span]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class Source:
         """Return the author's text, and the span of it that a span of this text comes from."""
         if self.origin is None:
             return self, span
-        return self.origin.source.trace_to_author(self.origin.before(span))
+        return self.origin.source.trace_to_author(self.origin.find_old_span(span))
 
     def text_at(self, span: Span) -> str:
         """Return the text at a span."""
@@ -147,7 +147,7 @@ class Source:
         shown, with `...` where it is cut.
         """
         if self.origin:
-            return self.origin.source.excerpt(self.origin.before(span))
+            return self.origin.source.excerpt(self.origin.find_old_span(span))
         line, column = self.position(span.start)
         full_text = self.text.split("\n")[line - 1].rstrip().expandtabs(1)
         # Leave out the indentation, but no character of the span.

@@ -259,7 +259,7 @@ def warn_about_differences(translation: Translation, source: Source, product: Pr
         source: the text that was translated.
         product: the product whose SQL it is.
     """
-    messages = [note.show(source) for note in translation.notes if not note.is_met]
+    messages = [note.show(source) for note in translation.notes if not note.is_compensated]
     warn_caller(*(other_in_product(title=product.title, message=message) for message in messages))
 
 

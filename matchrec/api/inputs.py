@@ -483,7 +483,7 @@ def fill_parameters(source: Source, values: Mapping[str, str]) -> Source:
                 raise unbound_rule_parameter(span, name=name, parameters=tuple(values))
             edits.append(Edit(span, values[name]))
         check_parameter_names(source.text, values)
-    return apply_edits(source.text, edits).source(source) if edits else source
+    return apply_edits(source.text, edits).make_source(source) if edits else source
 
 
 # The query around the clauses

@@ -185,7 +185,7 @@ def _note_column_differences(
     if read.columns is not write.columns:
         orders = (f"{product.title}: {product.columns.value}" for product in (read, write))
         message = f"the columns of `*` have another order: {'; '.join(orders)}"
-        yield Note(message, clause.pattern_span, is_met=True)
+        yield Note(message, clause.pattern_span, is_compensated=True)
     if read.repeats_keys is not write.repeats_keys:
         twice, once = (read, write) if read.repeats_keys else (write, read)
         message = f"a repeated key gives two columns in {twice.title}, and one in "

@@ -37,22 +37,22 @@ class EditedText:
     >>> edited = EditedText("SELECT a::int FROM t", (Edit(Span(7, 13), "CAST(a AS INT)"),))
     >>> edited.text
     'SELECT CAST(a AS INT) FROM t'
-    >>> edited.before(Span(27, 28))
+    >>> edited.find_old_span(Span(27, 28))
     Span(start=19, end=20)
     """
 
     # The text before the edits.
-    written: str
+    old_text: str
     # The edits, in the order of the text. They do not overlap.
     edits: tuple[Edit, ...]
 
-    def source(self, written: Source) -> Source:
-        """Return the new text as a source whose errors show the old one.
+    def make_source(self, old_source: Source) -> Source:
+        """Return the new text as a source whose errors show the old text.
 
         Args:
-            written: the source of the old text.
+            old_source: the source of the old text.
         """
-        return Source(self.text, Origin(written, self.before))
+        return Source(self.text, Origin(old_source, self.find_old_span))
 
     @cached_property
     def text(self) -> str:
@@ -60,10 +60,10 @@ class EditedText:
         pieces = []
         end = 0
         for edit in self.edits:
-            pieces.append(self.written[end : edit.span.start])
+            pieces.append(self.old_text[end : edit.span.start])
             pieces.append(edit.text)
             end = edit.span.end
-        pieces.append(self.written[end:])
+        pieces.append(self.old_text[end:])
         return "".join(pieces)
 
     @cached_property
@@ -76,17 +76,40 @@ class EditedText:
             shift += len(edit.text) - (edit.span.end - edit.span.start)
         return starts
 
-    def before(self, span: Span) -> Span:
-        """Return the characters of the old text that became `span` in the new one.
+    def find_old_span(self, span: Span) -> Span:
+        """Return the characters of the old text that became `span` in the new text.
 
-        If `span` is a part of an edit, the result is everything that this edit replaced.
+        They are for an error to point at, so an empty span becomes the character that follows it.
+        If `span` begins or ends inside the text of an edit, the result has everything that the edit
+        replaced, or its `origin`.
         """
-        first = self._find_origin_of_character(span.start)
-        last = self._find_origin_of_character(max(span.start, span.end - 1))
+        first = self._find_old_characters(span.start)
+        last = self._find_old_characters(max(span.start, span.end - 1))
         return Span(first.start, max(first.end, last.end))
 
-    def _find_origin_of_character(self, offset: int) -> Span:
-        """Return the old character of a new one, or the origin of the edit that it is a part of."""
+    def find_old_span_of_edit(self, span: Span) -> Span:
+        """Return the characters of the old text to replace for an edit of the new text at `span`.
+
+        They are those of `find_old_span`, except for an insertion, whose span is empty: it inserts
+        before the character that follows it, or inside the text of an edit, before what that edit
+        replaced.
+
+        >>> edited = EditedText("SELECT a::int FROM t", (Edit(Span(7, 13), "CAST(a AS INT)"),))
+        >>> edited.find_old_span_of_edit(Span(22, 22)), edited.find_old_span(Span(22, 22))
+        (Span(start=14, end=14), Span(start=14, end=15))
+        """
+        is_insertion = span.start == span.end
+        if not is_insertion:
+            return self.find_old_span(span)
+        start = self._find_old_characters(span.start).start
+        return Span(start, start)
+
+    def _find_old_characters(self, offset: int) -> Span:
+        """Return what a character of the new text comes from.
+
+        That is one character of the old text, or the origin of the edit whose text it is part of.
+        An offset at the end of the new text counts as one more character there.
+        """
         index = bisect_right(self._starts, offset) - 1
         if index < 0:
             return Span(offset, offset + 1)
@@ -97,17 +120,11 @@ class EditedText:
         old_offset = edit.span.end + offset - end
         return Span(old_offset, old_offset + 1)
 
-    def find_origin(self, span: Span) -> Span:
-        """Return what `before` returns, but an empty span for an empty one, as insertions have."""
-        if span.start == span.end:
-            start = self._find_origin_of_character(span.start).start
-            return Span(start, start)
-        return self.before(span)
-
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> EditedText:
     """Return the text with edits, which may be in any order but must not overlap."""
-    return EditedText(text, tuple(sorted(edits, key=lambda edit: (edit.span.start, edit.span.end))))
+    sorted_edits = sorted(edits, key=lambda edit: (edit.span.start, edit.span.end))
+    return EditedText(text, tuple(sorted_edits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +135,16 @@ class Note:
     message: str
     # Where it is in the text that was translated.
     span: Span
-    # Whether the query still has the same result when it runs here, because we make up for the
-    # difference. Only a reader of the translated text has to know of it.
-    is_met: bool = False
+    # Whether the query still has the same result when it runs here, because matchrec makes up for
+    # the difference. Then only a reader of the translated text has to know it.
+    is_compensated: bool = False
 
     def show(self, source: Source) -> str:
         """Return the sentence and an excerpt of the source, in several lines."""
         return f"{self.message}\n{source.excerpt(self.span)}"
 
 
-# The edits that lead from a text to its translation, token by token.
+# Finding the edits that turn a text into its translation, token by token.
 #
 # sqlglot prints a whole new text. Only the tokens in which it differs become edits:
 #
@@ -144,21 +161,22 @@ Tokenizer = Callable[[str], Sequence[Token]]
 def find_edits(
     old: str, new: str, tokenizers: tuple[Tokenizer, Tokenizer], anchors: frozenset[str]
 ) -> Iterator[Edit]:
-    """Yield the edits that turn `old` into `new`, apart from layout.
+    """Yield the edits that turn `old` into `new`. Differences in layout alone are left out.
 
     Args:
         old: the text.
         new: its translation.
-        tokenizers: the functions that find the tokens of `old` and of `new`.
+        tokenizers: the functions that split `old` and `new` into tokens.
         anchors: words that occur once in both texts, in the same order. No edit touches them.
 
     Raises:
         ValueError: the anchors are not the same in both texts, or in another order.
     """
-    old_tokens = tokenizers[0](old)
-    new_tokens = tokenizers[1](new)
-    old_anchors = [index for index, token in enumerate(old_tokens) if token.text in anchors]
-    new_anchors = [index for index, token in enumerate(new_tokens) if token.text in anchors]
+    tokenize_old, tokenize_new = tokenizers
+    old_tokens = tokenize_old(old)
+    new_tokens = tokenize_new(new)
+    old_anchors = _find_anchors(old_tokens, anchors)
+    new_anchors = _find_anchors(new_tokens, anchors)
     old_words = [old_tokens[index].text for index in old_anchors]
     new_words = [new_tokens[index].text for index in new_anchors]
     if old_words != new_words:
@@ -171,10 +189,22 @@ def find_edits(
         yield from _find_edits_between_anchors(old, new, old_part, new_part)
 
 
+def _find_anchors(tokens: Sequence[Token], anchors: frozenset[str]) -> list[int]:
+    """Return the indexes of the tokens that are anchors."""
+    return [index for index, token in enumerate(tokens) if token.text in anchors]
+
+
 def _find_edits_between_anchors(
     old: str, new: str, old_tokens: Sequence[Token], new_tokens: Sequence[Token]
 ) -> Iterator[Edit]:
-    """Yield the edits of some tokens of a text, given the tokens of their translation."""
+    """Yield the edits that turn some tokens of `old` into their translation.
+
+    Args:
+        old: the whole text.
+        new: its whole translation.
+        old_tokens: the tokens of `old` between two anchors.
+        new_tokens: the tokens of `new` between the same anchors.
+    """
     old_keys = [_make_comparison_key(old, token) for token in old_tokens]
     new_keys = [_make_comparison_key(new, token) for token in new_tokens]
     matcher = SequenceMatcher(None, old_keys, new_keys, autojunk=False)
@@ -183,23 +213,27 @@ def _find_edits_between_anchors(
         _, old_start, _, new_start, _ = changes[0]
         _, _, old_end, _, new_end = changes[-1]
         start, end = _find_characters(old, old_tokens, old_start, old_end)
+        has_blank_before = old[max(0, start - 1) : start].isspace()
+        has_blank_after = old[end : end + 1].isspace()
+        is_deletion = new_start == new_end
         text = ""
-        if new_end > new_start:
+        if is_deletion:
+            if has_blank_before and has_blank_after:
+                end += 1  # a deletion leaves one of two blanks
+        else:
             text = new[new_tokens[new_start].start : new_tokens[new_end - 1].end + 1]
-            has_space_before = start > 0 and old[start - 1].isspace()
-            if _follows_space(new, new_tokens, new_start) and not has_space_before:
+            if _follows_space(new, new_tokens, new_start) and not has_blank_before:
                 text = f" {text}"
-            if _follows_space(new, new_tokens, new_end) and not old[end : end + 1].isspace():
+            if _follows_space(new, new_tokens, new_end) and not has_blank_after:
                 text = f"{text} "
-        elif old[max(0, start - 1) : start].isspace() and old[end : end + 1].isspace():
-            end += 1  # a deletion leaves one of two blanks
         yield Edit(Span(start, end), text)
 
 
 def _find_characters(text: str, tokens: Sequence[Token], start: int, end: int) -> tuple[int, int]:
-    """Return the offsets of the characters of tokens `start` to `end`.
+    """Return where the characters of tokens `start` to `end` begin and end.
 
-    An empty range of tokens is where they would be inserted: behind the token before.
+    If there are no such tokens, both are the offset at which tokens would be inserted: right behind
+    the token before.
     """
     if end > start:
         return tokens[start].start, tokens[end - 1].end + 1
@@ -219,5 +253,6 @@ def _follows_space(text: str, tokens: Sequence[Token], index: int) -> bool:
 
 def _make_comparison_key(text: str, token: Token) -> str:
     """Return the text by which tokens are compared. Case counts only in quotes."""
-    written = text[token.start : token.end + 1]
-    return written if written[:1] in "'\"`" else written.upper()
+    token_text = text[token.start : token.end + 1]
+    is_quoted = token_text[:1] in "'\"`"
+    return token_text if is_quoted else token_text.upper()

@@ -303,7 +303,7 @@ class Fragments:
         if context is None:
             context = self._build_context_outside_clauses(names)
         for edit in self._translate_masked(masked, names, span, context):
-            yield Edit(masked.find_origin(edit.span).shifted(span.start), edit.text)
+            yield Edit(masked.find_old_span_of_edit(edit.span).shifted(span.start), edit.text)
 
     def _build_context_outside_clauses(self, names: Mapping[str, Span]) -> RuleContext:
         """Return the context of a fragment that is in no clause.
@@ -369,7 +369,7 @@ class Fragments:
             column = tokens[index + 1]
             is_column = column.is_name and column.key not in AFTER_OPERAND
             if token.key in SEMANTICS and is_column and not tokens.is_call(index + 1):
-                both = masked.before(token.span.to(column.span)).shifted(span.start)
+                both = masked.find_old_span(token.span.to(column.span)).shifted(span.start)
                 clause = name_part(context.part.value)
                 raise misplaced_running_or_final(
                     both, word=token.key, what="a column", clause=clause
@@ -387,7 +387,7 @@ class Fragments:
         for token in tokenize(masked.text, self.read):
             if (token.line, token.col) == position:
                 reason = find_dialect_syntax_cure(masked.text[: token.end + 1]) or reason
-                span = masked.before(Span(token.start, token.end + 1)).shifted(span.start)
+                span = masked.find_old_span(Span(token.start, token.end + 1)).shifted(span.start)
                 break
         return errors.unreadable_in_product(span, product=self.read.title, reason=reason)
 

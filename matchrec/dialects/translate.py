@@ -172,7 +172,7 @@ def _translate_text(
     respelled = apply_edits(original.text, spelling_edits)
     with locate_errors(original):
         difference_notes = list(_note_differences(tokens, read, write))
-    source = respelled.source(original) if respelled.edits else original
+    source = respelled.make_source(original) if respelled.edits else original
     with locate_errors(source):
         if respelled.edits:
             tokens = read_product_tokens(respelled.text, read)
@@ -180,8 +180,8 @@ def _translate_text(
         log = TranslationLog()
         fragments = Fragments(tokens.text, read, write, holes=frames, log=log)
         # The log is filled while the edits are generated, so it is read only after this.
-        translated = apply_edits(respelled.text, translate(tokens, fragments)).source(source)
-    fragment_notes = [replace(note, span=respelled.before(note.span)) for note in log.notes]
+        translated = apply_edits(respelled.text, translate(tokens, fragments)).make_source(source)
+    fragment_notes = [replace(note, span=respelled.find_old_span(note.span)) for note in log.notes]
     notes = tuple(dict.fromkeys([*difference_notes, *fragment_notes]))
     return Translation(translated, notes, frozenset(log.missed))
 

@@ -134,7 +134,7 @@ def rewrite_text_addition(node: exp.Add, context: RuleContext) -> exp.Expr:
 def drop_into(node: exp.Select, context: RuleContext) -> exp.Expr:
     """Drop INTO of `SELECT * INTO output`: the caller decides where the rows go."""
     if node.args.get("into"):
-        context.remark("INTO is dropped, because the query returns its rows", is_met=True)
+        context.remark("INTO is dropped, because the query returns its rows", is_compensated=True)
         node.set("into", None)
     return node
 

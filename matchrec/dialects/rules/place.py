@@ -473,14 +473,14 @@ class RuleContext:
             self.findings.missed.append(name)
         return exists
 
-    def remark(self, message: str, *, is_met: bool = False) -> None:
+    def remark(self, message: str, *, is_compensated: bool = False) -> None:
         """Add a remark on what means something else in the product that is written.
 
         Args:
             message: the difference, in one sentence.
-            is_met: see `Note.is_met`.
+            is_compensated: see `Note.is_compensated`.
         """
-        self.findings.remarks.append(Note(message, Span(0, 0), is_met))
+        self.findings.remarks.append(Note(message, Span(0, 0), is_compensated))
 
 
 # Rewrites a node of the type that its first parameter has. It may return the node as it is, or
