@@ -12,14 +12,14 @@ from functools import partial
 
 from matchrec.compile.executable import Crossing
 from matchrec.conditions import residual
-from matchrec.conditions.aggregates import build_framed, find_basic_form
+from matchrec.conditions.aggregates import build_framed_aggregate, find_basic_form
 from matchrec.conditions.row_column import (
-    Framed,
+    FramedAggregate,
     RowColumn,
-    Shifted,
-    build_near_columns,
+    ShiftedValue,
+    build_aggregate_term_column,
+    build_neighbour_window_columns,
     build_row_column,
-    build_term_column,
     build_window_columns,
     cast_column,
     find_row_texts,
@@ -148,14 +148,14 @@ def find_output_scalars(output: OutputColumn) -> list[Scalar]:
 def find_aggregate_columns(aggregate: Aggregate) -> Iterator[RowColumn]:
     """Yield the columns that an aggregate can read, whether the worker or Spark computes it."""
     if aggregate.frame is not None:
-        yield RowColumn((build_framed(aggregate),))
+        yield RowColumn((build_framed_aggregate(aggregate),))
         return
     basic_form = find_basic_form(aggregate)
     if basic_form is not None and basic_form.column is not None:
         yield basic_form.column
     for term in list_terms(aggregate):
         if looks_at_columns_only(term) and (term.references or is_collected(aggregate)):
-            yield build_term_column(term)
+            yield build_aggregate_term_column(term)
         for reference in term.references:
             if isinstance(reference, ColumnReference):
                 yield build_row_column(reference.argument)
@@ -230,7 +230,7 @@ def type_window_ends(
     There are none unless the plan has windows between neighbours in its pattern. If some ends are
     timestamps, dates are cast to timestamps.
     """
-    neighbour_ends = build_near_columns(plan)
+    neighbour_ends = build_neighbour_window_columns(plan)
     if not neighbour_ends:
         return ()
     ends = (*build_window_columns(plan, plan.within)[1:], *neighbour_ends)
@@ -316,7 +316,9 @@ def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
 
 # Where the user wrote what Spark computes: see `errors.run.origins`.
 
-ComputedValue = str | RowColumn | Shifted | Framed  # SQL over one row, or a value of several rows
+ComputedValue = (
+    str | RowColumn | ShiftedValue | FramedAggregate
+)  # SQL over one row, or a value of several rows
 
 
 def find_origins(

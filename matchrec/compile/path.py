@@ -57,7 +57,7 @@ from matchrec.conditions.row_column import (
     ALWAYS_TRUE,
     OrderType,
     RowColumn,
-    build_near_columns,
+    build_neighbour_window_columns,
     build_row_column,
     build_window_columns,
     show_column,
@@ -159,7 +159,7 @@ class Draft(ResolvedQuery):
             *chain.from_iterable(find_step_columns(step) for step in steps),
             *build_window_columns(self.plan, self.plan.within),
             *build_window_columns(self.plan, self.plan.row_gap),
-            *build_near_columns(self.plan),
+            *build_neighbour_window_columns(self.plan),
             *find_key_columns(self.plan),
         )
         return tuple(dict.fromkeys(columns))

@@ -25,7 +25,7 @@ from matchrec.conditions.functions.function import (
     Compute,
     FunctionError,
     Value,
-    list_by_name,
+    split_names,
 )
 from matchrec.conditions.functions.numerals import EXACT, divide_rounded, fits, wrap
 from matchrec.conditions.types import (
@@ -33,9 +33,9 @@ from matchrec.conditions.types import (
     BIGINT,
     BOOLEAN,
     DOUBLE,
+    INTERVAL_TYPES,
     NESTED,
     NUMBERS,
-    SPANS,
     VOID,
     Family,
     ValueType,
@@ -47,13 +47,14 @@ from matchrec.conditions.types import (
 AggregateState = Any  # what an aggregate keeps of the rows so far
 OrderingKey = Any  # can be compared with other ordering keys
 AddRow = Callable[..., AggregateState]  # returns the state after a row, from the state and values
-ResultType = Callable[[AggregateUse], ValueType | None]
+FindAggregateType = Callable[[AggregateUse], ValueType | None]  # None: the arguments do not fit
 
 
 @dataclass(slots=True)
 class Accumulator:
-    """What an aggregate keeps of the rows of a list that have been added so far."""
+    """The state of an aggregate over the rows that have been added so far."""
 
+    # What the aggregate keeps of these rows. Each aggregate has a state of its own type.
     state: AggregateState
     # Returns the state after one more row, from the state and the arguments of the aggregate.
     step: AddRow
@@ -64,8 +65,8 @@ class Accumulator:
         """Add a row with these arguments of the aggregate."""
         self.state = self.step(self.state, *values)
 
-    def result(self) -> Value:
-        """Return the aggregate of the rows so far."""
+    def compute_result(self) -> Value:
+        """Return the aggregate of the rows so far. More rows may be added after that."""
         return self.finish(self.state)
 
 
@@ -74,24 +75,24 @@ class AggregateFunction:
     """An aggregate function of Spark."""
 
     # Returns the type of the aggregate, or None if the arguments do not fit.
-    result: ResultType
-    # Returns an accumulator without rows. DISTINCT is left to `begin_rows`.
-    begin: Callable[[AggregateUse], Accumulator]
-    # The index of the argument that must be the same on all rows.
+    find_type: FindAggregateType
+    # Returns an accumulator without rows that adds every row, whatever DISTINCT says.
+    begin_with_repeats: Callable[[AggregateUse], Accumulator]
+    # The index of the argument that must be the same on all rows; None if there is none.
     constant: int | None = None
     # Whether DISTINCT changes nothing, so that Spark leaves it out.
     ignores_repeats: bool = False
 
-    def begin_rows(self, use: AggregateUse) -> Accumulator:
-        """Return an accumulator without rows. With DISTINCT, it counts equal rows once."""
-        accumulator = self.begin(use)
+    def begin(self, use: AggregateUse) -> Accumulator:
+        """Return an accumulator without rows. With DISTINCT, it adds equal rows once."""
+        accumulator = self.begin_with_repeats(use)
         if use.distinct and not self.ignores_repeats:
             return skip_repeats(accumulator)
         return accumulator
 
 
 def skip_repeats(accumulator: Accumulator) -> Accumulator:
-    """Return an accumulator that adds only the first of equal rows to another one.
+    """Return an accumulator that passes only the first of equal rows on to `accumulator`.
 
     A floating zero loses its sign, as it does if Spark groups by it.
     """
@@ -104,7 +105,7 @@ def skip_repeats(accumulator: Accumulator) -> Accumulator:
             accumulator.add(*row)
         return added_rows
 
-    return Accumulator(set(), step, lambda _: accumulator.result())
+    return Accumulator(set(), step, lambda _: accumulator.compute_result())
 
 
 # Results for lists that share their rows.
@@ -114,7 +115,7 @@ MOST_RESULTS = 1 << 16  # results of a fixed size, such as numbers
 
 
 class SharedLists(Protocol):
-    """Lists with numbers from 1. A list is another one and one more row."""
+    """Lists with numbers from 1. Each list is a shorter list plus one row; list 0 is empty."""
 
     def find_list_before(self, number: int) -> int:
         """Return the number of the list without the last row of this one; 0 for no rows."""
@@ -126,16 +127,17 @@ class SharedLists(Protocol):
 def build_list_aggregate(begin: Callable[[], Accumulator]) -> Compute:
     """Return a function that computes an aggregate of a list.
 
-    If the list is one that was computed recently and one more row, only this row is added. The
-    accumulator then goes on to the new list, while the result is kept: other runs with the same
-    list need the same result.
+    The function takes the number of the list, and all lists. If a list is a recently computed list
+    plus one row, only this row is added: the accumulator of the shorter list becomes that of the
+    longer list. The result of the shorter list is kept, because other runs with the same list need
+    the same result.
 
     Args:
         begin: returns an accumulator without rows.
     """
     accumulators: OrderedDict[int, Accumulator] = OrderedDict()  # by list, least recent first
     results: OrderedDict[int, Value] = OrderedDict()  # by list, least recent first
-    result_without_rows = begin().result()
+    result_without_rows = begin().compute_result()
 
     def compute(number: int, lists: SharedLists) -> Value:
         """Return the aggregate of a list; continue from a shorter list if its state is kept."""
@@ -144,15 +146,15 @@ def build_list_aggregate(begin: Callable[[], Accumulator]) -> Compute:
         if number in results:
             results.move_to_end(number)
             return results[number]
-        new_rows = [number]  # the lists whose last rows are added, the last one first
+        lists_to_add = [number]  # the lists whose last rows are added, the longest one first
         accumulator = accumulators.pop(lists.find_list_before(number), None)
         if accumulator is None:
             accumulator = begin()
-            while shorter := lists.find_list_before(new_rows[-1]):
-                new_rows.append(shorter)
-        for new_row in reversed(new_rows):
-            accumulator.add(*lists.read_last_row(new_row))
-        result = accumulator.result()
+            while shorter := lists.find_list_before(lists_to_add[-1]):
+                lists_to_add.append(shorter)
+        for list_number in reversed(lists_to_add):
+            accumulator.add(*lists.read_last_row(list_number))
+        result = accumulator.compute_result()
         accumulators[number] = accumulator
         if len(accumulators) > MOST_KEPT:
             accumulators.popitem(last=False)
@@ -166,39 +168,47 @@ def build_list_aggregate(begin: Callable[[], Accumulator]) -> Compute:
 
 
 def find_sort_key(type_: ValueType) -> Callable[[Value], OrderingKey]:
-    """Return the function whose results sort values of a type other than NULL as Spark does.
+    """Return the sort key function for values of a type, which are sorted as in Spark.
 
-    NaN is the greatest number.
+    The values must not be NULL. NaN is the greatest number.
     """
     if type_.family is Family.FLOATING or type_.family in NESTED:
         return make_rank_key
     return lambda value: value
 
 
-# Aggregates that return the value of a row. Their state is None, or a tuple that ends with it.
+# Aggregates that return the value of one row. Their state is None until they have chosen a row, and
+# then a tuple whose last element is the value.
 
 
-def take_value(state: AggregateState) -> Value:
-    """Return the value of the row in the state, or NULL if there is none."""
+def read_chosen_value(state: AggregateState) -> Value:
+    """Return the value of the chosen row, or NULL if no row is chosen."""
     return None if state is None else state[-1]
 
 
 def begin_extreme(use: AggregateUse, *, is_largest: bool) -> Accumulator:
-    """Begin MIN or MAX, of equal values the first; or MIN_BY or MAX_BY, of equal rows the last."""
+    """Begin MIN, MAX, MIN_BY or MAX_BY.
+
+    MIN and MAX return the first of equal values; MIN_BY and MAX_BY return the value of the last row
+    among rows with equal second arguments.
+    """
     sort_key = find_sort_key(use.types[-1])
     is_better = operator.gt if is_largest else operator.lt
 
     def step(best: AggregateState, value: Value, *ordering: Value) -> AggregateState:
-        """Return the better of the best value so far and another value, with its sort key."""
-        compared = ordering[0] if ordering else value
+        """Return the better of the best row so far and a new row, as its sort key and value."""
+        has_ordering = bool(ordering)
+        compared = ordering[0] if has_ordering else value
         if compared is None:
             return best
         key = sort_key(compared)
-        if best is None or is_better(key, best[0]) or (ordering and key == best[0]):
+        if best is None or is_better(key, best[0]):
+            return key, value
+        if has_ordering and key == best[0]:
             return key, value
         return best
 
-    return Accumulator(None, step, take_value)
+    return Accumulator(None, step, read_chosen_value)
 
 
 def begin_value_at_end(use: AggregateUse, *, is_first: bool) -> Accumulator:
@@ -211,7 +221,7 @@ def begin_value_at_end(use: AggregateUse, *, is_first: bool) -> Accumulator:
             return state
         return (value,)
 
-    return Accumulator(None, step, take_value)
+    return Accumulator(None, step, read_chosen_value)
 
 
 def count_value(counts: dict[Value, int], value: Value, *_: Value) -> dict[Value, int]:
@@ -223,17 +233,17 @@ def count_value(counts: dict[Value, int], value: Value, *_: Value) -> dict[Value
 
 
 def begin_mode(use: AggregateUse) -> Accumulator:
-    """Begin MODE: the most frequent value, and of several the least.
+    """Begin MODE: the most frequent value; the least of them if several are equally frequent.
 
-    Spark may return another one of them.
+    Spark may return another one of these.
     """
     sort_key = find_sort_key(use.types[0])
 
     def finish(counts: dict[Value, int]) -> Value:
         """Return the most frequent value, the least of several; None if there are no values."""
-        most = max(counts.values(), default=0)
-        values = (value for value, count in counts.items() if count == most)
-        return min(values, key=sort_key, default=None)
+        largest_count = max(counts.values(), default=0)
+        most_frequent = [value for value, count in counts.items() if count == largest_count]
+        return min(most_frequent, key=sort_key, default=None)
 
     return Accumulator({}, count_value, finish)
 
@@ -277,15 +287,19 @@ def begin_joined_texts(_: AggregateUse) -> Accumulator:
     return Accumulator(([], None), step, finish)
 
 
-# Counts, sums and averages. A sum that does not fit its type is an error under ANSI, and for
-# intervals always. Else integers wrap around, and decimals become NULL.
+# Counts, sums and averages. A sum that does not fit its type is an error in ANSI mode, and for
+# intervals in every mode. Otherwise integers wrap around, and decimals become NULL.
 
 DIGITS_OF_A_DOUBLE = 15  # the precision up to which Spark divides sums of decimals as doubles
 PLACES_OF_A_QUOTIENT = 39  # digits after the point that Spark computes before it rounds a quotient
 
 
 def build_decimal(digits: int, scale: int) -> Decimal:
-    """Return the decimal with these digits, `scale` of them after the point."""
+    """Return the decimal with these digits, `scale` of them after the point.
+
+    >>> build_decimal(1234, 2)
+    Decimal('12.34')
+    """
     return Decimal(digits).scaleb(-scale, EXACT)
 
 
@@ -296,7 +310,7 @@ class TooLargeError(OverflowError):
 def begin_total(
     start: Value, add: Callable[[Value, Value], Value], finish: Callable[[Value, int], Value]
 ) -> Accumulator:
-    """Begin a total of values without NULL, which is NULL if there are no values.
+    """Begin a total of values. NULLs are left out; without values, the total is NULL.
 
     Args:
         start: the total before the first value.
@@ -319,18 +333,18 @@ def begin_total(
     return Accumulator((start, 0), step, finish_total)
 
 
-def take_total(total: Value, _: int) -> Value:
-    """Return the total itself."""
+def keep_total(total: Value, _: int) -> Value:
+    """Return the total itself as the aggregate."""
     return total
 
 
 def begin_sum(use: AggregateUse, *, is_average: bool = False) -> Accumulator:
-    """Begin SUM or AVG. AVG of integers adds doubles, AVG of intervals is rounded."""
+    """Begin SUM or AVG of numbers or intervals. AVG of integers adds up doubles."""
     family = use.types[0].family
     if family is Family.DECIMAL:
         return begin_decimal_sum(use, is_average=is_average)
     if family is Family.FLOATING or (is_average and family is Family.INTEGER):
-        finish = operator.truediv if is_average else take_total
+        finish = operator.truediv if is_average else keep_total
         return begin_total(0.0, lambda total, value: total + float(value), finish)
     bits = 32 if family is Family.MONTHS else 64
 
@@ -343,7 +357,7 @@ def begin_sum(use: AggregateUse, *, is_average: bool = False) -> Accumulator:
             raise TooLargeError
         return wrap(new_total, bits)
 
-    return begin_total(0, add, divide_rounded if is_average else take_total)
+    return begin_total(0, add, divide_rounded if is_average else keep_total)
 
 
 def begin_decimal_sum(use: AggregateUse, *, is_average: bool) -> Accumulator:
@@ -354,9 +368,12 @@ def begin_decimal_sum(use: AggregateUse, *, is_average: bool) -> Accumulator:
     limit: int = 10 ** find_sum_type(type_).precision
 
     def add(total: int, value: Decimal) -> int:
-        """Add the digits of a decimal; return the limit once the sum is too large."""
+        """Add the digits of a decimal; return `limit` if the sum has been too large before.
+
+        Spark's buffer is NULL from there on, even if later values would make the sum smaller.
+        """
         if abs(total) >= limit:
-            return limit  # a sum that was too large once is NULL in Spark's buffer, and remains so
+            return limit
         return total + int(value.scaleb(scale, EXACT))
 
     def finish(total: int, count: int) -> Decimal | None:
@@ -392,53 +409,57 @@ def count_average_digits(total: int, count: int, type_: ValueType) -> int | None
 
 def begin_count(_: AggregateUse) -> Accumulator:
     """Begin COUNT: the number of rows on which no argument is NULL."""
-    return Accumulator(0, lambda rows, *values: rows + (None not in values), int)
+    return Accumulator(0, lambda count, *values: count + (None not in values), int)
 
 
 def begin_count_if(_: AggregateUse) -> Accumulator:
     """Begin COUNT_IF: the number of rows on which a condition is true."""
-    return Accumulator(0, lambda rows, condition: rows + (condition is True), int)
+    return Accumulator(0, lambda count, condition: count + (condition is True), int)
 
 
 # Statistics. Their state begins with the number of rows.
 
 
 def add_to_moments(state: AggregateState, x: float) -> AggregateState:
-    """Return the number of rows, the average, and the sum of the squared distances from it."""
-    n, average, m2 = state
-    n += 1.0
-    delta = x - average
-    part = delta / n
-    return n, average + part, m2 + delta * (delta - part)
+    """Return the state of a variance after one more number.
+
+    That is the count, the average, and the sum of the squared distances from the average.
+    """
+    count, average, squares = state
+    count += 1.0
+    distance = x - average
+    change = distance / count
+    return count, average + change, squares + distance * (distance - change)
 
 
 def add_point(state: AggregateState, y: float, x: float) -> AggregateState:
-    """Return the state of regr_slope(y, x).
+    """Return the state of regr_slope(y, x) after one more point.
 
-    That is the number of rows, the averages of x and y, the sum of the products of their distances
-    from these, and the sum of the squared distances of x.
+    That is the count, the averages of x and y, the sum of the products of their distances from
+    these, and the sum of the squared distances of x.
     """
-    n, average_x, average_y, xy, m2 = state
-    n += 1.0
-    from_x = x - average_x
-    average_y += (y - average_y) / n
-    part = from_x / n
-    xy += from_x * (y - average_y)
-    return n, average_x + part, average_y, xy, m2 + from_x * (from_x - part)
+    count, average_x, average_y, products, squares = state
+    count += 1.0
+    distance_x = x - average_x
+    average_y += (y - average_y) / count
+    change_x = distance_x / count
+    products += distance_x * (y - average_y)
+    squares += distance_x * (distance_x - change_x)
+    return count, average_x + change_x, average_y, products, squares
 
 
 def build_statistic(
     evaluate: Callable[[AggregateState], Value],
     *,
     step: AddRow = add_to_moments,
-    is_of_sample: bool = False,
+    needs_two_rows: bool = False,
 ) -> AggregateFunction:
     """Return a statistic of numbers, which leaves out rows with NULL.
 
     Args:
         evaluate: returns the statistic from the state after at least one row.
         step: `add_to_moments` or `add_point`.
-        is_of_sample: whether the statistic of a single row is not defined.
+        needs_two_rows: whether a single row has no statistic, as for a sample.
     """
     state_size, argument_count = (3, 1) if step is add_to_moments else (5, 2)
 
@@ -457,7 +478,7 @@ def build_statistic(
         def finish(state: AggregateState) -> Value:
             """Return the statistic; NULL if it has no value for so few rows."""
             count = state[0]
-            if is_of_sample and count == 1.0:
+            if needs_two_rows and count == 1.0:
                 return math.nan if use.legacy_statistics else None
             return evaluate(state) if count else None
 
@@ -471,56 +492,60 @@ def compute_root(value: float) -> float:
     return math.nan if value < 0.0 else math.sqrt(value)
 
 
-# Percentiles. Their state is the values in ascending order, and which part of them is below.
+# Percentiles. Their state is the values in ascending order, and the fraction of them that is below
+# the percentile, from 0 to 1; None if the fraction is NULL or there is no row.
 
 
 def begin_percentile(use: AggregateUse) -> Accumulator:
-    """Begin PERCENTILE: the value below which a part of the values is; or MEDIAN, that is a half.
+    """Begin PERCENTILE, the value below which a fraction of the values is; or MEDIAN, a half.
 
-    The accumulator raises FunctionError if the part is not between 0 and 1.
+    The accumulator raises FunctionError if the fraction is not between 0 and 1.
     """
     is_number = use.types[0].family in NUMBERS
 
-    def step(state: AggregateState, value: Value, part: Value = 0.5) -> AggregateState:
-        """Insert a value in order, and check and note the percentage."""
+    def step(state: AggregateState, value: Value, fraction: Value = 0.5) -> AggregateState:
+        """Insert a value in order, and check and keep the fraction."""
         values, _ = state
         if value is not None:
             insort(values, value, key=make_rank_key)
-        return values, None if part is None else check_percentage(float(part))
+        return values, None if fraction is None else check_fraction(float(fraction))
 
     def finish(state: AggregateState) -> Value:
-        """Return the percentile; NULL without values or without a percentage."""
-        values, part = state
-        if not values or part is None:
+        """Return the percentile; NULL without values or without a fraction."""
+        values, fraction = state
+        if not values or fraction is None:
             return None
-        value = interpolate(values, part, weighs_both=use.weighs_both)
+        value = interpolate(values, fraction, weighs_both=use.weighs_both)
         return value if is_number else int(value)
 
     return Accumulator(([], None), step, finish)
 
 
-def check_percentage(part: float) -> float:
-    """Return the part if it is between 0 and 1.
+def check_fraction(fraction: float) -> float:
+    """Return the fraction of a percentile if it is between 0 and 1.
 
     Raises:
         FunctionError: it is not.
     """
-    if not 0.0 <= part <= 1.0:
-        raise FunctionError(f"a percentage must be between 0 and 1, and it is {part}")
-    return part
+    if not 0.0 <= fraction <= 1.0:
+        raise FunctionError(f"a percentage must be between 0 and 1, and it is {fraction}")
+    return fraction
 
 
-def interpolate(values: Sequence[Value], part: float, *, weighs_both: bool) -> float:
-    """Return the value at a part of the way through the values, to the last bit as Spark has it.
+def interpolate(values: Sequence[Value], fraction: float, *, weighs_both: bool) -> float:
+    """Return the value at a fraction of the way through sorted values, as Spark computes it.
 
-    Between two values it is a number between them.
+    Between two values, the result is a number between them. All bits are those of Spark's result.
+
+    >>> interpolate([10, 20, 40], 0.25, weighs_both=False)
+    15.0
 
     Args:
         values: the values in ascending order.
-        part: the part of the way, from 0 to 1.
+        fraction: the fraction of the way, from 0 to 1.
         weighs_both: see `AggregateUse`.
     """
-    position = (len(values) - 1) * part
+    position = (len(values) - 1) * fraction
     lower = math.floor(position)
     higher = math.ceil(position)
     lower_value = float(values[lower])
@@ -532,11 +557,11 @@ def interpolate(values: Sequence[Value], part: float, *, weighs_both: bool) -> f
     return lower_value + (position - lower) * (higher_value - lower_value)
 
 
-# The types of results. They are None if the arguments do not fit.
+# The types of aggregates. They are None if the arguments do not fit.
 
 
-def require_one(find_type: Callable[[ValueType], ValueType | None]) -> ResultType:
-    """Return the rule for the type of an aggregate with one argument.
+def require_one_argument(find_type: Callable[[ValueType], ValueType | None]) -> FindAggregateType:
+    """Return a function that finds the type of an aggregate with one argument.
 
     Args:
         find_type: returns the type of the aggregate from the type of the argument.
@@ -544,51 +569,55 @@ def require_one(find_type: Callable[[ValueType], ValueType | None]) -> ResultTyp
     return lambda use: find_type(use.types[0]) if len(use.types) == 1 else None
 
 
-def require_number(find_type: Callable[[ValueType], ValueType]) -> ResultType:
-    """Return the rule for the type of an aggregate of numbers or intervals.
+def require_number(find_type: Callable[[ValueType], ValueType]) -> FindAggregateType:
+    """Return a function that finds the type of an aggregate of numbers or intervals.
 
     Args:
         find_type: returns the type of the aggregate from the type of the numbers. Intervals keep
             their type.
     """
-    return require_one(
-        lambda type_: find_type(type_) if type_.family in NUMBERS else SPANS.get(type_.family)
+    return require_one_argument(
+        lambda type_: (
+            find_type(type_) if type_.family in NUMBERS else INTERVAL_TYPES.get(type_.family)
+        )
     )
 
 
-def require_truth_value(result_type: ValueType) -> ResultType:
-    """Return the rule for the type of an aggregate of truth values, which is always this one."""
-    return require_one(lambda type_: result_type if type_.family is Family.BOOLEAN else None)
+def require_truth_value(result_type: ValueType) -> FindAggregateType:
+    """Return a function that finds the type of an aggregate of truth values: `result_type`."""
+    return require_one_argument(
+        lambda type_: result_type if type_.family is Family.BOOLEAN else None
+    )
 
 
 def keep_type(type_: ValueType) -> ValueType:
-    """Return the type of the argument as the type of the result."""
+    """Return the type of the argument as the type of the aggregate."""
     return type_
 
 
-def find_percentile_type(type_: ValueType) -> ValueType | None:
-    """Return the type of a percentile of values of a type."""
+def find_median_type(type_: ValueType) -> ValueType | None:
+    """Return the type of a median, or of another percentile, of values of a type."""
     if type_.family in NUMBERS:
         return DOUBLE
-    return type_ if type_.family is Family.TIME else SPANS.get(type_.family)
+    return type_ if type_.family is Family.TIME else INTERVAL_TYPES.get(type_.family)
 
 
-def find_type_of_value_by(use: AggregateUse) -> ValueType | None:
-    """Return the type of the first of two arguments.
+def find_type_of_chosen_value(use: AggregateUse) -> ValueType | None:
+    """Return the type of MIN_BY and MAX_BY: the type of the first of two arguments.
 
-    Spark takes a third one, the number of values to return. It is not supported.
+    Spark takes a third argument, the number of values to return. It is not supported.
     """
     return use.types[0] if len(use.types) == 2 else None
 
 
 def find_type_of_value(use: AggregateUse) -> ValueType | None:
-    """Return the type of the first argument. A second one says whether to ignore NULL."""
+    """Return the type of the first argument. A second argument says whether to ignore NULL."""
     option_families = [type_.family for type_ in use.types[1:]]
     return use.types[0] if use.types and option_families in ([], [Family.BOOLEAN]) else None
 
 
-def find_type_of_texts(use: AggregateUse) -> ValueType | None:
-    """Return the type of the texts, which the delimiter must have, too."""
+def find_listagg_type(use: AggregateUse) -> ValueType | None:
+    """Return the type of LISTAGG: that of its texts, which the delimiter must have, too."""
     if not use.types or len(use.types) > 2:
         return None
     family = use.types[0].family
@@ -598,14 +627,14 @@ def find_type_of_texts(use: AggregateUse) -> ValueType | None:
     return use.types[0] if has_one_family else None
 
 
-def find_type_of_part(use: AggregateUse) -> ValueType | None:
-    """Return the type of a percentile from the types of the value and the part.
+def find_percentile_type(use: AggregateUse) -> ValueType | None:
+    """Return the type of PERCENTILE from the types of the value and the fraction.
 
     Spark takes a third argument, how many times a value counts. It is not supported.
     """
     if len(use.types) != 2 or use.types[1].family not in NUMBERS:
         return None
-    return find_percentile_type(use.types[0])
+    return find_median_type(use.types[0])
 
 
 begin_min = partial(begin_extreme, is_largest=False)
@@ -614,16 +643,16 @@ begin_first_value = partial(begin_value_at_end, is_first=True)
 begin_last_value = partial(begin_value_at_end, is_first=False)
 begin_average = partial(begin_sum, is_average=True)
 
-AGGREGATES: Mapping[str, AggregateFunction] = list_by_name(
+AGGREGATES: Mapping[str, AggregateFunction] = split_names(
     {
         "count": AggregateFunction(lambda _: BIGINT, begin_count),
         "count_if": AggregateFunction(require_truth_value(BIGINT), begin_count_if),
         "bool_and every": AggregateFunction(require_truth_value(BOOLEAN), begin_min),
         "bool_or some any": AggregateFunction(require_truth_value(BOOLEAN), begin_max),
-        "min": AggregateFunction(require_one(keep_type), begin_min, ignores_repeats=True),
-        "max": AggregateFunction(require_one(keep_type), begin_max, ignores_repeats=True),
-        "min_by": AggregateFunction(find_type_of_value_by, begin_min),
-        "max_by": AggregateFunction(find_type_of_value_by, begin_max),
+        "min": AggregateFunction(require_one_argument(keep_type), begin_min, ignores_repeats=True),
+        "max": AggregateFunction(require_one_argument(keep_type), begin_max, ignores_repeats=True),
+        "min_by": AggregateFunction(find_type_of_chosen_value, begin_min),
+        "max_by": AggregateFunction(find_type_of_chosen_value, begin_max),
         "sum": AggregateFunction(require_number(find_sum_type), begin_sum),
         "avg mean": AggregateFunction(require_number(find_average_type), begin_average),
         "any_value first_value": AggregateFunction(
@@ -631,30 +660,32 @@ AGGREGATES: Mapping[str, AggregateFunction] = list_by_name(
         ),
         "last_value": AggregateFunction(find_type_of_value, begin_last_value, constant=1),
         "mode": AggregateFunction(find_type_of_value, begin_mode, constant=1),
-        "collect_list array_agg": AggregateFunction(require_one(build_array_type), begin_list),
-        "collect_set": AggregateFunction(
-            require_one(build_array_type), begin_set, ignores_repeats=True
+        "collect_list array_agg": AggregateFunction(
+            require_one_argument(build_array_type), begin_list
         ),
-        "listagg string_agg": AggregateFunction(find_type_of_texts, begin_joined_texts, constant=1),
+        "collect_set": AggregateFunction(
+            require_one_argument(build_array_type), begin_set, ignores_repeats=True
+        ),
+        "listagg string_agg": AggregateFunction(find_listagg_type, begin_joined_texts, constant=1),
         "stddev stddev_samp std": build_statistic(
-            lambda state: compute_root(state[2] / (state[0] - 1.0)), is_of_sample=True
+            lambda state: compute_root(state[2] / (state[0] - 1.0)), needs_two_rows=True
         ),
         "stddev_pop": build_statistic(lambda state: compute_root(state[2] / state[0])),
         "variance var_samp": build_statistic(
-            lambda state: state[2] / (state[0] - 1.0), is_of_sample=True
+            lambda state: state[2] / (state[0] - 1.0), needs_two_rows=True
         ),
         "var_pop": build_statistic(lambda state: state[2] / state[0]),
         "regr_slope": build_statistic(
             lambda state: state[3] / state[4] if state[4] else None, step=add_point
         ),
-        "median": AggregateFunction(require_one(find_percentile_type), begin_percentile),
-        "percentile": AggregateFunction(find_type_of_part, begin_percentile, constant=1),
+        "median": AggregateFunction(require_one_argument(find_median_type), begin_percentile),
+        "percentile": AggregateFunction(find_percentile_type, begin_percentile, constant=1),
     }
 )
 
-# What to write instead of some aggregates that conditions do not have: approximate ones, and those
-# that are rarely needed.
-INSTEAD: Mapping[str, str] = {
+# What to write instead of some aggregates that conditions do not have, for error messages. These
+# are approximate aggregates, and some that are rarely needed.
+ALTERNATIVES: Mapping[str, str] = {
     "approx_count_distinct": "count(DISTINCT x), which is exact",
     "approx_percentile": "percentile(x, p), which is exact",
     "percentile_approx": "percentile(x, p), which is exact",

@@ -51,7 +51,7 @@ class ValueChoice(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AggregateEntry:
-    """What every stage knows about an aggregate function."""
+    """The facts about an aggregate function, or about several functions with equal facts."""
 
     # The name of the function. Several names if functions have the same facts, such as `avg` and
     # its alias `mean`.
@@ -100,5 +100,5 @@ STATISTICS = frozenset(name for name, entry in AGGREGATE_ENTRIES.items() if entr
 
 
 def find_entry(function: str) -> AggregateEntry:
-    """Return what is known about an aggregate function, whose name is in lower case."""
+    """Return the entry of an aggregate function, whose name is in lower case."""
     return AGGREGATE_ENTRIES.get(function, OTHER_AGGREGATE)

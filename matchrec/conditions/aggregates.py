@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from matchrec.conditions.aggregate_table import find_entry
 from matchrec.conditions.residual import NO_SPAN, RunningAggregate, Step, read_current_row
-from matchrec.conditions.row_column import Framed, Shifted, build_row_column
+from matchrec.conditions.row_column import FramedAggregate, ShiftedValue, build_row_column
 from matchrec.errors.conditions import AS_MEASURE, aggregate_not_supported_in_define, not_a_constant
 from matchrec.plan import expression
 from matchrec.plan.text import quote_string
@@ -20,7 +20,10 @@ from matchrec.source import Span
 
 
 def find_basic_form(aggregate: expression.Aggregate) -> RunningAggregate | None:
-    """Return the basic form of an aggregate, or None if it has none."""
+    """Return the basic form of an aggregate, or None if it has none.
+
+    For `count_if(x > 0)` that is COUNT of the column `IF(x > 0, 1, NULL)`.
+    """
     function = find_entry(aggregate.function).basic
     if function is None or len(aggregate.arguments) > 1 or aggregate.ordering:
         return None
@@ -48,20 +51,22 @@ def write_basic_argument(aggregate: expression.Aggregate) -> str | None:
     return text
 
 
-# Splits a term of an aggregate on a row that is mapped to the variable with this name.
+# Returns what the search computes for a term of an aggregate on a row that is mapped to the
+# variable with this name.
 SplitTerm = Callable[[str, expression.Scalar], Step]
 
 
 def split_aggregate(
     aggregate: expression.Aggregate, variables: Sequence[str], split_term: SplitTerm, span: Span
 ) -> RunningAggregate:
-    """Return an aggregate in its basic form, or with what a list of its rows holds.
+    """Return an aggregate in its basic form, or with the steps for a list of its rows.
 
     Sums and averages have both, because the search cannot add values of all types.
 
     Args:
         aggregate: the aggregate.
-        variables: for each primary variable, by id, the variable as whose rows its rows are listed.
+        variables: for each primary variable, by id, the variable for which its rows are listed: see
+            `split.find_listing_variables`.
         split_term: splits a term that reads more than columns.
         span: where the aggregate was written.
 
@@ -74,26 +79,26 @@ def split_aggregate(
         assert basic_form.function is not None
         if not basic_form.function.adds:
             return replace(basic_form, span=span)
-    check_listed(aggregate, span)
-    listed = tuple(
+    check_python_computes(aggregate, span)
+    listed_steps = tuple(
         build_listed_columns(aggregate, variable, split_term, span) for variable in variables
     )
     form = basic_form or RunningAggregate(None, aggregate, None, span)
-    return replace(form, span=span, listed=listed)
+    return replace(form, span=span, listed_steps=listed_steps)
 
 
-def check_listed(aggregate: expression.Aggregate, span: Span) -> None:
+def check_python_computes(aggregate: expression.Aggregate, span: Span) -> None:
     """Check that Python can compute an aggregate from a list.
 
     Raises:
         MatchRecognizeUnsupportedError: it cannot, or one of the arguments must be a constant.
     """
-    from matchrec.conditions.accumulators import AGGREGATES, INSTEAD
+    from matchrec.conditions.accumulators import AGGREGATES, ALTERNATIVES
 
     name = f"{aggregate.function} WITHIN GROUP" if aggregate.ordering else aggregate.function
     function = AGGREGATES.get(name)
     if function is None:
-        cure = f"write {INSTEAD[name]}" if name in INSTEAD else AS_MEASURE
+        cure = f"write {ALTERNATIVES[name]}" if name in ALTERNATIVES else AS_MEASURE
         raise aggregate_not_supported_in_define(span, function=name, cure=cure)
     for index, argument in enumerate(aggregate.arguments):
         if index == function.constant and argument.references:
@@ -103,9 +108,10 @@ def check_listed(aggregate: expression.Aggregate, span: Span) -> None:
 def build_listed_columns(
     aggregate: expression.Aggregate, variable: str, split_term: SplitTerm, span: Span
 ) -> tuple[Step, ...]:
-    """Return what a list holds of a row that is mapped to a variable.
+    """Return the steps for what a list holds of a row that is mapped to a variable.
 
-    See `RunningAggregate.listed`. CLASSIFIER() in an argument is the name of the variable.
+    The first step says whether the row counts; the others are the arguments. CLASSIFIER() in them
+    is the name of the variable.
     """
 
     def write_reference(reference: expression.Reference) -> str:
@@ -134,17 +140,17 @@ def build_listed_columns(
     return (condition, *[build_step(argument) for argument in aggregate.arguments])
 
 
-def build_framed(aggregate: expression.Aggregate) -> Framed:
+def build_framed_aggregate(aggregate: expression.Aggregate) -> FramedAggregate:
     """Return an aggregate over a frame as a piece of a column that Spark computes for every row.
 
     An argument without columns remains text, as Spark may need a constant there.
     """
     assert aggregate.frame is not None
-    call: list[str | Shifted] = [f"{aggregate.function}("]
+    call: list[str | ShiftedValue] = [f"{aggregate.function}("]
     for index, argument in enumerate(aggregate.arguments):
         text = expression.write_row_sql(argument)
         call.append(", " if index else "")
-        call.append(Shifted(text, 0) if argument.references else text)
+        call.append(ShiftedValue(text, 0) if argument.references else text)
     call.append(")" if aggregate.arguments else "*)")
     call.append(" IGNORE NULLS" if aggregate.ignore_nulls else "")
-    return Framed(tuple(call), aggregate.frame)
+    return FramedAggregate(tuple(call), aggregate.frame)

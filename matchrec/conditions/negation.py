@@ -41,23 +41,24 @@ from matchrec.source import Span
 
 
 class ForbiddenRow(IntEnum):
-    """Which row must not satisfy the condition, as the number of rows after the mapped one."""
+    """Which row must not satisfy the condition, as a number of rows after the mapped row."""
 
-    HERE = 0  # the row that is mapped
-    AFTER = 1  # the row after it
+    HERE = 0  # the mapped row itself
+    AFTER = 1  # the row after the mapped row
 
 
 @dataclass(frozen=True, slots=True)
 class Viewpoint:
     """A condition under NOT, and the row from which it is tested.
 
-    The *candidate* below is the row that must not satisfy the condition.
+    `make_absence_condition` rewrites the condition for that row. The *candidate* below is the row
+    that must not satisfy the condition.
     """
 
     plan: MatchPlan
     # The variable under NOT.
     negated: str
-    # The variable to which the row is mapped from which the condition is tested.
+    # The variable to which the mapped row is mapped: the row from which the condition is tested.
     mapped: str
     # Which row is the candidate.
     row: ForbiddenRow

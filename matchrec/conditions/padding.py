@@ -18,7 +18,7 @@ from matchrec.plan.match_plan import MatchPlan, map_expressions
 
 @dataclass(frozen=True)
 class Padding:
-    """Pads texts that a condition compares."""
+    """Pads the texts that conditions of a plan compare. `pad_plan` is the entry point."""
 
     # Returns the n of a CHAR(n) column with these names, None for any other column.
     find_char_length: Callable[[tuple[str, ...]], int | None]
@@ -51,14 +51,15 @@ class Padding:
             operation: an operation in a condition.
             variable: the variable that the condition defines.
         """
-        compared = find_compared(operation)
+        compared = find_compared_operands(operation)
         if all(
             is_on_current_row(reference, variable)
             for operand in compared
             for reference in operand.references
         ):
             return operation
-        lengths: dict[int, str] = {}  # the length of each compared operand, by its `id`
+        # The length of each compared operand as SQL, by the `id` of the operand.
+        lengths: dict[int, str] = {}
         for operand in compared:
             length = self.find_length(operand)
             if length is None:
@@ -92,8 +93,10 @@ class Padding:
         return None if length is None else str(length)
 
 
-def find_compared(operation: Operation) -> tuple[Scalar, ...]:
-    """Return the operands that Spark pads to one length. It pads nothing in BETWEEN and NULLIF.
+def find_compared_operands(operation: Operation) -> tuple[Scalar, ...]:
+    """Return the operands that Spark pads to one length; none if it does not pad the operation.
+
+    It pads comparisons, IN with constants, and a CASE that compares, but not BETWEEN and NULLIF.
 
     Source: Spark's ApplyCharTypePadding.
     """

@@ -1,8 +1,8 @@
-"""Residual conditions: the part of a condition that remains for the search, as a tree of steps.
+"""Residual conditions: the parts of conditions that are left for the search, as trees of steps.
 
-`split` builds the tree before types are known; `typing` gives each step its type. An operation that
+`split` builds a tree before types are known; `typing` gives each step its type. An operation that
 the search does not have is rewritten with the few basic operations that it has, as the table of
-operators says:
+operators in `plan.operators` says:
 
     COALESCE(a, b)   →   IF(a IS NOT NULL, a, b)
 """
@@ -21,10 +21,11 @@ from matchrec.plan.operators import OPERATORS, ZERO_FORM, OperatorKind, build_fo
 from matchrec.plan.text import Amount
 from matchrec.source import Span
 
+# The span of a step that no text of the query corresponds to.
 NO_SPAN = Span(0, 0)
 
-# The number zero in rewritten functions. It is not a column of the query, so Spark does not have to
-# find out its type.
+# The number zero in rewritten functions. Its type is known, so Spark is not asked for it as for the
+# columns of the query.
 ZERO = build_row_column("0", Amount(Fraction(0)))
 
 
@@ -32,18 +33,20 @@ ZERO = build_row_column("0", Amount(Fraction(0)))
 class ColumnRead:
     """A column that is read on one row."""
 
+    # The column, which Spark computes for every row.
     column: RowColumn
     # Finds the row from the run; None for the current row.
     navigation: Navigation | None
     # What is read on the current row instead if `navigation` finds no row; None for NULL.
     missing: RowColumn | None
+    # Where the expression is in the query.
     span: Span
-    # Two other ways to compute the same value, of which types decide: `typer.type_formula` and
-    # `typer.type_deferred`. Without them, or if neither is possible, Spark computes the column.
-    # As arithmetic of columns and constants, if it is that. The search then needs fewer columns.
+    # The same value as arithmetic of columns and constants, if it is that. If the types allow it,
+    # the search computes this instead, so that it needs fewer columns: see `typer.type_formula`.
     formula: CombinedStep | None = None
-    # As an operation of the search, if it can fail and guards over other rows decide whether it is
-    # evaluated.
+    # The same value as an operation, if it can fail and guards over other rows decide whether it is
+    # evaluated. If it can fail for its types, too, the search computes this instead: see
+    # `typer.type_deferred`.
     deferred: CombinedStep | None = None
 
 
@@ -61,21 +64,24 @@ class RunningAggregate:
     aggregate: Aggregate
     # The argument of the basic form; None if it counts rows.
     column: RowColumn | None
+    # Where the aggregate is in the query.
     span: Span
-    # If there may be a list, what it holds of a row, by the id of the row's primary variable: the
-    # FILTER condition or TRUE, which lets the row count, then the arguments.
-    listed: tuple[tuple[Step, ...], ...] = ()
+    # What the list holds of a row, by the id of the row's primary variable: first the FILTER
+    # condition or TRUE, which says whether the row counts, then the arguments. Empty if there is
+    # never a list.
+    listed_steps: tuple[tuple[Step, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class VariableAt:
+class ClassifierChoice:
     """A value that depends only on the classifier of one row."""
 
     # Finds the row from the run.
     navigation: Navigation
     # The value for each primary variable, by id, and last the value if there is no such row. These
     # columns are constants: they read no row.
-    by_variable: tuple[RowColumn, ...]
+    columns_by_variable: tuple[RowColumn, ...]
+    # Where the expression is in the query.
     span: Span
 
 
@@ -83,10 +89,12 @@ class VariableAt:
 class CombinedStep:
     """An operation on values of the run."""
 
+    # As in `plan.expression.Operation`.
     operator: str
     operands: tuple[Step, ...]
+    # Where the operation is in the query.
     span: Span
-    # What the operator needs besides its operands, such as a type; see `plan.expression.Operation`.
+    # Arguments that are not values, such as a type; as in `plan.expression.Operation`.
     words: tuple[str, ...] = ()
 
 
@@ -94,8 +102,11 @@ class CombinedStep:
 class TypedStep:
     """A step with its type."""
 
+    # What the search computes.
     expression: RunExpression
+    # The type of its value.
     type: ValueType
+    # Where it is in the query.
     span: Span = NO_SPAN
     # If it reads a column and nothing else: the column, which Spark may still cast.
     column_read: ColumnRead | None = None
@@ -103,9 +114,9 @@ class TypedStep:
     operands: tuple[TypedStep, ...] = ()
     # How many operations it consists of, once it is rewritten with the operations of the search.
     size: int = 1
-    # How deep these operations are nested.
+    # How deeply these operations are nested.
     depth: int = 0
-    # Whether it may have no result on some row.
+    # Whether computing it can raise an error on some row.
     may_fail: bool = False
 
 
@@ -116,7 +127,7 @@ class TypedOperation(CombinedStep):
     operands: tuple[TypedStep, ...]
 
 
-Step = ColumnRead | RunningAggregate | VariableAt | CombinedStep | TypedStep
+Step = ColumnRead | RunningAggregate | ClassifierChoice | CombinedStep | TypedStep
 
 
 def read_current_row(column: RowColumn, span: Span) -> ColumnRead:
@@ -125,7 +136,10 @@ def read_current_row(column: RowColumn, span: Span) -> ColumnRead:
 
 
 def find_column_reads(step: Step) -> Iterator[ColumnRead]:
-    """Yield the columns that an operation combines, at any depth; a column yields itself."""
+    """Yield the columns that a step reads as operands of operations, at any depth.
+
+    A step that is a column is yielded itself.
+    """
     if isinstance(step, ColumnRead):
         yield step
     elif isinstance(step, CombinedStep):
@@ -137,8 +151,8 @@ def find_column_reads(step: Step) -> Iterator[ColumnRead]:
 class NearbyTest:
     """A truth value over neighbouring rows that the worker computes for all rows, before the match.
 
-    Its types are not known yet. Once it is typed and has a bit, it is a
-    `search.interface.NearbyCondition`.
+    Its types are not known yet. Once it is typed and has a bit, it becomes a
+    `search.task.NearbyCondition`.
     """
 
     # The same test as Spark would compute it.
@@ -159,11 +173,15 @@ class SplitCondition:
           run_step     x > LAST(A.x)     the search, during the match
     """
 
+    # The variable that the condition defines.
     variable: str
+    # Where the condition is in the query.
     span: Span | None
+    # What Spark computes. In the scope SPARK, it reads neighbouring rows, too.
     row_test: RowColumn | None = None
-    # None in every scope but WORKER. In the scope SPARK, `row_test` reads neighbouring rows, too.
+    # What the worker computes; None in every scope but WORKER.
     nearby_test: NearbyTest | None = None
+    # What the search computes.
     run_step: Step | None = None
     # The conjuncts of `row_test` and `nearby_test`, one by one in the order of the condition.
     tests: tuple[RowColumn | NearbyTest, ...] = ()
@@ -171,10 +189,13 @@ class SplitCondition:
     run_conjuncts: tuple[Scalar, ...] = ()
 
 
-def rewrite(step: TypedOperation) -> Step | None:
-    """Return an operation rewritten with others, one step closer to the basic ones.
+def rewrite_operation(step: TypedOperation) -> Step | None:
+    """Return an operation rewritten with other operations, closer to the basic ones.
 
-    None if the operation is not rewritten.
+    The result may contain operations that must be rewritten in turn. None if the operation is not
+    rewritten.
+
+        NVL(a, b)   →   IF(a IS NOT NULL, a, b)
     """
     entry = OPERATORS.get(step.operator)
     if entry is None:

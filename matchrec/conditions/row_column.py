@@ -1,4 +1,8 @@
-"""Columns that Spark computes for every input row before the match, and the tests among them."""
+"""Columns that Spark computes for every input row before the match, tests of rows among them.
+
+price < PREV(price)     the pieces `price` by 0, ` < `, and `price` by -1
+price * 2               the single text `price * 2`
+"""
 
 from __future__ import annotations
 
@@ -15,23 +19,26 @@ from matchrec.plan.text import Amount
 
 
 @dataclass(frozen=True, slots=True)
-class Shifted:
-    """The value of an expression on another row of the partition."""
+class ShiftedValue:
+    """The value of an expression on a row at a fixed distance in the partition."""
 
-    argument: str  # SQL over one row
-    offset: int  # how many rows after the row itself; negative for rows before
+    # The expression, as SQL over one row.
+    argument: str
+    # How many rows after the row itself; negative for rows before it.
+    offset: int
 
 
 @dataclass(frozen=True, slots=True)
-class Framed:
+class FramedAggregate:
     """An aggregate over a frame of rows of the partition."""
 
-    # The text of the call. Its columns are `Shifted` by 0.
-    call: tuple[str | Shifted, ...]
+    # The text of the call. Its columns are shifted by 0.
+    call: tuple[str | ShiftedValue, ...]
+    # The rows, counted from the row itself.
     frame: Frame
 
 
-ColumnPiece = str | Shifted | Framed
+ColumnPiece = str | ShiftedValue | FramedAggregate
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +48,13 @@ class RowColumn:
     Columns with equal pieces are equal. SQL over the row alone is always a single piece of text;
     `join_pieces` takes care of that.
 
-    >>> RowColumn(("", Shifted("price", 0), " < ", Shifted("price", -1))).looks_at_one_row
+    >>> RowColumn(("", ShiftedValue("price", 0), " < ", ShiftedValue("price", -1))).looks_at_one_row
     False
     """
 
+    # The SQL of the column, in which values of neighbouring rows are pieces of their own.
     pieces: tuple[ColumnPiece, ...]
-    # Whether it may have no result under ANSI.
+    # Whether computing it can raise an error in ANSI mode.
     may_fail: bool = field(default=True, compare=False, repr=False)
     # The value, if the column is a number or an interval that the user wrote.
     amount: Amount | None = field(default=None, compare=False, repr=False)
@@ -72,16 +80,16 @@ def find_row_texts(column: RowColumn) -> tuple[str, ...]:
     """
     if column.looks_at_one_row:
         return (column.text,)
-    return tuple(text for piece in column.pieces for text in find_arguments(piece))
+    return tuple(text for piece in column.pieces for text in find_piece_texts(piece))
 
 
-def find_arguments(piece: ColumnPiece) -> tuple[str, ...]:
-    """Return the SQL over one row from which a piece of a column is computed."""
+def find_piece_texts(piece: ColumnPiece) -> tuple[str, ...]:
+    """Return the SQL over one row from which a piece of a column is computed; none for a text."""
     match piece:
-        case Shifted(argument=argument):
+        case ShiftedValue(argument=argument):
             return (argument,)
-        case Framed(call=call):
-            return tuple(text for part in call for text in find_arguments(part))
+        case FramedAggregate(call=call):
+            return tuple(text for part in call for text in find_piece_texts(part))
         case _:
             return ()
 
@@ -101,20 +109,22 @@ def join_pieces(pieces: Iterable[ColumnPiece]) -> RowColumn:
 
     They become a single text if none of them reads another row:
 
-    >>> join_pieces(("abs(", Shifted("x", 0), ")")).pieces
+    >>> join_pieces(("abs(", ShiftedValue("x", 0), ")")).pieces
     ('abs(x)',)
     """
     pieces = tuple(pieces)
     texts = []
     for piece in pieces:
-        if isinstance(piece, Framed) or (isinstance(piece, Shifted) and piece.offset != 0):
+        if isinstance(piece, FramedAggregate) or (
+            isinstance(piece, ShiftedValue) and piece.offset != 0
+        ):
             return RowColumn(pieces)
-        texts.append(piece.argument if isinstance(piece, Shifted) else piece)
+        texts.append(piece.argument if isinstance(piece, ShiftedValue) else piece)
     return build_row_column("".join(texts))
 
 
-def build_term_column(term: Scalar) -> RowColumn:
-    """Return the column of what an aggregate evaluates on each row.
+def build_aggregate_term_column(term: Scalar) -> RowColumn:
+    """Return the column of an expression that an aggregate evaluates on each row.
 
     Args:
         term: an argument or the FILTER of the aggregate. It reads columns only.
@@ -133,12 +143,12 @@ def cast_column(column: RowColumn, type_name: str) -> RowColumn:
 
 
 def join_columns(columns: tuple[RowColumn, ...]) -> RowColumn:
-    """Return the column that is true if every column is true.
+    """Return the column that is true if every column is true: their conjunction.
 
-    In a column of several rows, each text over one row is computed for every row by itself. A text
-    that fails unless an earlier one is true must stay together with it, so the columns over one
-    row then come first, as a conjunction of their own. From `x <> 0`, `x < PREV(x)` and
-    `1 / x > 2`:
+    Spark computes each text over one row by itself if the conjunction reads several rows. A text
+    that can fail unless an earlier text is true must stay together with that text. So the columns
+    over one row come first then, as a conjunction of their own. `x <> 0`, `x < PREV(x)` and
+    `1 / x > 2` become:
 
         ((x <> 0) AND (1 / x > 2)) AND (x < PREV(x))
     """
@@ -167,7 +177,7 @@ def assemble(parts: Sequence[str | RowColumn]) -> RowColumn:
         if isinstance(part, str):
             pieces.append(part)
         elif part.looks_at_one_row:
-            pieces.append(Shifted(part.text, 0))
+            pieces.append(ShiftedValue(part.text, 0))
         else:
             pieces += part.pieces
     return join_pieces(pieces)
@@ -176,7 +186,7 @@ def assemble(parts: Sequence[str | RowColumn]) -> RowColumn:
 def show_column(column: RowColumn) -> str:
     """Return a column as a user would write it, with PREV and NEXT for other rows.
 
-    >>> show_column(RowColumn((Shifted("price", 0), " < ", Shifted("price", -1))))
+    >>> show_column(RowColumn((ShiftedValue("price", 0), " < ", ShiftedValue("price", -1))))
     'price < PREV(price)'
     """
     return "".join(show_piece(piece) for piece in column.pieces)
@@ -185,22 +195,23 @@ def show_column(column: RowColumn) -> str:
 def show_piece(piece: ColumnPiece) -> str:
     """Return a piece of a column as a user would write it."""
     match piece:
-        case Shifted(argument=argument, offset=offset):
+        case ShiftedValue(argument=argument, offset=offset):
             return show_step(offset, argument)
-        case Framed(call=call, frame=frame):
+        case FramedAggregate(call=call, frame=frame):
             call_text = "".join(show_piece(part) for part in call)
             return f"{call_text} OVER ({show_frame(frame)})"
         case _:
             return piece
 
 
-ALWAYS_TRUE = build_row_column("TRUE")  # the condition of a stage without one
+# The condition of a stage that has none.
+ALWAYS_TRUE = build_row_column("TRUE")
 
 
-# WITHIN: the columns that say where the window of each row ends. The search compares them.
+# WITHIN: the columns that say where the window that begins with each row ends.
 #
 # Rows are sorted ascending by the first ORDER BY column, so windows end in the order of their first
-# rows. It suffices to compare the last row of a match with the end of its window.
+# rows. So the search only compares the last row of a match with the end of its window.
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,9 +219,9 @@ class OrderType:
     """The type of the first ORDER BY column."""
 
     type: ValueType
-    # Whether clocks in the session's time zone are never changed, so that local times never go
-    # back.
-    has_one_offset: bool
+    # Whether the session's time zone has the same offset from UTC at all times, so that local times
+    # never go back.
+    has_fixed_offset: bool
 
 
 def check_order(plan: MatchPlan) -> None:
@@ -225,10 +236,10 @@ def check_order(plan: MatchPlan) -> None:
             raise within_needs_ascending_order(interval.span)
 
 
-def build_near_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
-    """Return where each window between a row and its next neighbour ends, the shortest first.
+def build_neighbour_window_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
+    """Return the columns with the ends of the windows between neighbouring rows, shortest first.
 
-    Empty if the query has no stages.
+    Only a plan with stages has such windows.
     """
     if plan.staging is None:
         return ()
@@ -236,14 +247,15 @@ def build_near_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
 
 
 def build_window_columns(plan: MatchPlan, window: Within | Gap | None) -> tuple[RowColumn, ...]:
-    """Return the columns that measure a window; none without a window. See `build_end_columns`."""
+    """Return the two columns of `build_end_columns` for a window; none without a window."""
     return () if window is None else build_end_columns(plan, window.interval)
 
 
 def build_end_columns(plan: MatchPlan, interval: RowExpression) -> tuple[RowColumn, RowColumn]:
-    """Return the order column, and where the window that begins with a row ends.
+    """Return the order column, and the column with the end of the window that begins with a row.
 
-    Both are the order column if SQL does not say how long the window is.
+    For ORDER BY `ts` and an interval of one hour they are `ts` and `(ts) + (INTERVAL 1 HOUR)`. Both
+    are the order column if no SQL says how long the window is, as conditions form it.
     """
     order = plan.order_by[0].expression.text
     end = f"({order}) + {write_window_length(interval)}" if interval.text else order
@@ -253,6 +265,6 @@ def build_end_columns(plan: MatchPlan, interval: RowExpression) -> tuple[RowColu
 def write_window_length(interval: RowExpression) -> str:
     """Return the length of a window as SQL that can be added to the order column.
 
-    A number becomes a BIGINT: with an INT the end of the last window might be too large.
+    A number becomes a BIGINT, because the end of the last window might be too large for an INT.
     """
     return f"({interval.text}L)" if interval.text.isdigit() else f"({interval.text})"

@@ -1,12 +1,11 @@
-"""Split a DEFINE condition: a part is computed before the match, the rest during the search.
+"""Split a DEFINE condition into what is computed before the match and what the search computes.
 
-A conjunct that reads only the row itself goes to Spark. One that also reads rows at a fixed
-distance goes to the worker or to Spark: see `RowScope`. When a row reaches the search, the truth
-value of such a conjunct is one bit.
-
-Any other conjunct depends on the run. Its largest subexpressions that read one position of the run
-become columns: Spark computes them for every row, and the search reads them at that position. The
-search combines the values, as a tree of `Step`s says.
+1. A conjunct that reads only the row itself goes to Spark.
+2. A conjunct that also reads rows at a fixed distance goes to the worker or to Spark: see
+   `RowScope`. In both cases, the search gets the truth value on each row as one bit.
+3. Any other conjunct depends on the run. Its largest subexpressions that read one position of the
+   run become columns: Spark computes them for every row, and the search reads them at that
+   position. The search combines the values, as a tree of `Step`s says.
 
     price < PREV(price) AND price > 2 * LAST(A.price) AND count(A.*) < 9
       row_test:  price < lag(price)
@@ -20,22 +19,22 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import NamedTuple
 
-from matchrec.conditions.aggregates import build_framed, split_aggregate
+from matchrec.conditions.aggregates import build_framed_aggregate, split_aggregate
 from matchrec.conditions.functions import load_functions
 from matchrec.conditions.residual import (
+    ClassifierChoice,
     ColumnRead,
     CombinedStep,
     NearbyTest,
     SplitCondition,
     Step,
     TypedStep,
-    VariableAt,
     read_current_row,
 )
 from matchrec.conditions.row_column import (
-    Framed,
+    FramedAggregate,
     RowColumn,
-    Shifted,
+    ShiftedValue,
     build_row_column,
     join_columns,
     join_pieces,
@@ -89,7 +88,7 @@ from matchrec.source import Span
 class RowScope(Enum):
     """Who computes values that read rows at a fixed distance, such as `price < PREV(price)`.
 
-    Spark computes all values of one row, before the match.
+    In every scope, Spark computes values that read only the row itself, before the match.
     """
 
     # Spark, over the window by which it sorts the rows, before the match.
@@ -125,22 +124,30 @@ class RowsRead(NamedTuple):
     A guard and an expression that read the same rows can be computed together, in one column.
     """
 
-    # Spark computes it for every row, before the match: see `ConditionSplitter.is_for_spark`.
+    # Whether Spark computes the expression for every row, before the match: see
+    # `ConditionSplitter.is_for_spark`.
     is_for_spark: bool
-    # The position of the run at which all its columns are read; None if there is no such position.
+    # The position of the run at which all columns of the expression are read; None if there are
+    # several, or if Spark computes the expression.
     position: Navigation | None
 
 
-# The rows of any other expression: it reads several positions, or more than columns.
+# What any other expression reads: columns at several positions, or more than columns.
 OTHER_ROWS = RowsRead(is_for_spark=False, position=None)
 
 
 @dataclass(frozen=True, slots=True)
 class ConditionSplitter:
-    """Splits the condition of one variable."""
+    """A splitter of the condition of one variable.
 
+    It calls itself for subexpressions, with more guards the deeper it gets: see *Guards* below.
+    """
+
+    # The plan of the query.
     plan: MatchPlan
+    # The variable whose condition it is.
     variable: str
+    # Who computes values that read rows at a fixed distance.
     scope: RowScope = RowScope.SPARK
     # Conditions that hold wherever the expression is evaluated, by the rows that they read.
     guards: Mapping[RowsRead, tuple[Scalar, ...]] = field(default_factory=dict)
@@ -162,7 +169,7 @@ class ConditionSplitter:
                 tests.append(test)
                 continue
             run_conjuncts.append(conjunct)
-            run_steps.append(splitter.build_step(self.replace_own_classifier(conjunct)))
+            run_steps.append(splitter.build_step(self.replace_current_classifier(conjunct)))
         row_tests = tuple(test for test in tests if isinstance(test, RowColumn))
         nearby_tests = [test for test in tests if isinstance(test, NearbyTest)]
         return SplitCondition(
@@ -176,9 +183,10 @@ class ConditionSplitter:
         )
 
     def build_test(self, scalar: Scalar) -> RowColumn | NearbyTest | None:
-        """Return a conjunct as Spark or the worker computes it before the match.
+        """Return the column or the test that Spark or the worker computes for a conjunct.
 
-        None if the search computes it, because it depends on the run or because of the scope.
+        None if the search computes the conjunct, because it depends on the run or because of the
+        scope.
         """
         if self.is_for_spark(scalar):
             return self.build_fixed_column(scalar)
@@ -187,10 +195,10 @@ class ConditionSplitter:
             return NearbyTest(self.build_fixed_column(scalar), splitter.build_step(scalar))
         return None
 
-    def replace_own_classifier(self, scalar: Scalar) -> Scalar:
+    def replace_current_classifier(self, scalar: Scalar) -> Scalar:
         """Return the expression with CLASSIFIER() of the current row replaced by its value.
 
-        The current row is mapped to the variable that the condition defines.
+        That value is the variable that the condition defines, as the current row is mapped to it.
         """
 
         def change(reference: Reference) -> Reference | str:
@@ -204,9 +212,10 @@ class ConditionSplitter:
     def pair_with_splitters(
         self, parts: Iterable[GuardedPart]
     ) -> Iterator[tuple[ConditionSplitter, Scalar]]:
-        """Yield each part with a splitter that knows its guards and those from earlier parts.
+        """Yield each part with the splitter for it, which has the guards of the part.
 
-        A part that cannot fail needs no guards.
+        These are the guards of the part itself and those from the parts before it. A part that
+        cannot fail needs no guards.
         """
         guarded_splitter: ConditionSplitter = self
         pending_guards: list[Scalar] = []
@@ -236,9 +245,10 @@ class ConditionSplitter:
         reads only the row itself.
         """
         distances = self.find_distances(scalar)
-        if None in distances:
+        if distances is None:
             return False
-        return self.scope is RowScope.SPARK or not any(distances)
+        reads_only_row_itself = distances <= {0}
+        return reads_only_row_itself or self.scope is RowScope.SPARK
 
     def is_for_worker(self, scalar: Scalar) -> bool:
         """Return whether an expression is left to the worker, for all rows before the match.
@@ -248,11 +258,21 @@ class ConditionSplitter:
         """
         if self.scope is not RowScope.WORKER:
             return False
-        return None not in self.find_distances(scalar) and not self.is_for_spark(scalar)
+        return self.find_distances(scalar) is not None and not self.is_for_spark(scalar)
 
-    def find_distances(self, scalar: Scalar) -> set[int | None]:
-        """Return the distances of all references in an expression, see `find_distance`."""
-        return {self.find_distance(reference) for reference in scalar.references}
+    def find_distances(self, scalar: Scalar) -> frozenset[int] | None:
+        """Return at which distances from the current row an expression reads rows.
+
+        None if the distance of a reference depends on the run. For `price < PREV(price)` it is 0
+        and -1.
+        """
+        distances = []
+        for reference in scalar.references:
+            distance = self.find_distance(reference)
+            if distance is None:
+                return None
+            distances.append(distance)
+        return frozenset(distances)
 
     def find_distance(self, reference: Reference) -> int | None:
         """Return how many rows after the current row a reference reads, negative for rows before.
@@ -262,9 +282,9 @@ class ConditionSplitter:
         """
         if isinstance(reference, ColumnReference | Classifier):
             navigation = reference.navigation
-            own_id = self.plan.ids[self.variable]
-            is_own_variable = own_id in self.plan.members[navigation.variable]
-            if not is_own_variable or not navigation.is_last:
+            variable_id = self.plan.ids[self.variable]
+            can_be_current_row = variable_id in self.plan.members[navigation.variable]
+            if not can_be_current_row or not navigation.is_last:
                 return None
             # What a neighbour is mapped to depends on the run.
             if isinstance(reference, Classifier) and navigation.physical_offset != 0:
@@ -275,7 +295,10 @@ class ConditionSplitter:
         return None
 
     def build_fixed_column(self, scalar: Scalar) -> RowColumn:
-        """Return the column of an expression that reads only rows at a fixed distance."""
+        """Return the column of an expression that reads only rows at a fixed distance.
+
+        For `price < PREV(price)` it has the pieces `price`, `<` and `price` shifted by -1.
+        """
         write_reference = choose_writer(scalar)
         column = join_pieces(
             self.build_fixed_piece(piece, write_reference) for piece in scalar.pieces
@@ -284,7 +307,7 @@ class ConditionSplitter:
 
     def build_fixed_piece(
         self, piece: str | Reference, write_reference: WriteReference
-    ) -> str | Shifted | Framed:
+    ) -> str | ShiftedValue | FramedAggregate:
         """Return a piece of a column that reads only rows at a fixed distance.
 
         Args:
@@ -294,11 +317,11 @@ class ConditionSplitter:
         match piece:
             case ColumnReference(argument=argument):
                 distance = self.find_distance(piece) or 0
-                return Shifted(argument if distance else write_reference(piece), distance)
+                return ShiftedValue(argument if distance else write_reference(piece), distance)
             case Classifier():
                 return quote_string(self.variable)
             case Aggregate(frame=Frame()):
-                return build_framed(piece)
+                return build_framed_aggregate(piece)
             case str():
                 return piece
             case _:
@@ -314,7 +337,7 @@ class ConditionSplitter:
             MatchRecognizeUnsupportedError: the search cannot compute it.
         """
         if has_repeated_field(scalar):
-            raise not_computed(scalar)
+            raise build_not_computed_error(scalar)
         if self.is_for_spark(scalar):
             column = self.build_fixed_column(self.add_row_guards(scalar))
             value = read_current_row(column, scalar.span)
@@ -323,7 +346,7 @@ class ConditionSplitter:
             (reference,) = scalar.references
             if isinstance(reference, Aggregate):
                 variables = find_listing_variables(self.plan, reference)
-                return split_aggregate(reference, variables, self.build_listed_step, scalar.span)
+                return split_aggregate(reference, variables, self.split_aggregate_term, scalar.span)
             if reference == MATCH_NUMBER:
                 return TypedStep(TriedMatchNumber(), BIGINT, scalar.span)
         position = find_single_position(scalar)
@@ -341,12 +364,16 @@ class ConditionSplitter:
             # The worker does not compute this operation. As a column of several rows, it makes
             # Spark compute all values of neighbouring rows: see `Draft.reason_for_spark_sort`.
             return read_current_row(self.build_fixed_column(scalar), scalar.span)
-        raise not_computed(scalar)
+        raise build_not_computed_error(scalar)
 
     def read_at_position(self, scalar: Scalar, position: Navigation) -> ColumnRead:
         """Return f(LAST(A.x)) as the column f(x) that is read at LAST(A).
 
         If there is no such row, the value is f(NULL), which may differ from NULL.
+
+        Args:
+            scalar: the expression, whose references all read columns at one position.
+            position: that position.
         """
         guarded = self.add_row_guards(scalar)
         column = build_row_column(render(guarded, choose_writer(guarded)))
@@ -371,10 +398,11 @@ class ConditionSplitter:
         return CombinedStep(operation.operator, tuple(steps), operation.span, operation.words)
 
     def build_deferred(self, scalar: Scalar) -> CombinedStep | None:
-        """Return an expression that can fail as an operation that the search computes.
+        """Return the operation that the search may compute instead of a column of Spark.
 
-        Spark would compute it for every row, even where guards over other rows do not hold. None
-        if the column of Spark does as well, or if the search cannot compute the expression.
+        Spark computes the column for every row, also for rows on which guards over other rows do
+        not hold, so that the expression would not be evaluated. There it might fail. The result is
+        None if that cannot happen, or if the search cannot compute the expression.
         """
         if not isinstance(scalar, Operation) or not may_fail(scalar.operations):
             return None
@@ -389,7 +417,7 @@ class ConditionSplitter:
             return None
 
     def add_row_guards(self, scalar: Scalar) -> Scalar:
-        """Return an expression that is NULL unless the guards over its own rows hold.
+        """Return the expression, or NULL where a guard over the rows that it reads does not hold.
 
         An expression that cannot fail is returned as it is.
         """
@@ -413,18 +441,21 @@ class ConditionSplitter:
             return RowsRead(is_for_spark=False, position=find_single_position(scalar))
         return OTHER_ROWS
 
-    def build_listed_step(self, variable: str, term: Scalar) -> Step:
-        """Return what the search computes for a term of an aggregate on a row that it lists.
+    def split_aggregate_term(self, variable: str, term: Scalar) -> Step:
+        """Return what the search computes for a term of an aggregate on a row that is listed.
 
         Args:
-            variable: the variable to which the row is mapped.
+            variable: the variable to which the listed row is mapped.
             term: an argument or the FILTER of the aggregate.
         """
         return replace(self, variable=variable, guards={}).build_step(term)
 
 
 class NearbySplitter(ConditionSplitter):
-    """Builds the step of a `NearbyTest`, which the worker computes for all rows."""
+    """A splitter that builds the step of a `NearbyTest`, which the worker computes for all rows.
+
+    All expressions that it gets read only rows at a fixed distance.
+    """
 
     __slots__ = ()
 
@@ -433,6 +464,8 @@ class NearbySplitter(ConditionSplitter):
 
         What only Spark can compute is a column that the worker reads.
         """
+        distances = self.find_distances(scalar)
+        assert distances is not None, scalar
         if self.is_for_spark(scalar):
             column = self.build_fixed_column(self.add_row_guards(scalar))
             return replace(
@@ -440,10 +473,10 @@ class NearbySplitter(ConditionSplitter):
                 formula=build_formula(scalar, None),
                 deferred=self.build_deferred(scalar),
             )
-        distances = self.find_distances(scalar)
         is_computed = isinstance(scalar, Operation) and scalar.operator in COMPUTED_BY_WORKER
         if len(distances) == 1 and (is_null_without_row(scalar) or not is_computed):
-            position = Navigation(physical_offset=distances.pop() or 0)
+            (distance,) = distances
+            position = Navigation(physical_offset=distance)
             value = self.read_at_position(scalar, position)
             return replace(value, formula=build_formula(scalar, position))
         if isinstance(scalar, Operation) and is_computed:
@@ -453,6 +486,7 @@ class NearbySplitter(ConditionSplitter):
 
 # Questions about the form of an expression.
 
+# Returns the SQL of a reference.
 WriteReference = Callable[[Reference], str]
 
 # Functions that take a lambda.
@@ -474,9 +508,9 @@ def is_computed_in_run(operator: str) -> bool:
 
 
 def has_repeated_field(scalar: Scalar) -> bool:
-    """Return whether an expression is a struct with two fields of one name.
+    """Return whether an expression is a struct with two fields of the same name.
 
-    Arrow has no such structs, so that no worker can get one.
+    Arrow has no such structs, so no worker can receive one.
     """
     if not isinstance(scalar, Operation) or scalar.operator != "STRUCT":
         return False
@@ -503,9 +537,9 @@ def is_single_reference(scalar: Scalar) -> bool:
 
 
 def is_null_without_row(scalar: Scalar) -> bool:
-    """Return whether an expression is surely NULL if the row that it reads does not exist.
+    """Return whether an expression is certainly NULL if the row that it reads does not exist.
 
-    All references are NULL then. `x + coalesce(x, 1)` is NULL, `coalesce(x, 1)` is not.
+    All its references are NULL then. `x + coalesce(x, 1)` is NULL, `coalesce(x, 1)` is not.
     """
     if isinstance(scalar, Operation):
         entry = OPERATORS.get(scalar.operator)
@@ -536,9 +570,9 @@ def find_single_position(scalar: Scalar) -> Navigation | None:
 
 
 def always_exists(plan: MatchPlan, variable: str, position: Navigation) -> bool:
-    """Return whether a position has a row whenever the condition of a variable is evaluated.
+    """Return whether a position certainly has a row when the condition of a variable is evaluated.
 
-    False if that is not sure.
+    In `A B`, `LAST(A.x)` always has a row when the condition of B is evaluated.
     """
     members = plan.members[position.variable]
     variable_id = plan.ids[variable]
@@ -553,10 +587,12 @@ def always_exists(plan: MatchPlan, variable: str, position: Navigation) -> bool:
 
 
 def find_listing_variables(plan: MatchPlan, aggregate: Aggregate) -> tuple[str, ...]:
-    """Return for each primary variable the variable as whose rows an aggregate lists its rows.
+    """Return, by id of each primary variable, the variable for which its rows are listed.
 
-    That is the variable itself if the aggregate is over it, or else any one of the variables that
-    the aggregate is over, as rows of other variables are not listed.
+    The arguments of an aggregate are split once for each variable, because CLASSIFIER() in them is
+    the variable of the row. That is the variable itself if the aggregate is over it. For any other
+    variable it does not matter, because its rows are not listed: the result then has one of the
+    variables that the aggregate is over.
     """
     members = plan.members[aggregate.variable]
     substitute = plan.variables[min(members)]
@@ -579,19 +615,25 @@ def join_nearby_tests(tests: Sequence[NearbyTest], span: Span) -> NearbyTest:
 
 def choose_by_classifier(
     scalar: Scalar, position: Navigation, variables: Sequence[str]
-) -> VariableAt:
+) -> ClassifierChoice:
     """Return an expression over one classifier as a choice among constants.
 
-    There is a value for each variable to which the row may be mapped, then one for no row.
+    There is a value for each variable to which the row may be mapped, then one for no row. For
+    `LAST(CLASSIFIER(), 1) = 'A'` they are `'A' = 'A'`, `'B' = 'A'` and so on.
+
+    Args:
+        scalar: the expression. All its references are CLASSIFIER of one row.
+        position: the position of that row.
+        variables: the primary variables, by id.
     """
 
-    def build_column(name: str) -> RowColumn:
-        """Return the column of the expression with the classifier replaced by `name`."""
-        return build_row_column(render(scalar, lambda _: name))
+    def build_column(name_sql: str) -> RowColumn:
+        """Return the column of the expression with the classifier replaced by SQL."""
+        return build_row_column(render(scalar, lambda _: name_sql))
 
-    names = (*map(quote_string, variables), "CAST(NULL AS STRING)")
-    columns = tuple(build_column(name) for name in names)
-    return VariableAt(position, columns, scalar.span)
+    sql_of_names = (*map(quote_string, variables), "CAST(NULL AS STRING)")
+    columns = tuple(build_column(name_sql) for name_sql in sql_of_names)
+    return ClassifierChoice(position, columns, scalar.span)
 
 
 def choose_writer(scalar: Scalar) -> WriteReference:
@@ -608,16 +650,23 @@ def write_typed_null(reference: Reference) -> str:
 
 
 def build_formula(scalar: Scalar, position: Navigation | None) -> CombinedStep | None:
-    """Return arithmetic of constants and of columns, all read at one position.
+    """Return the operation for an expression that is arithmetic of columns and constants.
 
-    None if the expression is anything else.
+    None if the expression is anything else, such as a single column or a call.
+
+    Args:
+        scalar: the expression. All its columns are read at one position.
+        position: that position; None for the current row.
     """
     step = build_formula_part(scalar, position)
     return step if isinstance(step, CombinedStep) else None
 
 
 def build_formula_part(scalar: Scalar, position: Navigation | None) -> Step | None:
-    """Return an expression as a part of `build_formula`; None if it is anything else."""
+    """Return the step for a column, a constant or arithmetic of these; None for anything else.
+
+    For the arguments see `build_formula`.
+    """
     if is_single_reference(scalar) and isinstance(scalar.references[0], ColumnReference):
         column = build_row_column(render(scalar, write_argument))
         return ColumnRead(column, navigation=position, missing=None, span=scalar.span)
@@ -635,7 +684,7 @@ def build_formula_part(scalar: Scalar, position: Navigation | None) -> Step | No
     return CombinedStep(scalar.operator, tuple(operands), scalar.span)
 
 
-def not_computed(scalar: Scalar) -> MatchRecognizeError:
+def build_not_computed_error(scalar: Scalar) -> MatchRecognizeError:
     """Return the error for an expression over the run that the search cannot compute."""
     if isinstance(scalar, Operation) and scalar.operator == LONG_CHAIN:
         return operations_nested_too_deep(scalar.span, limit=MOST_NESTED)
@@ -666,10 +715,10 @@ def name_expression(scalar: Scalar) -> str:
 
 
 def find_condition_of_rows(plan: MatchPlan, variable: str | None) -> Scalar | None:
-    """Return a condition that every row mapped to a variable satisfies, as SQL over that row.
+    """Return a condition over one row that every row mapped to a variable satisfies.
 
-    None if no such condition is known. The rows of a union variable satisfy the condition of one
-    of its members.
+    None if there is no such condition. A row of a union variable satisfies the condition of one of
+    its members, so the result joins their conditions by OR.
     """
     row_conditions: list[Scalar] = []
     for member in sorted(plan.members[variable]):
@@ -682,25 +731,23 @@ def find_condition_of_rows(plan: MatchPlan, variable: str | None) -> Scalar | No
 
 
 def find_row_condition(plan: MatchPlan, variable: str) -> Term | None:
-    """Return the conjuncts of a variable's condition that read only the row itself.
+    """Return the conjuncts of a variable's condition that read only the row itself, joined by AND.
 
     Conjuncts that take long are left out, because the result is evaluated once more for each row.
     None if there are no other conjuncts.
     """
     splitter = ConditionSplitter(plan, variable)
-    all_conjuncts = [
-        conjunct
-        for definition in plan.definitions
-        if definition.variable == variable
-        for conjunct in split_conjuncts(definition.condition)
-    ]
-    row_conjuncts = [
-        conjunct
-        for conjunct in all_conjuncts
-        if looks_at_columns_only(conjunct)
-        and splitter.find_distances(conjunct) <= {0}
-        and not takes_long(conjunct.operations)
-    ]
+    all_conjuncts: list[Scalar] = []
+    for definition in plan.definitions:
+        if definition.variable == variable:
+            all_conjuncts += split_conjuncts(definition.condition)
+    row_conjuncts = []
+    for conjunct in all_conjuncts:
+        distances = splitter.find_distances(conjunct)
+        reads_only_row_itself = distances is not None and distances <= {0}
+        is_quick = not takes_long(conjunct.operations)
+        if looks_at_columns_only(conjunct) and reads_only_row_itself and is_quick:
+            row_conjuncts.append(conjunct)
     if not row_conjuncts:
         return None
     texts = [write_row_sql(conjunct) for conjunct in row_conjuncts]
@@ -738,8 +785,10 @@ class GuardedPart(NamedTuple):
     """A subexpression, and the guards that it adds to the guards from earlier parts."""
 
     part: Scalar
-    guards: Sequence[Scalar]  # hold where this part is evaluated
-    later_guards: Sequence[Scalar]  # hold where the parts after it are evaluated
+    # Conditions that hold wherever this part is evaluated.
+    guards: Sequence[Scalar]
+    # Conditions that hold wherever the parts after this one are evaluated.
+    later_guards: Sequence[Scalar]
 
 
 def find_guarded_operands(operation: Operation) -> Iterator[GuardedPart]:
@@ -756,26 +805,28 @@ def find_guarded_operands(operation: Operation) -> Iterator[GuardedPart]:
                 condition = operation.operands[index - 1]
                 yield GuardedPart(operand, (condition,), (make_complement(condition),))
         return
-    build_guard = _GUARDS_OF_NEXT.get(operation.operator)
+    build_later_guard = _BUILD_LATER_GUARD.get(operation.operator)
     for operand in operation.operands:
-        yield GuardedPart(operand, (), () if build_guard is None else (build_guard(operand),))
+        later_guards = () if build_later_guard is None else (build_later_guard(operand),)
+        yield GuardedPart(operand, (), later_guards)
 
 
-def _is_not_false(scalar: Scalar) -> Scalar:
+def _build_not_false(scalar: Scalar) -> Scalar:
     """Return the condition that a truth value is true or NULL."""
     return make_complement(negate(scalar))
 
 
-def _is_null(scalar: Scalar) -> Operation:
+def _build_null_test(scalar: Scalar) -> Operation:
     """Return the condition that a value is NULL."""
     return Operation("IS NULL", ("(", scalar, ") IS NULL"), scalar.span)
 
 
-# Functions that build the condition on an operand under which the next operand is evaluated.
-_GUARDS_OF_NEXT: Mapping[str, Callable[[Scalar], Scalar]] = {
-    "AND": _is_not_false,
+# For operators that stop early, the function that builds the condition on an operand under which
+# the operands after it are evaluated.
+_BUILD_LATER_GUARD: Mapping[str, Callable[[Scalar], Scalar]] = {
+    "AND": _build_not_false,
     "OR": make_complement,
-    "COALESCE": _is_null,
-    "NVL": _is_null,
-    "IFNULL": _is_null,
+    "COALESCE": _build_null_test,
+    "NVL": _build_null_test,
+    "IFNULL": _build_null_test,
 }

@@ -92,7 +92,7 @@ NUMBERS = frozenset({Family.INTEGER, Family.FLOATING, Family.DECIMAL})
 TIMES = frozenset({Family.DATE, Family.TIMESTAMP, Family.TIMESTAMP_NTZ})
 
 # Intervals, with the type of their sums, quotients and so on.
-SPANS: Mapping[Family, ValueType] = {Family.INTERVAL: INTERVAL, Family.MONTHS: MONTHS}
+INTERVAL_TYPES: Mapping[Family, ValueType] = {Family.INTERVAL: INTERVAL, Family.MONTHS: MONTHS}
 
 NESTED = frozenset({Family.ARRAY, Family.STRUCT, Family.MAP})
 
@@ -208,7 +208,7 @@ def find_common_floating(left: ValueType, right: ValueType, ansi: bool) -> Value
     return FLOAT if is_float_with_integer and not ansi else DOUBLE
 
 
-SURE_SCALE = 6  # the digits after the point that Spark keeps in any case
+GUARANTEED_SCALE = 6  # the digits after the point that Spark keeps in any case
 
 
 def find_arithmetic_type(operator: str, left: ValueType, right: ValueType) -> ValueType:
@@ -228,7 +228,7 @@ def find_arithmetic_type(operator: str, left: ValueType, right: ValueType) -> Va
             scale = left.scale + right.scale
             digits = left.precision + right.precision + 1
         case "/":
-            scale = max(SURE_SCALE, left.scale + right.precision + 1)
+            scale = max(GUARANTEED_SCALE, left.scale + right.precision + 1)
             digits = left_whole_digits + right.scale + scale
         case "%":
             digits = min(left_whole_digits, right_whole_digits) + scale
@@ -236,7 +236,7 @@ def find_arithmetic_type(operator: str, left: ValueType, right: ValueType) -> Va
             digits = max(left_whole_digits, right_whole_digits) + scale + 1
     if digits > MOST_DIGITS:
         whole_digits = digits - scale
-        scale = max(MOST_DIGITS - whole_digits, min(scale, SURE_SCALE))
+        scale = max(MOST_DIGITS - whole_digits, min(scale, GUARANTEED_SCALE))
     return build_decimal_type(digits, scale)
 
 
@@ -260,7 +260,7 @@ def keeps_digits(precision: int, scale: int, most_digits: int) -> bool:
         scale: how many of them are after the point.
         most_digits: DIGITS_OF_SUM or DIGITS_OF_AVERAGE.
     """
-    return precision <= most_digits or scale <= SURE_SCALE
+    return precision <= most_digits or scale <= GUARANTEED_SCALE
 
 
 def find_sum_precision(precision: int) -> int:

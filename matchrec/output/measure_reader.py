@@ -19,13 +19,13 @@ from typing_extensions import assert_never
 
 from matchrec.automaton.program import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.conditions.aggregate_table import STATISTICS, find_entry
-from matchrec.conditions.aggregates import build_framed, find_basic_form
+from matchrec.conditions.aggregates import build_framed_aggregate, find_basic_form
 from matchrec.conditions.functions.function import AggregateUse, SessionSettings
 from matchrec.conditions.residual import RunningAggregate
 from matchrec.conditions.row_column import (
     RowColumn,
+    build_aggregate_term_column,
     build_row_column,
-    build_term_column,
     build_window_columns,
     write_window_length,
 )
@@ -214,7 +214,9 @@ class MeasureReader:
             # Only measures of `why` have frames. The value on the match's last row is read.
             last = Navigation(semantics=Semantics.FINAL)
             return (
-                self.read(ReadAt(self.place_column(RowColumn((build_framed(aggregate),))), last)),
+                self.read(
+                    ReadAt(self.place_column(RowColumn((build_framed_aggregate(aggregate),))), last)
+                ),
             )
         if aggregate.function == MATCHED_ROWS:
             row = self.place_column(build_row_column(write_row_sql(aggregate.arguments[0])))
@@ -235,7 +237,7 @@ class MeasureReader:
 
         None if workers get values as another type than Spark has, or if all values are NULL.
         """
-        column = build_term_column(aggregate.arguments[0])
+        column = build_aggregate_term_column(aggregate.arguments[0])
         type_ = self.types[column]
         if type_.family in (Family.MONTHS, Family.INTERVAL) or type_.name in ("interval", "void"):
             return None
@@ -271,7 +273,7 @@ class MeasureReader:
         """
         if not may_choose(aggregate):
             return None
-        columns = [build_term_column(argument) for argument in aggregate.arguments]
+        columns = [build_aggregate_term_column(argument) for argument in aggregate.arguments]
         if not all(self.types[column].family in SIMPLE for column in columns):
             return None
         condition = self.find_condition(aggregate)
@@ -291,7 +293,11 @@ class MeasureReader:
 
     def find_condition(self, aggregate: Aggregate) -> RowColumn | None:
         """Return the column of an aggregate's FILTER, if it has one."""
-        return None if aggregate.condition is None else build_term_column(aggregate.condition)
+        return (
+            None
+            if aggregate.condition is None
+            else build_aggregate_term_column(aggregate.condition)
+        )
 
     def write_accumulated(self, aggregate: Aggregate) -> Pieces | None:
         """Return the read of an aggregate that workers add up row by row, up to the last row.
@@ -306,7 +312,7 @@ class MeasureReader:
             return None
         from matchrec.conditions.accumulators import AGGREGATES  # few queries need it
 
-        columns = [build_term_column(argument) for argument in aggregate.arguments]
+        columns = [build_aggregate_term_column(argument) for argument in aggregate.arguments]
         types = tuple(self.types[column] for column in columns)
         function = aggregate.function
         use = AggregateUse(types, aggregate.distinct, aggregate.ignore_nulls).with_settings(
@@ -315,7 +321,7 @@ class MeasureReader:
         families = NUMBERS if function in STATISTICS else SIMPLE
         if not all(type_.family in families for type_ in types):
             return None
-        if not AGGREGATES[function].result(use):
+        if not AGGREGATES[function].find_type(use):
             return None
         condition = self.find_condition(aggregate)
         if condition is not None and self.types[condition].family is not Family.BOOLEAN:
@@ -353,7 +359,7 @@ class MeasureReader:
     def write_term(self, term: Scalar) -> RowTerm:
         """Return the SQL of a term that Spark evaluates on each row of the match."""
         if term.references and looks_at_columns_only(term):
-            return (self.write_field(build_term_column(term)),)
+            return (self.write_field(build_aggregate_term_column(term)),)
         return tuple(self.write_term_piece(piece) for piece in term.pieces)
 
     def write_term_piece(self, piece: TextPiece) -> str | int:

@@ -43,7 +43,13 @@ from pyspark.sql.types import LongType, StructField, StructType
 from matchrec.compile.columns import ComputedValue
 from matchrec.compile.executable import Sorter
 from matchrec.compile.path import Draft
-from matchrec.conditions.row_column import Framed, RowColumn, Shifted, find_row_texts, show_column
+from matchrec.conditions.row_column import (
+    FramedAggregate,
+    RowColumn,
+    ShiftedValue,
+    find_row_texts,
+    show_column,
+)
 from matchrec.errors.run.origins import SqlOrigin, mark_origin
 from matchrec.plan.clauses import SortItem
 from matchrec.plan.match_plan import MatchPlan
@@ -84,7 +90,7 @@ class ColumnNames:
     # column that is sent, else __x0, ...
     inner: Mapping[str, str]
     # The name of each value that is read on another row or on several rows: __s0, ...
-    others: Mapping[Shifted | Framed, str]
+    others: Mapping[ShiftedValue | FramedAggregate, str]
     # Where the user wrote what is computed.
     origins: Mapping[ComputedValue, SqlOrigin]
 
@@ -102,7 +108,7 @@ class ColumnNames:
             frame: the frame of the window functions that read one row, which do not depend on it.
         """
         for value, name in self.others.items():
-            if isinstance(value, Framed):
+            if isinstance(value, FramedAggregate):
                 call = self.write_framed_call(value)
                 sql = f"{call} OVER ({window} {show_frame(value.frame)})"
             else:
@@ -111,7 +117,7 @@ class ColumnNames:
                 sql = f"{call} OVER ({window} {frame})"
             yield SelectItem(self.add_origin(sql, value), name)
 
-    def write_framed_call(self, value: Framed) -> str:
+    def write_framed_call(self, value: FramedAggregate) -> str:
         """Return the call of an aggregate over a frame as SQL, without its frame."""
         parts = [
             part if isinstance(part, str) else self.inner[part.argument] for part in value.call
@@ -135,11 +141,11 @@ class ColumnNames:
         sql = "".join(self.write_piece(piece) for piece in column.pieces)
         return self.add_origin(sql, column)
 
-    def write_piece(self, piece: str | Shifted | Framed) -> str:
+    def write_piece(self, piece: str | ShiftedValue | FramedAggregate) -> str:
         """Return a piece of a column of several rows as SQL over the named values."""
         if isinstance(piece, str):
             return piece
-        if isinstance(piece, Framed) or piece.offset != 0:
+        if isinstance(piece, FramedAggregate) or piece.offset != 0:
             return self.others[piece]
         return self.inner[piece.argument]
 
@@ -148,9 +154,13 @@ class ColumnNames:
         return mark_origin(sql, self.origins.get(computed))
 
 
-def reads_other_rows(piece: str | Shifted | Framed) -> TypeGuard[Shifted | Framed]:
+def reads_other_rows(
+    piece: str | ShiftedValue | FramedAggregate,
+) -> TypeGuard[ShiftedValue | FramedAggregate]:
     """Return whether a piece of a column is read on other rows, so that it needs the window."""
-    return isinstance(piece, Framed) or (isinstance(piece, Shifted) and piece.offset != 0)
+    return isinstance(piece, FramedAggregate) or (
+        isinstance(piece, ShiftedValue) and piece.offset != 0
+    )
 
 
 @dataclass(frozen=True)
@@ -351,7 +361,7 @@ class Preparation:
         )
         for text in other_texts:
             inner.setdefault(text, wire.inner(len(inner)))
-        others: dict[Shifted | Framed, str] = {}
+        others: dict[ShiftedValue | FramedAggregate, str] = {}
         for column in all_columns:
             if column.looks_at_one_row:
                 continue

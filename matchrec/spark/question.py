@@ -20,7 +20,7 @@ from pyspark.sql.types import StringType
 from matchrec import arguments
 from matchrec.compile.path import Draft, ResolvedQuery, resolve_query, split_query
 from matchrec.compile.rule_set import Version
-from matchrec.conditions.functions.calendar import has_one_offset
+from matchrec.conditions.functions.calendar import has_fixed_offset
 from matchrec.conditions.functions.function import SessionSettings
 from matchrec.conditions.padding import Padding
 from matchrec.conditions.row_column import OrderType, check_order
@@ -329,7 +329,7 @@ class Question:
         def find_order_type(text: str) -> OrderType:
             """Return the type of an ORDER BY expression, and whether its zone has one offset."""
             zone = self.runner.settings["spark.sql.session.timeZone"]
-            return OrderType(to_value_type(self.relation.type_of(text)), has_one_offset(zone))
+            return OrderType(to_value_type(self.relation.type_of(text)), has_fixed_offset(zone))
 
         return cache(find_order_type)
 

@@ -76,7 +76,7 @@ def to_value_type(type_: spark.DataType) -> ValueType:
 
 def has_distance(type_: spark.DataType) -> bool:
     """Return whether two values have a distance: numbers, times of a calendar and intervals."""
-    return to_value_type(type_).family in types.NUMBERS | types.TIMES | types.SPANS.keys()
+    return to_value_type(type_).family in types.NUMBERS | types.TIMES | types.INTERVAL_TYPES.keys()
 
 
 def sorts_exactly(type_: spark.DataType) -> bool:

@@ -401,7 +401,7 @@ def fill_accumulated(gatherer: Gatherer, read: ReadAccumulated) -> pa.Array:
 
     arguments = [gatherer.take_values(index, rows[is_counted]) for index in read.columns]
     values = zip(*(read_values(argument) for argument in arguments), strict=True)
-    results = [begin().result()]  # the first is for output rows that see no row
+    results = [begin().compute_result()]  # the first is for output rows that see no row
     accumulator = begin()
     begins_match = find_links(reader.matches) < 0
     marks = (begins_match.tolist(), is_counted.tolist(), is_read.tolist())
@@ -411,7 +411,7 @@ def fill_accumulated(gatherer: Gatherer, read: ReadAccumulated) -> pa.Array:
         if counts:
             accumulator.add(*next(values))
         if reads_result:
-            results.append(accumulator.result())
+            results.append(accumulator.compute_result())
 
     result_type = pa.int64() if read.is_count else pa.float64()
     result_index = np.append(0, np.cumsum(is_read))[last_mapped + 1]

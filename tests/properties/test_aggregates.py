@@ -56,7 +56,7 @@ def make_aggregate(
         for row in columns
     )
     use = AggregateUse((BIGINT,) * (len(columns[0]) - 1), distinct=distinct)
-    type_ = AGGREGATES[name].result(use)
+    type_ = AGGREGATES[name].find_type(use)
     assert type_ is not None
     return PythonAggregate(name, variable, rows, use, type_, so_far)
 

@@ -197,7 +197,7 @@ def draft_queries(queries: Iterable[str], type_: DataType) -> Iterator[tuple[str
         queries: the texts of the queries.
         type_: the type of the order column.
     """
-    order = OrderType(to_value_type(type_), has_one_offset=True)
+    order = OrderType(to_value_type(type_), has_fixed_offset=True)
     for text in queries:
         plan = lower_clause(parse_sql(text).sites[0].clause)
         yield text, draft_plan(plan, NAMES)

@@ -232,12 +232,12 @@ def accumulate(
     found = [to_value_type(known[term]) for term in arguments]
     nulls = "IGNORE" in case.nulls
     use = AggregateUse(tuple(found), case.distinct, nulls, weighs_both=weighs_both)
-    type_ = function.result(use)
+    type_ = function.find_type(use)
     assert type_ is not None, case.sql
-    rows, results = function.begin_rows(use), []
+    rows, results = function.begin(use), []
     for row in group:
         rows.add(*(argument(term, row) for term in arguments))
-        results.append(rows.result())
+        results.append(rows.compute_result())
     return type_.name, results
 
 

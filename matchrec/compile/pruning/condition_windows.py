@@ -285,7 +285,7 @@ def find_unit(bound: Bound, order: OrderType) -> Fraction | None:
             is_elapsed = (
                 bound.form is not DistanceForm.DIFFERENCE and length.value < MICROSECONDS["DAY"] - 1
             )
-            return Fraction(1) if order.has_one_offset or is_elapsed else None
+            return Fraction(1) if order.has_fixed_offset or is_elapsed else None
     return None
 
 

@@ -99,7 +99,7 @@ def build_formula(expression: RunExpression, arguments: Iterator[Evaluate]) -> E
         case run_condition.PythonAggregate(name, use=use):
             aggregate = AGGREGATES[name]
             rows = next(arguments)
-            total = build_list_aggregate(lambda: aggregate.begin_rows(use))
+            total = build_list_aggregate(lambda: aggregate.begin(use))
             return lambda: total(*rows())
         case run_condition.PythonCall(name, parts):
             function = load_functions()[name]

@@ -132,7 +132,7 @@ def find_zone(name: str) -> Zone:
     return Zone(ZoneInfo(regions[name.lower()]))
 
 
-def is_known(name: str) -> bool:
+def is_known_zone(name: str) -> bool:
     """Return whether Python has a time zone."""
     try:
         find_zone(name)
@@ -141,6 +141,6 @@ def is_known(name: str) -> bool:
     return True
 
 
-def has_one_offset(name: str) -> bool:
+def has_fixed_offset(name: str) -> bool:
     """Return whether a time zone is one whose clocks are never changed."""
-    return is_known(name) and isinstance(find_zone(name).rules, timezone)
+    return is_known_zone(name) and isinstance(find_zone(name).rules, timezone)

@@ -53,8 +53,8 @@ def find_cast_type(use: FunctionUse) -> ValueType | None:
     if target is None:
         return None
     source = use.types[0]
-    is_known = source == target or (source.family, target.family) in CONVERTERS
-    return target if is_known else None
+    has_cast = source == target or (source.family, target.family) in CONVERTERS
+    return target if has_cast else None
 
 
 def build_strict_cast(use: FunctionUse) -> Compute:

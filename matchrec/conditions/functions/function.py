@@ -1,9 +1,15 @@
-"""What a function takes and returns, and how it is computed.
+"""What a function of Spark takes and returns, and how Python computes it.
 
-Values are those of Python: bool, int, float, Decimal, str, bytes, and None for NULL. A date is a
-number of days since 1970-01-01. A timestamp is a number of microseconds since then, an interval one
-of microseconds, a time of day one of nanoseconds since midnight. An array is a tuple of its
-elements, a struct a tuple of its fields, a map a tuple of pairs.
+Values of SQL are these values of Python:
+
+    NULL                             None
+    boolean, numbers, texts, binary  bool, int, float, Decimal, str, bytes
+    date                             int: days since 1970-01-01
+    timestamp                        int: microseconds since 1970-01-01
+    time of day                      int: nanoseconds since midnight
+    day-time interval                int: microseconds
+    year-month interval              int: months
+    array, struct, map               tuple of the elements, of the fields, of pairs
 """
 
 from __future__ import annotations
@@ -14,9 +20,12 @@ from typing import Any, TypeVar
 
 from matchrec.conditions.types import Family, ValueType
 
+# A value of SQL, see above.
 Value = Any
-Named = TypeVar("Named")
+# Computes a value from the arguments of a call.
 Compute = Callable[..., Value]
+# An entry of a table by name.
+Entry = TypeVar("Entry")
 
 
 class FunctionError(Exception):
@@ -33,8 +42,9 @@ class UndecidedError(FunctionError):
 
 @dataclass(frozen=True, slots=True)
 class SessionSettings:
-    """Settings of a session that functions and aggregates depend on, in lower case."""
+    """Settings of a session that functions and aggregates depend on."""
 
+    # A region or an offset.
     time_zone: str = "UTC"
     # See `AggregateUse`.
     legacy_statistics: bool = False
@@ -51,13 +61,13 @@ class SessionSettings:
 
 @dataclass(frozen=True, slots=True)
 class FunctionUse:
-    """One call of a function: everything that is known before there are values."""
+    """Everything about one call of a function that is known before there are values."""
 
     # The types of the arguments, after casts to the function's parameters.
     types: tuple[ValueType, ...]
-    # What the function takes besides values, such as the unit of TIMESTAMPDIFF or the type of CAST.
+    # Arguments that are not values, such as the unit of TIMESTAMPDIFF or the type of CAST.
     words: tuple[str, ...] = ()
-    # Whether it is an error if there is no result; else it is NULL.
+    # Whether the function raises an error if there is no result; otherwise the result is NULL.
     ansi: bool = True
     # The time zone of the session.
     time_zone: str = "UTC"
@@ -65,31 +75,34 @@ class FunctionUse:
 
 @dataclass(frozen=True, slots=True)
 class AggregateUse:
-    """One aggregate of a query."""
+    """Everything about one aggregate of a query that is known before there are values."""
 
     # The types of the arguments.
     types: tuple[ValueType, ...]
+    # Whether the aggregate is written with DISTINCT.
     distinct: bool = False
+    # Whether the aggregate is written with IGNORE NULLS.
     ignore_nulls: bool = False
-    # Whether it is an error if there is no result; else it is NULL.
+    # Whether the aggregate raises an error if there is no result; otherwise the result is NULL.
     ansi: bool = True
     # Whether the statistic of a single row is NaN, not NULL.
     legacy_statistics: bool = False
-    # Whether a percentile between two values adds up a part of each, as in Spark before 4.3. Else
-    # it is the lower value plus a part of their distance.
+    # Whether a percentile between two values adds up a fraction of each, as in Spark before 4.3.
+    # Otherwise it is the lower value plus a fraction of the distance between the values.
     weighs_both: bool = False
 
-    def with_settings(self, session: SessionSettings) -> AggregateUse:
+    def with_settings(self, settings: SessionSettings) -> AggregateUse:
         """Return the same aggregate with the settings of a session."""
         return replace(
-            self, legacy_statistics=session.legacy_statistics, weighs_both=session.weighs_both
+            self, legacy_statistics=settings.legacy_statistics, weighs_both=settings.weighs_both
         )
 
 
+# Returns the type of a call's value, or None if the arguments do not fit.
 FindType = Callable[[FunctionUse], ValueType | None]
 
-# What a function takes as an argument: a type, to which Spark casts implicitly, any type of a
-# family, or, if it is None, any type.
+# What a function takes as an argument: values of a type, to which Spark casts implicitly; values of
+# any type of a family; or values of any type (None).
 ParameterType = ValueType | Family | None
 
 
@@ -100,32 +113,31 @@ class Function:
     Whether it can fail is in `plan.operators` if it has an entry there, else in `words.txt`.
     """
 
-    # The signature. All parameters are positional.
+    # What the function takes as its first, second and further arguments. There are no named ones.
     parameters: tuple[ParameterType, ...]
-    # The type of the values, or a function that returns it: None if the arguments do not fit.
+    # The type of the value, or a function that finds it.
     returns: ValueType | FindType
-    # Returns what computes a value from the arguments.
+    # Returns the Python function that computes the value of a call from its arguments.
     build: Callable[[FunctionUse], Compute]
-    # The least number of arguments; None if it takes exactly as many as the signature has.
-    least: int | None = None
-    # Whether the value may depend on arguments that are NULL. Else it is NULL without being
-    # computed if any argument is.
+    # The least number of arguments; None if there must be one for each parameter.
+    least_arguments: int | None = None
+    # Whether the function is computed even if an argument is NULL. Otherwise its value is NULL.
     takes_nulls: bool = False
-    # Whether any number of further arguments may follow, which are like the last one.
-    repeats: bool = False
+    # Whether any number of arguments may follow that are like the last parameter.
+    repeats_last: bool = False
 
-    def parameter(self, index: int) -> ParameterType:
-        """Return what the argument with an index must be."""
+    def find_parameter(self, index: int) -> ParameterType:
+        """Return what the function takes as the argument with this index, from 0."""
         return self.parameters[min(index, len(self.parameters) - 1)]
 
-    def takes(self, arguments: int) -> bool:
+    def takes_count(self, argument_count: int) -> bool:
         """Return whether the function takes this number of arguments."""
         most = len(self.parameters)
-        least = most if self.least is None else self.least
-        return least <= arguments and (self.repeats or arguments <= most)
+        least = most if self.least_arguments is None else self.least_arguments
+        return least <= argument_count and (self.repeats_last or argument_count <= most)
 
-    def result(self, use: FunctionUse) -> ValueType | None:
-        """Return the type of the values, or None if the arguments do not fit."""
+    def find_type(self, use: FunctionUse) -> ValueType | None:
+        """Return the type of a call's value, or None if the arguments do not fit."""
         return self.returns if isinstance(self.returns, ValueType) else self.returns(use)
 
 
@@ -135,7 +147,7 @@ def make_function(
     compute: Compute,
     **options: Any,
 ) -> Function:
-    """Return a function that is computed in the same way wherever it is used.
+    """Return a function that is computed in the same way for all types of arguments.
 
     Args:
         parameters: see `Function`.
@@ -146,10 +158,10 @@ def make_function(
     return Function(parameters, returns, lambda _: compute, **options)
 
 
-def list_by_name(table: Mapping[str, Named]) -> dict[str, Named]:
-    """Return a table with one entry for each of the names that an entry has.
+def split_names(table: Mapping[str, Entry]) -> dict[str, Entry]:
+    """Return a table by name, from a table whose keys are several names with blanks in between.
 
-    >>> list_by_name({"SIZE CARDINALITY": 1, "ARRAY_SIZE": 2})
+    >>> split_names({"SIZE CARDINALITY": 1, "ARRAY_SIZE": 2})
     {'SIZE': 1, 'CARDINALITY': 1, 'ARRAY_SIZE': 2}
     """
-    return {name: named for names, named in table.items() for name in names.split()}
+    return {name: entry for names, entry in table.items() for name in names.split()}

@@ -11,8 +11,8 @@ from matchrec.conditions.functions.function import (
     Function,
     FunctionUse,
     Value,
-    list_by_name,
     make_function,
+    split_names,
 )
 from matchrec.conditions.functions.numerals import wrap
 from matchrec.conditions.types import BOOLEAN, INT, Family, ValueType
@@ -105,7 +105,7 @@ def build_size(use: FunctionUse) -> Compute:
     return lambda values: size_of_null if values is None else len(values)
 
 
-NESTED_FUNCTIONS: Mapping[str, Function] = list_by_name(
+NESTED_FUNCTIONS: Mapping[str, Function] = split_names(
     {
         "SIZE CARDINALITY": Function((ARRAY,), INT, build_size, takes_nulls=True),
         "ARRAY_SIZE": make_function((ARRAY,), INT, len),

@@ -14,8 +14,8 @@ from functools import lru_cache
 from matchrec.conditions.functions.function import (
     Function,
     FunctionError,
-    list_by_name,
     make_function,
+    split_names,
 )
 from matchrec.conditions.types import BOOLEAN, INT, STRING
 
@@ -30,42 +30,62 @@ def levenshtein(source: str, target: str, limit: int | None = None) -> int:
 
     If that is more than the limit, the result is -1.
 
-    A column of the table of distances is two numbers. Their bits say where the distance grows or
-    falls by one from row to row. Source: Myers, "A Fast Bit-Vector Algorithm for Approximate String
-    Matching".
+    >>> levenshtein("kitten", "sitting"), levenshtein("kitten", "sitting", 2)
+    (3, -1)
+
+    The usual algorithm fills a table: row i and column j have the distance of the first i
+    characters of `source` and the first j of `target`. Neighbours in the table differ by at most 1,
+    so a column is kept as two integers. Bit i of `grows` is set if the distance grows by one from
+    row i to row i + 1, bit i of `falls` if it falls by one. `distance` is the last row.
+
+    Source: Myers, "A Fast Bit-Vector Algorithm for Approximate String Matching".
     """
     if limit is not None and abs(len(source) - len(target)) > limit:
         return -1
+    if not source:
+        return len(target)
     all_rows = (1 << len(source)) - 1
-    rows_of_character: dict[str, int] = {}
+    last_row = 1 << (len(source) - 1)
+    rows_by_character: dict[str, int] = {}
     for index, character in enumerate(source):
-        rows_of_character[character] = rows_of_character.get(character, 0) | 1 << index
-    grows, falls, distance = all_rows, 0, len(source)
+        rows_by_character[character] = rows_by_character.get(character, 0) | 1 << index
+    grows = all_rows
+    falls = 0
+    distance = len(source)
     for character in target:
-        equal = rows_of_character.get(character, 0)
-        same = (((equal & grows) + grows) ^ grows) | equal | falls
-        up, down = falls | all_rows & ~(same | grows), grows & same
-        distance += (up > all_rows >> 1) - (down > all_rows >> 1) if source else 1
-        up, down = up << 1 | 1, down << 1
-        grows, falls = all_rows & (down | ~(equal | falls | up)), all_rows & up & (equal | falls)
+        equal = rows_by_character.get(character, 0)
+        diagonal = (((equal & grows) + grows) ^ grows) | equal | falls
+        # Where the distance grows or falls by one from this column to the next one.
+        grows_right = falls | all_rows & ~(diagonal | grows)
+        falls_right = grows & diagonal
+        if grows_right & last_row:
+            distance += 1
+        elif falls_right & last_row:
+            distance -= 1
+        grows_right = grows_right << 1 | 1
+        falls_right <<= 1
+        vertical = equal | falls
+        grows = all_rows & (falls_right | ~(vertical | grows_right))
+        falls = all_rows & grows_right & vertical
     return distance if limit is None or distance <= limit else -1
 
 
 # LIKE: `%` is any text and `_` any character, unless the escape character precedes it.
 
-# The same in Python's patterns of file names.
+# The wildcards that Python's module `fnmatch` has for them.
 WILDCARDS = {"%": "*", "_": "?"}
 
 
 @lru_cache(maxsize=1000)
 def compile_like(pattern: str, escape: str) -> re.Pattern[str]:
-    """Return a regular expression that matches what LIKE matches, in linear time.
+    """Return a regular expression that matches what LIKE matches.
+
+    It is made by `fnmatch`, whose expressions match in linear time.
 
     Raises:
-        FunctionError: the escape character precedes a character that is none of `%`, `_` and
-            itself.
+        FunctionError: the escape character precedes a character other than `%`, `_` and itself.
     """
-    parts: list[str] = []
+    file_pattern = ""
     characters = iter(pattern)
     for character in characters:
         if character == escape:
@@ -74,10 +94,12 @@ def compile_like(pattern: str, escape: str) -> re.Pattern[str]:
                 location = f"before {escaped!r} in" if escaped else "at the end of"
                 reason = f"{escape!r} is not allowed {location} {pattern!r}"
                 raise FunctionError(f"{reason}, but only before %, _ and {escape}")
-            parts.append(glob.escape(escaped))
+            file_pattern += glob.escape(escaped)
+        elif character in WILDCARDS:
+            file_pattern += WILDCARDS[character]
         else:
-            parts.append(WILDCARDS.get(character) or glob.escape(character))
-    return re.compile(fnmatch.translate("".join(parts)))
+            file_pattern += glob.escape(character)
+    return re.compile(fnmatch.translate(file_pattern))
 
 
 def is_like(text: str, pattern: str, escape: str = "\\") -> bool:
@@ -85,10 +107,10 @@ def is_like(text: str, pattern: str, escape: str = "\\") -> bool:
     return compile_like(pattern, escape).match(text) is not None
 
 
-TEXTS: Mapping[str, Function] = list_by_name(
+TEXTS: Mapping[str, Function] = split_names(
     {
-        "|| CONCAT": make_function((STRING,), STRING, concatenate, repeats=True),
-        "LEVENSHTEIN": make_function((STRING, STRING, INT), INT, levenshtein, least=2),
-        "LIKE": make_function((STRING, STRING, STRING), BOOLEAN, is_like, least=2),
+        "|| CONCAT": make_function((STRING,), STRING, concatenate, repeats_last=True),
+        "LEVENSHTEIN": make_function((STRING, STRING, INT), INT, levenshtein, least_arguments=2),
+        "LIKE": make_function((STRING, STRING, STRING), BOOLEAN, is_like, least_arguments=2),
     }
 )

@@ -72,7 +72,7 @@ def type_arithmetic(typer: Typer, step: TypedOperation) -> TypedStep:
         MatchRecognizeUnsupportedError: there is no such arithmetic on these types.
     """
     if step.operator == "DIV":
-        return type_quotient(typer, step)
+        return type_integer_division(typer, step)
     if step.operator == "NEG":
         value = step.operands[0]
         if value.type.family not in NUMBERS | {Family.INTERVAL}:
@@ -86,7 +86,7 @@ def type_arithmetic(typer: Typer, step: TypedOperation) -> TypedStep:
     if step.operator == "-" and are_different_times(left.type, right.type):
         times = typer.unify_times(step, left, right)
         return type_arithmetic(typer, replace(step, operands=times))
-    return calls.type_of_times(typer, step)
+    return calls.type_time_arithmetic(typer, step)
 
 
 def type_days_between(typer: Typer, step: TypedOperation) -> TypedStep:
@@ -96,7 +96,7 @@ def type_days_between(typer: Typer, step: TypedOperation) -> TypedStep:
     """
     if not are_columns(*step.operands):
         return calls.type_call(typer, step)
-    end, start = [typer.cast_column(part, DATE) for part in step.operands]
+    end, start = [typer.cast_column(operand, DATE) for operand in step.operands]
     return TypedStep(compute_days(ArithmeticOperator.SUBTRACT, end, start), INT)
 
 
@@ -135,14 +135,14 @@ def has_exact_decimal(left: ValueType, right: ValueType) -> bool:
     return Family.DECIMAL in families and Family.FLOATING not in families
 
 
-def type_trying(typer: Typer, step: TypedOperation) -> TypedStep:
-    """Return TRY_ADD or a similar function of two numbers with its type.
+def type_try_function(typer: Typer, step: TypedOperation) -> TypedStep:
+    """Return TRY_ADD, TRY_DIVIDE or a similar function of two numbers with its type.
 
     Raises:
         MatchRecognizeUnsupportedError: the operands are not numbers, or the search cannot compute
             the operation.
     """
-    left_type, right_type = [part.type for part in step.operands]
+    left_type, right_type = [operand.type for operand in step.operands]
     if not {left_type.family, right_type.family} <= NUMBERS:
         raise types_cannot_be_combined(step.operator, left_type.name, right_type.name, step.span)
     operator = OPERATORS[step.operator].form
@@ -157,7 +157,7 @@ def type_trying(typer: Typer, step: TypedOperation) -> TypedStep:
 
 
 def make_null_on_error(expression: RunExpression) -> RunExpression:
-    """Return arithmetic as one that is NULL if it would be an error."""
+    """Return arithmetic changed so that it is NULL instead of an error."""
     match expression:
         case Arithmetic():
             return replace(expression, is_null_on_error=True)
@@ -172,7 +172,7 @@ def make_null_on_error(expression: RunExpression) -> RunExpression:
 # Bringing operands to one type.
 
 
-def unify_compared(typer: Typer, step: TypedOperation) -> tuple[TypedStep, TypedStep]:
+def unify_compared_operands(typer: Typer, step: TypedOperation) -> tuple[TypedStep, TypedStep]:
     """Return the operands of a comparison as values of one type.
 
     An integer and a decimal are compared within an int64, even if their common type has more
@@ -186,19 +186,19 @@ def unify_compared(typer: Typer, step: TypedOperation) -> tuple[TypedStep, Typed
     if common is None or are_columns(left, right):
         return typer.unify(step, left, right)
 
-    def convert(part: TypedStep) -> TypedStep:
+    def convert(operand: TypedStep) -> TypedStep:
         """Return an operand converted to the common type."""
-        if part.type.family is Family.INTEGER:
-            return widen_clamped(part, common)
-        return typer.convert_number(step, part, common)
+        if operand.type.family is Family.INTEGER:
+            return widen_clamped(operand, common)
+        return typer.convert_number(step, operand, common)
 
     return convert(left), convert(right)
 
 
 def find_wide_common_type(typer: Typer, left: ValueType, right: ValueType) -> ValueType | None:
-    """Return the common type of an integer and a decimal if an int64 cannot hold all its values.
+    """Return the common type of an integer and a decimal if it is too wide for an int64.
 
-    None if it can, or if the types are other ones.
+    None if an int64 holds it, or if the types are anything but an integer and a decimal.
     """
     if {left.family, right.family} != {Family.INTEGER, Family.DECIMAL}:
         return None
@@ -209,20 +209,21 @@ def find_wide_common_type(typer: Typer, left: ValueType, right: ValueType) -> Va
 
 
 def limit_to_38_digits(typer: Typer, step: TypedOperation) -> TypedOperation:
-    """Return an operation with decimals rounded if together they need more than 38 digits.
+    """Return an operation with its decimals rounded if their common type needs too many digits.
 
     Spark brings decimals to one type to compare them or to choose one of them. If that type needs
     more than 38 digits, it drops digits after the point: 3.33 = 3 is true if 3 is a DECIMAL(38, 0).
-    In a comparison, an integer that the user wrote counts with its own digits only. Source: Spark's
-    DecimalType.boundedPreferIntegralDigits, from version 4.0 on.
+    In a comparison, an integer that the user wrote counts with its own digits only.
+
+    Source: Spark's DecimalType.boundedPreferIntegralDigits, from version 4.0 on.
     """
     is_comparison = step.operator in COMPARISONS
     if not (is_comparison or step.operator in CHOICES) or not typer.settings.cuts_decimals:
         return step
     types = {
-        find_written_type(part) if is_comparison else part.type
-        for part in step.operands
-        if part.type.family in NUMBERS
+        find_narrowest_type(operand) if is_comparison else operand.type
+        for operand in step.operands
+        if operand.type.family in NUMBERS
     }
     has_wide_decimal = any(is_wide_decimal(type_) for type_ in types)
     has_float = any(type_.family is Family.FLOATING for type_ in types)
@@ -234,24 +235,24 @@ def limit_to_38_digits(typer: Typer, step: TypedOperation) -> TypedOperation:
         return step
     target = build_decimal_type(MOST_DIGITS, MOST_DIGITS - digits_before_point).name.upper()
 
-    def round_number(part: TypedStep) -> TypedStep:
+    def round_number(operand: TypedStep) -> TypedStep:
         """Return a number cast to the target type; leave other operands unchanged."""
-        if part.type.family not in NUMBERS:
-            return part
-        return typer.type_operation(TypedOperation("CAST", (part,), step.span, (target,)))
+        if operand.type.family not in NUMBERS:
+            return operand
+        return typer.type_operation(TypedOperation("CAST", (operand,), step.span, (target,)))
 
-    return replace(step, operands=tuple(round_number(part) for part in step.operands))
+    return replace(step, operands=tuple(round_number(operand) for operand in step.operands))
 
 
-def find_written_type(part: TypedStep) -> ValueType:
+def find_narrowest_type(operand: TypedStep) -> ValueType:
     """Return the type of a number; for an integer that the user wrote, the least decimal type.
 
     Source: Spark's DecimalPrecision, integral literals.
     """
-    match part.expression:
-        case Constant(int(value)) if part.type.family is Family.INTEGER:
+    match operand.expression:
+        case Constant(int(value)) if operand.type.family is Family.INTEGER:
             return build_decimal_type(len(str(abs(value))), 0)
-    return part.type
+    return operand.type
 
 
 def unify_with_floats(typer: Typer, step: TypedOperation) -> TypedOperation:
@@ -266,7 +267,7 @@ def unify_with_floats(typer: Typer, step: TypedOperation) -> TypedOperation:
     """
     if step.operator not in UNIFIED_OPERATIONS:
         return step
-    types = [part.type for part in step.operands]
+    types = [operand.type for operand in step.operands]
     number_types = [type_ for type_ in types if type_.family in NUMBERS]
     text_types = [type_ for type_ in types if type_.family is Family.STRING]
     if step.operator == "IN" and number_types and text_types and not typer.ansi:
@@ -282,8 +283,10 @@ def unify_with_floats(typer: Typer, step: TypedOperation) -> TypedOperation:
 
     target = reduce(widen_type, number_types, floats[0])
     operands = tuple(
-        convert_to_float(typer, step, part, target) if part.type.family in NUMBERS else part
-        for part in step.operands
+        convert_to_float(typer, step, operand, target)
+        if operand.type.family in NUMBERS
+        else operand
+        for operand in step.operands
     )
     return replace(step, operands=operands)
 
@@ -294,7 +297,7 @@ def unify_with_floats(typer: Typer, step: TypedOperation) -> TypedOperation:
 # of a float close to the middle between two results.
 
 TWO_ARGUMENTS = frozenset({MathFunction.POWER, MathFunction.LOG})
-MOST_PLACES = 18  # to which ROUND can round
+MOST_PLACES = 18  # the most decimal places to which ROUND can round
 
 
 def type_mathematics(typer: Typer, step: TypedOperation) -> TypedStep:
@@ -314,8 +317,10 @@ def type_mathematics(typer: Typer, step: TypedOperation) -> TypedStep:
     if function is None:
         return type_isnan(typer, step)
     if function in INTEGER_FUNCTIONS:
-        return type_whole(typer, step, function)
-    arguments = tuple(convert_to_float(typer, step, part).expression for part in step.operands)
+        return type_floor_or_ceiling(typer, step, function)
+    arguments = tuple(
+        convert_to_float(typer, step, operand).expression for operand in step.operands
+    )
     return TypedStep(RunOperation(function, arguments), DOUBLE)
 
 
@@ -327,7 +332,7 @@ def type_isnan(typer: Typer, step: TypedOperation) -> TypedStep:
     return TypedStep(build_operation(BasicOperator.AND, is_not_null, is_nan), BOOLEAN)
 
 
-def type_whole(typer: Typer, step: TypedOperation, function: MathFunction) -> TypedStep:
+def type_floor_or_ceiling(typer: Typer, step: TypedOperation, function: MathFunction) -> TypedStep:
     """Return FLOOR or CEIL with its type: a bigint, or a decimal for a decimal."""
     value = step.operands[0]
     if value.type.family is Family.INTEGER:
@@ -340,16 +345,16 @@ def type_whole(typer: Typer, step: TypedOperation, function: MathFunction) -> Ty
 
 
 def convert_to_float(
-    typer: Typer, step: TypedOperation, part: TypedStep, target: ValueType = DOUBLE
+    typer: Typer, step: TypedOperation, operand: TypedStep, target: ValueType = DOUBLE
 ) -> TypedStep:
     """Return an argument as a float.
 
     Raises:
         MatchRecognizeUnsupportedError: Spark does not cast it implicitly.
     """
-    if part.type.family in NUMBERS and not is_wide_decimal(part.type):
-        return typer.convert_number(step, part, target)
-    return calls.convert_argument(typer, step, part, target)
+    if operand.type.family in NUMBERS and not is_wide_decimal(operand.type):
+        return typer.convert_number(step, operand, target)
+    return calls.convert_argument(typer, step, operand, target)
 
 
 def type_rounding(typer: Typer, step: TypedOperation) -> TypedStep:
@@ -361,7 +366,7 @@ def type_rounding(typer: Typer, step: TypedOperation) -> TypedStep:
     """
     value = step.operands[0]
     type_ = value.type
-    places = find_places(step)
+    places = read_rounding_places(step)
     if type_.family is Family.INTEGER and places >= 0:
         return TypedStep(value.expression, type_)
     if type_.family is Family.DECIMAL and not is_wide_decimal(type_) and places >= 0:
@@ -392,8 +397,8 @@ def round_decimal(value: TypedStep, places: int) -> TypedStep:
     return TypedStep(rounded, rounded_type)
 
 
-def find_places(step: TypedOperation) -> int:
-    """Return the second argument of ROUND, which is 0 by default.
+def read_rounding_places(step: TypedOperation) -> int:
+    """Return the second argument of ROUND, a number of decimal places, which is 0 by default.
 
     Raises:
         MatchRecognizeUnsupportedError: it is not an INT that the user wrote, or too large.
@@ -407,8 +412,10 @@ def find_places(step: TypedOperation) -> int:
     raise function_of_several_rows(step.span, what=step.operator)
 
 
-def type_quotient(typer: Typer, step: TypedOperation) -> TypedStep:
-    """Return `a DIV b` of integers, a bigint rounded towards zero, as `(a - a % b) / b`.
+def type_integer_division(typer: Typer, step: TypedOperation) -> TypedStep:
+    """Return `a DIV b` of integers with its type: a bigint, rounded towards zero.
+
+    It becomes `(a - a % b) / b`.
 
     Raises:
         MatchRecognizeUnsupportedError: an operand is not an integer.

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from matchrec.conditions.functions import load_functions
-from matchrec.conditions.functions.calendar import has_one_offset, is_known
+from matchrec.conditions.functions.calendar import has_fixed_offset, is_known_zone
 from matchrec.conditions.functions.function import FunctionUse, ParameterType
 from matchrec.conditions.residual import TypedOperation, TypedStep
 from matchrec.conditions.run_condition import (
@@ -46,14 +46,14 @@ from matchrec.errors import MatchRecognizeError, conditions
 from matchrec.plan.expression import COMPARISONS
 from matchrec.plan.operators import BASIC, OperatorKind, find_names
 
-# Basic operations that the search computes for values of any type.
+# Operations that only the search computes, whatever the types of the operands are.
 NEVER_IN_PYTHON = find_names(OperatorKind.LOGIC, OperatorKind.CHOICE) | {"DIV"}
 
 
 def needs_python(typer: Typer, step: TypedOperation) -> bool:
     """Return whether Python must compute an operation.
 
-    That is if the search does not have it, or does not have the values of its operands.
+    It must if the search does not have the operation, or does not have the values of its operands.
     """
     if step.operator in NEVER_IN_PYTHON:
         return False
@@ -81,9 +81,9 @@ def needs_values_of_ranks(typer: Typer, step: TypedOperation) -> bool:
 
 
 def is_rank(expression: RunExpression, typer: Typer) -> bool:
-    """Return whether the search has a rank instead of a decimal, or may have one.
+    """Return whether the search has, or may have, the rank of a wide decimal instead of its value.
 
-    Of a decimal that it has computed it has the digits.
+    It has ranks of decimals that it reads from columns, and digits of decimals that it computes.
     """
     reads = [
         value
@@ -93,16 +93,19 @@ def is_rank(expression: RunExpression, typer: Typer) -> bool:
     return any(typer.drafted[read.column].by_rank for read in reads if read.column is not None)
 
 
-def may_be_in_python(part: TypedStep) -> bool:
+def may_be_in_python(operand: TypedStep) -> bool:
     """Return whether only Python has a value, or may have it: it was computed during the match."""
-    possible_values = find_possible_values(part.expression)
-    return is_ranked(part.type) and any(
+    possible_values = find_possible_values(operand.expression)
+    return is_ranked(operand.type) and any(
         isinstance(value, PythonExpression) for value in possible_values
     )
 
 
 def find_possible_values(expression: RunExpression) -> Iterator[RunExpression]:
-    """Yield the expressions among which conditions choose the value; else the expression itself."""
+    """Yield the expressions that may be the value of an expression.
+
+    These are the branches of IF, at any depth. Any other expression yields itself.
+    """
     match expression:
         case RunOperation(BasicOperator.CHOOSE, (_, *values)):
             for value in values:
@@ -111,11 +114,11 @@ def find_possible_values(expression: RunExpression) -> Iterator[RunExpression]:
             yield expression
 
 
-def type_chosen(typer: Typer, step: TypedOperation) -> tuple[TypedStep, TypedStep]:
+def type_branches(typer: Typer, step: TypedOperation) -> tuple[TypedStep, TypedStep]:
     """Return the two values of IF as values of one type.
 
-    If Python may have one of them, or must compute it from the value of a rank, the other one is
-    converted so that Python can have it, too.
+    If only Python may have one of the values, or if it must be computed from ranks, the other value
+    is converted so that Python can hold it, too.
 
     Raises:
         MatchRecognizeUnsupportedError: there is no such type.
@@ -134,26 +137,30 @@ def type_chosen(typer: Typer, step: TypedOperation) -> tuple[TypedStep, TypedSte
     else:
         then, otherwise = typer.unify(step, then, otherwise)
         type_ = then.type
-    return convert_chosen(typer, step, then, type_), convert_chosen(typer, step, otherwise, type_)
+    return convert_branch(typer, step, then, type_), convert_branch(typer, step, otherwise, type_)
 
 
-def convert_chosen(
-    typer: Typer, step: TypedOperation, part: TypedStep, type_: ValueType
+def convert_branch(
+    typer: Typer, step: TypedOperation, operand: TypedStep, type_: ValueType
 ) -> TypedStep:
-    """Return one of the values of IF if another one may be in Python.
+    """Return one of the values of IF if the other value may be in Python.
 
-    It can remain a rank, a value that Python has, or NULL. Python converts any other value.
+    It stays as it is if it has the type already and is a rank, a value that Python holds, or NULL.
+    Python converts any other value.
     """
-    is_null = part.expression == make_null(type_).expression
-    if part.type == type_ and (
-        is_null or not is_ranked(type_) or may_be_in_python(part) or is_rank(part.expression, typer)
+    is_null = operand.expression == make_null(type_).expression
+    if operand.type == type_ and (
+        is_null
+        or not is_ranked(type_)
+        or may_be_in_python(operand)
+        or is_rank(operand.expression, typer)
     ):
-        return part
-    return cast_in_python(typer, step, part, type_)
+        return operand
+    return cast_in_python(typer, step, operand, type_)
 
 
 def cast_in_python(
-    typer: Typer, step: TypedOperation, part: TypedStep, target: ValueType
+    typer: Typer, step: TypedOperation, operand: TypedStep, target: ValueType
 ) -> TypedStep:
     """Return a value as another type, cast by Python.
 
@@ -161,12 +168,12 @@ def cast_in_python(
         MatchRecognizeUnsupportedError: Python does not have this cast.
     """
     words = (target.name.upper(),)
-    use = FunctionUse((part.type,), words, typer.ansi, typer.settings.time_zone)
-    if load_functions()["CAST"].result(use) is None:
+    use = FunctionUse((operand.type,), words, typer.ansi, typer.settings.time_zone)
+    if load_functions()["CAST"].find_type(use) is None:
         raise conditions.types_cannot_be_combined(
-            step.operator, part.type.name, target.name, step.span
+            step.operator, operand.type.name, target.name, step.span
         )
-    return TypedStep(PythonCall("CAST", (part.expression,), use, target), target)
+    return TypedStep(PythonCall("CAST", (operand.expression,), use, target), target)
 
 
 def type_call(typer: Typer, step: TypedOperation) -> TypedStep:
@@ -181,7 +188,7 @@ def type_call(typer: Typer, step: TypedOperation) -> TypedStep:
     name = step.operator
     function = load_functions()[name]
     arguments = [
-        convert_argument(typer, step, operand, function.parameter(index))
+        convert_argument(typer, step, operand, function.find_parameter(index))
         for index, operand in enumerate(step.operands)
     ]
     arguments = unify_arguments(typer, step, arguments)
@@ -190,17 +197,17 @@ def type_call(typer: Typer, step: TypedOperation) -> TypedStep:
         words = tuple("TIMESTAMP_NTZ" if word == "TIMESTAMP" else word for word in words)
     types = tuple(argument.type for argument in arguments)
     use = FunctionUse(types, words, typer.ansi, typer.settings.time_zone)
-    if not function.takes(len(arguments)):
+    if not function.takes_count(len(arguments)):
         raise conditions.function_of_several_rows(step.span, what=name)
-    type_ = function.result(use)
+    type_ = function.find_type(use)
     if type_ is None:
-        raise arguments_not_taken(step, types)
+        raise build_argument_error(step, types)
     check_time_zone(typer, step, (*types, type_))
     expressions = tuple(argument.expression for argument in arguments)
     return TypedStep(PythonCall(name, expressions, use, type_), type_)
 
 
-def arguments_not_taken(step: TypedOperation, types: Sequence[ValueType]) -> MatchRecognizeError:
+def build_argument_error(step: TypedOperation, types: Sequence[ValueType]) -> MatchRecognizeError:
     """Return the error for a function that has no result for arguments of these types."""
     type_names = [type_.name for type_ in types]
     if len(type_names) == 1:
@@ -220,16 +227,16 @@ def check_time_zone(typer: Typer, step: TypedOperation, types: Sequence[ValueTyp
     """
     time_zone = typer.settings.time_zone
     has_instant = any(type_.family is Family.TIMESTAMP for type_ in types)
-    if has_instant and not is_known(time_zone):
+    if has_instant and not is_known_zone(time_zone):
         raise conditions.unknown_time_zone(step.span, function=step.operator, name=time_zone)
 
 
-def type_of_times(typer: Typer, step: TypedOperation) -> TypedStep:
+def type_time_arithmetic(typer: Typer, step: TypedOperation) -> TypedStep:
     """Return arithmetic of times and intervals with its type.
 
-    The distance of two instants, and an instant plus an interval, are counted in local time. If
-    clocks change in the session's time zone, the search cannot do that: Spark then casts two
-    columns to local times, and Python computes anything else.
+    The difference of two instants, and the sum of an instant and an interval, are computed in local
+    time. The search cannot do that if clocks change in the session's time zone. Then Spark casts
+    two columns to local times, and Python computes anything else.
 
     Raises:
         MatchRecognizeUnsupportedError: there is no such arithmetic on these types.
@@ -242,7 +249,7 @@ def type_of_times(typer: Typer, step: TypedOperation) -> TypedStep:
     }
     operator = ArithmeticOperator(step.operator)
     typed = None
-    if not is_on_instants or has_one_offset(typer.settings.time_zone):
+    if not is_on_instants or has_fixed_offset(typer.settings.time_zone):
         typed = compute_times(operator, left, right)
     elif step.operator == "-" and families == {Family.TIMESTAMP} and are_columns(left, right):
         local_left = typer.cast_column(left, TIMESTAMP_NTZ)
@@ -257,7 +264,7 @@ def type_of_times(typer: Typer, step: TypedOperation) -> TypedStep:
     use = FunctionUse(tuple(operand.type for operand in operands))
     name = f"TIME {step.operator}"
     function = load_functions().get(name)
-    if function is None or function.result(use) is None:
+    if function is None or function.find_type(use) is None:
         raise conditions.types_cannot_be_combined(
             step.operator, left.type.name, right.type.name, step.span
         )
@@ -276,7 +283,7 @@ CAST_TO_NUMBERS = NUMBERS | {Family.STRING}
 
 # For types of each family, the families that Spark casts to them. Binary values are left out:
 # functions of them have the same names.
-IMPLICIT: Mapping[Family, frozenset[Family]] = {
+IMPLICIT_SOURCES: Mapping[Family, frozenset[Family]] = {
     Family.INTEGER: CAST_TO_NUMBERS,
     Family.FLOATING: CAST_TO_NUMBERS,
     Family.STRING: frozenset(Family) - NESTED - {Family.BINARY, Family.OTHER},
@@ -284,7 +291,7 @@ IMPLICIT: Mapping[Family, frozenset[Family]] = {
 
 
 def convert_argument(
-    typer: Typer, step: TypedOperation, part: TypedStep, parameter: ParameterType
+    typer: Typer, step: TypedOperation, operand: TypedStep, parameter: ParameterType
 ) -> TypedStep:
     """Return a value as an argument that a function takes.
 
@@ -292,8 +299,8 @@ def convert_argument(
         MatchRecognizeUnsupportedError: Spark does not cast it implicitly, or Python cannot.
     """
     if parameter is None:
-        return part
-    type_ = part.type
+        return operand
+    type_ = operand.type
     if isinstance(parameter, Family):
         if type_ == VOID and parameter is Family.INTEGER:
             return make_null(INT)
@@ -301,30 +308,32 @@ def convert_argument(
             raise conditions.wrong_argument_type(
                 step.span, function=step.operator, value=type_.name
             )
-        return part
+        return operand
     if type_ == VOID:
         return make_null(parameter)
-    if type_.family not in IMPLICIT[parameter.family]:
+    if type_.family not in IMPLICIT_SOURCES[parameter.family]:
         raise conditions.wrong_argument_type(step.span, function=step.operator, value=type_.name)
     if type_.family is parameter.family and type_.bits <= parameter.bits:
-        return part if type_.family is Family.STRING else TypedStep(part.expression, parameter)
-    return cast_implicitly(typer, step, part, parameter)
+        return (
+            operand if type_.family is Family.STRING else TypedStep(operand.expression, parameter)
+        )
+    return cast_implicitly(typer, step, operand, parameter)
 
 
 def cast_implicitly(
-    typer: Typer, step: TypedOperation, part: TypedStep, target: ValueType
+    typer: Typer, step: TypedOperation, operand: TypedStep, target: ValueType
 ) -> TypedStep:
     """Return an argument cast to a type by Spark, the search or Python.
 
     Spark casts a column for every row, so it does so only if the cast cannot fail.
     """
-    type_ = part.type
-    if part.column_read is not None and not (typer.ansi and cast_may_fail(type_, target)):
-        return typer.cast_column(part, target)
+    type_ = operand.type
+    if operand.column_read is not None and not (typer.ansi and cast_may_fail(type_, target)):
+        return typer.cast_column(operand, target)
     is_narrow_number = type_.family in NUMBERS and not is_wide_decimal(type_)
     if target.family is Family.FLOATING and is_narrow_number:
-        return widen(part, target)
-    return cast_in_python(typer, step, part, target)
+        return widen(operand, target)
+    return cast_in_python(typer, step, operand, target)
 
 
 # Nested values and their elements are brought to one type, as Spark does before it computes.

@@ -61,7 +61,10 @@ def find_common_nested(left: ValueType, right: ValueType, ansi: bool) -> ValueTy
 
 
 def widen(typed: TypedStep, type_: ValueType) -> TypedStep:
-    """Return a number as a wider type: an integer or decimal as a float, or with a larger scale."""
+    """Return a number as a value of a wider type.
+
+    The type is floating, or a decimal with at least as many digits after the point.
+    """
     if typed.type == type_:
         return typed
     scale = typed.type.scale
@@ -85,10 +88,11 @@ def widen(typed: TypedStep, type_: ValueType) -> TypedStep:
 
 
 def widen_clamped(typed: TypedStep, type_: ValueType) -> TypedStep:
-    """Return an integer as a decimal that is compared with others.
+    """Return an integer as a decimal for a comparison, clamped to an int64.
 
     An integer that has too many digits for an int64 at the scale of the decimal becomes the largest
-    or the least int64. It compares as before, because the other decimals have at most 18 digits.
+    int64, or its negative. The comparison has the same result, because the decimals on the other
+    side have at most 18 digits.
     """
     limit = LARGEST // 10**type_.scale
     expression = widen(typed, type_).expression
@@ -111,7 +115,10 @@ def make_integer_arithmetic(
 def compute(
     operator: ArithmeticOperator, left: TypedStep, right: TypedStep, ansi: bool
 ) -> TypedStep | None:
-    """Return arithmetic on two numbers of one family, or None if the search does not have it."""
+    """Return arithmetic of two numbers of one family with its type.
+
+    None if the search does not have it: division and remainder of decimals.
+    """
     if Family.DECIMAL in (left.type.family, right.type.family):
         return compute_decimals(operator, left, right)
     type_ = left.type if left.type.bits >= right.type.bits else right.type
@@ -138,7 +145,7 @@ def compute_decimals(
     result = make_integer_arithmetic(operator, left.expression, right.expression)
     if operator is ArithmeticOperator.MULTIPLY:
         lost_digits = left_type.scale + right_type.scale - type_.scale
-        if lost_digits:  # the type has 38 digits, and less after the point than the product
+        if lost_digits:  # the type has 38 digits, and fewer after the point than the product
             unit = Constant(10**lost_digits, Kind.INTEGER)
             result = make_integer_arithmetic(ArithmeticOperator.DIVIDE, result, unit)
     return TypedStep(result, type_)
@@ -164,8 +171,8 @@ def average_decimals(total: RunExpression, count: RunExpression, type_: ValueTyp
 
     Args:
         total: the sum of the decimals.
-        count: how many they are.
-        type_: their type.
+        count: the number of the decimals.
+        type_: the type of the decimals.
     """
     shifted_total = make_integer_arithmetic(
         ArithmeticOperator.MULTIPLY, total, Constant(10_000, Kind.INTEGER)

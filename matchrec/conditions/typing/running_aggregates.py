@@ -21,8 +21,8 @@ from matchrec.conditions.types import (
     BIGINT,
     DOUBLE,
     INT,
+    INTERVAL_TYPES,
     NUMBERS,
-    SPANS,
     VOID,
     Family,
     Kind,
@@ -55,7 +55,7 @@ def type_running_aggregate(typer: Typer, step: RunningAggregate) -> TypedStep:
         if type_.family is Family.OTHER or not type_.is_ordered:
             raise wrong_aggregate_argument_type(function.value, [type_.name], step.span)
         return TypedStep(reduce_column(typer, function, step, column, type_), type_)
-    if step.listed and (is_wide_decimal(type_) or type_.family in SPANS):
+    if step.listed_steps and (is_wide_decimal(type_) or type_.family in INTERVAL_TYPES):
         return type_list(typer, step)
     if type_.family not in NUMBERS:
         raise wrong_aggregate_argument_type(function.value, [type_.name], step.span)
@@ -77,7 +77,7 @@ def reduce_column(
     Args:
         typer: drafts the column.
         function: the aggregate function.
-        step: says over which rows the aggregate is.
+        step: the aggregate, which says over which rows to compute it.
         column: the column.
         type_: its type.
     """
@@ -91,7 +91,8 @@ def reduce_column(
 def type_count(typer: Typer, step: RunningAggregate) -> RunExpression:
     """Return the count of rows, or of the values that are not NULL.
 
-    The search counts numbers. Any other value becomes the number 1 for that.
+    The search counts only numbers. So a column of any other type is replaced by 1 where it has a
+    value.
     """
     if step.column is None:
         aggregate = step.aggregate
@@ -118,7 +119,7 @@ def type_list(typer: Typer, step: RunningAggregate) -> TypedStep:
     aggregate = step.aggregate
     function = aggregate.function
     columns_by_variable = tuple(
-        tuple(collect_value(typer, column) for column in columns) for columns in step.listed
+        tuple(collect_value(typer, column) for column in columns) for columns in step.listed_steps
     )
     condition, *arguments = columns_by_variable[0]
     if condition.type.family is not Family.BOOLEAN and condition.type != VOID:
@@ -133,7 +134,7 @@ def type_list(typer: Typer, step: RunningAggregate) -> TypedStep:
     if has_unknown_type or not all(type_.is_ordered for type_ in compared_types):
         result_type = None
     else:
-        result_type = AGGREGATES[function].result(use)
+        result_type = AGGREGATES[function].find_type(use)
     if result_type is None:
         raise wrong_aggregate_argument_type(function, [type_.name for type_ in types], step.span)
     aggregated = PythonAggregate(
@@ -148,7 +149,7 @@ def type_list(typer: Typer, step: RunningAggregate) -> TypedStep:
 
 
 def collect_value(typer: Typer, step: Step) -> ListItem:
-    """Return a value that a list holds of each row."""
+    """Return an item of a list: the value of a step on a listed row."""
     if isinstance(step, ColumnRead):
         type_ = typer.types[step.column]
         return ListItem(typer.read_column(step.column, type_, None), type_)

@@ -8,14 +8,14 @@ from typing_extensions import assert_never
 
 from matchrec.conditions.residual import (
     ZERO,
+    ClassifierChoice,
     ColumnRead,
     CombinedStep,
     RunningAggregate,
     Step,
     TypedOperation,
     TypedStep,
-    VariableAt,
-    rewrite,
+    rewrite_operation,
 )
 from matchrec.conditions.run_condition import (
     BasicOperator,
@@ -28,7 +28,7 @@ from matchrec.conditions.run_condition import (
 )
 from matchrec.conditions.types import BOOLEAN, INT, Kind
 from matchrec.conditions.typing import arithmetic, typer
-from matchrec.conditions.typing.calls import needs_python, type_call, type_chosen
+from matchrec.conditions.typing.calls import needs_python, type_branches, type_call
 from matchrec.conditions.typing.running_aggregates import type_running_aggregate
 from matchrec.errors.conditions import (
     operations_nested_too_deep,
@@ -38,7 +38,7 @@ from matchrec.errors.conditions import (
 from matchrec.plan.expression import MOST_NESTED
 from matchrec.plan.operators import OPERATORS, OperatorKind
 
-# How many operations of the search a condition may consist of.
+# The most operations of the search that a condition may consist of.
 MOST_OPERATIONS = 200_000
 
 
@@ -59,8 +59,8 @@ class StepTyper(typer.Typer):
                 typed = self.type_operation(operation)
             case RunningAggregate():
                 typed = type_running_aggregate(self, step)
-            case VariableAt():
-                typed = self.type_by_variable(step)
+            case ClassifierChoice():
+                typed = self.type_classifier_choice(step)
             case _:
                 assert_never(step)
         return replace(typed, span=step.span)
@@ -103,15 +103,15 @@ class StepTyper(typer.Typer):
             may_fail=operand_fails or typer.may_fail(step, typed.type),
         )
 
-    def type_by_variable(self, step: VariableAt) -> TypedStep:
-        """Return the value that a step has for the variable of a row.
+    def type_classifier_choice(self, step: ClassifierChoice) -> TypedStep:
+        """Return a choice by CLASSIFIER as nested IFs, with its type.
 
-        The last value of the step is for the case that there is no such row.
+        IF(variable = 1, value of 1, IF(variable = 0, value of 0, value without a row))
         """
         classifier = ReadClassifier(step.navigation)
-        type_ = self.types[step.by_variable[0]]
+        type_ = self.types[step.columns_by_variable[0]]
         *variable_values, value_without_row = [
-            self.read_column(column, type_, None) for column in step.by_variable
+            self.read_column(column, type_, None) for column in step.columns_by_variable
         ]
         expression: RunExpression = value_without_row
         for variable, value in enumerate(variable_values):
@@ -134,12 +134,12 @@ class StepTyper(typer.Typer):
         step = arithmetic.limit_to_38_digits(self, step)
         if needs_python(self, step):
             return type_call(self, step)
-        rewritten = rewrite(arithmetic.unify_with_floats(self, step))
+        rewritten = rewrite_operation(arithmetic.unify_with_floats(self, step))
         if rewritten is not None:
             return self.type_step(rewritten)
         match kind:
             case OperatorKind.TRY:
-                return arithmetic.type_trying(self, step)
+                return arithmetic.type_try_function(self, step)
             case OperatorKind.LOGIC:
                 truth_values = tuple(self.type_truth(operand) for operand in step.operands)
                 return TypedStep(RunOperation(BasicOperator(step.operator), truth_values), BOOLEAN)
@@ -159,7 +159,7 @@ class StepTyper(typer.Typer):
         Raises:
             MatchRecognizeUnsupportedError: the values cannot be compared.
         """
-        left, right = arithmetic.unify_compared(self, step)
+        left, right = arithmetic.unify_compared_operands(self, step)
         if not left.type.is_ordered:
             raise types_cannot_be_combined(
                 step.operator, left.type.name, right.type.name, step.span
@@ -171,7 +171,7 @@ class StepTyper(typer.Typer):
         """Return IF(condition, then, otherwise) with its type; `otherwise` is NULL by default."""
         condition = self.type_truth(step.operands[0])
         if len(step.operands) > 2:
-            then, otherwise = type_chosen(self, step)
+            then, otherwise = type_branches(self, step)
         else:
             then = step.operands[1]
             otherwise = typer.make_null(then.type)

@@ -1,4 +1,4 @@
-"""What typing all kinds of steps needs: reading columns, and bringing two values to one type.
+"""The base of the typer of steps: read columns, and bring two values to one type.
 
 Types follow Spark. Two numbers of different types are brought to one type, see `numbers`; two other
 values must have one type already. If Spark would convert a value in a way that the search cannot
@@ -61,17 +61,20 @@ from matchrec.plan.expression import COMPARISONS, Navigation
 from matchrec.plan.operations import find_operator_operations
 from matchrec.plan.operators import OPERATORS, Failure, OperatorKind
 
-# The settings of sessions on which nothing depends.
 DEFAULT_SETTINGS = SessionSettings()
 
-# A column that is NULL if the row that is read does not exist, and else TRUE.
+# A constant column. The search reads it to find out whether a row exists: if not, it reads NULL.
 TRUE_COLUMN = build_row_column("TRUE")
 
 
 def find_constant(step: ColumnRead, type_: ValueType) -> TypedStep | None:
-    """Return a column as a constant of a type, if the user wrote a number or an interval.
+    """Return a column as a constant, if it is a number or an interval that the user wrote.
 
     None if the column is anything else, or if the type does not hold the value exactly.
+
+    Args:
+        step: the read of the column.
+        type_: the type of the constant.
     """
     amount = step.column.amount
     if step.navigation is not None or amount is None:
@@ -81,27 +84,29 @@ def find_constant(step: ColumnRead, type_: ValueType) -> TypedStep | None:
     if type_ == DOUBLE:
         return TypedStep(Constant(float(amount.value), Kind.FLOATING), DOUBLE)
     if type_.family is Family.DECIMAL and not is_wide_decimal(type_):
-        held_value = amount.value * 10**type_.scale
+        integer = amount.value * 10**type_.scale
         limit = 10**type_.precision
     elif type_.family in (Family.INTEGER, Family.INTERVAL):
-        held_value = amount.value
+        integer = amount.value
         limit = 2 ** (type_.bits - 1)
     else:
         return None
-    if held_value.denominator != 1 or abs(held_value) >= limit:
+    is_exact = integer.denominator == 1
+    if not is_exact or abs(integer) >= limit:
         return None
-    return TypedStep(Constant(held_value.numerator, Kind.INTEGER), type_)
+    return TypedStep(Constant(integer.numerator, Kind.INTEGER), type_)
 
 
 @dataclass(slots=True)
 class RunColumns:
     """The columns that run conditions read, in the order in which the search holds them."""
 
-    # For each column of integers its index.
+    # The index of each column that the search holds as integers.
     integers: dict[RowColumn, int] = field(default_factory=dict)
-    # For each column of floats its index.
+    # The index of each column that the search holds as floats, counted from 0 again.
     floats: dict[RowColumn, int] = field(default_factory=dict)
-    # The columns whose values are replaced by their ranks among the values of all these columns.
+    # The integer columns that hold ranks: each value is replaced by its rank among the values of
+    # all these columns.
     ranked: set[RowColumn] = field(default_factory=set)
 
 
@@ -109,7 +114,8 @@ class DraftedColumn(NamedTuple):
     """A column that a typed step reads."""
 
     column: RowColumn
-    by_rank: bool  # whether the search has ranks instead of its values
+    # Whether the search has ranks instead of the column's values.
+    by_rank: bool
 
 
 @dataclass(frozen=True)
@@ -126,6 +132,7 @@ class Typer(ABC):
     types: Mapping[RowColumn, ValueType]
     # Whether the session is in ANSI mode.
     ansi: bool
+    # The other settings of the session.
     settings: SessionSettings = DEFAULT_SETTINGS
     # The columns that the typed conditions read.
     columns: RunColumns = field(default_factory=RunColumns)
@@ -183,7 +190,7 @@ class Typer(ABC):
                 )
                 return replace(expression, columns=columns)
             case RunOperation(parts=parts) | Arithmetic(parts=parts) | PythonCall(parts=parts):
-                return replace(expression, parts=tuple(self.place_columns(part) for part in parts))
+                return replace(expression, parts=tuple(map(self.place_columns, parts)))
             case _:
                 return expression
 
@@ -213,7 +220,13 @@ class Typer(ABC):
     def read_column(
         self, column: RowColumn, type_: ValueType, navigation: Navigation | None
     ) -> ReadValue:
-        """Draft a column, and return the expression that reads it on one row."""
+        """Draft a column, and return the expression that reads it on one row.
+
+        Args:
+            column: the column.
+            type_: its type.
+            navigation: finds the row; None for the current row.
+        """
         self.drafted.append(DraftedColumn(column, is_ranked(type_)))
         return ReadValue(len(self.drafted) - 1, type_.kind, navigation)
 
@@ -260,6 +273,11 @@ class Typer(ABC):
     ) -> TypedStep:
         """Return a text as the number that Spark makes of it to compare it with a number.
 
+        Args:
+            step: the comparison.
+            text: the text, one of the operands.
+            number: the type of the other operand.
+
         Source: Spark's AnsiTypeCoercion, findWiderTypeForString; TypeCoercion,
         findCommonTypeForBinaryComparison.
 
@@ -274,22 +292,22 @@ class Typer(ABC):
             target = "DOUBLE" if number.family is Family.DECIMAL else number.name.upper()
         return self.type_operation(TypedOperation("CAST", (text,), step.span, (target,)))
 
-    def convert(self, step: TypedOperation, part: TypedStep, type_: ValueType) -> TypedStep:
+    def convert(self, step: TypedOperation, operand: TypedStep, type_: ValueType) -> TypedStep:
         """Return an operand as another type. Spark casts a column.
 
         Raises:
             MatchRecognizeUnsupportedError: the search cannot convert the value.
         """
-        if part.type == type_:
-            return part
-        if part.type == VOID:
+        if operand.type == type_:
+            return operand
+        if operand.type == VOID:
             return make_null(type_)
-        if part.column_read is not None:
-            return self.cast_column(part, type_)
-        if has_same_values(part.type, type_):
-            return TypedStep(part.expression, type_)
-        if part.type.family in NUMBERS and type_.family in NUMBERS:
-            return self.convert_number(step, part, type_)
+        if operand.column_read is not None:
+            return self.cast_column(operand, type_)
+        if has_same_values(operand.type, type_):
+            return TypedStep(operand.expression, type_)
+        if operand.type.family in NUMBERS and type_.family in NUMBERS:
+            return self.convert_number(step, operand, type_)
         left, right = step.operands[-2:]
         raise types_cannot_be_combined(step.operator, left.type.name, right.type.name, step.span)
 
@@ -326,13 +344,15 @@ class Typer(ABC):
         """
         has_timestamp = TIMESTAMP in (left.type, right.type)
         common = TIMESTAMP if has_timestamp else TIMESTAMP_NTZ
-        if not all(part.type == common or are_columns(part) for part in (left, right)):
+        if not all(operand.type == common or are_columns(operand) for operand in (left, right)):
             raise types_cannot_be_combined(
                 step.operator, left.type.name, right.type.name, step.span
             )
         return self.cast_column(left, common), self.cast_column(right, common)
 
-    def convert_number(self, step: TypedOperation, part: TypedStep, type_: ValueType) -> TypedStep:
+    def convert_number(
+        self, step: TypedOperation, operand: TypedStep, type_: ValueType
+    ) -> TypedStep:
         """Return a number as another type of numbers.
 
         Spark casts a column of decimals to double, the search converts anything else.
@@ -340,26 +360,26 @@ class Typer(ABC):
         Raises:
             MatchRecognizeUnsupportedError: the number is a decimal too wide for an int64.
         """
-        is_decimal = part.type.family is Family.DECIMAL
-        if is_decimal and type_.family is Family.FLOATING and part.column_read is not None:
-            return self.cast_column(part, type_)
-        if is_wide_decimal(part.type) and part.type != type_:
-            raise types_cannot_be_combined(step.operator, part.type.name, type_.name, step.span)
-        return widen(part, type_)
+        is_decimal = operand.type.family is Family.DECIMAL
+        if is_decimal and type_.family is Family.FLOATING and operand.column_read is not None:
+            return self.cast_column(operand, type_)
+        if is_wide_decimal(operand.type) and operand.type != type_:
+            raise types_cannot_be_combined(step.operator, operand.type.name, type_.name, step.span)
+        return widen(operand, type_)
 
-    def cast_column(self, part: TypedStep, type_: ValueType) -> TypedStep:
+    def cast_column(self, operand: TypedStep, type_: ValueType) -> TypedStep:
         """Return a column as another type. Spark casts it before the match.
 
         A value that has the type already is returned as it is. It need not be a column.
         """
-        if part.type == type_:
-            return part
-        step = part.column_read
+        if operand.type == type_:
+            return operand
+        step = operand.column_read
         assert step is not None
         constant = find_constant(step, type_) if type_.family in NUMBERS else None
         if constant is not None:
             return constant
-        is_instant_to_local = part.type.family is Family.TIMESTAMP and type_ == TIMESTAMP_NTZ
+        is_instant_to_local = operand.type.family is Family.TIMESTAMP and type_ == TIMESTAMP_NTZ
         must_shift = is_instant_to_local and self.settings.casts_in_utc
 
         def recast(column: RowColumn) -> RowColumn:
@@ -382,9 +402,9 @@ def are_different_times(left: ValueType, right: ValueType) -> bool:
 
 
 def has_same_values(source: ValueType, target: ValueType) -> bool:
-    """Return whether values of one type are values of the other, too, as Python has them.
+    """Return whether Python holds all values of one type as it holds them in another type.
 
-    Python has integers of any width.
+    So they need no cast. Python has integers of any width.
     """
     if source in (target, VOID) or source.family is target.family is Family.INTEGER:
         return True
@@ -393,9 +413,9 @@ def has_same_values(source: ValueType, target: ValueType) -> bool:
     return all(map(has_same_values, source.parts, target.parts))
 
 
-def are_columns(*parts: TypedStep) -> bool:
-    """Return whether all values are columns, which Spark can cast."""
-    return all(part.column_read is not None for part in parts)
+def are_columns(*operands: TypedStep) -> bool:
+    """Return whether all operands are columns, which Spark can cast."""
+    return all(operand.column_read is not None for operand in operands)
 
 
 def make_null(type_: ValueType) -> TypedStep:
@@ -451,7 +471,7 @@ def type_deferred(typer: Typer, step: ColumnRead) -> TypedStep | None:
 
 
 def may_fail(step: TypedOperation, type_: ValueType) -> bool:
-    """Return whether an operation may have no result, apart from its operands.
+    """Return whether an operation itself can raise an error, its operands left aside.
 
     Args:
         step: the operation.
@@ -476,20 +496,21 @@ def may_fail(step: TypedOperation, type_: ValueType) -> bool:
             assert_never(entry.failure)
 
 
-def is_nonzero_constant(part: TypedStep) -> bool:
+def is_nonzero_constant(operand: TypedStep) -> bool:
     """Return whether an operand is a number that the user wrote, other than zero."""
-    if part.column_read is None or not isinstance(part.expression, Constant):
+    if operand.column_read is None or not isinstance(operand.expression, Constant):
         return False
-    return part.expression.value != 0
+    return operand.expression.value != 0
 
 
 def overflows(type_: ValueType) -> bool:
-    """Return whether the result of a sum may be too large for its type.
+    """Return whether the result of a sum or difference may be too large for its type.
 
-    Sums of dates and timestamps are not considered: they hardly ever are.
+    Dates and timestamps are left out, because they hardly ever are too large.
     """
     if type_.family is Family.DECIMAL:
-        return type_.precision == MOST_DIGITS  # narrower ones have a digit more than their operands
+        # A narrower type has one digit more than the operands.
+        return type_.precision == MOST_DIGITS
     return type_.family is Family.INTEGER
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructField, TimestampType
 
-from matchrec.conditions.functions.calendar import has_one_offset
+from matchrec.conditions.functions.calendar import has_fixed_offset
 from matchrec.conditions.functions.function import SessionSettings
 from matchrec.conditions.row_column import OrderType
 from matchrec.conditions.types import Family
@@ -68,7 +68,7 @@ def with_zone(settings: SessionSettings, relation: Relation) -> SessionSettings:
 
     The session is asked only if the relation has instants and its time zone changes its clocks.
     """
-    if has_one_offset(settings.time_zone) or not any(map(has_instants, relation.rows.schema)):
+    if has_fixed_offset(settings.time_zone) or not any(map(has_instants, relation.rows.schema)):
         return settings
     return replace(settings, casts_in_utc=casts_in_utc(relation.runner.spark))
 
@@ -91,7 +91,7 @@ def windows_in_hours(
     if not long_intervals or not plan.order_by:
         return
     order = type_of_order(plan.order_by[0].expression.text)
-    if order.type.family is not Family.TIMESTAMP or order.has_one_offset:
+    if order.type.family is not Family.TIMESTAMP or order.has_fixed_offset:
         return
     if adds_hours_for_days(spark):
         yield from long_intervals

@@ -80,7 +80,7 @@ class Table:
     def check(self, spark: SparkSession, cases: Sequence[Case], zone: str = "UTC") -> None:
         """Python computes what Spark does, with ANSI and without."""
         for case in cases:
-            assert load_functions()[case.name].takes(len(case.places)), case
+            assert load_functions()[case.name].takes_count(len(case.places)), case
         frame = self.frame(spark)
         before = {key: spark.conf.get(key) for key in (ANSI, ZONE)}
         try:
@@ -113,7 +113,7 @@ class Table:
         texts = [f"{self.text(case)} AS r{i}" for i, case in enumerate(cases)]
         schema = frame.selectExpr(*texts).schema
         for case, column in zip(cases, schema, strict=True):
-            type_ = load_functions()[case.name].result(self.use(case, True, zone))
+            type_ = load_functions()[case.name].find_type(self.use(case, True, zone))
             assert type_ is not None, case
             assert type_.name == column.dataType.simpleString(), case
 
@@ -121,7 +121,7 @@ class Table:
         known = [list(self.answers(case, ansi, zone)) for case in cases]
         texts = []
         for index, (case, answers) in enumerate(zip(cases, known, strict=True)):
-            type_ = load_functions()[case.name].result(self.use(case, ansi, zone))
+            type_ = load_functions()[case.name].find_type(self.use(case, ansi, zone))
             assert type_ is not None
             unsure = [number for number, one in enumerate(answers) if isinstance(one, Failed)]
             failing = [number for number in unsure if answers[number].certain]

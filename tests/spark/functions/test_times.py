@@ -38,7 +38,7 @@ def test_distances(spark: SparkSession, kind: str, zone: str) -> None:
 @pytest.mark.parametrize("kind", ["timestamp", "timestamp_ntz"])
 def test_shifts(spark: SparkSession, kind: str, zone: str) -> None:
     near = [one for one in CORNERS[kind] if one is None or abs(one) < 10**17]
-    rows = some.make_rows((near, some.SPANS), (DRAWS[kind], some.draw_span))
+    rows = some.make_rows((near, some.INTERVAL_TYPES), (DRAWS[kind], some.draw_span))
     cases = [Case(f"TIME {one}", f"{{0}} {one} {{1}}", (0, 1)) for one in "+-"]
     Table((TIMES[kind], INTERVAL), rows).check(spark, cases, zone)
 

@@ -22,10 +22,10 @@ LARGEST = Decimal(10**38 - 1)
 
 
 def accumulate(name: str, type_: ValueType, *values: Value, **settings: bool) -> Value:
-    rows = AGGREGATES[name].begin_rows(AggregateUse((type_,), **settings))
+    rows = AGGREGATES[name].begin(AggregateUse((type_,), **settings))
     for value in values:
         rows.add(value)
-    return rows.result()
+    return rows.compute_result()
 
 
 @pytest.mark.parametrize("name", ["stddev", "variance"])

@@ -4,14 +4,14 @@ import pytest
 
 from matchrec.compile.columns import find_step_columns
 from matchrec.conditions.residual import (
+    ClassifierChoice,
     ColumnRead,
     CombinedStep,
     RunningAggregate,
     SplitCondition,
-    VariableAt,
     find_column_reads,
 )
-from matchrec.conditions.row_column import Shifted, show_column
+from matchrec.conditions.row_column import ShiftedValue, show_column
 from matchrec.conditions.run_condition import Reduction
 from matchrec.conditions.split import RowScope, split_conditions
 from matchrec.errors import MatchRecognizeUnsupportedError
@@ -57,8 +57,13 @@ def test_rows_at_a_fixed_distance_are_sparks() -> None:
     found = split_b("x < PREV(x) AND x * 2 > NEXT(B.x + B.y, 3)")
     assert found.run_step is None
     assert found.row_test is not None
-    shifts = [piece for piece in found.row_test.pieces if isinstance(piece, Shifted)]
-    assert shifts == [Shifted("x", 0), Shifted("x", -1), Shifted("x", 0), Shifted("x + y", 3)]
+    shifts = [piece for piece in found.row_test.pieces if isinstance(piece, ShiftedValue)]
+    assert shifts == [
+        ShiftedValue("x", 0),
+        ShiftedValue("x", -1),
+        ShiftedValue("x", 0),
+        ShiftedValue("x + y", 3),
+    ]
 
 
 def test_of_a_stream_spark_computes_the_row_alone() -> None:
@@ -300,8 +305,8 @@ def test_conjuncts_go_where_they_are_cheapest() -> None:
 
 def test_the_classifier_of_another_row_is_a_choice_of_constants() -> None:
     step = split_b("CLASSIFIER(A) IN ('A', 'C')").run_step
-    assert isinstance(step, VariableAt)
-    texts = [column.text for column in step.by_variable]
+    assert isinstance(step, ClassifierChoice)
+    texts = [column.text for column in step.columns_by_variable]
     assert texts == ["'A' IN ('A', 'C')", "'B' IN ('A', 'C')", "CAST(NULL AS STRING) IN ('A', 'C')"]
 
 

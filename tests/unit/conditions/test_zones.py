@@ -2,7 +2,12 @@
 
 import pytest
 
-from matchrec.conditions.functions.calendar import SECOND, find_zone, has_one_offset, is_known
+from matchrec.conditions.functions.calendar import (
+    SECOND,
+    find_zone,
+    has_fixed_offset,
+    is_known_zone,
+)
 
 HOUR = 3600 * SECOND
 
@@ -24,7 +29,7 @@ def test_offsets_in_winter(name: str, hours: int) -> None:
 
 
 def test_a_name_that_is_not_known() -> None:
-    assert not is_known("Mars/Base")
-    assert not is_known("PST")
-    assert not has_one_offset("Mars/Base")
-    assert has_one_offset("EST")
+    assert not is_known_zone("Mars/Base")
+    assert not is_known_zone("PST")
+    assert not has_fixed_offset("Mars/Base")
+    assert has_fixed_offset("EST")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 import matchrec
-from matchrec.conditions.row_column import build_term_column
+from matchrec.conditions.row_column import build_aggregate_term_column
 from matchrec.patterns.stages.lower import PatternQuery, lower_pattern
 from matchrec.plan.expression import Aggregate
 from matchrec.syntax.expressions.expression import parse_scalar
@@ -28,9 +28,9 @@ def test_a_struct_of_columns_is_told_by_what_reads_it() -> None:
     query = PatternQuery(matchrec.Pattern.begin("a"), ("t",), (), ("a", "b`c"))
     events = lower_pattern(query)[0].measures[-1].value.references[0]
     assert isinstance(events, Aggregate)
-    column = build_term_column(events.arguments[0])
+    column = build_aggregate_term_column(events.arguments[0])
     assert column.text == "struct(`a`, `b``c`)"
     assert column.fields == ("a", "b`c")
     user, _ = parse_scalar(read_tokens("count(struct(a, b)) + a"), SCOPE).operands
     assert isinstance(counted := user.references[0], Aggregate)
-    assert build_term_column(counted.arguments[0]).fields == ()
+    assert build_aggregate_term_column(counted.arguments[0]).fields == ()
