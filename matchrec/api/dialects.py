@@ -44,7 +44,7 @@ from matchrec.syntax.nodes import MatchRecognize
 from matchrec.syntax.spellings import find_spellings
 
 if TYPE_CHECKING:
-    from matchrec.dialects.rules.place import ClauseKinds, ColumnKinds, TableLookup
+    from matchrec.dialects.rules.context import ClauseKinds, ColumnKinds, TableLookup
     from matchrec.dialects.translate import Translation
 
 # The same text may be parsed for a check, then for the query, and again for its explanation.
@@ -91,7 +91,7 @@ def parse_query(
 
     translation, query = translate(())
     for count in range(len(query.sites) + 1):
-        if not translation.missed or not query.sites:
+        if not translation.untyped_columns or not query.sites:
             break
         runner = inputs.build_runner(spark, query, args, frames)
         kinds = find_kinds(SqlQuery(query, runner, NO_OPTIONS), count)
@@ -138,7 +138,7 @@ def parse_clause_of(
     from matchrec.dialects.translate import translate_clause
 
     translation = translate_clause(text, product, SPARK)
-    if translation.missed:
+    if translation.untyped_columns:
         translation = translate_clause(text, product, SPARK, find_column_kinds(df))
     warn_about_differences(translation, Source(text), product)
     source = translation.source
@@ -212,7 +212,7 @@ def find_kinds(query: SqlQuery, count: int) -> list[ClauseKinds]:
     Each clause has the types of its input and of its result; the next clause has only the types of
     its input, because it may not be planned before its text is translated with them.
     """
-    from matchrec.dialects.rules.place import ClauseKinds
+    from matchrec.dialects.rules.context import ClauseKinds
 
     with locate_errors(query.source):
         evaluated = query.evaluate_first(count)
@@ -242,7 +242,7 @@ def find_tables(spark: SparkSession) -> TableLookup:
 
 def find_column_kinds(df: DataFrame) -> ColumnKinds:
     """Return the types of the columns of a DataFrame, as the rules of dialects know them."""
-    from matchrec.dialects.rules.place import find_kind_of_type_name
+    from matchrec.dialects.rules.context import find_kind_of_type_name
 
     fields = df.schema.fields
     return {

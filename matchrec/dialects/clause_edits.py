@@ -16,7 +16,7 @@ from matchrec.dialects.edits import Edit, Note, apply_edits
 from matchrec.dialects.fragments import Fragments
 from matchrec.dialects.limits import check_limits, find_repeated_variables, is_optional, lacks
 from matchrec.dialects.products import SPARK, Nulls, Product
-from matchrec.dialects.rules.place import ColumnKinds, KnownColumns, RuleContext
+from matchrec.dialects.rules.context import ColumnKinds, RuleContext, VisibleColumns
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.window import unsupported_by_product
 from matchrec.plan import pattern
@@ -56,7 +56,9 @@ def edit_clause(
     written_names: dict[str, str] = {}
     if read.keeps_case and not write.keeps_case:
         written_names = spellings.find_written_names(tokens, clause)
-    context = RuleContext(read, write, clause, columns=KnownColumns(look_up), quoted=written_names)
+    context = RuleContext(
+        read, write, clause, columns=VisibleColumns(look_up), quoted_variables=written_names
+    )
     expressions = tuple(list_expressions(clause))
     for part, span in expressions:
         yield from fragments.translate(span, context=context.within(part))
@@ -294,14 +296,13 @@ def edit_exclusive_loops(
     conditions = {
         definition.name: definition.expression.full_span for definition in clause.definitions
     }
+    guards: dict[str, list[str]] = {}  # by the variable whose condition they are added to
+    for exit_ in exits:
+        guard = _write_guard(exit_, conditions, translate)
+        guards.setdefault(exit_.follower, []).append(guard)
     new_definitions = []
-    for follower in dict.fromkeys(exit_.follower for exit_ in exits):
-        guards = [
-            _write_guard(exit_, conditions, translate)
-            for exit_ in exits
-            if exit_.follower == follower
-        ]
-        guard = " AND ".join(guards)
+    for follower, guards_of_follower in guards.items():
+        guard = " AND ".join(guards_of_follower)
         if follower in conditions:
             span = conditions[follower]
             yield Edit(Span(span.start, span.start), "(")
@@ -434,7 +435,7 @@ def edit_window(
     clause_tokens = find_own_tokens(tokens, window)
     yield from edit_clause(clause_tokens, fragments, look_up)
     clause = read_clause(clause_tokens)
-    context = RuleContext(fragments.read, fragments.write, clause, columns=KnownColumns(look_up))
+    context = RuleContext(fragments.read, fragments.write, clause, columns=VisibleColumns(look_up))
     for call in window.calls:
         is_function = tokens.key(call.over - 1) == ")"
         if is_function:

@@ -34,11 +34,11 @@ class Difference:
     products: frozenset[str]
     # The words of the construct. For a call, these are the name of the function and `(`.
     words: tuple[str, ...]
-    # A regular expression that the arguments of the call, or the text after the words, must
-    # contain. None if they may be anything.
-    where: re.Pattern[str] | None
+    # A regular expression that must match somewhere in the arguments of the call, or in the text
+    # after the words. None if they may be anything.
+    required_text: re.Pattern[str] | None
     # The numbers of arguments that the call may have.
-    counts: range
+    argument_counts: range
     # Whether the construct is an error, as opposed to a warning.
     is_refused: bool
     # The sentence that says what differs.
@@ -80,13 +80,13 @@ class Difference:
         if closing > end:
             arguments = tokens.text_at(tokens.span(end, closing))
             count = len(tokens.split_at_commas(end, closing))
-        if count in self.counts and self._allows_text(arguments):
+        if count in self.argument_counts and self._allows_text(arguments):
             return tokens.span(index, closing + 1)
         return None
 
     def _allows_text(self, text: str) -> bool:
-        """Return whether `where` is found in the arguments, or in the text after the words."""
-        return self.where is None or self.where.search(text) is not None
+        """Return whether the arguments, or the text after the words, have the required text."""
+        return self.required_text is None or self.required_text.search(text) is not None
 
 
 def find_word(tokens: TokenSequence, index: int) -> str:
@@ -121,7 +121,10 @@ def find_differences(
 
 
 def _find_names_in_table(read: Product, write: Product) -> frozenset[str]:
-    """Return the names of products in the rows that are about a translation."""
+    """Return the entries for products in the table that are about a translation.
+
+    For a translation from Trino to Spark, they are `trino` and `others`.
+    """
     read_names: set[str] = set()
     if not read.has_functions_of_spark:
         read_names = {read.name, "others"}
@@ -142,20 +145,26 @@ def read_differences() -> tuple[Difference, ...]:
 
 
 def _read_row(cells: list[str]) -> Difference:
-    """Return a row, given its cells."""
-    products, words, where, answer, sentence, cure, *form = cells
-    counts = range(maxsize)
-    number = where.strip("=+")
-    if number.isdigit():  # `=2` or `3+`
+    """Return a row of the table, given its cells.
+
+    The third cell is the required text, or a number of arguments: `=2` for two, `3+` for three or
+    more.
+    """
+    products, words, requirement, severity, sentence, cure, *form = cells
+    argument_counts = range(maxsize)
+    number = requirement.strip("=+")
+    if number.isdigit():
         least = int(number)
-        counts = range(least, least + 1 if where.startswith("=") else maxsize)
-        where = ""
+        is_exact = requirement.startswith("=")
+        argument_counts = range(least, least + 1 if is_exact else maxsize)
+        requirement = ""
+    required_text = re.compile(requirement, re.IGNORECASE | re.DOTALL) if requirement else None
     return Difference(
         products=frozenset(products.split()),
         words=tuple(words.split()),
-        where=re.compile(where, re.IGNORECASE | re.DOTALL) if where else None,
-        counts=counts,
-        is_refused=answer == "refused",
+        required_text=required_text,
+        argument_counts=argument_counts,
+        is_refused=severity == "refused",
         sentence=sentence,
         cure=cure,
         form="".join(form),

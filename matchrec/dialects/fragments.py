@@ -5,8 +5,8 @@ translated in these steps:
 
 1. Names replace its holes, which are clauses and windows with a row pattern: sqlglot cannot read
    these.
-2. Functions of row patterns get a prefix, see `rules.place`: in Spark's dialect, sqlglot would drop
-   the offset of `LAST(x, 1)`.
+2. Functions of row patterns get a prefix, see `rules.context`: in Spark's dialect, sqlglot would
+   drop the offset of `LAST(x, 1)`.
 3. sqlglot parses the fragment, our rules rewrite the tree, and sqlglot prints it.
 4. The old and the new tokens are compared. Only what differs becomes an edit.
 """
@@ -26,17 +26,17 @@ from sqlglot.errors import ParseError, TokenError, UnsupportedError
 
 from matchrec.dialects.edits import Edit, EditedText, Note, apply_edits, find_edits
 from matchrec.dialects.products import Product
-from matchrec.dialects.rules.of_products import find_rules
-from matchrec.dialects.rules.place import (
+from matchrec.dialects.rules.by_product import find_rules
+from matchrec.dialects.rules.context import (
     DIFFERS,
     VARIABLE_PREFIX,
     ColumnKinds,
     FunctionMapping,
-    KnownColumns,
     RewriteRule,
     RuleContext,
     RuleFindings,
     TableLookup,
+    VisibleColumns,
     find_node_types,
     find_pattern_function,
     mask_functions,
@@ -231,12 +231,12 @@ _WRITE_OTHER_FUNCTION = "write the function of {} for it, which matchrec keeps a
 
 @dataclass(frozen=True, slots=True)
 class TranslationLog:
-    """What the translation of a text has found out so far. It grows during the translation."""
+    """The notes on a translation so far. The log grows during the translation."""
 
     # What differs, in the order in which the fragments were translated.
     notes: list[Note] = field(default_factory=list)
-    # The columns whose types rules need and nobody knows.
-    missed: list[str] = field(default_factory=list)
+    # The columns whose types rules need, but that are not known.
+    untyped_columns: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +312,7 @@ class Fragments:
             names: the names of its holes.
         """
         sources = {name: self.rows[hole] for name, hole in names.items() if hole in self.rows}
-        columns = KnownColumns(sources=sources, tables=self.tables)
+        columns = VisibleColumns(sources=sources, tables=self.tables)
         return RuleContext(self.read, self.write, columns=columns)
 
     def _translate_masked(
@@ -336,7 +336,7 @@ class Fragments:
         try:
             new, findings = translate_fragment(old, context)
             self.log.notes.extend(replace(remark, span=span) for remark in findings.remarks)
-            self.log.missed.extend(findings.missed)
+            self.log.untyped_columns.extend(findings.untyped_columns)
             if new is None:
                 return
             edits = list(find_edits(old, new, tokenizers, frozenset(names)))

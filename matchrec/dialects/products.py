@@ -15,16 +15,16 @@ from matchrec.source import read_table
 
 
 class Nulls(Enum):
-    """The place of NULL in ORDER BY without NULLS FIRST or NULLS LAST."""
+    """Where ORDER BY puts NULLs if neither NULLS FIRST nor NULLS LAST is written."""
 
-    SMALL = "before all values, or after them where the order descends"
-    LARGE = "after all values, or before them where the order descends"
+    SMALL = "before all values, or after them if the order descends"
+    LARGE = "after all values, or before them if the order descends"
     LAST = "after all values"
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A system whose SQL is read and written. Its rules are in `rules/of_products.py`."""
+    """A system whose SQL is read and written. Its rules are in `rules/by_product.py`."""
 
     # The name, as an argument of `dialect=`.
     name: str
@@ -32,20 +32,20 @@ class Product:
     title: str
     # The name of sqlglot's dialect.
     sqlglot: str
-    # Whether its SQL is Spark's, except for what the rules rewrite. Then text that Spark reads
-    # alike stays as it is.
+    # Whether its SQL is Spark's, except for what the rules rewrite. Text that Spark reads in the
+    # same way then stays as it is.
     is_spark: bool = False
-    # Where ORDER BY puts NULL.
+    # Where ORDER BY puts NULLs by default.
     nulls: Nulls = Nulls.SMALL
     # Whether `/` of two integers is an integer.
     divides_integers: bool = False
-    # Where the search goes on without AFTER MATCH.
+    # The default of AFTER MATCH SKIP.
     skip: SkipTo = SkipTo.PAST_LAST_ROW
     # The quotation mark around names.
     quote: str = "`"
-    # What a parameter starts with.
+    # The character before the name of a parameter.
     parameter: str = ":"
-    # Functions of row patterns that have other names, each with the name by which rules know it.
+    # Functions of row patterns that have other names here: by this name, the name that rules use.
     functions: dict[str, str] = field(default_factory=dict)
     # What a comment starts with, in addition to `--`; "" for nothing else.
     comment_sign: str = ""

@@ -25,7 +25,7 @@ from matchrec.dialects.differences import find_differences
 from matchrec.dialects.edits import Edit, Note, apply_edits
 from matchrec.dialects.fragments import SELECT_ALL, Fragments, TranslationLog, tokenize
 from matchrec.dialects.products import SPARK, Product
-from matchrec.dialects.rules.place import ClauseKinds, ColumnKinds, TableLookup, no_tables
+from matchrec.dialects.rules.context import ClauseKinds, ColumnKinds, TableLookup, no_tables
 from matchrec.dialects.spellings import edit_spellings
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.sql import window as errors
@@ -60,7 +60,7 @@ class Translation:
     # What is lost or differs. The spans are of the original text.
     notes: tuple[Note, ...] = ()
     # The columns with unknown types on which the meaning of an expression depends.
-    missed: frozenset[str] = frozenset()
+    untyped_columns: frozenset[str] = frozenset()
 
     @property
     def text(self) -> str:
@@ -183,7 +183,7 @@ def _translate_text(
         translated = apply_edits(respelled.text, translate(tokens, fragments)).make_source(source)
     fragment_notes = [replace(note, span=respelled.find_old_span(note.span)) for note in log.notes]
     notes = tuple(dict.fromkeys([*difference_notes, *fragment_notes]))
-    return Translation(translated, notes, frozenset(log.missed))
+    return Translation(translated, notes, frozenset(log.untyped_columns))
 
 
 def read_product_tokens(text: str, product: Product) -> TokenSequence:
@@ -312,7 +312,7 @@ def _edit_query(
     """
     clauses = find_clauses(tokens)
     windows = _find_windows(tokens, fragments)
-    known_kinds = _assign_kinds(clauses, windows, kinds)
+    kinds_by_clause = _assign_kinds(clauses, windows, kinds)
     # The span of each clause with its relation, which is a table for the query around it.
     spans = {}
     for location in clauses:
@@ -320,7 +320,7 @@ def _edit_query(
         spans[location] = tokens.span(start, location.closing + 1)
     rows = {}
     for location, span in spans.items():
-        outputs = known_kinds.get(location, ClauseKinds()).outputs
+        outputs = kinds_by_clause.get(location, ClauseKinds()).outputs
         if outputs is not None:
             rows[span] = outputs
     fragments = replace(fragments, rows=rows)
@@ -330,13 +330,13 @@ def _edit_query(
     around_windows = replace(fragments, windows=frozenset(insides))
     yield from around_windows.translate(tokens.full_span, holes)
     for window in windows:
-        inputs = known_kinds.get(window, ClauseKinds()).inputs or {}
+        inputs = kinds_by_clause.get(window, ClauseKinds()).inputs or {}
         yield from edit_window(tokens, window, fragments, partial(dict, inputs))
     for location, span in spans.items():
         relation = Span(span.start, tokens[location.word].span.start)
         yield from _edit_relation(tokens, location, relation, list(spans.values()), fragments)
         clause = cut_out_tokens(tokens, location.opening, location.closing)
-        columns = known_kinds.get(location, ClauseKinds()).inputs
+        columns = kinds_by_clause.get(location, ClauseKinds()).inputs
         look_up_table = partial(_find_columns_of_table, tokens, relation, fragments)
         look_up = look_up_table if columns is None else partial(dict, columns)
         yield from edit_clause(clause, fragments, look_up)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from sqlglot import exp, parse_one
 from sqlglot.errors import UnsupportedError
 
-from matchrec.dialects.rules.place import (
+from matchrec.dialects.rules.context import (
     RuleContext,
     call_function,
     call_pattern_function,
@@ -67,7 +67,7 @@ def rewrite_array_agg(node: exp.ArrayAgg | exp.IgnoreNulls, context: RuleContext
     if context.is_condition and collection.is_plain:
         return _rewrite_array_in_condition(collection, ignores_nulls)
     if ignores_nulls or _is_never_null(collection.value):
-        items = collect_known_values(collection)
+        items = collect_values_without_nulls(collection)
     else:
         items = _collect_all_values(collection)
     if distinct_values:
@@ -87,7 +87,7 @@ def _rewrite_array_in_condition(collection: Collection, ignores_nulls: bool) -> 
     value = collection.value
     if not ignores_nulls and not _is_never_null(value):
         raise UnsupportedError("an array in DEFINE with NULLs: write array_agg(coalesce(x, ...))")
-    items = collect_known_values(collection)
+    items = collect_values_without_nulls(collection)
     names_variable = any(column.table for column in value.find_all(exp.Column))
     for call in value.find_all(exp.Anonymous):
         if find_pattern_function(call) == "CLASSIFIER" and call.expressions:
@@ -122,7 +122,7 @@ def rewrite_string_agg(node: exp.GroupConcat, context: RuleContext) -> exp.Expr:
     if not (context.is_measure and context.write.is_spark) or node.find(exp.Distinct):
         return node
     separator = node.args.get("separator") or exp.Literal.string(",")
-    values = _replace_empty_by_null(collect_known_values(read_collection(node.this)))
+    values = _replace_empty_by_null(collect_values_without_nulls(read_collection(node.this)))
     return mark_node(exp.ArrayToString(this=values, expression=separator), _FROM_AGGREGATE)
 
 
@@ -266,12 +266,14 @@ def read_collection(argument: exp.Expr) -> Collection:
     return Collection(argument, keys, limit)
 
 
-def collect_known_values(collection: Collection) -> exp.Expr:
+def collect_values_without_nulls(collection: Collection) -> exp.Expr:
     """Return an array of the values without NULLs. Spark's ARRAY_AGG drops them by itself."""
     if collection.is_plain:
         return exp.ArrayAgg(this=collection.value.copy())
-    is_known = _parse_lambda(f"row -> NOT row.{_ITEM} IS NULL")
-    return _extract_values(collection, exp.ArrayFilter(this=collection.rows, expression=is_known))
+    is_not_null = _parse_lambda(f"row -> NOT row.{_ITEM} IS NULL")
+    return _extract_values(
+        collection, exp.ArrayFilter(this=collection.rows, expression=is_not_null)
+    )
 
 
 def _collect_all_values(collection: Collection) -> exp.Expr:
@@ -370,7 +372,7 @@ def rewrite_row_number(node: exp.Anonymous, _: RuleContext) -> exp.Expr:
 
 
 def quote_variable(node: exp.Identifier, context: RuleContext) -> exp.Expr:
-    """Quote a pattern variable whose case counts, as `context.quoted` says.
+    """Quote a pattern variable whose case counts, as `context.quoted_variables` says.
 
     It is one if it qualifies a column, as in `a.price`, or is the argument of CLASSIFIER.
     """
@@ -380,7 +382,7 @@ def quote_variable(node: exp.Identifier, context: RuleContext) -> exp.Expr:
     qualifies_column = node.arg_key == "table"
     call = column.parent or column
     is_argument = node.arg_key == "this" and find_pattern_function(call) == "CLASSIFIER"
-    text = context.quoted.get(node.name.upper())
+    text = context.quoted_variables.get(node.name.upper())
     if text and (qualifies_column or is_argument):
         return exp.to_identifier(text, quoted=True)
     return node

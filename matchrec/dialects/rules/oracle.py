@@ -23,7 +23,7 @@ from sqlglot.errors import UnsupportedError
 from sqlglot.time import format_time
 
 from matchrec.dialects.rules.aggregates import distribute_over_and_filter
-from matchrec.dialects.rules.place import (
+from matchrec.dialects.rules.context import (
     NUMBERS,
     TIMES,
     RewriteRule,

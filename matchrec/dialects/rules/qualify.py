@@ -15,7 +15,7 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.helper import find_new_name
 
-from matchrec.dialects.rules.place import RuleContext
+from matchrec.dialects.rules.context import RuleContext
 
 # The parts of a query that come after QUALIFY, or in which the outer query takes its place.
 _MOVED_PARTS = ("distinct", "order", "limit", "offset", "fetch", "with_")

@@ -23,7 +23,7 @@ from sqlglot import exp
 from sqlglot.dialects.tsql import TSQL
 from sqlglot.errors import UnsupportedError
 
-from matchrec.dialects.rules.place import TIMESTAMPS, RuleContext, ValueKind, call_function
+from matchrec.dialects.rules.context import TIMESTAMPS, RuleContext, ValueKind, call_function
 from matchrec.syntax.tokens import split_words
 
 # Products in which a cast to an integer rounds. The others cut the fraction off.
@@ -185,10 +185,10 @@ def rewrite_greatest_and_least(node: exp.Greatest | exp.Least, context: RuleCont
     if ignores_nulls:
         context.remark(f"{node.key.upper()} of values and a NULL is NULL in {write.title}")
         return node
-    are_known = [
+    are_not_null = [
         exp.Not(this=exp.Is(this=operand.copy(), expression=exp.null())) for operand in maybe_null
     ]
-    return exp.Case(ifs=[exp.If(this=exp.and_(*are_known), true=node.copy())])
+    return exp.Case(ifs=[exp.If(this=exp.and_(*are_not_null), true=node.copy())])
 
 
 def rewrite_to_number(node: exp.ToNumber, _: RuleContext) -> exp.Expr:

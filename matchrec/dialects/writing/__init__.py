@@ -1,7 +1,7 @@
 """Writing: turn a SASE+ query or a Pattern into SQL that asks for the same.
 
     stages         a pattern of stages → the same as one row pattern
-    names, forms   which differences between two plans do not matter
+    names, shapes  which differences between two plans do not matter
     convert        a query that was read → `Conversion`: text, and notes on what is lost
 
 The text that was written is read again and compared with the plan. What SQL cannot express is an

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from matchrec.dialects.edits import Note
 from matchrec.dialects.products import SPARK, Product
 from matchrec.dialects.translate import Translation, translate_query
-from matchrec.dialects.writing import forms
+from matchrec.dialects.writing import shapes
 from matchrec.dialects.writing.names import (
     WORD,
     quote_column,
@@ -50,9 +50,11 @@ _ELEMENT = re.compile(r"(\w+)\[(1|i)\]")
 
 @dataclass(frozen=True, slots=True)
 class ReadQuery:
-    """A query that was read."""
+    """A query to convert, as `read_sase` or `read_pattern` has read it."""
 
+    # What the query means.
     plan: MatchPlan
+    # What the user wrote.
     source: Source
     # The span of its row pattern.
     pattern: Span = START
@@ -78,7 +80,7 @@ def read_pattern(pattern: Pattern, streams: Streams) -> ReadQuery:
     plan, source = lower_to_clause(query)
     if pattern.most_matches is not None:  # a clause numbers its matches in another order
         raise errors.option_not_convertible(option=f"first_matches({pattern.most_matches})")
-    if pattern.skip.to is SkipTo.PAST_LAST_ROW and forms.starts_one_match(plan):
+    if pattern.skip.to is SkipTo.PAST_LAST_ROW and shapes.starts_one_match(plan):
         plan = replace(plan, output=MatchOutput.NON_OVERLAPPING)
     elif pattern.skip.to is not None:
         raise errors.option_not_convertible(option=f"after_match({pattern.skip!r})")
@@ -127,7 +129,7 @@ def convert_to_sql(reading: ReadQuery, table: str, product: Product) -> Conversi
     with locate_errors(reading.source):
         plan, notes = prepare_for_sql(reading)
         if product is not SPARK:
-            plan = forms.prefer_matches(plan)
+            plan = shapes.prefer_matches(plan)
         text = write_sql(plan, table)
         check_meaning(reading, plan, text)
     translation = _translate(text, product)
@@ -166,7 +168,7 @@ def check_meaning(reading: ReadQuery, plan: MatchPlan, text: str) -> None:
         MatchRecognizeError: it cannot be read, or has another plan.
     """
     try:
-        part = forms.find_differing_part(plan, _read_again(text))
+        part = shapes.find_differing_part(plan, _read_again(text))
     except MatchRecognizeError as error:
         raise errors.no_equivalent_in_sql(
             START, what=f"this: {error.message}", cure=None
@@ -175,7 +177,7 @@ def check_meaning(reading: ReadQuery, plan: MatchPlan, text: str) -> None:
         return
     span = reading.pattern
     for definition in plan.definitions:
-        if forms.name_condition(definition.variable) == part:
+        if shapes.name_condition(definition.variable) == part:
             span = definition.condition.span
             break
     what = f"{part}, which would have other matches in SQL"
@@ -198,7 +200,7 @@ def prepare_for_sql(reading: ReadQuery) -> tuple[MatchPlan, tuple[Note, ...]]:
     plan = reading.plan
     reject_negations(plan)
     reject_conditions(plan)
-    measures = [measure for measure in plan.measures if not forms.reads_whole_rows(measure.value)]
+    measures = [measure for measure in plan.measures if not shapes.reads_whole_rows(measure.value)]
     kept = replace(plan, measures=tuple(measures), partition_by=plan.keys, equal=())
     renamed = rename_variables(kept, choose_names(kept))
     return renamed, tuple(_note_losses(reading))
@@ -247,7 +249,7 @@ def _note_losses(reading: ReadQuery) -> Iterator[Note]:
     for key in plan.equal:
         if key.span is not None:
             yield Note(f"`{key.text.strip('`')}` becomes a column of the result", key.span)
-    if any(forms.reads_whole_rows(measure.value) for measure in plan.measures):
+    if any(shapes.reads_whole_rows(measure.value) for measure in plan.measures):
         message = "whole events are not columns of the result: name their attributes in RETURN"
         yield Note(message, reading.pattern)
 
@@ -332,7 +334,7 @@ def _list_windows(plan: MatchPlan) -> Iterator[str]:
 
 def _list_subsets(plan: MatchPlan) -> Iterator[str]:
     """Yield the definitions of the union variables that a condition or measure reads."""
-    read = forms.find_read_variables(plan)
+    read = shapes.find_read_variables(plan)
     for subset in plan.subsets:
         if subset.name in read:
             members = ", ".join(show_name(member) for member in subset.members)

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from matchrec.dialects.writing.forms import find_conjunct_shapes
 from matchrec.dialects.writing.names import rename_in_reference
+from matchrec.dialects.writing.shapes import find_conjunct_shapes
 from matchrec.errors import stages as errors
 from matchrec.patterns.stages.lower import PatternQuery, lower_pattern
 from matchrec.patterns.stages.tree import Stage, list_named_stages, walk_stages

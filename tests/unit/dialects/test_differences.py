@@ -80,8 +80,8 @@ def name_of(row: Difference) -> str:
     if row.form:
         return row.form
     name = f"`{row.name}`".replace("|", r"\|")
-    least = row.counts.start
-    if len(row.counts) == 1:
+    least = row.argument_counts.start
+    if len(row.argument_counts) == 1:
         return f"{name} with {least} argument{'s' if least > 1 else ''}"
     if least:
         return f"{name} with {least} or more arguments"
@@ -138,4 +138,4 @@ def test_the_rows_are_of_products() -> None:
 def test_the_page_says_which_form_is_meant() -> None:
     """A row that is about some calls only says which, so that readers can recognise them."""
     read = [row for row in read_differences() if not any(">" in name for name in row.products)]
-    assert [row.name for row in read if row.where and not row.form] == []
+    assert [row.name for row in read if row.required_text and not row.form] == []

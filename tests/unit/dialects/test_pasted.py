@@ -3,7 +3,7 @@
 import pytest
 
 from matchrec.dialects.products import PRODUCTS
-from matchrec.dialects.rules.place import ClauseKinds, ValueKind
+from matchrec.dialects.rules.context import ClauseKinds, ValueKind
 from matchrec.dialects.translate import QueryKnowledge, translate_query
 from matchrec.errors import MatchRecognizeError
 
@@ -85,7 +85,7 @@ def test_kinds_of_columns_of_queries(query: str) -> None:
     known = QueryKnowledge([ClauseKinds({}, outputs)])
     found = translate_query(given, PRODUCTS["oracle"], SPARK, known)
     assert "UNIX_MICROS" in found.text
-    assert not found.missed
+    assert not found.untyped_columns
 
 
 def test_a_column_with_the_name_of_a_function_of_snowflake() -> None:
@@ -162,5 +162,5 @@ def test_a_query_over_a_table_is_translated_once(query: str, is_known: bool) -> 
     tables = {"`db`.`t`": {"d": ValueKind.DATE}}
     text = query.format(t="db.t", c="MEASURES LAST(d) - FIRST(d) AS days PATTERN (A+)")
     found = translate_query(text, PRODUCTS["oracle"], SPARK, QueryKnowledge(tables=tables.get))
-    assert bool(found.missed) is not is_known
+    assert bool(found.untyped_columns) is not is_known
     assert ("UNIX_DATE" in found.text) is is_known

@@ -11,8 +11,8 @@ from sqlglot.time import format_time
 
 from matchrec.dialects.products import Product
 from matchrec.dialects.rules import aggregates, oracle, values
-from matchrec.dialects.rules.aggregates import Collection, collect_known_values
-from matchrec.dialects.rules.place import (
+from matchrec.dialects.rules.aggregates import Collection, collect_values_without_nulls
+from matchrec.dialects.rules.context import (
     DIFFERS,
     RewriteRule,
     RuleContext,
@@ -78,9 +78,9 @@ def ignore_nulls_in_first_and_last(
     if not context.is_measure:
         return exp.IgnoreNulls(this=node.copy())
     # An array instead of IGNORE NULLS, which Sail allows only with OVER.
-    known_values = collect_known_values(Collection(node.this))
+    non_null_values = collect_values_without_nulls(Collection(node.this))
     index = exp.Literal.number(1 if isinstance(node, exp.FirstValue) else -1)
-    return call_function("TRY_ELEMENT_AT", known_values, index)
+    return call_function("TRY_ELEMENT_AT", non_null_values, index)
 
 
 _FLINK: tuple[RewriteRule, ...] = (
@@ -304,7 +304,7 @@ def rewrite_within_group(node: exp.WithinGroup, context: RuleContext) -> exp.Exp
         return node
     keys = node.expression.expressions
     if not isinstance(array.this, exp.Distinct):
-        return collect_known_values(Collection(array.this, tuple(keys)))
+        return collect_values_without_nulls(Collection(array.this, tuple(keys)))
     value = array.this.expressions[0]
     key = keys[0]
     if len(keys) > 1 or key.this != value:

@@ -1,9 +1,9 @@
-"""What rules can ask about an expression, and how functions of row patterns get past sqlglot.
+"""The context of a rule: where its expression is, and of which kinds its values are.
 
-- `find_kind` returns what kind of value an expression has, as far as the columns are known.
-- `KnownColumns` finds the kind of a column in the relations that its query reads.
-- `mask_functions` renames functions and variables that sqlglot does not know, drops or takes for
-  others.
+- `find_kind` returns the kind of an expression's values, if the kinds of its columns are known.
+- `VisibleColumns` finds the kind of a column in the relations that its query reads.
+- `mask_functions` renames functions and variables that sqlglot does not know, would drop, or would
+  read as something else.
 - `RuleContext` says where an expression is. Rules add what they find out to its `findings`.
 """
 
@@ -26,17 +26,17 @@ from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.nodes import MatchRecognize
 from matchrec.syntax.tokens import FUNCTIONS_OF_MATCH, SEMANTICS, TokenSequence, make_sequence
 
-N = TypeVar("N", bound=exp.Expr)
+Node = TypeVar("Node", bound=exp.Expr)
 
 # A mark on nodes that both products read, but understand differently.
 DIFFERS = "differs"
 
-# Returns the kind of a column, given the node that names it; None if it is not known.
+# Returns the kind of a column, given the node that names the column; None if it is not known.
 ColumnLookup = Callable[[exp.Column], "ValueKind | None"]
 
 
 class ValueKind(Enum):
-    """A kind of values."""
+    """A kind of values: types that rules treat alike."""
 
     INTEGER = "integer"
     FRACTION = "number with a fraction"
@@ -187,7 +187,7 @@ TableLookup = Callable[[str], ColumnKinds | None]
 
 
 def no_tables(_: str) -> None:
-    """Know no table, because there is no session that could look it up."""
+    """Return None for every table, because there is no session that could look it up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +201,7 @@ class ClauseKinds:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownColumns:
+class VisibleColumns:
     """The columns that an expression can name."""
 
     # Returns the columns of the clause's input. None if the expression is in no clause.
@@ -311,7 +311,7 @@ FUNCTION_PREFIX = "ROW_PATTERN_FUNCTION_"
 VARIABLE_PREFIX = "ROW_PATTERN_VARIABLE_"
 
 
-def mark_node(node: N, mark: str) -> N:
+def mark_node(node: Node, mark: str) -> Node:
     """Mark a node for later rules, and return it."""
     node.meta[mark] = True
     return node
@@ -401,23 +401,26 @@ class RuleFindings:
 
     # What rules remark on, in the order of their remarks. The spans are filled in later.
     remarks: list[Note] = field(default_factory=list)
-    # The names of the columns whose kinds were needed and are not known, in the order of asking.
-    missed: list[str] = field(default_factory=list)
+    # The names of columns whose kinds rules needed, but that are not known, in the order of need.
+    untyped_columns: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class RuleContext:
     """Where an expression is, and which products read and write it."""
 
+    # The product whose SQL the expression is.
     read: Product
+    # The product for which it is written.
     write: Product
     # The clause and the part of it that the expression is in; None outside of clauses.
     clause: MatchRecognize | None = None
     part: ClausePart | None = None
-    # The columns that it can name.
-    columns: KnownColumns = field(default_factory=KnownColumns)
-    # Pattern variables that must be quoted to keep their case: upper case to text as written.
-    quoted: Mapping[str, str] = field(default_factory=dict)
+    # The columns that the expression can name.
+    columns: VisibleColumns = field(default_factory=VisibleColumns)
+    # Pattern variables that must be quoted to keep their case: the text as written, by the name in
+    # upper case.
+    quoted_variables: Mapping[str, str] = field(default_factory=dict)
     # What rules have found out about the expression. Fragments do not share their findings.
     findings: RuleFindings = field(default_factory=RuleFindings)
 
@@ -460,7 +463,7 @@ class RuleContext:
         """Return the kind of a column. If it is not known, add it to `findings`, return None."""
         kind = self.columns.find_kind(column)
         if kind is None:
-            self.findings.missed.append(column.name)
+            self.findings.untyped_columns.append(column.name)
         return kind
 
     def has_column(self, select: exp.Select, name: str) -> bool | None:
@@ -470,7 +473,7 @@ class RuleContext:
         """
         exists = self.columns.has_column(select, name)
         if exists is None:
-            self.findings.missed.append(name)
+            self.findings.untyped_columns.append(name)
         return exists
 
     def remark(self, message: str, *, is_compensated: bool = False) -> None:

@@ -1,7 +1,7 @@
-"""Whether two plans ask for the same, and when preferred matches are the same as all matches.
+"""Shapes of plans: compare two plans, and replace all matches by preferred ones if they are equal.
 
-The order of conditions joined by AND does not matter, nor do parentheses, blanks, and quotes
-around names of columns. A plan is compared by its parts, and a part by its shape:
+A plan is compared by its parts, and a part by its shape. The order of conditions joined by AND is
+not part of the shape, nor are parentheses, blanks, and quotes around names of columns:
 
     price > 1 AND (  `x` < 2)     x < 2 AND price > 1     the same shape
 """
@@ -18,12 +18,15 @@ from matchrec.plan.clauses import Absence, AfterMatchSkip, EventSelection, Match
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.syntax.durations import read_positive_duration
 
-# What matters of a part of a plan. Shapes are hashed and compared by value.
+# A part of a plan without what does not matter. Shapes are hashed and compared by value.
 Shape = object
 
 
 def find_differing_part(plan: MatchPlan, other: MatchPlan) -> str | None:
-    """Return the first part in which two plans differ, by its name in messages; None if in none."""
+    """Return the first part in which two plans differ, as messages name it.
+
+    None if the plans have equal parts.
+    """
     shapes = dict(list_shapes(plan))
     other_shapes = dict(list_shapes(other))
     for name in shapes | other_shapes:
@@ -35,7 +38,7 @@ def find_differing_part(plan: MatchPlan, other: MatchPlan) -> str | None:
 def list_shapes(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
     """Yield the parts of a plan: their names in messages, and their shapes.
 
-    Two plans ask for the same if all parts are equal.
+    Two plans mean the same if all parts are equal.
     """
     for definition in plan.definitions:
         conjuncts = frozenset(find_conjunct_shapes(definition.condition))
@@ -72,7 +75,10 @@ def find_conjunct_shapes(condition: expression.Scalar) -> Iterator[Shape]:
 
 
 def find_shape(scalar: expression.Scalar) -> Shape:
-    """Return the shape of an expression."""
+    """Return the shape of an expression.
+
+    The shape of `b > 1 AND a` is `("AND", {shape of a, shape of b > 1})`.
+    """
     match scalar:
         case expression.Operation("AND"):
             return "AND", frozenset(find_conjunct_shapes(scalar))
@@ -152,9 +158,10 @@ _SKIP = {MatchOutput.ALL: SkipTo.NEXT_ROW, MatchOutput.NON_OVERLAPPING: SkipTo.P
 
 
 def prefer_matches(plan: MatchPlan) -> MatchPlan:
-    """Return the plan with the standard's preferred matches instead of all, if they are the same.
+    """Return the plan with the standard's preferred matches instead of all matches.
 
-    They are if each row starts at most one match.
+    The plan is returned as it is unless each row starts at most one match, so that both are the
+    same.
     """
     skip = _SKIP.get(plan.output)
     if skip is None or not starts_one_match(plan):
@@ -163,7 +170,10 @@ def prefer_matches(plan: MatchPlan) -> MatchPlan:
 
 
 def starts_one_match(plan: MatchPlan) -> bool:
-    """Return whether each row starts at most one match: no row is skipped, there is no choice."""
+    """Return whether each row starts at most one match.
+
+    That is so if no row may be skipped and the row pattern has a single word.
+    """
     is_strict = plan.selection is EventSelection.STRICT_CONTIGUITY
     has_conditions_on_match = bool(plan.absences) or plan.closing is not None
     return is_strict and not has_conditions_on_match and has_one_word(plan.pattern)
