@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from matchrec.errors.language import Language
 from matchrec.errors.sql.window import method_not_for_pattern_window
 from matchrec.plan.clauses import MatchOutput
-from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
+from matchrec.plan.match_plan import EVERYTHING, MatchPlan, ResultUse
 from matchrec.source import Source
 from matchrec.spark.execute import ClauseResult, execute
 from matchrec.spark.question import Options, Question, Rule, find_input_columns
@@ -25,7 +25,7 @@ class Clause:
     source: Source  # the user's text, which errors show
     language: Language | None = None  # None for SQL
     alias: str | None = None  # qualifies the columns of the input
-    use: Use = EVERYTHING  # what the query around the clause reads of the result
+    use: ResultUse = EVERYTHING  # what the query around the clause reads of the result
     is_window: bool = False  # a row pattern window (R020), not a clause
     searched: MatchPlan | None = None  # the plan that `why` and `coverage` explain, if not `plan`
 
@@ -36,7 +36,9 @@ class Clause:
         """
         return execute(self.build_question(self.plan, self.options, self.use))
 
-    def build_question(self, plan: MatchPlan, options: Options, use: Use = EVERYTHING) -> Question:
+    def build_question(
+        self, plan: MatchPlan, options: Options, use: ResultUse = EVERYTHING
+    ) -> Question:
         """Return a question about the same rows with another plan, rewritten for the session."""
         columns = find_input_columns(self.relation, self.alias)
         return Question((Rule("", plan),), self.relation, columns, options, use).rewrite_rules()

@@ -325,7 +325,7 @@ class EvaluatedSql(EvaluatedQuery):
         """Return the input of a clause, once the clauses in it have results."""
         select_from = partial(locate.write_select_from, self.node, site)
         runner = replace(self.runner, in_scope=partial(locate.add_with_clauses, self.node, site))
-        if site.goes_on:
+        if site.reads_previous_window:
             return Relation(runner, select_from)
         text = locate.write_relation_query(self.node, site)
         return Relation(runner, select_from, partial(self.select_all, text))

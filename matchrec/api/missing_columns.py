@@ -52,19 +52,19 @@ def find_advice(
     """
     site, result = evaluated.site, evaluated.result
     assert site is not None, "a clause of a query has a place in it"
-    own_alias = (site.own_alias or "").lower()
+    result_alias = (site.result_alias or "").lower()
     plan = result.draft.plan
     variables = {variable.lower() for variable in (*plan.variables, *plan.unions)}
-    if qualifier.lower() in variables - {own_alias}:
+    if qualifier.lower() in variables - {result_alias}:
         return errors.advise_on_variable(qualifier, name)
     columns = tuple(source.text_at(span) for span in site.renames) or result.columns
     if name == "*" or name.lower() in (column.lower() for column in columns):
-        if qualifier.lower() == own_alias or (not qualifier and is_grouped(source)):
+        if qualifier.lower() == result_alias or (not qualifier and is_grouped(source)):
             return errors.advise_on_ungrouped(name) if is_grouped(source) else None
-        return errors.advise_on_qualifier(name, site.own_alias)
+        return errors.advise_on_qualifier(name, site.result_alias)
     if qualifier.lower() in (column.lower() for column in columns):
         return errors.advise_on_field(qualifier)
-    qualifiers = {"", *(alias.lower() for alias in (site.own_alias, site.alias) if alias)}
+    qualifiers = {"", *(alias.lower() for alias in (site.result_alias, site.alias) if alias)}
     if qualifier.lower() not in qualifiers:
         return None
     if result.prepared.question.columns.find((name,)) is not None:

@@ -98,5 +98,5 @@ def find_value_types(prepared: PreparedInput[Any]) -> Iterator[DataType]:
     """
     sorted_by = {expression.text for expression in prepared.drafts.joint_draft.plan.sorted_by}
     for column, field in prepared.fields.items():
-        if not (column.looks_at_one_row and column.text in sorted_by):
+        if not (column.reads_one_row and column.text in sorted_by):
             yield field.dataType

@@ -45,7 +45,7 @@ from matchrec.plan.stages import (
     Contiguity,
     ForbiddenEvent,
     RepeatedPart,
-    Single,
+    SingleStage,
     Steps,
     list_negations,
     list_repeated_parts,
@@ -177,7 +177,7 @@ def is_over(remaining: RemainingSteps) -> bool:
 
 def name_part(part: RepeatedPart) -> str:
     """Return the names of the stages of a part, separated by spaces."""
-    if isinstance(part.content, Single):
+    if isinstance(part.content, SingleStage):
         return part.content.name
     return " ".join(name_part(step) for step in part.content if isinstance(step, RepeatedPart))
 
@@ -395,7 +395,7 @@ class _StageCompiler:
         """
         part = repetitions.part
         content = part.content
-        assert isinstance(content, Single)
+        assert isinstance(content, SingleStage)
         near_tests = () if part.near is None else (part.near,)
         kills = (*repetitions.remaining.until, *pending.kills, *near_tests)
         until_tests = () if part.until is None else (part.until.test,)
@@ -435,7 +435,7 @@ class _StageCompiler:
         After a greedy stage, no edge may read a row that the stage would have taken.
         """
         part = repetitions.part
-        if part.greedy and part.has_choice and isinstance(part.content, Single):
+        if part.greedy and part.has_choice and isinstance(part.content, SingleStage):
             pending = pending.add_kills(part.content.test)
         return self.compile_remaining(repetitions.remaining.skip_first(), pending)
 

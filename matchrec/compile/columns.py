@@ -41,9 +41,9 @@ from matchrec.plan.expression import (
     Reference,
     Scalar,
     list_terms,
-    looks_at_columns_only,
     map_references,
     map_terms,
+    reads_columns_only,
     write_row_sql,
 )
 from matchrec.plan.match_plan import MatchPlan, map_expressions
@@ -154,7 +154,7 @@ def find_aggregate_columns(aggregate: Aggregate) -> Iterator[RowColumn]:
     if basic_form is not None and basic_form.column is not None:
         yield basic_form.column
     for term in list_terms(aggregate):
-        if looks_at_columns_only(term) and (term.references or is_collected(aggregate)):
+        if reads_columns_only(term) and (term.references or is_collected(aggregate)):
             yield build_aggregate_term_column(term)
         for reference in term.references:
             if isinstance(reference, ColumnReference):
@@ -297,12 +297,12 @@ def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
     """
     mapped_condition = find_condition_of_rows(plan, aggregate.variable)
     row_filter = aggregate.condition
-    if row_filter is not None and not looks_at_columns_only(row_filter):
+    if row_filter is not None and not reads_columns_only(row_filter):
         row_filter = None
 
     def guard_term(term: Scalar) -> Scalar:
         """Return a term that is computed only on the rows that the aggregate reads."""
-        if not looks_at_columns_only(term) or not term.references or not may_fail(term.operations):
+        if not reads_columns_only(term) or not term.references or not may_fail(term.operations):
             return term
         conditions = []
         if mapped_condition is not None and is_partial(term.operations):

@@ -309,8 +309,7 @@ def guard_test(earlier_tests: Sequence[RowTest], test: RowTest) -> RowTest:
         guards = tuple(
             earlier
             for earlier in earlier_tests
-            if isinstance(earlier, RowColumn)
-            and (earlier.looks_at_one_row or not test.looks_at_one_row)
+            if isinstance(earlier, RowColumn) and (earlier.reads_one_row or not test.reads_one_row)
         )
         return build_guarded_test(join_columns(guards), test) if guards else test
     guard = join_columns(tuple(to_column(earlier) for earlier in earlier_tests))

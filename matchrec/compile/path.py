@@ -80,7 +80,7 @@ from matchrec.output.measure_reader import MeasureReader, build_timeout
 from matchrec.output.reads import ReadPointer
 from matchrec.plan.clauses import Absence
 from matchrec.plan.expression import split_conjuncts
-from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
+from matchrec.plan.match_plan import EVERYTHING, MatchPlan, ResultUse
 from matchrec.plan.operations import is_partial
 from matchrec.plan.pattern import list_negations, show_pattern
 from matchrec.plan.resolve import InputColumns, resolve
@@ -188,7 +188,7 @@ class Draft(ResolvedQuery):
         Spark must sort if it has to compute a value of several rows.
         """
         for column in (*self.row_conditions, *self.columns()):
-            if not column.looks_at_one_row:
+            if not column.reads_one_row:
                 return (
                     f"only the engine can compute {show_column(column)}, which reads several rows"
                 )
@@ -261,7 +261,7 @@ def resolve_query(
     columns: InputColumns,
     name_of: Callable[[str], str],
     type_of_order: Callable[[str], OrderType] | None = None,
-    use: Use = EVERYTHING,
+    use: ResultUse = EVERYTHING,
 ) -> ResolvedQuery:
     """Resolve a plan over an input with these columns, and compile its row pattern.
 
@@ -600,7 +600,7 @@ def link_output(output: schema.OutputColumn, measures: MeasureReader) -> ResultC
     return ResultColumn(
         name=output.name,
         pieces=measures.write_measure(output.value),
-        is_measure=not output.over_rows,
+        is_measure=not output.has_value_without_match,
         origin=find_measure_origin(output),
     )
 

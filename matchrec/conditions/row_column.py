@@ -48,7 +48,7 @@ class RowColumn:
     Columns with equal pieces are equal. SQL over the row alone is always a single piece of text;
     `join_pieces` takes care of that.
 
-    >>> RowColumn(("", ShiftedValue("price", 0), " < ", ShiftedValue("price", -1))).looks_at_one_row
+    >>> RowColumn(("", ShiftedValue("price", 0), " < ", ShiftedValue("price", -1))).reads_one_row
     False
     """
 
@@ -62,14 +62,14 @@ class RowColumn:
     fields: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     @property
-    def looks_at_one_row(self) -> bool:
+    def reads_one_row(self) -> bool:
         """Return whether the column reads only values of the current row."""
         return len(self.pieces) == 1 and isinstance(self.pieces[0], str)
 
     @property
     def text(self) -> str:
         """The SQL of a column that looks at one row."""
-        assert self.looks_at_one_row
+        assert self.reads_one_row
         return str(self.pieces[0])
 
 
@@ -78,7 +78,7 @@ def find_row_texts(column: RowColumn) -> tuple[str, ...]:
 
     For `price < PREV(price)` that is `price` twice.
     """
-    if column.looks_at_one_row:
+    if column.reads_one_row:
         return (column.text,)
     return tuple(text for piece in column.pieces for text in find_piece_texts(piece))
 
@@ -154,10 +154,10 @@ def join_columns(columns: tuple[RowColumn, ...]) -> RowColumn:
     """
     if len(columns) == 1:
         return columns[0]
-    row_columns = tuple(column for column in columns if column.looks_at_one_row)
+    row_columns = tuple(column for column in columns if column.reads_one_row)
     has_other_columns = len(columns) > len(row_columns)
     if has_other_columns and any(column.may_fail for column in row_columns[1:]):
-        other_columns = [column for column in columns if not column.looks_at_one_row]
+        other_columns = [column for column in columns if not column.reads_one_row]
         columns = (join_columns(row_columns), *other_columns)
     parts: list[str | RowColumn] = []
     for index, column in enumerate(columns):
@@ -176,7 +176,7 @@ def assemble(parts: Sequence[str | RowColumn]) -> RowColumn:
     for part in parts:
         if isinstance(part, str):
             pieces.append(part)
-        elif part.looks_at_one_row:
+        elif part.reads_one_row:
             pieces.append(ShiftedValue(part.text, 0))
         else:
             pieces += part.pieces

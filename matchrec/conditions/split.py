@@ -64,11 +64,11 @@ from matchrec.plan.expression import (
     compare_scalars,
     find_amount,
     join_conditions,
-    looks_at_columns_only,
     make_complement,
     make_number,
     map_references,
     negate,
+    reads_columns_only,
     render,
     split_branches,
     split_conjuncts,
@@ -78,7 +78,7 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.operations import NO_OPERATIONS, is_partial, may_fail, takes_long
-from matchrec.plan.operators import BASIC, OPERATORS, OperatorKind, find_names
+from matchrec.plan.operators import BASIC, OPERATORS, OperatorKind, find_operator_names
 from matchrec.plan.pattern import always_precedes
 from matchrec.plan.show import show_scalar
 from matchrec.plan.text import quote_string
@@ -350,7 +350,7 @@ class ConditionSplitter:
             if reference == MATCH_NUMBER:
                 return TypedStep(TriedMatchNumber(), BIGINT, scalar.span)
         position = find_single_position(scalar)
-        if position is not None and looks_at_columns_only(scalar):
+        if position is not None and reads_columns_only(scalar):
             return self.read_at_position(scalar, position)
         operation = None
         if isinstance(scalar, Operation) and is_computed_in_run(scalar.operator):
@@ -437,7 +437,7 @@ class ConditionSplitter:
         """Return which rows an expression reads."""
         if self.is_for_spark(scalar):
             return RowsRead(is_for_spark=True, position=None)
-        if looks_at_columns_only(scalar):
+        if reads_columns_only(scalar):
             return RowsRead(is_for_spark=False, position=find_single_position(scalar))
         return OTHER_ROWS
 
@@ -496,7 +496,7 @@ LAMBDA_FUNCTIONS = {
 }
 
 # Operations of several rows that the worker computes for all rows, before the match.
-COMPUTED_BY_WORKER = BASIC | find_names(OperatorKind.REWRITTEN, OperatorKind.TRY)
+COMPUTED_BY_WORKER = BASIC | find_operator_names(OperatorKind.REWRITTEN, OperatorKind.TRY)
 
 
 def is_computed_in_run(operator: str) -> bool:
@@ -559,7 +559,7 @@ def find_single_position(scalar: Scalar) -> Navigation | None:
     has_only_classifiers = bool(scalar.references) and all(
         isinstance(reference, Classifier) for reference in scalar.references
     )
-    if not has_only_classifiers and not looks_at_columns_only(scalar):
+    if not has_only_classifiers and not reads_columns_only(scalar):
         return None
     positions = {
         reference.navigation
@@ -746,7 +746,7 @@ def find_row_condition(plan: MatchPlan, variable: str) -> Term | None:
         distances = splitter.find_distances(conjunct)
         reads_only_row_itself = distances is not None and distances <= {0}
         is_quick = not takes_long(conjunct.operations)
-        if looks_at_columns_only(conjunct) and reads_only_row_itself and is_quick:
+        if reads_columns_only(conjunct) and reads_only_row_itself and is_quick:
             row_conjuncts.append(conjunct)
     if not row_conjuncts:
         return None

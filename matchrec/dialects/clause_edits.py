@@ -26,7 +26,7 @@ from matchrec.source import Span
 from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.grammar import ClauseTokens, find_sections, read_clause
 from matchrec.syntax.nodes import MatchRecognize
-from matchrec.syntax.pattern_windows import FoundWindow, find_own_tokens, is_unnamed_item
+from matchrec.syntax.pattern_windows import PatternWindow, cut_out_window_tokens, is_unnamed_item
 from matchrec.syntax.row_pattern import list_parameters
 from matchrec.syntax.tokens import TokenKind, TokenSequence, read_tokens
 
@@ -417,7 +417,7 @@ def note_exclusive_loops(clause: MatchRecognize, write: Product) -> Iterator[Not
 
 def edit_window(
     tokens: TokenSequence,
-    window: FoundWindow,
+    window: PatternWindow,
     fragments: Fragments,
     look_up: Callable[[], ColumnKinds],
 ) -> Iterator[Edit]:
@@ -432,7 +432,7 @@ def edit_window(
     Raises:
         MatchRecognizeError: see `edit_clause`.
     """
-    clause_tokens = find_own_tokens(tokens, window)
+    clause_tokens = cut_out_window_tokens(tokens, window)
     yield from edit_clause(clause_tokens, fragments, look_up)
     clause = read_clause(clause_tokens)
     context = RuleContext(fragments.read, fragments.write, clause, columns=VisibleColumns(look_up))

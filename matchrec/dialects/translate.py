@@ -38,7 +38,7 @@ from matchrec.syntax.grammar import cut_out_tokens, read_section_tokens
 from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.nodes import Site
-from matchrec.syntax.pattern_windows import FoundWindow, find_pattern_windows
+from matchrec.syntax.pattern_windows import PatternWindow, find_pattern_windows
 from matchrec.syntax.relation import ClauseLocation, find_clauses, find_relation_start
 from matchrec.syntax.row_pattern import read_parameter
 from matchrec.syntax.tokens import TokenSequence, find_frames, make_sequence, rename_token
@@ -342,7 +342,7 @@ def _edit_query(
         yield from edit_clause(clause, fragments, look_up)
 
 
-def _find_windows(tokens: TokenSequence, fragments: Fragments) -> tuple[FoundWindow, ...]:
+def _find_windows(tokens: TokenSequence, fragments: Fragments) -> tuple[PatternWindow, ...]:
     """Return the row pattern windows of a query.
 
     Raises:
@@ -358,14 +358,16 @@ def _find_windows(tokens: TokenSequence, fragments: Fragments) -> tuple[FoundWin
 
 
 def _assign_kinds(
-    clauses: Sequence[ClauseLocation], windows: Sequence[FoundWindow], kinds: Sequence[ClauseKinds]
-) -> dict[ClauseLocation | FoundWindow, ClauseKinds]:
+    clauses: Sequence[ClauseLocation],
+    windows: Sequence[PatternWindow],
+    kinds: Sequence[ClauseKinds],
+) -> dict[ClauseLocation | PatternWindow, ClauseKinds]:
     """Return the columns around each clause and window, if they are known.
 
     Clauses and windows are evaluated in the order in which they end. A window ends with the rows of
     its SELECT.
     """
-    ends: dict[ClauseLocation | FoundWindow, int] = {
+    ends: dict[ClauseLocation | PatternWindow, int] = {
         location: location.closing + 1 for location in clauses
     }
     ends |= {window: window.select.rows_end for window in windows}

@@ -234,7 +234,7 @@ def describe_work_before(executable: Executable) -> Iterator[str]:
         names |= {
             negate_test(condition): f"not {name}"
             for condition, name in names.items()
-            if condition.looks_at_one_row
+            if condition.reads_one_row
         }
         tests = " or ".join(names[column] for column in executable.relevant)
         yield f"only rows with {tests} are sent to the workers: no other row can change a match"

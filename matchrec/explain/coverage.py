@@ -45,7 +45,7 @@ from matchrec.plan.pattern import (
     show_pattern,
 )
 from matchrec.plan.show import show_scalar
-from matchrec.plan.stages import Single, Staging, list_repeated_parts
+from matchrec.plan.stages import SingleStage, Staging, list_repeated_parts
 from matchrec.source import replace_control_characters
 
 if TYPE_CHECKING:
@@ -689,7 +689,7 @@ def find_stages_by_test(staging: Staging) -> dict[str, str]:
     """Return the name of the stage to which each test belongs, by the name of the test."""
     names = {}
     for part in list_repeated_parts(staging.steps):
-        if isinstance(part.content, Single):
+        if isinstance(part.content, SingleStage):
             names[part.content.test] = part.content.name
             if part.until is not None and part.until.take is not None:
                 names[part.until.take] = part.content.name

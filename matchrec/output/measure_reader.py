@@ -75,7 +75,7 @@ from matchrec.plan.expression import (
     Semantics,
     TextPiece,
     list_terms,
-    looks_at_columns_only,
+    reads_columns_only,
     write_row_sql,
 )
 from matchrec.plan.match_plan import MatchPlan
@@ -358,7 +358,7 @@ class MeasureReader:
 
     def write_term(self, term: Scalar) -> RowTerm:
         """Return the SQL of a term that Spark evaluates on each row of the match."""
-        if term.references and looks_at_columns_only(term):
+        if term.references and reads_columns_only(term):
             return (self.write_field(build_aggregate_term_column(term)),)
         return tuple(self.write_term_piece(piece) for piece in term.pieces)
 
@@ -461,7 +461,7 @@ def may_accumulate(plan: MatchPlan, aggregate: Aggregate) -> bool:
         and (is_count or aggregate.function in STATISTICS)
         and aggregate.distinct is is_count
         and len(aggregate.arguments) > 0
-        and all(term.references and looks_at_columns_only(term) for term in list_terms(aggregate))
+        and all(term.references and reads_columns_only(term) for term in list_terms(aggregate))
     )
 
 
@@ -473,7 +473,7 @@ def may_choose(aggregate: Aggregate) -> bool:
         and choice is not None
         and len(aggregate.arguments) == 1 + choice.has_key
         and not (aggregate.distinct or aggregate.ordering)
-        and all(term.references and looks_at_columns_only(term) for term in list_terms(aggregate))
+        and all(term.references and reads_columns_only(term) for term in list_terms(aggregate))
     )
 
 
@@ -484,5 +484,5 @@ def is_collected(aggregate: Aggregate) -> bool:
         and len(aggregate.arguments) == 1
         and not (aggregate.distinct or aggregate.ordering or aggregate.ignore_nulls)
         and aggregate.condition is None
-        and looks_at_columns_only(aggregate.arguments[0])
+        and reads_columns_only(aggregate.arguments[0])
     )

@@ -22,7 +22,7 @@ from matchrec.errors.rules import duplicate_measure
 from matchrec.output.reads import PointerField
 from matchrec.plan.clauses import ColumnOrder, MatchOutput, Measure
 from matchrec.plan.expression import CLASSIFIER_FIELD
-from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
+from matchrec.plan.match_plan import EVERYTHING, MatchPlan, ResultUse
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import PREFIX, quote_name
 from matchrec.plan.totals import TotalAggregate, Totals
@@ -75,7 +75,10 @@ OutputColumn = RowOutput | Measure | PointerOutput | TimeoutOutput | TotalOutput
 
 
 def find_output_columns(
-    plan: MatchPlan, columns: InputColumns, name_of: Callable[[str], str], use: Use = EVERYTHING
+    plan: MatchPlan,
+    columns: InputColumns,
+    name_of: Callable[[str], str],
+    use: ResultUse = EVERYTHING,
 ) -> tuple[OutputColumn, ...]:
     """Return the columns of the result of a resolved plan.
 
@@ -103,8 +106,8 @@ def find_output_columns(
     if not outputs:
         raise no_output_columns(plan.pattern.span)
     check_output_names(outputs, columns)
-    if columns.find((CLASSIFIER_FIELD,)) and plan.matches_as_values:
-        raise duplicate_classifier_field(plan.matches_as_values[0].span)
+    if columns.find((CLASSIFIER_FIELD,)) and plan.matched_rows_calls:
+        raise duplicate_classifier_field(plan.matched_rows_calls[0].span)
     return tuple(outputs)
 
 

@@ -19,45 +19,48 @@ class Dependency(Enum):
     these members which shortcuts a query allows.
     """
 
-    BETWEEN = "reads unmatched rows between the first and the last row of a match"
-    BESIDE = "reads rows before or after a match"
-    DISTANCE = "counts the rows between the rows of a match"
-    PLACES = "returns the positions of rows in the partition"
+    UNMATCHED_BETWEEN = "reads unmatched rows between the first and the last row of a match"
+    NEIGHBOURS = "reads rows before or after a match"
+    ROW_COUNTS = "counts the rows between the rows of a match"
+    POSITIONS = "returns the positions of rows in the partition"
     ABSENT_BEFORE = "forbids rows before a match"
     ABSENT_BETWEEN = "forbids rows between the rows of a match"
     ABSENT_AFTER = "forbids rows after a match, in its window"
-    LATER = "completes a match only at a later row"
-    EMPTY = "allows empty matches"
-    EDGES = "tests where the partition begins or ends"
+    COMPLETED_LATER = "completes a match only at a later row"
+    EMPTY_MATCHES = "allows empty matches"
+    PARTITION_EDGES = "tests where the partition begins or ends"
     OVERLAP = "can exclude matches that overlap an earlier match"
-    EARLIER = "depends on earlier matches in the partition"
-    UNMATCHED = "outputs rows that are in no match"
-    LIVE = "outputs runs that are not matches"
+    EARLIER_MATCHES = "depends on earlier matches in the partition"
+    UNMATCHED_ROWS = "outputs rows that are in no match"
+    PARTIAL_MATCHES = "outputs runs that are not matches"
     TIMED_OUT = "outputs runs that have timed out"
 
 
 @dataclass(frozen=True, slots=True)
 class ChoiceDeclaration:
-    """What is declared about a choice of an option."""
+    """The declaration of a choice of an option."""
 
-    # As in a query.
+    # The keywords of the choice, as in a query.
     words: str
-    # What `explain` says; empty if the words say it.
+    # What `explain` says about the choice; empty if the words say it.
     meaning: str = ""
     # What the choice reads in addition to a match's own rows.
     dependencies: tuple[Dependency, ...] = ()
 
 
 class OptionChoice(Enum):
-    """One of the choices of an option.
+    """One of the choices of an option. A subclass is an option; each member declares a choice:
 
     LONGEST = ChoiceDeclaration(
         "LONGEST MATCH", "for each starting row, the match with the most rows"
     )
     """
 
-    _value_: str  # the words
-    dependencies: tuple[Dependency, ...]  # see `ChoiceDeclaration`
+    # The words of the declaration.
+    _value_: str
+    # As in `ChoiceDeclaration`.
+    dependencies: tuple[Dependency, ...]
+    # As in `ChoiceDeclaration`.
     meaning: str
 
     def __new__(cls, declaration: ChoiceDeclaration) -> Self:
@@ -70,5 +73,5 @@ class OptionChoice(Enum):
 
     @property
     def words(self) -> str:
-        """The choice as one writes it in a clause."""
+        """The choice as it is written in a clause."""
         return self._value_

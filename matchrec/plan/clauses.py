@@ -1,7 +1,7 @@
 """The small parts of a match plan: sorting, rows per match, after match skip, union variables, …
 
-Each option is declared once, here: its words, what it looks at, and what it means. See
-`plan.choices`.
+Each option is declared once, here: its keywords, its meaning, and which rows it reads in addition
+to those of a match. See `plan.choices`.
 """
 
 from __future__ import annotations
@@ -22,15 +22,17 @@ from matchrec.source import Span
 
 @dataclass(frozen=True, slots=True)
 class RowExpression:
-    """SQL over one row of the input, and where it was written."""
+    """SQL over one row of the input."""
 
+    # The SQL.
     text: str
+    # Where it was written; None if the user did not write it.
     span: Span | None = field(default=None, compare=False)
     # The name of a partition column in the result, if the user gave one.
     name: str | None = None
-    # See `expression.Term`.
+    # The value if it is a literal number or interval, as in `expression.Term`.
     amount: Amount | None = field(default=None, compare=False, repr=False)
-    # See `expression.ColumnReference`.
+    # The name of the column if it is just a column, as in `expression.ColumnReference`.
     names: tuple[str, ...] = field(default=(), compare=False, repr=False)
     # Whether its value is the same for all rows but only Spark can compute it: `1 - 1` or `:gap`.
     is_constant: bool = field(default=False, compare=False, repr=False)
@@ -69,12 +71,12 @@ class RowsPerMatch(OptionChoice):
     ALL_ROWS_SHOW_EMPTY = ChoiceDeclaration("ALL ROWS PER MATCH SHOW EMPTY MATCHES")
     ALL_ROWS_OMIT_EMPTY = ChoiceDeclaration("ALL ROWS PER MATCH OMIT EMPTY MATCHES")
     ALL_ROWS_WITH_UNMATCHED = ChoiceDeclaration(
-        "ALL ROWS PER MATCH WITH UNMATCHED ROWS", dependencies=(Dependency.UNMATCHED,)
+        "ALL ROWS PER MATCH WITH UNMATCHED ROWS", dependencies=(Dependency.UNMATCHED_ROWS,)
     )
-    # Of a row pattern window: each row of the input once, with the match that begins there.
+    # Only for row pattern windows: each row of the input once, with the match that begins there.
     EACH_ROW = ChoiceDeclaration(
         "EACH ROW, WITH THE MATCH THAT BEGINS THERE",
-        dependencies=(Dependency.UNMATCHED, Dependency.BESIDE),
+        dependencies=(Dependency.UNMATCHED_ROWS, Dependency.NEIGHBOURS),
     )
 
     # Other modules ask these questions instead of comparing members, so that a new member changes
@@ -114,12 +116,13 @@ CLAUSE_CHOICES = tuple(choice for choice in RowsPerMatch if not choice.is_window
 class PartialMatches:
     """The runs that are output in addition to matches, from starting rows that begin no match."""
 
-    dependencies: ClassVar = (Dependency.LIVE, Dependency.EDGES)
+    dependencies: ClassVar = (Dependency.PARTIAL_MATCHES, Dependency.PARTITION_EDGES)
 
     # Runs that are live when their window ends.
     timed_out: bool = False
-    # Of the runs that are live when their partition ends, before their window does, the longest.
+    # The longest of the runs that are live when their partition ends before their window does.
     unfinished: bool = False
+    # Where the option is written.
     span: Span | None = field(default=None, compare=False)
 
     @property
@@ -138,15 +141,15 @@ class ColumnOrder(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SkipDeclaration:
-    """What is declared about a choice of `SkipTo`."""
+    """The declaration of a choice of `SkipTo`."""
 
-    # As in a query.
+    # The keywords of the choice, as in a query.
     words: str
-    # The row from which rows are counted: the first or the last one.
+    # The anchor row: the first or the last row.
     end: End
-    # How many rows after that row the search goes on.
+    # How many rows after the anchor row the search goes on.
     past: int = 0
-    # What the choice looks at in addition to a match's own rows.
+    # What the choice reads in addition to a match's own rows.
     dependencies: tuple[Dependency, ...] = ()
 
 
@@ -164,8 +167,10 @@ class SkipTo(Enum):
     FIRST = SkipDeclaration("TO FIRST", End.FIRST, dependencies=(Dependency.OVERLAP,))
     LAST = SkipDeclaration("TO LAST", End.LAST, dependencies=(Dependency.OVERLAP,))
 
-    _value_: str  # the words
-    end: End  # see `SkipDeclaration`
+    # The words of the declaration.
+    _value_: str
+    # The other fields are as in `SkipDeclaration`.
+    end: End
     past: int
     dependencies: tuple[Dependency, ...]
 
@@ -196,7 +201,7 @@ class AfterMatchSkip:
 
     @property
     def dependencies(self) -> tuple[Dependency, ...]:
-        """Return what it looks at in addition to the match's own rows."""
+        """Return what the option reads in addition to the match's own rows."""
         return self.to.dependencies
 
 
@@ -242,7 +247,7 @@ class MatchOutput(OptionChoice):
     GRAPH = ChoiceDeclaration(
         "MATCH GRAPH",
         "the shared buffer with all matches, one row for each pointer",
-        dependencies=(Dependency.PLACES,),
+        dependencies=(Dependency.POSITIONS,),
     )
 
 
@@ -250,31 +255,40 @@ class MatchOutput(OptionChoice):
 class FirstMatches:
     """`FIRST count MATCHES`: only the first matches of each partition are output."""
 
-    dependencies: ClassVar = (Dependency.EARLIER,)
+    dependencies: ClassVar = (Dependency.EARLIER_MATCHES,)
     meaning: ClassVar = "the search of a partition ends after them"
 
+    # How many matches of each partition are output.
     count: int
+    # Where the option is written.
     span: Span | None = field(default=None, compare=False)
-    # The parameter that is written instead of `count`. No plan has one, as its value is known then.
+    # The parameter that is written instead of `count`. A plan has none: its value has replaced it.
     parameter: Parameter | None = None
 
     @property
     def words(self) -> str:
         """Return the option as it is written."""
-        return f"FIRST {self.parameter.written if self.parameter else self.count} MATCHES"
+        return f"FIRST {self.parameter.text if self.parameter else self.count} MATCHES"
 
 
-# An option of a clause, which has a row pattern, conditions and measures besides.
+# An option of a clause.
 Option = OptionChoice | PartialMatches | AfterMatchSkip | FirstMatches
 
 # Outputs of one match for each starting row. AFTER MATCH SKIP decides which rows are starting rows.
 ONE_MATCH_PER_START = (MatchOutput.PREFERRED, MatchOutput.LONGEST)
 
 
-def goes_beyond_preferred(
+def needs_event_selection(
     selection: EventSelection, output: MatchOutput, absences: Sized, closing: object
 ) -> bool:
-    """Return whether a query wants more than one match of consecutive rows per starting row."""
+    """Return whether a query needs event selection, and not just one match per starting row.
+
+    Args:
+        selection: which rows a match may skip.
+        output: which matches are output.
+        absences: the variables that are absent in a part of the match.
+        closing: the condition on a complete match, or None.
+    """
     return (
         selection is not EventSelection.STRICT_CONTIGUITY
         or output not in ONE_MATCH_PER_START
@@ -284,7 +298,7 @@ def goes_beyond_preferred(
 
 
 class Grouping(OptionChoice):
-    """How matches are grouped that are counted without being built, see `totals.Totals`."""
+    """How matches are grouped to aggregate over all matches, see `totals.Totals`."""
 
     PARTITION = ChoiceDeclaration("partition", "each partition")
     START = ChoiceDeclaration("start", "each row that begins matches")
@@ -301,7 +315,7 @@ class DistanceForm(Enum):
     DAYS = "datediff(x, first) <= limit"
     SUM = "x <= first + limit"
     LESS = "x - limit <= first"
-    TRIED = "try_subtract(x, first) <= limit"
+    TRY_DIFFERENCE = "try_subtract(x, first) <= limit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,16 +325,16 @@ class Distance:
     # In units of the order column, in which int64 values are exact (days, microseconds, digits of a
     # decimal). A float if the column is a DOUBLE; then rounding depends on the form.
     limit: int | float
-    # The length as the user wrote it.
+    # The length as the user wrote it, for explanations.
     written: str
     # The variables whose conditions form the window; empty if it was written as a window.
     variables: tuple[str, ...] = ()
     # The forms of these conditions; only one if the column is a DOUBLE.
     forms: tuple[DistanceForm, ...] = ()
-    # Whether a row at the limit is outside. Only if the column is a DOUBLE.
+    # Whether a row exactly at the limit is outside. Only if the column is a DOUBLE.
     strict: bool = False
-    # Whether the first row must be in its own window, which a NULL is not.
-    tests_first: bool = True
+    # Whether the first row must be in its own window. It is not if its order column is NULL.
+    first_must_be_inside: bool = True
     # The width of an integer order column, else 0.
     bits: int = 0
 
@@ -329,7 +343,7 @@ class Distance:
 class Within:
     """`WITHIN interval`: the last row of a match comes less than `interval` after the first."""
 
-    # Empty if conditions form the window.
+    # The length as SQL; empty if conditions form the window.
     interval: RowExpression
     # The length of the window if it is known, as it is if conditions form the window.
     distance: Distance | None = None
@@ -343,10 +357,12 @@ class Gap:
     one. Without, each row is compared with the row before it in the match.
     """
 
+    # The length as SQL.
     interval: RowExpression
-    # Both variables, or None for both.
+    # The two variables; None for both if there are none.
     after: str | None = None
     to: str | None = None
+    # Where the window is written.
     span: Span | None = field(default=None, compare=False)
     # As in `Within`.
     distance: Distance | None = None
@@ -361,13 +377,15 @@ class Absence:
     No row between two rows of the match may satisfy the condition of `variable`.
     """
 
+    # The variable whose condition no row may satisfy.
     variable: str
     # The forbidden rows begin after the last row of these primary or union variables. None for rows
     # before the match: they are forbidden if a window that begins with them holds its last row.
     after: tuple[str, ...] | None
-    # They end before the first row of these variables that follows. None for rows after the match,
-    # in its window.
+    # The forbidden rows end before the first row of these variables that follows. None for rows
+    # after the match, in its window.
     before: tuple[str, ...] | None
+    # Where the NOT is written.
     span: Span | None = field(default=None, compare=False)
 
 
@@ -402,9 +420,9 @@ class Measure:
     value: Scalar
     # Where the name is written.
     span: Span | None = field(default=None, compare=False)
-    # Whether it is a function over the rows of the match that has a value even without a match.
-    # Other measures are NULL then.
-    over_rows: bool = False
-    # Of a row pattern window: the name by which later measures refer to it, as the column has
-    # another name.
-    known_as: str | None = None
+    # Whether it has a value even for a row without a match, as functions over a row pattern window
+    # have. Other measures are NULL there.
+    has_value_without_match: bool = False
+    # The name by which later measures refer to it, if that is not `name`. In a row pattern window,
+    # columns have other names than the measures.
+    reference_name: str | None = None

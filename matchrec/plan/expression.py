@@ -19,7 +19,7 @@ from string import whitespace
 
 from matchrec.plan.choices import ChoiceDeclaration, Dependency, OptionChoice
 from matchrec.plan.operations import NO_OPERATIONS, UNREAD, Operations, find_operator_operations
-from matchrec.plan.operators import OperatorKind, find_names
+from matchrec.plan.operators import OperatorKind, find_operator_names
 from matchrec.plan.text import Amount, join_texts, replace_spans, separate_words
 from matchrec.source import Span
 
@@ -42,9 +42,11 @@ LONG_CHAIN = "chain"
 
 
 class Semantics(Enum):
-    """How much of the match an expression sees: the rows so far, or all of them."""
+    """How much of the match an expression reads."""
 
+    # The rows up to the current row.
     RUNNING = "RUNNING"
+    # All rows of the match.
     FINAL = "FINAL"
 
 
@@ -71,6 +73,7 @@ class Navigation:
     logical_offset: int = 0
     # How many rows to move in the partition: negative for PREV, positive for NEXT.
     physical_offset: int = 0
+    # Which rows of the match count.
     semantics: Semantics = Semantics.RUNNING
 
     @property
@@ -83,9 +86,11 @@ class Navigation:
 class ColumnReference:
     """The value of SQL over one row, usually a column, on the row that a navigation finds."""
 
+    # Finds the row.
     navigation: Navigation
     # The SQL. Spark evaluates it on the row.
     argument: str
+    # Where it was written; None if the user did not write it.
     span: Span | None = field(default=None, compare=False)
     # The operations of the argument.
     operations: Operations = field(default=UNREAD, compare=False, repr=False)
@@ -98,10 +103,12 @@ class ColumnReference:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Rows around the current one, counted from it: -2 to 0 are two rows before it and itself."""
+    """Rows around the current row, counted from it: -2 to 0 are two rows before it and itself."""
 
-    start: int | None  # included; None for the first row of the partition
-    end: int | None  # included; None for the last row of the partition
+    # The first row, which is included; None for the first row of the partition.
+    start: int | None
+    # The last row, which is included; None for the last row of the partition.
+    end: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,20 +119,27 @@ class Aggregate:
     references are columns of that row, its CLASSIFIER and its MATCH_NUMBER.
     """
 
-    function: str  # in lower case
-    variable: str | None  # None for the universal variable
-    arguments: tuple[Scalar, ...]  # empty for `count(*)`
+    # The name, in lower case.
+    function: str
+    # The variable whose rows are aggregated; None for the universal variable.
+    variable: str | None
+    # The arguments; empty for `count(*)`.
+    arguments: tuple[Scalar, ...]
+    # Which rows of the match count.
     semantics: Semantics = Semantics.RUNNING
+    # Whether it is written with DISTINCT.
     distinct: bool = False
     # The condition of FILTER (WHERE ...).
     condition: Scalar | None = None
     # The items of WITHIN GROUP (ORDER BY ...), each with the text after it, such as DESC.
     ordering: tuple[tuple[Scalar, str], ...] = ()
+    # Whether it is written with IGNORE NULLS.
     ignore_nulls: bool = False
     # Whether the current row is left out, as in `avg(a[..i-1].x)` of SASE+.
     excludes_current_row: bool = False
     # The rows of the partition to aggregate, whether they are mapped or not. None for mapped rows.
     frame: Frame | None = None
+    # Where it was written; None if the user did not write it.
     span: Span | None = field(default=None, compare=False)
 
 
@@ -141,13 +155,13 @@ class MatchFunction(OptionChoice):
     """A function whose value is a fact about the match and is not in any column."""
 
     # Counts the matches of a partition from 1, empty matches included.
-    NUMBER = ChoiceDeclaration("MATCH_NUMBER", dependencies=(Dependency.EARLIER,))
+    NUMBER = ChoiceDeclaration("MATCH_NUMBER", dependencies=(Dependency.EARLIER_MATCHES,))
     # Whether a run is a match, timed out or is unfinished.
     STATUS = ChoiceDeclaration("MATCH_STATUS")
     # When the window of a run ended that timed out.
     TIMEOUT = ChoiceDeclaration("MATCH_TIMEOUT")
     # In an aggregate: the number of the aggregated row in the match, from 1.
-    ROW_NUMBER = ChoiceDeclaration("MATCH_ROW_NUMBER", dependencies=(Dependency.DISTANCE,))
+    ROW_NUMBER = ChoiceDeclaration("MATCH_ROW_NUMBER", dependencies=(Dependency.ROW_COUNTS,))
 
 
 # Functions whose value is known only when a run has ended.
@@ -173,7 +187,9 @@ TextPiece = str | Reference
 class Term:
     """SQL text without a known structure, which Spark evaluates. References are holes in it."""
 
+    # The text, cut up at its references.
     pieces: tuple[TextPiece, ...]
+    # Where it is in the query.
     span: Span = field(compare=False)
     # The operations of the text between the references.
     text_operations: Operations = field(default=UNREAD, compare=False, repr=False)
@@ -211,6 +227,7 @@ class Operation:
     operator: str
     # The exact text of the operation, with the operands as holes.
     parts: OperationParts
+    # Where it is in the query.
     span: Span = field(compare=False)
     # Arguments that are not values, such as the type of a CAST or the unit of TIMESTAMPDIFF, in
     # upper case.
@@ -258,18 +275,18 @@ def are_identical(left: tuple[object, ...], right: tuple[object, ...]) -> bool:
     return all(map(is_, left, right))
 
 
-# What an aggregate evaluates on each row.
+# Terms: the expressions that an aggregate evaluates on each row.
 
 
 def list_terms(aggregate: Aggregate) -> tuple[Scalar, ...]:
-    """Return all expressions that an aggregate evaluates on each row."""
+    """Return all terms of an aggregate: its arguments, its FILTER and its ordering."""
     condition = () if aggregate.condition is None else (aggregate.condition,)
     ordering = (term for term, _ in aggregate.ordering)
     return (*aggregate.arguments, *condition, *ordering)
 
 
 def map_terms(aggregate: Aggregate, change: Callable[[Scalar], Scalar]) -> Aggregate:
-    """Return the aggregate with all expressions changed that it evaluates on each row."""
+    """Return the aggregate with all its terms changed."""
     condition = aggregate.condition
     return replace(
         aggregate,
@@ -279,16 +296,16 @@ def map_terms(aggregate: Aggregate, change: Callable[[Scalar], Scalar]) -> Aggre
     )
 
 
-def looks_at_columns_only(term: Scalar) -> bool:
-    """Return whether an expression reads nothing but columns.
+def reads_columns_only(term: Scalar) -> bool:
+    """Return whether an expression reads only columns: no aggregates and no CLASSIFIER.
 
-    An aggregate's term that does so can be evaluated on one row of the input.
+    If so, a term of an aggregate can be evaluated on one row of the input.
     """
     return all(isinstance(piece, str | ColumnReference) for piece in term.pieces)
 
 
 def write_row_sql(term: Scalar) -> str:
-    """Return an aggregate's term as SQL over one row. It must look at columns only."""
+    """Return a term of an aggregate as SQL over one row. The term must read only columns."""
     return render(term, write_argument)
 
 
@@ -305,15 +322,15 @@ def write_operand(reference: Reference) -> str:
 
 
 def list_inner_references(aggregate: Aggregate) -> tuple[Reference, ...]:
-    """Return the references in the expressions that an aggregate evaluates on each row."""
+    """Return the references in the terms of an aggregate."""
     return tuple(reference for term in list_terms(aggregate) for reference in term.references)
 
 
 # Reading expressions.
 
 
-def set_apart(pieces: Iterable[TextPiece]) -> tuple[TextPiece, ...]:
-    """Return the pieces with a blank wherever a reference would run into a word.
+def separate_references(pieces: Iterable[TextPiece]) -> tuple[TextPiece, ...]:
+    """Return the pieces with a blank wherever a reference would touch a word.
 
     `LAST(x)AND y` is two words, but the text that replaces the reference may end with a letter.
     Adjacent texts are joined and empty ones are dropped.
@@ -329,7 +346,7 @@ def flatten_parts(parts: OperationParts) -> tuple[TextPiece, ...]:
             pieces.append(part)
         else:
             pieces += part.pieces
-    return set_apart(pieces)
+    return separate_references(pieces)
 
 
 def find_variable(reference: Reference) -> str | None:
@@ -347,7 +364,12 @@ def find_variable(reference: Reference) -> str | None:
 
 
 def render(scalar: Scalar, write: Callable[[Reference], str]) -> str:
-    """Return the text of an expression, with each reference as `write` returns it."""
+    """Return the text of an expression, with `write` called for each reference.
+
+    >>> reference = ColumnReference(Navigation("A"), "price")
+    >>> render(Term((reference, " > 2"), Span(0, 9)), lambda read: f"{read.argument}!")
+    'price! > 2'
+    """
     return "".join(piece if isinstance(piece, str) else write(piece) for piece in scalar.pieces)
 
 
@@ -360,10 +382,10 @@ def walk_scalar(scalar: Scalar) -> Iterator[Scalar]:
 
 
 # Operators that compare two values. The parsers write `==` as `=` and `!=` as `<>`.
-COMPARISONS = find_names(OperatorKind.COMPARISON)
+COMPARISONS = find_operator_names(OperatorKind.COMPARISON)
 
-# Operators that choose a result by comparing: their operands are the value to compare, then pairs
-# of a value to compare it with and a result, then perhaps the result if no value is equal.
+# Operators that choose a result by comparing one value with others. The operands are that value,
+# then pairs of another value and a result, then perhaps the result if no value is equal.
 COMPARED_CHOICES = frozenset({"CASE OF", "DECODE"})
 
 
@@ -405,13 +427,13 @@ def find_column_names(scalar: Scalar) -> tuple[str, ...]:
             return ()
 
 
-def list_own_operations(scalar: Scalar) -> Operations:
-    """Return the operations of an expression itself, without the columns it reads."""
+def list_text_operations(scalar: Scalar) -> Operations:
+    """Return the operations of an expression's text, without those of the columns that it reads."""
     return NO_OPERATIONS.union(*map(find_operations_of_part, walk_scalar(scalar)))
 
 
 def find_operations_of_part(part: Scalar) -> Operations:
-    """Return the operations of an operator, or of a text, without operands and columns."""
+    """Return the operations of an operator without its operands, or of a text without columns."""
     return part.text_operations if isinstance(part, Term) else part.operator_operations
 
 
@@ -537,8 +559,11 @@ def is_null(scalar: Scalar) -> bool:
     return render(scalar, str).strip(f"{whitespace}()").upper() == "NULL"
 
 
-def type_nulls(condition: Scalar) -> Scalar:
-    """Return a condition whose literal NULLs are cast to BOOLEAN: Spark's NULL has no type."""
+def cast_nulls_to_boolean(condition: Scalar) -> Scalar:
+    """Return a condition in which literal NULLs joined by AND are cast to BOOLEAN.
+
+    Spark's NULL has no type, so it would reject them as conditions.
+    """
     parts = split_conjuncts(condition)
     if not any(is_null(part) for part in parts):
         return condition
@@ -548,15 +573,15 @@ def type_nulls(condition: Scalar) -> Scalar:
 
 
 def negate(condition: Scalar) -> Operation:
-    """Return NOT of a condition, which is unknown if the condition is."""
+    """Return NOT of a condition. It is unknown if the condition is unknown."""
     return Operation("NOT", ("NOT (", condition, ")"), condition.span)
 
 
 def make_complement(condition: Scalar) -> Operation:
     """Return a test that a condition is false or unknown.
 
-    Its text is a CASE. Spark would cast the operand of IS NOT TRUE, so that a string would pass for
-    a condition.
+    Its text is a CASE and not IS NOT TRUE, because Spark would cast the operand of IS NOT TRUE. It
+    would not reject a string as a condition then.
     """
     parts = "CASE WHEN ", condition, " THEN FALSE ELSE TRUE END"
     return Operation("IS NOT TRUE", parts, condition.span)
@@ -577,7 +602,7 @@ def build_difference_test(minuend: Term, subtrahend: Term, length: Term) -> Oper
     return Operation("<", (difference, " < ", length), minuend.span)
 
 
-def make_parts(
+def build_operation_parts(
     operands: Sequence[Scalar], write: Callable[[Span], str], span: Span
 ) -> OperationParts:
     """Return the parts of an operation: its text, with the operands as holes.
@@ -591,7 +616,7 @@ def make_parts(
     return tuple(part for part in replace_spans(write, span, holes) if part != "")
 
 
-def enclose(inner: Scalar, write: Callable[[Span], str], span: Span) -> Scalar:
+def add_text_around(inner: Scalar, write: Callable[[Span], str], span: Span) -> Scalar:
     """Return the expression together with the text around it, such as parentheses.
 
     Args:
@@ -603,4 +628,4 @@ def enclose(inner: Scalar, write: Callable[[Span], str], span: Span) -> Scalar:
     after = write(Span(inner.span.end, span.end))
     if isinstance(inner, Operation):
         return replace(inner, parts=(before, *inner.parts, after), span=span)
-    return replace(inner, pieces=set_apart((before, *inner.pieces, after)), span=span)
+    return replace(inner, pieces=separate_references((before, *inner.pieces, after)), span=span)

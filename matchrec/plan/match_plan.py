@@ -90,12 +90,12 @@ class MatchPlan:
 
     @property
     def sorted_by(self) -> tuple[clauses.RowExpression, ...]:
-        """The expressions that divide the rows into partitions, then those that order them."""
+        """The keys of the partitions, then the keys of ORDER BY."""
         return (*self.keys, *(item.expression for item in self.order_by))
 
     @property
     def intervals(self) -> tuple[clauses.RowExpression, ...]:
-        """The lengths of windows: of the whole match first, then of windows inside the match."""
+        """The lengths of windows: of the whole match, then of windows inside the match."""
         match_window = () if self.within is None else (self.within.interval,)
         return (*match_window, *(gap.interval for gap in self.gaps))
 
@@ -124,8 +124,8 @@ class MatchPlan:
 
     @property
     def selects(self) -> bool:
-        """Return whether this is event selection: it may skip rows, or it outputs all matches."""
-        return clauses.goes_beyond_preferred(
+        """Return whether the query needs event selection: see `clauses.needs_event_selection`."""
+        return clauses.needs_event_selection(
             self.selection, self.output, self.absences, self.closing
         )
 
@@ -160,7 +160,7 @@ class MatchPlan:
         return (*list_negated_names(self.pattern), *(absence.variable for absence in self.absences))
 
     @property
-    def matches_as_values(self) -> tuple[Aggregate, ...]:
+    def matched_rows_calls(self) -> tuple[Aggregate, ...]:
         """The calls of MATCHED_ROWS in measures."""
         return tuple(
             reference
@@ -222,20 +222,22 @@ def list_states(plan: MatchPlan) -> dict[str, list[str]]:
     return states
 
 
-# What the query around a clause uses of its result. What it does not use need not be computed.
+# Which part of a clause's result the query around it uses. The rest need not be computed.
 
 
 @dataclass(frozen=True, slots=True)
 class KeyTest:
     """A comparison of a column that each row must pass: `symbol = 'X'`."""
 
-    column: str  # symbol
-    test: str  # = 'X'
+    # The name of the column: `symbol`.
+    column: str
+    # The rest of the comparison: `= 'X'`.
+    test: str
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
-    """What the query around a clause uses of its result."""
+class ResultUse:
+    """The part of a clause's result that the query around it uses."""
 
     # The lower-case names of all columns that may be read; None if every column may be.
     columns: frozenset[str] | None = None
@@ -253,13 +255,13 @@ class Use:
         return self.columns is None or column in self.columns
 
 
-EVERYTHING = Use()
+EVERYTHING = ResultUse()
 
 
 def drop_output_options(plan: MatchPlan, measures: tuple[clauses.Measure, ...]) -> MatchPlan:
-    """Return the plan with one row for each match and these measures.
+    """Return the plan with one row for each match and these measures, without output options.
 
-    What selects among matches when they are output is dropped: partial and first matches.
+    These are partial and first matches, which only matter when matches are output.
     """
     return replace(
         plan,
@@ -271,9 +273,10 @@ def drop_output_options(plan: MatchPlan, measures: tuple[clauses.Measure, ...]) 
 
 
 def map_expressions(plan: MatchPlan, change: Callable[[Scalar, str | None], Scalar]) -> MatchPlan:
-    """Return the plan with every expression changed, or the same object if none has changed.
+    """Return the plan with every expression changed.
 
-    So the plan keeps the facts that were computed on it.
+    If no expression has changed, the result is the same object, so that the plan keeps the facts
+    that were computed on it.
 
     Args:
         plan: a plan.

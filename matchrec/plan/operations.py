@@ -13,8 +13,8 @@ from matchrec.plan.operators import (
     OPERATORS,
     Failure,
     OperatorKind,
-    find_names,
-    find_names_that_fail,
+    find_failing_operators,
+    find_operator_names,
 )
 from matchrec.plan.text import read_words
 
@@ -55,14 +55,14 @@ def find_call_operations(function: str) -> Operations:
 
 def _find_failing_operations(failure: Failure) -> Operations:
     """Return the operations of all operators that can fail in this way, if they are one word."""
-    names = [name for name in find_names_that_fail(failure) if " " not in name]
+    names = [name for name in find_failing_operators(failure) if " " not in name]
     return NO_OPERATIONS.union(*(find_operator_operations(name) for name in names))
 
 
 # Operations that fail only if the result is too large for its type.
 SUMS = _find_failing_operations(Failure.TOO_LARGE)
 
-_DIVISIONS = find_names(OperatorKind.ARITHMETIC) & find_names_that_fail(Failure.DIVISION)
+_DIVISIONS = find_operator_names(OperatorKind.ARITHMETIC) & find_failing_operators(Failure.DIVISION)
 _LIKE_OPERATORS = _find_failing_operations(Failure.PATTERN)
 
 # Signs that never fail and are not operators of the table: other ways to write one, and `x.field`
@@ -74,7 +74,7 @@ _UNITS = "YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND
 # Functions that never fail.
 FUNCTIONS = read_words("NEVER FAILING") | {
     name
-    for name in find_names_that_fail(Failure.NEVER)
+    for name in find_failing_operators(Failure.NEVER)
     if name.isidentifier() and name not in KEYWORDS
 }
 

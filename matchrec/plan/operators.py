@@ -9,7 +9,7 @@ parser, the typing rules or the kernels treat in a way of their own.
     form         which other operations have the same value?              conditions.residual
     failure      can it raise an error in ANSI mode?                      plan, conditions.typing
     arguments    with how many arguments is a call this operation?        syntax.expressions
-    is_strict    is it surely NULL if an operand is NULL?                 conditions.split
+    is_strict    is it always NULL if an operand is NULL?                 conditions.split
     operands     which operands does the engine bring to one type?        spark.sail
     is_truth     is it always a truth value?                              conditions.split
     is_quick     does it take no time worth counting?                     plan.operations
@@ -397,20 +397,20 @@ def is_operation(function: str, arguments: int) -> bool:
     return least <= arguments and (most is None or arguments <= most)
 
 
-def find_names(*kinds: OperatorKind) -> frozenset[str]:
+def find_operator_names(*kinds: OperatorKind) -> frozenset[str]:
     """Return the names of all operators of some kinds."""
     return frozenset(name for name, entry in OPERATORS.items() if entry.kind in kinds)
 
 
-def find_names_with_operands(operands: Operands) -> frozenset[str]:
-    """Return the names of all operators that bring their operands to one type in this way."""
+def find_operators_with_operands(operands: Operands) -> frozenset[str]:
+    """Return the names of all operators whose operands the engine brings to one type in this way."""
     return frozenset(name for name, entry in OPERATORS.items() if entry.operands is operands)
 
 
-def find_names_that_fail(failure: Failure) -> frozenset[str]:
+def find_failing_operators(failure: Failure) -> frozenset[str]:
     """Return the names of all operators that can fail in this way."""
     return frozenset(name for name, entry in OPERATORS.items() if entry.failure is failure)
 
 
-# Operations that the search has. It need not rewrite them.
-BASIC = find_names(K.LOGIC, K.COMPARISON, K.ARITHMETIC, K.DAYS, K.NULL_TEST, K.CHOICE)
+# The operators that the search has, so that it need not rewrite them.
+BASIC = find_operator_names(K.LOGIC, K.COMPARISON, K.ARITHMETIC, K.DAYS, K.NULL_TEST, K.CHOICE)

@@ -32,7 +32,7 @@ class Empty:
 class PartitionStart:
     """`^`: matches no row, and only before the first row of the partition."""
 
-    operator: ClassVar[PatternOperator] = "^", (Dependency.EDGES,)
+    operator: ClassVar[PatternOperator] = "^", (Dependency.PARTITION_EDGES,)
     span: Span | None = field(default=None, compare=False)
 
 
@@ -40,7 +40,7 @@ class PartitionStart:
 class PartitionEnd:
     """`$`: matches no row, and only after the last row of the partition."""
 
-    operator: ClassVar[PatternOperator] = "$", (Dependency.EDGES,)
+    operator: ClassVar[PatternOperator] = "$", (Dependency.PARTITION_EDGES,)
     span: Span | None = field(default=None, compare=False)
 
 
@@ -57,7 +57,7 @@ class Variable:
 class Negation:
     """`NOT B`, `NOT (B | C)`: matches no row, and only if no row follows that is a B or a C."""
 
-    operator: ClassVar[PatternOperator] = "NOT", (Dependency.BESIDE,)
+    operator: ClassVar[PatternOperator] = "NOT", (Dependency.NEIGHBOURS,)
     # The variables whose conditions such a row may not satisfy.
     names: tuple[str, ...]
     span: Span | None = field(default=None, compare=False)
@@ -102,7 +102,7 @@ class Parameter:
     span: Span | None = field(default=None, compare=False)
 
     @property
-    def written(self) -> str:
+    def text(self) -> str:
         """The parameter as the user wrote it. `?` has a name, too, which is not written."""
         return self.mark if self.mark == "?" else f"{self.mark}{self.name}"
 
@@ -342,8 +342,8 @@ def _show_parameters(loop: Quantified) -> str:
     """Return a quantifier with at least one parameter as a bound: `{:n}`, `{2,:most}`."""
     least_parameter, most_parameter = loop.parameters
     most_number = "" if loop.most is None else loop.most
-    least = loop.least if least_parameter is None else least_parameter.written
-    most = most_number if most_parameter is None else most_parameter.written
+    least = loop.least if least_parameter is None else least_parameter.text
+    most = most_number if most_parameter is None else most_parameter.text
     return f"{{{least}}}" if least_parameter is most_parameter else f"{{{least},{most}}}"
 
 

@@ -45,17 +45,17 @@ _PYTHON_OPERATORS = {"=": eq, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a part of a condition is about."""
+    """The variable or stage that a part of a condition tests."""
 
     # The name of a variable or a stage, or "the group".
     name: str
-    # The variables that may have rows when the part is tested.
+    # The names of the variables that may have rows when the part is tested.
     early_variables: Collection[str]
 
 
 def warn_about_comparisons(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
     """Yield a warning for each comparison in a condition that probably has a mistake."""
-    find_subject = cache(EarlyRows(plan).find_subject)
+    find_subject = cache(EarlyVariables(plan).find_subject)
     for definition in plan.definitions:
         required_parts = split_conjuncts(definition.condition)
         required_ids = {id(part) for part in required_parts}
@@ -80,7 +80,7 @@ def warn_about_constants(comparison: Operation) -> Iterator[warnings.MatchRecogn
     if is_false(comparison):
         yield warnings.false_constants(comparison.span)
         return
-    texts = [find_text(operand) for operand in comparison.operands]
+    texts = [find_literal_text(operand) for operand in comparison.operands]
     # Texts that differ only in case or in outer blanks raise no warning: a collation may make them
     # equal.
     folded_texts = {text[1:-1].strip().casefold() for text in texts}
@@ -146,15 +146,16 @@ def warn_about_later_rows(
                     )
 
 
-class EarlyRows:
-    """Which variables may have rows when the conditions of a plan are tested."""
+class EarlyVariables:
+    """The variables that may have rows when the conditions of a plan are tested."""
 
     def __init__(self, plan: MatchPlan) -> None:
         """Find these variables for the tests of stages, if the plan has stages."""
         self.plan = plan
         self.variables = patterns.list_variable_names(plan.pattern)
-        # The tests of stages by their names, for parts that need not hold and for parts that must.
+        # The tests of stages, by their names: for parts of conditions that need not hold.
         self.tests_of_events: Mapping[str, StageTest] = {}
+        # The same for parts that must hold.
         self.tests_of_first_events: Mapping[str, StageTest] = {}
         if plan.staging is not None:
             from matchrec.plan import stages  # SQL has no stages
@@ -163,7 +164,7 @@ class EarlyRows:
             self.tests_of_first_events = stages.find_tests_of_first_events(plan.staging.steps)
 
     def find_subject(self, variable: str, is_required: bool) -> Subject:
-        """Return what a part of a condition is about, and which variables may have rows by then.
+        """Return the subject of a part of a condition.
 
         Args:
             variable: the variable or the test whose condition it is.
@@ -230,25 +231,25 @@ def is_loop(pattern: patterns.RowPattern) -> bool:
 
 
 def normalize(operand: Scalar, definition: Definition, plan: MatchPlan) -> tuple[TextPiece, ...]:
-    """Return the text of an operand in a form in which equal operands are equal.
+    """Return the pieces of an operand's text in a form in which equal operands are equal.
 
-    Blanks become single ones, and all ways to read a column of the current row become the same.
+    Several blanks become one, and all ways to read a column of the current row become the same.
     """
     pieces: list[TextPiece] = []
     for piece in operand.pieces:
         if isinstance(piece, str):
             pieces.append(" ".join(piece.split()))
-        elif isinstance(piece, ColumnReference) and is_of_current_row(piece, definition, plan):
+        elif isinstance(piece, ColumnReference) and reads_current_row(piece, definition, plan):
             pieces.append(replace(piece, navigation=Navigation(definition.variable)))
         else:
             pieces.append(piece)
     return tuple(pieces)
 
 
-def is_of_current_row(
+def reads_current_row(
     reference: ColumnReference, definition: Definition, plan: MatchPlan, step: int = 0
 ) -> bool:
-    """Return whether a reference reads the row that a condition tests, or one near it.
+    """Return whether a reference reads the row that a condition tests, or a row near it.
 
     Args:
         reference: a reference of the condition.
@@ -284,10 +285,10 @@ def is_false(comparison: Operation) -> bool:
     return holds is not None and len(numbers) == 2 and not holds(*numbers)
 
 
-def find_text(operand: Scalar) -> str:
-    """Return a literal text with its quotes; the empty string if the operand is anything else.
+def find_literal_text(operand: Scalar) -> str:
+    """Return a literal text with its quotes; the empty string for any other operand.
 
-    Texts with quotes or escapes in them count as anything else.
+    Texts that contain quotes or escapes are not returned, either.
     """
     if operand.references:
         return ""
@@ -328,7 +329,7 @@ def warn_about_wildcards(operation: Operation) -> Iterator[warnings.MatchRecogni
         yield from warn_about_star(operation)
         return
     for operand in operation.operands:
-        text = find_text(operand)[1:-1]
+        text = find_literal_text(operand)[1:-1]
         if not _PERCENT_AS_WILDCARD.fullmatch(text):
             continue
         if operator in _EQUALITIES:
@@ -348,7 +349,7 @@ def warn_about_wildcards(operation: Operation) -> Iterator[warnings.MatchRecogni
 def warn_about_star(operation: Operation) -> Iterator[warnings.MatchRecognizeWarning]:
     """Yield a warning if the pattern of LIKE has a wildcard of a shell or a regular expression."""
     for pattern in operation.operands[1:2]:
-        text = find_text(pattern)[1:-1]
+        text = find_literal_text(pattern)[1:-1]
         if _STAR_AS_WILDCARD.fullmatch(text):
             like_pattern = text.replace(".*", "%").replace("*", "%")
             yield warnings.star_in_like(
@@ -372,7 +373,7 @@ def warn_about_skipped_rows(plan: MatchPlan) -> Iterator[warnings.MatchRecognize
         if definition.variable in first:
             continue
         for reference in definition.condition.references:
-            if isinstance(reference, ColumnReference) and is_of_current_row(
+            if isinstance(reference, ColumnReference) and reads_current_row(
                 reference, definition, plan, step=-1
             ):
                 yield warnings.skipped_row(
@@ -440,7 +441,7 @@ def warn_about_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]
 
 
 def show_fewest(loop: patterns.Quantified) -> str:
-    """Return a pattern that takes as few rows as a reluctant loop; empty if that is no row."""
+    """Return a pattern that takes as few rows as a reluctant loop; empty if it takes no row."""
     if loop.least == 0:
         return ""
     if loop.least == 1:

@@ -21,7 +21,7 @@ from matchrec.plan.expression import (
     Scalar,
     TextPiece,
     find_operations_of_part,
-    list_own_operations,
+    list_text_operations,
     map_column_references,
     walk_scalar,
 )
@@ -97,7 +97,7 @@ def resolve(plan: MatchPlan, columns: InputColumns) -> MatchPlan:
     """
     doubtful_names = CURRENT_VALUES.intersection(name.upper() for name in columns.names)
     if doubtful_names:
-        refuse_doubtful(plan, doubtful_names)
+        reject_ambiguous_words(plan, doubtful_names)
 
     def resolve_reference(reference: ColumnReference) -> ColumnReference:
         """Return the column under its quoted name in the input; unchanged if it has none."""
@@ -123,11 +123,11 @@ def resolve_row(part: RowExpression, columns: InputColumns) -> RowExpression:
     return part if name is None else replace(part, text=quote_name(name), names=(name,))
 
 
-def refuse_doubtful(plan: MatchPlan, names: Set[str]) -> None:
-    """Reject words that name a column of the input, but would be read as a value of the query.
+def reject_ambiguous_words(plan: MatchPlan, names: Set[str]) -> None:
+    """Reject words that name a column of the input, but that Spark could read as a value.
 
-    In a query, Spark reads such a word as the column. But SQL after the match does not see the
-    input, so there the same word would be the value.
+    For example, a column may be called `current_date`. In a query, Spark reads this word as the
+    column. But SQL after the match does not see the input, so there it would be today's date.
 
     Args:
         plan: the plan.
@@ -174,7 +174,7 @@ def inline_earlier_measures(
     measures = []
     for measure in plan.measures:
         replaced = measure
-        if not measure.over_rows:
+        if not measure.has_value_without_match:
             replaced = replace(measure, value=earlier.replace_names(measure.value))
         earlier.add(replaced)
         measures.append(replaced)
@@ -194,7 +194,7 @@ class EarlierMeasures:
 
     def add(self, measure: Measure) -> None:
         """Add a measure whose own value reads no earlier ones any more."""
-        self.measures[self.columns.fold_name(measure.known_as or measure.name)] = measure
+        self.measures[self.columns.fold_name(measure.reference_name or measure.name)] = measure
 
     def replace_names(self, scalar: Scalar) -> Scalar:
         """Return an expression with names of measures replaced by their values.
@@ -212,7 +212,7 @@ class EarlierMeasures:
                 pieces.append(piece)
             else:
                 pieces += ["(", *value.pieces, ")"]
-                operations |= list_own_operations(value)
+                operations |= list_text_operations(value)
         return replace(scalar, pieces=tuple(pieces), text_operations=operations)
 
     def find_value(self, piece: TextPiece) -> Scalar | None:
@@ -229,7 +229,7 @@ class EarlierMeasures:
         measure = self.measures.get(self.columns.fold_name(name))
         if measure is None or self.is_known(piece.argument):
             return None
-        for operation in sorted(list_own_operations(measure.value)):
+        for operation in sorted(list_text_operations(measure.value)):
             function = operation.removesuffix("()")
             if function in NONDETERMINISTIC:
                 raise nondeterministic_measure(piece.span, name=name, function=function.lower())
@@ -246,7 +246,7 @@ def find_reads_of_earlier_measures(plan: MatchPlan) -> Iterator[ColumnReference]
             name = find_lone_name(reference)
             if name is not None and name.lower() in earlier_names:
                 yield reference
-        earlier_names.add((measure.known_as or measure.name).lower())
+        earlier_names.add((measure.reference_name or measure.name).lower())
 
 
 def find_lone_name(reference: ColumnReference) -> str | None:

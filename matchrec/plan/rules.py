@@ -1,7 +1,7 @@
 """Rules that every plan must keep, whatever language it was written in.
 
-Each rule is a function `check_...` that raises the error of a plan that breaks it. `RULES` lists
-them with the parts of a plan that they are about.
+Each rule is a function `check_...` that raises an error if a plan breaks the rule. `RULES` lists
+the rules with the parts of a plan that they are about.
 """
 
 from __future__ import annotations
@@ -72,13 +72,21 @@ def check_subset_members(plan: MatchPlan) -> None:
             if member in plan.unions:
                 raise errors.union_in_subset(span, member=member, name=subset.name)
             if member not in plan.ids:
-                raise _unknown_variable(member, "SUBSET", span, plan, unions=())
+                raise _make_unknown_variable(member, "SUBSET", span, plan, unions=())
 
 
-def _unknown_variable(
+def _make_unknown_variable(
     name: str, clause: str, span: Span | None, plan: MatchPlan, unions: tuple[str, ...]
 ) -> MatchRecognizePlanError:
-    """Return the error for an unknown variable; it lists the variables that may be written."""
+    """Return the error for an unknown variable, which lists the variables that may be written.
+
+    Args:
+        name: the unknown name.
+        clause: the part of the clause that it is in.
+        span: where it is written.
+        plan: the plan, whose primary variables may be written.
+        unions: the union variables that may be written.
+    """
     return unknown_variable(span, name=name, clause=clause, primary=plan.variables, unions=unions)
 
 
@@ -143,23 +151,24 @@ def check_definitions_are_unique(plan: MatchPlan) -> None:
 def check_unique(
     names: Iterable[tuple[str, Span | None]],
     make_error: Callable[..., MatchRecognizePlanError],
-    folded: Callable[[str], str] = str,
+    fold: Callable[[str], str] = str,
 ) -> None:
     """Check that no name is repeated.
 
     Args:
         names: names, each with where it is written.
         make_error: makes the error from the spans of both occurrences and the name.
-        folded: returns a name in the form in which names are compared, such as in lower case.
+        fold: returns a name in the form in which names are compared, such as in lower case.
 
     Raises:
         MatchRecognizePlanError: a name is repeated.
     """
     spans: dict[str, Span | None] = {}
     for name, span in names:
-        if folded(name) in spans:
-            raise make_error(spans[folded(name)], span, name=name)
-        spans[folded(name)] = span
+        key = fold(name)
+        if key in spans:
+            raise make_error(spans[key], span, name=name)
+        spans[key] = span
 
 
 def check_skip_target(plan: MatchPlan) -> None:
@@ -170,7 +179,7 @@ def check_skip_target(plan: MatchPlan) -> None:
     span = plan.after_match.span
     if target in ("NEXT", "PAST", "FIRST", "LAST", "ROW"):
         raise errors.incomplete_skip(span, word=target)
-    raise _unknown_variable(target, "AFTER MATCH SKIP", span, plan, plan.unions)
+    raise _make_unknown_variable(target, "AFTER MATCH SKIP", span, plan, plan.unions)
 
 
 def check_exclusions(plan: MatchPlan) -> None:
@@ -214,7 +223,7 @@ def check_gaps(plan: MatchPlan) -> None:
     for gap in plan.gaps:
         for name in (gap.after, gap.to):
             if name is not None and name not in (*plan.variables, *plan.unions):
-                raise _unknown_variable(name, "WITHIN", gap.span, plan, plan.unions)
+                raise _make_unknown_variable(name, "WITHIN", gap.span, plan, plan.unions)
         common = plan.members[gap.after] & plan.members[gap.to]
         if gap.to is not None and common:
             raise errors.within_between_same_variable(gap.span, name=plan.variables[min(common)])
@@ -239,7 +248,7 @@ def list_condition_references(plan: MatchPlan) -> Iterator[Reference]:
 
 
 def check_longest_matches(plan: MatchPlan) -> None:
-    """Check that the longest match is asked for only if no rows may be skipped."""
+    """Check that a plan that outputs the longest match skips no rows."""
     if plan.selects:
         raise errors.longest_match_skips_rows(plan.pattern.span, selection=plan.selection.value)
 
@@ -265,7 +274,7 @@ def list_all_references(scalar: Scalar) -> Iterator[Reference]:
 
 def check_matched_rows(plan: MatchPlan) -> None:
     """Check that MATCHED_ROWS is not used if a match has several output rows."""
-    for aggregate in plan.matches_as_values:
+    for aggregate in plan.matched_rows_calls:
         raise errors.matched_rows_with_all_rows(aggregate.span)
 
 
@@ -284,7 +293,7 @@ def check_rows_back(plan: MatchPlan) -> None:
 
 
 def count_rows_back(reference: ColumnReference | Classifier) -> tuple[str, int]:
-    """Return the function that looks back farther in the match, and by how many rows."""
+    """Return which function of a reference looks back farther, LAST or PREV, and how many rows."""
     navigation = reference.navigation
     logical = navigation.logical_offset if navigation.end is End.LAST else 0
     # PREV of a column reads the row at its position in the partition: no position of a row between
@@ -308,9 +317,9 @@ def check_partial_matches(plan: MatchPlan) -> None:
         raise errors.timeouts_without_within(span)
     if plan.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
         raise errors.timeouts_with_unmatched_rows(span, words=words)
-    is_one_of_row = plan.output in ONE_MATCH_PER_START
+    has_one_match_per_start = plan.output in ONE_MATCH_PER_START
     is_timed_out_among_all = plan.output is MatchOutput.ALL and not partial.unfinished
-    if not is_one_of_row and not is_timed_out_among_all:
+    if not has_one_match_per_start and not is_timed_out_among_all:
         raise errors.timeouts_with_output(span, words=words, output=plan.output.value)
     if plan.absences or list_negations(plan.pattern):
         raise errors.timeouts_with_negation(span, words=words)
@@ -336,7 +345,7 @@ def check_first_matches(plan: MatchPlan) -> None:
 
 
 def check_match_functions(plan: MatchPlan) -> None:
-    """Check that measures ask how a run has ended only if partial matches are output, too."""
+    """Check that measures read how a run has ended only if partial matches are output, too."""
     if plan.partial is not None:
         return
     for measure in plan.measures:

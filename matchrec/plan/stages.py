@@ -34,20 +34,24 @@ class Contiguity(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Single:
-    """One row that satisfies a test, and is mapped to a variable."""
+class SingleStage:
+    """A stage that accepts one row, which satisfies its test and is mapped to its variable."""
 
-    name: str  # of the variable, which is the name of the stage
+    # The name of the stage, and so of the variable.
+    name: str
+    # The name of the test.
     test: str
 
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """The tests of a loop that an event can end."""
+    """The tests of a loop that an event can end, by their names."""
 
-    test: str  # the event ends the loop
-    complement: str  # it does not
-    # For a single stage: the event satisfies the stage, and does not end the loop.
+    # The test that an event ends the loop.
+    test: str
+    # The test that an event does not end the loop.
+    complement: str
+    # For a single stage: the test that an event satisfies the stage and does not end the loop.
     take: str | None = None
 
 
@@ -57,11 +61,14 @@ class RepeatedPart:
 
     dependencies: ClassVar[tuple[Dependency, ...]] = ()
 
-    content: Single | Steps
+    # The stage, or the steps of the group.
+    content: SingleStage | Steps
     # Which events may be skipped before its first row.
     contiguity: Contiguity
+    # The least number of repetitions.
     least: int = 1
-    most: int | None = 1  # None if there is no limit
+    # The most repetitions; None if there is no limit.
+    most: int | None = 1
     # Whether a match may have no row of it, whatever `least` is.
     optional: bool = False
     # Whether it takes as many events as it can before the next step.
@@ -77,7 +84,7 @@ class RepeatedPart:
 
     @property
     def has_choice(self) -> bool:
-        """Return whether there is a repetition after which a run may go on or leave."""
+        """Return whether a run may either repeat the part or leave it after some repetition."""
         return self.least != self.most
 
 
@@ -85,11 +92,14 @@ class RepeatedPart:
 class ForbiddenEvent:
     """A NOT: no row may satisfy its test."""
 
-    dependencies: ClassVar[tuple[Dependency, ...]] = (Dependency.LATER,)
+    dependencies: ClassVar[tuple[Dependency, ...]] = (Dependency.COMPLETED_LATER,)
 
+    # The name of the stage.
     name: str
+    # The name of the test that no row may satisfy.
     test: str
-    # Whether only the next row may not satisfy it. Otherwise, no row up to the next mapped one may.
+    # Whether the test is for the next row only. Otherwise it is for all rows up to the next mapped
+    # row.
     only_next: bool
     # At the end of a pattern: the test that a row is too far away to matter.
     near: str | None = None
@@ -105,6 +115,7 @@ class Skip:
 
     # The row after the first or the last row of the match, or the first or last row of `variable`.
     to: SkipTo
+    # The name of the stage; None if the row is relative to the whole match.
     variable: str | None = None
     # Whether it is an error if the match has no such row, or if it is the first row of the match.
     # Otherwise such a match drops no match.
@@ -120,10 +131,11 @@ class NeighbourWindow:
 
     # The test that a row is too far after the row mapped before it.
     test: str
+    # The length of the window.
     length: RowExpression
-    # When the window ends that begins with a row, as SQL over that row.
+    # The end of the window that begins with a row, as SQL over that row.
     end_sql: str
-    # When the window ends that begins with the last row of a run.
+    # The end of the window that begins with the last row of a run.
     end: Scalar
 
 
@@ -131,7 +143,7 @@ class NeighbourWindow:
 class Timeouts:
     """The windows at whose end a run times out."""
 
-    # When the window of the whole match ends; None if there is none.
+    # The end of the window of the whole match; None if there is no such window.
     match_end: Scalar | None
     # As in `Staging`.
     neighbour_windows: tuple[NeighbourWindow, ...]
@@ -139,8 +151,9 @@ class Timeouts:
 
 @dataclass(frozen=True, slots=True)
 class Staging:
-    """The stages of a plan, and what only plans of stages have."""
+    """The stages of a plan, and everything else that only plans of stages have."""
 
+    # The steps of the pattern.
     steps: Steps
     # The names of all tests.
     tests: tuple[str, ...]
@@ -183,7 +196,9 @@ def build_row_pattern(steps: Steps) -> RowPattern:
 def build_part_pattern(part: RepeatedPart) -> RowPattern:
     """Return the row pattern of the rows of one part."""
     content = part.content
-    inner = Variable(content.name) if isinstance(content, Single) else build_row_pattern(content)
+    inner = (
+        Variable(content.name) if isinstance(content, SingleStage) else build_row_pattern(content)
+    )
     if (part.least, part.most) != (1, 1):
         inner = Quantified(inner, part.least, part.most)
     return Quantified(inner, 0, 1) if part.optional else inner
@@ -193,35 +208,39 @@ def build_part_pattern(part: RepeatedPart) -> RowPattern:
 class StageTest:
     """A test of a stage or a group, and the stages that may have rows when it is evaluated."""
 
+    # The name of the test.
     test: str
     # What the test is about: the name of a stage, or "the group".
     subject: str
+    # The names of the stages that may have rows by then.
     stages_before: frozenset[str]
 
 
 def find_tests_of_events(steps: Steps) -> dict[str, StageTest]:
-    """Return the tests of a pattern by their names, as they are for any event of their stage.
+    """Return the tests of a pattern by name, with the stages before any event of their stage.
 
-    See `list_tests`. Use it for a part of a condition that some events of the stage may miss.
+    See `list_tests`. Use it for a part of a condition that need not hold for every event.
     """
     return {stage_test.test: stage_test for stage_test in list_tests(steps, frozenset())}
 
 
 def find_tests_of_first_events(steps: Steps) -> dict[str, StageTest]:
-    """Return the tests of a pattern by their names, as they are for the first event of their stage.
+    """Return the tests of a pattern by name, with the stages before the first event of their stage.
 
     See `list_first_tests`; tests that it leaves out are as in `find_tests_of_events`. Use it for a
-    part of a condition that each event of the stage must satisfy, hence the first one, too.
+    part of a condition that must hold for every event of the stage, and so for the first one.
     """
     first_tests = {test.test: test for test in list_first_tests(steps, frozenset())}
     return find_tests_of_events(steps) | first_tests
 
 
 def list_tests(steps: Steps, before: frozenset[str]) -> Iterator[StageTest]:
-    """Yield all tests. In a loop, every stage of it may have rows from an earlier repetition.
+    """Yield all tests, each with the stages that may have rows before it.
 
-    >>> a = RepeatedPart(Single("a", ":a where"), Contiguity.STRICT)
-    >>> b = RepeatedPart(Single("b", ":b where"), Contiguity.RELAXED)
+    Every stage of a loop may have rows from an earlier repetition.
+
+    >>> a = RepeatedPart(SingleStage("a", ":a where"), Contiguity.STRICT)
+    >>> b = RepeatedPart(SingleStage("b", ":b where"), Contiguity.RELAXED)
     >>> loop = RepeatedPart((a, b), Contiguity.STRICT, most=None)
     >>> for stage_test in list_tests((loop,), frozenset()):
     ...     print(stage_test.test, sorted(stage_test.stages_before))
@@ -239,7 +258,7 @@ def list_tests(steps: Steps, before: frozenset[str]) -> Iterator[StageTest]:
         content = step.content
         after = before | find_stages(step)
         before_content = before if step.most == 1 else after
-        if isinstance(content, Single):
+        if isinstance(content, SingleStage):
             subject = content.name
             yield StageTest(content.test, subject, before_content)
         else:
@@ -251,10 +270,10 @@ def list_tests(steps: Steps, before: frozenset[str]) -> Iterator[StageTest]:
 
 
 def list_first_tests(steps: Steps, before: frozenset[str]) -> Iterator[StageTest]:
-    """Yield the tests of single stages as they are while each loop is in its first repetition.
+    """Yield the tests of single stages, with the stages before them in a loop's first repetition.
 
-    >>> a = RepeatedPart(Single("a", ":a where"), Contiguity.STRICT)
-    >>> b = RepeatedPart(Single("b", ":b where"), Contiguity.RELAXED)
+    >>> a = RepeatedPart(SingleStage("a", ":a where"), Contiguity.STRICT)
+    >>> b = RepeatedPart(SingleStage("b", ":b where"), Contiguity.RELAXED)
     >>> loop = RepeatedPart((a, b), Contiguity.STRICT, most=None)
     >>> for stage_test in list_first_tests((loop,), frozenset()):
     ...     print(stage_test.test, sorted(stage_test.stages_before))
@@ -268,7 +287,7 @@ def list_first_tests(steps: Steps, before: frozenset[str]) -> Iterator[StageTest
     for step in steps:
         if isinstance(step, ForbiddenEvent):
             continue
-        if isinstance(step.content, Single):
+        if isinstance(step.content, SingleStage):
             yield StageTest(step.content.test, step.content.name, before)
         else:
             yield from list_first_tests(step.content, before)

@@ -184,7 +184,7 @@ class Task:
 
         It does if it asks for more than one match of consecutive rows for each starting row.
         """
-        return clauses.goes_beyond_preferred(self.selection, self.output, self.absent, self.closing)
+        return clauses.needs_event_selection(self.selection, self.output, self.absent, self.closing)
 
     @property
     def skip(self) -> Skip | None:

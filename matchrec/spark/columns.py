@@ -136,7 +136,7 @@ class ColumnNames:
 
     def write_column(self, column: RowColumn) -> str:
         """Return a column as SQL over the named values."""
-        if column.looks_at_one_row:
+        if column.reads_one_row:
             return self.inner[column.text]
         sql = "".join(self.write_piece(piece) for piece in column.pieces)
         return self.add_origin(sql, column)
@@ -209,11 +209,11 @@ class Preparation:
         conditions = self.draft.row_conditions
         origins = self.draft.origins
         conditions_of_several_rows = tuple(
-            condition for condition in conditions if not condition.looks_at_one_row
+            condition for condition in conditions if not condition.reads_one_row
         )
         tests_before = [
             mark_origin(condition.text, origins.get(condition.text))
-            if condition.looks_at_one_row
+            if condition.reads_one_row
             else "FALSE"
             for condition in conditions
         ]
@@ -222,7 +222,7 @@ class Preparation:
         packed_texts = [packed.sql for packed in packed_before]
         names = self.name_columns(columns, conditions_of_several_rows, packed_texts)
         tests_after = [
-            "FALSE" if condition.looks_at_one_row else names.write_column(condition)
+            "FALSE" if condition.reads_one_row else names.write_column(condition)
             for condition in conditions
         ]
         packed_after = pack_columns([f"{wire.ROW_NUMBER} = 1", *tests_after], wire.bits)
@@ -350,7 +350,7 @@ class Preparation:
         inner = {
             column.text: wire.column(index)
             for index, column in enumerate(columns)
-            if column.looks_at_one_row
+            if column.reads_one_row
         }
         other_texts = (
             *(expression.text for expression in self.plan.sorted_by),
@@ -363,7 +363,7 @@ class Preparation:
             inner.setdefault(text, wire.inner(len(inner)))
         others: dict[ShiftedValue | FramedAggregate, str] = {}
         for column in all_columns:
-            if column.looks_at_one_row:
+            if column.reads_one_row:
                 continue
             for piece in column.pieces:
                 if reads_other_rows(piece):

@@ -19,9 +19,9 @@ from matchrec.plan.expression import (
     Operation,
     Scalar,
     compare_scalars,
-    looks_at_columns_only,
     make_literal,
     map_operations,
+    reads_columns_only,
 )
 from matchrec.plan.match_plan import MatchPlan, map_expressions
 from matchrec.plan.operations import FUNCTIONS, is_partial
@@ -109,7 +109,7 @@ def find_one_row(scalar: Scalar, variable: str | None) -> Navigation | None:
         scalar: the expression.
         variable: the variable whose condition contains the expression; None for a measure.
     """
-    if not looks_at_columns_only(scalar):
+    if not reads_columns_only(scalar):
         return None
     current_row = Navigation()
     row_of_variable = Navigation(variable=variable)

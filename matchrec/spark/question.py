@@ -30,7 +30,7 @@ from matchrec.errors.calls import max_steps_with_event_selection
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import Language
 from matchrec.errors.rule_sets import name_rule
-from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
+from matchrec.plan.match_plan import EVERYTHING, MatchPlan, ResultUse
 from matchrec.plan.resolve import InputColumns, inline_earlier_measures
 from matchrec.source import Source
 from matchrec.spark.backend import Backend
@@ -154,7 +154,7 @@ class Question:
     columns: InputColumns
     options: Options
     # What the query around the clause uses of the result.
-    use: Use = EVERYTHING
+    use: ResultUse = EVERYTHING
     # What happens if a rule fails in a partition.
     on_error: arguments.OnError = "raise"
 

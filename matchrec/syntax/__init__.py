@@ -1,7 +1,7 @@
 """Read SQL text with MATCH_RECOGNIZE and lower each clause to a `MatchPlan`.
 
     tokens             split a text into tokens, and pair its brackets
-    written_relations  read the relations in FROM, as they are written
+    from_relations  read the relations in FROM, as they are written
     relation           find the clauses of a query, and the relation of each
     row_pattern        parse the text of PATTERN; also for SASE+ and other dialects
     expressions        parse an expression; also for SASE+ and `Pattern`

@@ -41,6 +41,7 @@ from matchrec.plan.text import (
     separate_words,
 )
 from matchrec.source import Origin, Source, Span
+from matchrec.syntax.from_relations import find_alias
 from matchrec.syntax.grammar import cut_out_tokens, read_clause
 from matchrec.syntax.nodes import Site
 from matchrec.syntax.relation import (
@@ -66,10 +67,9 @@ from matchrec.syntax.tokens import (
     read_sqlglot_tokens,
     read_tokens,
 )
-from matchrec.syntax.written_relations import find_alias
 
 if TYPE_CHECKING:
-    from matchrec.syntax.pattern_windows import FoundWindow
+    from matchrec.syntax.pattern_windows import PatternWindow
     from matchrec.syntax.window_blocks import Block
 
 
@@ -163,7 +163,7 @@ def parse_sql(
         )
 
 
-def _find_windows(tokens: TokenSequence) -> tuple[FoundWindow, ...]:
+def _find_windows(tokens: TokenSequence) -> tuple[PatternWindow, ...]:
     """Return the row pattern windows of a query.
 
     Their reader is imported only if there may be one, because most queries have none.
@@ -296,13 +296,13 @@ def _find_positional_parameters(tokens: TokenSequence, sites: tuple[Site, ...]) 
 
 
 def _find_passed_frames(
-    tokens: TokenSequence, names: Collection[str], clauses: Sequence[ClauseLocation | FoundWindow]
+    tokens: TokenSequence, names: Collection[str], clauses: Sequence[ClauseLocation | PatternWindow]
 ) -> Iterator[tuple[str, Span]]:
     """Yield name and span of each `{name}` outside of clauses for which a DataFrame was passed.
 
     Args:
         tokens: the tokens of the query.
-        names: the names of the DataFrames that were passed.
+        names: the names of the DataFrames that the user passed.
         clauses: the clauses and windows of the query.
 
     Raises:
@@ -341,8 +341,8 @@ def _read_clause_sites(
 ) -> Iterator[Site]:
     """Yield the site of each clause; `_read_sites` sets their indices.
 
-    The place of every clause is checked before the first one is read, so that an error about a
-    place comes before errors inside of clauses.
+    The location of every clause is checked before the first clause is read, so that an error about
+    a location comes before errors inside of clauses.
     """
     for clause in clauses:
         refuse_stored_text(tokens, clause)
@@ -359,7 +359,7 @@ def _read_clause_sites(
             replaced=relation_span.to(tokens[clause.closing].span),
             with_clauses=find_visible(tokens, with_clauses, relation.start),
             use=find_use(tokens, relation.start, clause.closing, alias),
-            own_alias=name,
+            result_alias=name,
             renames=find_renames(tokens, alias),
         )
 
@@ -567,7 +567,7 @@ def write_select_from(query: QueryNode, site: Site, select_list: Template) -> Te
     WITH clauses keep their nesting, `WITH a AS (...) (WITH b AS (...) SELECT ...)`, so that a name
     that is defined twice has the same meaning as in the query.
     """
-    if site.goes_on:
+    if site.reads_previous_window:
         previous_view = query.sites[site.index - 1].view
         relation: Template = (previous_view, _write_alias(_find_block(query, site)))
     else:
@@ -647,7 +647,9 @@ _COMMENT = re.compile(r"--[^\n\\]*|/\*(?!\+)(?:[^*]|\*(?!/))*\*/")
 class PlainSelect(NamedTuple):
     """A query that only selects columns of a view: `SELECT a, b FROM view AS v`."""
 
+    # The hole for the view.
     view: View
+    # The alias of the view, if it has one.
     alias: str | None
     # The names of the columns; None for `*`.
     names: tuple[str, ...] | None

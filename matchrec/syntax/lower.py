@@ -153,10 +153,11 @@ def _find_nearest_variables(
     raise errors.negation_beside_optional(negation.span, side=side)
 
 
-def name_forbidden_row(condition: expression.Scalar, variable: str) -> expression.Scalar:
-    """Return the condition of a variable under NOT, with the variable before columns of its row.
+def add_variable_to_columns(condition: expression.Scalar, variable: str) -> expression.Scalar:
+    """Return the condition of a variable under NOT, with the variable added to columns of its row.
 
-    For B, `price > A.price` becomes `B.price > A.price`, because the row is not mapped to B.
+    For B, `price > A.price` becomes `B.price > A.price`, because the row that B forbids is not
+    mapped.
     """
 
     def add_variable(reference: expression.Reference) -> expression.Reference:
@@ -349,13 +350,11 @@ def _read_interval(window: nodes.WindowNode, values: ParameterValues) -> RowExpr
         value = look_up_value(parameter, values)
     else:
         value = values.get(parameter.name)
-    call = f"{parameter.written} in WITHIN"
+    call = f"{parameter.text} in WITHIN"
     is_length = has_interval_word or isinstance(value, str | timedelta)
     if is_length and not is_column(value):
-        return build_interval(
-            value, call, window.interval.full_span, parameter.written, window.unit
-        )
-    name = read_tokens(parameter.written, offset=window.interval.offset)
+        return build_interval(value, call, window.interval.full_span, parameter.text, window.unit)
+    name = read_tokens(parameter.text, offset=window.interval.offset)
     read = parse_row_expression(name, ClausePart.WITHIN)
     if not is_number(value):
         return read
@@ -376,9 +375,9 @@ def _lower_definitions(
     """
     scope = replace(scope_of_measures, part=ClausePart.DEFINE)
     for node in clause.definitions:
-        condition = expression.type_nulls(parse_scalar(node.expression, scope))
+        condition = expression.cast_nulls_to_boolean(parse_scalar(node.expression, scope))
         if node.name in negated_names:
-            condition = name_forbidden_row(condition, node.name)
+            condition = add_variable_to_columns(condition, node.name)
         yield Definition(node.name, condition, node.span)
 
 

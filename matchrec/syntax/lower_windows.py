@@ -42,9 +42,9 @@ from matchrec.plan.expression import (
     join_conditions,
     list_inner_references,
     list_terms,
-    looks_at_columns_only,
     make_number,
     map_references,
+    reads_columns_only,
     set_final_semantics,
     write_row_sql,
 )
@@ -308,7 +308,7 @@ def read_function(call: WindowCall) -> Measure:
         is_call = tokens.key(1) == "(" and tokens.pairs.get(1) == len(tokens) - 1
         name = tokens[0].text if is_call else " ".join(tokens.text.split())
         raise errors.function_not_over_pattern_window(tokens.full_span, name=name)
-    return Measure(call.column, value, tokens.full_span, over_rows=True)
+    return Measure(call.column, value, tokens.full_span, has_value_without_match=True)
 
 
 _SCOPE_OF_FUNCTIONS = Scope(ClausePart.MEASURES)
@@ -320,7 +320,7 @@ def _read_aggregates(tokens: TokenSequence) -> Scalar | None:
     for reference in scalar.references:
         if not isinstance(reference, Aggregate) or reference.function == MATCHED_ROWS:
             return None
-        if not all(looks_at_columns_only(term) for term in list_terms(reference)):
+        if not all(reads_columns_only(term) for term in list_terms(reference)):
             return None
     return set_final_semantics(scalar) if scalar.references else None
 
@@ -345,7 +345,7 @@ def _read_row_value(tokens: TokenSequence) -> Scalar | None:
         if isinstance(reference, ColumnReference)
     }
     reads_current_row = navigations <= {Navigation()}
-    if not number or not looks_at_columns_only(term) or not reads_current_row:
+    if not number or not reads_columns_only(term) or not reads_current_row:
         return None
     navigation = Navigation(None, _ROW_VALUES[name], number - 1, 0, Semantics.FINAL)
     text, names = write_row_sql(term), find_column_names(term)
@@ -491,7 +491,7 @@ def _rename_measures(
     columns = {call.measure.lower(): call.column for call in calls if call.measure}
     for measure in measures:
         column = columns.get(measure.name.lower(), name_uncalled(measure.name))
-        yield replace(measure, name=column, known_as=measure.name)
+        yield replace(measure, name=column, reference_name=measure.name)
 
 
 def _refuse_options(clause: MatchRecognize) -> None:

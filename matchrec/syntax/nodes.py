@@ -10,7 +10,7 @@ from enum import Enum
 
 from matchrec.errors.sql import clause as errors
 from matchrec.plan import clauses
-from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
+from matchrec.plan.match_plan import EVERYTHING, MatchPlan, ResultUse
 from matchrec.plan.pattern import Parameter, RowPattern
 from matchrec.plan.text import View
 from matchrec.source import Span
@@ -65,16 +65,18 @@ class WindowNode:
     interval: TokenSequence
     # All of the item.
     span: Span = field(compare=False)
+    # Whether BETWEEN ROWS follows the length.
     between_rows: bool = False
+    # The variables after FROM and TO.
     after: str | None = None
     to: str | None = None
     # The number of `n ROWS`; 0 if it is a parameter.
     rows: int | None = None
-    # The parameter that is written for the number or for the length.
+    # The parameter that is written instead of the number or the length.
     parameter: Parameter | None = None
     # The unit after INTERVAL and a parameter, "" if there is none; None without INTERVAL.
     unit: str | None = None
-    # The text of the length, in the query.
+    # Where the length is written.
     interval_span: Span = field(compare=False, default=Span(0, 0))
 
     @property
@@ -124,9 +126,9 @@ class MatchRecognize:
     rows_per_match: clauses.RowsPerMatch | None = None
     partial: clauses.PartialMatches | None = None
     after_match: clauses.AfterMatchSkip | None = None
-    # Of row pattern windows only.
+    # The frame; only row pattern windows have one.
     frame: FrameEnd | None = None
-    # Of row pattern windows only.
+    # INITIAL or SEEK; only row pattern windows have it.
     search: InitialOrSeek | None = None
     search_span: Span | None = field(compare=False, default=None)
     # The items of WITHIN.
@@ -157,7 +159,7 @@ class MatchRecognize:
         return next((window for window in self.windows if window.rows is not None), None)
 
 
-# The place of a clause or a row pattern window in its query.
+# Sites: clauses and row pattern windows in their query.
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,31 +168,32 @@ class Site:
 
     # Its position in the order of evaluation.
     index: int
+    # The clause, or the window read as a clause.
     clause: MatchRecognize
-    # The name by which columns of the relation may be qualified, if it has one.
+    # The name by which columns of the relation may be qualified, if the relation has a name.
     relation_alias: str | None
     # The relation with its alias; for a window with WHERE, too.
     relation: Span
     # The text that the result replaces: relation and clause, without the alias after it. For a
     # window the same as `relation`.
     replaced: Span
-    # What it sees of each WITH clause around it, outermost first.
+    # The part of each WITH clause around it whose tables it may read, outermost first.
     with_clauses: tuple[Span, ...]
-    # What the query around the clause uses of its rows.
-    use: Use = EVERYTHING
+    # The part of its rows that the query around it uses.
+    use: ResultUse = EVERYTHING
     # The calls over a window, each once; None for a clause.
     calls: tuple[WindowCall, ...] | None = None
     # Whether it is a window that reads the rows of the window before it, of the same SELECT.
-    goes_on: bool = False
+    reads_previous_window: bool = False
     # The alias after the clause, if it has one.
-    own_alias: str | None = None
+    result_alias: str | None = None
     # The new names of the columns: `AS m (a, b)`.
     renames: tuple[Span, ...] = ()
 
     @property
     def alias(self) -> str | None:
         """Return the name of its rows: its own alias, or else the relation's."""
-        return self.own_alias or self.relation_alias
+        return self.result_alias or self.relation_alias
 
     @property
     def view(self) -> View:

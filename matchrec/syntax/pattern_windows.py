@@ -19,9 +19,9 @@ from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.tokens import unclosed_bracket_in_expression
 from matchrec.syntax import grammar, sections
 from matchrec.syntax.expressions.reader import ClausePart
+from matchrec.syntax.from_relations import is_from, is_set_operator, is_word, starts_part
 from matchrec.syntax.nodes import MatchRecognize, WindowCall
 from matchrec.syntax.tokens import Token, TokenRange, TokenSequence, pair_brackets, split_words
-from matchrec.syntax.written_relations import is_from, is_set_operator, is_word, starts_part
 
 # Find row pattern windows, the calls over them, and the SELECTs around them, by their tokens.
 
@@ -30,9 +30,11 @@ _GROUPING_WORDS = split_words("GROUP HAVING QUALIFY")
 
 @dataclass(frozen=True)
 class Select:
-    """The places of the parts of a SELECT, as indices of tokens."""
+    """The locations of the parts of a SELECT, as indices of tokens."""
 
+    # The word SELECT.
     select: int
+    # The word FROM.
     from_: int
     # The relations of FROM.
     relation: TokenRange
@@ -44,6 +46,7 @@ class Select:
     copies: tuple[int, ...]
     # The items of ORDER BY. Empty if the SELECT is a part of a UNION, which is sorted as a whole.
     order: TokenRange
+    # The token after the SELECT.
     end: int
 
     @property
@@ -185,7 +188,7 @@ class CallTokens:
 
 
 @dataclass(frozen=True, eq=False)
-class FoundWindow:
+class PatternWindow:
     """A row pattern window in a query."""
 
     # Its parentheses.
@@ -201,7 +204,7 @@ class FoundWindow:
     stays: bool
 
 
-def find_pattern_windows(tokens: TokenSequence) -> tuple[FoundWindow, ...]:
+def find_pattern_windows(tokens: TokenSequence) -> tuple[PatternWindow, ...]:
     """Return the row pattern windows of a query, in the order of the text.
 
     Raises:
@@ -226,7 +229,7 @@ def find_pattern_windows(tokens: TokenSequence) -> tuple[FoundWindow, ...]:
         )
         _refuse_derived(tokens, selects[opening], opening)
         name = tokens[opening - 2].text if tokens.key(opening - 1) == "AS" else None
-        window = FoundWindow(
+        window = PatternWindow(
             opening=opening,
             closing=tokens.pairs[opening],
             name=name,
@@ -401,7 +404,7 @@ def _refuse_derived(tokens: TokenSequence, select: Select, window: int) -> None:
 class ReadWindow:
     """A row pattern window that was read: its clause and the calls over its matches."""
 
-    location: FoundWindow
+    location: PatternWindow
     clause: MatchRecognize
     # The text of PARTITION BY and ORDER BY, also from the window that it is derived from.
     plain: str
@@ -409,13 +412,13 @@ class ReadWindow:
     calls: tuple[tuple[CallTokens, WindowCall], ...] = ()
 
 
-def read_window(tokens: TokenSequence, window: FoundWindow) -> ReadWindow:
+def read_window(tokens: TokenSequence, window: PatternWindow) -> ReadWindow:
     """Read the clause of a window.
 
     Raises:
         MatchRecognizeError: a part is malformed, or ORDER BY is missing.
     """
-    clause = find_own_tokens(tokens, window, inherits=True)
+    clause = cut_out_window_tokens(tokens, window, inherits=True)
     parts = sections.find_sections(clause)
     if ClausePart.ORDER_BY not in parts:
         raise errors.pattern_window_without_order(tokens.span(window.opening, window.opening + 1))
@@ -427,8 +430,8 @@ def read_window(tokens: TokenSequence, window: FoundWindow) -> ReadWindow:
     return ReadWindow(window, grammar.read_clause(clause), " ".join(texts))
 
 
-def find_own_tokens(
-    tokens: TokenSequence, window: FoundWindow, *, inherits: bool = False
+def cut_out_window_tokens(
+    tokens: TokenSequence, window: PatternWindow, *, inherits: bool = False
 ) -> sections.ClauseTokens:
     """Return the tokens of a window's clause, without the name of the window it is derived from.
 
@@ -447,7 +450,7 @@ def find_own_tokens(
     return replace(clause, tokens=clause_tokens, pairs=pairs, in_window=True)
 
 
-def _find_base(tokens: TokenSequence, window: FoundWindow) -> tuple[TokenRange, int]:
+def _find_base(tokens: TokenSequence, window: PatternWindow) -> tuple[TokenRange, int]:
     """Return the tokens of the window that this one is derived from, and its own first token.
 
     The range is empty if it is not derived.

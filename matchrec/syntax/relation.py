@@ -32,14 +32,13 @@ from matchrec.plan.expression import (
     render,
     split_conjuncts,
 )
-from matchrec.plan.match_plan import KeyTest, Use
+from matchrec.plan.match_plan import KeyTest, ResultUse
 from matchrec.source import Span
 from matchrec.syntax.durations import is_distance
 from matchrec.syntax.expressions.expression import parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
-from matchrec.syntax.tokens import FUNCTIONS_OF_MATCH, TokenKind, TokenSequence, split_words
-from matchrec.syntax.written_relations import (
-    WrittenRelation,
+from matchrec.syntax.from_relations import (
+    FromRelation,
     find_qualified_names,
     find_relations_after,
     is_from,
@@ -50,6 +49,7 @@ from matchrec.syntax.written_relations import (
     skip_values,
     starts_part,
 )
+from matchrec.syntax.tokens import FUNCTIONS_OF_MATCH, TokenKind, TokenSequence, split_words
 
 # Find the clauses, and check that their brackets pair up and that their statement may have them.
 #
@@ -65,11 +65,14 @@ _WORDS_BEFORE_EXPRESSION = split_words(
 
 @dataclass(frozen=True, slots=True)
 class ClauseLocation:
-    """The place of a clause in a query, as indices of tokens."""
+    """The location of a clause in a query, as indices of tokens."""
 
-    word: int  # MATCH_RECOGNIZE
-    opening: int  # its opening parenthesis
-    closing: int  # its closing parenthesis
+    # The word MATCH_RECOGNIZE.
+    word: int
+    # The parenthesis that opens the clause.
+    opening: int
+    # The parenthesis that closes it.
+    closing: int
 
 
 def find_clauses(tokens: TokenSequence) -> tuple[ClauseLocation, ...]:
@@ -332,28 +335,35 @@ _FIRST_WORDS_OF_QUERIES = ("SELECT", "WITH", "FROM", "VALUES", "TABLE", "(", "MA
 class CommonTable:
     """A table that a WITH clause defines, as indices of tokens."""
 
+    # Its name.
     name: int
-    opening: int  # the parenthesis before its query
-    closing: int  # the parenthesis after its query
+    # The parenthesis before its query.
+    opening: int
+    # The parenthesis after its query.
+    closing: int
 
 
 @dataclass(frozen=True, slots=True)
 class WithClause:
     """A WITH clause of a query."""
 
-    start: int  # the index of WITH
-    end: int  # the end of the query that sees its tables
-    recursive: bool  # whether it is WITH RECURSIVE
+    # The index of WITH.
+    start: int
+    # The end of the query that may read its tables.
+    end: int
+    # Whether it is WITH RECURSIVE.
+    recursive: bool
+    # The tables that it defines, in order.
     definitions: tuple[CommonTable, ...]
 
 
 def find_visible(
     tokens: TokenSequence, clauses: tuple[WithClause, ...], start: int
 ) -> tuple[Span, ...]:
-    """Return the part of each WITH clause that a relation sees, outermost WITH first.
+    """Return the part of each WITH clause whose tables a relation may read, outermost first.
 
-    A WITH clause is visible up to its last definition before the relation, because a definition
-    sees only those before it.
+    A part goes up to the last definition before the relation, because a definition may read only
+    the tables that are defined before it.
 
     Args:
         tokens: the tokens of the query.
@@ -428,7 +438,7 @@ def _refuse_recursion(tokens: TokenSequence, clause: WithClause, start: int) -> 
             raise errors.clause_in_recursive_query(tokens[start].span, name=name.text)
 
 
-def find_relation(tokens: TokenSequence, location: ClauseLocation) -> WrittenRelation:
+def find_relation(tokens: TokenSequence, location: ClauseLocation) -> FromRelation:
     """Return the relation that a clause applies to.
 
     Raises:
@@ -584,11 +594,11 @@ def _find_outer_names(tokens: TokenSequence, start: int) -> Iterator[str]:
                     yield from (name.upper() for name in relation.names)
 
 
-# Find what a query uses of a clause's rows.
+# Find which part of a clause's rows the query uses.
 #
-# A column whose name is nowhere else in the query is not read, unless something stands for all
-# columns. If WHERE follows the clause and compares a column with constants, the test holds for
-# every row of the result. In all cases that are not that plain, everything is used.
+# A column is not read if its name is nowhere else in the query, and no `*` or the like stands for
+# all columns. If WHERE follows the clause and compares a column with constants, the test holds for
+# every row of the result. In all other cases, everything counts as used.
 
 _READERS_OF_ALL_COLUMNS = split_words("PIVOT UNPIVOT NATURAL IDENTIFIER TRANSFORM |>")
 _COMPARISONS = split_words("= <=> < <= > >= <> BETWEEN IN")
@@ -596,8 +606,8 @@ _TYPES_OF_LITERALS = split_words("DATE TIMESTAMP")
 _SCOPE_OF_WHERE = Scope(ClausePart.PARTITION_BY, reads_match=False)
 
 
-def find_use(tokens: TokenSequence, start: int, closing: int, alias: int | None) -> Use:
-    """Return what a query uses of a clause's rows.
+def find_use(tokens: TokenSequence, start: int, closing: int, alias: int | None) -> ResultUse:
+    """Return which part of a clause's rows a query uses.
 
     Args:
         tokens: the tokens of the query.
@@ -611,8 +621,8 @@ def find_use(tokens: TokenSequence, start: int, closing: int, alias: int | None)
     where = (closing if alias is None else alias) + 1
     is_only_relation = tokens.key(start - 1) == "FROM" and tokens.key(where) == "WHERE"
     if not is_only_relation:
-        return Use(names)
-    return Use(names, tuple(_find_key_tests(tokens, where, alias)))
+        return ResultUse(names)
+    return ResultUse(names, tuple(_find_key_tests(tokens, where, alias)))
 
 
 def list_names_outside(tokens: TokenSequence, inside: range = range(0)) -> frozenset[str] | None:

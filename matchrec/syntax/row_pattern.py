@@ -491,7 +491,7 @@ def read_number(
     if not is_whole(value) or not least <= value <= MOST_ROWS:
         raise errors.parameter_not_a_number(
             parameter.span,
-            parameter=parameter.written,
+            parameter=parameter.text,
             what=what,
             value="NULL" if value is None else describe_value(value),
             least=least,

@@ -1,4 +1,4 @@
-"""Spellings of Spark SQL that Sail cannot read, each with one that both engines read.
+"""Spellings of Spark SQL that Sail cannot read, each with a spelling that both engines read.
 
     PIVOT (sum(v) FOR kind IN ('x'))            FOR (kind) IN ('x')
     FROM ticks AS match_recognize               FROM ticks AS `match_recognize`
@@ -16,15 +16,17 @@ from typing import NamedTuple
 from matchrec.errors.sql import query as errors
 from matchrec.plan.text import NO_ALIAS_OF_SAIL, quote_name
 from matchrec.source import Span
+from matchrec.syntax.from_relations import find_relations_after
 from matchrec.syntax.relation import WithClause, find_with_clauses
 from matchrec.syntax.tokens import SPARK, Dialect, TokenRange, TokenSequence, read_tokens
-from matchrec.syntax.written_relations import find_relations_after
 
 
 class Spelling(NamedTuple):
-    """Text of a query, and what to write instead."""
+    """A part of a query, and the text to write instead of it."""
 
+    # Where the part is in the query.
     span: Span
+    # The text to write for Sail.
     text: str
 
 
@@ -34,9 +36,10 @@ _MAY_DIFFER = re.compile(
 
 
 def find_spellings(text: str, dialect: Dialect = SPARK) -> tuple[Spelling, ...]:
-    """Return what to write for Sail in a query, and where.
+    """Return the spellings to replace in a query before Sail reads it.
 
-    Raises MatchRecognizeUnsupportedError for an alias in UNPIVOT, which Sail leaves out.
+    Raises:
+        MatchRecognizeUnsupportedError: UNPIVOT has an alias, which Sail leaves out.
 
     >>> query = "SELECT * FROM t PIVOT (sum(v) FOR kind IN ('x')) AS format"
     >>> for spelling in find_spellings(query):
@@ -105,9 +108,12 @@ def find_defined_name(
 
 
 def refuse_unpivot_aliases(tokens: TokenSequence) -> None:
-    """Raise MatchRecognizeUnsupportedError for `UNPIVOT (v FOR name IN (low AS bottom))`.
+    """Reject an alias in UNPIVOT, as in `UNPIVOT (v FOR name IN (low AS bottom))`.
 
-    Sail reads the alias and gives the name of the column, so the rows would be wrong.
+    Sail reads the alias but returns the name of the column, so the rows would be wrong.
+
+    Raises:
+        MatchRecognizeUnsupportedError: there is such an alias.
     """
     for start, end in find_unpivoted_columns(tokens):
         as_words = [index for index in tokens.walk_level(start, end) if tokens.key(index) == "AS"]

@@ -14,13 +14,14 @@ from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.query import clause_in_clause
 from matchrec.errors.sql.tokens import unexpected_token
-from matchrec.plan.match_plan import Use
+from matchrec.plan.match_plan import ResultUse
 from matchrec.plan.text import quote_name
 from matchrec.source import Span
+from matchrec.syntax.from_relations import read_relation
 from matchrec.syntax.nodes import Site, WindowCall, name_uncalled
 from matchrec.syntax.pattern_windows import (
     CallTokens,
-    FoundWindow,
+    PatternWindow,
     ReadWindow,
     Select,
     is_unnamed_item,
@@ -34,7 +35,6 @@ from matchrec.syntax.relation import (
     refuse_stored_text,
 )
 from matchrec.syntax.tokens import TokenSequence
-from matchrec.syntax.written_relations import read_relation
 
 # A span of the query, and the text that replaces it.
 TextEdit = tuple[Span, str]
@@ -133,9 +133,9 @@ class Block:
                 relation=self.rows,
                 replaced=self.rows,
                 with_clauses=visible,
-                use=Use(used_names, unread=uncalled_measures),
+                use=ResultUse(used_names, unread=uncalled_measures),
                 calls=tuple(calls.values()),
-                goes_on=number > 0,
+                reads_previous_window=number > 0,
             )
 
     def list_edits(self) -> Iterator[TextEdit]:
@@ -157,7 +157,7 @@ class Block:
 
 
 def read_blocks(
-    tokens: TokenSequence, windows: Sequence[FoundWindow], clauses: Sequence[ClauseLocation]
+    tokens: TokenSequence, windows: Sequence[PatternWindow], clauses: Sequence[ClauseLocation]
 ) -> tuple[Block, ...]:
     """Return the SELECTs of a query with row pattern windows, inner ones before outer ones.
 
@@ -169,7 +169,7 @@ def read_blocks(
     Raises:
         MatchRecognizeError: a window is malformed, or a clause and a window are in each other.
     """
-    windows_of_selects: dict[int, list[FoundWindow]] = defaultdict(list)
+    windows_of_selects: dict[int, list[PatternWindow]] = defaultdict(list)
     for window in windows:
         for clause in clauses:
             if window.opening < clause.word < window.closing:
@@ -182,7 +182,7 @@ def read_blocks(
     return tuple(sorted(blocks, key=lambda block: block.rows.end))
 
 
-def _read_block(tokens: TokenSequence, windows: Sequence[FoundWindow]) -> Block:
+def _read_block(tokens: TokenSequence, windows: Sequence[PatternWindow]) -> Block:
     """Read the windows of one SELECT."""
     taken_names: dict[str, str] = {}
     read_windows = []
@@ -232,7 +232,7 @@ def _read_call(
     raise errors.unknown_window_measure(span, name=name, window=label, measures=measures)
 
 
-def _refuse_misspelt_measures(tokens: TokenSequence, window: FoundWindow) -> None:
+def _refuse_misspelt_measures(tokens: TokenSequence, window: PatternWindow) -> None:
     """Raise an error if MEASURES is misspelt, so that it is read as part of what precedes it."""
     for index in tokens.walk_level(window.opening + 1, window.closing):
         token = tokens[index]

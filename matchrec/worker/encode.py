@@ -417,7 +417,7 @@ def find_ends_at_distance(window: Distance, order: pa.Array, starts: IntArray) -
             values = values - window.limit
         rising_bounds = arrays.order_floats(bounds) + (not window.strict)
         ends = find_ends_by_bounds(starts, arrays.order_floats(values), valid, rising_bounds, valid)
-    if window.tests_first:
+    if window.first_must_be_inside:
         return ends
     # the first row is always inside
     return np.asarray(np.maximum(ends, np.arange(1, len(ends) + 1)), np.int64)

@@ -133,7 +133,7 @@ def find_relevant_rows(
     satisfied = {
         condition: bits & 2 << bit != 0
         for bit, condition in enumerate(executable.conditions)
-        if condition.looks_at_one_row
+        if condition.reads_one_row
     }
     failed = {negate_test(condition): ~rows for condition, rows in satisfied.items()}
     tests = satisfied | failed

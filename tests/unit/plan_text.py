@@ -16,7 +16,7 @@ from matchrec.plan.expression import (
     Scalar,
     Semantics,
     Term,
-    looks_at_columns_only,
+    reads_columns_only,
     render,
     split_conjuncts,
     write_row_sql,
@@ -66,7 +66,7 @@ def show_aggregate(aggregate: Aggregate) -> str:
 
 def show_term(term: Term) -> str:
     """Return what an aggregate evaluates on each row; columns as they are."""
-    if looks_at_columns_only(term):
+    if reads_columns_only(term):
         return write_row_sql(term)
     return render(term, show_reference)
 

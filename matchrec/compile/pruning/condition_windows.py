@@ -163,7 +163,7 @@ def find_lengths(
     match smaller:
         case Operation(operator="TRY_SUBTRACT", operands=(left, right)):
             if in_order(left, right):
-                yield DistanceForm.TRIED, larger
+                yield DistanceForm.TRY_DIFFERENCE, larger
         case Operation(operator="-", operands=(left, right)):
             if in_order(left, right):
                 yield DistanceForm.DIFFERENCE, larger
@@ -251,7 +251,7 @@ def find_limit(bound: Bound, order: OrderType) -> Limit | None:
 
 def find_double_limit(bound: Bound) -> Limit | None:
     """Return the limit of a bound along a DOUBLE; None as in `find_limit`."""
-    if bound.amount.is_time or bound.form in (DistanceForm.DAYS, DistanceForm.TRIED):
+    if bound.amount.is_time or bound.form in (DistanceForm.DAYS, DistanceForm.TRY_DIFFERENCE):
         return None
     value = float(bound.amount.value)
     strict = bound.strict
@@ -520,12 +520,12 @@ class ConditionWindow:
             variables=tuple(name for name in self.facts if self.implies_bound_of(name)),
             forms=tuple(dict.fromkeys(implied_forms)),
             strict=limit.strict,
-            tests_first=self.tests_first,
+            first_must_be_inside=self.first_must_be_inside,
             bits=find_integer_bits(self.order),
         )
 
     @property
-    def tests_first(self) -> bool:
+    def first_must_be_inside(self) -> bool:
         """Return whether the window is tested on first rows, because their conditions require it.
 
         A first row is outside of the window that begins with it only if its order value is NULL.
@@ -538,7 +538,7 @@ class ConditionWindow:
         The condition of a first row stays if the window is not tested on first rows.
         """
         name = definition.variable
-        if name in self.first_variables and not self.tests_first:
+        if name in self.first_variables and not self.first_must_be_inside:
             return definition
         parts = split_conjuncts(definition.condition)
         remaining = tuple(

@@ -85,7 +85,7 @@ def find_tests_with_fillers(
         is_filler = variable in fillers
         if name == plan.closing or (is_filler and test is None):
             continue
-        if test is None or not test.looks_at_one_row:
+        if test is None or not test.reads_one_row:
             return ()
         filters[negate_test(test) if is_filler else test] = None
     return tuple(filters) if are_matches_same_without(plan, pattern, fillers) else ()
@@ -137,7 +137,7 @@ def find_tests_of_stages(
     filters: dict[RowColumn, None] = {}
     for variable in sorted(tested_variables):
         test = tests.get(plan.variables[variable])
-        if test is None or test == ALWAYS_TRUE or not test.looks_at_one_row:
+        if test is None or test == ALWAYS_TRUE or not test.reads_one_row:
             return ()
         filters[test] = None
     return tuple(filters)
@@ -182,7 +182,7 @@ def reads_one_row(condition: SplitCondition) -> bool:
     """Return whether Spark computes a condition as a whole, and it reads one row."""
     is_computed_by_spark = condition.run_step is None and condition.nearby_test is None
     test = condition.row_test
-    return is_computed_by_spark and test is not None and test.looks_at_one_row
+    return is_computed_by_spark and test is not None and test.reads_one_row
 
 
 def find_loop_variables(folded: Folded) -> VariableIds:

@@ -76,8 +76,8 @@ class ReferenceContext:
         # A row at a distance of more than one can be beside the match, whatever the variable is.
         inner_variables = mapped_variables - variables_at_end.get(offset, mapped_variables)
         if starts_at_current_row and variable_id in inner_variables:
-            return (Dependency.BETWEEN,)
-        return (Dependency.BESIDE,)
+            return (Dependency.UNMATCHED_BETWEEN,)
+        return (Dependency.NEIGHBOURS,)
 
 
 # The dependencies of each kind of reference.
@@ -101,7 +101,7 @@ def find_aggregate_dependencies(
 ) -> Iterator[PlanDependency]:
     """Yield the dependencies of an aggregate: of its OVER frame and of its arguments."""
     if reference.frame is not None:
-        yield PlanDependency(f"{reference.function}() with OVER", Dependency.BESIDE)
+        yield PlanDependency(f"{reference.function}() with OVER", Dependency.NEIGHBOURS)
     for inner in expression.list_inner_references(reference):
         yield from DEPENDENCIES_OF_REFERENCES[type(inner)](inner, context)
 
@@ -152,7 +152,7 @@ def find_pattern_dependencies(
     for node in pattern.walk_pattern(row_pattern):
         yield from list_dependencies(*node.operator)
     if context.follow.matches_empty:
-        yield PlanDependency("PATTERN", Dependency.EMPTY)
+        yield PlanDependency("PATTERN", Dependency.EMPTY_MATCHES)
 
 
 def find_definition_dependencies(
@@ -178,13 +178,13 @@ def find_option_dependencies(option: clauses.Option, _: ReferenceContext) -> lis
 
 def find_row_window_dependencies(_rows: object, _: ReferenceContext) -> list[PlanDependency]:
     """Return the dependency of a window of a number of rows."""
-    return [PlanDependency("WITHIN ... ROWS", Dependency.DISTANCE)]
+    return [PlanDependency("WITHIN ... ROWS", Dependency.ROW_COUNTS)]
 
 
 def find_gap_dependencies(_gaps: object, context: ReferenceContext) -> Iterator[PlanDependency]:
     """Yield the dependency of a window between rows. Windows between variables are conditions."""
     if context.plan.row_gap is not None:
-        yield PlanDependency("WITHIN ... BETWEEN ROWS", Dependency.BETWEEN)
+        yield PlanDependency("WITHIN ... BETWEEN ROWS", Dependency.UNMATCHED_BETWEEN)
 
 
 def find_absence_dependencies(
@@ -210,7 +210,7 @@ def find_staging_dependencies(staging: Staging, _: ReferenceContext) -> Iterator
     if staging.skip is not None:
         yield PlanDependency("a skip strategy", Dependency.OVERLAP)
     if staging.timeouts is not None:
-        dependency = Dependency.TIMED_OUT if staging.skip is None else Dependency.LIVE
+        dependency = Dependency.TIMED_OUT if staging.skip is None else Dependency.PARTIAL_MATCHES
         yield PlanDependency("the option timeouts", dependency)
 
 
@@ -300,20 +300,20 @@ RANGES, PARTITIONS, ROWS, PIECES, TOTALS = Shortcut
 
 # For each dependency, the shortcuts that are proven for a plan with it.
 PROVEN_FOR: Mapping[Dependency, tuple[Shortcut, ...]] = {
-    Dependency.BETWEEN: (RANGES, PARTITIONS, PIECES, TOTALS),
-    Dependency.BESIDE: (PARTITIONS, PIECES, TOTALS),
-    Dependency.DISTANCE: (RANGES, PARTITIONS, PIECES, TOTALS),
-    Dependency.PLACES: (PARTITIONS,),
+    Dependency.UNMATCHED_BETWEEN: (RANGES, PARTITIONS, PIECES, TOTALS),
+    Dependency.NEIGHBOURS: (PARTITIONS, PIECES, TOTALS),
+    Dependency.ROW_COUNTS: (RANGES, PARTITIONS, PIECES, TOTALS),
+    Dependency.POSITIONS: (PARTITIONS,),
     Dependency.ABSENT_BEFORE: (PARTITIONS, ROWS, TOTALS),
     Dependency.ABSENT_BETWEEN: (RANGES, PARTITIONS, ROWS, TOTALS),
     Dependency.ABSENT_AFTER: (RANGES, PARTITIONS, ROWS, TOTALS),
-    Dependency.LATER: (PARTITIONS, ROWS, TOTALS),
-    Dependency.EMPTY: (RANGES, PIECES, TOTALS),
-    Dependency.EDGES: (PARTITIONS, PIECES, TOTALS),
+    Dependency.COMPLETED_LATER: (PARTITIONS, ROWS, TOTALS),
+    Dependency.EMPTY_MATCHES: (RANGES, PIECES, TOTALS),
+    Dependency.PARTITION_EDGES: (PARTITIONS, PIECES, TOTALS),
     Dependency.OVERLAP: (RANGES, PARTITIONS, ROWS, PIECES, TOTALS),
-    Dependency.EARLIER: (PARTITIONS, ROWS, PIECES),
-    Dependency.UNMATCHED: (PIECES,),
-    Dependency.LIVE: (),
+    Dependency.EARLIER_MATCHES: (PARTITIONS, ROWS, PIECES),
+    Dependency.UNMATCHED_ROWS: (PIECES,),
+    Dependency.PARTIAL_MATCHES: (),
     Dependency.TIMED_OUT: (ROWS,),
 }
 

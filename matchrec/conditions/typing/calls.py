@@ -44,10 +44,10 @@ from matchrec.conditions.typing.numbers import compute_times, find_common_nested
 from matchrec.conditions.typing.typer import Typer, are_columns, cast_may_fail, make_null
 from matchrec.errors import MatchRecognizeError, conditions
 from matchrec.plan.expression import COMPARISONS
-from matchrec.plan.operators import BASIC, OperatorKind, find_names
+from matchrec.plan.operators import BASIC, OperatorKind, find_operator_names
 
 # Operations that only the search computes, whatever the types of the operands are.
-NEVER_IN_PYTHON = find_names(OperatorKind.LOGIC, OperatorKind.CHOICE) | {"DIV"}
+NEVER_IN_PYTHON = find_operator_names(OperatorKind.LOGIC, OperatorKind.CHOICE) | {"DIV"}
 
 
 def needs_python(typer: Typer, step: TypedOperation) -> bool:

@@ -32,7 +32,7 @@ from matchrec.plan.pattern import (
 from matchrec.plan.stages import (
     Contiguity,
     ForbiddenEvent,
-    Single,
+    SingleStage,
     Steps,
     build_row_pattern,
     list_negations,
@@ -168,7 +168,9 @@ def convert_definitions(plan: MatchPlan) -> Iterator[clauses.Definition]:
     steps = plan.staging.steps
     singles = [part.content for part in list_repeated_parts(steps)]
     # In the plan of stages, conditions are named after tests and not after stages.
-    stage_of_test = {single.test: single.name for single in singles if isinstance(single, Single)}
+    stage_of_test = {
+        single.test: single.name for single in singles if isinstance(single, SingleStage)
+    }
     stage_of_test |= {event.test: event.name for event in list_negations(steps)}
     # For each NOT, the variables of the stages before it.
     earlier_variables = {

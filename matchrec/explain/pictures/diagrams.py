@@ -35,7 +35,7 @@ from matchrec.plan.pattern import (
     RowPattern,
     Variable,
 )
-from matchrec.plan.stages import Contiguity, ForbiddenEvent, RepeatedPart, Single, Steps
+from matchrec.plan.stages import Contiguity, ForbiddenEvent, RepeatedPart, SingleStage, Steps
 
 # The style of a diagram, which is part of the SVG.
 STYLE = """
@@ -191,7 +191,7 @@ class _Drawing:
         """Return a stage or a group, with a line back and a line around it."""
         content = part.content
         words = [SKIPPED[part.inner]]
-        if isinstance(content, Single):
+        if isinstance(content, SingleStage):
             item: DiagramItem = Terminal(content.name, title=self.show_test(content.test))
         else:
             item = Group(self.draw_steps(content))

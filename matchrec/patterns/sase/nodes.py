@@ -29,7 +29,7 @@ class Component:
     negated: bool = False
 
     @property
-    def written(self) -> str:
+    def text(self) -> str:
         """The variable as the list of a strategy has it: `a`, or `a[]` for a Kleene plus."""
         return f"{self.name.text}[]" if self.kleene else self.name.text
 
@@ -135,17 +135,17 @@ def list_component_variables(component: Component) -> tuple[str, ...]:
 class Components:
     """The components of SEQ, in order."""
 
-    written: tuple[Component, ...]
+    all: tuple[Component, ...]
 
     @cached_property
     def positive(self) -> tuple[Component, ...]:
         """The components that are not negated."""
-        return tuple(component for component in self.written if not component.negated)
+        return tuple(component for component in self.all if not component.negated)
 
     @cached_property
     def negated(self) -> tuple[Component, ...]:
         """The negated components."""
-        return tuple(component for component in self.written if component.negated)
+        return tuple(component for component in self.all if component.negated)
 
     @cached_property
     def test_points(self) -> tuple[str, ...]:
@@ -163,14 +163,14 @@ class Components:
         """The component of each primary variable, and of each negated one."""
         return {
             variable: component
-            for component in self.written
+            for component in self.all
             for variable in list_component_variables(component)
         }
 
     @cached_property
     def by_name(self) -> Mapping[str, Component]:
         """The component of each name that SEQ declares."""
-        return {component.name.text: component for component in self.written}
+        return {component.name.text: component for component in self.all}
 
     def find_component(self, name: Token, clause: str) -> Component:
         """Return the component with a name.
@@ -184,7 +184,7 @@ class Components:
         """
         component = self.by_name.get(name.text)
         if component is None:
-            components = {component.name.text: component.written for component in self.written}
+            components = {component.name.text: component.text for component in self.all}
             raise errors.unknown_component(
                 name.span, name=name.text, clause=clause, components=components
             )
@@ -192,7 +192,7 @@ class Components:
 
     def find_neighbours(self, negated: Component) -> tuple[Neighbours, Neighbours]:
         """Return the positive components before and after a negated one; None if there is none."""
-        index = self.written.index(negated)
-        before = [part.name.text for part in self.written[:index] if not part.negated]
-        after = [part.name.text for part in self.written[index:] if not part.negated]
+        index = self.all.index(negated)
+        before = [part.name.text for part in self.all[:index] if not part.negated]
+        after = [part.name.text for part in self.all[index:] if not part.negated]
         return tuple(before[-1:]) or None, tuple(after[:1]) or None

@@ -50,7 +50,7 @@ def parse(text: str, origin: Origin | None = None) -> SaseQuery:
         MatchRecognizeError: the text is not a query.
 
     >>> query = parse("PATTERN SEQ(Shelf a, ~(Register b), Exit c) WITHIN 12 hours")
-    >>> [component.written for component in query.components.written], query.window.text
+    >>> [component.text for component in query.components.all], query.window.text
     (['a', 'b', 'c'], 'INTERVAL 12 HOUR')
     """
     with locate_errors(Source(text, origin), SASE):
@@ -255,9 +255,7 @@ class QueryReader(EventReader):
         check_unique(listed, errors.duplicate_strategy_component)
         names = {name for name, _ in listed}
         missing = [
-            component.written
-            for component in self.components.positive
-            if component.written not in names
+            component.text for component in self.components.positive if component.text not in names
         ]
         if missing:
             raise errors.strategy_components_missing(span, strategy=strategy.value, missing=missing)
@@ -272,9 +270,9 @@ class QueryReader(EventReader):
         if component.kleene != has_brackets:
             what = "a Kleene plus" if component.kleene else "one event"
             raise errors.strategy_component_differs(
-                span, name=name.text, what=what, written=component.written
+                span, name=name.text, what=what, written=component.text
             )
-        return component.written, span
+        return component.text, span
 
     # WITHIN and RETURN
 

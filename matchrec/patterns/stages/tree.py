@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, TypeVar
 
-from matchrec.plan.stages import Contiguity, ForbiddenEvent, RepeatedPart, Single, Steps, Until
+from matchrec.plan.stages import Contiguity, ForbiddenEvent, RepeatedPart, SingleStage, Steps, Until
 from matchrec.syntax.durations import Duration
 
 
@@ -25,7 +25,7 @@ class Test:
     is_alternative: bool = False
 
     @property
-    def written(self) -> str:
+    def python_code(self) -> str:
         """The argument of the call that made it, as Python code."""
         return repr(self.expression) if isinstance(self.expression, str) else str(self.expression)
 
@@ -169,7 +169,7 @@ def show_stage(stage: Stage, *, is_first: bool) -> Iterator[str]:
     content = show_pattern(stage.stages) if stage.is_group else repr(stage.name)
     yield f"{find_append_call(stage, is_first=is_first)}({content})"
     for test in stage.conditions:
-        yield f"{'or_where' if test.is_alternative else 'where'}({test.written})"
+        yield f"{'or_where' if test.is_alternative else 'where'}({test.python_code})"
     if stage.quantified:
         yield show_quantifier(stage)
     if stage.optional and not is_repeated_from_zero(stage):
@@ -179,7 +179,7 @@ def show_stage(stage: Stage, *, is_first: bool) -> Iterator[str]:
     if stage.inner is not None:
         yield "consecutive()" if stage.inner is Contiguity.STRICT else "allow_combinations()"
     if stage.until is not None:
-        yield f"until({stage.until.written})"
+        yield f"until({stage.until.python_code})"
     if stage.within is not None:
         yield f"within('{stage.within}')"
     if stage.near is not None:
@@ -238,11 +238,11 @@ class StepBuilder:
                 only_next=stage.contiguity is Contiguity.STRICT,
                 near=self.name_distance(f"{stage.name} near", stage.near),
             )
-        content: Single | Steps
+        content: SingleStage | Steps
         if stage.is_group:
             content = self.build_steps(stage.stages)
         else:
-            content = Single(stage.name, self.name_condition(stage))
+            content = SingleStage(stage.name, self.name_condition(stage))
         return RepeatedPart(
             content,
             contiguity=stage.contiguity,

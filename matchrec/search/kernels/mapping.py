@@ -111,14 +111,14 @@ def test_run_condition(
     condition is evaluated before the row is mapped, otherwise after that. The loop runs the two
     steps in either order, so that each of them is compiled in one place only.
     """
-    tests_first = conditions.tests_before_mapping
+    first_must_be_inside = conditions.tests_before_mapping
     if conditions.instructions.shape[0] == 0:
         return HOLDS
-    tested_slot = slot if tests_first else new_slot
+    tested_slot = slot if first_must_be_inside else new_slot
     step = np.int64(-1)
     while step < 1:
         step += 1
-        if (step == 0) == tests_first:
+        if (step == 0) == first_must_be_inside:
             answer = holds_at(choice, tested_slot, row, program, conditions)
             if answer != HOLDS:
                 return answer

@@ -146,7 +146,7 @@ class SecondLook:
         evaluated next.
         """
         parts = (part for scalar in self.scalars for part in expression.walk_scalar(scalar))
-        row_parts = filter(expression.looks_at_columns_only, parts)
+        row_parts = filter(expression.reads_columns_only, parts)
         scalar = next((part for part in row_parts if text in render_both(part)), None)
         while isinstance(scalar, Operation):
             failing = [
@@ -192,7 +192,7 @@ def watch_rows(rows: DataFrame, relation: Relation, drafts: Iterable[Draft]) -> 
         for value, origin in draft.origins.items():
             if isinstance(value, str):
                 origins.setdefault(value, origin)
-            elif not isinstance(value, RowColumn) or not value.looks_at_one_row:
+            elif not isinstance(value, RowColumn) or not value.reads_one_row:
                 neighbours.setdefault(origin)
         scalars += draft.plan.expressions
     look = SecondLook(

@@ -28,29 +28,40 @@ from matchrec.plan.expression import (
     split_branches,
 )
 from matchrec.plan.match_plan import MatchPlan, map_expressions
-from matchrec.plan.operators import Operands, OperatorKind, find_names, find_names_with_operands
+from matchrec.plan.operators import (
+    Operands,
+    OperatorKind,
+    find_operator_names,
+    find_operators_with_operands,
+)
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail.probes import compares_as_decimals
 from matchrec.spark.session import SUBQUERY_START, quiet_analysis
 from matchrec.spark.types import is_nested, iterate_types, to_value_type
 
 # Operators that compare their operands with each other.
-COMPARED = find_names_with_operands(Operands.COMPARED)
+COMPARED = find_operators_with_operands(Operands.COMPARED)
 
 # Operators that return the value of one of their branches, see `expression.split_branches`.
-CHOICES = find_names_with_operands(Operands.BRANCHES)
+CHOICES = find_operators_with_operands(Operands.BRANCHES)
 
 # Operators that return the value of one of their operands.
-CHOSEN = find_names_with_operands(Operands.CHOSEN)
+CHOSEN = find_operators_with_operands(Operands.CHOSEN)
 
 # Operators that compute with their operands.
-COMPUTED = find_names_with_operands(Operands.COMPUTED)
+COMPUTED = find_operators_with_operands(Operands.COMPUTED)
 
 # Operators whose value is floating, a decimal or whole as their operands are.
 OF_THEIR_KIND = (COMPUTED - {"/"}) | CHOSEN | {"NULLIF", "NULLIFZERO"}
 
 # Mathematical functions whose value is floating even for whole numbers.
-OF_FLOATING = find_names(OperatorKind.MATHEMATICS) - {"FLOOR", "CEIL", "CEILING", "ISNAN", "ROUND"}
+OF_FLOATING = find_operator_names(OperatorKind.MATHEMATICS) - {
+    "FLOOR",
+    "CEIL",
+    "CEILING",
+    "ISNAN",
+    "ROUND",
+}
 
 # The families of numbers with a fraction.
 FRACTIONS = frozenset({Family.FLOATING, Family.DECIMAL})
@@ -190,7 +201,7 @@ class Doubles:
     def find_family(self, scalar: Scalar) -> Family | None:
         """Return the family of an expression by its text, or if that does not tell, from Sail."""
         family = self.read_family(scalar)
-        if family is None and expression.looks_at_columns_only(scalar) and self.is_needed:
+        if family is None and expression.reads_columns_only(scalar) and self.is_needed:
             with quiet_analysis(), suppress(PySparkException):  # it is not an expression by itself
                 return to_value_type(self.relation.type_of(expression.write_row_sql(scalar))).family
         return family

@@ -191,7 +191,7 @@ def check_one_row(columns: Iterable[RowColumn], plan: MatchPlan) -> None:
     Raises:
         MatchRecognizeUnsupportedError: it computes one.
     """
-    if not all(column.looks_at_one_row for column in columns):
+    if not all(column.reads_one_row for column in columns):
         raise (
             streams.neighbouring_rows_over_stream() if plan.selects else streams.frame_over_stream()
         )

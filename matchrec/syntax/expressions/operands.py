@@ -23,7 +23,7 @@ from matchrec.plan.expression import (
     Operation,
     Scalar,
     Term,
-    enclose,
+    add_text_around,
     make_column,
 )
 from matchrec.plan.operations import (
@@ -440,7 +440,7 @@ class OperandReader(ExpressionCursor):
             if inner == start:
                 return tree
         self.expect(*")" * (inner - start))
-        return enclose(tree, self.write_span, self.text.span(start, self.position))
+        return add_text_around(tree, self.write_span, self.text.span(start, self.position))
 
     def read_fields(self, function: str = "") -> tuple[tuple[str, ...], tuple[Scalar, ...]]:
         """Read expressions between commas, and return their names in a struct and the expressions.

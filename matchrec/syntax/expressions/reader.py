@@ -21,9 +21,9 @@ from matchrec.plan.expression import (
     Operation,
     Scalar,
     Term,
+    build_operation_parts,
     flatten_parts,
-    list_own_operations,
-    make_parts,
+    list_text_operations,
 )
 from matchrec.plan.operations import NO_OPERATIONS, Operations
 from matchrec.plan.text import (
@@ -35,6 +35,7 @@ from matchrec.plan.text import (
     separate_words,
 )
 from matchrec.source import Span
+from matchrec.syntax.from_relations import find_qualified_names, list_relation_names
 from matchrec.syntax.row_pattern import ParameterValues
 from matchrec.syntax.tokens import (
     CLOSING,
@@ -46,7 +47,6 @@ from matchrec.syntax.tokens import (
     TokenSequence,
     split_words,
 )
-from matchrec.syntax.written_relations import find_qualified_names, list_relation_names
 
 
 class ClausePart(Enum):
@@ -255,8 +255,8 @@ class ExpressionCursor(Cursor, ABC):
             amount: its value, if it is a constant whose value is known.
         """
         span = self.text.span(start, self.position)
-        pieces = flatten_parts(make_parts(parts, self.write_span, span))
-        return Term(pieces, span, operations.union(*map(list_own_operations, parts)), amount)
+        pieces = flatten_parts(build_operation_parts(parts, self.write_span, span))
+        return Term(pieces, span, operations.union(*map(list_text_operations, parts)), amount)
 
     def make_operation(
         self,
@@ -277,7 +277,11 @@ class ExpressionCursor(Cursor, ABC):
         """
         span = self.text.span(start, self.position)
         return Operation(
-            operator, make_parts(operands, self.write_span, span), span, words, operations
+            operator,
+            build_operation_parts(operands, self.write_span, span),
+            span,
+            words,
+            operations,
         )
 
     def find_constant_at(self, index: int) -> str:

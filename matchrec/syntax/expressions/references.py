@@ -37,7 +37,7 @@ from matchrec.plan.expression import (
     Term,
     find_column_names,
     list_inner_references,
-    list_own_operations,
+    list_text_operations,
     make_column,
     make_literal,
     map_references,
@@ -515,7 +515,7 @@ def _read_operand(
             call, function=reader.key_at(index), clause=reader.where
         )
     reference = ColumnReference(
-        navigation, write_row_sql(tree), None, list_own_operations(tree), find_column_names(tree)
+        navigation, write_row_sql(tree), None, list_text_operations(tree), find_column_names(tree)
     )
     return Term((reference,), span)
 

@@ -6,7 +6,7 @@ import pytest
 
 from matchrec.automaton.compile_stages import compile_stages, compose_tests, fold_stages
 from matchrec.errors import MatchRecognizePlanError
-from matchrec.plan.stages import Contiguity, ForbiddenEvent, RepeatedPart, Single
+from matchrec.plan.stages import Contiguity, ForbiddenEvent, RepeatedPart, SingleStage
 
 STRICT, RELAXED, ANY = Contiguity
 NAMES = ("a", "b", "c")
@@ -14,7 +14,7 @@ VARIABLES = (*NAMES, "A", "B", "C")
 
 
 def single(name: str, contiguity: Contiguity = RELAXED, **fields: object) -> RepeatedPart:
-    return RepeatedPart(Single(name, name.upper()), contiguity, **fields)  # type: ignore[arg-type]
+    return RepeatedPart(SingleStage(name, name.upper()), contiguity, **fields)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

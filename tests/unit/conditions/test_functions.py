@@ -13,7 +13,7 @@ from matchrec.conditions.residual import ColumnRead, CombinedStep
 from matchrec.conditions.split import split_conditions
 from matchrec.conditions.typing.calls import NEVER_IN_PYTHON
 from matchrec.errors import MatchRecognizeUnsupportedError
-from matchrec.plan.operators import BASIC, OperatorKind, find_names
+from matchrec.plan.operators import BASIC, OperatorKind, find_operator_names
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
 
@@ -34,10 +34,10 @@ def test_the_page_lists_all_functions() -> None:
     table, _, _ = rest.partition("\n## ")
     names = re.findall(r"`([^`]+)`", table.replace("\\|", "|"))
     listed = {one.lower() for one in names} - {"+", "-", "*", "/"}
-    signs = find_names(OperatorKind.ARITHMETIC) | COMPARISONS.keys()
+    signs = find_operator_names(OperatorKind.ARITHMETIC) | COMPARISONS.keys()
     known = {
         WRITTEN.get(name, name).lower()
-        for name in load_functions().keys() | find_names(OperatorKind.CAST)
+        for name in load_functions().keys() | find_operator_names(OperatorKind.CAST)
         if name not in signs and not name.startswith(OVERLOADS)
     }
     assert listed - {one.lower() for one in SPECIAL} == known

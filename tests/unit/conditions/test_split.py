@@ -129,9 +129,7 @@ def test_what_only_spark_knows_of_neighbours_is_a_column_of_several_rows(
     assert found.run_step is None
     assert found.nearby_test is not None
     several = [
-        column
-        for column in find_step_columns(found.nearby_test.step)
-        if not column.looks_at_one_row
+        column for column in find_step_columns(found.nearby_test.step) if not column.reads_one_row
     ]
     assert [show_column(one)[: len(spark or "")] for one in several] == ([spark] if spark else [])
 

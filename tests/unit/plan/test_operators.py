@@ -28,7 +28,7 @@ from matchrec.plan.operators import (
     OperatorEntry,
     OperatorKind,
     build_form,
-    find_names,
+    find_operator_names,
 )
 from matchrec.plan.text import read_words
 from matchrec.syntax.expressions.expression import BINARY
@@ -61,7 +61,7 @@ def list_operators_of_form(entry: OperatorEntry) -> Iterator[str]:
     yield from used
 
 
-@pytest.mark.parametrize("name", sorted(find_names(OperatorKind.REWRITTEN)))
+@pytest.mark.parametrize("name", sorted(find_operator_names(OperatorKind.REWRITTEN)))
 def test_a_form_consists_of_other_operators(name: str) -> None:
     used = {*list_operators_of_form(OPERATORS[name])} - {ZERO_FORM}
     assert used <= OPERATORS.keys() - {name}
@@ -70,15 +70,15 @@ def test_a_form_consists_of_other_operators(name: str) -> None:
 
 def test_every_kernel_operation_has_an_entry() -> None:
     arithmetic = {operator.value for operator in ArithmeticOperator}
-    assert find_names(OperatorKind.ARITHMETIC) == arithmetic | {"DIV", "NEG"}
-    assert find_names(OperatorKind.COMPARISON) == {one.value for one in Comparison}
-    assert find_names(OperatorKind.LOGIC) == {
+    assert find_operator_names(OperatorKind.ARITHMETIC) == arithmetic | {"DIV", "NEG"}
+    assert find_operator_names(OperatorKind.COMPARISON) == {one.value for one in Comparison}
+    assert find_operator_names(OperatorKind.LOGIC) == {
         BasicOperator.AND.value,
         BasicOperator.OR.value,
         BasicOperator.NOT.value,
     }
-    assert find_names(OperatorKind.NULL_TEST) == {BasicOperator.IS_NULL.value}
-    assert find_names(OperatorKind.CHOICE) == {BasicOperator.CHOOSE.value}
+    assert find_operator_names(OperatorKind.NULL_TEST) == {BasicOperator.IS_NULL.value}
+    assert find_operator_names(OperatorKind.CHOICE) == {BasicOperator.CHOOSE.value}
     compiled = {
         entry.form for entry in OPERATORS.values() if entry.kind is OperatorKind.MATHEMATICS
     }

@@ -59,7 +59,7 @@ def test_what_a_window_implies_is_no_condition_any_more() -> None:
     assert left(plan) == {"V": "`kind` = 'v'", "C": "`kind` = 'c'", "P": "`kind` = 'p'"}
     found = window(plan)
     assert found is not None
-    assert (found.limit, found.tests_first, found.written) == (1800, False, "at most 1800")
+    assert (found.limit, found.first_must_be_inside, found.written) == (1800, False, "at most 1800")
     assert found.variables == ("C", "P", "X", "Y")
 
 
@@ -151,11 +151,11 @@ def test_the_widest_window_of_the_last_variables() -> None:
 def test_a_first_row_that_must_lie_in_its_own_window() -> None:
     found = window(planned("A+", "A AS ts - FIRST(ts) <= 2"))
     assert found is not None
-    assert found.tests_first
+    assert found.first_must_be_inside
     plan = planned("(A | B) C*", "A AS ts - FIRST(ts) <= 2, C AS ts - FIRST(ts) <= 2")
     found = window(plan)
     assert found is not None
-    assert (found.tests_first, left(plan)) == (False, {"A": "`ts` - FIRST(`ts`) <= 2"})
+    assert (found.first_must_be_inside, left(plan)) == (False, {"A": "`ts` - FIRST(`ts`) <= 2"})
 
 
 def test_forms_along_a_double_do_not_mix() -> None:

@@ -37,7 +37,7 @@ def test_each_has_an_entry(name: str) -> None:
 
 def test_each_step_of_stages_has_dependencies() -> None:
     assert RepeatedPart.dependencies == ()
-    assert ForbiddenEvent.dependencies == (Dependency.LATER,)
+    assert ForbiddenEvent.dependencies == (Dependency.COMPLETED_LATER,)
 
 
 def test_every_shortcut_has_a_switch() -> None:
@@ -47,18 +47,18 @@ def test_every_shortcut_has_a_switch() -> None:
 
 def test_every_dependency_but_one_is_proven_for_some_shortcut() -> None:
     proven_dependencies = {dependency for dependency, proven in PROVEN_FOR.items() if proven}
-    assert {*Dependency} - proven_dependencies == {Dependency.LIVE}
+    assert {*Dependency} - proven_dependencies == {Dependency.PARTIAL_MATCHES}
 
 
 DEPENDENCIES = {
-    "PATTERN (A B) DEFINE B AS x > PREV(x)": {Dependency.BETWEEN},
-    "PATTERN (A B) DEFINE A AS x > PREV(x)": {Dependency.BESIDE},
-    "PATTERN (A B) DEFINE B AS x > PREV(x, 2)": {Dependency.BESIDE},
-    "PATTERN (A B) DEFINE A AS x > NEXT(x)": {Dependency.BETWEEN},
-    "PATTERN (A B) DEFINE B AS x > NEXT(x)": {Dependency.BESIDE},
-    "PATTERN (A B) DEFINE B AS x > PREV(A.x)": {Dependency.BESIDE},
-    "PATTERN (A B) DEFINE B AS x > PREV(FIRST(x))": {Dependency.BESIDE},
-    "PATTERN (A B) DEFINE B AS sum(A.x) > MATCH_NUMBER()": {Dependency.EARLIER},
+    "PATTERN (A B) DEFINE B AS x > PREV(x)": {Dependency.UNMATCHED_BETWEEN},
+    "PATTERN (A B) DEFINE A AS x > PREV(x)": {Dependency.NEIGHBOURS},
+    "PATTERN (A B) DEFINE B AS x > PREV(x, 2)": {Dependency.NEIGHBOURS},
+    "PATTERN (A B) DEFINE A AS x > NEXT(x)": {Dependency.UNMATCHED_BETWEEN},
+    "PATTERN (A B) DEFINE B AS x > NEXT(x)": {Dependency.NEIGHBOURS},
+    "PATTERN (A B) DEFINE B AS x > PREV(A.x)": {Dependency.NEIGHBOURS},
+    "PATTERN (A B) DEFINE B AS x > PREV(FIRST(x))": {Dependency.NEIGHBOURS},
+    "PATTERN (A B) DEFINE B AS sum(A.x) > MATCH_NUMBER()": {Dependency.EARLIER_MATCHES},
     "PATTERN (A B) DEFINE B AS count(A.*) > 1 AND CLASSIFIER(A) = 'A'": set(),
 }
 

@@ -36,8 +36,8 @@ _BEFORE_NAME = split_words(
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenRelation:
-    """A relation with its aliases, as tokens `start .. end`."""
+class FromRelation:
+    """A relation of FROM with its aliases, as tokens `start .. end`."""
 
     start: int
     end: int
@@ -49,7 +49,7 @@ class WrittenRelation:
     aliases: tuple[int, ...] = ()
 
 
-def read_relation(tokens: TokenSequence, start: int, end: int) -> WrittenRelation:
+def read_relation(tokens: TokenSequence, start: int, end: int) -> FromRelation:
     """Return the relation that starts at `start`.
 
     It ends at `end`, or before the first token that is not part of it.
@@ -76,7 +76,7 @@ def read_relation(tokens: TokenSequence, start: int, end: int) -> WrittenRelatio
         index = alias + 1
         if tokens.key(index) == "(":
             index = tokens.index_after(index)
-    return WrittenRelation(start, min(index, end), name, tuple(names), tuple(aliases))
+    return FromRelation(start, min(index, end), name, tuple(names), tuple(aliases))
 
 
 def list_relation_names(tokens: TokenSequence, start: int, end: int) -> frozenset[str]:
@@ -102,7 +102,7 @@ def find_qualified_names(tokens: TokenSequence, indices: range) -> Iterator[tupl
             yield tokens[index], tokens.span(index, min(last + 1, len(tokens)))
 
 
-def find_relations_after(tokens: TokenSequence, index: int, end: int) -> Iterator[WrittenRelation]:
+def find_relations_after(tokens: TokenSequence, index: int, end: int) -> Iterator[FromRelation]:
     """Yield the relations of the FROM at `index`, or the one of the JOIN there.
 
     The relations of a FROM are separated by commas. Nothing is yielded for other tokens.
@@ -164,7 +164,7 @@ def starts_part(tokens: TokenSequence, index: int) -> bool:
 def is_set_operator(tokens: TokenSequence, index: int) -> bool:
     """Return whether a query ends at `index`, so that another one may follow: UNION, `;`, `|>`.
 
-    The EXCEPT of `* EXCEPT (x)` is none.
+    The EXCEPT of `* EXCEPT (x)` does not end a query.
     """
     return is_word(tokens, index, *_SET_OPERATORS) and tokens.key(index - 1) not in _BEFORE_NAME
 
