@@ -515,7 +515,7 @@ class Query:
         <Plot: 1 match in 1 series, page 1 of 1>
         """
         from matchrec.explain.charts.plot import plot
-        from matchrec.explain.charts.series import Charted
+        from matchrec.explain.charts.series import ChartSource
 
         with self._parse(self.options) as parsed:
             evaluated = parsed.evaluate()
@@ -523,7 +523,7 @@ class Query:
                 raise missing_clause()
             matches = evaluated.to_df()
             rows = evaluated.clauses[-1].clause.relation.rows
-        return plot(Charted(matches, rows, x, y, by, between, match), page, panels)
+        return plot(ChartSource(matches, rows, x, y, by, between, match), page, panels)
 
     @check_arguments(**{**ARGUMENTS, "write": DIALECT})
     def to_sql(self, write: TargetDialect = "spark", *, events: str = "events") -> Conversion:

@@ -8,8 +8,8 @@ from matchrec.compile.negation import find_negation_tests
 from matchrec.compile.pruning.condition_windows import replace_gaps_by_conditions
 from matchrec.errors.run.location import RowLocation
 from matchrec.explain.coverage import ClauseCoverage, summarise
-from matchrec.explain.tracing.explained import Explainer, choose_trials, make_matches_of_trials
-from matchrec.explain.tracing.parts import WriteExpression, split_into_parts
+from matchrec.explain.tracing.condition_parts import WriteExpression, split_into_parts
+from matchrec.explain.tracing.explainer import Explainer, choose_trials, make_matches_of_trials
 from matchrec.explain.tracing.story import StoryWriter, TracedRows
 from matchrec.explain.tracing.trace import trace_search
 from matchrec.explain.tracing.why import Why

@@ -78,7 +78,7 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.operations import NO_OPERATIONS, is_partial, may_fail, takes_long
-from matchrec.plan.operators import BASIC, OPERATORS, OperatorKind, find_operator_names
+from matchrec.plan.operators import BASIC_OPERATORS, OPERATORS, OperatorKind, find_operator_names
 from matchrec.plan.pattern import always_precedes
 from matchrec.plan.show import show_scalar
 from matchrec.plan.text import quote_string
@@ -496,7 +496,7 @@ LAMBDA_FUNCTIONS = {
 }
 
 # Operations of several rows that the worker computes for all rows, before the match.
-COMPUTED_BY_WORKER = BASIC | find_operator_names(OperatorKind.REWRITTEN, OperatorKind.TRY)
+COMPUTED_BY_WORKER = BASIC_OPERATORS | find_operator_names(OperatorKind.REWRITTEN, OperatorKind.TRY)
 
 
 def is_computed_in_run(operator: str) -> bool:

@@ -71,11 +71,13 @@ class ExplainedClause:
 
     # The plan as it runs.
     plan: MatchPlan
+    # The compiled clause.
     executable: Executable
     # Tests of partition columns in the query around the clause.
     keys: tuple[str, ...] = ()
     # The warnings about the clause, each with its location.
     warnings: tuple[str, ...] = ()
+    # Whether the clause runs over a stream.
     is_stream: bool = False
     # The plan as the user wrote it; None if it is `plan`.
     written: MatchPlan | None = None

@@ -105,7 +105,9 @@ class FalsePart:
 class LoopCoverage:
     """The starting rows that reached a number of rows in a loop, such as two rows of `A{5,}`."""
 
+    # The number of rows.
     rows: int
+    # How many starting rows reached this number.
     reached: int
     # What ended the runs that did not reach the next number of rows.
     stop_reasons: tuple[RunEnding, ...]
@@ -115,7 +117,9 @@ class LoopCoverage:
 class OccurrenceCoverage:
     """The starting rows that reached an occurrence of a variable in PATTERN."""
 
-    number: int  # 0 is the place before any row
+    # Its index in PATTERN, from 1; 0 is the start, before any row.
+    number: int
+    # The name of the variable; None at the start.
     variable: str | None
     # How many starting rows have a row there: in their match, or in their nearest run.
     reached: int
@@ -134,7 +138,9 @@ class OccurrenceCoverage:
 class ClauseCoverage:
     """How far the starting rows of one clause came."""
 
+    # The row pattern as text.
     pattern: str
+    # The numbers of rows, partitions and matches.
     figures: Figures
     # The place before any row, then the occurrences in the order of PATTERN.
     occurrences: tuple[OccurrenceCoverage, ...]
@@ -236,8 +242,11 @@ def list_funnel(clause: ClauseCoverage) -> Iterator[str]:
 class Bar:
     """A line of the funnel: some starting rows, and what ended those that came no further."""
 
+    # What the starting rows reached, such as a variable.
     name: str
+    # How many starting rows reached it.
     count: int
+    # What ended those that came no further; empty if there are none.
     reason: str = ""
 
 
@@ -256,9 +265,11 @@ def build_bars(clause: ClauseCoverage) -> Iterator[Bar]:
     yield Bar("matches", clause.figures.matches)
 
 
-def draw_blocks(part: int, whole: int) -> str:
-    """Return a bar whose length shows a share. It is empty only if the part is 0."""
-    return "█" * (max(1, round(BAR_LENGTH * part / whole)) if part else 0)
+def draw_blocks(count: int, total: int) -> str:
+    """Return a bar whose length shows the share of a count. It is empty only if the count is 0."""
+    if count == 0:
+        return ""
+    return "█" * max(1, round(BAR_LENGTH * count / total))
 
 
 def describe_endings(endings: Collection[RunEnding]) -> str:

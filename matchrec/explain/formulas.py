@@ -56,7 +56,7 @@ BEGIN_IGNORE = "Begin-Ignore", LINEAR
 BEGIN_BEGIN = "Begin-Begin (from alternatives and groups; not in the paper)", LINEAR
 
 # The text of a condition that holds for every row.
-EVERYTHING = "TRUE"
+TRUE_TEXT = "TRUE"
 
 # How many states are listed.
 MOST_STATES = 20
@@ -279,7 +279,7 @@ def write_formula(edge: Edge, state: StateId, task: Task, conditions: dict[str, 
 def write_stage_formula(edge: Edge, program: Program, conditions: dict[str, str]) -> str:
     """Return the conjunction of what an edge needs and what it forbids, in a pattern of stages."""
     needed = [conditions[program.variables[test]] for test in edge.needs]
-    parts = [text for text in needed if text != EVERYTHING]
+    parts = [text for text in needed if text != TRUE_TEXT]
     parts += [f"not ({conditions[program.variables[test]]})" for test in edge.forbids]
     return " and ".join(parts) or "true"
 

@@ -403,7 +403,7 @@ def find_operator_names(*kinds: OperatorKind) -> frozenset[str]:
 
 
 def find_operators_with_operands(operands: Operands) -> frozenset[str]:
-    """Return the names of all operators whose operands the engine brings to one type in this way."""
+    """Return the names of operators whose operands the engine brings to one type in this way."""
     return frozenset(name for name, entry in OPERATORS.items() if entry.operands is operands)
 
 
@@ -413,4 +413,6 @@ def find_failing_operators(failure: Failure) -> frozenset[str]:
 
 
 # The operators that the search has, so that it need not rewrite them.
-BASIC = find_operator_names(K.LOGIC, K.COMPARISON, K.ARITHMETIC, K.DAYS, K.NULL_TEST, K.CHOICE)
+BASIC_OPERATORS = find_operator_names(
+    K.LOGIC, K.COMPARISON, K.ARITHMETIC, K.DAYS, K.NULL_TEST, K.CHOICE
+)

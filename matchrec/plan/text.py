@@ -101,10 +101,10 @@ def write_decimal_average(
     return (f"{cast}(", total, " / ", *divisor, f" AS {type_name})")
 
 
-def would_run_together(left: str, right: str) -> bool:
+def would_touch(left: str, right: str) -> bool:
     """Return whether the last word of one text and the first word of the next would become one.
 
-    >>> would_run_together("FROM", "v"), would_run_together("FROM ", "v"), would_run_together("x)", "AND")
+    >>> would_touch("FROM", "v"), would_touch("FROM ", "v"), would_touch("x)", "AND")
     (True, False, False)
     """
     return all(edge.isalnum() or edge == "_" for edge in (left[-1:], right[:1]))
@@ -148,7 +148,7 @@ def separate_words(pieces: Iterable[Inner]) -> Iterator[str | Inner]:
     for piece in pieces:
         content = piece.text if isinstance(piece, Replacement) else piece
         text = content if isinstance(content, str) else "_"
-        if would_run_together(text_before, text):
+        if would_touch(text_before, text):
             yield " "
         yield piece
         text_before = text or text_before

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.explain.charts.plot import plot as draw
-from matchrec.explain.charts.series import Charted, MatchSpan, Page
+from matchrec.explain.charts.series import ChartSource, MatchSpan, Page
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -36,8 +36,8 @@ def prices(spark: SparkSession) -> DataFrame:
 EXPECTED = {("X", day(0), day(2)), ("X", day(3), day(5)), ("Y", day(3), day(4))}
 
 
-def make_charted(matches: DataFrame, data: DataFrame, **named: Any) -> Charted:
-    return Charted(matches, data, x="day", y="price", by="sym", **named)
+def make_charted(matches: DataFrame, data: DataFrame, **named: Any) -> ChartSource:
+    return ChartSource(matches, data, x="day", y="price", by="sym", **named)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_picture_is_saved_and_shown(prices: DataFrame, tmp_path: Path) -> None
 def test_texts_are_drawn_on_lanes(spark: SparkSession) -> None:
     visits = spark.sql("SELECT id AS t, concat('{', id, '}') AS page FROM range(4)")
     matches = spark.sql("SELECT 1 AS start_t, 2 AS end_t")
-    plot = draw(Charted(matches, visits, "t", "page"), 1, 6)
+    plot = draw(ChartSource(matches, visits, "t", "page"), 1, 6)
     (panel,) = plot.figure.axes
     assert [text.get_text() for text in panel.texts] == ["{0}", "{1}", "{2}", "{3}"]
 
@@ -119,7 +119,7 @@ def test_series_come_in_pages(spark: SparkSession) -> None:
         "SELECT '{1}' AS k, 1L AS start_t, 2L AS end_t FROM range(0) UNION ALL "
         "SELECT CAST(id AS STRING), id, id + 5 FROM range(4)"
     )
-    drawn = Charted(matches, data, "t", "v", "k")
+    drawn = ChartSource(matches, data, "t", "v", "k")
     page = drawn.read_page(2, 3)
     assert (list(page.series), page.number, page.pages) == (["3"], 2, 2)
     assert page.spans == (MatchSpan("3", 3, 8),)
@@ -127,7 +127,7 @@ def test_series_come_in_pages(spark: SparkSession) -> None:
         matchrec.MatchRecognizePlanError, match="unknown page 3 of `plot`: there are 2"
     ):
         drawn.read_page(3, 3)
-    assert len(Charted(matches.limit(0), data, "t", "v", "k").read_page(1, 9).series) == 5
+    assert len(ChartSource(matches.limit(0), data, "t", "v", "k").read_page(1, 9).series) == 5
 
 
 def test_a_long_series_is_thinned_and_keeps_its_extremes(spark: SparkSession) -> None:
@@ -139,7 +139,7 @@ def test_a_long_series_is_thinned_and_keeps_its_extremes(spark: SparkSession) ->
     matches = spark.sql(
         "SELECT TIMESTAMP '2024-01-01' AS first_t, TIMESTAMP '2024-01-02' AS last_t"
     )
-    page = Charted(matches, data, "t", "v").read_page(1, 1)
+    page = ChartSource(matches, data, "t", "v").read_page(1, 1)
     line = page.series[""]
     assert 2000 < len(line.times) <= 4 * 1001
     assert (min(line.values), max(line.values)) == (-1e6, 1e6)
@@ -165,14 +165,14 @@ def test_both_zeros_are_one_series(spark: SparkSession) -> None:
 
 
 def make_charted_by_key(matches: DataFrame, data: DataFrame) -> Page:
-    return Charted(matches, data, "t", "v", "k").read_page(1, 6)
+    return ChartSource(matches, data, "t", "v", "k").read_page(1, 6)
 
 
 @pytest.mark.parametrize("x", ["CAST(NULL AS INT)", "DOUBLE('NaN')", "DOUBLE('-Infinity')"])
 def test_without_a_row_that_has_a_place_the_picture_is_empty(spark: SparkSession, x: str) -> None:
     data = spark.sql(f"SELECT {x} AS t, 1 AS v")
     matches = spark.sql("SELECT 1 AS first_t, 2 AS last_t FROM range(0)")
-    plot = draw(Charted(matches, data, "t", "v"), 1, 6)
+    plot = draw(ChartSource(matches, data, "t", "v"), 1, 6)
     assert repr(plot) == "<Plot: 0 matches in 0 series, page 1 of 1>"
     assert 'src="data:image/png;base64,' in plot._repr_html_()
 
@@ -180,7 +180,7 @@ def test_without_a_row_that_has_a_place_the_picture_is_empty(spark: SparkSession
 def test_a_row_at_infinity_is_not_drawn(spark: SparkSession) -> None:
     data = spark.sql("SELECT DOUBLE(t) AS t, 1 AS v FROM VALUES ('1'), ('Infinity') AS t(t)")
     matches = spark.sql("SELECT 1 AS first_t, 2 AS last_t")
-    assert Charted(matches, data, "t", "v").read_page(1, 6).series[""].times == [1.0]
+    assert ChartSource(matches, data, "t", "v").read_page(1, 6).series[""].times == [1.0]
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_what_cannot_be_drawn_is_said(
 ) -> None:
     matches = prices.selectExpr(*columns.split(", "))
     with pytest.raises(matchrec.MatchRecognizePlanError, match=message):
-        draw(Charted(matches, prices, "day", "price", "sym", **named), 1, 6)
+        draw(ChartSource(matches, prices, "day", "price", "sym", **named), 1, 6)
 
 
 @pytest.mark.parametrize(
@@ -211,4 +211,4 @@ def test_columns_of_the_rows_are_checked(
     prices: DataFrame, named: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match=message):
-        draw(Charted(prices, prices, **named), 1, 6)
+        draw(ChartSource(prices, prices, **named), 1, 6)

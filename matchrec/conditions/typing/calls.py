@@ -44,7 +44,7 @@ from matchrec.conditions.typing.numbers import compute_times, find_common_nested
 from matchrec.conditions.typing.typer import Typer, are_columns, cast_may_fail, make_null
 from matchrec.errors import MatchRecognizeError, conditions
 from matchrec.plan.expression import COMPARISONS
-from matchrec.plan.operators import BASIC, OperatorKind, find_operator_names
+from matchrec.plan.operators import BASIC_OPERATORS, OperatorKind, find_operator_names
 
 # Operations that only the search computes, whatever the types of the operands are.
 NEVER_IN_PYTHON = find_operator_names(OperatorKind.LOGIC, OperatorKind.CHOICE) | {"DIV"}
@@ -57,7 +57,7 @@ def needs_python(typer: Typer, step: TypedOperation) -> bool:
     """
     if step.operator in NEVER_IN_PYTHON:
         return False
-    if step.operator not in BASIC:
+    if step.operator not in BASIC_OPERATORS:
         return step.operator in load_functions()
     if any(may_be_in_python(operand) for operand in step.operands):
         return True

@@ -32,10 +32,13 @@ MOST_LANES, MOST_DRAWN, MOST_REASONS = 30, 5000, 10
 class Score:
     """The numbers of incidents and matches, and how many of each overlap the others."""
 
+    # The number of incidents.
     incidents: int
-    # How many incidents a match overlaps, and how many several matches overlap.
+    # How many incidents are hit: a match overlaps them.
     hits: int
+    # How many incidents several matches overlap.
     hit_by_several: int
+    # The number of matches.
     matches: int
     # How many matches overlap an incident.
     over_an_incident: int
@@ -262,7 +265,7 @@ class Backtest(figures.PicturedText):
         for match in matches:
             if match.lane in heights:
                 height = heights[match.lane]
-                colour = figures.INK if match.overlaps else figures.BESIDE
+                colour = figures.INK if match.overlaps else figures.ACCENT
                 panel.plot([match.begin, match.end], [height] * 2, ".-", color=colour, linewidth=2)
         plot.show_dates(panel, ends)
         if not ends:
@@ -328,5 +331,5 @@ COLOURS = (
     ("incident that is hit", figures.MATCHED),
     ("incident that is missed", figures.MISSED),
     ("match that overlaps an incident", figures.INK),
-    ("false alarm", figures.BESIDE),
+    ("false alarm", figures.ACCENT),
 )

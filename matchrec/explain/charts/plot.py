@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from matchrec.arguments import ArgumentKind, check_arguments
 from matchrec.errors.wording import show_count
-from matchrec.explain.charts.series import MOST_MATCHES, Charted, MatchSpan, Page, Series
+from matchrec.explain.charts.series import MOST_MATCHES, ChartSource, MatchSpan, Page, Series
 from matchrec.explain.pictures.figures import FAINT, INK, check_matplotlib, make_figure, render
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ class Plot:
         return f"{counts}, page {self.page.number} of {self.page.pages}"
 
 
-def plot(charted: Charted, page: int, panels: int) -> Plot:
+def plot(charted: ChartSource, page: int, panels: int) -> Plot:
     """Draw a page: see `Query.plot`. Runs jobs.
 
     Args:

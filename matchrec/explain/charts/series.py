@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 class Series:
     """Rows of one partition, in order of time: a number or a text for each."""
 
+    # The time of each row.
     times: Sequence[Any]
+    # The number or text of each row.
     values: Sequence[Any]
     # For each row, whether a match from before to after it may contain it.
     matched: Sequence[bool]
@@ -147,30 +149,37 @@ MEASURED = {"date": "unix_date(x)", "timestamp_ntz": "unix_micros(CAST(x AS TIME
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some of the series, and the matches in them."""
+    """The series of one page, and the matches in them."""
 
-    # By the name of the series.
+    # The series, by their names.
     series: dict[str, Series]
+    # The matches.
     spans: tuple[MatchSpan, ...]
-    # The number of the page, from 1, and how many pages there are.
+    # The number of the page, from 1.
     number: int
+    # The number of pages.
     pages: int
     # Whether all matches of the page are in `spans`.
     all_matches: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Charted:
-    """Rows and matches, and the columns that the user has named."""
+class ChartSource:
+    """The rows and matches of a chart, and the columns that the user has named."""
 
+    # The result of the query.
     matches: DataFrame
+    # The rows that are drawn.
     data: DataFrame
-    # The columns of the rows with the time, the value, and the name of the series.
+    # The column of the rows with the time.
     x: str
+    # The column of the rows with the value.
     y: str
+    # The column of the rows with the name of the series; None if there is one series.
     by: str | None = None
-    # The columns of the matches with the times of the first and last row, and with the number.
+    # The columns of the matches with the times of the first and of the last row, if named.
     between: tuple[str, str] | None = None
+    # The column of the matches with the number of the match, if named.
     match: str | None = None
 
     @property

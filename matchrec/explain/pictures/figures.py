@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Colours: of text; of what is in the background; of false alarms and other special cases.
-INK, FAINT, BESIDE = "#2b2f36", "#9aa5b5", "#e08a1e"
+INK, FAINT, ACCENT = "#2b2f36", "#9aa5b5", "#e08a1e"
 
 # Colours: of rows that are mapped; of rows that were mapped for a while; of what failed.
 MATCHED, GIVEN_BACK, MISSED = "#5a9e6f", "#9fd0b3", "#c8102e"

@@ -5,7 +5,7 @@ It goes depth first, in preferment order, one run at a time. It is the search of
 records the outcome of each question. If what follows depends on the data
 only, a state and row that led to no match are not tried again within an attempt.
 
-Cost: as backtracking, in Python. An attempt ends after `most` trials.
+Cost: as backtracking, in Python. An attempt ends after `Tracer.most` trials.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class Outcome(Enum):
     TAKEN = "taken"
     FAILED = "failed"
     # The condition holds, but what follows has been tried before without success.
-    KNOWN = "tried before"
+    TRIED_BEFORE = "tried before"
     # Event selection leaves the row out.
     SKIPPED = "skipped"
     # The partition or the window has ended.
     NO_ROW = "no row left"
     # An anchor: the row is not the partition's first, or not its last.
-    NOT_THERE = "anchor failed"
+    ANCHOR_FAILED = "anchor failed"
     # The condition of a row that is not allowed, or that ends a loop, holds.
     ENDED = "ends the run"
     # The condition of a row that the run may not skip holds.
@@ -60,7 +60,13 @@ class Outcome(Enum):
 
 
 # The outcomes of trials that evaluate a condition.
-CONDITION_OUTCOMES = (Outcome.TAKEN, Outcome.FAILED, Outcome.KNOWN, Outcome.ENDED, Outcome.BLOCKED)
+CONDITION_OUTCOMES = (
+    Outcome.TAKEN,
+    Outcome.FAILED,
+    Outcome.TRIED_BEFORE,
+    Outcome.ENDED,
+    Outcome.BLOCKED,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +79,10 @@ class Trial:
     variable: int
     # The id of the variable whose condition is evaluated. For stages it differs from `variable`.
     condition_variable: int
+    # The answer.
     outcome: Outcome
     # The index of the trial that took the previous row; -1 at the starting row.
-    before: int
+    previous: int
     # How many rows were mapped before.
     depth: int
 
@@ -86,11 +93,11 @@ class Attempt:
 
     # The position of the starting row.
     start: int
-    # How many matches of the partition were found before.
+    # How many matches of the partition come before this attempt.
     number: int
-    # In the order of the search.
+    # The trials, in the order of the search.
     trials: tuple[Trial, ...]
-    # In the order in which they were found.
+    # The matches, in the order in which the search finds them.
     matches: tuple[Mapped, ...]
     # Whether there were more trials than are kept, so that the search was not finished.
     is_cut: bool = False
@@ -105,13 +112,13 @@ class Attempt:
     def best_path(self) -> tuple[int, ...]:
         """The indices of the trials that took the rows of the best path.
 
-        It is the longest match, or without a match the longest path. Of several that are equally
-        long it is the first one, which is preferred.
+        It is the longest match, or without a match the longest path. If several are equally long,
+        it is the first of them, which is preferred.
         """
         matched = [trial for trial in self.trials if trial.outcome is Outcome.MATCHED]
         if matched:
             longest = max(matched, key=lambda trial: trial.depth)
-            return self.find_path_to(longest.before)
+            return self.find_path_to(longest.previous)
         for index, trial in enumerate(self.trials):
             if trial.outcome is Outcome.TAKEN and trial.depth + 1 == self.reach:
                 return self.find_path_to(index)
@@ -125,7 +132,7 @@ class Attempt:
         return tuple(
             index
             for index, trial in enumerate(self.trials)
-            if trial.before == end and trial.outcome not in leads_on
+            if trial.previous == end and trial.outcome not in leads_on
         )
 
     def find_path_to(self, index: int) -> tuple[int, ...]:
@@ -137,7 +144,7 @@ class Attempt:
         indices = []
         while index >= 0:
             indices.append(index)
-            index = self.trials[index].before
+            index = self.trials[index].previous
         return tuple(reversed(indices))
 
 
@@ -193,7 +200,7 @@ class Recorder:
             variable=variable,
             condition_variable=condition_variable,
             outcome=outcome,
-            before=previous,
+            previous=previous,
             depth=int(depth),
         )
         self.trials.append(trial)
@@ -206,14 +213,14 @@ class Recorder:
         target = self.program[choice, layout.TARGET]
         if answer == HOLDS_NOT:
             anchored = self.is_anchored_before(choice, row)
-            self.note(Outcome.FAILED if anchored else Outcome.NOT_THERE, choice, row, depth)
+            self.note(Outcome.FAILED if anchored else Outcome.ANCHOR_FAILED, choice, row, depth)
         elif target < 0 and target != Effect.COMPLETE_RUN:
             outcome = Outcome.ENDED if target in ENDING_EFFECTS else Outcome.BLOCKED
             self.note(outcome, choice, row, depth)
 
     def note_taken(self, answer: int, choice: int, row: int, depth: int) -> None:
         """Record that a row is taken, or that what follows has been tried before."""
-        self.note(Outcome.TAKEN if answer == HOLDS else Outcome.KNOWN, choice, row, depth)
+        self.note(Outcome.TAKEN if answer == HOLDS else Outcome.TRIED_BEFORE, choice, row, depth)
 
     def note_skipped(self, row: int, depth: int) -> None:
         """Record that event selection leaves the row out."""
@@ -230,7 +237,7 @@ class Recorder:
         elif answer == REJECTED:
             self.note(Outcome.REJECTED, -1, row, depth)
         elif not self.is_anchored_before(choice, row):
-            self.note(Outcome.NOT_THERE, choice, row, depth)
+            self.note(Outcome.ANCHOR_FAILED, choice, row, depth)
 
     def note_end(self, kind: int, row: int, depth: int) -> None:
         """Record that the path is a match, or a run whose window has ended."""
@@ -278,7 +285,7 @@ class Tracer(MatchSearch):
 
         Args:
             start: the position of the starting row.
-            number: how many matches of the partition were found before.
+            number: how many matches of the partition come before this attempt.
             partition: the index of the row's partition.
 
         Raises:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from matchrec.errors.wording import join_alternatives, show_count
-from matchrec.explain.tracing.explained import TrialKey
+from matchrec.explain.tracing.explainer import TrialKey
 from matchrec.explain.tracing.search import Attempt, Mapped, Outcome, Trial
 from matchrec.explain.tracing.trace import SearchMatch, Trace
 from matchrec.plan.clauses import MatchOutput
@@ -111,10 +111,10 @@ class StoryWriter:
         keys = ", ".join(f"{name} = {value}" for name, value in self.rows.keys.items())
         partition = f"partition {keys}" if keys else "the only partition"
         row_count = show_count(len(self.rows.order_values), "row")
-        if self.trace.passed is None:
+        if self.trace.skipped_rows is None:
             results = self.list_matches()
         else:
-            results = self.explain_passed_rows(self.trace.passed)
+            results = self.explain_passed_rows(self.trace.skipped_rows)
         attempts = [
             self.describe_attempt(number, attempt)
             for number, attempt in enumerate(self.trace.attempts)
@@ -143,7 +143,7 @@ class StoryWriter:
         """Explain why no search started from some rows.
 
         Args:
-            rows: for each row the match that the search went past, as `Trace.passed`.
+            rows: for each row the match that the search went past, as `Trace.skipped_rows`.
         """
         for row, match in rows.items():
             yield f"{self.rows.name_row(row)}: no search started here"
@@ -154,7 +154,7 @@ class StoryWriter:
             match_rows = self.describe_rows(match.mapped, match.start)
             yield f"  it is inside match {match.number}, {match_rows}{mapped}"
             skip = self.plan.after_match.words
-            yield f"  {skip}: the search continued at row {match.next + 1}"
+            yield f"  {skip}: the search continued at row {match.next_start + 1}"
             yield "  write AFTER MATCH SKIP TO NEXT ROW to search from every row"
 
     def describe_rows(self, mapped: Mapped, start: int) -> str:
@@ -259,7 +259,9 @@ class StoryWriter:
             start: the starting row.
         """
         trials = [
-            trial for trial in stopped if trial.variable >= 0 and trial.outcome is not Outcome.KNOWN
+            trial
+            for trial in stopped
+            if trial.variable >= 0 and trial.outcome is not Outcome.TRIED_BEFORE
         ]
         without_row = [trial for trial in trials if trial.outcome is Outcome.NO_ROW]
         if without_row:
@@ -277,7 +279,7 @@ class StoryWriter:
             if trial.outcome in (Outcome.ENDED, Outcome.BLOCKED):
                 row_name = self.rows.name_row(trial.row)
                 yield f"{row_name} ended it, because it satisfies {self.name_variable(trial)}"
-        if any(trial.outcome is Outcome.NOT_THERE and trial.variable < 0 for trial in stopped):
+        if any(trial.outcome is Outcome.ANCHOR_FAILED and trial.variable < 0 for trial in stopped):
             yield "then ^ or $ failed: this is not the start or the end of the partition"
         if any(trial.outcome is Outcome.REJECTED for trial in stopped):
             yield "then a negation or the closing condition rejected the whole match"

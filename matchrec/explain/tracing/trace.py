@@ -20,16 +20,18 @@ from matchrec.search.task import Task
 
 @dataclass(frozen=True, slots=True)
 class SearchMatch:
-    """A match that the search found."""
+    """A match that the search finds."""
 
     # The index of its partition.
     partition: int
+    # Its number in the partition, from 1.
     number: int
     # The position of its starting row.
     start: int
+    # Its rows and their variables.
     mapped: Mapped
-    # The row from which the search goes on after it.
-    next: int
+    # The position of the row from which the search goes on after it.
+    next_start: int
 
 
 SearchMatches = tuple[SearchMatch, ...]
@@ -61,7 +63,7 @@ def list_matches(chunk: Matches, task: Task) -> Iterator[SearchMatch]:
             number=int(chunk.number[index]),
             start=start,
             mapped=tuple(zip(rows[begin:end], variables, strict=True)),
-            next=next_rows[index],
+            next_start=next_rows[index],
         )
 
 
@@ -77,7 +79,7 @@ def find_starting_rows(task: Task, matches: SearchMatches, rows: range) -> dict[
     """
     if task.output not in ONE_MATCH_PER_START:
         return dict.fromkeys(rows, 0)
-    row_after_match = {match.start: match.next for match in matches}
+    row_after_match = {match.start: match.next_start for match in matches}
     match_counts: dict[int, int] = {}
     row = rows.start
     match_count = 0
@@ -92,7 +94,7 @@ def find_starting_rows(task: Task, matches: SearchMatches, rows: range) -> dict[
 
 
 def check_attempt(task: Task, attempt: Attempt, matches: Iterable[SearchMatch]) -> None:
-    """Assert that a finished attempt found what the search found from its starting row.
+    """Assert that a finished attempt finds what the search finds from its starting row.
 
     If a match can leave no room for others, the attempt may find more: the search leaves those out.
 
@@ -117,15 +119,15 @@ MOST_TRIALS_IN_ALL = 1_000_000
 
 @dataclass(frozen=True)
 class Trace:
-    """What is known about the search of one partition."""
+    """The recorded search of one partition."""
 
-    # The matches that the search found.
+    # The matches that the search finds.
     matches: SearchMatches
     # The attempts that are shown.
     attempts: tuple[Attempt, ...]
-    # The chosen rows from which no search started, each with the match that the search went past;
-    # None if no rows were chosen.
-    passed: dict[int, SearchMatch | None] | None
+    # The chosen rows from which no search started, each with the match that skips the row; None if
+    # no rows were chosen.
+    skipped_rows: dict[int, SearchMatch | None] | None
     # How many starting rows were traced.
     traced_rows: int
     # The row at which the trace gave up because there were too many trials; None if it did not.
@@ -170,8 +172,8 @@ def trace_rows(
         rows: the chosen rows.
     """
     attempts = [trace_row(tracer, row, starts[row], matches) for row in rows if row in starts]
-    passed = {row: find_skipping_match(row, matches) for row in rows if row not in starts}
-    return Trace(matches, tuple(attempts), passed, len(starts))
+    skipped_rows = {row: find_skipping_match(row, matches) for row in rows if row not in starts}
+    return Trace(matches, tuple(attempts), skipped_rows, len(starts))
 
 
 def trace_best(tracer: Tracer, matches: SearchMatches, starts: dict[int, int], limit: int) -> Trace:
@@ -220,4 +222,4 @@ def sort_attempts(best: list[tuple[int, int, Attempt]]) -> tuple[Attempt, ...]:
 
 def find_skipping_match(row: int, matches: SearchMatches) -> SearchMatch | None:
     """Return the match that skips a row, so that no search started there."""
-    return next((match for match in matches if match.start < row < match.next), None)
+    return next((match for match in matches if match.start < row < match.next_start), None)

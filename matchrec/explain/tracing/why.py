@@ -123,7 +123,7 @@ def list_cells(lines: Sequence[Line]) -> Iterator[tuple[str, str, str, str, str]
 COLOURS = {
     Outcome.TAKEN.value: figures.MATCHED,
     "given back": figures.GIVEN_BACK,
-    Outcome.KNOWN.value: figures.GIVEN_BACK,
+    Outcome.TRIED_BEFORE.value: figures.GIVEN_BACK,
     Outcome.FAILED.value: figures.MISSED,
     Outcome.SKIPPED.value: figures.FAINT,
 }
@@ -196,11 +196,11 @@ def draw_attempt(
 
 def draw_trial(panel: Axes, line: Line, names: Sequence[str], y: float) -> None:
     """Draw a disc if the row is mapped, a cross if it may not be, dashes if it is skipped."""
-    colour = COLOURS.get(line.outcome, figures.BESIDE)
+    colour = COLOURS.get(line.outcome, figures.ACCENT)
     if line.outcome == Outcome.SKIPPED.value:
         panel.plot((-0.5, len(names) - 0.5), (y, y), "--", color=colour, zorder=0)
     elif line.variable:
-        marker = "x" if colour in (figures.MISSED, figures.BESIDE) else "o"
+        marker = "x" if colour in (figures.MISSED, figures.ACCENT) else "o"
         panel.plot(names.index(line.variable), y, marker, color=colour, markeredgewidth=2)
 
 

@@ -317,7 +317,7 @@ class Diagnosis:
         clause, span = written.clause, written.span
         match condition:
             case "UNRESOLVED_COLUMN" if not SUBQUERY_START.search(written.text):
-                return errors.unknown_column(name, clause, self.find_operator_names(written), span)
+                return errors.unknown_column(name, clause, self.find_names(written), span)
             case "UNRESOLVED_ROUTINE":
                 return errors.unknown_function(name, clause, runner.functions(), span)
             case "AMBIGUOUS_REFERENCE":
@@ -333,7 +333,7 @@ class Diagnosis:
             refusal.hint = find_refusal_cure(str(error), sentence)
         return refusal
 
-    def find_operator_names(self, written: WrittenSql) -> errors.KnownNames:
+    def find_names(self, written: WrittenSql) -> errors.KnownNames:
         """Return the names that the user may have meant in an expression."""
         plan, span = self.plan, written.span
         other_measures = [

@@ -13,7 +13,7 @@ from matchrec.conditions.residual import ColumnRead, CombinedStep
 from matchrec.conditions.split import split_conditions
 from matchrec.conditions.typing.calls import NEVER_IN_PYTHON
 from matchrec.errors import MatchRecognizeUnsupportedError
-from matchrec.plan.operators import BASIC, OperatorKind, find_operator_names
+from matchrec.plan.operators import BASIC_OPERATORS, OperatorKind, find_operator_names
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
 
@@ -25,7 +25,7 @@ OVERLOADS = "TIME "
 
 
 def test_the_basic_operations_that_python_computes_are_those_of_the_catalogue() -> None:
-    assert BASIC & load_functions().keys() == BASIC - NEVER_IN_PYTHON
+    assert BASIC_OPERATORS & load_functions().keys() == BASIC_OPERATORS - NEVER_IN_PYTHON
 
 
 def test_the_page_lists_all_functions() -> None:

@@ -26,7 +26,7 @@ from tests.tasks.selection import task
 from tests.tasks.traces import check_traces
 
 BACKTRACKING = ALGORITHMS["backtracking"]
-SIGNS = {Outcome.TAKEN: "", Outcome.FAILED: "!", Outcome.NO_ROW: "$", Outcome.KNOWN: "="}
+SIGNS = {Outcome.TAKEN: "", Outcome.FAILED: "!", Outcome.NO_ROW: "$", Outcome.TRIED_BEFORE: "="}
 
 
 def attempt(asked: Query, rows: str, start: int = 0, most: int = 1000) -> Attempt:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from matchrec.explain.tracing.explained import find_truths
-from matchrec.explain.tracing.parts import split_into_parts
+from matchrec.explain.tracing.condition_parts import split_into_parts
+from matchrec.explain.tracing.explainer import find_truths
 from matchrec.explain.tracing.search import Outcome, Trial
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
@@ -17,7 +17,7 @@ CLAUSE = """
 
 
 def asked(outcome: Outcome) -> Trial:
-    return Trial(row=1, variable=1, condition_variable=1, outcome=outcome, before=0, depth=1)
+    return Trial(row=1, variable=1, condition_variable=1, outcome=outcome, previous=0, depth=1)
 
 
 def test_a_condition_is_taken_apart() -> None:

@@ -2,7 +2,7 @@
 
 1. `choose_trials` chooses the trials whose values are shown.
 2. `make_matches_of_trials` turns them into matches, over which Spark computes the measures of
-   `parts`.
+   `condition_parts`.
 3. `Explainer` writes a sentence for each conjunct of each trial:
    `price < PREV(price): 12 < 10 is false`.
 """
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from matchrec.automaton.program import A_MATCH
-from matchrec.explain.tracing.parts import (
+from matchrec.explain.tracing.condition_parts import (
     ConditionParts,
     Conjunct,
     ReferencePart,
@@ -26,7 +26,7 @@ from matchrec.plan.expression import End, Navigation
 from matchrec.search.matches import Matches
 from matchrec.search.task import Task
 
-# How many rows all matches have together that Spark gets.
+# The most rows of all matches together that Spark gets.
 MOST_MAPPED = 1_000_000
 
 # The values of all measures for one trial, as texts; None for NULL.
@@ -72,7 +72,7 @@ def make_matches_of_trials(
     """Return trials as matches that end with the row that is tried.
 
     That row is mapped to the variable of the trial. The match number holds the index of the trial
-    among `keys`, see `parts.encode_match_number`.
+    among `keys`, see `condition_parts.encode_match_number`.
     """
     paths = [list_rows_of_trial(task, attempts[number], index) for number, index in keys]
     numbers = [
@@ -100,20 +100,23 @@ def list_rows_of_trial(task: Task, attempt: Attempt, index: int) -> Mapped:
     """
     trial = attempt.trials[index]
     last_variable = trial.variable if task.stages is None else trial.condition_variable
-    path = (attempt.trials[i] for i in attempt.find_path_to(trial.before))
+    path = (attempt.trials[i] for i in attempt.find_path_to(trial.previous))
     return (*((earlier.row, earlier.variable) for earlier in path), (trial.row, last_variable))
 
 
 @dataclass(frozen=True)
 class Explainer:
-    """Writes the sentences for the conditions of trials."""
+    """A writer of the sentences for the conditions of trials."""
 
+    # The task of the search.
     task: Task
     # The parts of all conditions.
     parts: ConditionParts
+    # The attempts that are explained.
     attempts: Sequence[Attempt]
     # The trials whose values were computed.
     keys: Sequence[TrialKey]
+    # The values of the measures, for each of these trials.
     values: MeasureValues
     # How many rows the partition has.
     rows: int

@@ -55,10 +55,11 @@ WriteExpression = Callable[[Scalar], str]
 class ReferencePart:
     """A reference in a conjunct, and the measure of its value."""
 
+    # The reference as one writes it.
     text: str
     # The index of the measure.
     measure: int
-    # Which row it reads; None for an aggregate and for what is the same on all rows.
+    # Finds the row that it reads; None for an aggregate and for what is the same on all rows.
     navigation: Navigation | None
     # Whether a side of the comparison consists of this reference only.
     is_side: bool
@@ -68,10 +69,11 @@ class ReferencePart:
 class Conjunct:
     """A part of a condition that must be true, and the measures of its values."""
 
+    # The conjunct as the user wrote it.
     text: str
     # The index of the measure that says whether it is true; None if no measure can say it.
     truth: int | None
-    # The operator of a comparison; else empty.
+    # The operator of a comparison; empty if the conjunct is not a comparison.
     operator: str
     # The indices of the measures of the sides of a comparison.
     sides: tuple[int, ...]
@@ -122,7 +124,7 @@ def encode_match_number(trial: int, match_number: int) -> int:
 
     Args:
         trial: the index of the trial.
-        match_number: what MATCH_NUMBER() is in the condition.
+        match_number: the value of MATCH_NUMBER() in the condition.
     """
     return trial * MATCH_NUMBERS + match_number
 
@@ -136,11 +138,13 @@ def find_bare_references(sides: Sequence[Scalar]) -> set[Reference]:
 
 @dataclass
 class Splitter:
-    """Splits conditions into parts, and collects their measures."""
+    """A splitter of conditions, which collects the measures of their parts."""
 
     # Whether the pattern has stages, whose conditions are evaluated before the row is mapped.
     has_stages: bool
+    # Returns an expression as its author wrote it; None to make texts from the plan.
     write: WriteExpression | None
+    # The measures so far.
     measures: list[Measure]
 
     def split_condition(self, definition: Definition, mapped: str) -> tuple[Conjunct, ...]:
