@@ -71,7 +71,7 @@ class Span:
         """Return the smallest span that covers both spans."""
         return Span(min(self.start, other.start), max(self.end, other.end))
 
-    def holds(self, other: Span) -> bool:
+    def contains(self, other: Span) -> bool:
         """Return whether all characters of the other span are in this one."""
         return self.start <= other.start and other.end <= self.end
 

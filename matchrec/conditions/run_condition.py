@@ -1,4 +1,4 @@
-"""Run conditions: the parts of conditions that are evaluated while matching, as a small typed tree.
+"""Run conditions: the parts of conditions that are evaluated during the search, as typed trees.
 
 Spark evaluates a condition that reads one row, or rows at a fixed distance, and sends the truth
 value as a bit. What remains reads values of rows that depend on the run, from columns that Spark
@@ -27,9 +27,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A literal. None is NULL."""
+    """A literal."""
 
+    # None is NULL.
     value: int | float | None
+    # How the value is held.
     kind: Kind
 
 
@@ -37,10 +39,11 @@ class Constant:
 class ReadValue:
     """The value of a column on a row of the run; NULL if there is no such row."""
 
-    # The index among the integer columns or among the floating columns, by `kind`.
+    # The index of the column among those of its kind.
     column: int
+    # The kind of the column.
     kind: Kind
-    # How the row is found. None is the current row: the candidate that the condition is about.
+    # Finds the row. None is the current row: the candidate that the condition tests.
     navigation: Navigation | None = None
 
 
@@ -48,14 +51,16 @@ class ReadValue:
 class ReadClassifier:
     """The id of the variable to which a row of the run is mapped; NULL if there is no such row."""
 
+    # Finds the row.
     navigation: Navigation
 
 
 @dataclass(frozen=True, slots=True)
 class TriedMatchNumber:
-    """The number of the match that is tried: 1 + the number of matches before it in the partition.
+    """The number of the match that is searched for: 1 + the number of matches before it.
 
-    All runs that are tried at once read the same number, so it does not tell them apart.
+    All runs that are searched for at the same time read the same number, so it does not distinguish
+    them.
     """
 
 
@@ -66,8 +71,9 @@ class RunAggregate:
     NULLs are left out. Without a value, COUNT is 0 and the others are NULL.
     """
 
+    # The aggregate function.
     function: Reduction
-    # None is the universal variable.
+    # The variable; None is the universal variable.
     variable: str | None
     # The index of the column, as in `ReadValue`. None is COUNT of rows.
     column: int | None
@@ -84,7 +90,9 @@ class ListItem:
     It is one of the row's columns, or is computed by Python from several of them.
     """
 
+    # Computes the value from the row.
     expression: RunExpression
+    # The type of the value.
     type: ValueType
 
 
@@ -97,10 +105,13 @@ class PythonCall:
     `||` and a read of A's last name.
     """
 
+    # The name of the function, a key of `load_functions()`.
     name: str
-    # The arguments. `use` has their types.
-    parts: tuple[RunExpression, ...]
+    # The arguments.
+    operands: tuple[RunExpression, ...]
+    # Everything else about the call, such as the types of the arguments.
     use: FunctionUse
+    # The type of its value.
     type: ValueType
 
 
@@ -111,15 +122,18 @@ class PythonAggregate:
     Python keeps these rows as a list.
     """
 
+    # The name of the function, a key of `AGGREGATES`.
     name: str
-    # None is the universal variable.
+    # The variable; None is the universal variable.
     variable: str | None
     # For each primary variable by id, what a row of it adds to the list: first whether the row
     # counts, then its values.
     columns: tuple[tuple[ListItem, ...], ...]
+    # Everything else about the aggregate, such as the types of its arguments.
     use: AggregateUse
+    # The type of its value.
     type: ValueType
-    # See `RunAggregate`.
+    # As in `RunAggregate`.
     excludes_current_row: bool = False
 
 
@@ -131,9 +145,10 @@ PythonExpression = PythonCall | PythonAggregate
 class RunOperation:
     """An operation that has no options, unlike `Arithmetic`: a comparison, logic, or a function."""
 
+    # The operation.
     operator: Operator
-    # The operands. AND and OR have any number of them.
-    parts: tuple[RunExpression, ...]
+    # AND and OR have any number of operands.
+    operands: tuple[RunExpression, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +158,11 @@ class Arithmetic:
     DIVIDE of integers rounds half away from zero.
     """
 
+    # The operation.
     operator: ArithmeticOperator
-    parts: tuple[RunExpression, ...]
+    # The two operands.
+    operands: tuple[RunExpression, ...]
+    # The kind of the operands and of the result.
     kind: Kind
     # The width of an integer result, 8 to 64.
     bits: int = 64
@@ -167,20 +185,20 @@ RunExpression = (
 )
 
 
-def build_operation(operator: Operator, *parts: RunExpression) -> RunOperation:
+def build_operation(operator: Operator, *operands: RunExpression) -> RunOperation:
     """Return an operation on some operands."""
-    return RunOperation(operator, parts)
+    return RunOperation(operator, operands)
 
 
 def walk_expression(expression: RunExpression) -> Iterator[RunExpression]:
     """Yield the expression and all its subexpressions, itself first.
 
-    What rows add to a list is not part of the expression.
+    The items of the list of a `PythonAggregate` are not subexpressions.
     """
     yield expression
     if isinstance(expression, RunOperation | Arithmetic | PythonCall):
-        for part in expression.parts:
-            yield from walk_expression(part)
+        for operand in expression.operands:
+            yield from walk_expression(operand)
 
 
 def find_python_arguments(
@@ -199,9 +217,9 @@ def find_python_arguments(
     match expression:
         case PythonAggregate():
             yield expression, BIGINT
-        case PythonCall(_, parts, use):
-            for part, part_type in zip(parts, use.types, strict=True):
-                yield from find_python_arguments(part, part_type)
+        case PythonCall(_, operands, use):
+            for operand, operand_type in zip(operands, use.types, strict=True):
+                yield from find_python_arguments(operand, operand_type)
         case _:
             yield expression, type_
 
@@ -229,7 +247,7 @@ def find_kind(expression: RunExpression) -> Kind:
 
 
 class Reduction(Enum):
-    """Aggregates, the basic forms of `conditions.aggregate_table`."""
+    """The aggregates that the search updates row by row: the basic forms of `aggregate_table`."""
 
     COUNT = "count"
     SUM = "sum"
@@ -244,7 +262,7 @@ class Reduction(Enum):
 
     @property
     def is_extreme(self) -> bool:
-        """Return whether it is one of the values, whose type must have an order."""
+        """Return whether its result is one of the values, which must have an order."""
         return self in (Reduction.MIN, Reduction.MAX)
 
 
@@ -303,8 +321,8 @@ class BasicOperator(Enum):
     OR = "OR"
     NOT = "NOT"
     IS_NULL = "IS NULL"
-    # The second part if the first one is true, else the third one. Only that one is evaluated. Both
-    # are of one kind.
+    # The second operand if the first one is true, otherwise the third one. Only that operand is
+    # evaluated. Both are of one kind.
     CHOOSE = "IF"
     # An INTEGER value as FLOATING.
     WIDEN = "WIDEN"

@@ -292,7 +292,7 @@ class Fragments:
             MatchRecognizeError: it cannot be read, or has nothing that means the same in the
                 product that is written.
         """
-        inner_holes = [hole for hole in self.holes if span.holds(hole)]
+        inner_holes = [hole for hole in self.holes if span.contains(hole)]
         outermost = _find_outermost([*holes, *inner_holes])
         names = {f"{_HOLE}{number}": hole for number, hole in enumerate(outermost)}
         masks = [Edit(Span(0, 0), prefix)]

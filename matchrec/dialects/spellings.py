@@ -117,7 +117,7 @@ def _take_out_options(
     kept = [
         token
         for token in clause.tokens
-        if not any(option.span.holds(token.span) for option in options)
+        if not any(option.span.contains(token.span) for option in options)
     ]
     return replace(clause, tokens=tuple(kept), pairs=pair_brackets(kept)), options
 
@@ -443,7 +443,7 @@ def edit_names(
     for token in tokens.tokens:
         is_quoted = token.kind is TokenKind.QUOTED or token.in_double_quotes
         name = token.name if is_quoted else variables.get(token.span)
-        if name is None or any(span.holds(token.span) for span in expression_spans):
+        if name is None or any(span.contains(token.span) for span in expression_spans):
             continue
         if not is_quoted or tokens.text_at(token.span)[0] != quote:
             yield Edit(token.span, quote_name(name, quote))

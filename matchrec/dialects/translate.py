@@ -391,7 +391,7 @@ def _edit_relation(
         clause_spans: all clauses of the query, each with its relation.
         fragments: translates the relation.
     """
-    inner_clauses = [span for span in clause_spans if relation.holds(span)]
+    inner_clauses = [span for span in clause_spans if relation.contains(span)]
     starts_with_clause = any(span.start == relation.start for span in inner_clauses)
     if fragments.write is not SPARK and starts_with_clause:
         # `t MATCH_RECOGNIZE (...) MATCH_RECOGNIZE (...)`: other products allow no second clause
@@ -414,7 +414,7 @@ def _find_columns_of_table(
     It is also empty in a query with WITH, because a subquery may have the name.
     """
     start = tokens.index_at[relation.start]
-    last = max(index for index in range(len(tokens)) if relation.holds(tokens[index].span))
+    last = max(index for index in range(len(tokens)) if relation.contains(tokens[index].span))
     names = range(start, last + 1, 2)
     dots = range(start + 1, last + 1, 2)
     is_table = all(tokens.can_name(index) for index in names)

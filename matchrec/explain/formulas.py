@@ -482,15 +482,15 @@ class RegisterDescriber:
             meaning: what it holds.
         """
         match meaning:
-            case registers.RowOf(end, members, offset):
+            case registers.RowRegister(end, members, offset):
                 end_row = f"the {end.value.lower()} row of {self.name(members)}"
                 side = "after" if end is End.FIRST else "before"
                 row = f"its row {offset} {side} {end_row}" if offset else end_row
                 return f"{self.read_through(register)} on {row}"
-            case registers.VariableOfRow(registers.RowOf(end, members, offset), physical):
+            case registers.VariableRegister(registers.RowRegister(end, members, offset), physical):
                 row = f"{end.value}({self.name(members)}, {offset})"
                 return f"variable of the row at {physical:+d} from {row}"
-            case registers.Reduced(function, members, column, _, so_far, forms):
+            case registers.AggregateRegister(function, members, column, _, so_far, forms):
                 if forms:
                     listed_values = [value for form in forms for value in form[1:]]
                     texts = dict.fromkeys(map(self.show_listed_value, listed_values))

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from matchrec.automaton.program import NOT_NEAR
 from matchrec.conditions.evaluate import instructions as op
-from matchrec.conditions.evaluate.registers import Reduced, RowOf
+from matchrec.conditions.evaluate.registers import AggregateRegister, RowRegister
 from matchrec.search.kernel_input import (
     SearchInput,
     build_row_arrays,
@@ -354,7 +354,7 @@ def find_row_registers(arrays: SearchInput) -> IntArray:
     """Return the registers that hold rows."""
     linked = arrays.compiled.linked
     meanings = linked.meanings if linked else ()
-    registers = [register for register, meaning in meanings if isinstance(meaning, RowOf)]
+    registers = [register for register, meaning in meanings if isinstance(meaning, RowRegister)]
     return np.array(registers, np.int64)
 
 
@@ -439,7 +439,7 @@ def keeps_values(task: Task, columns: frozenset[int]) -> bool:
     linked = compile_task(task, 1 + max(columns)).linked
     meanings = [meaning for _, meaning in linked.meanings] if linked else []
     return any(
-        isinstance(meaning, Reduced)
+        isinstance(meaning, AggregateRegister)
         and meaning.operation in (op.SUM_INTEGER, op.MIN_INTEGER, op.MAX_INTEGER)
         and meaning.column in columns
         for meaning in meanings

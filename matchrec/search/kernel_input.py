@@ -104,7 +104,7 @@ class SearchInput:
         if not self.selects:
             # A contiguous search has no live runs when it sets another `progress.start`. So Python
             # can drop the lists of the runs before.
-            self.python_calls.begins = lambda: (progress.partition, progress.start)
+            self.python_calls.find_search_start = lambda: (progress.partition, progress.start)
 
 
 @dataclass(frozen=True, slots=True)

@@ -424,7 +424,7 @@ class KernelSearch(ABC, Generic[W]):
             fields = {"limit": self.task.max_steps}
         if status == layout.FUNCTION_FAILED:
             assert self.arrays.python_calls is not None
-            error = self.arrays.python_calls.failed()
+            error = self.arrays.python_calls.get_failure()
             fields["reason"] = str(error)
             if isinstance(error, AnsiError):
                 make_error = failures.function_failed_under_ansi

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from matchrec.conditions.evaluate.vectors import RowFailure, Vectors
+from matchrec.conditions.evaluate.vectors import RowFailure, VectorEvaluator
 from matchrec.conditions.types import Kind
 from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import BoolArray, Partitions, WordArray
@@ -45,12 +45,12 @@ def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition
     """
     if not conditions:
         return
-    for vectors in split_searched_rows(partitions).blocks():
+    for vectors in split_searched_rows(partitions).split_into_blocks():
         satisfied = partitions.satisfied[vectors.begin : vectors.end]
         for condition in conditions:
             rows = find_rows_with(satisfied, condition.row_condition)
             try:
-                holds = vectors.holds(condition.expression, rows)
+                holds = vectors.find_true_rows(condition.expression, rows)
             except RowFailure as failure:
                 make_error, row = failure.args
                 raise RunFailure(make_error, row, {"variable": condition.variable}) from failure
@@ -65,13 +65,13 @@ def find_satisfying_rows(partitions: Partitions, condition: NearbyCondition) -> 
     """
     satisfies = np.zeros(partitions.rows, np.bool_)
     all_rows = np.ones(partitions.rows, np.bool_)
-    for vectors in split_searched_rows(replace(partitions, frontier=None)).blocks():
+    for vectors in split_searched_rows(replace(partitions, frontier=None)).split_into_blocks():
         rows = slice(vectors.begin, vectors.end)
-        satisfies[rows] = vectors.holds(condition.expression, all_rows[rows])
+        satisfies[rows] = vectors.find_true_rows(condition.expression, all_rows[rows])
     return satisfies
 
 
-def split_searched_rows(partitions: Partitions) -> Vectors:
+def split_searched_rows(partitions: Partitions) -> VectorEvaluator:
     """Return what evaluates conditions block by block, for the rows that a search may look at."""
     values = partitions.columns
     valid = partitions.valid
@@ -84,7 +84,7 @@ def split_searched_rows(partitions: Partitions) -> Vectors:
     if frontier is not None and len(frontier.start):
         begin = int(frontier.start[0])
         end = max(begin, min(end, int(frontier.edge[-1])))
-    return Vectors(columns, partitions.starts, begin, end)
+    return VectorEvaluator(columns, partitions.starts, begin, end)
 
 
 def find_rows_with(satisfied: WordArray, bit: int | None) -> BoolArray:

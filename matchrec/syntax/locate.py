@@ -289,7 +289,7 @@ def _find_positional_parameters(tokens: TokenSequence, sites: tuple[Site, ...]) 
     parameters = []
     for index in indices:
         span = tokens[index].span
-        in_pattern = any(pattern and pattern.holds(span) for pattern in patterns)
+        in_pattern = any(pattern and pattern.contains(span) for pattern in patterns)
         if span in bounds or not in_pattern:
             parameters.append(span)
     return tuple(parameters)
@@ -311,7 +311,7 @@ def _find_passed_frames(
     """
     clause_spans = [tokens.span(clause.opening, clause.closing + 1) for clause in clauses]
     for name, span in find_frames(tokens.tokens):
-        if any(clause_span.holds(span) for clause_span in clause_spans):
+        if any(clause_span.contains(span) for clause_span in clause_spans):
             continue
         if name in names:
             yield name, span
@@ -631,7 +631,7 @@ def _replace_with_layout(query: QueryNode, span: Span, before: int) -> Iterator[
 
 def _replace_in_text(text: str, span: Span, replaced: Replacements) -> Iterator[QueryPiece]:
     """Yield the text at `span` with the replacements of the outermost spans in it."""
-    inside = ((hole, pieces) for hole, pieces in replaced if span.holds(hole))
+    inside = ((hole, pieces) for hole, pieces in replaced if span.contains(hole))
     return separate_words(replace_spans(Source(text).text_at, span, inside))
 
 

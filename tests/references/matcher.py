@@ -394,8 +394,8 @@ class Candidate:
 
         With ANSI mode an overflow and a division by zero raise; `try_` functions return NULL.
         """
-        left = self.value(expression.parts[0])
-        right = self.value(expression.parts[1])
+        left = self.value(expression.operands[0])
+        right = self.value(expression.operands[1])
         if left is None or right is None:
             return None
         divides = expression.operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER)

@@ -1,4 +1,4 @@
-"""Compiles conditions that depend on the run to steps and code over registers.
+"""Compile conditions that depend on the run to steps and code over registers.
 
 The computation state of a run is a vector of registers. They hold only what later conditions read:
 positions of rows, variables of rows, counts, sums and extremes. When a row is mapped to a variable,

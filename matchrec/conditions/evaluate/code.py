@@ -1,4 +1,4 @@
-"""Compiles the run condition of a variable to instructions in post-order over a stack.
+"""Compile the run condition of a variable to instructions in post-order over a stack.
 
 AND and OR evaluate from left to right and stop at the operand that decides, as Spark does: in
 `b <> 0 AND a / b > 1` no row divides by zero.
@@ -13,13 +13,13 @@ from typing_extensions import assert_never
 
 from matchrec.conditions.evaluate import instructions as op
 from matchrec.conditions.evaluate.registers import (
+    AggregateRegister,
     ListedValue,
     Meaning,
     Members,
-    Reduced,
     Registers,
-    RowOf,
-    VariableOfRow,
+    RowRegister,
+    VariableRegister,
 )
 from matchrec.conditions.run_condition import (
     Arithmetic,
@@ -66,17 +66,19 @@ _CONNECTIVES = {
 
 @dataclass(frozen=True, slots=True)
 class ConditionCompiler:
-    """Appends the code of the condition of one variable."""
+    """A compiler of the condition of one variable. `add` appends its code to `code`."""
 
     # The variable to which the candidate row is mapped.
     variable: int
     # For the name of each variable, the ids of its primary variables.
     members: Mapping[str, Members]
+    # The registers of all conditions, to which those that this condition needs are added.
     registers: Registers
     # The number of integer columns. Floating columns are numbered after them.
     integers: int
-    # What Python computes, and the code, of all variables together. Jumps go to indices in `code`.
+    # The calls of Python in the code of all variables.
     calls: list[PythonExpression]
+    # The code of all variables. Jumps go to indices in it.
     code: list[Instruction]
     # The registers that the code of this variable reads.
     reads: set[int] = field(default_factory=set)
@@ -100,8 +102,8 @@ class ConditionCompiler:
                 self._emit_aggregate(expression)
             case Arithmetic():
                 self._emit_arithmetic(expression)
-            case RunOperation(operator, parts):
-                self._emit_operation(operator, parts)
+            case RunOperation(operator, operands):
+                self._emit_operation(operator, operands)
             case PythonCall() | PythonAggregate():
                 self._emit_call(expression)
             case _:
@@ -115,52 +117,54 @@ class ConditionCompiler:
         """Append an arithmetic operation."""
         function = op.ARITHMETIC + op.OPERATORS[expression.operator]
         if expression.is_null_on_error:
-            function += op.TRIES
+            function += op.NULL_ON_ERROR
         elif expression.ansi:
             function += op.ANSI
         if expression.kind is Kind.INTEGER:
             function += op.BITS * expression.bits
-        self._add_operands(expression.parts)
-        self._emit(op.MATHEMATICS, function, len(expression.parts))
+        self._add_operands(expression.operands)
+        self._emit(op.MATHEMATICS, function, len(expression.operands))
 
-    def _emit_operation(self, operator: Operator, parts: tuple[RunExpression, ...]) -> None:
+    def _emit_operation(self, operator: Operator, operands: tuple[RunExpression, ...]) -> None:
         """Append an operation."""
         if operator in _CONNECTIVES:
-            return self._emit_connective(parts, *_CONNECTIVES[operator])
+            return self._emit_connective(operands, *_CONNECTIVES[operator])
         if operator is BasicOperator.CHOOSE:
-            return self._emit_choice(*parts)
-        kind = self._add_operands(parts)
+            return self._emit_choice(*operands)
+        kind = self._add_operands(operands)
         if operator in _UNARY:
             return self._emit(_UNARY[operator])
         if isinstance(operator, Comparison):
             return self._emit(_COMPARE[kind], op.COMPARISONS[operator])
         if isinstance(operator, MathFunction):
-            return self._emit(op.MATHEMATICS, op.FUNCTIONS[operator], len(parts))
+            return self._emit(op.MATHEMATICS, op.FUNCTIONS[operator], len(operands))
         assert operator is BasicOperator.NARROW
-        return self._emit(op.MATHEMATICS, _NARROW[kind], len(parts))
+        return self._emit(op.MATHEMATICS, _NARROW[kind], len(operands))
 
-    def _add_operands(self, parts: tuple[RunExpression, ...]) -> Kind:
+    def _add_operands(self, operands: tuple[RunExpression, ...]) -> Kind:
         """Append operands, which are all of one kind, and return the kind."""
-        (kind,) = set(map(find_kind, parts))
-        for part in parts:
-            self.add(part)
+        (kind,) = set(map(find_kind, operands))
+        for operand in operands:
+            self.add(operand)
         return kind
 
-    def _emit_connective(self, parts: tuple[RunExpression, ...], jump: int, connect: int) -> None:
-        """Append AND or OR. An operand that decides jumps behind the last operand.
+    def _emit_connective(
+        self, operands: tuple[RunExpression, ...], jump: int, connect: int
+    ) -> None:
+        """Append AND or OR. An operand that decides the result jumps behind the last operand.
 
         Args:
-            parts: the operands.
+            operands: the operands.
             jump: the operation that jumps if an operand decides.
             connect: the operation that connects two operands.
         """
-        assert parts
-        self.add(parts[0])
+        assert operands
+        self.add(operands[0])
         jumps = []
-        for part in parts[1:]:
+        for operand in operands[1:]:
             jumps.append(len(self.code))
             self._emit(jump)
-            self.add(part)
+            self.add(operand)
             self._emit(connect)
         for index in jumps:
             self.code[index] = (jump, len(self.code), 0, 0, 0)
@@ -205,7 +209,7 @@ class ConditionCompiler:
         )
         members = self._find_members(aggregated.variable)
         return self._find_register(
-            Reduced(
+            AggregateRegister(
                 Reduction.COUNT,
                 members,
                 None,
@@ -233,7 +237,7 @@ class ConditionCompiler:
 
     def _find_register(self, meaning: Meaning) -> int:
         """Return the register of a meaning, and note that it is read."""
-        number = self.registers.find_or_add(meaning)
+        number = self.registers.find_register(meaning)
         self.reads.add(number)
         return number
 
@@ -241,10 +245,10 @@ class ConditionCompiler:
         """Return whether the logical part of the navigation finds the candidate row itself."""
         return navigation.is_last and self.variable in self._find_members(navigation.variable)
 
-    def _make_row_meaning(self, navigation: Navigation) -> RowOf:
+    def _make_row_meaning(self, navigation: Navigation) -> RowRegister:
         """Return the meaning of the register that the logical part of the navigation reads."""
         members = self._find_members(navigation.variable)
-        return RowOf(navigation.end, members, navigation.logical_offset)
+        return RowRegister(navigation.end, members, navigation.logical_offset)
 
     def _emit_read(self, expression: ReadValue) -> None:
         """Append the read of a column."""
@@ -263,7 +267,7 @@ class ConditionCompiler:
         if self._is_current(navigation) and navigation.physical_offset == 0:
             self._emit(op.CONSTANT, self.variable)
             return
-        meaning = VariableOfRow(self._make_row_meaning(navigation), navigation.physical_offset)
+        meaning = VariableRegister(self._make_row_meaning(navigation), navigation.physical_offset)
         self._emit(op.VARIABLE, self._find_register(meaning))
 
     def _emit_aggregate(self, expression: RunAggregate) -> None:
@@ -272,7 +276,7 @@ class ConditionCompiler:
         column = None
         if expression.column is not None:
             column = self._number_column(expression.column, expression.kind)
-        count = Reduced(
+        count = AggregateRegister(
             Reduction.COUNT, members, column, excludes_current_row=expression.excludes_current_row
         )
         if expression.function is Reduction.COUNT:
@@ -280,7 +284,7 @@ class ConditionCompiler:
             return
         assert column is not None
         function = Reduction.SUM if expression.function is Reduction.AVG else expression.function
-        reduced = Reduced(
+        reduced = AggregateRegister(
             function, members, column, expression.kind, expression.excludes_current_row
         )
         value = self._find_register(reduced)

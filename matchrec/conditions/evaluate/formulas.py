@@ -1,7 +1,8 @@
-"""Builds Python functions that compute the formulas of run conditions.
+"""Build Python functions that compute formulas: functions and aggregates in run conditions.
 
-A formula is made of functions and aggregates of Spark. Kernels hold a value as its bits, or as its
-rank. Python holds it as the value itself, and NULL as None.
+A kernel holds a value as an int64: the bits of a float, the digits of a decimal, the rank of a
+ranked value, or the number itself. Python holds the value itself, and NULL as None. A *decoder*
+makes the value from the int64, an *encoder* the int64 from the value.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from matchrec.conditions.functions.function import Compute, Value
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.types import Family, ValueType, is_ranked
 
+# Returns the value that an int64 of a kernel stands for.
 Decode = Callable[[int], Value]
+# For each integer column of ranks, the values in the order of their ranks, which begin with 1.
 RankedValues = Mapping[int, Sequence[Value]]
 
 _FLOAT, _BITS = struct.Struct("<d"), struct.Struct("<q")
@@ -27,17 +30,18 @@ _FLOAT, _BITS = struct.Struct("<d"), struct.Struct("<q")
 
 @dataclass(frozen=True, slots=True)
 class RowValues:
-    """The values of rows."""
+    """The values of the rows that are searched, as kernels hold them."""
 
-    # See `kernels.machine.Input`.
+    # int64[c, n]: the integer columns, then the floating columns.
     columns: IntArray
+    # bool[c, n]: where the columns are not NULL.
     valid: BoolArray
-    # For each integer column of ranks, the values in the order of their ranks, which begin with 1.
+    # The values that ranks stand for.
     ranked: RankedValues
 
 
 def find_ranked_column(expression: RunExpression) -> int | None:
-    """Return the integer column whose ranks a ranked expression has, or None."""
+    """Return the integer column of ranks that an expression reads, or None if it reads none."""
     match expression:
         case run_condition.ReadValue(column=column) | run_condition.RunAggregate(column=column):
             return column
@@ -49,12 +53,12 @@ def find_ranked_column(expression: RunExpression) -> int | None:
 
 
 def make_decoder(type_: ValueType, expression: RunExpression, source: RowValues) -> Decode:
-    """Return a function that makes a value from its bits, or from its rank.
+    """Return the decoder for the values of an expression.
 
     Args:
-        type_: the type of the value.
-        expression: the expression whose value it is.
-        source: the rows, which know the values by rank.
+        type_: the type of the values.
+        expression: the expression.
+        source: the rows, which have the values by rank.
     """
     column = find_ranked_column(expression) if is_ranked(type_) else None
     if column is not None and column in source.ranked:
@@ -72,9 +76,13 @@ def make_decoder(type_: ValueType, expression: RunExpression, source: RowValues)
 
 
 def make_encoder(type_: ValueType) -> Callable[[Value], int]:
-    """Return a function that makes the bits of a value of a type.
+    """Return the encoder for values of a type. The values are not NULL.
 
-    It raises OverflowError if the value does not fit.
+    Its result is a Python integer of any size. If it has more than 64 bits, storing it in an int64
+    array raises OverflowError.
+
+    Args:
+        type_: the type. It is not ranked, because Python keeps such values itself.
     """
     match type_.family:
         case Family.FLOATING:
@@ -85,6 +93,7 @@ def make_encoder(type_: ValueType) -> Callable[[Value], int]:
             return int
 
 
+# Computes or reads a value of the call that a kernel has just made.
 Evaluate = Callable[[], Value]
 
 
@@ -93,7 +102,8 @@ def build_formula(expression: RunExpression, arguments: Iterator[Evaluate]) -> E
 
     Args:
         expression: the formula.
-        arguments: functions that read its arguments, in the order of `find_python_arguments`.
+        arguments: functions that read the arguments of the formula, in the order of
+            `find_python_arguments`. As many of them are consumed as the formula has arguments.
     """
     match expression:
         case run_condition.PythonAggregate(name, use=use):
@@ -101,9 +111,9 @@ def build_formula(expression: RunExpression, arguments: Iterator[Evaluate]) -> E
             rows = next(arguments)
             total = build_list_aggregate(lambda: aggregate.begin(use))
             return lambda: total(*rows())
-        case run_condition.PythonCall(name, parts):
+        case run_condition.PythonCall(name, operands):
             function = load_functions()[name]
-            reads = tuple(build_formula(part, arguments) for part in parts)
+            reads = tuple(build_formula(operand, arguments) for operand in operands)
             compute = function.build(expression.use)
             if function.takes_nulls:
                 return lambda: compute(*[read() for read in reads])

@@ -50,10 +50,10 @@ MATCH_NUMBER = 20  # push the number of the match that is tried
 # Functions of the operation MATHEMATICS, besides the ones in FUNCTIONS below.
 NARROW = -1  # a float64, rounded to 32 bits
 NARROW_INTEGER = -2  # an int64, as a float rounded to 32 bits
-# + the number of the operator + ANSI, TRIES or neither + BITS * the width of integers
+# + the number of the operator + ANSI, NULL_ON_ERROR or neither + BITS * the width of integers
 ARITHMETIC = 1 << 13
 ANSI = 16
-TRIES = 32
+NULL_ON_ERROR = 32
 BITS = 64
 WHY = 1 << 14  # + a function of arithmetic: returns whether that has a value, or why not
 

@@ -1,4 +1,4 @@
-"""Links the conditions of a query into the arrays that `evaluate.kernels.machine` runs on.
+"""Link the conditions of a query into the arrays that `evaluate.kernels.machine` runs on.
 
 A register is live in a state if a condition may still read it before it is overwritten. Registers
 that are not live do not tell two runs in the state apart, and need not be updated on the way to it.
@@ -34,8 +34,11 @@ RegisterSet = frozenset[int]
 class Move:
     """A choice that maps a row to a variable, and leads from one state to another."""
 
+    # The state from which it leads.
     source: int
+    # The variable to which the row is mapped.
     variable: int
+    # The state to which it leads.
     target: int
     # The variable whose condition must hold for the row once it is mapped.
     test: int
@@ -97,7 +100,7 @@ def find_dependences(steps: tuple[RegisterStep, ...]) -> dict[int, RegisterSet]:
 def select_useful_steps(
     steps: tuple[RegisterStep, ...], after: RegisterSet
 ) -> tuple[RegisterStep, ...]:
-    """Drop the steps that do not matter to any register of `after`."""
+    """Return the steps that the registers of `after` depend on, in the same order."""
     useful = []
     needed = set(after)
     for step in reversed(steps):

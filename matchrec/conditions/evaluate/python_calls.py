@@ -1,4 +1,4 @@
-"""Computes in Python what a kernel cannot: formulas, and the lists that aggregates are over.
+"""Compute in Python what a kernel cannot: formulas, and the lists that aggregates are over.
 
 A kernel calls back to compute a formula from the values on top of its stack, or to append a row to
 a list. A list is a number: the list before its last row, and that row. So lists share what they
@@ -33,7 +33,7 @@ from matchrec.conditions.evaluate.instructions import (
 from matchrec.conditions.evaluate.kernels.functions import find_mathematics
 from matchrec.conditions.evaluate.kernels.machine import Input, IntArray, holds
 from matchrec.conditions.evaluate.link import CodedForm, CodeRange, LinkedConditions
-from matchrec.conditions.evaluate.registers import ListedValue, Reduced
+from matchrec.conditions.evaluate.registers import AggregateRegister, ListedValue
 from matchrec.conditions.functions.function import AnsiError, FunctionError, Value
 from matchrec.conditions.run_condition import (
     PythonAggregate,
@@ -43,7 +43,8 @@ from matchrec.conditions.run_condition import (
 from matchrec.conditions.types import is_ranked
 from matchrec.jit.callbacks import NO_CALLBACK, make_callback
 
-MOST_ROWS = 1 << 18  # of all lists, before those that no run has are dropped
+# The most rows that all lists may have, before the lists that no run has are dropped.
+MOST_ROWS = 1 << 18
 
 # The last row of a list: the number of the list before it, the layout, and the kept values.
 Row = tuple[Value, ...]
@@ -83,10 +84,10 @@ class Lists:
         live: Callable[[], Iterable[int]],
         make_computer: Callable[[ListedValue, CodeRange], Callable[[int], Value]],
     ) -> None:
-        """Make the lists.
+        """Prepare to make lists. Only list 0 exists at first.
 
         Args:
-            forms: the forms of rows, see `registers.Reduced`.
+            forms: the forms of rows, see `registers.AggregateRegister`.
             source: the values of rows.
             live: returns the numbers of the lists that runs may have.
             make_computer: returns a function that computes a value of a row as it is kept, and that
@@ -191,9 +192,9 @@ class Lists:
 
 
 class PythonCalls:
-    """Computes for a kernel, which calls `answer` by `pointer`.
+    """The computations in Python for one search, whose kernel calls `answer` by `pointer`.
 
-    The search sets `begins`, `registers` and `match_number`.
+    The search sets `find_search_start`, `registers` and `match_number`.
     """
 
     def __init__(self, linked: LinkedConditions, source: RowValues) -> None:
@@ -207,9 +208,11 @@ class PythonCalls:
         self.stack: IntArray = np.zeros((2, linked.depth), np.int64)
         # The index on the stack from which the arguments of the current call are.
         self.top = 0
-        # Returns a value that changes when a search begins whose runs share no list with others.
-        self.begins: Callable[[], object] = lambda: None
-        self.begun: object = None
+        # Returns an identifier of the current search start. Runs with another search start share no
+        # list with these runs.
+        self.find_search_start: Callable[[], object] = lambda: None
+        # The search start to which the lists belong.
+        self.search_start: object = None
         # What ended the last call that failed. A kernel does not stop for Ctrl-C during a call that
         # appends; then the next call that computes fails.
         self.failure: BaseException | None = None
@@ -221,7 +224,7 @@ class PythonCalls:
         self.list_registers = [
             register
             for register, meaning in linked.meanings
-            if isinstance(meaning, Reduced) and meaning.forms
+            if isinstance(meaning, AggregateRegister) and meaning.forms
         ]
         self.source = source
         self.code = linked.instructions
@@ -245,7 +248,8 @@ class PythonCalls:
             row: the position of the row to append.
 
         Returns:
-            Of a formula VALUE or an error; its value is on the stack. Else the number of the list.
+            For a formula VALUE, with the value on the stack, or an error. For a list the number of
+            the longer list.
         """
         try:
             if formula_or_form < 0:
@@ -259,10 +263,11 @@ class PythonCalls:
             self.failure = error
             return FUNCTION_FAILED if formula_or_form >= 0 else top_or_list
 
-    def failed(self) -> FunctionError:
-        """Return why the last call has failed.
+    def get_failure(self) -> FunctionError:
+        """Return the error of the function that failed in the last call.
 
-        Raises what ended it if that is not the failure of a function, such as KeyboardInterrupt.
+        Raises:
+            BaseException: something else ended the call, such as KeyboardInterrupt.
         """
         assert self.failure is not None
         if isinstance(self.failure, FunctionError):
@@ -270,9 +275,14 @@ class PythonCalls:
         raise self.failure
 
     def compute(self, formula: int, top: int) -> int:
-        """Compute a formula of the arguments on the stack from `top` on, and put its value there.
+        """Compute a formula from the arguments on the stack from `top` on, and put its value there.
 
-        Returns VALUE. Raises what the formula raises.
+        Returns:
+            VALUE.
+
+        Raises:
+            FunctionError: the formula has no value.
+            OverflowError: the value is too large for its type, or for the stack.
         """
         self.top = top
         value = self.formulas[formula]()
@@ -286,10 +296,15 @@ class PythonCalls:
         return VALUE
 
     def append(self, form: int, number: int, row: int) -> int:
-        """Append a row to a list, and return the number of the longer list."""
-        if number == 0 and (begun := self.begins()) != self.begun:
-            self.begun = begun
-            self.lists.clear()
+        """Append a row to a list, and return the number of the longer list.
+
+        A new search start drops all lists.
+        """
+        if number == 0:
+            search_start = self.find_search_start()
+            if search_start != self.search_start:
+                self.search_start = search_start
+                self.lists.clear()
         return self.lists.append(number, form, row)
 
     def make_computer(self, value: ListedValue, code: CodeRange) -> Callable[[int], Value]:
@@ -314,7 +329,7 @@ class PythonCalls:
             if status in REASONS:
                 raise AnsiError(REASONS[status])
             if status == FUNCTION_FAILED:
-                raise self.failed()
+                raise self.get_failure()
             self.top = 0
             return read()
 

@@ -19,31 +19,39 @@ Members = frozenset[int]  # variable ids
 
 
 @dataclass(frozen=True, slots=True)
-class RowOf:
-    """The position of a row that is mapped to one of the members.
+class RowRegister:
+    """A register with the position of a row that is mapped to one of the members.
 
-    It is `offset` rows after the first such row, or before the last one. The position is negative
-    if there is no such row; it is -1 if rows are counted from the last one.
+    The row is `offset` rows after the first such row, or before the last such row. The position is
+    negative if there is no such row; it is -1 if rows are counted from the last row.
     """
 
+    # From which end the rows of the members are counted.
     end: End
+    # The variables to which the row may be mapped.
     members: Members
+    # How many rows of the members are between that end and the row.
     offset: int
 
     @property
-    def before(self) -> RowOf:
-        """Return the register that held this row before the next row was mapped.
+    def previous(self) -> RowRegister:
+        """Return the register that held this row before the last row was mapped.
 
-        The row must be counted from the last one. Its offset was one less then.
+        Rows must be counted from the last one. The offset was one less then.
         """
         return replace(self, offset=self.offset - 1)
 
 
 @dataclass(frozen=True, slots=True)
-class VariableOfRow:
-    """The variable of the row that is `physical` rows after `row`; -1 outside of the match."""
+class VariableRegister:
+    """A register with the variable of the row that is `physical` rows after `row`.
 
-    row: RowOf
+    It is -1 outside of the match.
+    """
+
+    # The row from which rows of the partition are counted.
+    row: RowRegister
+    # How many rows after it; negative for rows before it.
     physical: int
 
 
@@ -51,7 +59,9 @@ class VariableOfRow:
 class ListedValue:
     """A value that a row adds to a list."""
 
+    # Computes the value from the row.
     expression: RunExpression
+    # The type of the value.
     type: ValueType
     # The columns that the expression reads, integer columns first, then floating ones.
     columns: tuple[int, ...]
@@ -67,16 +77,19 @@ RowForm = tuple[ListedValue, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Reduced:
-    """An aggregate of the rows mapped to `members`.
+class AggregateRegister:
+    """One or two registers with an aggregate over the rows that are mapped to `members`.
 
     - COUNT: the number of rows, or of rows with a value in the column. One register.
     - SUM, MIN and MAX: a flag and the value. Two registers.
     - With forms: a list of the rows, by the number that `python_calls.Lists` gave it. One register.
     """
 
+    # The aggregate function; COUNT for a list.
     function: Reduction
+    # The variables whose rows are aggregated.
     members: Members
+    # The number of the column among all columns; None if rows are counted or listed.
     column: int | None
     # The kind of the column.
     kind: Kind = Kind.INTEGER
@@ -93,14 +106,16 @@ class Reduced:
             return op.APPEND
         if self.function is Reduction.COUNT:
             return op.ADD_ONE if self.column is None else op.ADD_VALID
-        of_integers = op.SUM_INTEGER + 2 * _REDUCING.index(self.function)
-        return of_integers + (self.kind is Kind.FLOATING)
+        operation_on_integers = op.SUM_INTEGER + 2 * _REDUCING.index(self.function)
+        return operation_on_integers + (self.kind is Kind.FLOATING)
 
 
 # The aggregates in the order of their operations. Each has an operation for integers, then one for
 # floats.
 _REDUCING = (Reduction.SUM, Reduction.MIN, Reduction.MAX)
-Meaning = RowOf | VariableOfRow | Reduced
+
+# The meaning of the value in a register, or in two registers.
+Meaning = RowRegister | VariableRegister | AggregateRegister
 
 
 class RegisterStep(NamedTuple):
@@ -148,14 +163,16 @@ class Registers:
     # Numbers of the forms of rows in lists.
     forms: dict[RowForm, int] = field(default_factory=dict)
 
-    def find_or_add(self, meaning: Meaning) -> int:
-        """Return the register of a meaning.
+    def find_register(self, meaning: Meaning) -> int:
+        """Return the number of the register with a meaning.
 
-        If there is none yet, add it, and before it the registers that its steps read.
+        If there is no such register yet, add it, and before it the registers that its steps read.
         """
         waiting = [meaning]
         while waiting:
-            missing = [read for read in self._list_needed(waiting[-1]) if read not in self.numbers]
+            missing = [
+                read for read in self._list_dependences(waiting[-1]) if read not in self.numbers
+            ]
             if missing:
                 waiting += reversed(missing)
                 continue
@@ -165,19 +182,19 @@ class Registers:
                 self.initial.extend(_list_initial_values(ready))
         return self.numbers[meaning]
 
-    def _list_needed(self, meaning: Meaning) -> Iterator[Meaning]:
-        """Yield the meanings of the registers that the steps of another one read."""
+    def _list_dependences(self, meaning: Meaning) -> Iterator[Meaning]:
+        """Yield the meanings of the registers that the steps of a meaning read."""
         match meaning:
-            case RowOf(End.LAST, offset=offset) if offset > 0:
-                yield meaning.before
-            case VariableOfRow(RowOf(end, offset=offset) as row, physical):
+            case RowRegister(End.LAST, offset=offset) if offset > 0:
+                yield meaning.previous
+            case VariableRegister(RowRegister(end, offset=offset) as row, physical):
                 if end is End.LAST and offset > 0:
-                    yield replace(meaning, row=row.before)
+                    yield replace(meaning, row=row.previous)
                 if physical > 0 or end is End.FIRST:
                     yield row
                 if physical < 0:
                     yield self.make_recent_variable(-physical)
-            case Reduced(excludes_current_row=True):
+            case AggregateRegister(excludes_current_row=True):
                 yield make_last_row(meaning.members)
             case _:
                 return
@@ -185,14 +202,14 @@ class Registers:
     def list_steps(self, variables: int) -> list[tuple[RegisterStep, ...]]:
         """Return the steps to apply when a row is mapped to a variable, for each variable.
 
-        Steps are in the order of `_phase`: chains of last rows shift from their far end, and a step
-        that reads a position comes after the step that sets it.
+        Steps are in the order of `_make_step_key`: chains of last rows shift from their far end,
+        and a step that reads a position comes after the step that sets it.
 
         Args:
             variables: the number of variables.
         """
         steps: list[list[RegisterStep]] = [[] for _ in range(variables)]
-        for meaning in sorted(self.numbers, key=_phase):
+        for meaning in sorted(self.numbers, key=_make_step_key):
             for variable in range(variables):
                 steps[variable].extend(self._list_register_steps(meaning, variable))
         return [tuple(steps_of_variable) for steps_of_variable in steps]
@@ -201,16 +218,18 @@ class Registers:
         """Yield the steps that update one register when a row is mapped to a variable."""
         register = self.numbers[meaning]
         match meaning:
-            case RowOf(end, members, offset) if variable in members:
+            case RowRegister(end, members, offset) if variable in members:
                 if end is End.FIRST:
                     yield RegisterStep(op.COUNT_DOWN, register)
                 elif offset > 0:
-                    yield RegisterStep(op.COPY, register, self.numbers[meaning.before])
+                    yield RegisterStep(op.COPY, register, self.numbers[meaning.previous])
                 else:
                     yield RegisterStep(op.SET_ROW, register)
-            case VariableOfRow():
+            case VariableRegister():
                 yield from self._list_variable_steps(meaning, variable)
-            case Reduced(members=members, column=column, forms=forms) if variable in members:
+            case AggregateRegister(members=members, column=column, forms=forms) if (
+                variable in members
+            ):
                 column_or_form = column or 0
                 if forms:
                     column_or_form = self.forms.setdefault(forms[variable], len(self.forms))
@@ -222,11 +241,13 @@ class Registers:
             case _:
                 return
 
-    def make_recent_variable(self, distance: int) -> VariableOfRow:
+    def make_recent_variable(self, distance: int) -> VariableRegister:
         """Return the variable of the row that is `distance` rows before the one mapped last."""
-        return VariableOfRow(RowOf(End.LAST, self.every, distance), 0)
+        return VariableRegister(RowRegister(End.LAST, self.every, distance), 0)
 
-    def _list_variable_steps(self, meaning: VariableOfRow, variable: int) -> Iterator[RegisterStep]:
+    def _list_variable_steps(
+        self, meaning: VariableRegister, variable: int
+    ) -> Iterator[RegisterStep]:
         """Yield the steps that update the variable of a row."""
         register = self.numbers[meaning]
         row = meaning.row
@@ -234,7 +255,7 @@ class Registers:
         is_first = row.end is End.FIRST
         is_member = variable in row.members
         if is_member and not is_first and row.offset > 0:
-            yield RegisterStep(op.COPY, register, self.numbers[replace(meaning, row=row.before)])
+            yield RegisterStep(op.COPY, register, self.numbers[replace(meaning, row=row.previous)])
         elif is_member and physical < 0:
             recent = self.numbers[self.make_recent_variable(-physical)]
             if is_first:
@@ -251,16 +272,16 @@ class Registers:
 def _list_initial_values(meaning: Meaning) -> list[int]:
     """Return the values of the registers of a meaning before the first row."""
     match meaning:
-        case RowOf(End.FIRST, offset=offset):
+        case RowRegister(End.FIRST, offset=offset):
             return [-1 - offset]
-        case Reduced():
+        case AggregateRegister():
             return [0, 0] if meaning.operation >= op.SUM_INTEGER else [0]
         case _:
             return [-1]
 
 
-def _phase(meaning: Meaning) -> tuple[int, int]:
-    """Return a sort key for the steps of a row. They are taken in this order:
+def _make_step_key(meaning: Meaning) -> tuple[int, int]:
+    """Return a sort key for the steps that are applied when a row is mapped. Their order is:
 
     1. aggregates that exclude the current row: they read the position of the last row before it
        changes;
@@ -269,16 +290,16 @@ def _phase(meaning: Meaning) -> tuple[int, int]:
     4. all others.
     """
     match meaning:
-        case Reduced(excludes_current_row=True):
+        case AggregateRegister(excludes_current_row=True):
             return -1, 0
-        case RowOf(end, offset=offset):
+        case RowRegister(end, offset=offset):
             return 0, -offset if end is End.LAST else 0
-        case VariableOfRow(RowOf(End.LAST, offset=offset)):
+        case VariableRegister(RowRegister(End.LAST, offset=offset)):
             return 1, -offset
         case _:
             return 2, 0
 
 
-def make_last_row(members: Members) -> RowOf:
+def make_last_row(members: Members) -> RowRegister:
     """Return the meaning of the position of the row that was mapped last to one of the members."""
-    return RowOf(End.LAST, members, 0)
+    return RowRegister(End.LAST, members, 0)

@@ -1,8 +1,9 @@
-"""Expressions over rows at fixed distances, evaluated for many rows at once.
+"""Evaluate expressions over rows at fixed distances with NumPy, for many rows at once.
 
 The expressions are those of `conditions.run_condition`, which kernels evaluate run by run. Here an
-operation is evaluated for all rows, even for those on which AND, OR or CASE would not reach it. It
-can only fail on the others, the demanded rows. `kernels.arithmetic` is the same for two values.
+operation is evaluated for all rows, even for rows on which AND, OR or CASE would not evaluate it.
+Only on the other rows, the *demanded* ones, can it fail. `kernels.arithmetic` computes the same for
+two values.
 """
 
 from __future__ import annotations
@@ -33,9 +34,11 @@ from matchrec.errors.run import failures
 
 Vector = npt.NDArray[Any]
 
-LEAST = np.int64(-(2**63))
-SAFE = 2.0**62  # a product whose size is less than this, computed in floats, fits an int64
-HALF = 2**62 - 1  # two integers of at most this size have a sum that fits an int64
+LEAST_INTEGER = np.int64(-(2**63))
+# A product fits an int64 if its absolute value, computed in floats, is less than this.
+SAFE_PRODUCT = 2.0**62
+# The sum of two integers fits an int64 if their absolute values are at most this.
+SAFE_SUMMAND = 2**62 - 1
 
 # Comparisons by the bits of the orders that they hold for, which begin with 1, see `instructions`.
 BY_ORDERS = np.less, np.equal, np.less_equal, np.greater, np.not_equal, np.greater_equal
@@ -69,9 +72,10 @@ FLOAT_OPERATIONS: Mapping[ArithmeticOperator, np.ufunc] = {
 
 
 def connect_truth_values(connect: np.ufunc, left: BoolArray, right: BoolArray) -> BoolArray:
-    """Connect truth values by AND or OR. Each side has one for each row, or one for all rows.
+    """Connect truth values by AND or OR. Each side has one value for each row, or one for all rows.
 
-    One for all rows that does not matter is left out, because NumPy takes 18 times as long for it.
+    A side with one value for all rows that changes nothing is left out, because NumPy takes 18
+    times as long with it.
     """
     for operand, other in ((left, right), (right, left)):
         if operand.ndim == 0 and operand == connect.identity:
@@ -86,7 +90,8 @@ either = partial(connect_truth_values, np.logical_or)
 def are_small(*operands: Vector) -> bool:
     """Return whether sums and differences of any of these integers fit an int64."""
     return all(
-        values.min(initial=0) >= -HALF and values.max(initial=0) <= HALF for values in operands
+        values.min(initial=0) >= -SAFE_SUMMAND and values.max(initial=0) <= SAFE_SUMMAND
+        for values in operands
     )
 
 
@@ -115,7 +120,7 @@ def compute_integers(
         case ArithmeticOperator.DIVIDE | ArithmeticOperator.REMAINDER:
             values = divide(operator, left, right)
             divides = operator is ArithmeticOperator.DIVIDE
-            overflows = (left == LEAST) & (right == -1) & divides
+            overflows = (left == LEAST_INTEGER) & (right == -1) & divides
     if bits < 64:
         wide = values
         unused = 64 - bits
@@ -126,7 +131,7 @@ def compute_integers(
 
 def product_overflows(left: Vector, right: Vector, product: Vector) -> BoolArray:
     """Return where a product, computed in 64 bits, is not left times right."""
-    doubtful = np.abs(np.multiply(left, right, dtype=np.float64)) >= SAFE
+    doubtful = np.abs(np.multiply(left, right, dtype=np.float64)) >= SAFE_PRODUCT
     if not doubtful.any():
         return np.asarray(doubtful)
     exact = np.multiply(left, right, dtype=np.object_)
@@ -156,108 +161,114 @@ def divide(operator: ArithmeticOperator, left: Vector, right: Vector) -> Vector:
 
 ROWS_A_BLOCK = 1 << 16
 
-Parts = tuple[RunExpression, ...]
+Operands = tuple[RunExpression, ...]
 
 
 class RowFailure(Exception):  # noqa: N818 -- not a user's error yet
-    """An operation has no result on a row.
+    """An operation has failed on a row.
 
     Its arguments are the function that makes the user's error, and the position of the row.
     """
 
 
-class Nullable(NamedTuple):
-    """Values of rows, or one value for all of them."""
+class NullableVector(NamedTuple):
+    """Values of rows, or one value for all rows."""
 
+    # Any value where it is NULL.
     values: Vector
-    valid: BoolArray  # where they are not NULL
+    # Where the values are not NULL.
+    valid: BoolArray
 
 
 @dataclass(frozen=True, slots=True)
-class Vectors:
-    """Evaluates expressions for the rows `begin` .. `end` of some partitions.
+class VectorEvaluator:
+    """An evaluator of expressions for the rows `begin` .. `end` of some partitions.
 
     Methods that evaluate have a parameter `demanded`: bool[end - begin], the rows whose value is
-    needed. They raise RowFailure if an operation has no result on one of these.
+    needed. They raise RowFailure if an operation fails on one of these rows.
     """
 
     # For each kind, values and validity of all its columns: [c, n].
     columns: Mapping[Kind, tuple[Vector, BoolArray]]
     # The first row of each partition, and last the number of rows.
     starts: IntArray
+    # The first row to evaluate.
     begin: int
+    # The row after the last one to evaluate.
     end: int
     # By distance, for all n rows: whether the row at this distance is in the same partition.
     inside: dict[int, BoolArray] = field(default_factory=dict)
 
-    def holds(self, expression: RunExpression, demanded: BoolArray) -> BoolArray:
+    def find_true_rows(self, expression: RunExpression, demanded: BoolArray) -> BoolArray:
         """Return on which demanded rows a condition is true: bool[end - begin].
 
         Raises:
             RowFailure: an operation has no result on a demanded row.
         """
         with np.errstate(all="ignore"):
-            truth = self.truth(expression, demanded)
+            truth = self.evaluate_truth(expression, demanded)
         return both(both(truth.values, truth.valid), demanded)
 
-    def blocks(self) -> Iterator[Vectors]:
+    def split_into_blocks(self) -> Iterator[VectorEvaluator]:
         """Split the rows into blocks that are small enough for the processor's cache."""
         for begin in range(self.begin, self.end, ROWS_A_BLOCK):
             yield replace(self, begin=begin, end=min(begin + ROWS_A_BLOCK, self.end))
 
-    def truth(self, expression: RunExpression, demanded: BoolArray) -> Nullable:
+    def evaluate_truth(self, expression: RunExpression, demanded: BoolArray) -> NullableVector:
         """Return the truth values of a condition."""
         result = self.evaluate(expression, demanded)
         if result.values.dtype == np.bool_:
             return result
-        return Nullable(np.not_equal(result.values, 0), result.valid)
+        return NullableVector(np.not_equal(result.values, 0), result.valid)
 
-    def evaluate(self, expression: RunExpression, demanded: BoolArray) -> Nullable:
+    def evaluate(self, expression: RunExpression, demanded: BoolArray) -> NullableVector:
         """Return the values of an expression."""
         match expression:
             case Constant(value, kind):
                 type_ = np.int64 if kind is Kind.INTEGER else np.float64
-                return Nullable(np.asarray(value or 0, type_), np.asarray(value is not None))
+                return NullableVector(np.asarray(value or 0, type_), np.asarray(value is not None))
             case ReadValue(column, kind, navigation):
                 return self.read(column, kind, navigation.physical_offset if navigation else 0)
-            case RunOperation(Comparison() as comparison, parts):
-                return self.compare(comparison, parts, demanded)
+            case RunOperation(Comparison() as comparison, operands):
+                return self.compare(comparison, operands, demanded)
             case Arithmetic():
                 return self.compute(expression, demanded)
-            case RunOperation(BasicOperator.WIDEN | BasicOperator.NARROW as operator, (part,)):
-                values, valid = self.evaluate(part, demanded)
+            case RunOperation(BasicOperator.WIDEN | BasicOperator.NARROW as operator, (operand,)):
+                values, valid = self.evaluate(operand, demanded)
                 if operator is BasicOperator.NARROW:
                     values = values.astype(np.float32)
-                return Nullable(values.astype(np.float64), valid)
-            case RunOperation(BasicOperator.AND | BasicOperator.OR as operator, parts):
+                return NullableVector(values.astype(np.float64), valid)
+            case RunOperation(BasicOperator.AND | BasicOperator.OR as operator, operands):
                 return self.connect(
-                    parts, demanded, decisive=np.bool_(operator is BasicOperator.OR)
+                    operands, demanded, decisive=np.bool_(operator is BasicOperator.OR)
                 )
-            case RunOperation(BasicOperator.NOT, (part,)):
-                values, valid = self.truth(part, demanded)
-                return Nullable(np.logical_not(values), valid)
-            case RunOperation(BasicOperator.IS_NULL, (part,)):
-                return Nullable(
-                    np.logical_not(self.evaluate(part, demanded).valid), np.asarray(True)
+            case RunOperation(BasicOperator.NOT, (operand,)):
+                values, valid = self.evaluate_truth(operand, demanded)
+                return NullableVector(np.logical_not(values), valid)
+            case RunOperation(BasicOperator.IS_NULL, (operand,)):
+                return NullableVector(
+                    np.logical_not(self.evaluate(operand, demanded).valid), np.asarray(True)
                 )
-            case RunOperation(BasicOperator.CHOOSE, parts):
-                return self.choose(parts, demanded)
+            case RunOperation(BasicOperator.CHOOSE, operands):
+                return self.choose(operands, demanded)
             case _:
                 raise AssertionError(expression)
 
-    def read(self, column: int, kind: Kind, distance: int) -> Nullable:
+    def read(self, column: int, kind: Kind, distance: int) -> NullableVector:
         """Return a column on the row at a distance from each row.
 
         It is NULL beyond the border of the partition.
         """
         all_values, all_valid = (array[column] for array in self.columns[kind])
         if not distance:
-            return Nullable(all_values[self.begin : self.end], all_valid[self.begin : self.end])
+            return NullableVector(
+                all_values[self.begin : self.end], all_valid[self.begin : self.end]
+            )
         if distance not in self.inside:
             self.inside[distance] = self.find_inside(distance)
         inside = self.inside[distance][self.begin : self.end]
         valid = self.shift(all_valid, distance) & inside
-        return Nullable(self.shift(all_values, distance), valid)
+        return NullableVector(self.shift(all_values, distance), valid)
 
     def find_inside(self, distance: int) -> BoolArray:
         """Return for all rows whether the row at a distance is in the same partition: bool[n]."""
@@ -285,73 +296,80 @@ class Vectors:
             shifted[target : target + last - first] = values[first:last]
         return shifted
 
-    def compare(self, comparison: Comparison, parts: Parts, demanded: BoolArray) -> Nullable:
+    def compare(
+        self, comparison: Comparison, operands: Operands, demanded: BoolArray
+    ) -> NullableVector:
         """Return the truth values of a comparison."""
-        left, right = (self.evaluate(part, demanded) for part in parts)
+        left, right = (self.evaluate(operand, demanded) for operand in operands)
         valid = both(left.valid, right.valid)
         result = compare_vectors(comparison, left.values, right.values)
         if comparison is not Comparison.NULL_SAFE_EQUAL:
-            return Nullable(result, valid)
-        return Nullable(np.where(valid, result, left.valid == right.valid), np.asarray(True))
+            return NullableVector(result, valid)
+        return NullableVector(np.where(valid, result, left.valid == right.valid), np.asarray(True))
 
-    def compute(self, expression: Arithmetic, demanded: BoolArray) -> Nullable:
+    def compute(self, expression: Arithmetic, demanded: BoolArray) -> NullableVector:
         """Return the results of an arithmetic operation."""
-        left, right = (self.evaluate(part, demanded) for part in expression.parts)
+        left, right = (self.evaluate(operand, demanded) for operand in expression.operands)
         valid = both(left.valid, right.valid)
         operator = expression.operator
         if operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER):
             is_zero = np.equal(right.values, 0)
             if expression.ansi and not expression.is_null_on_error:
-                self.fail(failures.division_by_zero, is_zero & valid, demanded)
+                self.check_rows(failures.division_by_zero, is_zero & valid, demanded)
             valid = both(valid, np.logical_not(is_zero))
         if expression.kind is Kind.FLOATING:
-            return Nullable(FLOAT_OPERATIONS[operator](left.values, right.values), valid)
+            return NullableVector(FLOAT_OPERATIONS[operator](left.values, right.values), valid)
         values, overflows = compute_integers(operator, left.values, right.values, expression.bits)
         if expression.is_null_on_error:
             valid = both(valid, np.logical_not(overflows))
         elif expression.ansi and overflows.any():
-            self.fail(failures.overflow_in_condition, overflows & valid, demanded)
-        return Nullable(values, valid)
+            self.check_rows(failures.overflow_in_condition, overflows & valid, demanded)
+        return NullableVector(values, valid)
 
-    def fail(self, make_error: MakeRunError, rows: BoolArray, demanded: BoolArray) -> None:
-        """Raise RowFailure if an operation has no result on a demanded row.
+    def check_rows(self, make_error: MakeRunError, rows: BoolArray, demanded: BoolArray) -> None:
+        """Check that an operation fails on no demanded row.
 
         Args:
             make_error: makes the user's error.
-            rows: the rows on which it has no result.
+            rows: the rows on which the operation fails.
             demanded: the demanded rows.
+
+        Raises:
+            RowFailure: the operation fails on a demanded row.
         """
         failing = rows & demanded
         if failing.any():
             raise RowFailure(make_error, self.begin + int(np.argmax(failing)))
 
-    def connect(self, parts: Parts, demanded: BoolArray, *, decisive: np.bool_) -> Nullable:
+    def connect(
+        self, operands: Operands, demanded: BoolArray, *, decisive: np.bool_
+    ) -> NullableVector:
         """Return the truth values of AND or OR.
 
-        Rows that one part decides are not demanded of the parts after it.
+        If an operand decides the result on a row, the row is not demanded of later operands.
 
         Args:
-            parts: the operands.
+            operands: the operands.
             demanded: the demanded rows.
             decisive: the truth value that decides: false for AND, true for OR.
         """
         decided = np.asarray(False)
         all_valid = np.asarray(True)
-        for part in parts:
-            values, valid = self.truth(part, demanded)
+        for operand in operands:
+            values, valid = self.evaluate_truth(operand, demanded)
             decides = both(values == decisive, valid)
             decided = either(decided, decides)
             all_valid = both(all_valid, valid)
             demanded = both(demanded, np.logical_not(decides))
-        return Nullable(decided == decisive, either(decided, all_valid))
+        return NullableVector(decided == decisive, either(decided, all_valid))
 
-    def choose(self, parts: Parts, demanded: BoolArray) -> Nullable:
+    def choose(self, operands: Operands, demanded: BoolArray) -> NullableVector:
         """Return the values of a conditional expression: condition, then, otherwise."""
-        values, valid = self.truth(parts[0], demanded)
+        values, valid = self.evaluate_truth(operands[0], demanded)
         chosen = both(values, valid)
-        then = self.evaluate(parts[1], both(demanded, chosen))
-        otherwise = self.evaluate(parts[2], both(demanded, np.logical_not(chosen)))
-        return Nullable(
+        then = self.evaluate(operands[1], both(demanded, chosen))
+        otherwise = self.evaluate(operands[2], both(demanded, np.logical_not(chosen)))
+        return NullableVector(
             np.where(chosen, then.values, otherwise.values),
             np.where(chosen, then.valid, otherwise.valid),
         )

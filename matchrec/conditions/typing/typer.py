@@ -189,8 +189,12 @@ class Typer(ABC):
                     for row in expression.columns
                 )
                 return replace(expression, columns=columns)
-            case RunOperation(parts=parts) | Arithmetic(parts=parts) | PythonCall(parts=parts):
-                return replace(expression, parts=tuple(map(self.place_columns, parts)))
+            case (
+                RunOperation(operands=operands)
+                | Arithmetic(operands=operands)
+                | PythonCall(operands=operands)
+            ):
+                return replace(expression, operands=tuple(map(self.place_columns, operands)))
             case _:
                 return expression
 

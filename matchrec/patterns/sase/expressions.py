@@ -508,7 +508,7 @@ class EventReader(ScalarReader):
             if not is_equivalence_test(conjunct)
         ]
         for test in self.tests:
-            if any(predicate.span.holds(test.span) for predicate in predicates):
+            if any(predicate.span.contains(test.span) for predicate in predicates):
                 raise errors.equivalence_test_in_predicate(test.span, clause=self.where)
         return tuple(predicates)
 

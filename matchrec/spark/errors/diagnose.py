@@ -339,7 +339,7 @@ class Diagnosis:
         other_measures = [
             measure
             for measure in plan.measures
-            if span is None or not measure.value.span.holds(span)
+            if span is None or not measure.value.span.contains(span)
         ]
         in_function = written.clause == "MEASURES" and written.call != ""
         return errors.KnownNames(

@@ -121,20 +121,20 @@ def guarded_step(value: str) -> ColumnRead:
 
 def test_integers_stay_integers() -> None:
     expression = compared("i - FIRST(A.i) > 3")
-    assert isinstance(expression.parts[0], Arithmetic)
-    assert (expression.parts[0].kind, expression.parts[0].bits, expression.parts[0].ansi) == (
-        Kind.INTEGER,
-        32,
-        True,
-    )
-    assert expression.parts[1] == Constant(3, Kind.INTEGER)
+    assert isinstance(expression.operands[0], Arithmetic)
+    assert (
+        expression.operands[0].kind,
+        expression.operands[0].bits,
+        expression.operands[0].ansi,
+    ) == (Kind.INTEGER, 32, True)
+    assert expression.operands[1] == Constant(3, Kind.INTEGER)
 
 
 def test_an_integer_beside_a_float_is_widened() -> None:
     expression = compared("d > FIRST(A.i)")
-    assert isinstance(expression.parts[0], ReadValue)
-    assert expression.parts[0].kind is Kind.FLOATING
-    assert operator_of(expression.parts[1]) is BasicOperator.WIDEN
+    assert isinstance(expression.operands[0], ReadValue)
+    assert expression.operands[0].kind is Kind.FLOATING
+    assert operator_of(expression.operands[1]) is BasicOperator.WIDEN
 
 
 @pytest.mark.parametrize("condition", ["f + A.f = A.f", "-(f * A.f) = A.f", "round(f - A.f) = A.f"])
@@ -153,7 +153,7 @@ def test_what_is_exact_or_double_is_not_rounded(condition: str) -> None:
 def test_an_integer_beside_a_float_is_rounded_without_ansi() -> None:
     expression, _ = typed("b = A.f", ansi=False)
     assert isinstance(expression, RunOperation)
-    assert operator_of(expression.parts[0]) is BasicOperator.NARROW
+    assert operator_of(expression.operands[0]) is BasicOperator.NARROW
     assert operator_of(compared("b = A.f").parts[0]) is BasicOperator.WIDEN
 
 
@@ -167,14 +167,14 @@ def test_three_types_are_brought_to_double_at_once(condition: str, ansi: bool) -
 
 def test_division_is_floating() -> None:
     expression = compared("i / FIRST(A.i) > 2")
-    assert isinstance(expression.parts[0], Arithmetic)
-    assert expression.parts[0].kind is Kind.FLOATING
+    assert isinstance(expression.operands[0], Arithmetic)
+    assert expression.operands[0].kind is Kind.FLOATING
 
 
 def test_timestamps_subtract_to_intervals() -> None:
     expression = compared("ts - FIRST(A.ts) < INTERVAL 1 HOUR")
-    assert isinstance(expression.parts[0], Arithmetic)
-    assert expression.parts[1] == Constant(3_600_000_000, Kind.INTEGER)
+    assert isinstance(expression.operands[0], Arithmetic)
+    assert expression.operands[1] == Constant(3_600_000_000, Kind.INTEGER)
 
 
 def test_dates_subtract_to_days_or_intervals() -> None:
@@ -184,9 +184,9 @@ def test_dates_subtract_to_days_or_intervals() -> None:
 
 def test_two_decimals_are_brought_to_one_scale() -> None:
     expression = compared("m > LAST(A.n)")
-    assert isinstance(expression.parts[0], Arithmetic)
-    assert expression.parts[0].parts[1] == Constant(100, Kind.INTEGER)
-    assert isinstance(expression.parts[1], ReadValue)
+    assert isinstance(expression.operands[0], Arithmetic)
+    assert expression.operands[0].parts[1] == Constant(100, Kind.INTEGER)
+    assert isinstance(expression.operands[1], ReadValue)
 
 
 def test_decimals_too_wide_for_an_int64_are_cast_by_spark_and_ranked() -> None:
@@ -198,8 +198,8 @@ def test_decimals_too_wide_for_an_int64_are_cast_by_spark_and_ranked() -> None:
 
 def test_arithmetic_of_decimals_keeps_the_point() -> None:
     expression = compared("m * 2 + LAST(A.m) > avg(A.m)")
-    assert isinstance(expression.parts[0], Arithmetic)
-    assert isinstance(expression.parts[1], Arithmetic)
+    assert isinstance(expression.operands[0], Arithmetic)
+    assert isinstance(expression.operands[1], Arithmetic)
 
 
 def test_functions_of_several_rows_are_written_with_basic_ones() -> None:
@@ -218,7 +218,7 @@ def test_functions_of_several_rows_are_written_with_basic_ones() -> None:
 def test_a_decimal_literal_beside_a_float_is_a_float() -> None:
     expression, typer = typed("d - FIRST(A.d) > 1.5")
     assert isinstance(expression, RunOperation)
-    assert expression.parts[1] == Constant(1.5, Kind.FLOATING)
+    assert expression.operands[1] == Constant(1.5, Kind.FLOATING)
     assert [column.text for column in typer.columns.floats] == ["d"]
 
 
@@ -251,8 +251,8 @@ def test_what_is_written_is_a_constant_where_a_type_holds_it(
 def test_aggregates_have_sparks_types() -> None:
     for condition, kind in (("sum(A.i) > b", Kind.INTEGER), ("avg(A.i) > d", Kind.FLOATING)):
         expression = compared(condition)
-        assert isinstance(expression.parts[0], RunAggregate)
-        assert expression.parts[0].kind is kind
+        assert isinstance(expression.operands[0], RunAggregate)
+        assert expression.operands[0].kind is kind
 
 
 def test_count_needs_no_value() -> None:

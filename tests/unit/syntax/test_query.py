@@ -107,7 +107,7 @@ def test_a_relation_by_itself_is_in_its_place(given_text: str) -> None:
     query = parse_sql(given_text, FRAMES)
     for site in query.sites:
         rows = lay_out(write_relation_query(query, site))
-        inside = [one.replaced for one in query.sites if site.relation.holds(one.replaced)]
+        inside = [one.replaced for one in query.sites if site.relation.contains(one.replaced)]
         inside += [*(span for _, span in query.frames), *query.positional_parameters]
         for place in range(site.relation.start, site.relation.end):
             if not any(hole.start <= place < hole.end for hole in inside):

@@ -80,7 +80,7 @@ def calculate(function: int, left: int, right: int) -> int:
     operator, ansi = function & (op.ANSI - 1), function & op.ANSI
     bits = (function & (op.ARITHMETIC - 1)) // op.BITS
     if bits > 0:
-        mode = function & (op.ANSI | op.TRIES)
+        mode = function & (op.ANSI | op.NULL_ON_ERROR)
         value, answer = combine_integers(operator, left, right, bits, mode)
     else:
         result, answer = combine_floats(operator, bits_to_float(left), bits_to_float(right), ansi)
@@ -99,7 +99,7 @@ def combine_integers(operator: int, left: int, right: int, bits: int, mode: int)
         left: the left operand.
         right: the right operand.
         bits: the width of the value.
-        mode: ANSI, TRIES or 0.
+        mode: ANSI, NULL_ON_ERROR or 0.
     """
     overflow = False
     if operator == op.PLUS:

@@ -17,11 +17,11 @@ from matchrec.conditions.evaluate.instructions import (
     MINUS,
     NO_RESULT,
     NULL,
+    NULL_ON_ERROR,
     OVERFLOW,
     PLUS,
     REMAINDER,
     TIMES,
-    TRIES,
     VALUE,
     WHY,
 )
@@ -104,8 +104,8 @@ def test_quotients_are_rounded_half_away_from_zero(left, right, ansi) -> None:
 
 
 def test_what_only_tries_is_null() -> None:
-    assert answered(ARITHMETIC + TRIES + DIVIDE + BITS * 64, LEAST, -1)[1] == NULL
-    tried = ARITHMETIC + TRIES
+    assert answered(ARITHMETIC + NULL_ON_ERROR + DIVIDE + BITS * 64, LEAST, -1)[1] == NULL
+    tried = ARITHMETIC + NULL_ON_ERROR
     assert answered(tried + PLUS + BITS * 32, 2**31 - 1, 1)[1] == NULL
     assert answered(tried + DIVIDE + BITS * 64, 1, 0)[1] == NULL
     assert answered(tried + TIMES + BITS * 8, 11, 11) == (121, VALUE)

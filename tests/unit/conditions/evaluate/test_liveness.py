@@ -7,7 +7,7 @@ from matchrec.conditions.evaluate.link import (
     find_live_registers,
     select_useful_steps,
 )
-from matchrec.conditions.evaluate.registers import Registers, RegisterStep, RowOf
+from matchrec.conditions.evaluate.registers import Registers, RegisterStep, RowRegister
 from matchrec.plan.expression import End
 
 A, B = 0, 1
@@ -63,7 +63,7 @@ def random_step(random: Random) -> RegisterStep:
 
 def test_last_rows_shift_from_the_far_end() -> None:
     registers = Registers(frozenset({A, B}))
-    far = registers.find_or_add(RowOf(End.LAST, frozenset({A}), 2))
+    far = registers.find_register(RowRegister(End.LAST, frozenset({A}), 2))
     of_a, of_b = registers.list_steps(2)
     assert [step.operation for step in of_a] == [op.COPY, op.COPY, op.SET_ROW]
     assert of_a[0].a == far
@@ -72,6 +72,6 @@ def test_last_rows_shift_from_the_far_end() -> None:
 
 def test_first_rows_count_down_to_their_row() -> None:
     registers = Registers(frozenset({A, B}))
-    first = registers.find_or_add(RowOf(End.FIRST, frozenset({A}), 3))
+    first = registers.find_register(RowRegister(End.FIRST, frozenset({A}), 3))
     assert registers.initial[first] == -4
-    assert registers.find_or_add(RowOf(End.FIRST, frozenset({A}), 3)) == first
+    assert registers.find_register(RowRegister(End.FIRST, frozenset({A}), 3)) == first

@@ -29,7 +29,7 @@ def test_ctrl_c_in_a_function_ends_the_search() -> None:
     calls.ends = [KeyboardInterrupt()]
     assert calls.answer(0, 0, 0) == FUNCTION_FAILED
     with pytest.raises(KeyboardInterrupt):
-        calls.failed()
+        calls.get_failure()
 
 
 def test_ctrl_c_while_a_row_is_kept_ends_it_with_the_next_function() -> None:
@@ -38,7 +38,7 @@ def test_ctrl_c_while_a_row_is_kept_ends_it_with_the_next_function() -> None:
     assert calls.answer(-1, 7, 0) == 7
     assert calls.answer(0, 0, 0) == FUNCTION_FAILED
     with pytest.raises(KeyboardInterrupt):
-        calls.failed()
+        calls.get_failure()
 
 
 def test_an_error_of_a_function_ends_one_call() -> None:

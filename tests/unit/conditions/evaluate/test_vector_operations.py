@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.conditions.evaluate.vectors import RowFailure, Vectors, compute_integers
+from matchrec.conditions.evaluate.vectors import RowFailure, VectorEvaluator, compute_integers
 from matchrec.conditions.run_condition import (
     Arithmetic,
     ArithmeticOperator,
@@ -78,9 +78,9 @@ def test_a_comparison_of_two_conditions_fails_in_the_one_that_asks() -> None:
     more = Arithmetic(ArithmeticOperator.ADD, (column, Constant(1, Kind.INTEGER)), Kind.INTEGER)
     is_more = build_operation(Comparison.GREATER, more, Constant(0, Kind.INTEGER))
     values, valid = np.array([[5, MOST]]), np.ones((1, 2), np.bool_)
-    vectors = Vectors({Kind.INTEGER: (values, valid)}, np.array([0, 2]), 0, 2)
+    vectors = VectorEvaluator({Kind.INTEGER: (values, valid)}, np.array([0, 2]), 0, 2)
     for _ in range(2):
-        assert vectors.holds(is_more, np.array([True, False])).tolist() == [True, False]
+        assert vectors.find_true_rows(is_more, np.array([True, False])).tolist() == [True, False]
     with pytest.raises(RowFailure) as caught:
-        vectors.holds(is_more, np.array([True, True]))
+        vectors.find_true_rows(is_more, np.array([True, True]))
     assert caught.value.args[1] == 1
