@@ -16,15 +16,22 @@ from matchrec.plan.choices import Dependency
 from matchrec.plan.text import RESERVED
 from matchrec.source import Span
 
-# What messages call an operator, and what it reads in addition to the values of a match's own rows.
-PatternOperator = tuple[str, tuple[Dependency, ...]]
+
+@dataclass(frozen=True, slots=True)
+class PatternOperator:
+    """The declaration of an operator of row patterns."""
+
+    # The name of the operator in messages.
+    name: str
+    # What the operator reads in addition to the values of a match's own rows.
+    dependencies: tuple[Dependency, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Empty:
     """`()`: matches no row."""
 
-    operator: ClassVar[PatternOperator] = "()", ()
+    operator: ClassVar[PatternOperator] = PatternOperator("()")
     span: Span | None = field(default=None, compare=False)
 
 
@@ -32,7 +39,7 @@ class Empty:
 class PartitionStart:
     """`^`: matches no row, and only before the first row of the partition."""
 
-    operator: ClassVar[PatternOperator] = "^", (Dependency.PARTITION_EDGES,)
+    operator: ClassVar[PatternOperator] = PatternOperator("^", (Dependency.PARTITION_EDGES,))
     span: Span | None = field(default=None, compare=False)
 
 
@@ -40,7 +47,7 @@ class PartitionStart:
 class PartitionEnd:
     """`$`: matches no row, and only after the last row of the partition."""
 
-    operator: ClassVar[PatternOperator] = "$", (Dependency.PARTITION_EDGES,)
+    operator: ClassVar[PatternOperator] = PatternOperator("$", (Dependency.PARTITION_EDGES,))
     span: Span | None = field(default=None, compare=False)
 
 
@@ -48,8 +55,9 @@ class PartitionEnd:
 class Variable:
     """A primary pattern variable: matches one row that satisfies the variable's condition."""
 
-    operator: ClassVar[PatternOperator] = "a variable", ()
-    name: str  # normalized
+    operator: ClassVar[PatternOperator] = PatternOperator("a variable")
+    # The name, in upper case unless it is quoted.
+    name: str
     span: Span | None = field(default=None, compare=False)
 
 
@@ -57,7 +65,7 @@ class Variable:
 class Negation:
     """`NOT B`, `NOT (B | C)`: matches no row, and only if no row follows that is a B or a C."""
 
-    operator: ClassVar[PatternOperator] = "NOT", (Dependency.NEIGHBOURS,)
+    operator: ClassVar[PatternOperator] = PatternOperator("NOT", (Dependency.NEIGHBOURS,))
     # The variables whose conditions such a row may not satisfy.
     names: tuple[str, ...]
     span: Span | None = field(default=None, compare=False)
@@ -67,7 +75,7 @@ class Negation:
 class Concatenation:
     """`A B`: two or more parts, one after the other."""
 
-    operator: ClassVar[PatternOperator] = "a concatenation", ()
+    operator: ClassVar[PatternOperator] = PatternOperator("a concatenation")
     parts: tuple[RowPattern, ...]
     span: Span | None = field(default=None, compare=False)
 
@@ -76,7 +84,7 @@ class Concatenation:
 class Alternation:
     """`A | B`: two or more alternatives. An earlier one is preferred to a later one."""
 
-    operator: ClassVar[PatternOperator] = "|", ()
+    operator: ClassVar[PatternOperator] = PatternOperator("|")
     parts: tuple[RowPattern, ...]
     span: Span | None = field(default=None, compare=False)
 
@@ -88,7 +96,7 @@ class Permutation:
     Orders are preferred lexicographically by the positions of the parts: A B C, A C B, B A C, ...
     """
 
-    operator: ClassVar[PatternOperator] = "PERMUTE", ()
+    operator: ClassVar[PatternOperator] = PatternOperator("PERMUTE")
     parts: tuple[RowPattern, ...]
     span: Span | None = field(default=None, compare=False)
 
@@ -98,7 +106,8 @@ class Parameter:
     """A bound of a quantifier that is an argument of the query: `:n`, `?`."""
 
     name: str
-    mark: str = ":"  # the character before the name
+    # The character before the name.
+    mark: str = ":"
     span: Span | None = field(default=None, compare=False)
 
     @property
@@ -111,14 +120,17 @@ class Parameter:
 class Quantified:
     """`A{2,4}`, `A+?`: a part, repeated from `least` to `most` times."""
 
-    operator: ClassVar[PatternOperator] = "a quantifier", ()
+    operator: ClassVar[PatternOperator] = PatternOperator("a quantifier")
     part: RowPattern
+    # The least number of repetitions.
     least: int
-    most: int | None  # None if there is no limit
-    greedy: bool = True  # whether more repetitions are preferred to fewer
+    # The most repetitions; None if there is no limit.
+    most: int | None
+    # Whether more repetitions are preferred to fewer.
+    greedy: bool = True
     span: Span | None = field(default=None, compare=False)
-    # The parameters written instead of `least` and `most`; both are the same object for `{:n}`.
-    # A plan has no parameters: arguments have replaced them.
+    # The parameters that are written instead of `least` and `most`; both are the same object for
+    # `{:n}`. A plan has no parameters: their values have replaced them.
     parameters: tuple[Parameter | None, Parameter | None] = (None, None)
     # Where the quantifier was written, without the mark of a reluctant one.
     bounds_span: Span | None = field(default=None, compare=False)
@@ -128,7 +140,7 @@ class Quantified:
 class Exclusion:
     """`{- A -}`: matched like its part, whose rows ALL ROWS PER MATCH does not output."""
 
-    operator: ClassVar[PatternOperator] = "{- -}", ()
+    operator: ClassVar[PatternOperator] = PatternOperator("{- -}")
     part: RowPattern
     span: Span | None = field(default=None, compare=False)
 
@@ -393,7 +405,7 @@ def simplify(pattern: RowPattern) -> RowPattern:
             return simplified
 
 
-# Which variables have a row in every match, before another variable gets a row or at all.
+# Facts about the rows of every match: which variables certainly have a row, and in which order.
 
 
 def always_precedes(pattern: RowPattern, members: frozenset[str], variable: str) -> bool:

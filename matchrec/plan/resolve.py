@@ -33,9 +33,11 @@ from matchrec.plan.text import CURRENT_VALUES, NONDETERMINISTIC, quote_name
 class InputColumns:
     """The columns of the input, and the name that may qualify them."""
 
-    names: tuple[str, ...]  # in the order of the input
-    # The alias of the relation, or the last part of the table's name.
+    # The names of the columns, in the order of the input.
+    names: tuple[str, ...]
+    # The alias of the relation, or the last part of the table's name; None if it has no name.
     alias: str | None = None
+    # Whether names that differ in case are different.
     case_sensitive: bool = False
 
     def find(self, names: tuple[str, ...]) -> str | None:
@@ -80,7 +82,7 @@ class InputColumns:
         return {quote_name(name): name for name in unique}
 
     def are_same(self, left: str, right: str) -> bool:
-        """Return whether two names name the same column."""
+        """Return whether two names are spellings of the same column."""
         return self.fold_name(left) == self.fold_name(right)
 
     def fold_name(self, name: str) -> str:

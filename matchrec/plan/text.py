@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from matchrec.source import Span, read_table
 
-# What a text is cut into, besides texts.
+# The type of the pieces between which a text is cut up, such as references or views.
 Inner = TypeVar("Inner")
 
 # SQL text with holes for DataFrames.
@@ -19,6 +19,7 @@ Inner = TypeVar("Inner")
 class View:
     """A hole that a DataFrame fills: a user's frame, or the rows of an evaluated clause."""
 
+    # The name of the view that stands for the DataFrame.
     name: str
     # How many characters of the user's text it replaces. A shorter name is padded to this width, so
     # that the text after it keeps its column.
@@ -29,10 +30,13 @@ class View:
 class Replacement:
     """Text that replaces a part of the user's text."""
 
+    # The new text.
     text: str
-    width: int  # how many characters of the user's text it replaces
+    # How many characters of the user's text it replaces.
+    width: int
 
 
+# A text whose views and replacements are pieces of their own.
 Template = tuple[str | View | Replacement, ...]
 
 
@@ -187,9 +191,12 @@ MICROSECONDS = {
 class Amount:
     """The value of a literal number or interval."""
 
+    # The number; for an interval its microseconds.
     value: Fraction
-    is_time: bool = False  # whether it is an interval, in microseconds
-    is_days: bool = False  # whether the interval is written in days only
+    # Whether it is an interval.
+    is_time: bool = False
+    # Whether it is an interval that is written in days only.
+    is_days: bool = False
 
 
 # Names for `?`. A query is cut up, so that the order of its `?` is lost.

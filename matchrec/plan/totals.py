@@ -44,7 +44,7 @@ class Totals:
     """
 
     aggregates: tuple[TotalAggregate, ...]
-    # Which matches form a group: of one partition, or with the same first row or last row.
+    # How matches are grouped: by partition, or by their first or last row.
     grouped: Grouping = Grouping.PARTITION
     # The measures that identify this row.
     keys: tuple[str, ...] = ()

@@ -6,7 +6,7 @@
 3. `SEEK PATTERN (P)` becomes `PATTERN (X*? P)`, where X takes any row: as few rows as possible are
    passed over before P, and the preferred match of P is found. Measures and conditions read only
    the rows of P: `build_seek_plan`.
-4. Conditions are changed so that they see no row outside of the frame: `WithinFrame`.
+4. Conditions are changed so that they see no row outside of the frame: `FrameRestriction`.
 """
 
 from __future__ import annotations
@@ -145,8 +145,8 @@ _LENGTH_ERROR = "a length of a frame is neither NULL nor negative"
 
 
 @dataclass(frozen=True)
-class WithinFrame:
-    """Restricts a plan to the frame of its window: matches, and what conditions read.
+class FrameRestriction:
+    """The restriction of a plan to the frame of its window.
 
     In the methods `candidate` is the variable whose condition is restricted.
     """
@@ -157,7 +157,7 @@ class WithinFrame:
 
     @cached_property
     def rows_before(self) -> dict[str, RowCount]:
-        """Return, for each variable, how many rows of a match are before a row of it."""
+        """The number of rows of a match before a row of each variable, see `count_rows_before`."""
         return count_rows_before(self.plan.pattern)
 
     def restrict_plan(self) -> MatchPlan:
@@ -444,7 +444,9 @@ def lower_window(
             frame = replace(frame, rows=_count_rows(length.amount, frame.rows.full_span))
         elif length.is_constant:
             constant_length = length
-    restricted = replace(WithinFrame(plan, frame).restrict_plan(), frame_length=constant_length)
+    restricted = replace(
+        FrameRestriction(plan, frame).restrict_plan(), frame_length=constant_length
+    )
     measures = (*_rename_measures(plan.measures, calls), *functions)
     if isinstance(frame.rows, TokenSequence):
         _refuse_next(measures)

@@ -182,17 +182,21 @@ PARTITION_FUNCTIONS = split_words(
 class CallTokens:
     """A call over a window, as indices of tokens."""
 
+    # The first token of the call.
     start: int
-    over: int  # the word OVER
-    end: int  # the token after the window or its name
+    # The word OVER.
+    over: int
+    # The token after the window or its name.
+    end: int
 
 
 @dataclass(frozen=True, eq=False)
 class PatternWindow:
     """A row pattern window in a query."""
 
-    # Its parentheses.
+    # The token that opens its parentheses.
     opening: int
+    # The token that closes them.
     closing: int
     # Its name in WINDOW, if it has one.
     name: str | None
@@ -402,9 +406,11 @@ def _refuse_derived(tokens: TokenSequence, select: Select, window: int) -> None:
 
 @dataclass(frozen=True)
 class ReadWindow:
-    """A row pattern window that was read: its clause and the calls over its matches."""
+    """A row pattern window as a clause, with the calls over its matches."""
 
+    # Where the window is in the query.
     location: PatternWindow
+    # The window, read as a clause.
     clause: MatchRecognize
     # The text of PARTITION BY and ORDER BY, also from the window that it is derived from.
     plain: str
@@ -451,9 +457,9 @@ def cut_out_window_tokens(
 
 
 def _find_base(tokens: TokenSequence, window: PatternWindow) -> tuple[TokenRange, int]:
-    """Return the tokens of the window that this one is derived from, and its own first token.
+    """Return the tokens of the window that a window is derived from, and its first other token.
 
-    The range is empty if it is not derived.
+    The range of tokens is empty if the window is not derived from another window.
     """
     first = window.opening + 1
     name = tokens[first]
@@ -475,16 +481,16 @@ def _find_base(tokens: TokenSequence, window: PatternWindow) -> tuple[TokenRange
 
 
 def _check_base(tokens: TokenSequence, base: TokenRange, derived: TokenRange, name: Token) -> None:
-    """Check that a window may be derived from another one.
+    """Check that a window may be derived from its base window.
 
     Args:
         tokens: the tokens of the query.
-        base: the tokens of the other window.
-        derived: the tokens of the window after the name of the other one.
+        base: the tokens of the base window.
+        derived: the tokens of the derived window after the name of the base window.
         name: that name.
 
     Raises:
-        MatchRecognizeError: the other window has a frame, or both have PARTITION BY or ORDER BY.
+        MatchRecognizeError: the base window has a frame, or both have PARTITION BY or ORDER BY.
     """
     base_keys = [tokens.key(index) for index in tokens.walk_level(*base)]
     for index in tokens.walk_level(*base):
@@ -501,7 +507,7 @@ def _check_base(tokens: TokenSequence, base: TokenRange, derived: TokenRange, na
 
 
 def is_unnamed_item(tokens: TokenSequence, call: CallTokens, select: Select) -> bool:
-    """Return whether a call is all of an item of the select list, which has no alias then."""
+    """Return whether a call is a whole item of the select list, so that the item has no alias."""
     first, end = select.items
     starts_item = call.start == first or tokens.key(call.start - 1) in (",", "DISTINCT", "ALL")
     ends_item = call.end == end or tokens.key(call.end) == ","

@@ -72,7 +72,7 @@ def parse_row_pattern(text: str, span: Span | None = None) -> patterns.RowPatter
 
 
 class _Parser(Cursor):
-    """Reads a row pattern, with one method per rule of the grammar."""
+    """A parser of a row pattern, with one method per rule of the grammar."""
 
     def __init__(self, text: TokenSequence) -> None:
         super().__init__(text)
@@ -295,13 +295,21 @@ class _Parser(Cursor):
         return self.read_alternatives()
 
     def open_bracket(self, opening: Token) -> None:
-        """Note a bracket that was opened. Raises an error if groups are too deeply nested."""
+        """Remember a bracket that is open now.
+
+        Raises:
+            MatchRecognizeError: groups are too deeply nested.
+        """
         self.unclosed.append(opening)
         if len(self.unclosed) > DEEPEST:
             raise errors.pattern_nested_too_deep(opening.span, limit=DEEPEST)
 
     def close_bracket(self, closing: str) -> None:
-        """Read the bracket that closes the innermost one. Raises an error if it does not follow."""
+        """Read the bracket that closes the innermost open bracket.
+
+        Raises:
+            MatchRecognizeError: it does not come next.
+        """
         opening = self.unclosed.pop()
         key = self.key
         span = self.token.span

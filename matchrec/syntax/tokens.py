@@ -96,8 +96,10 @@ class Token:
     """A word, a name in quotes, a number, a string or a symbol."""
 
     kind: TokenKind
-    text: str  # as it is written; a quoted name has no quotes and is unescaped
-    span: Span  # in the whole query
+    # The text as it is written; a quoted name has no quotes and is unescaped.
+    text: str
+    # Where it is in the whole query.
+    span: Span
     # What grammars compare: a word in upper case, a symbol, or "" for all other kinds.
     key: str = field(init=False, repr=False, compare=False)
 
@@ -271,9 +273,12 @@ _UNITS_IN_NUMBERS = {
 
 
 def refuse_unit_in_number(token: Token) -> None:
-    """Raise MatchRecognizeParseError for `30s`, `30d` and `30y` as the length of a window.
+    """Reject `30s`, `30d` and `30y` as the length of a window.
 
     `30L` and `30BD` are accepted, because no unit of time is written like that.
+
+    Raises:
+        MatchRecognizeParseError: the token is such a number.
     """
     number = token.text[:-1]
     letter = token.text[-1:].upper()
@@ -534,7 +539,9 @@ class TokenSequence:
     Methods take and return indices of tokens, unless they say otherwise.
     """
 
+    # The text.
     text: str
+    # Its tokens, in order.
     tokens: tuple[Token, ...] = field(compare=False, repr=False)
     # For the index of each opening bracket, the index of its closing one.
     pairs: dict[int, int] = field(compare=False, repr=False)

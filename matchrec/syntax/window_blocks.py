@@ -88,8 +88,11 @@ def _find_star(tokens: TokenSequence, index: int, alias: str | None) -> Span | N
 class Block:
     """A SELECT with row pattern windows, and what is replaced in it once they are evaluated."""
 
+    # The tokens of the query.
     tokens: TokenSequence
+    # The locations of the parts of the SELECT.
     select: Select
+    # The windows, in the order of evaluation.
     windows: tuple[ReadWindow, ...]
     # The name by which columns of its rows may be qualified.
     alias: str | None

@@ -148,9 +148,9 @@ def find_scalar_dependencies(
 def find_pattern_dependencies(
     row_pattern: pattern.RowPattern, context: ReferenceContext
 ) -> Iterator[PlanDependency]:
-    """Yield the dependencies of the operators of a row pattern, and EMPTY if it matches no rows."""
+    """Yield the dependencies of the operators of a row pattern, and whether it matches no rows."""
     for node in pattern.walk_pattern(row_pattern):
-        yield from list_dependencies(*node.operator)
+        yield from list_dependencies(node.operator.name, node.operator.dependencies)
     if context.follow.matches_empty:
         yield PlanDependency("PATTERN", Dependency.EMPTY_MATCHES)
 

@@ -23,14 +23,18 @@ class Component:
 
     # The text that the event type must equal; None for events of any type.
     event_type: Term | None
+    # The name of its variable.
     name: Token
-    span: Span  # from the type to the name
+    # Where it is written, from the type to the name.
+    span: Span
+    # Whether it is a Kleene plus.
     kleene: bool
+    # Whether it is negated.
     negated: bool = False
 
     @property
     def text(self) -> str:
-        """The variable as the list of a strategy has it: `a`, or `a[]` for a Kleene plus."""
+        """The component as it is written in the list of a strategy: `a` or `a[]`."""
         return f"{self.name.text}[]" if self.kleene else self.name.text
 
 
@@ -65,12 +69,15 @@ class Index(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """What an expression reads of events: `a[i].price`."""
+    """A read of events in an expression: `a[i].price`."""
 
+    # The name of the component.
     name: Token
+    # Which of its events are read.
     index: Index
-    # None for the events themselves, as in `count(a[])`.
+    # The attribute; None for the events themselves, as in `count(a[])`.
     attribute: Term | None
+    # Where it is written.
     span: Span
 
     @property
@@ -86,10 +93,13 @@ class Streams:
     All texts are SQL over one row.
     """
 
+    # The keys by which events are ordered.
     order_by: tuple[str, ...]
+    # The keys that divide the events.
     partition_by: tuple[str, ...] = ()
-    # Its value is the type of an event.
+    # The expression whose value is the type of an event.
     type_column: str = "event_type"
+    # Which matches are returned.
     output: MatchOutput = MatchOutput.ALL
 
 
@@ -97,17 +107,21 @@ class Streams:
 class SaseQuery:
     """A SASE+ query, clause by clause."""
 
+    # The components of PATTERN SEQ.
     components: Components
+    # Where SEQ is written.
     sequence_span: Span
+    # The event selection strategy.
     strategy: SaseStrategy
     # The conditions of WHERE, without equivalence tests.
     predicates: tuple[Scalar, ...]
     # The attributes of equivalence tests: all events of a match have equal values in them.
     tests: tuple[Term, ...]
-    # The length of the window, or how many events it has.
+    # The length of the window as time, or its number of events; None if there is no window.
     window: RowExpression | int | None = None
     # The items of RETURN. They see all events of the match.
     items: tuple[Measure, ...] = ()
+    # The option FIRST k MATCHES, if it is written.
     first_matches: FirstMatches | None = None
 
 
@@ -135,6 +149,7 @@ def list_component_variables(component: Component) -> tuple[str, ...]:
 class Components:
     """The components of SEQ, in order."""
 
+    # All components, positive and negated.
     all: tuple[Component, ...]
 
     @cached_property

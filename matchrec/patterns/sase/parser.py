@@ -77,7 +77,7 @@ EXPECTED_AFTER = {
 
 
 class QueryReader(EventReader):
-    """Reads the clauses of a query.
+    """A reader of the clauses of a query.
 
     A word is a keyword only where a keyword is expected: an attribute may be called `from`.
     """
@@ -319,7 +319,7 @@ def check_negations(components: Components) -> None:
     """Check that a query without WITHIN has no negated component at its beginning or end.
 
     Raises:
-        MatchRecognizeError: it has. Only a window says how long such an event must be absent.
+        MatchRecognizeError: it has one. Only a window says how long such an event must be absent.
     """
     for component in components.negated:
         preceding, following = components.find_neighbours(component)

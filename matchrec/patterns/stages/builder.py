@@ -53,9 +53,12 @@ class AfterMatch:
     AfterMatch.skip_to_last('b').throw_on_miss()
     """
 
-    to: SkipTo | None = None  # None for NO_SKIP
-    stage: str | None = None  # for skip_to_first and skip_to_last
-    throws: bool = False  # whether `throw_on_miss` was called
+    # The row to skip to; None for NO_SKIP.
+    to: SkipTo | None = None
+    # The name of the stage, for skip_to_first and skip_to_last.
+    stage: str | None = None
+    # Whether `throw_on_miss` was called.
+    throws: bool = False
 
     NO_SKIP: ClassVar[AfterMatch]
     SKIP_TO_NEXT: ClassVar[AfterMatch]

@@ -1,4 +1,4 @@
-"""What calls of a Pattern must not ask for, and what can be checked only on the complete Pattern.
+"""Check calls of a Pattern, and what can be checked only on the complete Pattern.
 
 Source: Flink CEP, "The Pattern API", and what its builder and compiler reject.
 """

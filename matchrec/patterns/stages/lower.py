@@ -174,7 +174,7 @@ def read_order(navigation: Navigation, order: clauses.RowExpression) -> Term:
 
 
 def write_window_end(order: str, window: str) -> str:
-    """Return when a window ends that begins with a row, as SQL over that row.
+    """Return the end of the window that begins with a row, as SQL over that row.
 
     The value is NULL if the type of the order column cannot hold it.
 
@@ -217,10 +217,14 @@ def make_measure(name: str, reference: Reference) -> clauses.Measure:
 class PatternQuery:
     """A pattern over events, and what is returned of its matches."""
 
+    # The pattern.
     pattern: Pattern
-    order_by: tuple[str, ...]  # SQL over one event
-    partition_by: tuple[str, ...]  # SQL over one event
-    columns: tuple[str, ...]  # of an event; empty for all
+    # The keys by which events are ordered, as SQL over one event.
+    order_by: tuple[str, ...]
+    # The keys that divide events into partitions, as SQL over one event.
+    partition_by: tuple[str, ...]
+    # The columns of an event in the result; empty for all columns.
+    columns: tuple[str, ...]
     # One row for each match, or one row for each of its events.
     rows: clauses.RowsPerMatch = clauses.RowsPerMatch.ONE_ROW
     # Whether runs that timed out are output, too.
@@ -321,8 +325,9 @@ def label_conditions(stages: tuple[tree.Stage, ...]) -> Iterator[tuple[str, tree
 
 @dataclass
 class TestDefinitions(tree.StepBuilder):
-    """Builds steps from stages, and defines the tests of the steps."""
+    """A builder of steps from stages, which also defines the tests of the steps."""
 
+    # The pattern and the settings of its query.
     query: PatternQuery
     # Where each condition begins in the text of all conditions, by its `id`.
     offsets: dict[int, int]

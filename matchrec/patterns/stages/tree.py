@@ -20,7 +20,8 @@ class Test:
 
     __test__ = False  # not a test for pytest
 
-    expression: Any  # SQL text, or a Spark Column
+    # SQL text, or a Spark Column.
+    expression: Any
     # Whether it was passed to `or_where`: an alternative to all conditions before it.
     is_alternative: bool = False
 
@@ -43,8 +44,8 @@ def combine_tests(
 
     Args:
         tests: the conditions.
-        make: returns what one condition becomes, such as an expression.
-        join: returns what several become that are joined by AND or OR.
+        make: converts one condition, such as to an expression.
+        join: joins several converted conditions by AND or OR.
     """
     combined = make(tests[0])
     for is_alternative, group in groupby(tests[1:], lambda test: test.is_alternative):
@@ -76,6 +77,7 @@ class Stage:
     most: int | None = 1
     # Whether the stage may also have no event, whatever `least` is.
     optional: bool = False
+    # Whether it takes as many events as it can before the next stage.
     greedy: bool = False
     # Which events a match may skip between repetitions; None if no call has set it.
     inner: Contiguity | None = None
@@ -216,7 +218,7 @@ def show_quantifier(stage: Stage) -> str:
 
 
 class StepBuilder:
-    """Builds steps from stages.
+    """A builder of steps from stages.
 
     These steps are for pictures: where a step needs the name of a test, they have the text of the
     condition. `lower.TestDefinitions` defines tests and returns their names.

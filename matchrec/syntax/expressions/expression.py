@@ -60,7 +60,7 @@ LIKE_OPERATORS = {"LIKE": "LIKE", "ILIKE": "ILIKE", "RLIKE": "RLIKE", "REGEXP": 
 
 
 class ScalarReader(OperandReader):
-    """Reads expressions by precedence climbing, with one method per rule.
+    """A reader of expressions by precedence climbing, with one method per rule.
 
         expression  := conjunction (OR conjunction)*      conjunction := negation (AND negation)*
         negation    := (NOT | !) negation | predicate

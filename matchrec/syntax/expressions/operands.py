@@ -77,12 +77,12 @@ _OPERATORS = split_words("AND OR NOT NEG IN BETWEEN IS CASE LIKE ILIKE RLIKE REG
 NAMING = frozenset({"STRUCT", "ARRAYS_ZIP"})
 
 
-# Of parentheses directly inside of each other. The parser of Sail fails at about 1,000 levels.
+# The most parentheses directly inside of each other. The parser of Sail fails at about 1,000.
 MOST_PARENTHESES = 500
 
 
 class OperandReader(ExpressionCursor):
-    """Reads operands: everything that has no operator between its parts."""
+    """A reader of operands: everything that has no operator between its parts."""
 
     def read_primary(self) -> Scalar:
         """Read an operand with the subscripts, fields, casts and collations after it."""
