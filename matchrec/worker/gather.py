@@ -389,7 +389,7 @@ def fill_accumulated(gatherer: Gatherer, read: ReadAccumulated) -> pa.Array:
     """Return an aggregate of the rows that each output row sees, added up row by row in Python."""
     from matchrec.conditions.accumulators import AGGREGATES  # few queries need it
 
-    begin = partial(AGGREGATES[read.function].begin_rows, read.use)
+    begin = partial(AGGREGATES[read.function].begin, read.use)
     reader = gatherer.reader
     rows = reader.matches.mapped_rows
     is_counted = reader.find_mask(read.variable)
