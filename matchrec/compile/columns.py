@@ -13,6 +13,7 @@ from functools import partial
 from matchrec.compile.executable import Crossing
 from matchrec.conditions import residual
 from matchrec.conditions.aggregates import build_framed_aggregate, find_basic_form
+from matchrec.conditions.guards import add_guards_to_expression
 from matchrec.conditions.row_column import (
     FramedAggregate,
     RowColumn,
@@ -25,7 +26,7 @@ from matchrec.conditions.row_column import (
     find_row_texts,
     write_window_length,
 )
-from matchrec.conditions.split import add_guards_to_expression, find_condition_of_rows
+from matchrec.conditions.split import find_condition_of_rows
 from matchrec.conditions.types import COMPARED_BY_SPARK, NUMBERS, Family, ValueType
 from matchrec.conditions.typing.typer import TRUE_COLUMN, RunColumns
 from matchrec.errors.conditions import within_not_a_length

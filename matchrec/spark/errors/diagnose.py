@@ -18,8 +18,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.types import DateType, DoubleType, FloatType, NumericType, StringType
 
+from matchrec.conditions.guards import is_truth_value
 from matchrec.conditions.row_column import build_end_columns
-from matchrec.conditions.split import is_truth_value
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError, calls, conditions
 from matchrec.errors.machine import hours_added_to_date, signed_zeros_in_key
 from matchrec.errors.sql import refusals

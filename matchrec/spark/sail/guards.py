@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from matchrec.conditions.split import (
+from matchrec.conditions.guards import (
     add_guards_to_expression,
     find_guarded_operands,
     is_truth_value,

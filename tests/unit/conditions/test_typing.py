@@ -154,7 +154,7 @@ def test_an_integer_beside_a_float_is_rounded_without_ansi() -> None:
     expression, _ = typed("b = A.f", ansi=False)
     assert isinstance(expression, RunOperation)
     assert operator_of(expression.operands[0]) is BasicOperator.NARROW
-    assert operator_of(compared("b = A.f").parts[0]) is BasicOperator.WIDEN
+    assert operator_of(compared("b = A.f").operands[0]) is BasicOperator.WIDEN
 
 
 @pytest.mark.parametrize("condition", ["greatest(d, A.f, A.b) > 1", "d IN (A.b, A.f)"])
@@ -178,14 +178,14 @@ def test_timestamps_subtract_to_intervals() -> None:
 
 
 def test_dates_subtract_to_days_or_intervals() -> None:
-    assert isinstance(compared("datediff(day, LAST(A.day)) <= 3").parts[0], Arithmetic)
-    assert isinstance(compared("day - LAST(A.day) < INTERVAL 1 HOUR").parts[0], Arithmetic)
+    assert isinstance(compared("datediff(day, LAST(A.day)) <= 3").operands[0], Arithmetic)
+    assert isinstance(compared("day - LAST(A.day) < INTERVAL 1 HOUR").operands[0], Arithmetic)
 
 
 def test_two_decimals_are_brought_to_one_scale() -> None:
     expression = compared("m > LAST(A.n)")
     assert isinstance(expression.operands[0], Arithmetic)
-    assert expression.operands[0].parts[1] == Constant(100, Kind.INTEGER)
+    assert expression.operands[0].operands[1] == Constant(100, Kind.INTEGER)
     assert isinstance(expression.operands[1], ReadValue)
 
 

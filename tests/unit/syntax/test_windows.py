@@ -161,7 +161,7 @@ def test_seek_passes_as_few_rows_over_as_can_be() -> None:
     plan = plan_of(f"{UNBOUNDED} SEEK PATTERN (A | B+) DEFINE B AS x > FIRST(x)", "count(*) OVER w")
     assert show_pattern(plan.pattern) == "`before the match`*? (A | B+)"
     assert conditions(plan) == {"B": "x > FIRST(`the match`.x)"}
-    (count,) = [measure for measure in plan.measures if measure.over_rows]
+    (count,) = [measure for measure in plan.measures if measure.has_value_without_match]
     assert render(count.value, show_reference) == "count(`the match`.*)"
 
 

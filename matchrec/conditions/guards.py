@@ -1,0 +1,115 @@
+"""Guards: conditions under which an expression over a row is evaluated.
+
+    x <> 0 AND 10 / x < A.y             →   CASE WHEN x <> 0 THEN 10 / x END < A.y
+    A AS z > 0, B AS sum(1 / A.z) > 2   →   sum(CASE WHEN z > 0 THEN 1 / z END) > 2
+
+Spark computes a column for every row before the match. So it must not fail on rows for which the
+condition would not have evaluated the expression, or which are not mapped to its variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from matchrec.plan.expression import (
+    COMPARED_CHOICES,
+    Operation,
+    Scalar,
+    compare_scalars,
+    join_conditions,
+    make_complement,
+    make_number,
+    negate,
+    render,
+    split_branches,
+)
+from matchrec.plan.operations import may_fail
+from matchrec.plan.operators import OPERATORS
+
+
+def is_truth_value(scalar: Scalar) -> bool:
+    """Return whether an expression is a truth value, judged by its form."""
+    if not isinstance(scalar, Operation):
+        return not scalar.references and render(scalar, str).upper() in ("TRUE", "FALSE", "NULL")
+    if scalar.operator in COMPARED_CHOICES | {"CASE", "IF"}:
+        _, values = split_branches(scalar)
+        return all(is_truth_value(value) for value in values)
+    entry = OPERATORS.get(scalar.operator)
+    return entry is not None and entry.is_truth
+
+
+def add_guards_to_expression(guards: Sequence[Scalar], scalar: Scalar) -> Scalar:
+    """Return an expression that has the value of `scalar` if all guards hold, and else is NULL.
+
+    The guards are evaluated in their order. A guard that can fail itself gets another CASE inside
+    of the CASE of the guards before it, because some sessions evaluate every operand of an AND.
+    These sessions also turn a CASE of truth values into AND and OR. So a truth value is a number
+    inside of the CASE:
+
+        1 / x > 2   →   CASE WHEN x <> 0 THEN CAST(1 / x > 2 AS INT) END = 1
+    """
+    if not guards:
+        return scalar
+    if is_truth_value(scalar):
+        number = Operation("CAST", ("CAST(", scalar, " AS INT)"), scalar.span, words=("INT",))
+        return compare_scalars(
+            "=", add_guards_to_expression(guards, number), make_number(1, scalar.span)
+        )
+    count = 1  # how many guards the outer CASE checks
+    while count < len(guards) and not may_fail(guards[count].operations):
+        count += 1
+    inner = add_guards_to_expression(guards[count:], scalar)
+    parts = ("CASE WHEN ", join_conditions("AND", guards[:count]), " THEN ", inner, " END")
+    return Operation("CASE", parts, scalar.span)
+
+
+class GuardedPart(NamedTuple):
+    """A subexpression, and the guards that it adds to the guards from earlier parts."""
+
+    part: Scalar
+    # Conditions that hold wherever this part is evaluated.
+    guards: Sequence[Scalar]
+    # Conditions that hold wherever the parts after this one are evaluated.
+    later_guards: Sequence[Scalar]
+
+
+def find_guarded_operands(operation: Operation) -> Iterator[GuardedPart]:
+    """Yield the operands of an operation with their guards.
+
+    In `IF(a, x, y)`, x has the guard a, and y the guard that a does not hold. In `a OR b`, b has
+    the guard that a does not hold.
+    """
+    if operation.operator in ("IF", "CASE"):
+        for index, operand in enumerate(operation.operands):
+            if index % 2 == 0:  # a condition, or the value after ELSE
+                yield GuardedPart(operand, (), ())
+            else:
+                condition = operation.operands[index - 1]
+                yield GuardedPart(operand, (condition,), (make_complement(condition),))
+        return
+    build_later_guard = _BUILD_LATER_GUARD.get(operation.operator)
+    for operand in operation.operands:
+        later_guards = () if build_later_guard is None else (build_later_guard(operand),)
+        yield GuardedPart(operand, (), later_guards)
+
+
+def _build_not_false(scalar: Scalar) -> Scalar:
+    """Return the condition that a truth value is true or NULL."""
+    return make_complement(negate(scalar))
+
+
+def _build_null_test(scalar: Scalar) -> Operation:
+    """Return the condition that a value is NULL."""
+    return Operation("IS NULL", ("(", scalar, ") IS NULL"), scalar.span)
+
+
+# For operators that stop early, the function that builds the condition on an operand under which
+# the operands after it are evaluated.
+_BUILD_LATER_GUARD: Mapping[str, Callable[[Scalar], Scalar]] = {
+    "AND": _build_not_false,
+    "OR": make_complement,
+    "COALESCE": _build_null_test,
+    "NVL": _build_null_test,
+    "IFNULL": _build_null_test,
+}
