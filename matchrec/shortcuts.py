@@ -150,12 +150,13 @@ def keep_parsed(read: Callable[..., T], most: int = 1 << 18) -> Callable[..., T]
 
     Args:
         read: parses a text. Calls with different further arguments are kept apart.
-        most: how many characters all kept texts have together at most.
+        most: how many characters all kept texts have together at most. A text that is longer than
+            this by itself is not kept, so that it does not replace all others.
 
     >>> numbers = iter(range(9))
     >>> read = keep_parsed(lambda text: next(numbers), most=3)
-    >>> [read(text) for text in ("a", "a", "bc", "def", "a")]
-    [0, 0, 1, 2, 3]
+    >>> [read(text) for text in ("a", "a", "bc", "too long", "a", "def", "a")]
+    [0, 0, 1, 2, 0, 3, 4]
     """
     # The nodes by the text and the further arguments, the most recent one last.
     nodes: OrderedDict[tuple[str, tuple[Hashable, ...]], T] = OrderedDict()
@@ -169,6 +170,8 @@ def keep_parsed(read: Callable[..., T], most: int = 1 << 18) -> Callable[..., T]
                 nodes.move_to_end(key)
                 return nodes[key]
         node = read(text, *others)
+        if len(text) > most:
+            return node
         with lock:
             nodes[key] = node
             while len(nodes) > MOST_TEXTS or sum(len(kept_text) for kept_text, _ in nodes) > most:

@@ -43,6 +43,7 @@ def session(
     Raises:
         MatchRecognizePlanError: the running session has another engine or other limits than you
             pass.
+        MatchRecognizeError: the engine cannot start, for example Spark while SPARK_REMOTE is set.
 
     >>> spark = matchrec.session()
     >>> spark.range(3).count()

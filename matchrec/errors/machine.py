@@ -163,6 +163,36 @@ def session_already_runs(*, arguments: Sequence[str], engine: str) -> MatchRecog
     )
 
 
+def server_instead_of_spark(*, name: str, address: str) -> MatchRecognizeError:
+    """Return the error for Spark that shall start although the address of a server is set.
+
+    Args:
+        name: the setting or the variable of the environment with the address.
+        address: the address.
+    """
+    surface = current_surface()
+    return MatchRecognizeError(
+        f"Spark cannot start in this program, because {name} is set",
+        notes=(f"it is {address}, and PySpark connects only to that server",),
+        hint=f"unset {name}, or connect to the server: {surface.option('engine', address)}",
+        code="server-instead-of-spark",
+    )
+
+
+def master_of_server(*, address: str) -> MatchRecognizeError:
+    """Return the error for a master of Spark among the settings of a session on a server.
+
+    Args:
+        address: the address of the server.
+    """
+    return MatchRecognizeError(
+        "`spark.master` is not allowed in a session on a server",
+        notes=(f"the session is on {address}, which has a master of its own",),
+        hint="remove spark.master, or the address of the server",
+        code="master-of-server",
+    )
+
+
 def unknown_setting(*, name: str) -> MatchRecognizeError:
     """Return the error for a setting that Sail does not have."""
     surface = current_surface()

@@ -10,8 +10,9 @@ compute the conditions that read neighbouring rows. Two things must hold:
   computes all values of neighbouring rows over the window by which it sorts.
 
 `choose_sorter` decides by the options, the form of the conditions and the types of keys and order.
-Only the types of the parts of conditions, which Spark has to be asked for, can overrule it: see
-`type_for_workers`. All of this happens before anything is linked.
+Only the types of the parts of conditions, which Spark has to be asked for, can overrule it: if the
+workers cannot compute a condition, `prepare` lets Spark compute it. All of this happens before
+anything is linked.
 """
 
 from __future__ import annotations
@@ -177,22 +178,46 @@ def prepare(question: Question, drafts: DraftsT) -> PreparedInput[DraftsT]:
     if question.is_stream:  # nobody sorts its events: they arrive in the order of their time
         from matchrec.spark.streaming.prepare import EventPreparation
 
-        return complete(question, drafts, EventPreparation(question.relation, drafts.joint_draft))
+        preparation = EventPreparation(question.relation, drafts.joint_draft)
+        return analyse_and_type(question, drafts, preparation)
     sorter = choose_sorter(question, drafts)
-    if not sorter.spark_reads_neighbours:
-        preparation = build_preparation(question, drafts, sorter)
-        fields, rows = analyse_columns(question, drafts, preparation)
-        conditions = type_for_workers(question, drafts, fields)
-        if not isinstance(conditions, SparkMustCompute):
-            check_types(question, drafts)
-            return PreparedInput(question, drafts, preparation, fields, rows, conditions)
-        sorter = choose_spark_for_neighbours(question, conditions.reason)
+    if sorter.spark_reads_neighbours:
+        return prepare_for_spark(question, drafts, sorter)
+    preparation = build_preparation(question, drafts, sorter)
+    fields, rows = analyse_columns(question, drafts, preparation)
+    try:
+        conditions = type_rules(question, drafts, fields)
+    except MatchRecognizeUnsupportedError as error:
+        # With versions of rules, Spark may not sort either, and `choose_spark` says so.
+        if question.workers_must_sort and not question.has_versions:
+            raise
+        reason = error.message
+    else:
+        check_types(question, drafts)
+        return PreparedInput(question, drafts, preparation, fields, rows, conditions)
+    sorter = choose_spark_for_neighbours(question, reason)
+    return prepare_for_spark(question, drafts, sorter)
+
+
+def prepare_for_spark(
+    question: Question, drafts: DraftsT, sorter: Sorter
+) -> PreparedInput[DraftsT]:
+    """Prepare the rows of a question for Spark to sort and to read neighbouring rows.
+
+    Args:
+        question: the rules and their relation.
+        drafts: the drafts of the rules, whose conditions were split for the workers.
+        sorter: the choice of Spark.
+
+    Raises:
+        MatchRecognizeError: Spark rejects the text of a rule, or the types are not supported.
+    """
     by_spark = [RowScope.SPARK] * len(question.rules)
     drafts = drafts.with_rule_drafts(split_rules(question, by_spark))
-    return complete(question, drafts, build_preparation(question, drafts, sorter))
+    return analyse_and_type(question, drafts, build_preparation(question, drafts, sorter))
 
 
-def complete(
+def analyse_and_type(
     question: Question, drafts: DraftsT, preparation: Preparation
 ) -> PreparedInput[DraftsT]:
     """Return the prepared rows of a question once it is known who sorts them.
@@ -258,40 +283,6 @@ def choose_spark_for_neighbours(question: Question, reason: str) -> Sorter:
     Raises as `choose_spark`.
     """
     return replace(choose_spark(question, reason), spark_reads_neighbours=True)
-
-
-@dataclass(frozen=True, slots=True)
-class SparkMustCompute:
-    """Why the types of conditions on neighbouring rows leave them to Spark."""
-
-    reason: str
-
-
-def type_for_workers(
-    question: Question, drafts: DraftedRules, fields: Mapping[RowColumn, StructField]
-) -> tuple[TypedConditions, ...] | SparkMustCompute:
-    """Type the conditions of all rules as the workers would compute them.
-
-    Args:
-        question: the rules and their relation.
-        drafts: the drafts of the rules, for workers that compute conditions on neighbouring rows.
-        fields: the fields of `drafts.columns()`.
-
-    Returns:
-        The typed conditions of each rule; or why only Spark may be able to compute one of them.
-
-    Raises:
-        MatchRecognizePlanError: a condition is not boolean.
-        MatchRecognizeUnsupportedError: the workers cannot compute a condition, and Spark may not,
-            because the user asked for the workers to sort.
-    """
-    try:
-        return type_rules(question, drafts, fields)
-    except MatchRecognizeUnsupportedError as error:
-        # With versions of rules, Spark may not sort either, and `choose_spark` says so.
-        if question.workers_must_sort and not question.has_versions:
-            raise
-        return SparkMustCompute(error.message)
 
 
 # The steps of every preparation.

@@ -259,7 +259,7 @@ Answer = Callable[["SparkSession", Any, Any, dict[str, Any]], "DataFrame | None"
 # application has called `replace_sql` with a session.
 ALL_SESSIONS = None
 
-_answers: dict[Hashable, Answer] = {}  # by application, or EVERY
+_answers: dict[Hashable, Answer] = {}  # by application, or ALL_SESSIONS
 _changed_classes: set[type] = set()
 _changing = Lock()
 
@@ -268,7 +268,7 @@ def replace_sql(spark: SparkSession | None, answer: Answer) -> None:
     """Let `answer` answer `sql` first, in every session of an application, from now on.
 
     Args:
-        spark: a session of the application, or EVERY.
+        spark: a session of the application, or ALL_SESSIONS.
         answer: what is called. If it returns None, Spark's own `sql` answers.
     """
     classes = all_classes() if spark is ALL_SESSIONS else type(spark).__mro__
@@ -287,7 +287,7 @@ def restore_sql(spark: SparkSession | None) -> None:
     """Let Spark's own `sql` answer again. Does nothing if it always did.
 
     Args:
-        spark: a session of the application, or EVERY, as `replace_sql` got it.
+        spark: a session of the application, or ALL_SESSIONS, as `replace_sql` got it.
     """
     with _changing:
         _answers.pop(ALL_SESSIONS if spark is ALL_SESSIONS else find_application(spark), None)

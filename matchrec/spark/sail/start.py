@@ -29,17 +29,21 @@ from matchrec.spark.session import find_application, is_connect
 
 SAIL, SPARK = "sail", "spark"
 
-# The address of a server, a size of memory, and arguments of `spark-submit` that choose a master.
+# The address of a server, a size of memory with its unit, and arguments of `spark-submit` that
+# choose a master.
 ADDRESS = re.compile(r"sc://(?:\[[^\]\s]+\]|[^\s/:;\[\]]+)(?::\d+)?(?:[/;]\S*)?")
-SIZE = re.compile(r"(\d+)([kmgt])b?", re.IGNORECASE)
+SIZE = re.compile(r"(\d+)(b|[kmgtp]b?)?", re.IGNORECASE)
 SUBMITTED = re.compile(r"(?:^|\s)--master\b|\bspark\.master=")
 
 # The units of sizes, as powers of two.
-UNITS = {"k": 10, "m": 20, "g": 30, "t": 40}
+UNITS = {"b": 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
 
 # Settings of Spark.
 MASTER, REMOTE, MEMORY = "spark.master", "spark.remote", "spark.driver.memory"
 TIME_ZONE = "spark.sql.session.timeZone"
+
+# The variable of the environment with the address of a server, to which PySpark then connects.
+REMOTE_VARIABLE = "SPARK_REMOTE"
 
 STARTING_SPARK = "starting Spark; this takes several seconds"
 
@@ -72,7 +76,7 @@ ENGINE = ArgumentKind(
 )
 MEMORY_SIZE = ArgumentKind(
     "a size, such as '4g'",
-    lambda value: isinstance(value, str) and bytes_of(value) > 0,
+    lambda value: isinstance(value, str) and not value.isdecimal() and read_size(value) > 0,
     "write {argument}='4g' or {argument}='512m', or leave it out",
 )
 
@@ -84,7 +88,7 @@ def choose_engine(engine: str | None, settings: SparkSettings) -> str:
         engine: the engine that the caller asks for, if any.
         settings: the settings of the session.
     """
-    remote = settings.get(REMOTE) or os.environ.get("SPARK_REMOTE")
+    remote = settings.get(REMOTE) or os.environ.get(REMOTE_VARIABLE)
     if engine is not None or remote:
         return engine or remote or SPARK
     return SAIL if server.is_installed() and not has_master(settings) else SPARK
@@ -123,7 +127,7 @@ def start(
     chosen = choose_engine(engine, settings)
     if chosen == SAIL:
         try:
-            limits = Limits(cores or os.cpu_count(), bytes_of(memory) if memory else None)
+            limits = Limits(cores or os.cpu_count(), read_size(memory) if memory else None)
             session = server.start_sail(cores, limits.memory)
         except MatchRecognizeError:
             if engine == SAIL or not server.is_module_installed("py4j"):
@@ -131,16 +135,21 @@ def start(
             chosen = SPARK
         else:
             _limits[find_application(session)] = limits
-            zone = zone_of_environment()
-            return tuned(session, settings if zone is None else {TIME_ZONE: zone, **settings})
-    if announces and chosen == SPARK and not java_runs():
+            zone = find_environment_zone()
+            return apply_settings(
+                session, settings if zone is None else {TIME_ZONE: zone, **settings}
+            )
+    if announces and chosen == SPARK and not is_java_running():
         sys.stderr.write(f"matchrec: {STARTING_SPARK}\n")
         sys.stderr.flush()
-    return tuned(start_spark(chosen, settings, cores, memory), {})
+    return apply_settings(start_spark(chosen, settings, cores, memory), {})
 
 
-def java_runs() -> bool:
-    """Return whether this program has a Java process for Spark, as `spark-submit` gives it one."""
+def is_java_running() -> bool:
+    """Return whether this program already has a Java process for Spark, so that Spark starts fast.
+
+    `spark-submit` starts one with the program.
+    """
     from pyspark import SparkContext
 
     return "PYSPARK_GATEWAY_PORT" in os.environ or SparkContext._gateway is not None
@@ -149,7 +158,18 @@ def java_runs() -> bool:
 def start_spark(
     engine: str, settings: SparkSettings, cores: int | None, memory: str | None
 ) -> SparkSession:
-    """Return a session on Spark in this program, or on the server at an address."""
+    """Return a session on Spark in this program, or on the server at an address.
+
+    Raises:
+        MatchRecognizeError: no server answers at the address, or the environment or the settings
+            ask for a server and for Spark in this program.
+    """
+    if engine != SPARK and MASTER in settings:
+        raise errors.master_of_server(address=engine)
+    addresses = {REMOTE: settings.get(REMOTE), REMOTE_VARIABLE: os.environ.get(REMOTE_VARIABLE)}
+    for name, address in addresses.items():
+        if engine == SPARK and address is not None:  # PySpark would not start Spark
+            raise errors.server_instead_of_spark(name=name, address=address)
     if engine != SPARK and not engine.startswith("local"):  # a server that PySpark starts itself
         server.check_server(engine)
     os.environ.pop(server.CONNECTED, None)  # a session on Sail that has stopped leaves it behind
@@ -162,7 +182,7 @@ def start_spark(
     builder = builder.config("spark.ui.showConsoleProgress", "false")
     if memory is not None:
         builder = builder.config(MEMORY, memory)
-    zone = zone_of_environment()
+    zone = find_environment_zone()
     if engine == SPARK and zone is not None and zone.startswith(("+", "-")):
         # Java calls such a zone GMT+03:00, a name that pytz, and so `toPandas`, does not know.
         builder = builder.config(TIME_ZONE, zone)
@@ -171,8 +191,8 @@ def start_spark(
     return builder.getOrCreate()
 
 
-def tuned(session: SparkSession, settings: SparkSettings) -> SparkSession:
-    """Give a running session some settings and the settings of `tune`, and return it.
+def apply_settings(session: SparkSession, settings: SparkSettings) -> SparkSession:
+    """Set some settings and those of `tune` in a running session, and return the session.
 
     Raises:
         MatchRecognizeError: a setting cannot be changed once a session runs.
@@ -185,7 +205,7 @@ def tuned(session: SparkSession, settings: SparkSettings) -> SparkSession:
     return session
 
 
-def zone_of_environment() -> str | None:
+def find_environment_zone() -> str | None:
     """Return the time zone that TZ names, or None if the system's zone holds.
 
     Sail reads only the system's zone. In Java, and so in Spark, TZ wins, and in Python and pandas
@@ -222,7 +242,7 @@ def find_unmet_arguments(
         yield "engine"
     if cores is not None and cores != limits.cores:
         yield "cores"
-    if memory is not None and bytes_of(memory) != limits.memory:
+    if memory is not None and read_size(memory) != limits.memory:
         yield "memory"
 
 
@@ -254,7 +274,7 @@ def find_limits(session: SparkSession) -> Limits:
     if is_connect(session):
         return _limits.get(find_application(session), Limits())
     memory = session.conf.get(MEMORY, None)
-    return Limits(count_local_cores(session), bytes_of(memory) if memory else None)
+    return Limits(count_local_cores(session), read_size(memory) if memory else None)
 
 
 def describe_engine(session: SparkSession) -> str:
@@ -266,11 +286,17 @@ def describe_engine(session: SparkSession) -> str:
     return f"Spark {session.version}, in this program"
 
 
-def bytes_of(size: str) -> int:
-    """Return the number of bytes of a size as Spark writes it; 0 if the text is not a size.
+def read_size(size: str) -> int:
+    """Return the number of bytes of a size of memory as Spark reads it; 0 if it is not a size.
 
-    >>> bytes_of("2g"), bytes_of("512m"), bytes_of("much")
-    (2147483648, 536870912, 0)
+    A number without a unit is a number of MiB, as in the setting `spark.driver.memory`. The options
+    of Java have no such sizes, so users must write a unit if they pass a size to us.
+
+    >>> read_size("2g"), read_size("512m"), read_size("4096"), read_size("much")
+    (2147483648, 536870912, 4294967296, 0)
     """
     parts = SIZE.fullmatch(size)
-    return int(parts[1]) << UNITS[parts[2].lower()] if parts else 0
+    if parts is None:
+        return 0
+    unit = parts[2] or "m"
+    return int(parts[1]) << UNITS[unit[0].lower()]

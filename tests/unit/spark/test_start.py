@@ -16,8 +16,10 @@ from matchrec.spark.sail.start import (
     ENGINE,
     choose_engine,
     describe_engine,
+    find_environment_zone,
+    read_size,
     runs_on,
-    zone_of_environment,
+    start,
 )
 
 ADDRESS = "sc://there:15002"
@@ -158,7 +160,56 @@ def test_spark_starts_where_a_session_on_sail_has_ended(
     assert ran.stdout == "3\n", ran.stderr
 
 
-@pytest.mark.parametrize(("engine", "memory"), [("duckdb", None), (None, "much"), (None, "0g")])
+@pytest.mark.parametrize(
+    ("size", "number"),
+    [
+        ("4g", 4 << 30),
+        ("4GB", 4 << 30),
+        ("512m", 512 << 20),
+        ("1t", 1 << 40),
+        ("1p", 1 << 50),
+        ("1048576k", 1 << 30),
+        ("100b", 100),
+        ("4096", 4 << 30),  # MiB, as Spark reads `spark.driver.memory`
+        ("much", 0),
+        ("1.5g", 0),
+    ],
+)
+def test_sizes_of_memory_are_read_as_spark_reads_them(size: str, number: int) -> None:
+    assert read_size(size) == number
+
+
+def test_spark_is_not_started_beside_a_server(
+    comes_along: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PySpark refuses all of these, in terms of its own builder."""
+    with pytest.raises(matchrec.MatchRecognizeError) as refused:
+        start("spark", {"spark.remote": ADDRESS})
+    assert refused.value.message == (
+        "Spark cannot start in this program, because spark.remote is set"
+    )
+    monkeypatch.setenv("SPARK_REMOTE", ADDRESS)
+    with pytest.raises(matchrec.MatchRecognizeError) as refused:
+        start("spark", announces=False)
+    assert str(refused.value) == (
+        "Spark cannot start in this program, because SPARK_REMOTE is set "
+        "[server-instead-of-spark]\n"
+        "  note: it is sc://there:15002, and PySpark connects only to that server\n"
+        "  help: unset SPARK_REMOTE, or connect to the server: "
+        'matchrec.session(engine="sc://there:15002")'
+    )
+    with pytest.raises(matchrec.MatchRecognizeError) as refused:
+        start(settings={"spark.master": "local[2]"})
+    assert str(refused.value) == (
+        "`spark.master` is not allowed in a session on a server [master-of-server]\n"
+        "  note: the session is on sc://there:15002, which has a master of its own\n"
+        "  help: remove spark.master, or the address of the server"
+    )
+
+
+@pytest.mark.parametrize(
+    ("engine", "memory"), [("duckdb", None), (None, "much"), (None, "0g"), (None, "4096")]
+)
 def test_what_is_no_engine_and_no_size(engine: str | None, memory: str | None) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError):
         matchrec.session(engine, memory=memory)
@@ -259,13 +310,13 @@ def test_the_time_zone_of_the_environment(
     with monkeypatch.context() as patched:
         patched.setenv("TZ", told)
         time.tzset()
-        assert zone_of_environment() == zone
+        assert find_environment_zone() == zone
     time.tzset()
 
 
 def test_no_time_zone_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TZ", raising=False)
-    assert zone_of_environment() is None
+    assert find_environment_zone() is None
 
 
 @pytest.mark.parametrize(
