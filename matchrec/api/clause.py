@@ -24,10 +24,23 @@ class Clause:
     options: Options
     source: Source  # the user's text, which errors show
     language: Language | None = None  # None for SQL
-    alias: str | None = None  # qualifies the columns of the input
-    use: ResultUse = EVERYTHING  # what the query around the clause reads of the result
-    is_window: bool = False  # a row pattern window (R020), not a clause
+    site: Site | None = None  # where it is in a SQL query; None if it is the whole query
     searched: MatchPlan | None = None  # the plan that `why` and `coverage` explain, if not `plan`
+
+    @property
+    def alias(self) -> str | None:
+        """Return the name that qualifies the columns of the input; None if it has none."""
+        return None if self.site is None else self.site.relation_alias
+
+    @property
+    def use(self) -> ResultUse:
+        """Return what the query around the clause reads of the result."""
+        return EVERYTHING if self.site is None else self.site.use
+
+    @property
+    def is_window(self) -> bool:
+        """Return whether this is a row pattern window (R020), and not a clause."""
+        return self.site is not None and self.site.calls is not None
 
     def run(self) -> ClauseResult:
         """Return the result of the clause as a DataFrame that no job has computed yet.
@@ -71,4 +84,3 @@ class EvaluatedClause:
 
     clause: Clause
     result: ClauseResult
-    site: Site | None = None  # where the clause is in a SQL query; None for a clause by itself

@@ -4,8 +4,9 @@
 
 A SQL query may have several clauses, and a clause may read the rows of another one: in a subquery,
 a common table expression or a JOIN. `SqlQuery.evaluate` goes through them in a plain loop,
-innermost first. The result of each clause is a DataFrame that the rest of the text can name. What
-remains is the query around the clauses, which the engine runs like any other query.
+innermost first, and adds the result of each clause to the query: a DataFrame that the rest of the
+text can name. What remains is the query around the clauses, which the engine runs like any other
+query.
 
 SASE+ texts, Patterns and clauses over a DataFrame have one clause and nothing around it:
 `ClauseQuery`. A text without a clause belongs to the engine alone: `EngineQuery`.
@@ -223,12 +224,13 @@ class EngineQuery(ParsedQuery, EvaluatedQuery):
 
 
 @dataclass(frozen=True)
-class SqlQuery(ParsedQuery):
-    """A SQL text with clauses, and the session, arguments and DataFrames that it is about."""
+class SqlQuery(ParsedQuery, EvaluatedQuery):
+    """A SQL query some or all of whose clauses have results; none of them after parsing."""
 
     node: QueryNode
-    runner: Runner
+    runner: Runner  # its frames hold the results of the clauses
     options: Options
+    clauses: tuple[EvaluatedClause, ...] = ()
 
     @property
     def source(self) -> Source:
@@ -240,17 +242,18 @@ class SqlQuery(ParsedQuery):
         """Return the alias of each clause; empty for a clause without one."""
         return [site.alias or "" for site in self.node.sites]
 
-    def evaluate(self) -> EvaluatedSql:
-        """Run all clauses of the query."""
+    def evaluate(self) -> SqlQuery:
+        """Plan all clauses of the query."""
         return self.evaluate_first(len(self.node.sites))
 
-    def evaluate_first(self, count: int) -> EvaluatedSql:
-        """Plan the first `count` clauses, each over the results of those before it."""
-        evaluated = EvaluatedSql(self.node, self.runner, self.options)
+    def evaluate_first(self, count: int) -> SqlQuery:
+        """Return the query with the results of its first `count` clauses. It has none yet."""
+        assert not self.clauses
+        query = self
         for site in self.node.sites[:count]:
-            clause = evaluated.build_clause(site)
-            evaluated = evaluated.with_result(EvaluatedClause(clause, clause.run(), site))
-        return evaluated
+            clause = query.build_clause(site)
+            query = query.with_result(EvaluatedClause(clause, clause.run()))
+        return query
 
     def first_clauses(self, count: int) -> list[Clause]:
         """Return the first clauses, all but the last of them run: it may read their rows."""
@@ -258,19 +261,6 @@ class SqlQuery(ParsedQuery):
         evaluated = self.evaluate_first(count - 1)
         last = evaluated.build_clause(self.node.sites[count - 1])
         return [*(planned.clause for planned in evaluated.clauses), last]
-
-
-@dataclass(frozen=True)
-class EvaluatedSql(EvaluatedQuery):
-    """A SQL query some or all of whose clauses have results.
-
-    The loop of `SqlQuery.evaluate_first` makes one after each clause.
-    """
-
-    node: QueryNode
-    runner: Runner  # its frames hold the results of the clauses
-    options: Options
-    clauses: tuple[EvaluatedClause, ...] = ()
 
     def build_clause(self, site: Site) -> Clause:
         """Return the next clause. Everything that it reads must have a result; it has none yet.
@@ -284,24 +274,16 @@ class EvaluatedSql(EvaluatedQuery):
         reads_stream = any(planned.result.prepared.question.is_stream for planned in self.clauses)
         if reads_stream and is_streaming(relation.rows):
             raise second_clause_over_stream(plan.pattern.span)
-        return Clause(
-            plan,
-            relation,
-            self.options,
-            self.node.source,
-            alias=site.relation_alias,
-            use=site.use,
-            is_window=site.calls is not None,
-        )
+        return Clause(plan, relation, self.options, self.node.source, site=site)
 
-    def with_result(self, planned: EvaluatedClause) -> EvaluatedSql:
-        """Return the query after one more clause, whose rows the text after it can name."""
-        site = planned.site
+    def with_result(self, planned: EvaluatedClause) -> SqlQuery:
+        """Return the query with the result of one more clause, which the text after it can name."""
+        site = planned.clause.site
         assert site is not None
         rows = planned.result.dataframe
         node = self.node
         if site.calls is None:
-            check_renames(planned)
+            check_renames(site, planned.result)
         else:
             node = name_columns(node, site, rows.columns)
         runner = self.runner.having(**{site.view.name: rows})
@@ -309,6 +291,7 @@ class EvaluatedSql(EvaluatedQuery):
 
     def to_df(self) -> DataFrame:
         """Return the result of the query around the clauses."""
+        assert len(self.clauses) == len(self.node.sites), "every clause needs a result"
         text = locate.write_outer_query(self.node)
         plain = locate.match_plain_select(text)
         rows = None if plain is None else select_columns(self.runner, plain)
@@ -389,16 +372,15 @@ def lower_site(site: Site, values: Mapping[str, object]) -> MatchPlan:
     return lower_window(site.clause, site.calls, values)
 
 
-def check_renames(planned: EvaluatedClause) -> None:
+def check_renames(site: Site, result: ClauseResult) -> None:
     """Raise MatchRecognizePlanError if `AS m (a, b)` has more or fewer names than columns."""
-    assert planned.site is not None
-    names = planned.site.renames
-    if names and len(names) != len(planned.result.columns):
+    names = site.renames
+    if names and len(names) != len(result.columns):
         raise errors.wrong_number_of_column_names(
             names[0].to(names[-1]),
             name_count=show_count(len(names), "name"),
-            column_count=show_count(len(planned.result.columns), "column"),
-            columns=planned.result.columns,
+            column_count=show_count(len(result.columns), "column"),
+            columns=result.columns,
         )
 
 

@@ -50,7 +50,8 @@ def find_advice(
         name: the unknown column, or "*".
         source: the text of the query.
     """
-    site, result = evaluated.site, evaluated.result
+    site = evaluated.clause.site
+    result = evaluated.result
     assert site is not None, "a clause of a query has a place in it"
     result_alias = (site.result_alias or "").lower()
     plan = result.draft.plan

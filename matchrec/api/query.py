@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.api.dialects import only_reads, suggest_dialect
 from matchrec.api.evaluate import EngineQuery, ParsedQuery, find_clause_number
-from matchrec.api.remarks import find_clause_remarks, find_session_remarks
+from matchrec.api.remarks import Remarks, find_clause_remarks, find_session_remarks
 from matchrec.api.signatures import AGGREGATES, ARGUMENTS, DIALECT, FRAME, KEY, NAME, PER
 from matchrec.arguments import (
     AggregatePer,
@@ -35,6 +35,7 @@ from matchrec.errors.language import current_surface
 from matchrec.errors.warnings import warn_caller
 from matchrec.source import replace_control_characters
 from matchrec.spark.environment import check_session, translate_stream_errors
+from matchrec.spark.execute import ClauseResult
 from matchrec.spark.question import NO_OPTIONS, Options
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from matchrec.dialects.writing.convert import Conversion
     from matchrec.explain.charts.backtest import Backtest
     from matchrec.explain.charts.plot import Plot
+    from matchrec.explain.clause import ExplainedClause
     from matchrec.explain.coverage import Coverage
     from matchrec.explain.explanation import Explanation
     from matchrec.explain.tracing.why import Why
@@ -249,7 +251,6 @@ class Query:
           `large`
         ...
         """
-        from matchrec.api.explain import explain_result
         from matchrec.api.totals import aggregate
         from matchrec.explain.explanation import Explanation
         from matchrec.spark.counters import Counters, check_can_count
@@ -619,3 +620,21 @@ def resolve_options(call: str, options: Options | None, *unsupported: str) -> Op
         if getattr(options, name) != getattr(NO_OPTIONS, name):
             raise errors.option_not_for_call(name=name, call=call)
     return options
+
+
+def explain_result(result: ClauseResult, remarks: Remarks) -> ExplainedClause:
+    """Return what `explain` shows of a planned clause, with the warnings about it."""
+    from matchrec.explain.clause import ExplainedClause
+
+    preparation = result.prepared.preparation
+    return ExplainedClause(
+        plan=result.draft.plan,
+        executable=result.executable,
+        keys=preparation.row_filters,
+        warnings=tuple(map(str, remarks)),
+        is_stream=result.prepared.question.is_stream,
+        written=result.draft.written,
+        sorter=preparation.sorter,
+        reason_for_building_matches=result.reason_for_building_matches,
+        ranges=preparation.show_ranges(),
+    )
