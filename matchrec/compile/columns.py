@@ -45,6 +45,7 @@ from matchrec.plan.expression import (
     map_references,
     map_terms,
     reads_columns_only,
+    split_conjuncts,
     write_row_sql,
 )
 from matchrec.plan.match_plan import MatchPlan, map_expressions
@@ -313,6 +314,39 @@ def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
         return add_guards_to_expression(conditions, term)
 
     return map_terms(aggregate, guard_term)
+
+
+def find_conjuncts(
+    plan: MatchPlan, conditions: Iterable[residual.SplitCondition]
+) -> Mapping[RowColumn, tuple[Scalar, ...]]:
+    """Return what the tests that Spark computes before the match consist of, joined by AND.
+
+    From `sym = 'X' AND price >= 90 AND price < PREV(price)`, Spark computes three columns: the
+    first two conjuncts, and both of them joined.
+
+    Args:
+        plan: the plan of the query.
+        conditions: the split conditions of its variables. Others are left out, such as the tests
+            that replace NOTs.
+    """
+    written = {definition.variable: definition.condition for definition in plan.definitions}
+    conjuncts: dict[RowColumn, tuple[Scalar, ...]] = {}
+    for condition in conditions:
+        if condition.variable not in written:
+            continue
+        tested = [
+            conjunct
+            for conjunct in split_conjuncts(written[condition.variable])
+            if conjunct not in condition.run_conjuncts
+        ]
+        joined = []
+        for conjunct, test in zip(tested, condition.tests, strict=True):
+            if isinstance(test, RowColumn):
+                conjuncts[test] = (conjunct,)
+                joined.append(conjunct)
+        if condition.row_test is not None:
+            conjuncts[condition.row_test] = tuple(joined)
+    return conjuncts
 
 
 # Where the user wrote what Spark computes: see `errors.run.origins`.

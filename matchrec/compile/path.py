@@ -33,6 +33,7 @@ from matchrec.automaton.folding import Choice
 from matchrec.compile.columns import (
     ComputedValue,
     build_crossing,
+    find_conjuncts,
     find_dividing_columns,
     find_key_columns,
     find_measure_origin,
@@ -79,7 +80,7 @@ from matchrec.output import schema
 from matchrec.output.measure_reader import MeasureReader, build_timeout
 from matchrec.output.reads import ReadPointer
 from matchrec.plan.clauses import Absence
-from matchrec.plan.expression import split_conjuncts
+from matchrec.plan.expression import Scalar, split_conjuncts
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, ResultUse
 from matchrec.plan.operations import is_partial
 from matchrec.plan.pattern import list_negations, show_pattern
@@ -118,6 +119,9 @@ class Draft(ResolvedQuery):
     scope: RowScope = RowScope.SPARK
     # Where the user wrote what Spark computes, for messages.
     origins: Mapping[ComputedValue, SqlOrigin] = field(default_factory=dict)
+    # What the tests that Spark computes consist of, joined by AND, if that is known. Their types
+    # can be found from it.
+    conjuncts: Mapping[RowColumn, tuple[Scalar, ...]] = field(default_factory=dict)
     # Whether all rows are sent, even those that no match needs.
     sends_all_rows: bool = False
 
@@ -312,6 +316,7 @@ def split_query(query: ResolvedQuery, scope: RowScope = RowScope.SPARK) -> Draft
         conditions=conditions,
         scope=scope,
         origins=find_origins(plan, conditions, query.outputs),
+        conjuncts=find_conjuncts(plan, conditions),
     )
     return draft.prune()
 

@@ -16,6 +16,7 @@ from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import RowColumn, build_row_column
 from matchrec.errors.run.origins import SqlOrigin
+from matchrec.plan.expression import Scalar
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quote_name
 
@@ -149,8 +150,10 @@ class SharedDrafts:
         It has no conditions of variables: the conditions of the rules are observed instead.
         """
         origins: dict[ComputedValue, SqlOrigin] = {}
+        conjuncts: dict[RowColumn, tuple[Scalar, ...]] = {}
         for draft in self.drafts.values():
             origins.update(draft.origins)
+            conjuncts.update(draft.conjuncts)
         return replace(
             next(iter(self.drafts.values())),
             plan=self.plan,
@@ -159,6 +162,7 @@ class SharedDrafts:
             relevant=self.relevant,
             observed=self.conditions,
             origins=origins,
+            conjuncts=conjuncts,
         )
 
 

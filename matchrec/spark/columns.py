@@ -50,15 +50,17 @@ from matchrec.conditions.row_column import (
     find_row_texts,
     show_column,
 )
+from matchrec.conditions.types import BOOLEAN, ValueType
+from matchrec.conditions.typing.known_types import find_known_type
 from matchrec.errors.run.origins import SqlOrigin, mark_origin
 from matchrec.plan.clauses import SortItem
+from matchrec.plan.expression import ColumnReference, Reference
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_frame
 from matchrec.plan.text import Template, join_template, quote_name
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.backend import Backend
 from matchrec.spark.backends import find_backend
-from matchrec.spark.inferred_types import is_plain_test
 from matchrec.spark.ranges import Ranges, WholePartitions
 from matchrec.spark.relation import Relation
 from matchrec.spark.transport import SentRows, to_arrow_schema
@@ -449,7 +451,7 @@ class UnsortedPreparation(Preparation):
     def infer_fields(self, columns: RowColumns) -> list[StructField] | None:
         """Return the fields of the rows with these columns, inferred from the input's fields.
 
-        Returns None if only the session knows them: see `inferred_types`.
+        Returns None if only the session knows them: see `conditions.typing.known_types`.
         """
         if not self.backend.keeps_fields or not current_shortcuts().types:
             return None
@@ -465,14 +467,25 @@ class UnsortedPreparation(Preparation):
                 return None
             fields.append(StructField(item.name, field.dataType, field.nullable))
         conditions = self.draft.row_conditions
-        tests = [column.text for column in (*conditions, *self.draft.relevant)]
-        type_of = self.relation.find_known_type
-        if self.row_filters or not all(is_plain_test(test, type_of) for test in tests):
+        tests = (*conditions, *self.draft.relevant)
+        if self.row_filters or not all(self.is_known_test(test) for test in tests):
             return None
         if conditions or not items:
             count = wire.count_bit_columns(len(conditions))
             fields += [StructField(wire.bits(index), LongType()) for index in range(count)]
         return fields
+
+    def is_known_test(self, test: RowColumn) -> bool:
+        """Return whether a test of a row is known to be boolean without asking the session."""
+        conjuncts = self.draft.conjuncts.get(test, ())
+        types = [find_known_type(conjunct, self.find_leaf_type) for conjunct in conjuncts]
+        return bool(types) and all(type_ == BOOLEAN for type_ in types)
+
+    def find_leaf_type(self, leaf: Reference | str) -> ValueType | None:
+        """Return the type of a column or of a parameter in a test; None if it is not known."""
+        if isinstance(leaf, ColumnReference):
+            return self.relation.find_known_type(leaf.argument)
+        return self.relation.find_known_type(leaf) if isinstance(leaf, str) else None
 
     def run_query(self, query: Template, columns: RowColumns) -> DataFrame:
         """Return the rows of a query. All rows of a partition are in one task, in any order."""

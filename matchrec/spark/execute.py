@@ -23,22 +23,33 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import DataType, StructField, StructType
+from pyspark.sql.types import (
+    BooleanType,
+    DataType,
+    DoubleType,
+    IntegerType,
+    LongType,
+    StructField,
+    StructType,
+)
 
 from matchrec.compile.executable import Executable, ResultColumn
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import show_column
+from matchrec.conditions.types import BIGINT, BOOLEAN, DOUBLE, INT, ValueType
+from matchrec.conditions.typing.known_types import find_known_type
 from matchrec.errors.run.origins import SqlOrigin, add_comment, mark_origin
 from matchrec.errors.wording import show_count
 from matchrec.output.measure_reader import SqlPiece
 from matchrec.output.reads import ReadIsMatched
 from matchrec.output.schema import PLACEHOLDER_COLUMN, OutputColumn
+from matchrec.plan.clauses import Measure
+from matchrec.plan.expression import Reference
 from matchrec.plan.text import quote_name
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.columns import UnsortedPreparation
 from matchrec.spark.errors.second_look import watch_matches
-from matchrec.spark.inferred_types import find_number_type
 from matchrec.spark.prepare import PreparedInput, draft_rules, prepare
 from matchrec.spark.question import Question
 from matchrec.spark.ranges import (
@@ -52,10 +63,13 @@ from matchrec.spark.ranges import (
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import quiet_analysis
 from matchrec.spark.transport import SentRows
-from matchrec.spark.types import build_read_schema, is_nested
+from matchrec.spark.types import build_read_schema, is_nested, to_value_type
 from matchrec.worker import wire
 from matchrec.worker.query_worker import QueryWorker
 from matchrec.worker.wire import SelectItem
+
+# The types of measures that `find_known_type` finds.
+KNOWN_TYPES = {BOOLEAN: BooleanType(), INT: IntegerType(), BIGINT: LongType(), DOUBLE: DoubleType()}
 
 
 @dataclass(frozen=True)
@@ -140,7 +154,7 @@ def check_outputs(prepared: PreparedInput[Draft]) -> None:
     columns = executable.crossing.columns
     fields = prepared.preparation.find_fields(columns, prepared.fields)
     schema = build_read_schema(executable, fields)
-    if infer_result_fields(question, executable, schema) is not None:
+    if infer_result_fields(prepared, executable, schema) is not None:
         return
     no_rows = question.runner.spark.createDataFrame([], schema)
     analyse_result(question, executable, project(question.relation, executable, no_rows), schema)
@@ -166,7 +180,7 @@ def execute_prepared(prepared: PreparedInput[Draft], columns: tuple[str, ...]) -
     if computes_in_spark(executable):
         if token and not executable.aggregates:
             watch_matches(question.runner, matched, token, find_sql_origins(executable))
-        result_fields = infer_result_fields(question, executable, schema)
+        result_fields = infer_result_fields(prepared, executable, schema)
         if result_fields is None:
             dataframe = analyse_result(question, executable, dataframe, schema)
         else:
@@ -193,61 +207,71 @@ def analyse_result(
 
 
 def infer_result_fields(
-    question: Question, executable: Executable, schema: StructType
+    prepared: PreparedInput[Draft], executable: Executable, schema: StructType
 ) -> list[StructField] | None:
-    """Return the fields of a result, inferred from the schema of the reads: see `inferred_types`.
+    """Return the fields of a result, inferred from the schema of the reads.
 
-    Returns None if only the session knows them.
+    Returns None if only the session knows them: see `conditions.typing.known_types`.
 
     Args:
-        question: the question.
+        prepared: the prepared rows.
         executable: the query.
         schema: the schema of the reads.
     """
-    if not question.backend.keeps_fields or not current_shortcuts().types:
+    if not prepared.question.backend.keeps_fields or not current_shortcuts().types:
         return None
     if executable.aggregates or isinstance(executable.reads[-1], ReadIsMatched):
         return None
     fields = []
-    for output in executable.outputs:
-        reads = [schema.fields[piece] for piece in output.pieces if isinstance(piece, int)]
+    for output, column in zip(prepared.drafts.outputs, executable.outputs, strict=True):
+        reads = [schema.fields[piece] for piece in column.pieces if isinstance(piece, int)]
         if any(read.metadata or is_nested(read.dataType) for read in reads):
             return None
-        type_ = find_output_type(output, schema)
+        type_ = reads[0].dataType if is_read(column) else find_measure_type(output, column, reads)
         if type_ is None:
             return None
-        fields.append(StructField(output.name, type_, any(read.nullable for read in reads)))
+        fields.append(StructField(column.name, type_, any(read.nullable for read in reads)))
     return fields
 
 
-def find_output_type(output: ResultColumn, schema: StructType) -> DataType | None:
-    """Return the type of a column of the result; None if only the session knows it.
+def find_measure_type(
+    output: OutputColumn, column: ResultColumn, reads: Sequence[StructField]
+) -> DataType | None:
+    """Return the type of a measure that Spark computes; None if only the session knows it.
 
     Args:
-        output: the column.
-        schema: the schema of the reads.
+        output: the measure; or another output column, whose type is not known.
+        column: the measure as SQL over reads.
+        reads: the fields of the reads in this SQL, in the order of its pieces.
     """
-    parts: list[str | DataType] = []
-    for piece in output.pieces:
-        if isinstance(piece, int):
-            parts.append(schema.fields[piece].dataType)
-        elif isinstance(piece, str):
-            parts.append(piece)
-        else:
-            return None
-    if len(parts) == 1 and isinstance(parts[0], DataType):
-        return parts[0]
-    return find_number_type(parts)
+    if not isinstance(output, Measure) or not reads:
+        return None
+    references = output.value.references
+    texts = [piece if isinstance(piece, str) else None for piece in output.value.pieces]
+    texts_around_reads = [piece if isinstance(piece, str) else None for piece in column.pieces]
+    if len(reads) != len(references) or texts != texts_around_reads:
+        return None  # a reference is not a read, but SQL that is computed from reads
+    types = {
+        reference: to_value_type(read.dataType)
+        for reference, read in zip(references, reads, strict=True)
+    }
+
+    def find_reference_type(leaf: Reference | str) -> ValueType | None:
+        """Return the type of the read of a reference; None for a parameter."""
+        return None if isinstance(leaf, str) else types[leaf]
+
+    type_ = find_known_type(output.value, find_reference_type)
+    return None if type_ is None else KNOWN_TYPES.get(type_)
 
 
 def computes_in_spark(executable: Executable) -> bool:
     """Return whether Spark computes some column of the result over what the workers read."""
-    return bool(executable.aggregates) or any(is_computed(output) for output in executable.outputs)
+    return bool(executable.aggregates) or not all(map(is_read, executable.outputs))
 
 
-def is_computed(output: ResultColumn) -> bool:
-    """Return whether Spark computes an output column, which does not consist of reads alone."""
-    return not all(isinstance(piece, int) for piece in output.pieces)
+def is_read(column: ResultColumn) -> bool:
+    """Return whether a column of the result is a read, so that Spark computes nothing."""
+    return len(column.pieces) == 1 and isinstance(column.pieces[0], int)
 
 
 def find_sql_origins(executable: Executable) -> dict[str, SqlOrigin]:
@@ -256,7 +280,7 @@ def find_sql_origins(executable: Executable) -> dict[str, SqlOrigin]:
     return {
         item.sql: output.origin
         for item, output in zip(items, executable.outputs, strict=True)
-        if output.origin is not None and is_computed(output)
+        if output.origin is not None and not is_read(output)
     }
 
 

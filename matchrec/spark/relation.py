@@ -21,6 +21,7 @@ from pyspark.sql.types import (
     StructField,
 )
 
+from matchrec.conditions.types import ValueType
 from matchrec.plan.text import (
     AVERAGE_OR_NULL,
     SUM_OR_NULL,
@@ -40,6 +41,7 @@ from matchrec.spark.session import (
     plain_sql,
     quiet_analysis,
 )
+from matchrec.spark.types import to_value_type
 
 # The settings of a session on which the meaning of a query depends.
 SETTINGS = (
@@ -316,24 +318,25 @@ class Relation:
         """Return the type of an expression over the input."""
         return self.fields([text])[0].dataType
 
-    def find_known_type(self, text: str) -> DataType | None:
+    def find_known_type(self, text: str) -> ValueType | None:
         """Return the type of a column or of a parameter, if it is known without asking Spark."""
-        if text in self.known_fields:
-            return self.known_fields[text].dataType
+        type_: DataType | None = None
         values = self.runner.args
-        if not text.startswith(":") or not isinstance(values, dict):
-            return None
-        return find_literal_type(values.get(text[1:]))
+        if text in self.known_fields:
+            type_ = self.known_fields[text].dataType
+        elif text.startswith(":") and isinstance(values, dict):
+            type_ = find_parameter_type(values.get(text[1:]))
+        return None if type_ is None else to_value_type(type_)
 
     def name_of(self, text: str) -> str:
         """Return the name that Spark gives to an expression over the input."""
         return self.fields([text])[0].name
 
 
-def find_literal_type(value: object) -> DataType | None:
-    """Return the type that a value has in SQL; None if its class does not decide that.
+def find_parameter_type(value: object) -> DataType | None:
+    """Return the type that the value of a parameter has; None if its class does not decide that.
 
-    >>> find_literal_type(-(1 << 31)), find_literal_type(1 << 31), find_literal_type(None)
+    >>> find_parameter_type(-(1 << 31)), find_parameter_type(1 << 31), find_parameter_type(None)
     (IntegerType(), LongType(), None)
     """
     if type(value) is int:

@@ -20,7 +20,7 @@ from matchrec.plan.show import show_frame
 from matchrec.plan.text import quote_name
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.backend import SparkConnect
-from matchrec.spark.relation import find_literal_type
+from matchrec.spark.relation import find_parameter_type
 from matchrec.spark.sail import probes
 from matchrec.spark.sail.words import CRASH, plain_sentence
 from matchrec.spark.session import FRAMES, is_dataframe, keep_once_per_session, list_holes
@@ -287,7 +287,7 @@ def name_inputs(runner: Runner, text: Template) -> tuple[str, ...] | None:
     if isinstance(values, list):
         return None
     for name, value in values.items():
-        type_ = find_literal_type(value)
+        type_ = find_parameter_type(value)
         if type_ is None:
             return None
         inputs.append(f"{name} {type_}")
