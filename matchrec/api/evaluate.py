@@ -77,7 +77,7 @@ class ParsedQuery(ABC):
         """Plan every clause. Runs no job. Raises MatchRecognizeError for a mistake in one."""
 
     @abstractmethod
-    def first_clauses(self, count: int) -> list[Clause]:
+    def list_first_clauses(self, count: int) -> list[Clause]:
         """Return the first `count` clauses, at least one.
 
         All but the last one are planned, because the next one may read their results.
@@ -86,7 +86,7 @@ class ParsedQuery(ABC):
     def find_clause(self, clause: int | str | None) -> Clause:
         """Return the clause that the user named, after the clauses before it have been planned."""
         number = find_clause_number(self, clause)
-        return self.first_clauses(number)[-1]
+        return self.list_first_clauses(number)[-1]
 
 
 def find_clause_number(query: ParsedQuery, clause: int | str | None) -> int:
@@ -160,7 +160,7 @@ class ClauseQuery(ParsedQuery):
         """Run the clause."""
         return EvaluatedClauseQuery(self, (EvaluatedClause(self.clause, self.clause.run()),))
 
-    def first_clauses(self, count: int) -> list[Clause]:
+    def list_first_clauses(self, count: int) -> list[Clause]:
         """Return the clause, which need not be run first."""
         assert count == 1, "the query has one clause"
         return [self.clause]
@@ -210,7 +210,7 @@ class EngineQuery(ParsedQuery, EvaluatedQuery):
         return self
 
     @override
-    def first_clauses(self, count: int) -> list[Clause]:
+    def list_first_clauses(self, count: int) -> list[Clause]:
         """Return no clauses."""
         return []
 
@@ -255,7 +255,7 @@ class SqlQuery(ParsedQuery, EvaluatedQuery):
             query = query.with_result(EvaluatedClause(clause, clause.run()))
         return query
 
-    def first_clauses(self, count: int) -> list[Clause]:
+    def list_first_clauses(self, count: int) -> list[Clause]:
         """Return the first clauses, all but the last of them run: it may read their rows."""
         assert count > 0, "at least one clause is needed"  # -1 would mean all but the last one
         evaluated = self.evaluate_first(count - 1)

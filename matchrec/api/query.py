@@ -366,7 +366,7 @@ class Query:
         with self._parse(options) as parsed:
             count = len(parsed.clause_names)
             last_number = find_clause_number(parsed, count if clause is None else clause)
-            clauses = parsed.first_clauses(last_number)
+            clauses = parsed.list_first_clauses(last_number)
             numbers = range(1, last_number + 1) if clause is None else [last_number]
             return Coverage({number: cover(clauses[number - 1]) for number in numbers})
 

@@ -211,9 +211,9 @@ def shorten_spark_message(text: str) -> str:
     >>> shorten_spark_message("[X] no table `t`; line 1 pos 14;\\n'Project [*]\\n+- 'Relation")
     '[X] no table `t`; line 1 pos 14'
     """
-    from matchrec.spark.sail.words import plain_sentence
+    from matchrec.spark.sail.words import simplify_refusal
 
-    return plain_sentence(_PLAN_OR_STACK.sub("", _WORKER_STACK.sub("", text)).strip())
+    return simplify_refusal(_PLAN_OR_STACK.sub("", _WORKER_STACK.sub("", text)).strip())
 
 
 CARETS = re.compile(r"^ *\^[ ^]*$", re.MULTILINE)

@@ -30,9 +30,9 @@ from matchrec.spark.relation import Relation, Runner, Values
 from matchrec.spark.sail.probes import tries_to_add
 from matchrec.spark.session import (
     create_views,
+    find_plain_sql,
     is_dataframe,
     list_holes,
-    plain_sql,
     takes_keyword_arguments,
 )
 
@@ -97,7 +97,7 @@ class Backend:
             args: the values of its parameters; None if it has none.
             frames: what PySpark fills in for each `{name}`.
         """
-        return plain_sql(self.spark)(text, args, **frames)
+        return find_plain_sql(self.spark)(text, args, **frames)
 
     def finish(self, rows: DataFrame, *, keeps_text: bool) -> DataFrame:
         """Return the result of the user's query, from a plan that names no views of ours.
@@ -339,7 +339,7 @@ class SparkConnect(Backend):
 
     def run(self, runner: Runner, text: Template) -> DataFrame:
         """Run a text with its DataFrames, stored as views if PySpark cannot send them."""
-        plain = plain_sql(self.spark)
+        plain = find_plain_sql(self.spark)
         can_send_frames = takes_keyword_arguments(getattr(plain, "__func__", plain))
         if not can_send_frames:  # as PySpark 3.5
             return runner.stored(text)
@@ -358,7 +358,7 @@ class SparkConnect(Backend):
                     frame = self.spark.range(1)
                     cast("Any", frame)._plan = plan
                     return frame
-            return plain_sql(self.spark)(text, args, **frames)
+            return find_plain_sql(self.spark)(text, args, **frames)
 
     def finish(self, rows: DataFrame, *, keeps_text: bool) -> DataFrame:
         """Return the rows as they are."""

@@ -187,7 +187,7 @@ class Preparation:
         return find_backend(self.relation.runner.spark)
 
     def dataframe(self, columns: RowColumns) -> DataFrame:
-        """Return the rows with these columns. Raises one of Spark's `REFUSALS`."""
+        """Return the rows with these columns. Raises one of Spark's `QUERY_ERRORS`."""
         return self.run_query(self.build_query(columns), columns)
 
     def run_query(self, query: Template, _columns: RowColumns) -> DataFrame:
@@ -197,7 +197,7 @@ class Preparation:
             query: what `build_query` returns for the columns.
             _columns: the columns.
 
-        Raises one of Spark's `REFUSALS`.
+        Raises one of Spark's `QUERY_ERRORS`.
         """
         return self.relation.runner.sql(query)
 

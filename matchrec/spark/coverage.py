@@ -89,7 +89,7 @@ def list_attempts(
     Raises:
         MatchRecognizeError: the query is wrong, or coverage does not support it.
     """
-    return follow_starting_rows(question, AttemptWorker, schema_of_attempts)
+    return follow_starting_rows(question, AttemptWorker, build_attempt_schema)
 
 
 def follow_starting_rows(
@@ -148,7 +148,9 @@ def build_counts_schema(
     return make_struct_type(types)
 
 
-def schema_of_attempts(task: coverage.CoverageTask, fields: OutputFields) -> spark_types.StructType:
+def build_attempt_schema(
+    task: coverage.CoverageTask, fields: OutputFields
+) -> spark_types.StructType:
     """Return the schema of `AttemptWorker`.
 
     Its columns are what names the partition, the order on the first and on the last row of the

@@ -59,10 +59,10 @@ def sample_of(dtype: Any) -> Any:
         return np.array([""], dtype=object)
     if isinstance(dtype, np.dtype):
         return np.zeros(1, dtype)
-    return pd.array([empty_value(dtype)], dtype=dtype)
+    return pd.array([make_empty_value(dtype)], dtype=dtype)
 
 
-def empty_value(dtype: Any) -> object:
+def make_empty_value(dtype: Any) -> object:
     """Return NULL; an empty list, map or struct if the values are such.
 
     PySpark Classic accepts no NULL in a column of lists, maps or structs.
@@ -82,20 +82,20 @@ def with_arrow_columns(frame: Any) -> Any:
     Raises:
         Exception: one of `CONVERSION_ERRORS`, if the values of a column have no common type.
     """
-    return replace_columns(frame, arrow_column)
+    return replace_columns(frame, find_arrow_array)
 
 
 def with_single_chunks(frame: Any) -> Any:
     """Return the frame with each Arrow column in one chunk, as PySpark needs it."""
-    return replace_columns(frame, single_chunk)
+    return replace_columns(frame, merge_arrow_chunks)
 
 
 def with_microseconds(frame: Any) -> Any:
     """Return the frame without nanoseconds, which make PySpark give up Arrow in ANSI mode."""
-    return replace_columns(frame, array_in_microseconds)
+    return replace_columns(frame, cast_to_microseconds)
 
 
-def array_in_microseconds(column: Any) -> Any:
+def cast_to_microseconds(column: Any) -> Any:
     """Return the array of a column of nanoseconds in microseconds; None for other columns."""
     if column.dtype.kind not in "mM" or getattr(column.dt, "unit", "") != "ns":
         return None
@@ -124,7 +124,7 @@ def replace_columns(frame: Any, new_array: Callable[[Any], Any]) -> Any:
     return result
 
 
-def arrow_column(column: Any) -> Any:
+def find_arrow_array(column: Any) -> Any:
     """Return the Arrow-backed array of a column of Python objects; None for other columns."""
     import pandas as pd
 
@@ -154,7 +154,7 @@ def convert_column(column: Any) -> Any:
     return pa.Array.from_pandas(column, mask=mask, safe=False)
 
 
-def single_chunk(column: Any) -> Any:
+def merge_arrow_chunks(column: Any) -> Any:
     """Return a column of several Arrow chunks as an array of one chunk; None for other columns."""
     import pandas as pd
     import pyarrow as pa
@@ -167,7 +167,7 @@ def single_chunk(column: Any) -> Any:
     return pd.arrays.ArrowExtensionArray(pa.chunked_array([chunks.combine_chunks()]))
 
 
-def object_columns(frame: Any) -> Iterator[tuple[str, Any]]:
+def list_object_columns(frame: Any) -> Iterator[tuple[str, Any]]:
     """Yield the name and the values of each object column."""
     for name, column in frame.items():
         if column.dtype == object:
@@ -180,19 +180,21 @@ def find_unfit_value(frame: Any) -> UnfitValue | None:
     PyArrow converts the rows before this value, and fails as soon as the value is among the rows.
     So bisection over the number of rows finds it.
     """
-    for name, column in object_columns(frame):
-        if conversion_error(column) is None:
+    for name, column in list_object_columns(frame):
+        if find_conversion_error(column) is None:
             continue
         row_counts = range(1, len(column) + 1)
         row = bisect_left(
-            row_counts, True, key=lambda count: conversion_error(column.iloc[:count]) is not None
+            row_counts,
+            True,
+            key=lambda count: find_conversion_error(column.iloc[:count]) is not None,
         )
-        reason = conversion_error(column.iloc[: row + 1]) or ""
+        reason = find_conversion_error(column.iloc[: row + 1]) or ""
         return UnfitValue(name, row, column.iloc[row], reason)
     return None
 
 
-def conversion_error(column: Any) -> str | None:
+def find_conversion_error(column: Any) -> str | None:
     """Return the message of PyArrow's error for a column, None if there is no error."""
     try:
         convert_column(column)
@@ -209,7 +211,7 @@ def find_changed_time(frame: Any) -> UnfitValue | None:
     """
     import pandas as pd
 
-    for name, column in object_columns(frame):
+    for name, column in list_object_columns(frame):
         if pd.api.types.infer_dtype(column, skipna=True) not in TIME_KINDS:
             continue
         values = column.to_numpy()
@@ -237,7 +239,7 @@ def find_beyond_bigint(frame: Any) -> UnfitValue | None:
     """Return the first whole number of an object column that is not a BIGINT."""
     import pandas as pd
 
-    for name, column in object_columns(frame):
+    for name, column in list_object_columns(frame):
         if pd.api.types.infer_dtype(column, skipna=True) != "integer":
             continue
         numbers = column[column.notna()]

@@ -71,7 +71,7 @@ def find_close_times(name: str, library: str | None, rows: Any) -> CloseTimes | 
     import numpy as np
 
     is_arrow = hasattr(rows, "slice")
-    find = nanoseconds_of_arrow if is_arrow else nanoseconds_of_pandas
+    find = read_arrow_nanoseconds if is_arrow else read_pandas_nanoseconds
     names = [str(column) for column in (rows.column_names if is_arrow else rows.columns)]
     times = {}
     is_close = np.zeros(len(rows), bool)
@@ -93,11 +93,11 @@ def find_close_times(name: str, library: str | None, rows: Any) -> CloseTimes | 
         frame=name,
         rows=close_frame.reset_index(drop=True),
         times={column: values[is_close] for column, values in times.items()},
-        parts={column: nanosecond_part(name, column, library) for column in times},
+        parts={column: write_nanosecond_column(name, column, library) for column in times},
     )
 
 
-def nanoseconds_of_pandas(column: Any) -> Any:
+def read_pandas_nanoseconds(column: Any) -> Any:
     """Return the times of a pandas column as int64; None for a column without nanoseconds."""
     import numpy as np
     import pandas as pd
@@ -114,7 +114,7 @@ def nanoseconds_of_pandas(column: Any) -> Any:
     return column.to_numpy(dtype=numpy_type).view(np.int64)
 
 
-def nanoseconds_of_arrow(column: Any) -> Any:
+def read_arrow_nanoseconds(column: Any) -> Any:
     """Return the times of an Arrow column as int64; None for a column without nanoseconds."""
     import numpy as np
     import pyarrow as pa
@@ -146,7 +146,7 @@ def close_rows(times: Any) -> Any:
     return result
 
 
-def nanosecond_part(name: str, column: str, library: str | None) -> str:
+def write_nanosecond_column(name: str, column: str, library: str | None) -> str:
     """Return the expression, in the user's library, that adds a column `ns` of nanoseconds."""
     time = f'{name}["{column}"]'
     if library == "pandas":

@@ -297,7 +297,7 @@ class Question:
     def check_sort_expressions(self, plan: MatchPlan) -> None:
         """Let Spark analyse the expressions in PARTITION BY and ORDER BY that are not columns.
 
-        Raises one of Spark's `REFUSALS`.
+        Raises one of Spark's `QUERY_ERRORS`.
         """
         expressions = [
             expression.text

@@ -262,7 +262,7 @@ def plan_ranges(
     window = find_window(plan, order)
     if window is None:
         return WholePartitions(f"the length of {plan.within.interval.text} is not known")
-    needed_bits = float_to_bits(executable.needed)
+    needed_bits = pack_conditions(executable.needed)
     first_row_bits = needed_bits & find_first_row_bit(plan, executable)
     return Ranges(order, window, needed_bits, first_row_bits)
 
@@ -328,13 +328,13 @@ def count_positions(length: Amount, order: OrderNumbers) -> int | None:
     return ceil(length.value)
 
 
-def float_to_bits(conditions: tuple[int, ...]) -> int:
+def pack_conditions(conditions: tuple[int, ...]) -> int:
     """Return the bits of some conditions in the first column of bits.
 
     Bit 0 of that column marks the first row of a partition, so condition 0 has bit 1. Conditions
     whose bits are in other columns are left out.
 
-    >>> bin(float_to_bits((0, 2)))
+    >>> bin(pack_conditions((0, 2)))
     '0b1010'
     """
     return sum(
@@ -364,7 +364,7 @@ def find_first_row_bit(plan: MatchPlan, executable: Executable) -> int:
     common_condition = first_conditions.pop()
     if common_condition is None or common_condition >= len(executable.conditions):
         return 0
-    return float_to_bits((common_condition,))
+    return pack_conditions((common_condition,))
 
 
 # The size of the input.

@@ -37,8 +37,8 @@ from matchrec.spark.session import (
     TEXT_ERRORS,
     create_views,
     escape_for_pyspark,
+    find_plain_sql,
     list_holes,
-    plain_sql,
     quiet_analysis,
 )
 from matchrec.spark.types import to_value_type
@@ -230,13 +230,13 @@ class Runner:
     def tables(self) -> list[str]:
         """Return the names of the tables and views in reach; none if the engine lists none."""
         with suppress(*TEXT_ERRORS):
-            return [row["tableName"] for row in plain_sql(self.spark)("SHOW TABLES").collect()]
+            return [row["tableName"] for row in find_plain_sql(self.spark)("SHOW TABLES").collect()]
         return []
 
     def functions(self) -> list[str]:
         """Return the names of the functions of the session; none if the engine lists none."""
         with suppress(*TEXT_ERRORS):
-            return [str(row[0]) for row in plain_sql(self.spark)("SHOW FUNCTIONS").collect()]
+            return [str(row[0]) for row in find_plain_sql(self.spark)("SHOW FUNCTIONS").collect()]
         return []
 
     def having(self, **frames: DataFrame) -> Runner:

@@ -74,7 +74,7 @@ SUBQUERY_START = re.compile(r"\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORE
 T = TypeVar("T")
 
 
-def plain_sql(spark: SparkSession) -> Callable[..., DataFrame]:
+def find_plain_sql(spark: SparkSession) -> Callable[..., DataFrame]:
     """Return the session's own `sql`, even if `enable` has replaced it."""
     current: Any = spark.sql
     original = find_original(getattr(current, "__func__", None))
@@ -271,7 +271,7 @@ def replace_sql(spark: SparkSession | None, answer: Answer) -> None:
         spark: a session of the application, or ALL_SESSIONS.
         answer: what is called. If it returns None, Spark's own `sql` answers.
     """
-    classes = all_classes() if spark is ALL_SESSIONS else type(spark).__mro__
+    classes = list_session_classes() if spark is ALL_SESSIONS else type(spark).__mro__
     with _changing:
         _answers[ALL_SESSIONS if spark is ALL_SESSIONS else find_application(spark)] = answer
         for cls in classes:
@@ -320,7 +320,7 @@ def make_replacement(original: Callable[..., DataFrame]) -> Callable[..., DataFr
     return sql
 
 
-def all_classes() -> Iterator[type]:
+def list_session_classes() -> Iterator[type]:
     """Yield PySpark's classes of sessions, Classic and Connect."""
     yield SparkSession
     try:

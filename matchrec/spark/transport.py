@@ -132,7 +132,7 @@ def make_runner(worker: Any) -> Callable[..., Iterator[Any]]:
     return run
 
 
-def unpacker() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def make_unpacker() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return a function that reads the rows of Arrow streams, which are the only column.
 
     It needs no package but Arrow in a Python worker.
@@ -215,12 +215,12 @@ class PandasColumn:
             fields.append((struct_field.name, column))
         return PandasColumn(name, path, kind, tuple(fields))
 
-    def sent_columns(self) -> Iterator[SentColumn]:
+    def list_sent_columns(self) -> Iterator[SentColumn]:
         """Yield the columns that are sent for it."""
         if self.fields:
             yield SentColumn(f"{self.path} IS NULL", f"{self.name}_n", spark_types.BooleanType())
             for _, column in self.fields:
-                yield from column.sent_columns()
+                yield from column.list_sent_columns()
         else:
             yield SentColumn(self.path, self.name, self.kind)
 
@@ -234,7 +234,7 @@ class PandasColumn:
             return pa.struct(
                 [pa.field(name, column.find_arrow_type()) for name, column in self.fields]
             )
-        kind = arrow_type(self.kind)
+        kind = find_unaltered_type(self.kind)
         if kind is None:
             raise ValueError(self.kind.simpleString())
         return kind
@@ -256,9 +256,9 @@ class PandasEncoding:
     # What the user wrote for a column, by the name of the column.
     texts: Mapping[str, str] = field(default_factory=dict)
 
-    def sent_columns(self) -> list[SentColumn]:
+    def list_sent_columns(self) -> list[SentColumn]:
         """Return all columns that are sent, without the columns of NULL marks."""
-        return [sent for column in self.columns for sent in column.sent_columns()]
+        return [sent for column in self.columns for sent in column.list_sent_columns()]
 
     def encode(self, rows: DataFrame, *others: str) -> DataFrame:
         """Encode rows: each column as pandas can hold it, and packed marks of NULL.
@@ -267,12 +267,13 @@ class PandasEncoding:
             rows: the rows.
             others: names of columns that are sent as they are.
         """
-        sent = self.sent_columns()
+        sent = self.list_sent_columns()
         unpacked = [SelectItem(column.path, column.name) for column in sent]
         if any(item.sql != item.name for item in unpacked):  # there are structs
             rows = rows.selectExpr(*map(str, unpacked), *others)
         values = [
-            SelectItem(encoded_value(column.name, column.kind), column.name) for column in sent
+            SelectItem(write_encoded_value(column.name, column.kind), column.name)
+            for column in sent
         ]
         marks = pack_columns([f"{column.name} IS NULL" for column in sent], wire.nulls)
         return rows.selectExpr(*map(str, [*values, *others, *marks]))
@@ -285,7 +286,7 @@ class PandasEncoding:
                 input may have changed.
         """
         arrays = {}
-        for index, sent in enumerate(self.sent_columns()):
+        for index, sent in enumerate(self.list_sent_columns()):
             column_index, bit = divmod(index, count_bits_per_column())
             marks = frame[wire.nulls(column_index)].to_numpy().astype(np.int64)
             is_null = (marks >> bit) & 1 == 1
@@ -306,7 +307,7 @@ class PandasEncoding:
         Raises:
             MatchRecognizeRunError: see `batch`.
         """
-        type_ = arrow_type(sent.kind)
+        type_ = find_unaltered_type(sent.kind)
         in_microseconds = pa.types.is_timestamp(type_) or pa.types.is_duration(type_)
         sent_type = pa.int64() if in_microseconds else type_
         try:
@@ -358,7 +359,7 @@ def build_encoding(rows: DataFrame, executable: Executable) -> PandasEncoding:
     for index, (sent_field, column) in enumerate(pairs):
         written = str(column.pieces[0])
         kind = sent_field.dataType
-        if arrow_type(kind) is None:
+        if find_unaltered_type(kind) is None:
             raise column_altered_by_pandas(column=written, type_name=kind.simpleString())
         if index in in_arrays and isinstance(kind, ALTERED_IN_ARRAYS):
             type_name = f"{kind.simpleString()} in an array"
@@ -389,7 +390,7 @@ def is_number(kind: pa.DataType) -> bool:
 
 
 @cache  # a stream asks for each of its batches
-def arrow_type(type_: spark_types.DataType) -> pa.DataType | None:
+def find_unaltered_type(type_: spark_types.DataType) -> pa.DataType | None:
     """Return the Arrow type of a Spark type, or None if pandas alters its values."""
     has_parameters = isinstance(type_, spark_types.DecimalType | spark_types.DayTimeIntervalType)
     if not has_parameters and type_.simpleString() not in UNALTERED:
@@ -397,7 +398,7 @@ def arrow_type(type_: spark_types.DataType) -> pa.DataType | None:
     return to_arrow_schema(make_struct_type({"": type_})).field(0).type
 
 
-def encoded_value(name: str, type_: spark_types.DataType) -> str:
+def write_encoded_value(name: str, type_: spark_types.DataType) -> str:
     """Return SQL for a column, of a type that pandas holds exactly.
 
     NULL becomes zero if pandas would otherwise change the type because of it.

@@ -63,7 +63,7 @@ def to_value_type(type_: spark.DataType) -> ValueType:
     name = type_.simpleString()
     if is_nested(type_):
         names = tuple(type_.names) if isinstance(type_, StructType) else ()
-        parts = tuple(to_value_type(inner_type) for inner_type in inner_types(type_))
+        parts = tuple(to_value_type(inner_type) for inner_type in list_inner_types(type_))
         if any(part.family is Family.OTHER and part != VOID for part in parts):
             return ValueType(Family.OTHER, name)
         return build_nested_type(NESTED[type(type_)], names, parts)
@@ -93,7 +93,7 @@ def is_nested(type_: spark.DataType) -> bool:
     return type(type_) in NESTED
 
 
-def inner_types(type_: spark.DataType) -> list[spark.DataType]:
+def list_inner_types(type_: spark.DataType) -> list[spark.DataType]:
     """Return the types of what values of a type hold directly; none if they hold nothing."""
     match type_:
         case spark.ArrayType():
@@ -112,7 +112,7 @@ def iterate_types(type_: spark.DataType) -> Iterator[spark.DataType]:
     ['array<array<bigint>>', 'array<bigint>', 'bigint']
     """
     yield type_
-    for inner_type in inner_types(type_):
+    for inner_type in list_inner_types(type_):
         yield from iterate_types(inner_type)
 
 
@@ -210,7 +210,7 @@ def build_read_schema(executable: Executable, inputs: Sequence[StructField]) -> 
     fields = []
     for name, read in zip(wire.name_output(executable), executable.reads, strict=True):
         read_type = type_of_read(read.type, inputs)
-        padding = padding_of(inputs[read.column]) if isinstance(read, ReadRow | ReadAt) else None
+        padding = find_padding(inputs[read.column]) if isinstance(read, ReadRow | ReadAt) else None
         fields.append(StructField(name, read_type, read.may_be_null(nullability), padding))
     return StructType(fields)
 
@@ -219,7 +219,7 @@ def build_read_schema(executable: Executable, inputs: Sequence[StructField]) -> 
 CHAR = "__CHAR_VARCHAR_TYPE_STRING"
 
 
-def padding_of(field: StructField) -> dict[str, str] | None:
+def find_padding(field: StructField) -> dict[str, str] | None:
     """Return the metadata of a CHAR(n) or VARCHAR(n) column; None for other columns.
 
     By this metadata, Spark pads what it compares with the column.
@@ -374,7 +374,7 @@ def find_substitute(type_: spark.DataType) -> Substitute | None:
 FindSubstitute = Callable[[spark.DataType], Substitute | None]
 
 
-def crossing_type(type_: spark.DataType, find: FindSubstitute = find_substitute) -> spark.DataType:
+def find_sent_type(type_: spark.DataType, find: FindSubstitute = find_substitute) -> spark.DataType:
     """Return the type in which values of a type are sent.
 
     Args:
@@ -382,18 +382,18 @@ def crossing_type(type_: spark.DataType, find: FindSubstitute = find_substitute)
         find: finds the substitutes of the value and of its parts.
 
     >>> from pyspark.sql.types import NullType
-    >>> crossing_type(ArrayType(NullType(), False)), crossing_type(ArrayType(LongType(), False))
+    >>> find_sent_type(ArrayType(NullType(), False)), find_sent_type(ArrayType(LongType(), False))
     (ArrayType(NullType(), True), ArrayType(LongType(), False))
     """
     substitute = find(type_)
     if substitute is not None:
         return substitute.type
-    return change_inner_types(type_, lambda part: crossing_type(part, find))
+    return change_inner_types(type_, lambda part: find_sent_type(part, find))
 
 
 def build_sent_schema(schema: spark.StructType) -> spark.StructType:
     """Return the schema in which columns of a schema are sent."""
-    return cast("StructType", change_inner_types(schema, crossing_type))
+    return cast("StructType", change_inner_types(schema, find_sent_type))
 
 
 def normalize_value(sql: str, type_: DataType) -> str:
@@ -443,7 +443,7 @@ def convert_columns(
         schema: the schema of its columns when they are not encoded.
         choose: chooses the template that converts a value.
     """
-    if all(crossing_type(field.dataType) == field.dataType for field in schema.fields):
+    if all(find_sent_type(field.dataType) == field.dataType for field in schema.fields):
         return frame
     items = []
     for field in schema.fields:
@@ -469,7 +469,7 @@ def convert_parts(
         depth: the number of arrays and maps around the value. The elements of each have a name of
             their own.
     """
-    if crossing_type(type_, find) == type_:
+    if find_sent_type(type_, find) == type_:
         return value
     substitute = find(type_)
     if substitute is not None:

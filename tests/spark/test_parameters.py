@@ -102,9 +102,11 @@ def test_a_value_that_the_session_does_not_put_in(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, written: str, parameter: str
 ) -> None:
     """An extension may read texts: then spark.sql alone reports that :low has no value."""
-    query, plain = LOST.replace(written, f"{written[:-1]}{parameter}"), backend.plain_sql
-    monkeypatch.setattr(backend, "plain_sql", lambda spark: lambda text, *_: plain(spark)(text, {}))
-    monkeypatch.setattr(backend, "plan_text", lambda *_: None)  # all texts go to `plain_sql`
+    query, plain = LOST.replace(written, f"{written[:-1]}{parameter}"), backend.find_plain_sql
+    monkeypatch.setattr(
+        backend, "find_plain_sql", lambda spark: lambda text, *_: plain(spark)(text, {})
+    )
+    monkeypatch.setattr(backend, "plan_text", lambda *_: None)  # all texts go to `find_plain_sql`
     lines = catch_message(spark, query, [1] if parameter == "?" else {"low": 1})
     called = "positional parameter `?`" if parameter == "?" else "parameter `:low`"
     assert lines[0] == f"this session ignores the value of {called} in args [parameter-value-lost]"

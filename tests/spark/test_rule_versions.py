@@ -25,7 +25,7 @@ from pyspark.sql.streaming import StreamingQuery
 import matchrec
 from matchrec import Pattern, RuleMatches
 from matchrec.search.partitions import IntArray
-from matchrec.spark.streaming.bucket import bucket_of
+from matchrec.spark.streaming.bucket import build_bucket
 from matchrec.worker import wire
 from tests.pages.blocks import read_blocks
 from tests.properties.test_queries import INTERPRETED, settings
@@ -487,7 +487,7 @@ def test_versions_give_what_each_gives_by_itself(spark: SparkSession, seed: int)
             for one, until in known_until
             if one
         ]
-    queries = {bucket_of(one.bucket.rules, one.bucket.arriving).query for one, _ in streams}
+    queries = {build_bucket(one.bucket.rules, one.bucket.arriving).query for one, _ in streams}
     assert len(queries) == 1, "any set goes on with the state of another"
     assert come_out(streams, rnd) == expected
 

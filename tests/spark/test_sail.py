@@ -554,7 +554,7 @@ def test_rows_of_which_the_last_are_long(
 
     def measured(*given: Any) -> Any:
         frame = create(*given)
-        sizes.append(sent_rows.bytes_in(frame._plan))
+        sizes.append(sent_rows.count_bytes(frame._plan))
         return frame
 
     texts = ["x"] * 3_000 + ["y" * 500] * 30 + ["z" * 5_000]

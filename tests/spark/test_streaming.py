@@ -20,7 +20,7 @@ from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.search import incremental
 from matchrec.search.incremental import SearchState, from_arrays, make_empty_state, to_arrays
 from matchrec.spark.streaming import bucket
-from matchrec.spark.streaming.bucket import digest, states_in
+from matchrec.spark.streaming.bucket import digest, read_states
 from tests.tasks.stream_pieces import Group, Streamed, read_times
 
 pytestmark = pytest.mark.one_of(4)
@@ -276,7 +276,7 @@ def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
 
 def list_states(group: Group) -> list[SearchState]:
     """Return the states of the searches with event selection, for the keys of a bucket."""
-    found = states_in(group.memory.arrays, "0", to_arrays(make_empty_state(0)))
+    found = read_states(group.memory.arrays, "0", to_arrays(make_empty_state(0)))
     states = {name: one.each() for name, one in found.items()}
     keys = group.memory.keys.num_rows
     return [from_arrays({name: each[key] for name, each in states.items()}) for key in range(keys)]

@@ -187,7 +187,7 @@ def test_there_is_no_clause_before_the_first(spark: SparkSession) -> None:
         spark, "SELECT * FROM range(1) MATCH_RECOGNIZE (ORDER BY id PATTERN (A))"
     )
     with query._parse(query.options) as parsed, pytest.raises(AssertionError):
-        parsed.first_clauses(0)
+        parsed.list_first_clauses(0)
 
 
 def test_the_only_clause_needs_no_number(spark: SparkSession) -> None:

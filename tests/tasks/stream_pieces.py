@@ -26,7 +26,7 @@ from matchrec.search.partitions import Frontier, IntArray, find_group_starts
 from matchrec.spark import question
 from matchrec.spark.streaming.arrival import Memory, load, sort_rows
 from matchrec.spark.streaming.bucket import Bucket, RulesOfBucket
-from matchrec.spark.streaming.bucket import bucket_of as make_bucket
+from matchrec.spark.streaming.bucket import build_bucket as build_stream_bucket
 from matchrec.spark.streaming.prepare import WATERMARK, SentEvents
 from matchrec.spark.transport import to_arrow_schema
 from matchrec.spark.types import build_sent_schema
@@ -192,7 +192,7 @@ def remove_marks(row: dict[str, Any]) -> str:
 def build_bucket(crossed: SentEvents, worker: Any, schema: StructType) -> Any:
     """Return the bucket of a worker, which matches the events that it gets."""
     sends = to_arrow_schema(build_sent_schema(schema))
-    return replace(make_bucket(worker(sends), crossed.arriving), query=QUERY)
+    return replace(build_stream_bucket(worker(sends), crossed.arriving), query=QUERY)
 
 
 def build_over_stream(

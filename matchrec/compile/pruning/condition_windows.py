@@ -459,7 +459,7 @@ def find_narrowest(bounds: list[Bound], order: OrderType) -> MeasuredBound | Non
         limit = find_limit(bound, order)
         if limit is not None:
             measured.append(MeasuredBound(limit, bound))
-    return min(measured, key=reach_of_bound) if have_one_form(measured) else None
+    return min(measured, key=find_reach) if have_one_form(measured) else None
 
 
 def find_widest(bounds: list[MeasuredBound | None]) -> MeasuredBound | None:
@@ -470,7 +470,7 @@ def find_widest(bounds: list[MeasuredBound | None]) -> MeasuredBound | None:
     measured = [bound for bound in bounds if bound is not None]
     if len(measured) < len(bounds) or not have_one_form(measured):
         return None
-    return max(measured, key=reach_of_bound)
+    return max(measured, key=find_reach)
 
 
 def have_one_form(bounds: list[MeasuredBound]) -> bool:
@@ -478,7 +478,7 @@ def have_one_form(bounds: list[MeasuredBound]) -> bool:
     return len({bound.limit.form for bound in bounds}) == 1
 
 
-def reach_of_bound(bound: MeasuredBound) -> tuple[float, bool]:
+def find_reach(bound: MeasuredBound) -> tuple[float, bool]:
     """Return the key by which bounds of one form are compared."""
     return bound.limit.reach
 

@@ -26,7 +26,7 @@ from matchrec.output.reads import ReadRowsForSpark
 from matchrec.plan.show import write_aggregate_call
 from matchrec.plan.text import View, join_template, quote_string, read_words
 from matchrec.shortcuts import current_shortcuts
-from matchrec.spark.after.folds import FOLDS, Fold, FoldedValues, without_repeats
+from matchrec.spark.after.folds import FOLDS, Fold, FoldedValues, write_distinct_values
 from matchrec.spark.errors.second_look import watch_matches
 from matchrec.spark.relation import Runner
 from matchrec.worker import wire
@@ -128,7 +128,7 @@ class MatchAggregates:
             items = []
             for index, array in values.items():
                 is_distinct = self.aggregates[index].call.distinct
-                sql = without_repeats(array) if is_distinct else array.sql
+                sql = write_distinct_values(array) if is_distinct else array.sql
                 items.append(SelectItem(sql, array.sql))
             arrays = arrays.selectExpr(*kept, *map(str, items))
         origins = {index: find_origin(self.aggregates[index]) for index in folds}

@@ -94,7 +94,7 @@ def write_array(values: FoldedValues) -> str:
     return values.sql
 
 
-def without_repeats(values: FoldedValues) -> str:
+def write_distinct_values(values: FoldedValues) -> str:
     """Return SQL of the values, each once.
 
     Nested values are sorted first: `array_distinct` of Spark compares them in pairs.
@@ -444,7 +444,7 @@ FOLDS: Mapping[str, Fold] = {
     **dict.fromkeys(("any_value", "first_value"), Fold(choose_first, row_arguments=1, required=())),
     "last_value": Fold(choose_last, row_arguments=1, required=()),
     **dict.fromkeys(("array_agg", "collect_list"), Fold(write_array)),
-    "collect_set": Fold(without_repeats),
+    "collect_set": Fold(write_distinct_values),
     "collect_union": Fold(unite),
     **dict.fromkeys(("count", "regr_count"), Fold(count)),
     "count_if": Fold(count_true),

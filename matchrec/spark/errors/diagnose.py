@@ -57,8 +57,8 @@ from matchrec.source import Span
 from matchrec.spark.errors.second_look import find_first_failing
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail import probes
-from matchrec.spark.sail.sent import index_names
-from matchrec.spark.sail.words import condition_of, plain_sentence, split_help
+from matchrec.spark.sail.sent import list_index_names
+from matchrec.spark.sail.words import find_error_condition, simplify_refusal, split_help
 from matchrec.spark.session import QUERY_ERRORS, SUBQUERY_START, quiet_analysis
 from matchrec.spark.types import is_nested, iterate_types
 
@@ -326,7 +326,7 @@ class Diagnosis:
         advice = (
             refusals.find_quoted_column_cure(sentence, self.columns.names)
             or find_arguments_cure(find_function(error))
-            or split_help(plain_sentence(str(error)))[1]
+            or split_help(simplify_refusal(str(error)))[1]
         )
         refusal = refusals.rejected_by_engine(runner.backend.engine, clause, sentence, span, advice)
         if refusal.hint is None:
@@ -350,7 +350,7 @@ class Diagnosis:
             call=written.call,
             example=self.choose_example_column(written),
             over_window=in_function and plan.rows_per_match.is_window_output,
-            index=index_names(self.relation.runner.frames.values()),
+            index=list_index_names(self.relation.runner.frames.values()),
         )
 
     def choose_example_column(self, written: WrittenSql) -> str:
@@ -404,7 +404,7 @@ def find_named(error_text: str, refused_text: str = "") -> tuple[str, str] | Non
             return "UNRESOLVED_ROUTINE", call[0].replace("`", "")
     condition = re.match(r"\[([A-Z_]+).*?((?:`[^`]*`\.?)+)", error_text, re.DOTALL)
     if condition is None:
-        return condition_of(error_text)
+        return find_error_condition(error_text)
     return condition[1], condition[2].replace("`", "").rstrip(".")
 
 
@@ -437,7 +437,7 @@ def find_unbound_name(refusal: PySparkException) -> str | None:
     unbound = re.search(r"\[UNBOUND_SQL_PARAMETER\].*?: `?(\w+)", str(refusal))
     if unbound is not None:
         return unbound[1]
-    condition, name = condition_of(str(refusal)) or (None, None)
+    condition, name = find_error_condition(str(refusal)) or (None, None)
     return name if condition == "UNBOUND_SQL_PARAMETER" else None
 
 
@@ -483,7 +483,7 @@ def find_function(refusal: PySparkException) -> str:
 
 def read_sentence(error: Exception) -> str:
     """Return the engine's sentence, without its error condition, SQLSTATE and query context."""
-    text = plain_sentence(str(error)).strip().split("\n")[0]
+    text = simplify_refusal(str(error)).strip().split("\n")[0]
     text = re.sub(r"^\[[A-Z0-9_.]+\]\s*", "", text)
     text = re.sub(r"\s*Please, refer to '[^']*' for a fix\.", "", text)
     return re.sub(r"\s*SQLSTATE: \w+.*$", "", text).rstrip(". ")

@@ -49,7 +49,7 @@ from matchrec.plan.expression import (
 )
 from matchrec.spark.errors.users_terms import reword
 from matchrec.spark.relation import Relation, Runner
-from matchrec.spark.sail.words import read_value_failure, sentence_of_value
+from matchrec.spark.sail.words import explain_value_failure, read_value_failure
 from matchrec.spark.session import quiet_analysis
 from matchrec.spark.ties import warn_of_ties
 
@@ -113,7 +113,7 @@ class SecondLook:
         failure = find_first_failing(tuple(self.origins), self.find_failure)
         if failure is None:
             return self.find_neighbour(of_rows)
-        if failure_of_frame(self.rows) is not None:
+        if find_frame_failure(self.rows) is not None:
             return None
         culprit, sentence = failure
         part = self.narrow(culprit)
@@ -130,14 +130,14 @@ class SecondLook:
         """Return the error of the only part that reads several rows; None if there is not one."""
         if not of_rows or len(self.neighbours) != 1:
             return None
-        if failure_of_frame(self.rows) is not None:
+        if find_frame_failure(self.rows) is not None:
             return None
         return MatchRecognizeRunError.from_failure(build_failure(self.neighbours[0], "", of_rows))
 
     def find_failure(self, texts: Sequence[str]) -> str | None:
         """Return why some expressions cannot be computed; None if all can be. Runs a query."""
         items = [f"{text} AS x{index}" for index, text in enumerate(texts)]
-        return failure_of_frame(lambda: self.select(items))
+        return find_frame_failure(lambda: self.select(items))
 
     def narrow(self, text: str) -> str:
         """Return the smallest part of an expression that must be what fails.
@@ -254,7 +254,7 @@ def find_first_failing(
     return find_first_failing(items[:middle], ask) or find_first_failing(items[middle:], ask)
 
 
-def failure_of_frame(make_frame: Callable[[], DataFrame]) -> str | None:
+def find_frame_failure(make_frame: Callable[[], DataFrame]) -> str | None:
     """Return why a DataFrame cannot be computed; None if it can be, or not because of a value.
 
     Computes all of its rows and throws them away.
@@ -262,7 +262,7 @@ def failure_of_frame(make_frame: Callable[[], DataFrame]) -> str | None:
     try:
         make_frame().write.format("noop").mode("overwrite").save()
     except PySparkException as error:
-        return sentence_of_value(str(error))
+        return explain_value_failure(str(error))
     return None
 
 
@@ -326,7 +326,7 @@ def explain(error: PySparkException, plan: Any) -> PySparkException | None:
     worker_error = MatchRecognizeRunError.from_exception(error)
     text = str(error) if worker_error is None else worker_error.message
     is_about_input = worker_error is None or text.startswith(NOT_COMPUTED)
-    sentence = sentence_of_value(text)
+    sentence = explain_value_failure(text)
     if not is_about_input or sentence is None:
         return None
     of_rows = None if worker_error is None else sentence.removeprefix(NOT_COMPUTED)

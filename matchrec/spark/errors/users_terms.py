@@ -53,11 +53,11 @@ from matchrec.plan.text import PREFIX, Replacement, Template, View, quote_name
 from matchrec.source import Source, Span
 from matchrec.spark.sail.words import (
     STAR,
-    condition_of,
-    cure_of_word,
-    place_of,
-    plain_sentence,
-    row_of,
+    find_cure_of_word,
+    find_error_condition,
+    find_error_place,
+    find_matching_row,
+    simplify_refusal,
     split_help,
 )
 
@@ -133,10 +133,10 @@ class FilledTemplate:
 
         None if there are none.
         """
-        span = Span(self._user_offset(start), self._user_offset(end))
+        span = Span(self._find_user_offset(start), self._find_user_offset(end))
         return span if span.start < span.end <= len(self.source.text) else None
 
-    def _user_offset(self, offset: int) -> int:
+    def _find_user_offset(self, offset: int) -> int:
         """Return the offset in the user's text for an offset in the engine's text.
 
         Inside of a replacement it is at most at the end of what was replaced.
@@ -156,12 +156,12 @@ class FilledTemplate:
 
     def show(self, text: str) -> str:
         """Return text of the engine's with the user's names for views, and `?` for its names."""
-        text = _SUGGESTIONS.sub(_without_hidden, _POSITIONAL_PARAMETER.sub("?", text))
+        text = _SUGGESTIONS.sub(_drop_hidden_names, _POSITIONAL_PARAMETER.sub("?", text))
         for hole, name in self.names.items():
-            text = text.replace(name, self._user_name(hole))
+            text = text.replace(name, self._find_user_name(hole))
         # Which hole a name of PySpark's is in is known only if there is one hole.
         holes = {piece.name for piece in self.template if isinstance(piece, View)}
-        user_name = self._user_name(*holes) if len(holes) == 1 else CLAUSE
+        user_name = self._find_user_name(*holes) if len(holes) == 1 else CLAUSE
         return PYSPARK_NAME.sub(user_name, text)
 
     @property
@@ -170,12 +170,12 @@ class FilledTemplate:
         views = (piece.name for piece in self.template if isinstance(piece, View))
         return any(name.startswith(CLAUSE) for name in views)
 
-    def _user_name(self, hole: str) -> str:
+    def _find_user_name(self, hole: str) -> str:
         """Return what the user calls a hole: a DataFrame in braces, or the clause."""
         return CLAUSE if hole.startswith(CLAUSE) else f"{{{hole}}}"
 
 
-def _without_hidden(suggestions: re.Match[str]) -> str:
+def _drop_hidden_names(suggestions: re.Match[str]) -> str:
     """Return Spark's suggestions of columns without the names that only matchrec knows."""
     names = [name for name in suggestions["names"].split(", ") if f"`{PREFIX}" not in name]
     return suggestions[0].replace(suggestions["names"], ", ".join(names)) if names else ""
@@ -218,7 +218,7 @@ def put_in_users_terms(
     if isinstance(error, InUsersTerms):
         return error  # such as the error of a value that an INSERT could not compute
     error_text = str(error)
-    sentence, position = _split_position(plain_sentence(error_text))
+    sentence, position = _split_position(simplify_refusal(error_text))
     sentence, advice = split_help(sentence)
     contexts = error.getQueryContext() if hasattr(error, "getQueryContext") else []
     if contexts:
@@ -263,7 +263,7 @@ def find_syntax_cure(error_text: str, span: Span, filled: FilledTemplate) -> str
     text_up_to_word = filled.source.text[: span.end]
     return (
         find_dialect_syntax_cure(text_up_to_word)
-        or cure_of_word(error_text)
+        or find_cure_of_word(error_text)
         or find_type_name_cure(text_up_to_word)
         or find_literal_cure(filled.source.text_at(span))
     )
@@ -301,7 +301,7 @@ def put_in_plain_words(error: PySparkException, tables: ListTables) -> PySparkEx
     if isinstance(error, InUsersTerms):
         return error
     error_text = str(error)
-    sentence, advice = split_help(_split_position(plain_sentence(error_text))[0])
+    sentence, advice = split_help(_split_position(simplify_refusal(error_text))[0])
     short = _shorten(error, sentence, advice, tables)
     if short.hint is None:
         advice = find_refusal_cure(error_text, sentence)
@@ -330,7 +330,7 @@ def _shorten(
     parameters = read_parameters(error)
     short = reword(error, show(sentence))
     short._parameters = {name: show(str(value)) for name, value in parameters.items()}
-    short.code = code_of(error)
+    short.code = find_error_code(error)
     table = parameters.get("relationName", "")
     advice_on_names = (
         find_table_cure(table, tables() if table else ())
@@ -380,19 +380,19 @@ REFUSED = "rejected-by-engine"
 OTHER_CODES = (SYNTAX_ERROR, REFUSED)
 
 
-def code_of(error: PySparkException) -> str:
+def find_error_code(error: PySparkException) -> str:
     """Return the code of an error of the engine, the same on Spark and on Sail.
 
-    >>> code_of(PySparkException("[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column with name `x` ..."))
+    >>> find_error_code(PySparkException("[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column with ..."))
     'unknown-column'
     """
     message = str(error)
-    if isinstance(error, ParseException) or "Syntax error" in plain_sentence(message):
+    if isinstance(error, ParseException) or "Syntax error" in simplify_refusal(message):
         return SYNTAX_ERROR
     spark_condition = re.match(r"\[([A-Z_]+)", message)
     if spark_condition is not None:
         return CODES.get(spark_condition[1], REFUSED)
-    sail_condition = condition_of(message)
+    sail_condition = find_error_condition(message)
     if sail_condition is not None:
         return CODES.get(sail_condition[0], REFUSED)
     return REFUSED
@@ -400,7 +400,7 @@ def code_of(error: PySparkException) -> str:
 
 def read_parameters(error: Exception) -> dict[str, str]:
     """Return what the sentence of a refusal was made with, by Spark's names."""
-    condition, name = condition_of(str(error)) or ("", "")
+    condition, name = find_error_condition(str(error)) or ("", "")
     if condition in PARAMETERS:
         return {PARAMETERS[condition]: quote_name(name)}
     if not hasattr(error, "getMessageParameters"):
@@ -458,7 +458,7 @@ def _locate_context(context: Any, filled: FilledTemplate) -> Span | None:
         return None
     start = context.startIndex()
     end = context.stopIndex() + 1
-    if _masked(filled.text[start:end]) != _masked(context.fragment()):
+    if _mask_names(filled.text[start:end]) != _mask_names(context.fragment()):
         return None
     return filled.locate(start, end)
 
@@ -478,14 +478,14 @@ def _locate_name(error_text: str, filled: FilledTemplate) -> Span | None:
     It has the characters, a name, or a part of the query that `PLACES` knows. A name or part is
     located only if the query has it once.
     """
-    characters = place_of(error_text, filled.text)
+    characters = find_error_place(error_text, filled.text)
     if characters is not None:
         return filled.locate(*characters)
-    condition, name = condition_of(error_text) or ("", "")
+    condition, name = find_error_condition(error_text) or ("", "")
     if condition:
         pattern = re.escape(name + ".*" * (condition == STAR))
     else:
-        row = row_of(PLACES, error_text)
+        row = find_matching_row(PLACES, error_text)
         pattern = row[0].expand(row[1]) if row else ""
     occurrences = list(re.finditer(rf"(?<![\w.`]){pattern}(?![\w`])", filled.text))
     if not pattern or len(occurrences) != 1:
@@ -493,6 +493,6 @@ def _locate_name(error_text: str, filled: FilledTemplate) -> Span | None:
     return filled.locate(*occurrences[0].span())
 
 
-def _masked(text: str) -> str:
+def _mask_names(text: str) -> str:
     """Return a text with `_` for PySpark's names, which only the engine knows."""
     return PYSPARK_NAME.sub(lambda name: "_" * len(name[0]), text)

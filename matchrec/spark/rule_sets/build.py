@@ -42,7 +42,7 @@ from matchrec.spark.ranges import check_may_stay_whole
 from matchrec.spark.session import QUERY_ERRORS, quiet_analysis
 from matchrec.spark.streaming.bucket import digest
 from matchrec.spark.streaming.prepare import check_one_row
-from matchrec.spark.types import OrderNumbers, build_read_schema, make_struct_type, padding_of
+from matchrec.spark.types import OrderNumbers, build_read_schema, find_padding, make_struct_type
 from matchrec.worker import wire
 from matchrec.worker.rule_set import VARIABLE, RowKind, RuleSetWorker
 from matchrec.worker.wire import SelectItem
@@ -96,7 +96,7 @@ def find_slots(rule_set: RuleSet, inputs: StructFields) -> tuple[Slots, StructFi
     return tuple(slots_of_rules), fields
 
 
-def schema_of_rows(rule_set: RuleSet, inputs: StructFields, slots: StructFields) -> StructType:
+def build_row_schema(rule_set: RuleSet, inputs: StructFields, slots: StructFields) -> StructType:
     """Return the schema of the workers' rows, before types that Arrow cannot carry are replaced.
 
     Args:
@@ -111,7 +111,7 @@ def schema_of_rows(rule_set: RuleSet, inputs: StructFields, slots: StructFields)
     keys = []
     for index, column in enumerate(rule_set.keys):
         key = inputs[column]
-        keys.append(StructField(wire.key(index), key.dataType, metadata=padding_of(key)))
+        keys.append(StructField(wire.key(index), key.dataType, metadata=find_padding(key)))
     match_types = {
         wire.ROW_NUMBER: LongType(),
         wire.FIRST: order_type,
@@ -290,7 +290,7 @@ def match_rules(prepared: PreparedRules, rule_set: RuleSet) -> tuple[DataFrame, 
         return RuleSetWorker(rule_set, slots, schema, on_error, sent.task_input)
 
     name = f"match_recognize[{len(rule_set.rules)} rules]"
-    return sent.run(make_worker, schema_of_rows(rule_set, sent.fields, slot_fields), name), slots
+    return sent.run(make_worker, build_row_schema(rule_set, sent.fields, slot_fields), name), slots
 
 
 # Results of a set.
@@ -304,15 +304,17 @@ def select_matches(built: BuiltRuleSet) -> DataFrame:
         "end_time": wire.LAST,
         "events": wire.EVENTS,
     }
-    return rows_of_kind(built, RowKind.MATCH, columns)
+    return select_rows_of_kind(built, RowKind.MATCH, columns)
 
 
 def select_failures(built: BuiltRuleSet) -> DataFrame:
     """Return one row for each partition in which a rule failed, and each such rule."""
-    return rows_of_kind(built, RowKind.FAILURE, {"message": wire.MESSAGE})
+    return select_rows_of_kind(built, RowKind.FAILURE, {"message": wire.MESSAGE})
 
 
-def rows_of_kind(built: BuiltRuleSet, kind: RowKind, columns: Mapping[str, str]) -> DataFrame:
+def select_rows_of_kind(
+    built: BuiltRuleSet, kind: RowKind, columns: Mapping[str, str]
+) -> DataFrame:
     """Return the rows of a kind: their rules, their partitions, and other columns.
 
     Args:
@@ -323,7 +325,7 @@ def rows_of_kind(built: BuiltRuleSet, kind: RowKind, columns: Mapping[str, str])
     names = key_names(built.shared.plan, built.question)
     keys = [SelectItem(wire.key(index), quote_name(name)) for index, name in enumerate(names)]
     items = [SelectItem(column, name) for name, column in columns.items()]
-    select_list = [str(item) for item in (*rule_items(built), *keys, *items)]
+    select_list = [str(item) for item in (*list_rule_columns(built), *keys, *items)]
     return built.rows.where(f"{wire.KIND} = {int(kind)}").selectExpr(*select_list)
 
 
@@ -334,7 +336,7 @@ def check_measures(built: BuiltRuleSet) -> None:
         MatchRecognizeError: Spark rejects a measure.
     """
     numbers = range(len(built.rule_set.rules))
-    texts = [item.sql for number in numbers for item in items_of_rule(built, number)]
+    texts = [item.sql for number in numbers for item in list_rule_items(built, number)]
     items = [str(SelectItem(text, wire.read(index))) for index, text in enumerate(texts)]
     runner = built.question.relation.runner
     try:
@@ -342,14 +344,14 @@ def check_measures(built: BuiltRuleSet) -> None:
             runner.analyse(runner.select(built.rows, items))
     except QUERY_ERRORS:
         for number in numbers:
-            result_of_rule(built, number)
+            build_rule_result(built, number)
         raise
     for number in numbers:
         if built.rule_set.rules[number].executable.aggregates:
-            result_of_rule(built, number)
+            build_rule_result(built, number)
 
 
-def result_of_rule(built: BuiltRuleSet, number: int) -> DataFrame:
+def build_rule_result(built: BuiltRuleSet, number: int) -> DataFrame:
     """Return the result that a rule would have as a separate query.
 
     Args:
@@ -375,7 +377,7 @@ def result_of_rule(built: BuiltRuleSet, number: int) -> DataFrame:
                 for index, slot in enumerate(built.slots[number])
             ]
             return project(question.relation, executable, rule_rows.selectExpr(*reads))
-        items = [str(item) for item in items_of_rule(built, number)]
+        items = [str(item) for item in list_rule_items(built, number)]
         return runner.analyse(runner.select_typed(rule_rows, items))
 
 
@@ -389,7 +391,7 @@ def select_result(built: BuiltRuleSet, name: str) -> DataFrame:
     numbers = [
         number for number, rule in enumerate(built.rule_set.rules) if rule.version.rule == name
     ]
-    results = [result_of_rule(built, number) for number in numbers]
+    results = [build_rule_result(built, number) for number in numbers]
     if len(results) > 1 and results[0].isStreaming:
         raise rule_versions_over_stream(name=name)
     if len({str(result.dtypes) for result in results}) > 1:
@@ -401,13 +403,13 @@ def select_result(built: BuiltRuleSet, name: str) -> DataFrame:
     return reduce(type(results[0]).unionAll, results)
 
 
-def items_of_rule(built: BuiltRuleSet, number: int) -> list[SelectItem]:
+def list_rule_items(built: BuiltRuleSet, number: int) -> list[SelectItem]:
     """Return the select list of a rule's result; none if Spark first computes aggregates."""
     executable = built.rule_set.rules[number].executable
     return [] if executable.aggregates else build_result_items(executable, built.slots[number])
 
 
-def rule_items(built: BuiltRuleSet) -> Iterator[SelectItem]:
+def list_rule_columns(built: BuiltRuleSet) -> Iterator[SelectItem]:
     """Yield the columns that name a row's rule and, if rules have versions, its version.
 
     A version is named by the time from which it is valid.

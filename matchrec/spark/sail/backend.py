@@ -22,7 +22,7 @@ from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.backend import SparkConnect
 from matchrec.spark.relation import find_parameter_type
 from matchrec.spark.sail import probes
-from matchrec.spark.sail.words import CRASH, plain_sentence
+from matchrec.spark.sail.words import CRASH, simplify_refusal
 from matchrec.spark.session import FRAMES, is_dataframe, keep_once_per_session, list_holes
 from matchrec.spark.types import allow_inner_nulls, is_nested, write_type
 
@@ -110,7 +110,7 @@ class Sail(SparkConnect):
             except SparkConnectGrpcException as error:
                 if CRASH not in str(error) or not probes.analyses_late(self.spark):
                     raise
-                raise AnalysisException(plain_sentence(str(error))) from error
+                raise AnalysisException(simplify_refusal(str(error))) from error
 
     def fields(self, frame: DataFrame, text: str | None) -> list[StructField]:
         """Return the fields with the types that the values have.

@@ -22,7 +22,7 @@ def find_casts(path: Path) -> dict[str, Column]:
         schema = parquet.read_schema(path)
     except (ArrowInvalid, OSError):
         return {}
-    readable_types = {field.name: readable_type_for(field.type) for field in schema}
+    readable_types = {field.name: find_readable_type(field.type) for field in schema}
     return {
         name: col(quote_name(name)).cast(type_)
         for name, type_ in readable_types.items()
@@ -30,7 +30,7 @@ def find_casts(path: Path) -> dict[str, Column]:
     }
 
 
-def readable_type_for(arrow_type: Any) -> str | None:
+def find_readable_type(arrow_type: Any) -> str | None:
     """Return a type of Sail for an Arrow type that it does not read; None for any other type."""
     if types.is_timestamp(arrow_type) and arrow_type.unit == "ns":
         return "TIMESTAMP" if arrow_type.tz else "TIMESTAMP_NTZ"

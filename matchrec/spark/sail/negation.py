@@ -58,7 +58,7 @@ def with_right_negations(plan: MatchPlan, relation: Relation) -> MatchPlan:
         if operation.operator not in NEGATIONS or not operation.references:
             return operation
         (operand,) = operation.operands
-        type_ = decimal_type_of(operand, relation)
+        type_ = find_operand_decimal(operand, relation)
         if type_ is None or type_ == AS_NEGATED or not negates_to_scale_ten(relation.runner.spark):
             return operation
         return replace(operation, parts=("CAST(0BD - (", operand, f") AS {write_type(type_)})"))
@@ -103,7 +103,7 @@ def find_hidden_negations(scalar: Scalar) -> Iterator[Term]:
                 yield from find_hidden_negations(inner)
 
 
-def decimal_type_of(operand: Scalar, relation: Relation) -> DecimalType | None:
+def find_operand_decimal(operand: Scalar, relation: Relation) -> DecimalType | None:
     """Return the type of an operand if it is a DECIMAL, else None.
 
     The session is asked with a column of the input for each reference to the match.

@@ -68,7 +68,7 @@ def send_halves(spark: SparkSession, rows: Any, first_row: int) -> DataFrame:
     middle = len(rows) // 2
     if middle == 0 or not is_large(rows):
         frame = spark.createDataFrame(combine_chunks(rows))
-        size = bytes_in(cast("Any", frame)._plan)
+        size = count_bytes(cast("Any", frame)._plan)
         if middle == 0 and size > MOST_BYTES:
             raise row_too_large_to_send(row=first_row, size=size >> 20, most=MOST_BYTES >> 20)
         if middle == 0 or size <= MOST_BYTES:
@@ -111,7 +111,7 @@ def remember_index(frame: DataFrame, index: Any) -> DataFrame:
     return frame
 
 
-def index_names(frames: Iterable[Any]) -> tuple[str | None, ...]:
+def list_index_names(frames: Iterable[Any]) -> tuple[str | None, ...]:
     """Return the names of the pandas indexes that some DataFrames have lost."""
     names: list[str | None] = []
     for frame in frames:
@@ -130,7 +130,7 @@ def keep_rows(frame: DataFrame) -> DataFrame:
     """
     spark = frame.sparkSession
     plan = cast("Any", frame)._plan
-    size = bytes_in(plan)
+    size = count_bytes(plan)
     if size < FEW_BYTES:
         return frame
     known_frame = vars(plan).get(KEPT)
@@ -162,7 +162,7 @@ def drop_unread_views(spark: SparkSession) -> list[str]:
         names.append(unread_views.pop())
     if not names:
         return unread_views
-    read = names_in_results_of_sql(names)
+    read = list_views_in_sql(names)
     unread_views.extend(read)
     with suppress(PySparkException):  # the session may have ended
         for name in set(names) - read:
@@ -170,7 +170,7 @@ def drop_unread_views(spark: SparkSession) -> list[str]:
     return unread_views
 
 
-def names_in_results_of_sql(names: Collection[str]) -> set[str]:
+def list_views_in_sql(names: Collection[str]) -> set[str]:
     """Return the names of views that a DataFrame of `spark.sql` reads.
 
     `spark.sql("SELECT ... FROM {d}", d=frame)` gives a DataFrame with the server's answer as its
@@ -185,7 +185,7 @@ def names_in_results_of_sql(names: Collection[str]) -> set[str]:
     return {name for name in names if any(name.encode() in message for message in messages)}
 
 
-def bytes_in(plan: Any) -> int:
+def count_bytes(plan: Any) -> int:
     """Return the number of bytes of the rows in a plan.
 
     Only the first input of each operator is followed. For rows that the server has got already,

@@ -121,7 +121,7 @@ STEPS = re.compile(
 )
 
 
-def row_of(table: Mapping[str, V], error_text: str) -> tuple[re.Match[str], V] | None:
+def find_matching_row(table: Mapping[str, V], error_text: str) -> tuple[re.Match[str], V] | None:
     """Return the first row of a table whose regular expression is found in a text, or None.
 
     Args:
@@ -131,7 +131,7 @@ def row_of(table: Mapping[str, V], error_text: str) -> tuple[re.Match[str], V] |
     Returns:
         The match in the text, and the value of the row.
 
-    >>> row_of({"a": 1, "b+": 2}, "rubble")
+    >>> find_matching_row({"a": 1, "b+": 2}, "rubble")
     (<re.Match object; span=(2, 4), match='bb'>, 2)
     """
     for pattern, value in table.items():
@@ -141,17 +141,18 @@ def row_of(table: Mapping[str, V], error_text: str) -> tuple[re.Match[str], V] |
     return None
 
 
-def condition_of(error_text: str) -> tuple[str, str] | None:
+def find_error_condition(error_text: str) -> tuple[str, str] | None:
     """Return Spark's error condition and the name that a refusal by Sail is about.
 
     None if the text is not a refusal by Sail, or not about a name.
 
-    >>> condition_of('attribute ObjectName([Identifier("A"), Identifier("x")]) is missing from')
+    >>> missing = 'attribute ObjectName([Identifier("A"), Identifier("x")]) is missing from'
+    >>> find_error_condition(missing)
     ('UNRESOLVED_COLUMN', 'A.x')
-    >>> condition_of("unknown function: uper")
+    >>> find_error_condition("unknown function: uper")
     ('UNRESOLVED_ROUTINE', 'uper')
     """
-    row = row_of(SAID, error_text)
+    row = find_matching_row(SAID, error_text)
     if row is None:
         return None
     refusal, (condition, _) = row
@@ -164,15 +165,15 @@ def read_name(found: re.Match[str]) -> str:
     return ".".join(parts) or found["name"]
 
 
-def place_of(error_text: str, text: str) -> tuple[int, int] | None:
+def find_error_place(error_text: str, text: str) -> tuple[int, int] | None:
     """Return the characters of a text at which Sail's parser has found a syntax error.
 
     None if the error is another one, or if the word in it is not there: inside of a literal, the
     parser counts from its quote.
 
-    >>> place_of("found bad at 7:10 expected 'FROM'", "SELECT bad")
+    >>> find_error_place("found bad at 7:10 expected 'FROM'", "SELECT bad")
     (7, 10)
-    >>> place_of("found x at 0:1 expected number", "SELECT TIMESTAMP'x'")
+    >>> find_error_place("found x at 0:1 expected number", "SELECT TIMESTAMP'x'")
     """
     syntax = SYNTAX.search(error_text)
     if syntax is None:
@@ -182,12 +183,12 @@ def place_of(error_text: str, text: str) -> tuple[int, int] | None:
     return (start, end) if has_word else None
 
 
-def cure_of_word(error_text: str) -> str | None:
+def find_cure_of_word(error_text: str) -> str | None:
     """Return what to write for a word that Spark accepts at this place and Sail does not, or None.
 
-    >>> cure_of_word("invalid argument: found time at 9:13 expected 'FROM'")
+    >>> find_cure_of_word("invalid argument: found time at 9:13 expected 'FROM'")
     'write `time` in backticks'
-    >>> cure_of_word("invalid argument: found PIVOT at 19:24 expected 'JOIN'")
+    >>> find_cure_of_word("invalid argument: found PIVOT at 19:24 expected 'JOIN'")
     'write the alias after the parentheses of PIVOT, not before it'
     """
     syntax = SYNTAX.search(error_text)
@@ -199,24 +200,24 @@ def cure_of_word(error_text: str) -> str | None:
     return f"write `{word}` in backticks" if word.upper() in NO_ALIAS_OF_SAIL else None
 
 
-def plain_sentence(error_text: str) -> str:
+def simplify_refusal(error_text: str) -> str:
     """Return a refusal in plain words, with advice after `HELP` if there is any.
 
     Texts that are not Sail's stay as they are.
 
-    >>> plain_sentence("invalid argument: found FROM at 0:4 expected 'SELECT', or '('")
+    >>> simplify_refusal("invalid argument: found FROM at 0:4 expected 'SELECT', or '('")
     "Syntax error at or near 'FROM'"
-    >>> plain_sentence('ambiguous attribute: ObjectName([Identifier("x")])')
+    >>> simplify_refusal('ambiguous attribute: ObjectName([Identifier("x")])')
     'column `x` is ambiguous'
-    >>> plain_sentence("found FROM at 11:15 expected query")
+    >>> simplify_refusal("found FROM at 11:15 expected query")
     "Syntax error at or near 'FROM'\\n  help: write SELECT * FROM"
-    >>> plain_sentence("f expects 2 arguments. No function matches the given name 'f(Int32)'")
+    >>> simplify_refusal("f expects 2 arguments. No function matches the given name 'f(Int32)'")
     'f expects 2 arguments'
-    >>> plain_sentence("one value expected: [Literal(Int32(1), None), Literal(Int32(2), None)]")
+    >>> simplify_refusal("one value expected: [Literal(Int32(1), None), Literal(Int32(2), None)]")
     'a function that takes one has another number of arguments'
-    >>> plain_sentence("Internal error: Function 'sum' expects 1 arguments but received 2,Error")
+    >>> simplify_refusal("Internal error: Function 'sum' expects 1 arguments but received 2,Error")
     'the function sum takes another number of arguments than 2'
-    >>> print(plain_sentence("PlanNode::CacheTable"))
+    >>> print(simplify_refusal("PlanNode::CacheTable"))
     there is no CacheTable in Sail
       help: run it on Spark
     """
@@ -225,11 +226,11 @@ def plain_sentence(error_text: str) -> str:
         begins_with_from = FROM_FIRST.match(f"{syntax['word']} {syntax['list']}")
         advice = f"{HELP}write SELECT * FROM" if begins_with_from else ""
         return f"Syntax error at or near '{syntax['word']}'{advice}"
-    about_name = row_of(SAID, error_text)
+    about_name = find_matching_row(SAID, error_text)
     if about_name is not None and not error_text.startswith("["):  # not Spark's own condition
         refusal, (_, sentence) = about_name
         return sentence.format(name=f"`{read_name(refusal)}`")
-    about_query = row_of(SENTENCES, error_text)
+    about_query = find_matching_row(SENTENCES, error_text)
     if about_query is not None:
         words, sentence = about_query
         return words.expand(sentence)
@@ -237,9 +238,9 @@ def plain_sentence(error_text: str) -> str:
 
 
 def split_help(sentence: str) -> tuple[str, str | None]:
-    """Split a result of `plain_sentence` into its sentence and its advice, or None.
+    """Split a result of `simplify_refusal` into its sentence and its advice, or None.
 
-    >>> split_help(plain_sentence("PlanNode::CacheTable"))
+    >>> split_help(simplify_refusal("PlanNode::CacheTable"))
     ('there is no CacheTable in Sail', 'run it on Spark')
     """
     plain, _, cure = sentence.partition(HELP)
@@ -268,24 +269,24 @@ OF_OTHERS = re.compile(
 )
 
 
-def sentence_of_value(error_text: str) -> str | None:
+def explain_value_failure(error_text: str) -> str | None:
     """Return why a value cannot be computed, and advice; None if a query fails for another reason.
 
-    >>> sentence_of_value("Arrow error: Divide by zero error")
+    >>> explain_value_failure("Arrow error: Divide by zero error")
     'Division by zero. Write NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false'
-    >>> sentence_of_value("index out of bounds")
+    >>> explain_value_failure("index out of bounds")
     'index out of bounds. Write other arguments, or leave such rows out before the clause'
-    >>> sentence_of_value("invalid timestamp: 31/01/2026").partition(",")[0]
+    >>> explain_value_failure("invalid timestamp: 31/01/2026").partition(",")[0]
     'invalid timestamp: 31/01/2026. Write to_timestamp'
-    >>> sentence_of_value("Cast error: Cannot cast '1,136.47'").partition(". ")[2]
+    >>> explain_value_failure("Cast error: Cannot cast '1,136.47'").partition(". ")[2]
     "Write replace(x, ',') instead of x, which removes the commas"
-    >>> sentence_of_value("unknown function: uper") is None
+    >>> explain_value_failure("unknown function: uper") is None
     True
     """
-    if condition_of(error_text) is not None or OF_OTHERS.search(error_text):
+    if find_error_condition(error_text) is not None or OF_OTHERS.search(error_text):
         return None
     cause = find_cause(error_text).strip()
-    row = row_of(OF_VALUES, cause)
+    row = find_matching_row(OF_VALUES, cause)
     if row is not None:
         words, sentence = row
         return sentence.format(**words.groupdict())
@@ -304,7 +305,7 @@ def read_value_failure(error_text: str) -> tuple[str, str | None] | None:
     >>> read_value_failure("unknown function: uper") is None
     True
     """
-    row = row_of(OF_VALUES, find_cause(error_text))
+    row = find_matching_row(OF_VALUES, find_cause(error_text))
     if row is None:
         return None
     words, sentence = row

@@ -301,7 +301,7 @@ class ArrivedRows:
     # The watermark up to which rows have been put in order, in microseconds.
     passed: int
 
-    def new_of(self, version: Version) -> ByKey:
+    def find_new_rows(self, version: Version) -> ByKey:
         """Return the new rows of each key that a version of a rule sees, as indices of `rows`."""
         first_new = int(self.kept.sum())
         count = int(self.new.sum())

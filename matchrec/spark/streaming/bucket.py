@@ -173,7 +173,7 @@ def needs_in(arrays: Arrays, searches: tuple[KeySearch, ...]) -> dict[str, KeySt
     for search in searches:
         if f"{search.name} keys" in arrays:
             state_names = make_key_state(search, NO_KEYS).states
-            states = states_in(arrays, search.name, state_names)
+            states = read_states(arrays, search.name, state_names)
             # the end of a rule may not have been known when the state was stored
             next_end = np.minimum(states[NEXT_END].values, search.end)
             states = {**states, NEXT_END: ByKey.one_each(next_end)}
@@ -181,7 +181,7 @@ def needs_in(arrays: Arrays, searches: tuple[KeySearch, ...]) -> dict[str, KeySt
     return key_states
 
 
-def states_in(arrays: Arrays, search: str, names: Iterable[str]) -> KeyStates:
+def read_states(arrays: Arrays, search: str, names: Iterable[str]) -> KeyStates:
     """Return the states of these names of a search, as `make_memory` has stored them."""
     states = {}
     for name in names:
@@ -289,7 +289,7 @@ class Bucket:
         key_states = needs_in(arrays, self.searches)
         for number, search in enumerate(self.searches):
             stored = key_states.pop(search.name, None) or make_key_state(search, NO_KEYS)
-            keys_with_rows = np.flatnonzero(arrived.new_of(search.version).sizes)
+            keys_with_rows = np.flatnonzero(arrived.find_new_rows(search.version).sizes)
             keys_with_end = stored.keys[stored.next_end <= watermark]
             failed_keys = stored.keys[stored.states[FAILED].values]
             due_keys = np.setdiff1d(np.append(keys_with_rows, keys_with_end), failed_keys)
@@ -317,7 +317,7 @@ class Bucket:
             watermark: in microseconds.
         """
         search = self.searches[number]
-        new = arrived.new_of(search.version).take(key_state.keys)
+        new = arrived.find_new_rows(search.version).take(key_state.keys)
         rows = arrived.select(key_state.states[PLACES], new, watermark)
         new_states = yield from search.search(key_state.states, rows)
         return key_state.advance(rows, new_states, search.end)
@@ -352,14 +352,14 @@ class RulesOfBucket(Bucket):
             rule_search = self.searches[number]
             failed = key_state.take(np.array([index]))
             results.append(make_key_state(rule_search, failed.keys, failed=True))
-            new = arrived.new_of(rule_search.version).take(failed.keys)
+            new = arrived.find_new_rows(rule_search.version).take(failed.keys)
             return arrived.select(failed.states[PLACES], new, watermark).rows.slice(0, 1)
 
         yield from self.rules.isolate_failures(number, all_keys, search, give_up)
         return reduce(KeyState.merge, results)
 
 
-def bucket_of(worker: QueryWorker | RuleSetWorker, arriving: Arriving) -> Bucket:
+def build_bucket(worker: QueryWorker | RuleSetWorker, arriving: Arriving) -> Bucket:
     """Return the bucket that does over a stream what a worker does over whole partitions.
 
     Args:

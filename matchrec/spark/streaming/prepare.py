@@ -43,15 +43,15 @@ from matchrec.spark.columns import KnownFields, Preparation, RowColumns, add_col
 from matchrec.spark.environment import use_own_interpreter
 from matchrec.spark.question import Options
 from matchrec.spark.streaming.arrival import Arriving, ColumnMap
-from matchrec.spark.streaming.bucket import bucket_of
+from matchrec.spark.streaming.bucket import build_bucket
 from matchrec.spark.transport import (
     MakeWorker,
     PandasColumn,
     PandasEncoding,
     SentRows,
     make_runner,
+    make_unpacker,
     to_arrow_schema,
-    unpacker,
 )
 from matchrec.worker import wire
 from matchrec.worker.wire import SelectItem, pack_columns
@@ -101,7 +101,7 @@ class EventPreparation(Preparation):
         No other events are left out here: Spark would put such a filter before the watermark, which
         must move on with every event.
 
-        Raises one of Spark's `REFUSALS`.
+        Raises one of Spark's `QUERY_ERRORS`.
 
         Raises:
             MatchRecognizeError: the time has no watermark.
@@ -219,7 +219,7 @@ class SentEvents(SentRows):
             _: not used, since the events of a stream are always sent through pandas.
         """
         sent_schema = types.build_sent_schema(schema)
-        bucket = bucket_of(make_worker(to_arrow_schema(sent_schema)), self.arriving)
+        bucket = build_bucket(make_worker(to_arrow_schema(sent_schema)), self.arriving)
         run = make_runner(bucket)
 
         def search(key: Any, frames: Iterable[pd.DataFrame], group: Any) -> Iterator[pd.DataFrame]:
@@ -232,7 +232,7 @@ class SentEvents(SentRows):
             packed = groups.applyInPandasWithState(
                 search, "rows binary", "state binary", "append", "EventTimeTimeout"
             )
-            unpacked = packed.mapInArrow(unpacker(), sent_schema)
+            unpacked = packed.mapInArrow(make_unpacker(), sent_schema)
             return types.decode_columns(unpacked, schema)
 
 
