@@ -286,7 +286,7 @@ class SqlQuery(ParsedQuery, EvaluatedQuery):
             check_renames(site, planned.result)
         else:
             node = name_columns(node, site, rows.columns)
-        runner = self.runner.having(**{site.view.name: rows})
+        runner = self.runner.with_frames(**{site.view.name: rows})
         return replace(self, node=node, runner=runner, clauses=(*self.clauses, planned))
 
     def to_df(self) -> DataFrame:
@@ -307,7 +307,9 @@ class SqlQuery(ParsedQuery, EvaluatedQuery):
     def build_input(self, site: Site) -> Relation:
         """Return the input of a clause, once the clauses in it have results."""
         select_from = partial(locate.write_select_from, self.node, site)
-        runner = replace(self.runner, in_scope=partial(locate.add_with_clauses, self.node, site))
+        runner = replace(
+            self.runner, add_with_clauses=partial(locate.add_with_clauses, self.node, site)
+        )
         if site.reads_previous_window:
             return Relation(runner, select_from)
         text = locate.write_relation_query(self.node, site)

@@ -504,7 +504,7 @@ def run_outer_query(query: QueryNode, runner: Runner, text: Template) -> DataFra
     parameter_names = find_first_parameters(query.source.text).keys()
     value_names = tuple(runner.args) if isinstance(runner.args, dict) else ()
     try:
-        rows = runner.stored(text) if query.keeps_text else runner.sql(text)
+        rows = runner.run_stored(text) if query.keeps_text else runner.sql(text)
         if not parameter_names <= set(value_names):
             runner.analyse(rows)  # so that a missing value is found here and not in a job
         return find_backend(runner.spark).finish(rows, keeps_text=query.keeps_text)

@@ -52,7 +52,7 @@ def find_nanosecond_remarks(plan: MatchPlan, question: Question) -> Iterator[Mat
         """Return the name of a column, or "" for another expression."""
         return columns.find_by_text(expression.text) or columns.find(expression.names) or ""
 
-    frames = [relation.runner.frames[name] for name in list_holes(relation.query(["*"]))]
+    frames = [relation.runner.frames[name] for name in list_holes(relation.write_query(["*"]))]
     order = [name_of(item.expression) for item in plan.order_by]
     keys = [name_of(key) for key in plan.keys]
     for close_times, column, count in find_nanosecond_ties(frames, order, keys):

@@ -178,7 +178,7 @@ def find_times(relation: Relation, order: str) -> OrderNumbers:
     """
     with quiet_analysis():
         try:
-            times = OrderNumbers(relation.type_of(order))
+            times = OrderNumbers(relation.find_type(order))
         except QUERY_ERRORS as error:
             engine = relation.runner.backend.engine
             raise condition_rejected_by_engine(

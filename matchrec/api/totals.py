@@ -85,9 +85,9 @@ def aggregate(
     rows = result.dataframe
     group_names = [*rows.columns[: len(plan.partition_by)], *key_measures]
     check_names(calls, group_names)
-    readable = clause.relation.runner.readable
+    write_for_engine = clause.relation.runner.write_for_engine
     columns = [
-        f"{readable(write_call(call, result, totals))} AS {quote_name(name)}"
+        f"{write_for_engine(write_call(call, result, totals))} AS {quote_name(name)}"
         for name, call in calls.items()
     ]
     return result, group_rows(rows, group_names, columns)

@@ -131,7 +131,7 @@ class Backend:
         """Raise MatchRecognizeError inside for an error of the server that is not Spark's."""
         yield
 
-    def fields(self, frame: DataFrame, text: str | None) -> list[StructField]:
+    def find_fields(self, frame: DataFrame, text: str | None) -> list[StructField]:
         """Return the fields of a DataFrame with the types that its values have.
 
         Args:
@@ -146,7 +146,7 @@ class Backend:
         """Return the DataFrame of the expressions in `text` with the types that its values have."""
         return frame
 
-    def settings(self, names: Sequence[str]) -> list[Any]:
+    def read_settings(self, names: Sequence[str]) -> list[Any]:
         """Return the values of settings of the session, in the order of their names."""
         return [self.spark.conf.get(name) for name in names]
 
@@ -342,7 +342,7 @@ class SparkConnect(Backend):
         plain = find_plain_sql(self.spark)
         can_send_frames = takes_keyword_arguments(getattr(plain, "__func__", plain))
         if not can_send_frames:  # as PySpark 3.5
-            return runner.stored(text)
+            return runner.run_stored(text)
         return runner.run_with_views(text, {})  # PySpark fills every hole
 
     def send(self, text: str, args: Values, frames: Mapping[str, Any]) -> DataFrame:
@@ -392,7 +392,7 @@ class SparkConnect(Backend):
                 raise clauses_nested_too_deep() from error
             raise
 
-    def settings(self, names: Sequence[str]) -> list[Any]:
+    def read_settings(self, names: Sequence[str]) -> list[Any]:
         """Return the values of settings of the session."""
         client: Any = self.spark.client
         return list(client.get_configs(*names))  # all in one message

@@ -60,4 +60,4 @@ def read_table(spark: SparkSession, name: str) -> DataFrame:
     try:
         return runner.analyse(spark.table(name))
     except TEXT_ERRORS as error:
-        raise users_terms.put_in_plain_words(error, runner.tables) from None
+        raise users_terms.put_in_plain_words(error, runner.list_tables) from None

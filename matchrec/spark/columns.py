@@ -233,7 +233,7 @@ class Preparation:
             for before, after in zip(packed_before, packed_after, strict=True)
         ]
         items = names.select_sent(columns) + bits
-        return self.relation.over(self.number_rows(names), map(str, items))
+        return self.relation.write_query_over(self.number_rows(names), map(str, items))
 
     def number_rows(self, names: ColumnNames) -> Template:
         """Return the query of the sorted rows, with row numbers and what is read on other rows."""
@@ -309,7 +309,7 @@ class Preparation:
         if not known_fields.keys() >= set(columns):
             if rows is None:
                 rows = self.dataframe(columns)
-            known_fields = self.map_fields(self.relation.runner.fields(rows), columns)
+            known_fields = self.map_fields(self.relation.runner.find_fields(rows), columns)
         return tuple(known_fields[column] for column in columns)
 
     def plan_columns(self, rows: DataFrame, columns: RowColumns) -> tuple[PlannedColumn, ...]:
@@ -323,7 +323,7 @@ class Preparation:
             return ()
         texts = {name: text for text, name in self.name_columns(columns).inner.items()}
         texts |= {wire.column(index): show_column(column) for index, column in enumerate(columns)}
-        fields = runner.fields(rows, " ".join(texts.values()))
+        fields = runner.find_fields(rows, " ".join(texts.values()))
         schema = to_arrow_schema(build_sent_schema(StructType(fields)))
         in_utc = runner.settings["spark.sql.session.timeZone"] in UTC_NAMES
         return tuple(
@@ -376,7 +376,7 @@ class Preparation:
 
     def build_source(self, names: ColumnNames) -> Template:
         """Return the query of what Spark computes over one row, without rows that are left out."""
-        query = self.relation.query(map(str, names.select_inner()))
+        query = self.relation.write_query(map(str, names.select_inner()))
         tests = [names.inner[row_filter] for row_filter in self.row_filters]
         if self.draft.relevant:
             relevant = " OR ".join(names.inner[column.text] for column in self.draft.relevant)
@@ -396,13 +396,13 @@ class Preparation:
 
     def write_key(self, names: ColumnNames, key: str) -> str:
         """Return a key as SQL in which equal values have the same bits."""
-        return normalize_value(names.inner[key], self.relation.type_of(key))
+        return normalize_value(names.inner[key], self.relation.find_type(key))
 
     def write_order(self, names: ColumnNames, item: SortItem) -> str:
         """Return an item of ORDER BY as SQL."""
         text = item.expression.text
         key = self.write_key(names, text)
-        return self.backend.order_key(key, item, self.relation.type_of(text))
+        return self.backend.order_key(key, item, self.relation.find_type(text))
 
     def write_window(self, names: ColumnNames) -> str:
         """Return the window that puts equal keys together and sorts them, as SQL."""
@@ -431,7 +431,7 @@ class UnsortedPreparation(Preparation):
         if conditions or not items:
             tests = [names.write_column(condition) for condition in conditions]
             items += pack_columns(["FALSE", *tests], wire.bits)
-        return self.relation.over(self.build_source(names), map(str, items))
+        return self.relation.write_query_over(self.build_source(names), map(str, items))
 
     def select_unpacked(self, columns: RowColumns) -> list[SelectItem]:
         """Return the select list of the columns, then of missing keys and order.

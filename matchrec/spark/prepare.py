@@ -178,8 +178,8 @@ def prepare(question: Question, drafts: DraftsT) -> PreparedInput[DraftsT]:
     if question.is_stream:  # nobody sorts its events: they arrive in the order of their time
         from matchrec.spark.streaming.prepare import EventPreparation
 
-        preparation = EventPreparation(question.relation, drafts.joint_draft)
-        return analyse_and_type(question, drafts, preparation)
+        events = EventPreparation(question.relation, drafts.joint_draft)
+        return analyse_and_type(question, drafts, events)
     sorter = choose_sorter(question, drafts)
     if sorter.spark_reads_neighbours:
         return prepare_for_spark(question, drafts, sorter)
@@ -255,7 +255,7 @@ def choose_sorter(question: Question, drafts: DraftedRules) -> Sorter:
     if question.engine_must_sort:
         return choose_spark(question, "the option sort is engine")
     sorted_by = [expression.text for expression in drafts.joint_draft.plan.sorted_by]
-    for text, sort_field in zip(sorted_by, question.relation.fields(sorted_by), strict=True):
+    for text, sort_field in zip(sorted_by, question.relation.find_fields(sorted_by), strict=True):
         if not sorts_exactly(sort_field.dataType):
             type_name = sort_field.dataType.simpleString()
             reason = f"only the engine can sort by {text}, which is {type_name}"
@@ -315,7 +315,7 @@ def find_key_filters(plan: MatchPlan, question: Question) -> tuple[str, ...]:
             column = columns.find_by_text(key.text)
             if column is None or not columns.are_same(key.name or column, key_test.column):
                 continue
-            key_type = to_value_type(question.relation.type_of(key.text))
+            key_type = to_value_type(question.relation.find_type(key.text))
             if key_type.family is not Family.FLOATING:
                 filters.append(f"{key.text} {key_test.test}")
     return tuple(filters)
@@ -339,7 +339,7 @@ def analyse_columns(
         row_fields = preparation.infer_fields(columns)
         if row_fields is None:
             question.runner.analyse(rows, query)
-            row_fields = question.runner.fields(rows, str(columns))
+            row_fields = question.runner.find_fields(rows, str(columns))
         fields = preparation.map_fields(row_fields, columns)
     except QUERY_ERRORS:
         # Analyse each rule by itself to find the one that is wrong.

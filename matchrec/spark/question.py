@@ -258,7 +258,7 @@ class Question:
             self.check_sort_expressions(plan)
             self.check_lengths(plan)
             return resolve_query(
-                plan, self.columns, self.relation.name_of, self.type_of_order, self.use
+                plan, self.columns, self.relation.find_name, self.type_of_order, self.use
             )
 
     @cached_property
@@ -304,7 +304,7 @@ class Question:
             for expression in plan.sorted_by
             if self.columns.find(expression.names) is None
         ]
-        self.relation.fields(expressions)
+        self.relation.find_fields(expressions)
 
     def check_lengths(self, plan: MatchPlan) -> None:
         """Check the constants that give the lengths of windows and frames.
@@ -329,7 +329,7 @@ class Question:
         def find_order_type(text: str) -> OrderType:
             """Return the type of an ORDER BY expression, and whether its zone has one offset."""
             zone = self.runner.settings["spark.sql.session.timeZone"]
-            return OrderType(to_value_type(self.relation.type_of(text)), has_fixed_offset(zone))
+            return OrderType(to_value_type(self.relation.find_type(text)), has_fixed_offset(zone))
 
         return cache(find_order_type)
 
@@ -374,7 +374,7 @@ def pad_chars(plan: MatchPlan, relation: Relation, columns: InputColumns) -> Mat
 
     def is_text(constant: str) -> bool:
         """Return whether a constant is a string."""
-        return relation.type_of(constant) == StringType()
+        return relation.find_type(constant) == StringType()
 
     return Padding(find_length, is_text).pad_plan(plan)
 
@@ -401,6 +401,6 @@ def find_input_columns(
     try:
         column_names = relation.rows.columns if names is None else names
     except PySparkException as error:
-        raise put_in_plain_words(error, runner.tables) from None
+        raise put_in_plain_words(error, runner.list_tables) from None
     case_sensitive = runner.settings["spark.sql.caseSensitive"] == "true"
     return InputColumns(tuple(column_names), alias, case_sensitive)

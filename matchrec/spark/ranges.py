@@ -113,7 +113,7 @@ class Ranges:
         query = join_template(
             "SELECT *, ", self.write_stretch_number(), f" AS {wire.STRETCH} FROM ", POSITIONED_ROWS
         )
-        in_stretches = runner.having(matchrec_placed=positioned).sql(query)
+        in_stretches = runner.with_frames(matchrec_placed=positioned).sql(query)
         columns = ", ".join(f"rows.{column}" for column in rows.columns)
         joined = join_template(
             f"SELECT /*+ BROADCAST(kept) */ {columns}, kept.{wire.RANGE} FROM ",
@@ -125,9 +125,9 @@ class Ranges:
             f" WHERE rows.{wire.STRETCH} IS NULL OR kept.{wire.RANGE} IS NOT NULL",
         )
         kept_stretches = self.find_kept_stretches(in_stretches)
-        return runner.having(matchrec_in_stretches=in_stretches, matchrec_kept=kept_stretches).sql(
-            joined
-        )
+        return runner.with_frames(
+            matchrec_in_stretches=in_stretches, matchrec_kept=kept_stretches
+        ).sql(joined)
 
     def write_stretch_number(self) -> Template:
         """Return SQL of the number of a row's stretch; NULL if its partition is not cut.
@@ -253,7 +253,7 @@ def plan_ranges(
     if reason is not None:
         return WholePartitions(reason)
     assert plan.within is not None
-    order = OrderNumbers(question.relation.type_of(plan.order_by[0].expression.text))
+    order = OrderNumbers(question.relation.find_type(plan.order_by[0].expression.text))
     if order.kind is None:
         type_name = order.type.simpleString()
         return WholePartitions(

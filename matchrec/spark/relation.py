@@ -83,7 +83,7 @@ class TextBackend(Protocol):
     def analyse(self, runner: Runner, frame: DataFrame, text: Template | None) -> DataFrame:
         """Return a DataFrame once it has been analysed."""
 
-    def fields(self, frame: DataFrame, text: str | None) -> list[StructField]:
+    def find_fields(self, frame: DataFrame, text: str | None) -> list[StructField]:
         """Return the fields of a DataFrame with the types that its values have."""
 
     def keep_fields(self, frame: DataFrame, fields: Sequence[StructField]) -> None:
@@ -92,7 +92,7 @@ class TextBackend(Protocol):
     def with_value_types(self, frame: DataFrame, text: str) -> DataFrame:
         """Return the DataFrame with the types that its values have."""
 
-    def settings(self, names: Sequence[str]) -> list[Any]:
+    def read_settings(self, names: Sequence[str]) -> list[Any]:
         """Return the values of settings of the session, in the order of their names."""
 
     def count_tasks(self, input_rows: DataFrame) -> int | None:
@@ -110,10 +110,10 @@ class Runner:
     # writes as literals.
     frames: Mapping[str, Any] = field(default_factory=dict)
     # Finds the holes in the text of one of the user's expressions.
-    written: Callable[[str], Template] = join_template
+    find_holes: Callable[[str], Template] = join_template
     # Puts the WITH clauses around the user's clause before a query, so that its subqueries can
     # name them.
-    in_scope: Callable[[Template], Template] = join_template
+    add_with_clauses: Callable[[Template], Template] = join_template
     # The user's query, if the texts have its layout. Spark's errors then point into it.
     source: Source | None = None
 
@@ -126,7 +126,7 @@ class Runner:
         """Return the DataFrame of a query text, which is analysed now and run later."""
         return self.backend.run(self, text)
 
-    def stored(self, text: Template) -> DataFrame:
+    def run_stored(self, text: Template) -> DataFrame:
         """Run a text as `sql` does, but with views that stay in the session.
 
         This is for text that Spark stores and reads again later, as in CREATE TEMPORARY VIEW, and
@@ -157,7 +157,7 @@ class Runner:
             except TEXT_ERRORS as error:
                 filled = users_terms.FilledTemplate(text, view_names, self.source)
                 raise users_terms.put_in_users_terms(
-                    error, filled, self.tables, self.functions
+                    error, filled, self.list_tables, self.list_functions
                 ) from None
 
     def _send_to_engine(self, text: Template, view_names: Mapping[str, str]) -> DataFrame:
@@ -168,7 +168,7 @@ class Runner:
             sql = "".join(escape_for_pyspark(piece, frames) for piece in pieces)
         else:  # PySpark formats no text that comes without frames, so nothing is escaped
             sql = "".join(str(piece) for piece in pieces)
-        return self.backend.send(self.readable(sql), self.find_values(sql), frames)
+        return self.backend.send(self.write_for_engine(sql), self.find_values(sql), frames)
 
     def find_values(self, sql: str) -> Values:
         """Return the values of the parameters; None if a text has no parameter.
@@ -180,15 +180,15 @@ class Runner:
     def select(self, frame: DataFrame, items: Sequence[str]) -> DataFrame:
         """Return the DataFrame of a select list over another DataFrame."""
         text = ", ".join(items)
-        select_list = self.written(text)
+        select_list = self.find_holes(text)
         # parameters, holes and subqueries must go through `sql`, which costs a view
         has_parameter = self.find_values(text) is not None
         if not (list_holes(select_list) or has_parameter or SUBQUERY_START.search(text)):
-            return frame.selectExpr(*(self.readable(item) for item in items))
+            return frame.selectExpr(*(self.write_for_engine(item) for item in items))
         query = join_template("SELECT ", select_list, " FROM ", View("matchrec_frame"))
-        return self.having(matchrec_frame=frame).sql(self.in_scope(query))
+        return self.with_frames(matchrec_frame=frame).sql(self.add_with_clauses(query))
 
-    def readable(self, text: str) -> str:
+    def write_for_engine(self, text: str) -> str:
         """Return SQL with our own sums and averages as the engine computes them."""
         if SUM_OR_NULL not in text and AVERAGE_OR_NULL not in text:
             return text
@@ -206,14 +206,14 @@ class Runner:
         """
         return self.backend.analyse(self, frame, text)
 
-    def fields(self, frame: DataFrame, text: str | None = None) -> list[StructField]:
+    def find_fields(self, frame: DataFrame, text: str | None = None) -> list[StructField]:
         """Return the fields of a DataFrame, analysed now, with the types that its values have.
 
         Args:
             frame: the DataFrame.
             text: its expressions over rows whose types are known; None for anything else.
         """
-        return self.backend.fields(frame, text)
+        return self.backend.find_fields(frame, text)
 
     def select_typed(self, frame: DataFrame, items: Sequence[str]) -> DataFrame:
         """Select as `select` does; the schema of the result has the types of the values.
@@ -227,26 +227,26 @@ class Runner:
         """
         return self.backend.with_value_types(self.select(frame, items), ", ".join(items))
 
-    def tables(self) -> list[str]:
+    def list_tables(self) -> list[str]:
         """Return the names of the tables and views in reach; none if the engine lists none."""
         with suppress(*TEXT_ERRORS):
             return [row["tableName"] for row in find_plain_sql(self.spark)("SHOW TABLES").collect()]
         return []
 
-    def functions(self) -> list[str]:
+    def list_functions(self) -> list[str]:
         """Return the names of the functions of the session; none if the engine lists none."""
         with suppress(*TEXT_ERRORS):
             return [str(row[0]) for row in find_plain_sql(self.spark)("SHOW FUNCTIONS").collect()]
         return []
 
-    def having(self, **frames: DataFrame) -> Runner:
+    def with_frames(self, **frames: DataFrame) -> Runner:
         """Return a runner that can fill holes with these DataFrames as well."""
         return replace(self, frames={**self.frames, **frames})
 
     @cached_property
     def settings(self) -> dict[str, str]:
         """Return the values of `SETTINGS` in the session, in lower case, by their names."""
-        values = self.backend.settings(SETTINGS)
+        values = self.backend.read_settings(SETTINGS)
         return {name: str(value).lower() for name, value in zip(SETTINGS, values, strict=True)}
 
 
@@ -270,29 +270,29 @@ class Relation:
         """Return the number of tasks to divide the rows into; None if the engine decides."""
         return self.runner.backend.count_tasks(self.rows)
 
-    def query(self, items: Iterable[str]) -> Template:
+    def write_query(self, items: Iterable[str]) -> Template:
         """Return the query of a select list over the input."""
-        return self.select_from(self.runner.written(", ".join(items)))
+        return self.select_from(self.runner.find_holes(", ".join(items)))
 
     def select(self, items: Iterable[str]) -> DataFrame:
         """Return the DataFrame of a select list over the input."""
-        return self.runner.sql(self.query(items))
+        return self.runner.sql(self.write_query(items))
 
-    def over(self, query: Template, items: Iterable[str]) -> Template:
+    def write_query_over(self, query: Template, items: Iterable[str]) -> Template:
         """Return the query of a select list over another query.
 
         It is one text, so that Spark analyses it once.
         """
         select_list = ", ".join(items)
-        text = join_template("SELECT ", self.runner.written(select_list), " FROM (", query, ")")
-        return self.runner.in_scope(text) if SUBQUERY_START.search(select_list) else text
+        text = join_template("SELECT ", self.runner.find_holes(select_list), " FROM (", query, ")")
+        return self.runner.add_with_clauses(text) if SUBQUERY_START.search(select_list) else text
 
     @cached_property
     def known_fields(self) -> dict[str, StructField]:
         """Return the fields of the plain columns, by their quoted names.
 
-        `fields` adds the fields of other expressions, by their texts. Columns that share a name are
-        left out, because an expression that names them is ambiguous.
+        `find_fields` adds the fields of other expressions, by their texts. Columns that share a
+        name are left out, because an expression that names them is ambiguous.
         """
         schema = self.rows.schema
         name_counts = Counter(name.lower() for name in schema.names)
@@ -302,7 +302,7 @@ class Relation:
             if name_counts[column.name.lower()] == 1
         }
 
-    def fields(self, texts: Iterable[str]) -> list[StructField]:
+    def find_fields(self, texts: Iterable[str]) -> list[StructField]:
         """Return the fields of expressions over the input.
 
         Spark is asked at most once, for all expressions that are new.
@@ -310,13 +310,13 @@ class Relation:
         texts = tuple(texts)
         new_texts = tuple(dict.fromkeys(text for text in texts if text not in self.known_fields))
         if new_texts:
-            new_fields = self.runner.fields(self.select(new_texts), " ".join(new_texts))
+            new_fields = self.runner.find_fields(self.select(new_texts), " ".join(new_texts))
             self.known_fields.update(zip(new_texts, new_fields, strict=True))
         return [self.known_fields[text] for text in texts]
 
-    def type_of(self, text: str) -> DataType:
+    def find_type(self, text: str) -> DataType:
         """Return the type of an expression over the input."""
-        return self.fields([text])[0].dataType
+        return self.find_fields([text])[0].dataType
 
     def find_known_type(self, text: str) -> ValueType | None:
         """Return the type of a column or of a parameter, if it is known without asking Spark."""
@@ -328,9 +328,9 @@ class Relation:
             type_ = find_parameter_type(values.get(text[1:]))
         return None if type_ is None else to_value_type(type_)
 
-    def name_of(self, text: str) -> str:
+    def find_name(self, text: str) -> str:
         """Return the name that Spark gives to an expression over the input."""
-        return self.fields([text])[0].name
+        return self.find_fields([text])[0].name
 
 
 def find_parameter_type(value: object) -> DataType | None:

@@ -38,7 +38,7 @@ from matchrec.spark import types
 from matchrec.spark.columns import Preparation
 from matchrec.spark.environment import use_own_interpreter
 from matchrec.spark.execute import project
-from matchrec.spark.prepare import complete
+from matchrec.spark.prepare import analyse_and_type
 from matchrec.spark.question import Question
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import quiet_analysis
@@ -160,7 +160,7 @@ class PartitionCollector:
         question = self.question
         draft = replace(self.draft, relevant=())  # so that all rows of the partition are sent
         sorted_rows = Preparation(question.relation, draft, self.key_tests, Sorter(is_worker=False))
-        prepared = complete(question, draft, sorted_rows)
+        prepared = analyse_and_type(question, draft, sorted_rows)
         executable = prepared.link()
         search_columns = executable.crossing.columns
         order_texts = [build_row_column(self.as_text(text)) for text in self.orders]
@@ -277,11 +277,11 @@ class PartitionCollector:
 
     def write_example(self, keys: Mapping[str, str | None]) -> str:
         """Return how a user would name the partition of some keys."""
-        type_of = self.question.relation.type_of
+        find_type = self.question.relation.find_type
         number_keys = [
             name
             for name, text in self.keys.items()
-            if isinstance(type_of(text), spark_types.IntegralType)
+            if isinstance(find_type(text), spark_types.IntegralType)
         ]
         return errors.write_partition_example(keys, number_keys)
 
@@ -336,14 +336,14 @@ class PartitionCollector:
 
     def as_text(self, text: str) -> str:
         """Return SQL of the text that names the value of an expression."""
-        return types.write_text(text, self.question.relation.type_of(text))
+        return types.write_text(text, self.question.relation.find_type(text))
 
     def write_comparable(self, text: str) -> str:
         """Return SQL of the value of an expression as it is compared with `write_value`.
 
         Bytes and nested values are compared by their texts.
         """
-        type_ = self.question.relation.type_of(text)
+        type_ = self.question.relation.find_type(text)
         return (
             self.as_text(text) if is_compared_as_text(type_) else types.normalize_value(text, type_)
         )
@@ -359,7 +359,7 @@ class PartitionCollector:
         Raises:
             MatchRecognizePlanError: the value is not one of the expression's type.
         """
-        type_ = self.question.relation.type_of(text)
+        type_ = self.question.relation.find_type(text)
         literal_text = write_literal(convert_instant(value, type_), argument)
         is_number = isinstance(value, Number) and not isinstance(value, bool)
         if value is None or (is_number and isinstance(type_, spark_types.NumericType)):
@@ -378,7 +378,7 @@ class PartitionCollector:
         Raises:
             MatchRecognizePlanError: Spark cannot cast it.
         """
-        type_name = self.question.relation.type_of(text).simpleString()
+        type_name = self.question.relation.find_type(text).simpleString()
         # a value of the same partition, if a row is named
         key_tests = self.key_tests if argument == "row" else ()
         items = [

@@ -88,7 +88,7 @@ def check_frame_length(constant: RowExpression, runner: Runner) -> None:
 
 def _compute(items: Iterable[str], runner: Runner) -> tuple[object, ...]:
     """Return the values of constant expressions; an empty tuple if the engine rejects them."""
-    query = runner.in_scope(join_template("SELECT ", runner.written(", ".join(items))))
+    query = runner.add_with_clauses(join_template("SELECT ", runner.find_holes(", ".join(items))))
     with suppress(*SESSION_ERRORS):
         return tuple(runner.sql(query).collect()[0])
     return ()

@@ -37,7 +37,7 @@ def make_table(rows: int) -> pa.Table:
 def count_tasks(rows: DataFrame) -> int | None:
     """Return how many tasks a query over these rows has."""
     backend = find_backend(rows.sparkSession)
-    backend.fields(rows, None)  # as when a query is planned
+    backend.find_fields(rows, None)  # as when a query is planned
     return backend.count_tasks(rows)
 
 

@@ -387,10 +387,10 @@ def group_rows(
     keys = [name for name in kept if can_be_key(fields[name])]
     items = [SelectItem(name, name) for name in keys]
     items += [SelectItem(write_first(fields[name]), name) for name in kept if name not in keys]
-    select_list = runner.written(", ".join(map(str, [*items, *aggregates])))
+    select_list = runner.find_holes(", ".join(map(str, [*items, *aggregates])))
     groups = f" GROUP BY {', '.join([OUTPUT_ROW, *keys])}"
     query = join_template("SELECT ", select_list, " FROM ", View("matchrec_exploded"), groups)
-    return runner.having(matchrec_exploded=exploded).sql(runner.in_scope(query))
+    return runner.with_frames(matchrec_exploded=exploded).sql(runner.add_with_clauses(query))
 
 
 def write_first(field: types.StructField) -> str:

@@ -235,8 +235,8 @@ def make_window_error(
 ) -> MatchRecognizeError:
     """Return the error of a window that is not a distance along its key."""
     order = plan.order_by[0].expression
-    order_type = relation.type_of(order.text).simpleString()
-    interval_type = relation.type_of(interval.text).simpleString()
+    order_type = relation.find_type(order.text).simpleString()
+    interval_type = relation.find_type(interval.text).simpleString()
     return conditions.wrong_within_type(order_type, interval_type, order.span, interval.span)
 
 
@@ -319,7 +319,7 @@ class Diagnosis:
             case "UNRESOLVED_COLUMN" if not SUBQUERY_START.search(written.text):
                 return errors.unknown_column(name, clause, self.find_names(written), span)
             case "UNRESOLVED_ROUTINE":
-                return errors.unknown_function(name, clause, runner.functions(), span)
+                return errors.unknown_function(name, clause, runner.list_functions(), span)
             case "AMBIGUOUS_REFERENCE":
                 return errors.ambiguous_column(span, name=name, clause=clause)
         sentence = read_sentence(error)
@@ -555,13 +555,13 @@ def find_mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecogniz
     """Return the errors of conditions that are not boolean and of keys without an order."""
     row_conditions = tuple(list_row_conditions(plan))
     plan_keys = tuple(list_keys(plan))
-    relation.fields(sql.text for sql in (*row_conditions, *plan_keys))  # asks for all at once
+    relation.find_fields(sql.text for sql in (*row_conditions, *plan_keys))  # asks for all at once
     for condition in row_conditions:
-        type_name = relation.type_of(condition.text).simpleString()
+        type_name = relation.find_type(condition.text).simpleString()
         if type_name != "boolean":
             yield conditions.not_boolean(condition.span, type_name=type_name)
     for key in plan_keys:
-        key_type = relation.type_of(key.text)
+        key_type = relation.find_type(key.text)
         if any(type(part).__name__ in WITHOUT_ORDER for part in iterate_types(key_type)):
             yield not_sortable(key.clause, key_type.simpleString(), key.span)
 
@@ -578,7 +578,7 @@ def find_differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecog
     """
     spark = relation.runner.spark
     for key in list_keys(plan):
-        key_type = relation.type_of(key.text)
+        key_type = relation.find_type(key.text)
         is_floating = any(
             isinstance(part, FloatType | DoubleType) for part in iterate_types(key_type)
         )
@@ -587,7 +587,7 @@ def find_differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecog
                 key.span, clause=key.clause, type_name=key_type.simpleString()
             )
     order = plan.order_by[0].expression if plan.order_by else None
-    if order is None or not isinstance(relation.type_of(order.text), DateType):
+    if order is None or not isinstance(relation.find_type(order.text), DateType):
         return
     for interval in plan.lengths:
         if interval.text and probes.drops_hours(spark) and has_hours(interval.text, relation):
@@ -598,5 +598,7 @@ def has_hours(interval: str, relation: Relation) -> bool:
     """Return whether an interval is not a whole number of days. Runs a query of one row."""
     runner = relation.runner
     date, timestamp = "DATE'2000-01-01'", "TIMESTAMP'2000-01-01 00:00:00'"
-    text = runner.written(f"{timestamp} + ({interval}) = CAST({date} + ({interval}) AS TIMESTAMP)")
+    text = runner.find_holes(
+        f"{timestamp} + ({interval}) = CAST({date} + ({interval}) AS TIMESTAMP)"
+    )
     return not runner.sql(join_template("SELECT ", text)).collect()[0][0]

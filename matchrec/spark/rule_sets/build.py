@@ -425,7 +425,7 @@ def list_rule_columns(built: BuiltRuleSet) -> Iterator[SelectItem]:
 def key_names(plan: MatchPlan, question: Question) -> Iterator[str]:
     """Yield the names of the partition columns in a result."""
     for key in dict.fromkeys(plan.partition_by):
-        yield question.columns.find_by_text(key.text) or question.relation.name_of(key.text)
+        yield question.columns.find_by_text(key.text) or question.relation.find_name(key.text)
 
 
 def check_input_names(built: BuiltRuleSet) -> None:

@@ -112,13 +112,13 @@ class Sail(SparkConnect):
                     raise
                 raise AnalysisException(simplify_refusal(str(error))) from error
 
-    def fields(self, frame: DataFrame, text: str | None) -> list[StructField]:
+    def find_fields(self, frame: DataFrame, text: str | None) -> list[StructField]:
         """Return the fields with the types that the values have.
 
         In the schema, CASE, IF and UNION have the type of their first value; only the plan has the
         right one. What the schema says about NULL inside of values is wrong, too.
         """
-        fields = super().fields(frame, text)
+        fields = super().find_fields(frame, text)
         if not probes.analyses_late(self.spark):
             return fields
         fields = allow_inner_nulls(fields)
@@ -146,7 +146,7 @@ class Sail(SparkConnect):
         """Cast the columns to the types of their values if Sail reports others."""
         if not CHOICE.search(text):
             return frame
-        fields = self.fields(frame, text)
+        fields = self.find_fields(frame, text)
         if fields == allow_inner_nulls(frame.schema.fields):
             return frame
         items = ((quote_name(field.name), write_type(field.dataType)) for field in fields)

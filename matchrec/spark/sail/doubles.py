@@ -203,7 +203,9 @@ class Doubles:
         family = self.read_family(scalar)
         if family is None and expression.reads_columns_only(scalar) and self.is_needed:
             with quiet_analysis(), suppress(PySparkException):  # it is not an expression by itself
-                return to_value_type(self.relation.type_of(expression.write_row_sql(scalar))).family
+                return to_value_type(
+                    self.relation.find_type(expression.write_row_sql(scalar))
+                ).family
         return family
 
     def read_family(self, scalar: Scalar) -> Family | None:

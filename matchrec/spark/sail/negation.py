@@ -111,6 +111,6 @@ def find_operand_decimal(operand: Scalar, relation: Relation) -> DecimalType | N
     has_aggregates = any(isinstance(reference, Aggregate) for reference in operand.references)
     text = render(operand, render_over_all_rows if has_aggregates else render_stand_in)
     with quiet_analysis(), suppress(PySparkException):  # a mistake, which is explained later
-        type_ = relation.type_of(text)
+        type_ = relation.find_type(text)
         return type_ if isinstance(type_, DecimalType) else None
     return None

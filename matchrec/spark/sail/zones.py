@@ -32,7 +32,7 @@ def correct_columns(relation: Relation, alias: str | None) -> Relation:
         alias: the name that qualifies its columns.
     """
     runner = relation.runner
-    fields = runner.fields(relation.rows)
+    fields = runner.find_fields(relation.rows)
     schema = allow_inner_nulls(relation.rows.schema.fields)
     are_wrong = [field != declared for field, declared in zip(fields, schema, strict=True)]
     has_zones = any(map(has_instants, fields)) and keeps_zones(runner.spark)
@@ -52,13 +52,13 @@ def correct_columns(relation: Relation, alias: str | None) -> Relation:
         else f"{name} AS {quote_name(field.name)}"
         for name, field, is_wrong in zip(names, fields, are_wrong, strict=True)
     )
-    rows = join_template("SELECT ", ", ".join(items), " FROM (", relation.query(["*"]))
+    rows = join_template("SELECT ", ", ".join(items), " FROM (", relation.write_query(["*"]))
     name = "" if alias is None else f" AS {quote_name(alias)}"
     subquery = join_template("(", rows, f") AS __rows{renamed}){name}")
 
     def select_from(select_list: Template) -> Template:
         """Return a query over the columns as they are on Spark."""
-        return runner.in_scope(join_template("SELECT ", select_list, " FROM ", subquery))
+        return runner.add_with_clauses(join_template("SELECT ", select_list, " FROM ", subquery))
 
     return Relation(runner, select_from, None if any(are_wrong) else lambda: relation.rows)
 

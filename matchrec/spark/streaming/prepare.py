@@ -93,7 +93,7 @@ class EventPreparation(Preparation):
             items.append(SelectItem("0", NO_KEY))
         items.append(SelectItem(time, wire.EVENT_TIME))
         items.append(SelectItem(bucket, wire.BUCKET))
-        return self.relation.over(self.build_source(names), map(str, items))
+        return self.relation.write_query_over(self.build_source(names), map(str, items))
 
     def run_query(self, query: Template, columns: RowColumns) -> DataFrame:
         """Return the events of a query, without those that have no time.
