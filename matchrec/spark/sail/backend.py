@@ -1,6 +1,6 @@
-"""The backend of Sail: what it needs otherwise than Spark.
+"""The backend of Sail: the methods of `spark.backend.Backend` in which Sail differs from Spark.
 
-Each difference is found out by asking the session, see `probes`.
+Whether a version of Sail has a difference is found out by asking the session: see `probes`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql.types import DataType, StructField
 
 from matchrec.plan.expression import Frame
+from matchrec.plan.operations import is_partial
 from matchrec.plan.show import show_frame
 from matchrec.plan.text import quote_name
 from matchrec.shortcuts import current_shortcuts
@@ -190,9 +191,8 @@ class Sail(SparkConnect):
 
     def evaluates_eagerly(self, plan: MatchPlan) -> bool:
         """Return whether Sail evaluates parts that Spark skips, and one of these can fail."""
-        from matchrec.spark.sail.guards import can_fail
-
-        return can_fail(plan) and probes.asks_every_part(self.spark)
+        can_fail = any(is_partial(scalar.operations) for scalar in plan.expressions)
+        return can_fail and probes.asks_every_part(self.spark)
 
     def check_types(self, plan: MatchPlan, relation: Relation) -> None:
         """Check the types of conditions if this Sail accepts a condition of any type."""

@@ -32,13 +32,6 @@ def with_guards(plan: MatchPlan) -> MatchPlan:
     )
 
 
-def can_fail(plan: MatchPlan) -> bool:
-    """Return whether a condition or a measure may fail on some rows."""
-    conditions = (definition.condition for definition in plan.definitions)
-    values = (measure.value for measure in plan.measures)
-    return any(is_partial(scalar.operations) for scalar in (*conditions, *values))
-
-
 @dataclass(frozen=True)
 class Guards:
     """Writes guards into an expression."""
