@@ -277,7 +277,7 @@ class Preparation:
 
     @property
     def is_whole_for_counters(self) -> bool:
-        """Return whether partitions are cut into ranges if the query has no counters."""
+        """Return whether partitions are not cut into ranges only because the query has counters."""
         return False
 
     def send(
@@ -545,7 +545,7 @@ class UnsortedPreparation(Preparation):
 
     @property
     def is_whole_for_counters(self) -> bool:
-        """Return whether partitions are cut into ranges if the query has no counters."""
+        """Return whether partitions are not cut into ranges only because the query has counters."""
         return isinstance(self.ranges, WholePartitions) and self.ranges.because_counted
 
     def find_structs(self, columns: RowColumns) -> tuple[Struct, ...]:

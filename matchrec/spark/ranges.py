@@ -52,7 +52,7 @@ from matchrec.worker import wire
 if TYPE_CHECKING:
     from matchrec.spark.question import Question
 
-POSITIONED_ROWS = View("matchrec_placed")
+POSITIONED_ROWS = View("matchrec_positioned")
 
 # Keys are divided into classes by their hash, to find large partitions.
 CLASS_COUNT = 1 << 12
@@ -113,7 +113,7 @@ class Ranges:
         query = join_template(
             "SELECT *, ", self.write_stretch_number(), f" AS {wire.STRETCH} FROM ", POSITIONED_ROWS
         )
-        in_stretches = runner.with_frames(matchrec_placed=positioned).sql(query)
+        in_stretches = runner.with_frames(matchrec_positioned=positioned).sql(query)
         columns = ", ".join(f"rows.{column}" for column in rows.columns)
         joined = join_template(
             f"SELECT /*+ BROADCAST(kept) */ {columns}, kept.{wire.RANGE} FROM ",

@@ -1,4 +1,4 @@
-"""Helpers for a session: its own `sql`, another function instead of it, views, quiet analysis.
+"""Helpers for sessions: find Spark's own `sql` or replace it, create views, keep analyses quiet.
 
 A DataFrame becomes a temporary view for as long as Spark analyses the text that names it. Over
 Connect, where analysis is repeated later, `spark.sql(text, frame=df)` must do that, for each

@@ -84,7 +84,7 @@ def find_channel(spark: SparkSession) -> Channel | None:
     """Return the channel by which workers of a session report; None if they cannot report."""
     context = find_context(spark)
     if context is None:
-        is_server_in_program = find_application(spark) in server.started
+        is_server_in_program = find_application(spark) in server.started_applications
         return ThreadChannel(identify_process()) if is_server_in_program else None
     listen_to_java()
     if context not in _accumulators:

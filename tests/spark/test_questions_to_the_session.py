@@ -87,6 +87,28 @@ def test_a_plain_query_asks_about_its_input_only(spark: SparkSession, columns: s
 
 
 @pytest.mark.usefixtures("on_sail")
+@pytest.mark.parametrize("condition", ["v >= 10.5", "is_odd", "NOT (v < 15.5D OR s = 'x')"])
+@pytest.mark.parametrize("measure", ["2 * LAST(v) - FIRST(n)", "LAST(v) > 12 AND LAST(is_odd)"])
+def test_tests_and_sums_are_not_asked_about(
+    spark: SparkSession, condition: str, measure: str
+) -> None:
+    """Sail gets 10.5D for 10.5: it would compare a DOUBLE with a decimal as two decimals."""
+    rows = "SELECT id AS n, 10D * id AS v, id % 2 = 1 AS is_odd, CAST(id AS STRING) AS s"
+    spark.sql(f"{rows} FROM range(4)").createOrReplaceTempView(VIEW)
+    query = f"""SELECT * FROM {VIEW} MATCH_RECOGNIZE (ORDER BY n
+        MEASURES {measure} AS m PATTERN (A) DEFINE A AS {condition})"""
+    matchrec.sql(spark, query)
+    with counting_messages(spark) as messages:
+        found = matchrec.sql(spark, f"{query} -- again")
+    assert messages == FEWEST
+    matches = {"v >= 10.5": [2, 3], "is_odd": [1, 3], "NOT (v < 15.5D OR s = 'x')": [2, 3]}
+    is_sum = measure.startswith("2")
+    values = [(19.0 * n,) if is_sum else (10 * n > 12 and n % 2 == 1,) for n in matches[condition]]
+    assert rows_of(found) == sorted(values)
+    assert found.schema["m"].dataType.simpleString() == ("double" if is_sum else "boolean")
+
+
+@pytest.mark.usefixtures("on_sail")
 def test_another_value_is_no_other_text(spark: SparkSession) -> None:
     query = RISES.format(low=":low")
     matchrec.sql(spark, query, {"low": 1})

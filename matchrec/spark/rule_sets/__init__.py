@@ -1,1 +1,1 @@
-"""Rules over one input → one DataFrame of their matches: one shuffle, one crossing, one sort."""
+"""Run several rules over one input, whose rows are shuffled, sent and sorted once for all rules."""

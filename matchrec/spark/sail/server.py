@@ -26,7 +26,7 @@ from matchrec.memory import find_mimalloc_settings, keep_freed
 from matchrec.spark.session import find_application
 
 # The applications whose servers run in this program.
-started: set[Hashable] = set()
+started_applications: set[Hashable] = set()
 
 # Threads of the server. One of them waits at the end of a task until the search has ended, even if
 # the query was interrupted. Without others, the server would not answer meanwhile.
@@ -102,11 +102,11 @@ def start_sail(cores: int | None = None, memory: int | None = None) -> SparkSess
         MatchRecognizeError: Sail does not work with the installed PySpark.
     """
     keep_memory()
-    with environment(find_mimalloc_settings()):
+    with set_environment(find_mimalloc_settings()):
         from pysail.spark import SparkConnectServer
 
     folder = TemporaryDirectory(prefix="matchrec-")
-    with environment(settings(cores, memory, Path(folder.name))):
+    with set_environment(build_environment(cores, memory, Path(folder.name))):
         server = SparkConnectServer()
         server.start()
     host, port = server.listening_address
@@ -122,8 +122,8 @@ def start_sail(cores: int | None = None, memory: int | None = None) -> SparkSess
     os.environ[CONNECTED] = "1"  # as PySpark does when it makes the channel itself
     builder = RemoteSession.builder.channelBuilder(make_channel_builder(address))
     session = cast("SparkSession", builder.getOrCreate())
-    started.add(find_application(session))
-    atexit.register(end, session, server, folder)
+    started_applications.add(find_application(session))
+    atexit.register(end_session, session, server, folder)
     return session
 
 
@@ -143,7 +143,7 @@ def find_channel_builder() -> Any:
     return getattr(client, "DefaultChannelBuilder", client.ChannelBuilder)
 
 
-def settings(cores: int | None, memory: int | None, folder: Path) -> dict[str, str]:
+def build_environment(cores: int | None, memory: int | None, folder: Path) -> dict[str, str]:
     """Return the environment of the server. Variables that the user has set win.
 
     Args:
@@ -169,8 +169,8 @@ def settings(cores: int | None, memory: int | None, folder: Path) -> dict[str, s
 
 
 @contextmanager
-def environment(changed: Mapping[str, str]) -> Iterator[None]:
-    """Set variables of the environment inside of the `with` statement, then restore them."""
+def set_environment(changed: Mapping[str, str]) -> Iterator[None]:
+    """Set variables of the environment inside the `with` block, and restore them after it."""
     before = {name: os.environ[name] for name in changed if name in os.environ}
     os.environ.update(changed)
     try:
@@ -219,7 +219,7 @@ def check_server(address: str) -> None:
         raise errors.server_not_reachable(address=address, reason=reason) from error
 
 
-def end(session: SparkSession, server: Any, folder: TemporaryDirectory[str]) -> None:
+def end_session(session: SparkSession, server: Any, folder: TemporaryDirectory[str]) -> None:
     """End a session, its server and the server's folder."""
     session.stop()
     server.stop()

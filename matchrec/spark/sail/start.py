@@ -279,7 +279,7 @@ def find_limits(session: SparkSession) -> Limits:
 
 def describe_engine(session: SparkSession) -> str:
     """Return a session's engine in words."""
-    if find_application(session) in server.started:
+    if find_application(session) in server.started_applications:
         return f"Sail {version('pysail')}, in this program"
     if is_connect(session):
         return f"the server at {find_application(session)}"

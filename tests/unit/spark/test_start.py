@@ -219,9 +219,9 @@ def test_a_server_has_threads_left_where_searches_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("TOKIO_WORKER_THREADS", raising=False)
-    assert server.settings(3, None, tmp_path)["TOKIO_WORKER_THREADS"] == "12"
+    assert server.build_environment(3, None, tmp_path)["TOKIO_WORKER_THREADS"] == "12"
     monkeypatch.setenv("TOKIO_WORKER_THREADS", "5")
-    assert server.settings(3, None, tmp_path)["TOKIO_WORKER_THREADS"] == "5"
+    assert server.build_environment(3, None, tmp_path)["TOKIO_WORKER_THREADS"] == "5"
 
 
 def test_a_session_that_is_idle_for_hours_goes_on(
@@ -230,9 +230,9 @@ def test_a_session_that_is_idle_for_hours_goes_on(
     """Sail forgets a session after 15 idle minutes, and a notebook would lose its views."""
     name = "SAIL_SPARK__SESSION_TIMEOUT_SECS"
     monkeypatch.delenv(name, raising=False)
-    assert int(server.settings(3, None, tmp_path)[name]) > 365 * 24 * 3600
+    assert int(server.build_environment(3, None, tmp_path)[name]) > 365 * 24 * 3600
     monkeypatch.setenv(name, "60")
-    assert server.settings(3, None, tmp_path)[name] == "60"
+    assert server.build_environment(3, None, tmp_path)[name] == "60"
 
 
 def skip_if_sail_refuses(error_text: str) -> None:
