@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from matchrec.automaton.facts import UNREACHABLE
@@ -349,17 +350,38 @@ def show_equalities(values: dict[str, str | None]) -> str:
 
 # The funnel of a clause as a picture.
 
+# The width of the longest bar in inches, and the size of text in points.
+BAR_WIDTH, TEXT = 3.2, 9
+
+# How many characters fit into a line of the title.
+TITLE_WIDTH = 90
+
 
 def draw(clauses: Collection[ClauseCoverage]) -> Figure:
     """Draw the funnels of clauses, one below the other."""
     funnels = [list(build_bars(clause)) for clause in clauses]
-    heights = [len(bars) + 1 for bars in funnels] or [1]
-    longest_reason = max((len(bar.reason) for bars in funnels for bar in bars), default=0)
-    figure = make_figure(6 + CHARACTER * longest_reason, 0.3 * sum(heights))
-    panels = figure.subplots(len(heights), squeeze=False, height_ratios=heights)
-    for panel, clause in zip(panels.flat, clauses, strict=False):
+    titles = [make_title(clause) for clause in clauses]
+    heights = [
+        len(bars) + title.count("\n") + 1 for bars, title in zip(funnels, titles, strict=True)
+    ]
+    all_bars = [bar for bars in funnels for bar in bars]
+    texts = [f"{bar.name}  {bar.count:,}  " for bar in all_bars]
+    longest = max(map(len, texts), default=0) + max(
+        (len(bar.reason) for bar in all_bars), default=0
+    )
+    figure = make_figure(BAR_WIDTH + CHARACTER * longest, 0.27 * sum(heights))
+    panels = figure.subplots(len(heights) or 1, squeeze=False, height_ratios=heights or [1])
+    for panel, clause, title in zip(panels.flat, clauses, titles, strict=False):
         draw_bars(panel, clause)
+        panel.set_title(title, loc="left", color=INK, fontsize=TEXT + 1, fontweight="bold")
     return figure
+
+
+def make_title(clause: ClauseCoverage) -> str:
+    """Return the row pattern and what the bars are, in lines that fit above them."""
+    return "\n".join(
+        wrap(f"{clause.pattern}: starting rows that reached each variable", TITLE_WIDTH)
+    )
 
 
 def draw_bars(panel: Axes, clause: ClauseCoverage) -> None:
@@ -372,16 +394,17 @@ def draw_bars(panel: Axes, clause: ClauseCoverage) -> None:
     most = max(1, clause.tried)
     colours = [*[REACHED] * (len(bars) - 1), MATCHED]
     panel.barh(range(len(bars)), [bar.count for bar in bars], color=colours)
-    label: Any = {"textcoords": "offset points", "va": "center", "color": INK}
+    label: Any = {"textcoords": "offset points", "color": INK, "fontsize": TEXT}
+    # Counts and reasons have the baseline of the names, which are the labels of ticks.
+    label["va"] = "center_baseline"
     for y, bar in enumerate(bars):
         panel.annotate(f"{bar.count:,}", (0, y), (-5, 0), ha="right", **label)
         panel.annotate(bar.reason, (most, y), (5, 0), **label)
     panel.set(xlim=(0, most), xticks=[])
-    panel.set_yticks(range(len(bars)), [bar.name for bar in bars])
+    panel.set_yticks(range(len(bars)), [bar.name for bar in bars], va="center_baseline")
     digits = len(f"{most:,}")
-    panel.tick_params(axis="y", length=0, pad=12 + 7 * digits, labelcolor=INK)
+    panel.tick_params(axis="y", length=0, pad=12 + 6 * digits, labelcolor=INK, labelsize=TEXT)
     panel.invert_yaxis()
-    panel.set_title(clause.pattern, loc="left", color=INK)
     panel.spines[:].set_visible(False)
 
 

@@ -30,6 +30,7 @@ from pyspark.sql.functions import col
 
 import matchrec
 from matchrec.cli.session import open_local_session
+from matchrec.explain.charts.axes import SMALL, AxisLabels
 from matchrec.explain.charts.plot import BAND, MATCH, draw_lanes, draw_lines
 from matchrec.explain.charts.series import MatchSpan, Series
 from matchrec.explain.pictures import figures
@@ -119,7 +120,8 @@ PICTURES = {
     "transfers": Picture(
         "fraud_chains",
         """
-        SELECT IF(amount >= 1000, 'large', 'small'), at, sender || '–' || receiver, amount >= 1000
+        SELECT IF(amount >= 1000, 'large', 'small') AS amount, at, sender || '–' || receiver,
+            amount >= 1000
         FROM transfers
         """,
     ),
@@ -141,10 +143,9 @@ def draw(spark: SparkSession, name: str) -> Figure:
     found = without_zone(matches).collect()
     spans = find_spans(found, rows.columns[0])
     figure = new_figure()
-    if picture.measured is None:
-        draw_lanes(figure, series, spans)
-    else:
-        draw_lines(figure, series, spans, picture.measured)
+    labels = AxisLabels(rows.columns[1], picture.measured or "", rows.columns[0])
+    draw_panels = draw_lanes if picture.measured is None else draw_lines
+    draw_panels(figure, series, spans, labels)
     if picture.same_scale:
         share_scale(figure.axes)
     if picture.deadlines is not None:
@@ -176,7 +177,7 @@ def draw_deadlines(
         colour = MATCH if lane in late else FAINT
         panel.plot([time], [y], "|", color=colour, markersize=18, markeredgewidth=2.5)
         above: Any = {"xytext": (0, 11), "textcoords": "offset points", "ha": "center"}
-        panel.annotate("due", (time, y), color=INK, fontsize=7, **above)
+        panel.annotate("due", (time, y), color=INK, fontsize=SMALL, **above)
 
 
 def draw_now(panel: Axes, now: datetime) -> None:

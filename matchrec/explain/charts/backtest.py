@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from matchrec.errors import command as errors
 from matchrec.errors.wording import show_count
-from matchrec.explain.charts import plot
+from matchrec.explain.charts.axes import (
+    LABEL,
+    SMALL,
+    WIDTH,
+    AxisLabels,
+    shorten,
+    show_times,
+    style_panel,
+)
 from matchrec.explain.charts.series import is_drawn, name_comparable_type, write_series_name
 from matchrec.explain.pictures import figures
 from matchrec.plan.text import quote_name
@@ -250,7 +258,7 @@ class Backtest(figures.PicturedText):
         first, last = (min(ends), max(ends)) if ends else (0, 1)
         lanes = list(dict.fromkeys(span.lane for span in spans if span.lane is not None))
         heights = {lane: index for index, lane in enumerate(lanes[:MOST_LANES])} or {"": 0}
-        figure = figures.make_figure(plot.WIDTH, 0.45 * len(heights) + 1.1)
+        figure = figures.make_figure(WIDTH, 0.45 * len(heights) + 1.3)
         panel = figure.subplots()
         for incident in incidents:
             begin = first if incident.begin is None else incident.begin
@@ -265,20 +273,22 @@ class Backtest(figures.PicturedText):
         for match in matches:
             if match.lane in heights:
                 height = heights[match.lane]
-                colour = figures.INK if match.overlaps else figures.ACCENT
-                panel.plot([match.begin, match.end], [height] * 2, ".-", color=colour, linewidth=2)
-        plot.show_dates(panel, ends)
-        if not ends:
-            panel.set_xticks([])
-        plot.style_panel(panel, "", ", ".join(self.names))
-        panel.set_xlabel(" to ".join(self.ends), color=figures.INK, fontsize=9)
-        panel.set_yticks(range(len(heights)), list(heights))
+                colour = figures.INK if match.overlaps else figures.BESIDE
+                panel.plot([match.begin, match.end], [height] * 2, "o-", color=colour, ms=4)
+        style_panel(panel, "", AxisLabels(" to ".join(self.ends), ", ".join(self.names)))
+        show_times(panel, ends)
+        panel.set_yticks(range(len(heights)), [shorten(lane) for lane in heights])
         panel.set_ylim(len(heights) - 0.5, -0.5)
-        for name, colour in COLOURS:
-            panel.plot([], [], color=colour, linewidth=5, label=name)
+        for name, colour, form in LEGEND:
+            panel.plot(
+                [], [], form, color=colour, label=name, ms=4, linewidth=5 if form == "-" else 1.5
+            )
+        entries: Any = {"ncols": len(LEGEND), "frameon": False, "fontsize": SMALL}
+        legend = figure.legend(loc="outside upper center", labelcolor=figures.INK, **entries)
         hidden = len(lanes) - len(heights)
-        title = {"title": f"{hidden:,} more partitions are not drawn"} if hidden > 0 else {}
-        figure.legend(loc="outside upper center", ncols=4, frameon=False, fontsize=8, **title)
+        if hidden > 0:
+            legend.set_title(f"{hidden:,} more partitions are not drawn", {"size": LABEL})
+            legend.get_title().set_color(figures.INK)
         return figure
 
     def collect_drawn(self) -> tuple[list[DrawnSpan], list[DrawnSpan]]:
@@ -326,10 +336,10 @@ class Backtest(figures.PicturedText):
         return f"<Backtest of incidents in {', '.join(self.ends)}>"
 
 
-# The entries of the picture's legend.
-COLOURS = (
-    ("incident that is hit", figures.MATCHED),
-    ("incident that is missed", figures.MISSED),
-    ("match that overlaps an incident", figures.INK),
-    ("false alarm", figures.ACCENT),
+# The entries of the picture's legend: what is drawn, its colour and its form.
+LEGEND = (
+    ("incident that is hit", figures.MATCHED, "-"),
+    ("incident that is missed", figures.MISSED, "-"),
+    ("match that overlaps an incident", figures.INK, "o-"),
+    ("false alarm", figures.BESIDE, "o-"),
 )

@@ -7,16 +7,34 @@ from __future__ import annotations
 
 from base64 import b64encode
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from matchrec.arguments import ArgumentKind, check_arguments
 from matchrec.errors.wording import show_count
+from matchrec.explain.charts.axes import (
+    MOST_CHARACTERS,
+    MOST_TITLE_CHARACTERS,
+    SMALL,
+    WIDTH,
+    AxisLabels,
+    draw_note,
+    shorten,
+    show_numbers,
+    show_times,
+    style_panel,
+)
 from matchrec.explain.charts.series import MOST_MATCHES, ChartSource, MatchSpan, Page, Series
-from matchrec.explain.pictures.figures import FAINT, INK, check_matplotlib, make_figure, render
+from matchrec.explain.pictures.figures import (
+    FAINT,
+    INK,
+    check_matplotlib,
+    keep_texts,
+    make_figure,
+    render,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,131 +43,173 @@ if TYPE_CHECKING:
 # The colours of a match, and of the band around it.
 MATCH, BAND = "#c8102e", "#fbe9ec"
 
-# The width of a picture, in inches.
-WIDTH = 9
-
-# How many texts a lane shows.
-MOST_TEXTS = 60
+# What a picture without rows says.
+NO_ROWS = "There are no rows to draw."
 
 
 def draw_lines(
-    figure: Figure, series: Mapping[str, Series], spans: Sequence[MatchSpan], measured: str
+    figure: Figure, series: Mapping[str, Series], spans: Sequence[MatchSpan], labels: AxisLabels
 ) -> None:
     """Draw a panel with a line for each series, in at most two columns.
 
     Args:
         figure: an empty figure.
-        series: the name of each series, and the series. Without any, the figure is empty.
+        series: the name of each series, and the series.
         spans: the matches.
-        measured: the label of the vertical axis.
+        labels: the labels of the axes.
     """
-    columns = min(2, max(1, len(series)))
-    rows = max(1, -(-len(series) // columns))
-    figure.set_size_inches(WIDTH, 2.3 * rows + 0.2)
+    if not series:
+        draw_note(figure, NO_ROWS)
+        return
+    columns = min(2, len(series))
+    rows = -(-len(series) // columns)
+    figure.set_size_inches(WIDTH, 2.2 * rows + 0.5)
     panels = list(figure.subplots(rows, columns, sharex=True, squeeze=False).flat)
+    most_name = MOST_TITLE_CHARACTERS if columns == 1 else MOST_CHARACTERS
     for panel, (name, line) in zip(panels, series.items(), strict=False):
         series_spans = [span for span in spans if span.series in (None, name)]
         draw_line(panel, line, series_spans)
         matches = show_count(len(series_spans), "match", "matches")
-        style_panel(panel, f"{name}: {matches}" if name else matches, measured)
-        show_dates(panel, line.times)
-        show_whole_numbers(panel, line.values)
+        title = f"{shorten(name, most_name)}: {matches}" if name else matches
+        style_panel(panel, title, labels)
+        show_numbers(panel.yaxis, line.values)
+    show_times(
+        panels[0], [time for line in series.values() for time in line.times], is_narrow=columns > 1
+    )
+    for panel in panels[:-columns]:
+        panel.set_xlabel("")
     for index in range(len(series), len(panels)):
         panels[index].set_visible(False)
-        panels[index - columns].tick_params(labelbottom=True)  # the panel above is the last one
+        last = panels[index - columns]  # the last panel of its column
+        last.tick_params(labelbottom=True)
+        style_panel(last, last.get_title(loc="left"), labels)
+    if spans:
+        draw_legend(figure, "-", "-")
+
+
+def draw_legend(figure: Figure, match_form: str, other_form: str) -> None:
+    """Say above the panels what the colours mean.
+
+    Args:
+        figure: the figure.
+        match_form: the form of a match, as matplotlib writes a line or a point.
+        other_form: the form of other rows.
+    """
+    from matplotlib.lines import Line2D
+
+    forms = (("match", match_form, MATCH, 2.2), ("other rows", other_form, FAINT, 1.2))
+    entries = []
+    for label, form, colour, width in forms:
+        marker = "o" if "o" in form else None
+        line_style = "-" if "-" in form else ""
+        entries.append(
+            Line2D([], [], color=colour, linewidth=width, marker=marker, ls=line_style, label=label)
+        )
+    figure.legend(
+        handles=entries,
+        loc="outside upper right",
+        ncols=len(entries),
+        frameon=False,
+        fontsize=SMALL,
+        labelcolor=INK,
+        borderpad=0.1,
+        borderaxespad=0.1,
+    )
 
 
 def draw_line(panel: Axes, line: Series, spans: Iterable[MatchSpan]) -> None:
     """Draw a line, and over it each match in colour, with points for its rows if they are known."""
-    panel.plot(line.times, line.values, color=FAINT, linewidth=1.2, zorder=1)
+    # A line of one row cannot be seen, so it has a point.
+    marker = "." if len(line.times) == 1 else None
+    panel.plot(line.times, line.values, color=FAINT, linewidth=1.2, marker=marker, zorder=1)
     for span in spans:
         first, last = bisect_left(line.times, span.first), bisect_right(line.times, span.last)
         times, values = line.times[first:last], line.values[first:last]
         panel.axvspan(span.first, span.last, color=BAND, linewidth=0, zorder=0, gid=span.id)
         panel.plot(times, values, color=MATCH, linewidth=2.2)
-        # A match of one row has no line, so it always has a point.
+        # A match of one row has no line and no band, so it always has a large point.
         point_times = set(span.rows) if len(times) > 1 else set(times)
         points = [(x, y) for x, y in zip(times, values, strict=True) if x in point_times]
-        panel.plot([x for x, _ in points], [y for _, y in points], ".", color=MATCH)
+        marker = "." if len(times) > 1 else "o"
+        panel.plot([x for x, _ in points], [y for _, y in points], marker, color=MATCH)
 
 
-def draw_lanes(figure: Figure, series: Mapping[str, Series], spans: Sequence[MatchSpan]) -> None:
-    """Draw a lane for each series, with a point for each row and its text above it."""
-    figure.set_size_inches(WIDTH, 0.62 * len(series) + 0.6)
+def draw_lanes(
+    figure: Figure, series: Mapping[str, Series], spans: Sequence[MatchSpan], labels: AxisLabels
+) -> None:
+    """Draw a lane for each series, with a point for each row.
+
+    Above a point is its text, if it does not overlap another text; texts of matches come first.
+    """
+    if not series:
+        draw_note(figure, NO_ROWS)
+        return
+    figure.set_size_inches(WIDTH, 0.6 * len(series) + 0.9)
     panel = figure.subplots()
+    all_times = [time for points in series.values() for time in points.times]
+    names = [shorten(name) for name in series]
+    lane_width = 72 * WIDTH - 6 * max(map(len, names)) - 60
     for lane, (name, points) in enumerate(series.items()):
         panel.scatter(points.times, [lane] * len(points.times), color=FAINT, zorder=2)
+        matched_times = set[Any]()
         for span in spans:
             if span.series in (None, name):
-                draw_span(panel, lane, points, span)
-        if len(points.times) <= MOST_TEXTS:
-            above: Any = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center"}
-            for time, text in zip(points.times, points.values, strict=True):
-                panel.annotate(text, (time, lane), color=INK, fontsize=7, **above)
-        show_dates(panel, points.times)
-    style_panel(panel, "", "")
-    panel.set_yticks(range(len(series)), list(series))
-    panel.set_ylim(len(series) - 0.6, -0.6)
-    panel.margins(x=0.04)
+                matched_times.update(draw_span(panel, lane, points, span))
+        above: Any = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center"}
+        shown = choose_texts(points, matched_times, min(all_times), max(all_times), lane_width)
+        for time, text in shown:
+            panel.annotate(text, (time, lane), color=INK, fontsize=SMALL, **above)
+    style_panel(panel, "", AxisLabels(labels.x, labels.series))
+    show_times(panel, all_times)
+    panel.set_yticks(range(len(names)), names)
+    panel.set_ylim(len(names) - 0.5, -0.65)
+    panel.margins(x=0.05)
+    if spans:
+        draw_legend(figure, "o-", "o")
 
 
-def draw_span(panel: Axes, lane: int, points: Series, span: MatchSpan) -> None:
-    """Draw the rows of a match on its lane, joined by a line over a band."""
+# How many characters of a text a lane shows, and the width of a character in points.
+MOST_TEXT, CHARACTER_WIDTH = 16, 4.8
+
+
+def choose_texts(
+    points: Series, matched_times: Collection[Any], first: Any, last: Any, width: float
+) -> list[tuple[Any, str]]:
+    """Return the texts of a lane that can be shown side by side, each with its time.
+
+    Args:
+        points: the rows of the lane.
+        matched_times: the times of rows in matches. Their texts are chosen before others.
+        first: the first time along the axis.
+        last: the last time along the axis.
+        width: the width of the axis in points.
+    """
+    chosen: list[tuple[Any, str]] = []
+    intervals: list[tuple[float, float]] = []
+    rows = list(zip(points.times, points.values, strict=True))
+    for time, value in sorted(rows, key=lambda row: row[0] not in matched_times):
+        text = shorten(value, MOST_TEXT)
+        middle = width * float((time - first) / (last - first)) if last > first else 0.0
+        half = CHARACTER_WIDTH * (len(text) + 1) / 2
+        if all(middle + half <= left or right <= middle - half for left, right in intervals):
+            chosen.append((time, text))
+            intervals.append((middle - half, middle + half))
+    return chosen
+
+
+def draw_span(panel: Axes, lane: int, points: Series, span: MatchSpan) -> list[Any]:
+    """Draw the rows of a match on its lane, joined over a band, and return their times."""
     times = [
         time
         for time, may_match in zip(points.times, points.matched, strict=True)
         if may_match and span.first <= time <= span.last
         if not span.rows or time in span.rows
     ]
-    if not times:
-        return
-    lanes = [lane] * len(times)
-    panel.plot(times, lanes, color=BAND, linewidth=15, solid_capstyle="round", zorder=0)
-    panel.plot(times, lanes, "o-", color=MATCH, zorder=3, gid=span.id)
-
-
-# How a tick is written, by the smallest unit that the ticks differ in: years, months, days, hours,
-# minutes, seconds.
-TICKS = ["%Y", "%b", "%b %d", "%H:%M", "%H:%M", "%S.%f"]
-FIRST_TICKS = ["", "%Y", "%b %d", "%b %d", "%H:%M", "%H:%M"]  # the first tick of a larger unit
-CORNERS = ["", "%Y", "%Y", "%Y-%m-%d", "%Y-%m-%d", "%Y-%m-%d %H:%M"]  # the rest of the last tick
-
-
-def show_dates(panel: Axes, times: Sequence[Any]) -> None:
-    """Label the ticks of a time axis with few and short dates.
-
-    The corner shows what the labels leave out. A day has its month in its label, because the corner
-    could name only one month and an axis often begins in another.
-    """
-    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
-
-    if times and isinstance(times[0], date):
-        locator = AutoDateLocator()  # type: ignore[no-untyped-call]
-        panel.xaxis.set_major_locator(locator)
-        formatter = ConciseDateFormatter(  # type: ignore[no-untyped-call]
-            locator, formats=TICKS, zero_formats=FIRST_TICKS, offset_formats=CORNERS
-        )
-        panel.xaxis.set_major_formatter(formatter)
-
-
-def show_whole_numbers(panel: Axes, values: Iterable[Any]) -> None:
-    """Put the ticks of the value axis at whole numbers if all values are whole: 4, 5, not 4.2."""
-    from matplotlib.ticker import MaxNLocator
-
-    if all(float(value).is_integer() for value in values if value is not None):
-        panel.yaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
-
-
-def style_panel(panel: Axes, title: str, measured: str) -> None:
-    """Give a panel a title, a label of the vertical axis and pale lines, and remove its box."""
-    panel.set_title(title, loc="left", color=INK, fontsize=12, fontweight="bold")
-    panel.set_ylabel(measured, color=INK, fontsize=9)
-    panel.grid(axis="y", color="#edf0f4")
-    panel.set_axisbelow(True)
-    panel.margins(x=0.01, y=0.12)
-    panel.tick_params(colors=INK, labelsize=9)
-    for side in ("top", "right"):
-        panel.spines[side].set_visible(False)
+    if times:
+        lanes = [lane] * len(times)
+        panel.plot(times, lanes, color=BAND, linewidth=15, solid_capstyle="round", zorder=0)
+        panel.plot(times, lanes, "o-", color=MATCH, zorder=3, gid=span.id)
+    return times
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -186,7 +246,8 @@ class Plot:
         ...     os.listdir(folder)
         ['falls.png']
         """
-        self.figure.savefig(path, dpi=130)
+        with keep_texts():
+            self.figure.savefig(path, dpi=130)
 
     def _repr_html_(self) -> str:
         """Return the picture as a PNG inside of HTML."""
@@ -219,10 +280,10 @@ def plot(charted: ChartSource, page: int, panels: int) -> Plot:
     check_matplotlib()  # before any job runs
     drawn_page = charted.read_page(page, panels)
     figure = make_figure(WIDTH, 1)
-    if charted.is_measured:
-        draw_lines(figure, drawn_page.series, drawn_page.spans, charted.y)
-    else:
-        draw_lanes(figure, drawn_page.series, drawn_page.spans)
+    labels = AxisLabels(charted.x, charted.y, charted.by or "")
+    draw = draw_lines if charted.is_measured else draw_lanes
+    with keep_texts():
+        draw(figure, drawn_page.series, drawn_page.spans, labels)
     notes = []
     if drawn_page.pages > 1:
         notes.append(f"page {page} of {drawn_page.pages}")

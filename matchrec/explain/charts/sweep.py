@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from matchrec.explain.pictures.figures import PicturedText, make_figure, render
+from matchrec.explain.charts.axes import (
+    SMALL,
+    WIDTH,
+    AxisLabels,
+    shorten,
+    show_numbers,
+    style_panel,
+)
+from matchrec.explain.pictures.figures import INK, PicturedText, make_figure, render
 from matchrec.explain.pictures.html import build_html_table, make_data_frame
 
 if TYPE_CHECKING:
@@ -14,6 +23,12 @@ if TYPE_CHECKING:
 
 # The columns of the table that follow the columns of the values.
 FIGURE_COLUMNS = ("matches", "partitions", "rows", "median_rows", "median_span")
+
+# How many colours a chart has, and the line styles: one for as many lines as there are colours.
+COLOURS, LINE_STYLES = 10, ("-", "--", ":", "-.")
+
+# How many lines a column of the legend has.
+MOST_LEGEND_LINES = 14
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,22 +93,49 @@ class Sweep(PicturedText):
 
     def _draw(self) -> Figure:
         """Return the line chart as a figure of matplotlib."""
-        figure = make_figure(7, 4)
+        figure = make_figure(WIDTH, 3.4)
         panel = figure.subplots()
-        marker_count = len(self.names)
+        name, *other_names = self.names
         matches_column = self.columns.index("matches")
+        values = list(dict.fromkeys(show_value(row[0]) for row in self.rows))
         # The points of each line, by the values of all parameters but the first.
-        lines: dict[tuple[Any, ...], list[tuple[str, int]]] = {}
+        lines: dict[tuple[str, ...], dict[int, int]] = {}
         for row in self.rows:
-            point = (show_cell(row[0]), row[matches_column])
-            lines.setdefault(row[1:marker_count], []).append(point)
-        for values, points in lines.items():
-            pairs = zip(self.names[1:], values, strict=True)
-            label = ", ".join(f"{name} = {show_cell(value)}" for name, value in pairs)
-            panel.plot(*zip(*points, strict=True), marker="o", label=label or None)
-        panel.set(xlabel=self.names[0], ylabel="matches")
-        if marker_count > 1:
-            panel.legend()
+            label = tuple(show_value(value) for value in row[1 : len(self.names)])
+            lines.setdefault(label, {})[values.index(show_value(row[0]))] = row[matches_column]
+        for index, (label, points) in enumerate(lines.items()):
+            panel.plot(
+                list(points),
+                list(points.values()),
+                marker="o",
+                color=f"C{index % COLOURS}",
+                linestyle=LINE_STYLES[index // COLOURS % len(LINE_STYLES)],
+                # Each line is thinner than those below it, so that equal lines are all visible.
+                linewidth=1.6 + 3 * (1 - (index + 1) / len(lines)),
+                markersize=5 + 4 * (1 - (index + 1) / len(lines)),
+                label=shorten(", ".join(label)),
+            )
+        style_panel(
+            panel, f"Matches for each value of {shorten(name)}", AxisLabels(name, "matches")
+        )
+        matches = [row[matches_column] for row in self.rows]
+        show_numbers(panel.yaxis, matches)
+        panel.set_ylim(0, 1.08 * max([1, *matches]))
+        panel.margins(x=0.03)
+        step = count_values_per_tick(values)
+        tick_labels = [shorten(value, MOST_VALUE) for value in values[::step]]
+        panel.set_xticks(range(0, len(values), step), tick_labels)
+        if other_names:
+            legend = figure.legend(
+                loc="outside right upper",
+                title=shorten(", ".join(other_names)),
+                title_fontsize=SMALL,
+                fontsize=SMALL,
+                labelcolor=INK,
+                frameon=False,
+                ncols=-(-len(lines) // MOST_LEGEND_LINES),
+            )
+            legend.get_title().set_color(INK)
         return figure
 
     def __repr__(self) -> str:
@@ -103,6 +145,29 @@ class Sweep(PicturedText):
     def _repr_html_(self) -> str:
         """Return the table as HTML."""
         return build_html_table(self.columns, self._make_cells())
+
+
+def show_value(value: object) -> str:
+    """Return a value of a parameter as the chart writes it.
+
+    >>> show_value(0.05), show_value(None)
+    ('0.05', 'NULL')
+    """
+    return "NULL" if value is None else str(value)
+
+
+# How many characters fit below the chart, and how many of them one value may have.
+MOST_TICK_CHARACTERS, MOST_VALUE = 90, 16
+
+
+def count_values_per_tick(values: Sequence[str]) -> int:
+    """Return how many values have one tick, so that the labels of ticks do not overlap.
+
+    >>> count_values_per_tick(["1", "2"]), count_values_per_tick([str(n) for n in range(100, 160)])
+    (1, 4)
+    """
+    longest = max((min(len(value), MOST_VALUE) for value in values), default=0)
+    return max(1, -(-len(values) * (longest + 3) // MOST_TICK_CHARACTERS))
 
 
 def show_cell(value: object) -> str:

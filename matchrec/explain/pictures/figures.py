@@ -6,7 +6,8 @@ matplotlib is loaded only when something is drawn.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from typing import TYPE_CHECKING
 
@@ -60,10 +61,20 @@ def make_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def render(draw: Callable[[], Figure], form: str) -> bytes:
-    """Return a drawing as the content of a file.
+@contextmanager
+def keep_texts() -> Iterator[None]:
+    """Draw texts as they are: what is between two `$` is no formula, and an SVG contains texts.
 
-    Texts in an SVG stay texts, and what is between two `$` is not taken for a formula.
+    matplotlib reads the first setting when it makes a text, the second when it writes a file.
+    """
+    from matplotlib import rc_context
+
+    with rc_context({"svg.fonttype": "none", "text.parse_math": False}):
+        yield
+
+
+def render(draw: Callable[[], Figure], form: str) -> bytes:
+    """Return a drawing as the content of a file. `keep_texts` applies to its texts.
 
     Args:
         draw: returns the figure.
@@ -73,10 +84,8 @@ def render(draw: Callable[[], Figure], form: str) -> bytes:
         MatchRecognizeError: matplotlib is not installed.
     """
     check_matplotlib()
-    from matplotlib import rc_context
-
     content = BytesIO()
-    with rc_context({"svg.fonttype": "none", "text.parse_math": False}):
+    with keep_texts():
         draw().savefig(content, format=form, dpi=DPI, bbox_inches="tight")
     return content.getvalue()
 

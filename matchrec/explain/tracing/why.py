@@ -131,12 +131,12 @@ COLOURS = {
 # The outcomes of rows that were mapped.
 TAKEN = (Outcome.TAKEN.value, "given back")
 
-# The height of a line, in inches.
-LINE_HEIGHT = 0.2
+# The height of a line in inches, and the size of its text in points.
+LINE_HEIGHT, TEXT = 0.2, 9
 
 
 def draw_story(story: Story) -> Figure:
-    """Draw the attempts below each other.
+    """Draw the attempts below each other, and above them what the symbols mean.
 
     Rows go down, variables go across, and what failed is written to the right of each row.
     """
@@ -146,13 +146,52 @@ def draw_story(story: Story) -> Figure:
     figure.set_layout_engine("none")
     panel = figure.add_axes((0, 0, 1, 1))
     panel.set_axis_off()
+    draw_key(panel, [line for attempt in story.attempts for line in choose_lines(attempt)])
     y = 0
     for attempt in story.attempts:
         y = draw_attempt(panel, attempt, names, y, story.orders)
+    if not story.attempts:
+        for result in story.results:
+            write_line(panel, -0.5, y, result)
+            y += 1
+        y += 1
+    height = max(1, y - 1)  # without the empty line after the last attempt
     width = figures.CHARACTER * max((len(name) + 3 for name in names), default=1)
-    figure.set_size_inches(width * max(1, len(names)), LINE_HEIGHT * max(1, y))
-    panel.set(xlim=(-0.5, max(1, len(names)) - 0.5), ylim=(max(1, y), 0))
+    figure.set_size_inches(width * max(1, len(names)), LINE_HEIGHT * height)
+    panel.set(xlim=(-0.5, max(1, len(names)) - 0.5), ylim=(height, 0))
     return figure
+
+
+def draw_key(panel: Axes, lines: Iterable[Line]) -> None:
+    """Write above the panel what the symbols of some lines mean."""
+    from matplotlib.lines import Line2D
+
+    outcomes_by_symbol: dict[Symbol, list[str]] = {}
+    for line in lines:
+        if line.variable or line.outcome == Outcome.SKIPPED.value:
+            outcomes = outcomes_by_symbol.setdefault(choose_symbol(line.outcome), [])
+            if line.outcome not in outcomes:
+                outcomes.append(line.outcome)
+    entries = [
+        Line2D([], [], color=symbol.colour, label=" or ".join(outcomes), **symbol.style)
+        for symbol, outcomes in outcomes_by_symbol.items()
+    ]
+    if entries:
+        panel.legend(
+            handles=entries,
+            loc="lower left",
+            bbox_to_anchor=(0, 1),
+            ncols=len(entries),
+            frameon=False,
+            fontsize=TEXT,
+            labelcolor=figures.INK,
+            handletextpad=0.5,
+        )
+
+
+def write_line(panel: Axes, x: float, y: int, text: str, **style: Any) -> None:
+    """Write a text in the middle of a line."""
+    panel.text(x, y + 0.5, text, va="center", fontsize=TEXT, color=figures.INK, **style)
 
 
 def draw_attempt(
@@ -174,34 +213,61 @@ def draw_attempt(
         """Write the number of a row and its order values, in two columns left of the variables."""
         for text, characters in ((order_values, 0), (row, order_width + 2)):
             offset = (-72 * figures.CHARACTER * characters, 0)  # in points
-            alignment: Any = {"textcoords": "offset points", "ha": "right", "va": "top"}
-            panel.annotate(text, (-0.7, y), offset, fontsize=9, annotation_clip=False, **alignment)
+            style: Any = {"ha": "right", "va": "center", "fontsize": TEXT, "color": figures.INK}
+            style |= {"textcoords": "offset points", "annotation_clip": False}
+            panel.annotate(text, (-0.7, y + 0.5), offset, **style)
 
-    panel.text(-0.5, y, attempt.title, va="top", fontsize=9, fontweight="bold")
+    write_line(panel, -0.5, y, attempt.title, fontweight="bold")
     for x, name in enumerate(names):
-        panel.text(x, y + 1, name, ha="center", va="top", fontsize=9)
+        write_line(panel, x, y + 1, name, ha="center")
     name_row("row", orders, y + 1)
     y += 2
     for _, row_lines in groupby(shown, key=attrgetter("row")):
         lines = list(row_lines)
         name_row(str(lines[0].row), lines[0].order_values, y)
         for line in lines:
-            draw_trial(panel, line, names, y + 0.4)
+            draw_trial(panel, line, names, y + 0.5)
         notes = list_notes(lines)
-        panel.text(len(names) - 0.4, y, "\n".join(notes), va="top", fontsize=9)
+        for index, note in enumerate(notes):
+            write_line(panel, len(names) - 0.4, y + index, note)
         y += max(1, len(notes))
-    panel.text(-0.5, y, "\n".join(attempt.ends), va="top", fontsize=9, fontstyle="italic")
-    return y + len(attempt.ends) + 1
+    for end in attempt.ends:
+        write_line(panel, -0.5, y, end, fontstyle="italic")
+        y += 1
+    return y + 1
 
 
 def draw_trial(panel: Axes, line: Line, names: Sequence[str], y: float) -> None:
-    """Draw a disc if the row is mapped, a cross if it may not be, dashes if it is skipped."""
-    colour = COLOURS.get(line.outcome, figures.ACCENT)
+    """Draw the symbol of a trial: below its variable, or over all variables if it has none."""
+    symbol = choose_symbol(line.outcome)
     if line.outcome == Outcome.SKIPPED.value:
-        panel.plot((-0.5, len(names) - 0.5), (y, y), "--", color=colour, zorder=0)
+        ends = (-0.5, len(names) - 0.5)
+        panel.plot(ends, (y, y), color=symbol.colour, zorder=0, **symbol.style)
     elif line.variable:
-        marker = "x" if colour in (figures.MISSED, figures.ACCENT) else "o"
-        panel.plot(names.index(line.variable), y, marker, color=colour, markeredgewidth=2)
+        panel.plot(names.index(line.variable), y, color=symbol.colour, **symbol.style)
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """How an outcome is drawn: a disc if the row is mapped, a cross if not, dashes if skipped."""
+
+    colour: str
+    marker: str  # empty for dashes
+
+    @property
+    def style(self) -> dict[str, Any]:
+        """The arguments of matplotlib for a line that is the symbol."""
+        if not self.marker:
+            return {"linestyle": "--"}
+        return {"linestyle": "", "marker": self.marker, "markeredgewidth": 2}
+
+
+def choose_symbol(outcome: str) -> Symbol:
+    """Return the symbol of an outcome."""
+    colour = COLOURS.get(outcome, figures.BESIDE)
+    if outcome == Outcome.SKIPPED.value:
+        return Symbol(colour, "")
+    return Symbol(colour, "x" if colour in (figures.MISSED, figures.BESIDE) else "o")
 
 
 def list_notes(lines: list[Line]) -> list[str]:

@@ -79,7 +79,9 @@ def test_a_search_that_looks_far_is_remarked() -> None:
 def test_a_picture_has_the_pattern_for_a_title() -> None:
     clause = ClauseCoverage("`<` $A $B", Figures(), (occurrence(0, 0),), None)
     first, second = draw([make_funnel(), clause]).axes
-    assert [one.get_title(loc="left") for one in (first, second)] == ["A B", "`<` $A $B"]
+    assert [one.get_title(loc="left") for one in (first, second)] == [
+        f"{pattern}: starting rows that reached each variable" for pattern in ("A B", "`<` $A $B")
+    ]
     assert "`&lt;` $A $B" in Coverage({1: clause}).svg()
 
 

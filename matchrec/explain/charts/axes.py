@@ -1,0 +1,143 @@
+"""The axes of charts: their style, their labels, and the numbers or dates at their ticks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from matchrec.explain.pictures.figures import INK
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+
+# The width of a chart in inches. A page of the documentation shows such a chart in its own size.
+WIDTH = 7.7
+
+# The sizes of text in points: of a panel's title, of the label of an axis, of ticks and legends.
+TITLE, LABEL, SMALL = 11, 9, 8
+
+# How many characters of a text fit at an axis of a panel, and how many fit above a wide panel.
+MOST_CHARACTERS, MOST_TITLE_CHARACTERS = 28, 75
+
+
+@dataclass(frozen=True, slots=True)
+class AxisLabels:
+    """The names of what is drawn: what is along the axis, the values, and what a series is."""
+
+    x: str
+    y: str
+    series: str = ""
+
+
+def shorten(text: str, most: int = MOST_CHARACTERS) -> str:
+    """Return a text in one line with at most so many characters, without its middle if it is long.
+
+    The beginning and the end stay, because names often differ in a number at their end.
+
+    >>> shorten("price"), shorten("host 12 of the cluster 77", 16)
+    ('price', 'host 12 o…ter 77')
+    """
+    line = " ".join(text.split())
+    if len(line) <= most:
+        return line
+    tail = 2 * most // 5
+    return f"{line[: most - tail - 1]}…{line[-tail:]}"
+
+
+def style_panel(panel: Axes, title: str, labels: AxisLabels) -> None:
+    """Give a panel a title, labels of its axes and pale lines, and remove its box."""
+    panel.set_title(title, loc="left", color=INK, fontsize=TITLE, fontweight="bold")
+    panel.set_xlabel(shorten(labels.x), color=INK, fontsize=LABEL)
+    panel.set_ylabel(shorten(labels.y), color=INK, fontsize=LABEL)
+    panel.grid(axis="y", color="#edf0f4")
+    panel.set_axisbelow(True)
+    panel.margins(x=0.01, y=0.12)
+    panel.tick_params(colors=INK, labelsize=SMALL)
+    for axis in (panel.xaxis, panel.yaxis):
+        axis.get_offset_text().set(fontsize=SMALL, color=INK)
+    for side in ("top", "right"):
+        panel.spines[side].set_visible(False)
+
+
+def draw_note(figure: Figure, note: str) -> None:
+    """Write a sentence instead of a chart that would be empty."""
+    figure.set_size_inches(WIDTH, 0.5)
+    figure.text(0.5, 0.5, note, ha="center", va="center", color=INK, fontsize=LABEL)
+
+
+# How a tick is written, by the smallest unit that the ticks differ in: years, months, days, hours,
+# minutes, seconds.
+TICKS = ["%Y", "%b", "%b %d", "%H:%M", "%H:%M", "%H:%M:%S.%f"]
+FIRST_TICKS = ["", "%Y", "%b %d", "%b %d", "%H:%M", "%H:%M:%S"]  # the first tick of a larger unit
+CORNERS = ["", "%Y", "%Y", "%Y-%m-%d", "%Y-%m-%d", "%Y-%m-%d"]  # the rest of the last tick
+
+# How many ticks of each unit, from years to microseconds, fit below a panel that is as wide as the
+# picture, and below one that is half as wide.
+WIDE_TICKS = (11, 11, 9, 11, 11, 8, 5)
+NARROW_TICKS = (6, 6, 5, 6, 6, 5, 3)
+
+
+def show_times(panel: Axes, times: Sequence[Any], *, is_narrow: bool = False) -> None:
+    """Label the ticks of a time axis: few and short dates, or numbers.
+
+    The corner shows what the labels of dates leave out. A day has its month in its label, because
+    the corner could name only one month and an axis often begins in another.
+
+    Args:
+        panel: the panel, or one of several panels that share the axis.
+        times: all times along the axis: dates, date-times or numbers.
+        is_narrow: whether the panel has half the width of the picture.
+    """
+    if not times:
+        panel.set_xticks([])
+    elif all(time == times[0] for time in times):
+        # Otherwise an axis of dates would have ticks for four years around the only time.
+        panel.set_xticks([times[0]], [str(times[0])])
+    elif isinstance(times[0], date):
+        show_dates(panel, NARROW_TICKS if is_narrow else WIDE_TICKS)
+    else:
+        show_numbers(panel.xaxis, times, most_ticks=6 if is_narrow else 10)
+
+
+def show_dates(panel: Axes, most_ticks: Sequence[int]) -> None:
+    """Put the ticks of an axis at dates, at most so many of each unit, from years on."""
+    from matplotlib import dates
+
+    units: list[int] = [
+        *(dates.YEARLY, dates.MONTHLY, dates.DAILY),
+        *(dates.HOURLY, dates.MINUTELY, dates.SECONDLY, dates.MICROSECONDLY),
+    ]
+    locator = dates.AutoDateLocator(  # type: ignore[no-untyped-call]
+        minticks=3, maxticks=dict(zip(units, most_ticks, strict=True))
+    )
+    # With few ticks, the largest steps of matplotlib are too small.
+    for unit, step in ((dates.MONTHLY, 12), (dates.HOURLY, 24)):
+        locator.intervald[unit].append(step)
+    for unit in (dates.MINUTELY, dates.SECONDLY):
+        locator.intervald[unit].append(60)
+    panel.xaxis.set_major_locator(locator)
+    formatter = dates.ConciseDateFormatter(  # type: ignore[no-untyped-call]
+        locator, formats=TICKS, zero_formats=FIRST_TICKS, offset_formats=CORNERS
+    )
+    panel.xaxis.set_major_formatter(formatter)
+
+
+def show_numbers(axis: Axis, values: Iterable[Any], most_ticks: int = 9) -> None:
+    """Put few ticks at an axis: at whole numbers if all values are whole, so 4 and 5, not 4.2.
+
+    The labels are whole values, such as 10000004: by default matplotlib writes 4, and `+1e7` in a
+    corner.
+    """
+    from matplotlib import rc_context
+    from matplotlib.ticker import MaxNLocator, ScalarFormatter
+
+    are_whole = all(float(value).is_integer() for value in values if value is not None)
+    axis.set_major_locator(
+        MaxNLocator(most_ticks - 1, integer=are_whole, min_n_ticks=1, steps=[1, 2, 5, 10])
+    )
+    with rc_context({"axes.formatter.offset_threshold": 8, "axes.formatter.limits": (-6, 9)}):
+        axis.set_major_formatter(ScalarFormatter())

@@ -1,0 +1,267 @@
+"""Pictures of matches: no texts overlap, whatever the names, the values and the number of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import date, datetime, timedelta
+from itertools import combinations
+from typing import Any
+
+import pytest
+
+pytest.importorskip("matplotlib")
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from matchrec.compile.coverage import Figures
+from matchrec.explain.charts.axes import WIDTH, AxisLabels
+from matchrec.explain.charts.backtest import Backtest, DrawnSpan
+from matchrec.explain.charts.plot import draw_lanes, draw_lines
+from matchrec.explain.charts.series import MatchSpan, Series
+from matchrec.explain.charts.sweep import Sweep
+from matchrec.explain.coverage import ClauseCoverage, OccurrenceCoverage, Reason, RunEnding
+from matchrec.explain.coverage import draw as draw_coverage
+from matchrec.explain.pictures.figures import keep_texts, make_figure
+from matchrec.explain.tracing.story import AttemptStory, Line, Story
+from matchrec.explain.tracing.why import draw_story
+
+DAY, NOON = date(2024, 1, 1), datetime(2024, 5, 1, 12)
+LONG = "a long name of a partition in the cluster"
+LABELS = AxisLabels("a_long_name_of_a_column_with_a_time", "the_long_name_of_a_column", "customer")
+
+
+def make_series(times: Iterable[Any], values: Iterable[Any]) -> Series:
+    listed = list(times)
+    return Series(listed, list(values), [True] * len(listed))
+
+
+def find_texts(figure: Figure) -> list[Text]:
+    """Return the texts that a picture shows, after it has been laid out."""
+    with keep_texts():
+        figure.draw_without_rendering()
+    panels = [panel for panel in figure.axes if panel.get_visible()]
+    texts = [text for panel in panels for text in panel.findobj(Text)]
+    texts += [*figure.texts, *(text for legend in figure.legends for text in legend.findobj(Text))]
+    hidden = {label for panel in panels for label in find_labels_outside(panel)}
+    shown = [text for text in texts if text.get_visible() and text.get_text().strip()]
+    return [text for text in shown if text not in hidden]
+
+
+def find_labels_outside(panel: Axes) -> Iterator[Text]:
+    """Yield the labels of ticks beyond the ends of an axis, which are not drawn."""
+    for axis in (panel.xaxis, panel.yaxis):
+        low, high = sorted(axis.get_view_interval())
+        for tick in axis.get_major_ticks():
+            if not low <= tick.get_loc() <= high:
+                yield tick.label1
+
+
+def list_overlaps(figure: Figure) -> list[tuple[str, str]]:
+    """Return the pairs of texts that overlap."""
+    boxes = [(text.get_text(), text.get_window_extent()) for text in find_texts(figure)]
+    return [
+        (first, second)
+        for (first, one), (second, other) in combinations(boxes, 2)
+        if min(one.x1, other.x1) - max(one.x0, other.x0) > 1
+        and min(one.y1, other.y1) - max(one.y0, other.y0) > 2
+    ]
+
+
+def list_tick_labels(figure: Figure) -> list[str]:
+    """Return the labels of the visible ticks along the time axis of the last panel."""
+    figure.draw_without_rendering()
+    panel = next(panel for panel in reversed(figure.axes) if panel.get_visible())
+    left, right = panel.get_xlim()
+    ticks = zip(panel.get_xticks(), panel.get_xticklabels(), strict=True)
+    return [label.get_text() for at, label in ticks if left <= at <= right]
+
+
+TIMES: dict[str, list[Any]] = {
+    "years": [DAY + timedelta(150 * number) for number in range(20)],
+    "months": [DAY + timedelta(40 * number) for number in range(20)],
+    "weeks": [DAY + timedelta(4 * number) for number in range(20)],
+    "days": [DAY + timedelta(number) for number in range(5)],
+    "hours": [NOON + timedelta(hours=3 * number) for number in range(20)],
+    "minutes": [NOON + timedelta(minutes=8 * number) for number in range(20)],
+    "seconds": [NOON + timedelta(seconds=8 * number) for number in range(20)],
+    "microseconds": [NOON + timedelta(microseconds=15 * number) for number in range(20)],
+    "numbers": [2_000_000_000 * number for number in range(20)],
+    "fractions": [0.1 * number for number in range(20)],
+    "one date": [DAY],
+    "one time": [NOON],
+    "one number": [7],
+}
+
+
+@pytest.mark.parametrize("times", TIMES.values(), ids=TIMES)
+@pytest.mark.parametrize("panels", [1, 2, 3])
+@pytest.mark.parametrize("scale", [1, 10_000_000])
+def test_texts_of_lines_do_not_overlap(times: list[Any], panels: int, scale: int) -> None:
+    names = [f"{LONG}, number {number}, $x$ and $y$" for number in range(panels)]
+    values = [scale + number % 7 for number, _ in enumerate(times)]
+    figure = make_figure(WIDTH, 1)
+    with keep_texts():
+        series = {name: make_series(times, values) for name in names}
+        draw_lines(figure, series, [MatchSpan(None, times[0], times[-1])], LABELS)
+    assert list_overlaps(figure) == []
+    assert len(list_tick_labels(figure)) >= min(2, len(times))
+
+
+@pytest.mark.parametrize("times", TIMES.values(), ids=TIMES)
+def test_texts_of_lanes_do_not_overlap(times: list[Any]) -> None:
+    figure = make_figure(WIDTH, 1)
+    texts = ["a very long text at a row, which does not fit"] * len(times)
+    lanes = {f"{LONG} {number}": make_series(times, texts) for number in range(3)}
+    with keep_texts():
+        draw_lanes(figure, lanes, [MatchSpan(None, times[0], times[-1])], LABELS)
+    assert list_overlaps(figure) == []
+
+
+def test_texts_of_matches_are_shown_before_others() -> None:
+    figure = make_figure(WIDTH, 1)
+    lane = {"": make_series(range(200), (f"row {number}" for number in range(200)))}
+    draw_lanes(figure, lane, [MatchSpan(None, 151, 151)], AxisLabels("t", "text"))
+    shown = [text.get_text() for text in figure.axes[0].texts]
+    assert "row 151" in shown
+    assert 10 < len(shown) < 40
+
+
+@pytest.mark.parametrize("draw", [draw_lines, draw_lanes])
+def test_a_picture_without_rows_says_so(draw: Any) -> None:
+    figure = make_figure(WIDTH, 1)
+    draw(figure, {}, [], LABELS)
+    assert [text.get_text() for text in figure.texts] == ["There are no rows to draw."]
+    assert figure.axes == []
+
+
+def test_the_axes_have_the_names_of_their_columns() -> None:
+    figure = make_figure(WIDTH, 1)
+    series = {name: make_series([1, 2], [5, 6]) for name in "abc"}
+    draw_lines(figure, series, [], AxisLabels("day", "price", "ticker"))
+    panels = figure.axes[:3]
+    assert [panel.get_xlabel() for panel in panels] == ["", "day", "day"]
+    assert {panel.get_ylabel() for panel in panels} == {"price"}
+    lanes = make_figure(WIDTH, 1)
+    draw_lanes(lanes, {"a": make_series([1], ["x"])}, [], AxisLabels("day", "page", "user"))
+    assert (lanes.axes[0].get_xlabel(), lanes.axes[0].get_ylabel()) == ("day", "user")
+
+
+def test_a_legend_says_what_the_colours_are_only_if_there_is_a_match() -> None:
+    for spans, expected in (([MatchSpan(None, 1, 2)], ["match", "other rows"]), ([], [])):
+        figure = make_figure(WIDTH, 1)
+        draw_lines(figure, {"": make_series([1, 2], [5, 6])}, spans, LABELS)
+        texts = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+        assert texts == expected
+
+
+def test_seconds_and_large_numbers_are_written_out() -> None:
+    figure = make_figure(WIDTH, 1)
+    series = {
+        "": make_series(TIMES["seconds"][:4], [10_000_001, 10_000_003, 9_999_998, 10_000_000])
+    }
+    draw_lines(figure, series, [], LABELS)
+    assert list_tick_labels(figure)[0] == "12:00:00"
+    assert figure.axes[0].xaxis.get_offset_text().get_text() == "2024-05-01"
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert "10000000" in labels
+
+
+@pytest.mark.parametrize("parameters", [1, 2, 3])
+@pytest.mark.parametrize("count", [1, 4, 60])
+def test_texts_of_a_sweep_do_not_overlap(parameters: int, count: int) -> None:
+    names = ("days", "fall", "a_long_name_of_a_parameter_of_the_clause")[:parameters]
+    others = [(), (0.01,), (0.05,)] if parameters == 2 else [()]
+    others = [(0.01 * a, b)[: parameters - 1] for a in range(1, 9) for b in (1, 2, None)]
+    rows = tuple(
+        (f"value {number}", *other, number, 1, 1, 1, 1)
+        for number in range(count)
+        for other in dict.fromkeys(others)
+    )
+    figure = Sweep(names, rows)._draw()
+    assert list_overlaps(figure) == []
+    labels = list_tick_labels(figure)
+    assert labels[0] == "value 0"
+    assert len(labels) == min(count, 9) if count < 60 else 5 < len(labels) < 12
+
+
+def test_the_matches_of_a_sweep_begin_at_zero() -> None:
+    figure = Sweep(("least",), ((1, 90, 1, 1, 1, 1), (2, 80, 1, 1, 1, 1)))._draw()
+    (panel,) = figure.axes
+    assert panel.get_ylim()[0] == 0
+    assert panel.get_ylim()[1] > 90
+    assert panel.get_title(loc="left") == "Matches for each value of least"
+
+
+class DrawnBacktest(Backtest):
+    """A back-test whose incidents and matches are known."""
+
+    def collect_drawn(self) -> tuple[list[DrawnSpan], list[DrawnSpan]]:
+        spans = [
+            DrawnSpan(f"{LONG} {number}", at, at + timedelta(minutes=number), overlaps=False)
+            for number, at in enumerate(TIMES["minutes"] * 2)
+        ]
+        return spans, spans[:3]
+
+
+def test_texts_of_a_backtest_do_not_overlap() -> None:
+    nothing: Any = None
+    found = DrawnBacktest(nothing, nothing, ("host",), ("host",), ("opened", "closed"))
+    figure = found.figure()
+    assert list_overlaps(figure) == []
+    (panel,) = figure.axes
+    names = [label.get_text() for label in panel.get_yticklabels()]
+    assert len(set(names)) == len(names) == 30  # names that differ only at their end
+    assert figure.legends[0].get_title().get_text() == "10 more partitions are not drawn"
+
+
+def test_texts_of_coverage_do_not_overlap() -> None:
+    names = [f"A_LONG_NAME_OF_A_VARIABLE_{number}" for number in range(6)]
+    occurrences = [
+        OccurrenceCoverage(
+            number=number,
+            variable=name,
+            reached=10_000_000 >> number,
+            stopped=100,
+            stop_reasons=(RunEnding(Reason.FALSE, (names[0], names[-1]), 1, 100),),
+            false_parts=(),
+        )
+        for number, name in enumerate([None, *names])
+    ]
+    figures = Figures(rows=10_000_000, partitions=4)
+    clause = ClauseCoverage(
+        " ".join(f"{name}+" for name in names), figures, tuple(occurrences), None
+    )
+    assert list_overlaps(draw_coverage([clause, clause])) == []
+
+
+def make_story(*lines: Line) -> Story:
+    attempt = AttemptStory(1, f"row 1 ({LONG} = 7): no match", lines, ("got no further",))
+    return Story(("PATTERN (A B)",), "at", ("no match",), (attempt,))
+
+
+def test_a_story_says_what_its_symbols_mean() -> None:
+    texts = ("DOWN: price < 3: 4 < 3 is false", "DOWN: size > 9: 8 > 9 is false")
+    conditions = tuple(text.removeprefix("DOWN: ") for text in texts)
+    story = make_story(
+        Line(1, "2024-05-01 10:00:00", "A_LONG_NAME_OF_A_VARIABLE", "taken", (), 0, is_key=True),
+        Line(2, "2024-05-01 10:00:10", "", "skipped", (), 1, is_key=True),
+        Line(3, "2024-05-01 10:00:20", "DOWN", "failed", conditions, 1, is_key=True),
+        Line(4, "end", "DOWN", "no row left", (), 1, is_key=True),
+        Line(4, "end", "UP", "anchor failed", (), 1, is_key=True),
+    )
+    figure = draw_story(story)
+    (panel,) = figure.axes
+    legend = panel.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == [
+        *("taken", "skipped", "failed", "no row left or anchor failed")
+    ]
+    assert list_overlaps(figure) == []
+    assert set(texts) <= {text.get_text() for text in panel.texts}
+
+
+def test_a_story_without_attempts_says_its_result() -> None:
+    (panel,) = draw_story(Story(("PATTERN (A)",), "at", ("no match; 0 rows",), ())).axes
+    assert [text.get_text() for text in panel.texts] == ["no match; 0 rows"]
