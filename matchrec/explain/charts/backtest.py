@@ -273,7 +273,7 @@ class Backtest(figures.PicturedText):
         for match in matches:
             if match.lane in heights:
                 height = heights[match.lane]
-                colour = figures.INK if match.overlaps else figures.BESIDE
+                colour = figures.INK if match.overlaps else figures.ACCENT
                 panel.plot([match.begin, match.end], [height] * 2, "o-", color=colour, ms=4)
         style_panel(panel, "", AxisLabels(" to ".join(self.ends), ", ".join(self.names)))
         show_times(panel, ends)
@@ -341,5 +341,5 @@ LEGEND = (
     ("incident that is hit", figures.MATCHED, "-"),
     ("incident that is missed", figures.MISSED, "-"),
     ("match that overlaps an incident", figures.INK, "o-"),
-    ("false alarm", figures.BESIDE, "o-"),
+    ("false alarm", figures.ACCENT, "o-"),
 )

@@ -264,10 +264,10 @@ class Symbol:
 
 def choose_symbol(outcome: str) -> Symbol:
     """Return the symbol of an outcome."""
-    colour = COLOURS.get(outcome, figures.BESIDE)
+    colour = COLOURS.get(outcome, figures.ACCENT)
     if outcome == Outcome.SKIPPED.value:
         return Symbol(colour, "")
-    return Symbol(colour, "x" if colour in (figures.MISSED, figures.BESIDE) else "o")
+    return Symbol(colour, "x" if colour in (figures.MISSED, figures.ACCENT) else "o")
 
 
 def list_notes(lines: list[Line]) -> list[str]:
