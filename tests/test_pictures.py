@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.benchmarks import sase_charts
 from tests.benchmarks.page_charts import CHARTS, DOCS, PAGE, read_table
 from tests.benchmarks.pictures import DARK, save
 from tests.pages.pictures import IMAGES, PAGE_PICTURES, draw_page_picture
@@ -31,6 +32,15 @@ def test_chart_shows_the_figures_of_its_page(name: str, tmp_path: Path) -> None:
     save(CHARTS[name]((DOCS / PAGE).read_text(encoding="utf-8")), tmp_path / "chart.svg")
     drawn = (tmp_path / "chart.svg").read_text(encoding="utf-8")
     assert texts(drawn) == texts((IMAGES / f"{name}.svg").read_text(encoding="utf-8"))
+
+
+def test_the_sase_chart_has_the_panels_of_its_page(tmp_path: Path) -> None:
+    measured = sase_charts.read_page(sase_charts.PAGE.read_text(encoding="utf-8"))
+    assert measured["3"]["p1 s2"] == (4_130_000, 1_710_000)
+    assert measured["6"]["p1 s3"][0] == (31_200_000, 38_700_000)
+    sase_charts.draw(measured, (500, 1000, 1500, 2000), tmp_path / "sase_throughput.svg")
+    drawn = (tmp_path / "sase_throughput.svg").read_text(encoding="utf-8")
+    assert texts(drawn) == texts((IMAGES / "sase_throughput.svg").read_text(encoding="utf-8"))
 
 
 def test_chart_reads_the_table_of_its_section() -> None:

@@ -1,39 +1,95 @@
-"""The throughput charts of the SASE+ paper, drawn from what `sase` has measured."""
+"""The throughput charts of the SASE+ paper.
+
+`sase` draws them from what it has measured. This command draws them from the tables of the page:
+
+    python -m tests.benchmarks.sase_charts
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
+from matchrec.explain.charts.axes import WIDTH
 from tests.benchmarks.pictures import new_figure, save
+
+DOCS = Path(__file__).parent.parent.parent / "docs"
+PAGE = DOCS / "contributing" / "sase_benchmark.md"
 
 Measured = dict[str, Any]  # by query: a rate, one by engine, or one by window (and engine)
 
 ALGORITHMS = ("basic", "merging", "backtracking")
 COLOURS = {"basic": "#4477aa", "merging": "#228833", "backtracking": "#ee6677"}
-LEGEND: Any = {"loc": "upper left", "fontsize": 7, "handlelength": 1.2, "columnspacing": 1}
+LEGEND: Any = {
+    "loc": "upper left",
+    "fontsize": 8,
+    "handlelength": 1.6,
+    "columnspacing": 1,
+    "frameon": False,
+}
 TITLES = {
-    "1": "1. Predicate and strategy, all results",
-    "2": "2. W varied, basic, all results",
-    "3": "3. Basic and backtracking, all results",
+    "1": "1. All results, basic",
+    "2": "2. All results, basic, by window",
+    "3": "3. All results: basic, backtracking",
     "4": "4. Non-overlapping results",
-    "5": "5. Merging, all results",
-    "6": "6. Merging, W varied, construction off",
+    "5": "5. All results: basic, merging",
+    "6": "6. Matches not built, by window",
+}
+# The columns of each table of the page that the charts show, by the number of the experiment.
+COLUMNS = {
+    "1": ("events/s",),
+    "2": ("W = 500", "W = 1000", "W = 1500", "W = 2000"),
+    "3": ("basic, events/s", "backtracking"),
+    "4": ("basic", "merging", "backtracking"),
+    "5": ("basic", "merging"),
+    "6": ("basic", "merging"),
 }
 
 
+def read_page(page: str) -> dict[str, Measured]:
+    """Return what the tables of the page have, in the form that `sase` measures it.
+
+    >>> page = "## 1. A\\n\\n| query | events/s |\\n|---|---:|\\n| p1 s2 | 3,000 |\\n"
+    >>> read_page(page)["1"]
+    {'p1 s2': 3000.0}
+    """
+    return {
+        number: read_experiment(number, section)
+        for number, section in re.findall(r"^## (\d)\. (.*?)(?=^## |\Z)", page, re.M | re.S)
+    }
+
+
+def read_experiment(number: str, section: str) -> Measured:
+    """Return the rates of the experiment with a number, from its section of the page."""
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    head, _, *rows = ([cell.strip() for cell in line.split("|")[1:-1]] for line in lines)
+    measured: Measured = {}
+    for row in rows:
+        # Two columns may have the same name: rates come first, before what was counted.
+        cells = dict(reversed(list(zip(head, row, strict=True))))
+        name, _, window = cells["query"].partition(", W = ")
+        rates = tuple(float(cells[column].replace(",", "")) for column in COLUMNS[number])
+        if number == "6":  # a row for each window
+            measured.setdefault(name, []).append(rates)
+        elif window in ("", "500"):
+            measured[name] = rates[0] if len(rates) == 1 else rates
+    return measured
+
+
 def draw(measured: dict[str, Measured], sizes: Sequence[int], path: Path) -> None:
-    """One panel for each experiment; the file is the same for the same figures."""
-    figure = new_figure(figsize=(11, 6.5))
-    panels = figure.subplots(2, 3).flat
+    """Draw a panel for each experiment. The file is the same for the same figures."""
+    figure = new_figure(figsize=(WIDTH, 8.4))
+    panels = figure.subplots(3, 2).flat
     for panel, (number, title) in zip(panels, TITLES.items(), strict=True):
-        panel.set_title(title)
+        panel.set_title(title, loc="left", fontsize=9, fontweight="bold")
         panel.set_yscale("log")
         panel.set_ylim(1e4, 1e9)  # the same for all, so that panels compare
-        panel.set_ylabel("events/s")
+        panel.set_ylabel("events per second")
         panel.minorticks_off()
         panel.grid(axis="y", linewidth=0.4)
         found = measured.get(number, {})
@@ -51,7 +107,7 @@ def draw(measured: dict[str, Measured], sizes: Sequence[int], path: Path) -> Non
 
 
 def bars(panel: Axes, found: Measured, engines: Sequence[str]) -> None:
-    """A group of bars for each query, one for each engine."""
+    """Draw a group of bars for each query, with a bar for each algorithm."""
     width = 0.8 / len(engines)
     for place, engine in enumerate(engines):
         heights = [one[place] if len(engines) > 1 else one for one in found.values()]
@@ -62,16 +118,25 @@ def bars(panel: Axes, found: Measured, engines: Sequence[str]) -> None:
 
 
 def lines(panel: Axes, found: Measured, sizes: Sequence[int]) -> None:
-    """A line for each query, and for each engine if there are two."""
+    """Draw a line for each query, and a dotted one for basic if there are two algorithms."""
+    handles = []
+    has_two = False
     for index, (name, rates) in enumerate(found.items()):
         colour = f"C{index}"
-        if isinstance(rates[0], tuple):
-            panel.plot(sizes, [one[0] for one in rates], "o:", color=colour, label=f"{name}, basic")
-            merged = [one[1] for one in rates]
-            panel.plot(sizes, merged, "o-", color=colour, label=f"{name}, merging")
-        else:
-            panel.plot(sizes, rates, "o-", color=colour, label=name)
+        has_two = isinstance(rates[0], tuple)
+        if has_two:
+            panel.plot(sizes, [rate[0] for rate in rates], "o:", color=colour)
+        best = [rate[-1] if has_two else rate for rate in rates]
+        handles += panel.plot(sizes, best, "o-", color=colour, label=name)
+    if has_two:
+        for form, algorithm in (("-", "merging"), (":", "basic")):
+            handles.append(Line2D([], [], linestyle=form, color="#808080", label=algorithm))
     panel.set_xticks(sizes)
-    panel.set_xlabel("W, events")
+    panel.set_xlabel("window W, in events")
     if found:
-        panel.legend(**LEGEND, ncols=3)
+        panel.legend(handles=handles, **LEGEND, ncols=3)
+
+
+if __name__ == "__main__":
+    page = PAGE.read_text(encoding="utf-8")
+    draw(read_page(page), (500, 1000, 1500, 2000), DOCS / "images" / "sase_throughput.svg")
