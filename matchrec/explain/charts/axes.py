@@ -20,8 +20,8 @@ WIDTH = 7.7
 # The sizes of text in points: of a panel's title, of the label of an axis, of ticks and legends.
 TITLE, LABEL, SMALL = 11, 9, 8
 
-# How many characters of a text fit at an axis of a panel, and how many fit above a wide panel.
-MOST_CHARACTERS, MOST_TITLE_CHARACTERS = 28, 75
+# How many characters of a text fit at an axis that is as wide as the picture.
+MOST_CHARACTERS = 28
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,10 @@ class AxisLabels:
     x: str
     y: str
     series: str = ""
+
+    def shorten(self, most_x: int, most_y: int) -> AxisLabels:
+        """Return the labels of the axes with at most so many characters."""
+        return AxisLabels(shorten(self.x, most_x), shorten(self.y, most_y), self.series)
 
 
 def shorten(text: str, most: int = MOST_CHARACTERS) -> str:
@@ -51,8 +55,8 @@ def shorten(text: str, most: int = MOST_CHARACTERS) -> str:
 def style_panel(panel: Axes, title: str, labels: AxisLabels) -> None:
     """Give a panel a title, labels of its axes and pale lines, and remove its box."""
     panel.set_title(title, loc="left", color=INK, fontsize=TITLE, fontweight="bold")
-    panel.set_xlabel(shorten(labels.x), color=INK, fontsize=LABEL)
-    panel.set_ylabel(shorten(labels.y), color=INK, fontsize=LABEL)
+    panel.set_xlabel(labels.x, color=INK, fontsize=LABEL)
+    panel.set_ylabel(labels.y, color=INK, fontsize=LABEL)
     panel.grid(axis="y", color="#edf0f4")
     panel.set_axisbelow(True)
     panel.margins(x=0.01, y=0.12)
@@ -78,7 +82,7 @@ CORNERS = ["", "%Y", "%Y", "%Y-%m-%d", "%Y-%m-%d", "%Y-%m-%d"]  # the rest of th
 # How many ticks of each unit, from years to microseconds, fit below a panel that is as wide as the
 # picture, and below one that is half as wide.
 WIDE_TICKS = (11, 11, 9, 11, 11, 8, 5)
-NARROW_TICKS = (6, 6, 5, 6, 6, 5, 3)
+NARROW_TICKS = (8, 6, 5, 6, 6, 5, 3)
 
 
 def show_times(panel: Axes, times: Sequence[Any], *, is_narrow: bool = False) -> None:

@@ -10,6 +10,7 @@ from matchrec.errors import command as errors
 from matchrec.errors.wording import show_count
 from matchrec.explain.charts.axes import (
     LABEL,
+    MOST_CHARACTERS,
     SMALL,
     WIDTH,
     AxisLabels,
@@ -24,6 +25,7 @@ from matchrec.source import make_sort_key
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from pyspark.sql import DataFrame
 
@@ -275,20 +277,12 @@ class Backtest(figures.PicturedText):
                 height = heights[match.lane]
                 colour = figures.INK if match.overlaps else figures.ACCENT
                 panel.plot([match.begin, match.end], [height] * 2, "o-", color=colour, ms=4)
-        style_panel(panel, "", AxisLabels(" to ".join(self.ends), ", ".join(self.names)))
+        labels = AxisLabels(" to ".join(self.ends), ", ".join(self.names))
+        style_panel(panel, "", labels.shorten(60, min(3 + 6 * len(heights), MOST_CHARACTERS)))
         show_times(panel, ends)
         panel.set_yticks(range(len(heights)), [shorten(lane) for lane in heights])
         panel.set_ylim(len(heights) - 0.5, -0.5)
-        for name, colour, form in LEGEND:
-            panel.plot(
-                [], [], form, color=colour, label=name, ms=4, linewidth=5 if form == "-" else 1.5
-            )
-        entries: Any = {"ncols": len(LEGEND), "frameon": False, "fontsize": SMALL}
-        legend = figure.legend(loc="outside upper center", labelcolor=figures.INK, **entries)
-        hidden = len(lanes) - len(heights)
-        if hidden > 0:
-            legend.set_title(f"{hidden:,} more partitions are not drawn", {"size": LABEL})
-            legend.get_title().set_color(figures.INK)
+        draw_legend(figure, panel, hidden=len(lanes) - len(heights))
         return figure
 
     def collect_drawn(self) -> tuple[list[DrawnSpan], list[DrawnSpan]]:
@@ -343,3 +337,15 @@ LEGEND = (
     ("match that overlaps an incident", figures.INK, "o-"),
     ("false alarm", figures.ACCENT, "o-"),
 )
+
+
+def draw_legend(figure: Figure, panel: Axes, hidden: int) -> None:
+    """Say above the panel what the colours mean, and how many partitions are not drawn."""
+    for name, colour, form in LEGEND:
+        width = 5 if form == "-" else 1.5
+        panel.plot([], [], form, color=colour, label=name, ms=4, linewidth=width)
+    entries: Any = {"ncols": len(LEGEND), "frameon": False, "fontsize": SMALL}
+    legend = figure.legend(loc="outside upper center", labelcolor=figures.INK, **entries)
+    if hidden > 0:
+        legend.set_title(f"{hidden:,} more partitions are not drawn", {"size": LABEL})
+        legend.get_title().set_color(figures.INK)

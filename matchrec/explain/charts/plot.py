@@ -16,7 +16,6 @@ from matchrec.arguments import ArgumentKind, check_arguments
 from matchrec.errors.wording import show_count
 from matchrec.explain.charts.axes import (
     MOST_CHARACTERS,
-    MOST_TITLE_CHARACTERS,
     SMALL,
     WIDTH,
     AxisLabels,
@@ -65,7 +64,9 @@ def draw_lines(
     rows = -(-len(series) // columns)
     figure.set_size_inches(WIDTH, 2.2 * rows + 0.5)
     panels = list(figure.subplots(rows, columns, sharex=True, squeeze=False).flat)
-    most_name = MOST_TITLE_CHARACTERS if columns == 1 else MOST_CHARACTERS
+    is_narrow = columns > 1
+    most_name = 18 if is_narrow else 70
+    labels = labels.shorten(18 if is_narrow else MOST_CHARACTERS, 20)
     for panel, (name, line) in zip(panels, series.items(), strict=False):
         series_spans = [span for span in spans if span.series in (None, name)]
         draw_line(panel, line, series_spans)
@@ -113,7 +114,7 @@ def draw_legend(figure: Figure, match_form: str, other_form: str) -> None:
         fontsize=SMALL,
         labelcolor=INK,
         borderpad=0.1,
-        borderaxespad=0.1,
+        borderaxespad=0.5,
     )
 
 
@@ -139,7 +140,7 @@ def draw_lanes(
 ) -> None:
     """Draw a lane for each series, with a point for each row.
 
-    Above a point is its text, if it does not overlap another text; texts of matches come first.
+    The text is above the point, or below it if it would overlap another text, or else left out.
     """
     if not series:
         draw_note(figure, NO_ROWS)
@@ -148,52 +149,64 @@ def draw_lanes(
     panel = figure.subplots()
     all_times = [time for points in series.values() for time in points.times]
     names = [shorten(name) for name in series]
-    lane_width = 72 * WIDTH - 6 * max(map(len, names)) - 60
+    lane_width = (72 * WIDTH - 6 * max(map(len, names)) - 60) / (1 + 2 * MARGIN)
     for lane, (name, points) in enumerate(series.items()):
         panel.scatter(points.times, [lane] * len(points.times), color=FAINT, zorder=2)
         matched_times = set[Any]()
         for span in spans:
             if span.series in (None, name):
                 matched_times.update(draw_span(panel, lane, points, span))
-        above: Any = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center"}
+        style: Any = {"textcoords": "offset points", "ha": "center", "color": INK}
         shown = choose_texts(points, matched_times, min(all_times), max(all_times), lane_width)
-        for time, text in shown:
-            panel.annotate(text, (time, lane), color=INK, fontsize=SMALL, **above)
-    style_panel(panel, "", AxisLabels(labels.x, labels.series))
+        for time, text, is_above in shown:
+            offset, alignment = (6, "bottom") if is_above else (-6, "top")
+            place: Any = {"xytext": (0, offset), "va": alignment, "fontsize": SMALL}
+            panel.annotate(text, (time, lane), **place, **style)
+    lane_labels = AxisLabels(labels.x, labels.series)
+    style_panel(
+        panel, "", lane_labels.shorten(MOST_CHARACTERS, min(9 * len(names), MOST_CHARACTERS))
+    )
     show_times(panel, all_times)
     panel.set_yticks(range(len(names)), names)
     panel.set_ylim(len(names) - 0.5, -0.65)
-    panel.margins(x=0.05)
+    panel.margins(x=MARGIN)
     if spans:
         draw_legend(figure, "o-", "o")
 
 
 # How many characters of a text a lane shows, and the width of a character in points.
-MOST_TEXT, CHARACTER_WIDTH = 16, 4.8
+MOST_TEXT, CHARACTER_WIDTH = 16, 4.6
+
+# The part of a lane that is free before its first and after its last row.
+MARGIN = 0.05
 
 
 def choose_texts(
     points: Series, matched_times: Collection[Any], first: Any, last: Any, width: float
-) -> list[tuple[Any, str]]:
-    """Return the texts of a lane that can be shown side by side, each with its time.
+) -> list[tuple[Any, str, bool]]:
+    """Return the texts of a lane that can be shown: its time, the text, and whether it is above.
+
+    A text that has no place above its point may have one below it.
 
     Args:
         points: the rows of the lane.
         matched_times: the times of rows in matches. Their texts are chosen before others.
         first: the first time along the axis.
         last: the last time along the axis.
-        width: the width of the axis in points.
+        width: the width between these times in points.
     """
-    chosen: list[tuple[Any, str]] = []
-    intervals: list[tuple[float, float]] = []
+    chosen: list[tuple[Any, str, bool]] = []
+    taken: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
     rows = list(zip(points.times, points.values, strict=True))
     for time, value in sorted(rows, key=lambda row: row[0] not in matched_times):
-        text = shorten(value, MOST_TEXT)
+        text = shorten(str(value), MOST_TEXT)
         middle = width * float((time - first) / (last - first)) if last > first else 0.0
-        half = CHARACTER_WIDTH * (len(text) + 1) / 2
-        if all(middle + half <= left or right <= middle - half for left, right in intervals):
-            chosen.append((time, text))
-            intervals.append((middle - half, middle + half))
+        half = (CHARACTER_WIDTH * len(text) + 3) / 2
+        for is_above, intervals in taken.items():
+            if all(middle + half <= left or right <= middle - half for left, right in intervals):
+                chosen.append((time, text, is_above))
+                intervals.append((middle - half, middle + half))
+                break
     return chosen
 
 

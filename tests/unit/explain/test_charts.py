@@ -29,7 +29,9 @@ from matchrec.explain.tracing.why import draw_story
 
 DAY, NOON = date(2024, 1, 1), datetime(2024, 5, 1, 12)
 LONG = "a long name of a partition in the cluster"
-LABELS = AxisLabels("a_long_name_of_a_column_with_a_time", "the_long_name_of_a_column", "customer")
+LABELS = AxisLabels(
+    "a_long_name_of_a_column_with_a_time", "the_long_name_of_a_column", "the_key_of_a_customer"
+)
 
 
 def make_series(times: Iterable[Any], values: Iterable[Any]) -> Series:
@@ -96,7 +98,7 @@ TIMES: dict[str, list[Any]] = {
 
 
 @pytest.mark.parametrize("times", TIMES.values(), ids=TIMES)
-@pytest.mark.parametrize("panels", [1, 2, 3])
+@pytest.mark.parametrize("panels", [1, 3])
 @pytest.mark.parametrize("scale", [1, 10_000_000])
 def test_texts_of_lines_do_not_overlap(times: list[Any], panels: int, scale: int) -> None:
     names = [f"{LONG}, number {number}, $x$ and $y$" for number in range(panels)]
@@ -125,7 +127,7 @@ def test_texts_of_matches_are_shown_before_others() -> None:
     draw_lanes(figure, lane, [MatchSpan(None, 151, 151)], AxisLabels("t", "text"))
     shown = [text.get_text() for text in figure.axes[0].texts]
     assert "row 151" in shown
-    assert 10 < len(shown) < 40
+    assert 20 < len(shown) < 60
 
 
 @pytest.mark.parametrize("draw", [draw_lines, draw_lanes])
