@@ -144,13 +144,17 @@ def draw(spark: SparkSession, name: str) -> Figure:
     spans = find_spans(found, rows.columns[0])
     figure = new_figure()
     labels = AxisLabels(rows.columns[1], picture.measured or "", rows.columns[0])
-    draw_panels = draw_lanes if picture.measured is None else draw_lines
-    draw_panels(figure, series, spans, labels)
-    if picture.same_scale:
-        share_scale(figure.axes)
+    due: dict[str, datetime] = {}
     if picture.deadlines is not None:
         deadlines = without_zone(spark.sql(picture.deadlines.rows)).collect()
         due = {str(lane): time for lane, time in deadlines}
+    if picture.measured is None:
+        draw_lanes(figure, series, spans, labels, list(due.values()))
+    else:
+        draw_lines(figure, series, spans, labels)
+    if picture.same_scale:
+        share_scale(figure.axes)
+    if picture.deadlines is not None:
         draw_deadlines(figure.axes[0], list(series), due, spans)
         draw_now(figure.axes[0], picture.deadlines.now)
     return figure
@@ -176,8 +180,8 @@ def draw_deadlines(
             panel.plot(ends, [y, y], color=MATCH, linestyle=(0, (2, 2)), zorder=1)
         colour = MATCH if lane in late else FAINT
         panel.plot([time], [y], "|", color=colour, markersize=18, markeredgewidth=2.5)
-        above: Any = {"xytext": (0, 11), "textcoords": "offset points", "ha": "center"}
-        panel.annotate("due", (time, y), color=INK, fontsize=SMALL, **above)
+        beside: Any = {"xytext": (4, 0), "textcoords": "offset points", "va": "center"}
+        panel.annotate("due", (time, y), color=INK, fontsize=SMALL, **beside)
 
 
 def draw_now(panel: Axes, now: datetime) -> None:

@@ -347,5 +347,5 @@ def draw_legend(figure: Figure, panel: Axes, hidden: int) -> None:
     entries: Any = {"ncols": len(LEGEND), "frameon": False, "fontsize": SMALL}
     legend = figure.legend(loc="outside upper center", labelcolor=figures.INK, **entries)
     if hidden > 0:
-        legend.set_title(f"{hidden:,} more partitions are not drawn", {"size": LABEL})
-        legend.get_title().set_color(figures.INK)
+        legend.set_title(f"{hidden:,} more partitions are not drawn")
+        legend.get_title().set(fontsize=LABEL, color=figures.INK)

@@ -136,11 +136,22 @@ def draw_line(panel: Axes, line: Series, spans: Iterable[MatchSpan]) -> None:
 
 
 def draw_lanes(
-    figure: Figure, series: Mapping[str, Series], spans: Sequence[MatchSpan], labels: AxisLabels
+    figure: Figure,
+    series: Mapping[str, Series],
+    spans: Sequence[MatchSpan],
+    labels: AxisLabels,
+    other_times: Sequence[Any] = (),
 ) -> None:
     """Draw a lane for each series, with a point for each row.
 
     The text is above the point, or below it if it would overlap another text, or else left out.
+
+    Args:
+        figure: an empty figure.
+        series: the name of each series, and the series.
+        spans: the matches.
+        labels: the labels of the axes.
+        other_times: times at which the caller draws something on the lanes, too.
     """
     if not series:
         draw_note(figure, NO_ROWS)
@@ -148,6 +159,7 @@ def draw_lanes(
     figure.set_size_inches(WIDTH, 0.6 * len(series) + 0.9)
     panel = figure.subplots()
     all_times = [time for points in series.values() for time in points.times]
+    all_times.extend(other_times)
     names = [shorten(name) for name in series]
     lane_width = (72 * WIDTH - 6 * max(map(len, names)) - 60) / (1 + 2 * MARGIN)
     for lane, (name, points) in enumerate(series.items()):

@@ -135,7 +135,7 @@ class Sweep(PicturedText):
                 frameon=False,
                 ncols=-(-len(lines) // MOST_LEGEND_LINES),
             )
-            legend.get_title().set_color(INK)
+            legend.get_title().set(color=INK)
         return figure
 
     def __repr__(self) -> str:
