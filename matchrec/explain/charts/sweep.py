@@ -126,16 +126,7 @@ class Sweep(PicturedText):
         tick_labels = [shorten(value, MOST_VALUE) for value in values[::step]]
         panel.set_xticks(range(0, len(values), step), tick_labels)
         if other_names:
-            legend = figure.legend(
-                loc="outside right upper",
-                title=shorten(", ".join(other_names)),
-                title_fontsize=SMALL,
-                fontsize=SMALL,
-                labelcolor=INK,
-                frameon=False,
-                ncols=-(-len(lines) // MOST_LEGEND_LINES),
-            )
-            legend.get_title().set(color=INK)
+            draw_legend(figure, other_names, len(lines))
         return figure
 
     def __repr__(self) -> str:
@@ -145,6 +136,20 @@ class Sweep(PicturedText):
     def _repr_html_(self) -> str:
         """Return the table as HTML."""
         return build_html_table(self.columns, self._make_cells())
+
+
+def draw_legend(figure: Figure, names: Sequence[str], line_count: int) -> None:
+    """Write right of the chart which values each line has: one for each of some parameters."""
+    legend = figure.legend(
+        loc="outside right upper",
+        title=shorten(", ".join(names)),
+        title_fontsize=SMALL,
+        fontsize=SMALL,
+        labelcolor=INK,
+        frameon=False,
+        ncols=-(-line_count // MOST_LEGEND_LINES),
+    )
+    legend.get_title().set(color=INK)
 
 
 def show_value(value: object) -> str:
