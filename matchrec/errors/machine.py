@@ -174,7 +174,7 @@ def server_instead_of_spark(*, name: str, address: str) -> MatchRecognizeError:
     return MatchRecognizeError(
         f"Spark cannot start in this program, because {name} is set",
         notes=(f"it is {address}, and PySpark connects only to that server",),
-        hint=f"unset {name}, or connect to the server: {surface.option('engine', address)}",
+        hint=f"unset {name}, or connect to the server: {surface.write_option('engine', address)}",
         code="server-instead-of-spark",
     )
 
