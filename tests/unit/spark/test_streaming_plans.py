@@ -14,7 +14,7 @@ CLAUSE = "ORDER BY ts PATTERN (A B) {} WITHIN 5 BETWEEN ROWS DEFINE B AS x > 1"
 
 def test_windows_between_rows() -> None:
     with pytest.raises(
-        MatchRecognizeUnsupportedError, match="WITHIN BETWEEN ROWS is not supported over a stream"
+        MatchRecognizeUnsupportedError, match="WITHIN BETWEEN ROWS without event selection is not"
     ):
         check_plan(lower_clause(parse_clause(CLAUSE.format(""))))
     skipping = CLAUSE.format("SKIP TILL NEXT MATCH ALL MATCHES")
