@@ -281,7 +281,7 @@ def suggest_dialect(text: str, dialect: str, plan: Plan) -> Iterator[None]:
         yield
     except (MatchRecognizeError, AnalysisException) as error:
         message = str(error)
-        names_dialect = re.search(r"dialect=|--dialect ", message) is not None
+        names_dialect = re.search(r"dialect ?=|--dialect ", message) is not None
         if not names_dialect:
             other_dialect = find_other_dialect(f"{text}\n{message}", dialect, plan)
             if other_dialect is not None and isinstance(error, InUsersTerms):

@@ -148,6 +148,8 @@ class Surface:
     is_python: bool = True
     # Whether it is a cell of a notebook.
     is_cell: bool = False
+    # Whether the options of a query are settings of its session, as for clients of the gateway.
+    sets_options: bool = False
     # The names of options that differ from the argument's in Python.
     own_names: Mapping[str, str] = field(default_factory=dict)
     # The options that it has, by their names in Python; None for all.
@@ -236,6 +238,8 @@ class Surface:
         if self.has_own_option(name):
             texts = [str(value) for value in values]
             return f"{self.name_option(name)} {join_alternatives(texts)}"
+        if self.sets_options and name in ("dialect", *OF_OPTIONS):
+            return f"SET matchrec.{name} = {join_alternatives([str(value) for value in values])}"
         texts = [dumps(value) for value in values]
         argument = f"{self.name_option(name)}={join_alternatives(texts)}"
         if name == "engine":
@@ -285,6 +289,8 @@ class Surface:
 
 
 PYTHON = Surface()
+# A client of the gateway, which sends SQL from any language.
+GATEWAY = Surface(sets_options=True)
 _INNER_VIEW = (
     "make a view of an inner query, CREATE TEMPORARY VIEW inner AS SELECT ..., and read FROM inner"
 )

@@ -584,7 +584,9 @@ def other_in_product(*, title: str, message: str) -> ProductWarning:
 def untuned_session(*, names: str) -> UntunedSessionWarning:
     """Return the warning for a session without the settings of matchrec.tune."""
     return UntunedSessionWarning(
-        f"matchrec.tune(spark) would make the queries of this session faster: it sets {names}"
+        "the queries of this session could be faster",
+        notes=(f"matchrec.tune sets {names}",),
+        hint="call matchrec.tune(spark)",
     )
 
 

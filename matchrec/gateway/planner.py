@@ -24,6 +24,7 @@ from pyspark.sql.connect.plan import CachedRelation
 from pyspark.sql.connect.session import SparkSession as ConnectSession
 
 from matchrec.api.sql import BLANKS, build_answer, build_sql_query
+from matchrec.errors.language import GATEWAY, use_surface
 from matchrec.gateway import settings
 from matchrec.gateway.statements import (
     ProtoRelation,
@@ -169,7 +170,7 @@ class Planner:
         """
         for relation in statement.relations.values():
             replace_statements(relation, partial(self.plan, caller))
-        with self.use_session(caller) as spark:
+        with self.use_session(caller) as spark, use_surface(GATEWAY):
             frame = run_statement(spark, statement)
             return None if frame is None else read_plan(spark, frame)
 

@@ -134,8 +134,9 @@ def test_a_session_is_told_once(plain: SparkSession) -> None:
     frame = plain.range(3)
     (message,) = collect_advice(frame, frame)
     assert message == (
-        "matchrec.tune(spark) would make the queries of this session faster: "
-        f"it sets {MAX_BYTES} and {PARTITIONS}"
+        "the queries of this session could be faster\n"
+        f"  note: matchrec.tune sets {MAX_BYTES} and {PARTITIONS}\n"
+        "  help: call matchrec.tune(spark)"
     )
     assert not collect_advice(frame)
 

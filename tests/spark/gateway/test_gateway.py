@@ -201,6 +201,8 @@ def test_errors_are_those_that_the_client_knows(client: SparkSession) -> None:
     ]
     with pytest.raises(AnalysisException, match="`nowhere`"):
         client.sql(FALLS.replace("ticks", "nowhere")).collect()
+    with pytest.raises(ParseException, match="SET matchrec.dialect = snowflake, oracle or trino"):
+        client.sql(FALLS.replace("AS price <", 'AS "price" <'))
 
 
 @since_spark_4

@@ -15,6 +15,7 @@ from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import (
     CELL,
     COMMAND_LINE,
+    GATEWAY,
     PATTERN_CALLS,
     PYTHON,
     SASE,
@@ -63,6 +64,14 @@ def test_a_cell_names_only_its_own_options() -> None:
         assert (
             current_surface().write_option("engine", "spark") == 'matchrec.session(engine="spark")'
         )
+
+
+def test_a_client_of_the_gateway_sets_options() -> None:
+    with use_surface(GATEWAY):
+        assert current_surface().write_option("sort", "engine") == "SET matchrec.sort = engine"
+        oracle_or_trino = current_surface().write_option("dialect", "oracle", "trino")
+        assert oracle_or_trino == "SET matchrec.dialect = oracle or trino"
+        assert current_surface().write_option("clause", 1) == "clause=1"
 
 
 @pytest.mark.parametrize(
