@@ -104,7 +104,7 @@ __all__ = [name for names in _HOMES.values() for name in names]
 
 
 def __getattr__(name: str) -> Any:
-    """A public name, from the module that has it: nothing is loaded before it is used."""
+    """Return a public name. Its module is loaded when the name is first used."""
     if name == "__version__":
         from importlib.metadata import version
 
@@ -120,14 +120,14 @@ def __getattr__(name: str) -> Any:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """`%load_ext matchrec` in a notebook: see `matchrec.notebook`."""
+    """Load the notebook extension, as `%load_ext matchrec` does: see `matchrec.notebook`."""
     from matchrec.notebook.magic import load
 
     load(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    """`%unload_ext matchrec`."""
+    """Remove the notebook extension, as `%unload_ext matchrec` does."""
     from matchrec.notebook.magic import unload
 
     unload(shell)

@@ -1,8 +1,8 @@
-"""Every error that a user of matchrec can meet, and all of its wording.
+"""All errors and warnings of matchrec, with their wording.
 
 Each situation has a function that returns its error:
 
-    raise unknown_measure(span, name="hgih", window="w", known=["high", "low"])
+    raise unknown_window_measure(span, name="hgih", window="w", measures=["high", "low"])
 
     unknown measure `hgih` of window w [unknown-window-measure]      headline and code
       line 1, column 8                                               where it is

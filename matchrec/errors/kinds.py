@@ -168,9 +168,7 @@ class MatchRecognizeParseError(MatchRecognizeError):
 
 
 class MatchRecognizePlanError(MatchRecognizeError):
-    """The query or the call is wrong, for example because of an unknown name or a forbidden
-    combination.
-    """
+    """The query or the call is wrong, for example because a name is unknown."""
 
 
 class MatchRecognizeUnsupportedError(MatchRecognizeError):
@@ -298,7 +296,7 @@ OUR_ERROR = "told_by_matchrec"
 
 
 def walk_causes(error: BaseException) -> Iterator[BaseException]:
-    """Return an error, then the errors that led to it, each once."""
+    """Yield an error, then the errors that led to it, each once."""
     visited: list[BaseException] = []
     current: BaseException | None = error
     while current is not None and current not in visited:
