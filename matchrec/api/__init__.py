@@ -1,4 +1,5 @@
-"""A query or pattern and DataFrames go in, a DataFrame or what is asked of the query comes out.
+"""The functions that users call. They take a query and DataFrames.
 
-Each function that users call joins a front end, the compile path and Spark, no more.
+Each function passes a query from a front end through the compile path to Spark. It returns a
+DataFrame, or the answer to a question about the query.
 """

@@ -8,9 +8,9 @@ Clients of Spark Connect in other languages cannot import matchrec. They connect
 to any server. It passes every call on unchanged, except a call whose plan holds SQL with a clause:
 
 1. `statements` finds such SQL in a message.
-2. `planner` runs it with `matchrec.sql`, in a session of its own that has the user and the session
-   id of the client. So it sees the client's temporary views, settings and catalog.
-3. The resulting DataFrame is a plan without the clause. It takes the place of the SQL.
+2. `planner` runs it with `matchrec.sql`, in a second session with the user and the session id of
+   the client. So it sees the client's temporary views, settings and catalog.
+3. The resulting DataFrame is a plan without the clause. It replaces the SQL.
 
 `status` writes errors as clients of Spark Connect read them.
 
