@@ -5,7 +5,7 @@
 
 An `ArgumentKind` says what an argument may be: as a test, in words for messages, and with what to
 write instead. Spark's own objects are recognized by their methods, because Classic, Connect and
-vendors each have classes of their own.
+vendors have different classes for them.
 """
 
 from __future__ import annotations

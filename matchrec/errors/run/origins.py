@@ -5,7 +5,7 @@
      AS __x1 FROM t                             /* DEFINE A, line 5 */ 10 / `b` > 2
                                                                        ^^^^^^^^
 
-1. `mark_origin` puts each expression in a line of its own, with a comment that says where it is
+1. `mark_origin` puts each expression in a separate line, with a comment that says where it is
    from, and remembers the line.
 2. If Spark cannot compute the expression, its error shows this line with carets. So the user sees
    the comment, whichever action they call.
