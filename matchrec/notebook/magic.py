@@ -159,16 +159,10 @@ class MatchrecMagics(Magics):
         """
         if cell is None:
             line, cell = split_line(line)
-        try:
-            arguments = parse_argstring(self.matchrec, line)
-        except UsageError as error:
-            raise errors.wrong_cell_arguments(sentence=str(error)) from None
-        COUNT.check("%%matchrec", "--limit", arguments.limit)
-        for name, needed in (("between", "plot"), ("partition", "why"), ("row", "why")):
-            if getattr(arguments, name) and not getattr(arguments, needed):
-                raise errors.argument_needs_another(argument=f"--{name}", other=f"--{needed}")
-        if not cell.strip():
-            raise errors.empty_cell()
+        with use_surface(CELL):
+            arguments = self.read_arguments(line)
+            if not cell.strip():
+                raise errors.empty_cell()
         assert self.shell is not None, "IPython has registered it"
         variables = self.shell.user_ns
         try:
@@ -186,6 +180,22 @@ class MatchrecMagics(Magics):
             if brings_our_error or isinstance(error, PythonException):
                 raise  # `show_failure` shows the first, and IPython the traceback of the second
             raise UsageError(shorten_spark_message(str(error))) from error
+
+    def read_arguments(self, line: str) -> Namespace:
+        """Return the arguments in the first line of a cell.
+
+        Raises:
+            MatchRecognizeError: an argument is wrong, or needs another one.
+        """
+        try:
+            arguments = parse_argstring(self.matchrec, line)
+        except UsageError as error:
+            raise errors.wrong_cell_arguments(sentence=str(error)) from None
+        COUNT.check("%%matchrec", "--limit", arguments.limit)
+        for name, needed in (("between", "plot"), ("partition", "why"), ("row", "why")):
+            if getattr(arguments, name) and not getattr(arguments, needed):
+                raise errors.argument_needs_another(argument=f"--{name}", other=f"--{needed}")
+        return arguments
 
 
 def run_cell(

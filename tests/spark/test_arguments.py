@@ -249,7 +249,7 @@ def test_the_message_names_all() -> None:
         Pattern.begin("a").times("2")  # type: ignore[arg-type]
     assert str(refused.value) == (
         "`least` of `Pattern.times` at stage `a` is '2', of type str [wrong-argument]\n"
-        "  note: wanted: a whole number, smaller than 2 to the power of 31\n"
+        "  note: it must be a whole number, smaller than 2 to the power of 31\n"
         "  help: write times(2), times(2, 4) or times_or_more(2)"
     )
 
@@ -259,7 +259,7 @@ def test_a_word_that_is_nearly_right(spark: SparkSession) -> None:
         matchrec.Options(algorithm="backtraking")  # type: ignore[arg-type]
     assert str(refused.value) == (
         "unknown algorithm `backtraking` of `Options` [unknown-option-value]\n"
-        "  note: known: auto, backtracking, breadth_first\n"
+        "  note: it must be one of auto, backtracking, breadth_first\n"
         '  help: write options=matchrec.Options(algorithm="backtracking")'
     )
 
@@ -280,7 +280,7 @@ def test_what_stands_in_place_of_an_argument_that_is_left_out() -> None:
         matchrec.enable("SELECT 1")  # type: ignore[arg-type]
     assert str(refused.value).startswith(
         "`spark` of `enable` is 'SELECT 1', of type str [wrong-argument]\n"
-        "  note: wanted: a SparkSession\n"
+        "  note: it must be a SparkSession\n"
         "  help: pass the session: matchrec.session()"
     )
 

@@ -263,7 +263,9 @@ def test_what_else_is_refused(spark: SparkSession, rows: DataFrame) -> None:
     labels, asked = make_labels(spark), matchrec.query(rows, HIGH)
     with pytest.raises(matchrec.MatchRecognizePlanError, match="has no column `k`, by which"):
         asked.backtest(labels.drop("k"), start="b", end="e")
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="has a column `Outcome`"):
+    with pytest.raises(
+        matchrec.MatchRecognizePlanError, match="column `Outcome` of `labels` has the name"
+    ):
         asked.backtest(labels.selectExpr("*", "1 AS Outcome"), start="b", end="e")
     unordered = matchrec.query(rows, "PARTITION BY k PATTERN (A)")
     with pytest.raises(matchrec.MatchRecognizePlanError, match="missing ORDER BY"):
