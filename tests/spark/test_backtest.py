@@ -264,7 +264,7 @@ def test_what_else_is_refused(spark: SparkSession, rows: DataFrame) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match="has no column `k`, by which"):
         asked.backtest(labels.drop("k"), start="b", end="e")
     with pytest.raises(
-        matchrec.MatchRecognizePlanError, match="column `Outcome` of `labels` has the name"
+        matchrec.MatchRecognizePlanError, match="`Outcome` of `labels` has the name"
     ):
         asked.backtest(labels.selectExpr("*", "1 AS Outcome"), start="b", end="e")
     unordered = matchrec.query(rows, "PARTITION BY k PATTERN (A)")
