@@ -40,7 +40,7 @@ def only_engine_can_compute(span: Span, *, condition: str) -> MatchRecognizeUnsu
     words = current_language()
     surface = current_surface()
     return MatchRecognizeUnsupportedError(
-        f"{shorten(condition)} spans several {words.rows}, and only the engine can compute it",
+        f"`{shorten(condition)}` reads several {words.rows}, and only the engine can compute it",
         span,
         hint=f"write {surface.write_option('sort', 'engine')}",
         code="only-engine-can-compute",
@@ -178,7 +178,7 @@ def query_nested_too_deep() -> MatchRecognizeUnsupportedError:
 def clauses_nested_too_deep() -> MatchRecognizeUnsupportedError:
     """Return the error for more nested clauses than Spark Connect can send."""
     return MatchRecognizeUnsupportedError(
-        "the query nests more clauses in one another than Spark Connect can send",
+        "the query has more nested clauses than Spark Connect can send",
         hint=current_surface().inner_view,
         code="clauses-nested-too-deep",
     )

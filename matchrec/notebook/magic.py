@@ -188,7 +188,7 @@ class MatchrecMagics(Magics):
             MatchRecognizeError: an argument is wrong, or needs another one.
         """
         try:
-            arguments = parse_argstring(self.matchrec, line)
+            arguments: Namespace = parse_argstring(self.matchrec, line)
         except UsageError as error:
             raise errors.wrong_cell_arguments(sentence=str(error)) from None
         COUNT.check("%%matchrec", "--limit", arguments.limit)
