@@ -108,7 +108,7 @@ def draw_legend(figure: Figure, match_form: str, other_form: str) -> None:
         )
     figure.legend(
         handles=entries,
-        loc="outside upper right",
+        loc="outside upper left",
         ncols=len(entries),
         frameon=False,
         fontsize=SMALL,
