@@ -219,7 +219,7 @@ def choose_texts(
                 chosen.append((time, text, is_above))
                 intervals.append((middle - half, middle + half))
                 break
-    return chosen
+    return sorted(chosen, key=lambda item: item[0])
 
 
 def draw_span(panel: Axes, lane: int, points: Series, span: MatchSpan) -> list[Any]:
