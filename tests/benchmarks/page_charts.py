@@ -62,7 +62,7 @@ def draw_performance(page: str) -> Figure:
     panel.barh(list(seconds), [float(one) for one in seconds.values()], 0.62, color=colours)
     for place, text in enumerate(seconds.values()):
         panel.text(float(text) + 0.06, place, f"{text} s", va="center", color=INK, fontsize=10)
-    panel.set_xlim(0, 6.2)
+    panel.set_xlim(0, 1.12 * max(map(float, seconds.values())))
     panel.set_xlabel("seconds (less is better)", color=INK)
     panel.set_title("V-shapes in 2,000,000 rows, Spark, 2 cores", loc="left", color=INK)
     panel.tick_params(axis="y", length=0, labelsize=10, colors=INK)
@@ -89,7 +89,7 @@ def draw_growth(page: str) -> Figure:
     millions = [f"{int(row['at'].replace(',', '')) // 10**6} million rows" for row in found]
     panel.set_xticks(range(len(found)), millions)
     panel.set_xlim(-0.25, len(found) + 0.1)
-    panel.set_ylim(0, 1.15)
+    panel.set_ylim(0, 1.14 * max(float(row[column]) for row in found for column in ENGINES))
     title = "Seconds for a million rows (less is better), V-shapes, 2 cores"
     panel.set_title(title, loc="left", color=INK)
     panel.tick_params(colors=INK)
