@@ -76,20 +76,26 @@ def draw_growth(page: str) -> Figure:
     found = [row for row in read_table(page, "engines growth") if row[""] == SERIES]
     figure = new_figure(figsize=(7, 2.8))
     panel = figure.subplots()
-    for column, (name, colour) in ENGINES.items():
-        times = [float(row[column]) for row in found]
-        panel.plot(range(len(found)), times, "o-", color=colour)
-        for place, time in enumerate(times):
-            beside: Any = {"xytext": (0, -14 if column == "sail" else 6), "ha": "center"}
+    times = {column: [float(row[column]) for row in found] for column in ENGINES}
+    most = max(max(line) for line in times.values())
+    for column, (_, colour) in ENGINES.items():
+        panel.plot(range(len(found)), times[column], "o-", color=colour)
+        for place, time in enumerate(times[column]):
+            others = [line[place] for other, line in times.items() if other != column]
+            # A figure is above its point, but below it if another line is close above.
+            is_above = not any(time <= other < time + 0.13 * most for other in others)
+            beside: Any = {"xytext": (0, 6 if is_above else -14), "ha": "center"}
             beside |= {"textcoords": "offset points", "color": INK}
             panel.annotate(f"{time:.2f}", (place, time), **beside)
-        panel.annotate(
-            name, (len(found) - 1, times[-1]), (14, -3), textcoords="offset points", color=colour
-        )
+    height = 2 * most
+    for column in sorted(ENGINES, key=lambda column: -times[column][-1]):
+        name, colour = ENGINES[column]
+        height = min(times[column][-1], height - 0.08 * most)  # names keep a distance
+        panel.text(len(found) - 0.88, height, name, va="center", color=colour)
     millions = [f"{int(row['at'].replace(',', '')) // 10**6} million rows" for row in found]
     panel.set_xticks(range(len(found)), millions)
     panel.set_xlim(-0.25, len(found) + 0.1)
-    panel.set_ylim(0, 1.14 * max(float(row[column]) for row in found for column in ENGINES))
+    panel.set_ylim(0, 1.14 * most)
     title = "Seconds for a million rows (less is better), V-shapes, 2 cores"
     panel.set_title(title, loc="left", color=INK)
     panel.tick_params(colors=INK)
