@@ -61,7 +61,7 @@ def edit_clause(
     )
     expressions = tuple(list_expressions(clause))
     for part, span in expressions:
-        yield from fragments.translate(span, context=context.within(part))
+        yield from fragments.translate(span, context=context.enter_part(part))
     expression_spans = tuple(span for _, span in expressions)
     variables = spellings.find_variable_spans(clause, written_names)
     yield from spellings.edit_names(tokens, expression_spans, write.quote, variables)
@@ -69,7 +69,7 @@ def edit_clause(
     yield from edit_defaults(tokens, clause, read, write)
     yield from edit_options(clause, read, write)
     if read.has_exclusive_loops and not write.has_exclusive_loops:
-        in_define = context.within(ClausePart.DEFINE)
+        in_define = context.enter_part(ClausePart.DEFINE)
         translate = partial(fragments.translate_expression, context=in_define)
         edits = tuple(edit_exclusive_loops(clause, translate))
         if edits and lacks("SUBSET", write):
@@ -440,7 +440,7 @@ def edit_window(
         is_function = tokens.key(call.over - 1) == ")"
         if is_function:
             span = tokens.span(call.start, call.over)
-            yield from fragments.translate(span, context=context.within(ClausePart.MEASURES))
+            yield from fragments.translate(span, context=context.enter_part(ClausePart.MEASURES))
             continue
         name = tokens[call.start]  # a measure, as in `SELECT price OVER w`
         text = name.text

@@ -37,10 +37,10 @@ from matchrec.dialects.rules.context import (
     RuleFindings,
     TableLookup,
     VisibleColumns,
+    find_no_table,
     find_node_types,
     find_pattern_function,
     mask_functions,
-    no_tables,
 )
 from matchrec.errors import MatchRecognizeParseError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import name_part
@@ -259,7 +259,7 @@ class Fragments:
     # The columns of a clause's result, by the span of its relation and clause.
     rows: Mapping[Span, ColumnKinds] = field(default_factory=dict)
     # Looks up the columns of a table.
-    tables: TableLookup = no_tables
+    tables: TableLookup = find_no_table
     # Shared by all copies.
     log: TranslationLog = field(default_factory=TranslationLog)
 

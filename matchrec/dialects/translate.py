@@ -25,7 +25,7 @@ from matchrec.dialects.differences import find_differences
 from matchrec.dialects.edits import Edit, Note, apply_edits
 from matchrec.dialects.fragments import SELECT_ALL, Fragments, TranslationLog, tokenize
 from matchrec.dialects.products import SPARK, Product
-from matchrec.dialects.rules.context import ClauseKinds, ColumnKinds, TableLookup, no_tables
+from matchrec.dialects.rules.context import ClauseKinds, ColumnKinds, TableLookup, find_no_table
 from matchrec.dialects.spellings import edit_spellings
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.sql import window as errors
@@ -78,7 +78,7 @@ class QueryKnowledge:
     # The values of the query's parameters.
     values: Mapping[str, object] = field(default_factory=dict)
     # Looks up the columns of a table.
-    tables: TableLookup = no_tables
+    tables: TableLookup = find_no_table
 
 
 def translate_query(

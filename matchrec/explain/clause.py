@@ -50,10 +50,10 @@ def describe_stream(executable: Executable) -> Iterator[str]:
         before = executable.lookaround.before if executable.lookaround else 0
         rows_before = f", and {show_count(before, 'row')} before them" if before else ""
         yield f"{UNFINISHED_ROWS}{rows_before}"
-    yield bound_line(executable)
+    yield describe_bound(executable)
 
 
-def bound_line(executable: Executable) -> str:
+def describe_bound(executable: Executable) -> str:
     """Say what bounds the rows that a stream keeps."""
     longest = executable.task.pattern.longest
     if executable.window_rows is not None:
@@ -91,9 +91,9 @@ class ExplainedClause:
 
     def __str__(self) -> str:
         """Return all sections that have lines, with their titles."""
-        return join_sections(self.sections())
+        return join_sections(self.list_sections())
 
-    def sections(self) -> Iterator[tuple[str, Iterator[str]]]:
+    def list_sections(self) -> Iterator[tuple[str, Iterator[str]]]:
         """Yield the title and the lines of each section, in the order in which a query runs."""
         plan, executable = self.plan, self.executable
         program = executable.task.pattern.program

@@ -191,7 +191,7 @@ def show_funnel(clause: ClauseCoverage, surface: Surface) -> str:
         ("row pattern", [clause.pattern]),
         ("rows", list_counts(clause)),
         ("starting rows that reached each variable, and why others stopped", list_funnel(clause)),
-        ("where and why most of them stopped", answer_lines(clause, surface)),
+        ("where and why most of them stopped", list_answer(clause, surface)),
     )
     return join_sections(parts)
 
@@ -291,7 +291,7 @@ def count_reasons(endings: Collection[RunEnding]) -> Counter[str]:
     return reasons
 
 
-def answer_lines(clause: ClauseCoverage, surface: Surface) -> Iterator[str]:
+def list_answer(clause: ClauseCoverage, surface: Surface) -> Iterator[str]:
     """Yield the answer for a reader who misses matches: where most runs ended, and why."""
     if not clause.tried:
         yield "there are no rows"

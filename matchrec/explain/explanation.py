@@ -72,7 +72,7 @@ class Explanation:
     @property
     def text(self) -> str:
         """The text that `print` shows: all steps of each clause, and the counters, if any."""
-        text = replace_control_characters(self._clauses())
+        text = replace_control_characters(self._join_clauses())
         if self.counters is None:
             return text
         selects = any(clause.plan.selects for clause in self.clauses)
@@ -81,7 +81,7 @@ class Explanation:
         advice = f"\n{self.advice}" if self.advice else ""
         return f"{text}\ncounters of the last execution\n{counters}{coverage}{advice}"
 
-    def _clauses(self) -> str:
+    def _join_clauses(self) -> str:
         """Return the texts of all clauses or rules."""
         if not self.clauses:
             return NO_CLAUSE
@@ -136,7 +136,7 @@ class Explanation:
         for clause in self.clauses:
             parts.append(wrap_in_scroll_block(clause.svg))
             parts += [write_paragraph(line) for line in describe_selection(clause.plan)]
-        parts.append(wrap_in_details("all steps", write_preformatted(self._clauses())))
+        parts.append(wrap_in_details("all steps", write_preformatted(self._join_clauses())))
         if self.counters is not None:
             show_counters = getattr(self.counters, "_repr_html_", self.counters.__str__)
             parts.append(show_counters())

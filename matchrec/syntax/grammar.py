@@ -33,7 +33,7 @@ from matchrec.source import Origin, Source, Span
 from matchrec.syntax import nodes
 from matchrec.syntax.durations import build_interval, is_length_of_time
 from matchrec.syntax.expressions.reader import ClausePart, split_items
-from matchrec.syntax.row_pattern import parse_row_pattern, pattern_outside, read_parameter
+from matchrec.syntax.row_pattern import make_symbol_outside_error, parse_row_pattern, read_parameter
 from matchrec.syntax.sections import (
     NOT_AT_END_OF_EXPRESSION,
     ClauseTokens,
@@ -232,7 +232,7 @@ def _read_pattern(clause: ClauseTokens, section: Section, end: int) -> RowPatter
         token = clause[end]
         if token.key in ("PARTITION", "SKIP", "STRICT", "ALL", "NON", "LONGEST", "FIRST"):
             raise errors.malformed_event_selection(clause.span(end, section.end))
-        outside = pattern_outside(clause, opening - 1, end)
+        outside = make_symbol_outside_error(clause, opening - 1, end)
         raise outside or unexpected_token(token.text, "MATCH_RECOGNIZE", token.span)
     inside = Span(clause[opening].span.end, clause[closing].span.start)
     return parse_row_pattern(clause.text, inside)

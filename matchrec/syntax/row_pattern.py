@@ -404,7 +404,9 @@ def _find_comment_end(text: str, opening: Span, end: int) -> int:
     raise errors.unclosed_comment(opening)
 
 
-def pattern_outside(tokens: TokenSequence, word: int, wrong: int) -> MatchRecognizeError | None:
+def make_symbol_outside_error(
+    tokens: TokenSequence, word: int, wrong: int
+) -> MatchRecognizeError | None:
     """Return the error for a symbol of a row pattern outside of PATTERN's parentheses, or None.
 
     Args:

@@ -21,7 +21,7 @@ from matchrec.source import Span
 from matchrec.syntax.durations import is_distance
 from matchrec.syntax.expressions.reader import ClausePart, refuse_strange
 from matchrec.syntax.relation import find_part_at
-from matchrec.syntax.row_pattern import pattern_outside, read_parameter
+from matchrec.syntax.row_pattern import make_symbol_outside_error, read_parameter
 from matchrec.syntax.tokens import (
     TokenKind,
     TokenSequence,
@@ -359,7 +359,7 @@ def _explain_missing_parentheses(clause: ClauseTokens, index: int) -> MatchRecog
     opening = next((inner for inner in indices if clause.key(inner) == "("), index)
     keys_between = {clause.key(inner) for inner in range(index + 1, opening)}
     if keys_between == {"^"}:
-        outside = pattern_outside(clause, index, index + 1)
+        outside = make_symbol_outside_error(clause, index, index + 1)
         if outside:
             return outside
     return errors.pattern_without_parentheses(clause[index].span)

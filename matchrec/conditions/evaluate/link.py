@@ -63,7 +63,7 @@ def find_live_registers(
     moves_into: list[list[Move]] = [[] for _ in tested]
     waiting = [(state, register) for state, registers in enumerate(live) for register in registers]
 
-    def need_after(move: Move, register: int) -> None:
+    def require_after(move: Move, register: int) -> None:
         """Make live what a register depends on that is read after the row of a move is mapped."""
         needed = dependences_by_variable[move.variable].get(register, {register})
         for earlier in needed - live[move.source]:
@@ -73,11 +73,11 @@ def find_live_registers(
     for move in moves:
         moves_into[move.target].append(move)
         for register in reads[move.test]:
-            need_after(move, register)
+            require_after(move, register)
     while waiting:
         state, register = waiting.pop()
         for move in moves_into[state]:
-            need_after(move, register)
+            require_after(move, register)
     return [frozenset(registers) for registers in live]
 
 

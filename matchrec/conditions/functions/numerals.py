@@ -199,14 +199,14 @@ def rescale_if_certain(number: float, precision: int, scale: int) -> Decimal:
     # The texts are those between the middles to the numbers before and after.
     before = Fraction(math.nextafter(number, -math.inf))
     after = Fraction(math.nextafter(number, math.inf))
-    lowest = rescale(to_exact_decimal((Fraction(number) + before) / 2), precision, scale)
-    highest = rescale(to_exact_decimal((Fraction(number) + after) / 2), precision, scale)
+    lowest = rescale(convert_to_exact_decimal((Fraction(number) + before) / 2), precision, scale)
+    highest = rescale(convert_to_exact_decimal((Fraction(number) + after) / 2), precision, scale)
     if lowest != highest:
         raise UndecidedError(f"how {number} is rounded to {scale} places depends on Java's version")
     return lowest
 
 
-def to_exact_decimal(number: Fraction) -> Decimal:
+def convert_to_exact_decimal(number: Fraction) -> Decimal:
     """Return a fraction over a power of two as a decimal."""
     return Context(prec=2000).divide(Decimal(number.numerator), Decimal(number.denominator))
 

@@ -186,7 +186,7 @@ ColumnSearch = tuple[bool | None, ValueKind | None]
 TableLookup = Callable[[str], ColumnKinds | None]
 
 
-def no_tables(_: str) -> None:
+def find_no_table(_: str) -> None:
     """Return None for every table, because there is no session that could look it up."""
 
 
@@ -209,7 +209,7 @@ class VisibleColumns:
     # The columns of the results of clauses, by the names that stand for the clauses in FROM.
     sources: Mapping[str, ColumnKinds] = field(default_factory=dict)
     # Looks up the columns of all other tables.
-    tables: TableLookup = no_tables
+    tables: TableLookup = find_no_table
 
     def has_column(self, select: exp.Select, name: str) -> bool | None:
         """Return whether a relation that a query reads has a column of this name.
@@ -448,7 +448,7 @@ class RuleContext:
         keys = self.clause.order_by if self.clause else ()
         return keys[0].expression.text if keys else None
 
-    def within(self, part: ClausePart) -> RuleContext:
+    def enter_part(self, part: ClausePart) -> RuleContext:
         """Return the context of an expression in a part of the clause."""
         return replace(self, part=part)
 

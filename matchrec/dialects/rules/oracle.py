@@ -306,7 +306,7 @@ def rewrite_to_char_with_format(node: exp.ToChar | exp.TimeToStr, context: RuleC
         return node
     if _FORMAT_OF_NUMBER.fullmatch(pattern):
         if context.write.is_spark:
-            raise _unsupported_format(pattern)
+            raise _make_format_error(pattern)
         return node
     if not is_unpadded and {part.upper() for part in parts} & {"MONTH", "DAY"}:
         padded = "names of months and days, which Oracle pads"
@@ -344,7 +344,7 @@ def _replace_parts_by_marks(pattern: str, context: RuleContext) -> str:
         if part.startswith("FF") and context.write.is_spark:  # digits of a second
             return "S" * int(part[2:] or 6)
         if part not in _MARKS and not (part == "Q" and context.write.is_spark):
-            raise _unsupported_format(pattern)
+            raise _make_format_error(pattern)
         return _MARKS.get(part, part)
 
     return _FORMAT_PART.sub(replace_part, pattern)
@@ -370,7 +370,7 @@ def _apply_case(parts: list[str], text: exp.Expr) -> exp.Expr:
     return case(this=text) if case else text
 
 
-def _unsupported_format(pattern: str) -> UnsupportedError:
+def _make_format_error(pattern: str) -> UnsupportedError:
     """Return the error for a format that only Oracle has."""
     return UnsupportedError(f"the format {pattern} of a time: write its parts one by one")
 

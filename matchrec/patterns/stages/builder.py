@@ -242,7 +242,7 @@ class Pattern:
         Pattern.begin('a').where('price > 10').where('volume > 100')
         """
         test = checks.make_condition(condition, self._last, "where")
-        return self._with_last(conditions=(*self._last.conditions, test))
+        return self._change_last(conditions=(*self._last.conditions, test))
 
     @check_arguments(condition=CONDITION)
     def or_where(self, condition: Condition) -> Pattern:
@@ -255,7 +255,7 @@ class Pattern:
         conditions_before = self._last.conditions
         # The first condition of a stage has nothing to be an alternative to.
         test = replace(test, is_alternative=bool(conditions_before))
-        return self._with_last(conditions=(*conditions_before, test))
+        return self._change_last(conditions=(*conditions_before, test))
 
     @check_arguments(condition=CONDITION)
     def until(self, condition: Condition) -> Pattern:
@@ -271,7 +271,7 @@ class Pattern:
             raise errors.until_without_loop(stage=stage.label)
         if stage.until is not None:
             raise errors.until_twice(stage=stage.label)
-        return self._with_last(until=checks.make_test(condition, stage, "until"))
+        return self._change_last(until=checks.make_test(condition, stage, "until"))
 
     @check_arguments(gap=DURATION_ARGUMENT.or_none())
     def one_or_more(self, gap: DurationLike | None = None) -> Pattern:
@@ -323,7 +323,7 @@ class Pattern:
         Pattern.begin('a').followed_by('b').optional().next('c')
         """
         checks.check_can_be_optional(self.stages)
-        return self._with_last(optional=True)
+        return self._change_last(optional=True)
 
     def greedy(self) -> Pattern:
         """Let the last stage take as many events as it can before the next stage.
@@ -340,7 +340,7 @@ class Pattern:
             raise errors.stage_not_repeated(call="greedy", stage=stage.label)
         if stage.inner is Contiguity.ANY:
             raise errors.greedy_combinations(stage=stage.label)
-        return self._with_last(greedy=True)
+        return self._change_last(greedy=True)
 
     def consecutive(self) -> Pattern:
         """Do not let a match skip events between the events of the last stage.
@@ -349,7 +349,7 @@ class Pattern:
         Pattern.begin('a').times(3).consecutive()
         """
         checks.check_can_have_inner_contiguity(self._last, "consecutive")
-        return self._with_last(inner=Contiguity.STRICT)
+        return self._change_last(inner=Contiguity.STRICT)
 
     def allow_combinations(self) -> Pattern:
         """Let a match skip any events between the events of the last stage.
@@ -358,7 +358,7 @@ class Pattern:
         Pattern.begin('a').times(3).allow_combinations()
         """
         checks.check_can_have_inner_contiguity(self._last, "allow_combinations")
-        return self._with_last(inner=Contiguity.ANY)
+        return self._change_last(inner=Contiguity.ANY)
 
     @check_arguments(window=DURATION_ARGUMENT, kind=arguments.one_of(checks.KINDS))
     def within(self, window: DurationLike, kind: WindowKind = "first_to_last") -> Pattern:
@@ -377,13 +377,13 @@ class Pattern:
         length = read_positive_duration(window, "within")
         stage = self._last
         if kind == "first_to_last":
-            pattern = self._with_last(within=choose_smaller(stage.within, length))
+            pattern = self._change_last(within=choose_smaller(stage.within, length))
         elif stage.is_group:
             raise errors.neighbour_window_on_group(stage=stage.label)
         elif stage.negated and stage.contiguity is Contiguity.STRICT:
             raise errors.neighbour_window_on_negated_stage(stage=stage.label)
         else:
-            pattern = self._with_last(near=choose_smaller(stage.near, length))
+            pattern = self._change_last(near=choose_smaller(stage.near, length))
         checks.check_gap_windows(pattern.stages)
         return pattern
 
@@ -475,7 +475,7 @@ class Pattern:
             raise errors.two_quantifiers_of_stage(call=call, stage=stage.label)
         if least == 0:
             checks.check_can_be_optional(self.stages)
-        return self._with_last(
+        return self._change_last(
             quantified=True,
             least=max(least, 1),
             most=most,
@@ -497,7 +497,7 @@ class Pattern:
         """
         return checks.find_last_stage(self.stages)
 
-    def _with_last(self, **changes: Any) -> Pattern:
+    def _change_last(self, **changes: Any) -> Pattern:
         """Return the pattern with changed fields of its last stage."""
         return replace(self, stages=(*self.stages[:-1], replace(self._last, **changes)))
 
