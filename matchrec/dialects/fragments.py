@@ -404,7 +404,7 @@ class Fragments:
         tokens = make_sequence(tokenize(text, self.read), text)
         calls = [index for index in range(len(tokens)) if tokens.is_call(index)]
         for index in sorted(calls, key=lambda index: tokens.pairs[index + 1] - index):
-            call = tokens.call_span(index)
+            call = tokens.find_call_span(index)
             try:
                 translate_fragment(text[call.start : call.end], context)
             except UnsupportedError as call_error:

@@ -80,7 +80,7 @@ def _read_window(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode
     span = clause.span(start, end)
     parameter = read_parameter(clause.tokens[start : end - 1])
     if clause.key(end - 1) == "ROWS" and (parameter or end - start == 2):
-        number = clause.part(start, end - 1)
+        number = clause.cut_out(start, end - 1)
         rows = 0 if parameter else read_number_of_rows(number.text, span)
         return nodes.WindowNode(
             number, span, rows=rows, parameter=parameter, interval_span=number.full_span
@@ -129,7 +129,7 @@ def _read_interval(clause: ClauseTokens, start: int, end: int, unit: str | None)
         MatchRecognizeError: the interval is written without INTERVAL, or it is not a length of
             time.
     """
-    written = clause.part(start, end)
+    written = clause.cut_out(start, end)
     if is_length_of_time(clause, start):
         raise errors.missing_interval(written.full_span, text=written.text)
     if end - start == 1:
@@ -241,7 +241,7 @@ def _read_pattern(clause: ClauseTokens, section: Section, end: int) -> RowPatter
 def _read_partition_key(clause: ClauseTokens, start: int, end: int) -> nodes.PartitionKey:
     """Read an item of PARTITION BY: `expression` or `expression AS name`."""
     name = _read_name_after_as(clause, (start, end), "partition column", "PARTITION BY")
-    expression = clause.part(start, end - 2 if name else end)
+    expression = clause.cut_out(start, end - 2 if name else end)
     return nodes.PartitionKey(expression, name.name if name else None, clause.span(start, end))
 
 
@@ -283,7 +283,7 @@ def _read_sort_key(clause: ClauseTokens, start: int, end: int) -> nodes.SortKey:
         descending = {"ASC": False, "DESC": True}.get(clause.key(end - 1))
     if descending is not None:
         end -= 1
-    return nodes.SortKey(clause.part(start, end), descending, nulls_first, span)
+    return nodes.SortKey(clause.cut_out(start, end), descending, nulls_first, span)
 
 
 def _read_measure(clause: ClauseTokens, start: int, end: int) -> nodes.NamedExpression:
@@ -302,7 +302,7 @@ def _read_measure(clause: ClauseTokens, start: int, end: int) -> nodes.NamedExpr
         can_be_name = name.is_name and name.key not in ("END", "NULL")
         if not (can_be_name and follows_expression):
             raise _explain_measure_without_name(clause, start, end)
-    return nodes.NamedExpression(clause.part(start, expression_end), name.name, name.span)
+    return nodes.NamedExpression(clause.cut_out(start, expression_end), name.name, name.span)
 
 
 def _explain_measure_without_name(
@@ -312,16 +312,16 @@ def _explain_measure_without_name(
 
     It proposes the name of `x IS m`, `x := m` and `m = x`.
     """
-    written = clause.part(start, end)
+    written = clause.cut_out(start, end)
     if clause.key(end - 1) == "*" and (end - start == 1 or clause.key(end - 2) == "."):
         return errors.star_as_measure(written.full_span, text=written.text)
     text = written.text
     name = "name"
     if clause.key(end - 2) in ("IS", ":=", ":") and clause[end - 1].is_name and end - 2 > start:
-        text = clause.part(start, end - 2).text
+        text = clause.cut_out(start, end - 2).text
         name = clause[end - 1].text
     elif clause.key(start + 1) == "=" and clause[start].is_name and end - start > 3:
-        text = clause.part(start + 2, end).text
+        text = clause.cut_out(start + 2, end).text
         name = clause[start].text
     return errors.measure_without_name(written.full_span, text=text, name=name)
 
@@ -349,7 +349,7 @@ def _read_rows_per_match(
         if rows:
             start = section.end - len(partial.words.split())
             return rows, replace(partial, span=clause.span(start, section.end))
-    part = clause.part(section.start, section.end)
+    part = clause.cut_out(section.start, section.end)
     raise errors.malformed_rows_per_match(part.text, part.full_span)
 
 
@@ -394,7 +394,7 @@ def _read_frame(clause: ClauseTokens, section: Section) -> nodes.FrameEnd:
             return nodes.FrameEnd(0, span)
         case [_, *_, "FOLLOWING"]:
             bound_start, bound_end = start + 5, end - 1
-            bound = clause.part(bound_start, bound_end)
+            bound = clause.cut_out(bound_start, bound_end)
             if bound.text.isdigit():  # None, which is no limit, if it is beyond all row numbers
                 return nodes.FrameEnd(read_whole_number(bound.text), span)
             is_literal = len(bound) == 1 and (bound[0].is_constant or bound.key(0) == "NULL")
@@ -428,7 +428,7 @@ def _read_subset(clause: ClauseTokens, start: int, end: int) -> Subset:
     items = clause.split_at_commas(start + 3, end - 1) if is_list and name.can_name else ()
     are_names = all(last - first == 1 and clause.can_name(first) for first, last in items)
     if not items or not are_names:
-        written = clause.part(start, end)
+        written = clause.cut_out(start, end)
         raise errors.malformed_subset(written.full_span, text=written.text)
     members = tuple(clause[first] for first, _ in items)
     for token in (name, *members):
@@ -455,7 +455,7 @@ def _read_definitions(
         if is_name_alone:
             continue
         _refuse_second_definition(clause, start + 2, end)
-        condition = clause.part(start + 2, end)
+        condition = clause.cut_out(start + 2, end)
         for name in names:
             yield nodes.NamedExpression(condition, name.variable, name.span)
         names.clear()
@@ -499,7 +499,7 @@ def _explain_malformed_definition(
     has_name = clause.can_name(start) and clause.key(start + 1) not in (".", ",")
     proposal: tuple[str, str] | None = None
     if has_name and condition < end:
-        proposal = clause[start].text, clause.part(condition, end).text
+        proposal = clause[start].text, clause.cut_out(condition, end).text
     span = clause.span(start, end)
     after_comma = clause.key(start - 1) == ","
     return errors.malformed_definition(clause.text_at(span), proposal, after_comma, span)

@@ -89,7 +89,7 @@ def count_rows_before(pattern: patterns.RowPattern) -> dict[str, RowCount]:
             least, most = rows_before.get(part.name, before)
             rows_before[part.name] = min(least, before[0]), max(most, before[1])
         for index, inner in enumerate(patterns.list_children(part)):
-            visit(inner, _sum((before, _count_rows_before_child(part, index))))
+            visit(inner, _add_row_counts((before, _count_rows_before_child(part, index))))
 
     visit(pattern, (0, 0))
     return rows_before
@@ -99,14 +99,14 @@ def _count_rows_before_child(pattern: patterns.RowPattern, index: int) -> RowCou
     """Return how many rows of a pattern are before a row of its part with this index."""
     match pattern:
         case patterns.Concatenation(parts):
-            return _sum(map(count_rows, parts[:index]))
+            return _add_row_counts(map(count_rows, parts[:index]))
         case patterns.Permutation(parts):
             other_parts = (*parts[:index], *parts[index + 1 :])
-            _, most_rows = _sum(map(count_rows, other_parts))
+            _, most_rows = _add_row_counts(map(count_rows, other_parts))
             return 0, most_rows
         case patterns.Quantified(part, _, most):
             most_before = inf if most is None else max(most - 1, 0)
-            return 0, _multiply(count_rows(part)[1], most_before)
+            return 0, _multiply_rows(count_rows(part)[1], most_before)
         case patterns.Alternation() | patterns.Exclusion():
             return 0, 0
         case _:  # the bounds that hold for every operator
@@ -123,20 +123,20 @@ def count_rows(pattern: patterns.RowPattern) -> RowCount:
             return min(least_rows), max(most_rows)
         case patterns.Quantified(part, least, most):
             least_once, most_once = count_rows(part)
-            return least_once * least, _multiply(most_once, inf if most is None else most)
+            return least_once * least, _multiply_rows(most_once, inf if most is None else most)
         case patterns.Concatenation() | patterns.Permutation() | patterns.Exclusion():
-            return _sum(map(count_rows, patterns.list_children(pattern)))
+            return _add_row_counts(map(count_rows, patterns.list_children(pattern)))
         case _:
             return 0, inf if patterns.list_children(pattern) else 0
 
 
-def _sum(rows_of_parts: Iterable[RowCount]) -> RowCount:
+def _add_row_counts(rows_of_parts: Iterable[RowCount]) -> RowCount:
     """Return the rows of several parts together."""
     least, most = zip((0, 0), *rows_of_parts, strict=True)
     return sum(least), sum(most)
 
 
-def _multiply(rows: float, repetitions: float) -> float:
+def _multiply_rows(rows: float, repetitions: float) -> float:
     """Return the product, which is 0 for no rows that are repeated without a bound."""
     return rows * repetitions if rows and repetitions else 0
 
@@ -338,7 +338,7 @@ def _read_row_value(tokens: TokenSequence) -> Scalar | None:
     digits = tokens.text_at(tokens.span(*arguments[1])) if has_number else "1"
     number = read_whole_number(digits) if digits.isdigit() else None
     span = tokens.span(*arguments[0])
-    term = parse_scalar(tokens.part(*arguments[0]), _SCOPE_OF_FUNCTIONS)
+    term = parse_scalar(tokens.cut_out(*arguments[0]), _SCOPE_OF_FUNCTIONS)
     navigations = {
         reference.navigation
         for reference in term.references

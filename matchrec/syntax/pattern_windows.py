@@ -63,7 +63,7 @@ def find_select(tokens: TokenSequence, index: int) -> Select:
             or groups.
     """
     parentheses = [
-        opening for opening in tokens.brackets_around(index) if tokens.key(opening) == "("
+        opening for opening in tokens.walk_brackets_around(index) if tokens.key(opening) == "("
     ]
     for opening in (*parentheses, -1):
         level_end = tokens.pairs.get(opening, len(tokens))

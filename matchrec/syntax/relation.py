@@ -579,7 +579,7 @@ def _find_outer_names(tokens: TokenSequence, start: int) -> Iterator[str]:
     These are the relations of the queries around it. A parenthesis in FROM without LATERAL, and
     the definition of a table in WITH, do not see the relations beside them.
     """
-    for opening in tokens.brackets_around(start):
+    for opening in tokens.walk_brackets_around(start):
         is_lateral = tokens.key(opening - 1) == "LATERAL"
         is_table_definition = tokens.key(opening - 1) == "AS"
         if not is_lateral and (_is_in_from(tokens, opening) or is_table_definition):
@@ -671,7 +671,7 @@ def _find_key_tests(tokens: TokenSequence, where: int, alias: int | None) -> Ite
     start = where + 1
     end = _find_end_of_where(tokens, start)
     try:
-        condition = parse_scalar(tokens.part(start, end), _SCOPE_OF_WHERE)
+        condition = parse_scalar(tokens.cut_out(start, end), _SCOPE_OF_WHERE)
     except (MatchRecognizeError, IndexError):
         return
     qualifiers = [""]

@@ -89,7 +89,7 @@ class _Parser(Cursor):
         self.position += 1
         return token
 
-    def span_from(self, start: int) -> Span:
+    def find_span_from(self, start: int) -> Span:
         """Return the characters of the tokens from `start` up to the position."""
         return self.text.span(start, max(start + 1, self.position))
 
@@ -115,7 +115,7 @@ class _Parser(Cursor):
             parts.append(self.read_parts())
             if self.position == bar + 1:
                 raise errors.empty_alternative(self.tokens[bar].span)
-        return patterns.make_alternation(parts, self.span_from(start))
+        return patterns.make_alternation(parts, self.find_span_from(start))
 
     def read_parts(self) -> patterns.RowPattern:
         """Read parts that follow each other; none is the empty pattern."""
@@ -125,7 +125,7 @@ class _Parser(Cursor):
             parts.append(self.read_quantified())
         if not parts:
             return patterns.Empty(Span(self.token.span.start, self.token.span.start))
-        return patterns.make_concatenation(parts, self.span_from(start))
+        return patterns.make_concatenation(parts, self.find_span_from(start))
 
     def read_quantified(self) -> patterns.RowPattern:
         """Read a part and the quantifier after it, if it has one."""
@@ -135,10 +135,10 @@ class _Parser(Cursor):
         if not self.is_at_quantifier():
             return part
         if isinstance(part, patterns.Negation):
-            raise errors.negation_with_quantifier(self.span_from(start).to(self.token.span))
+            raise errors.negation_with_quantifier(self.find_span_from(start).to(self.token.span))
         quantifier = self.position
         bounds = self.read_quantifier()
-        span = self.span_from(quantifier)
+        span = self.find_span_from(quantifier)
         greedy = not self.accept("?")
         if self.is_at_quantifier():
             second = self.position
@@ -153,7 +153,7 @@ class _Parser(Cursor):
         low, high = [bound if isinstance(bound, patterns.Parameter) else None for bound in bounds]
         least, most = fill_unknown_bounds(*bounds)
         return patterns.Quantified(
-            part, least, most, greedy, self.span_from(start), (low, high), span
+            part, least, most, greedy, self.find_span_from(start), (low, high), span
         )
 
     def refuse_eaten_braces(self, start: int) -> None:
@@ -174,7 +174,7 @@ class _Parser(Cursor):
             return
         span = self.text.span(self.position, end)
         written = self.text.text_at(span)
-        part = self.text.text_at(self.span_from(start))
+        part = self.text.text_at(self.find_span_from(start))
         bounds = written[1:-1].replace(" ", "")
         raise errors.braces_lost_in_pattern(
             span, written=written, part=part, braced=f"{{{bounds}}}"
@@ -235,7 +235,7 @@ class _Parser(Cursor):
             if self.key == "?" and before.key == "(":
                 raise errors.regex_group_in_pattern(before.span.to(self.token.span))
             self.read_quantifier()
-            span = self.span_from(start)
+            span = self.find_span_from(start)
             raise errors.nothing_to_repeat(span, quantifier=self.text.text_at(span))
         token = self.advance()
         match token.key:

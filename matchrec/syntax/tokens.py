@@ -624,7 +624,7 @@ class TokenSequence:
         is_word = 0 <= index < len(self.tokens) and self.tokens[index].is_word
         return is_word and self.key(index + 1) == "(" and self.key(index - 1) != "."
 
-    def call_span(self, index: int) -> Span:
+    def find_call_span(self, index: int) -> Span:
         """Return the characters of the call at `index`, from its name to its closing `)`."""
         return self.span(index, self.index_after(index + 1))
 
@@ -637,7 +637,7 @@ class TokenSequence:
         is_function = word in _QUERY_WORDS_AND_FUNCTIONS and after == "("
         return not is_function and after not in _AFTER_COLUMN_NAME
 
-    def part(self, start: int, end: int) -> TokenSequence:
+    def cut_out(self, start: int, end: int) -> TokenSequence:
         """Return tokens `start .. end` as a new sequence."""
         span = self.span(start, end)
         tokens = self.tokens[start:end]
@@ -650,12 +650,12 @@ class TokenSequence:
         The number of tokens if there are no parentheses around it.
         """
         if index < len(self.tokens):
-            for opening in self.brackets_around(index):
+            for opening in self.walk_brackets_around(index):
                 if self.key(opening) == "(":
                     return self.pairs[opening]
         return len(self.tokens)
 
-    def brackets_around(self, index: int) -> Iterator[int]:
+    def walk_brackets_around(self, index: int) -> Iterator[int]:
         """Yield the opening brackets of the pairs around a token, innermost first."""
         opening = self.around[index]
         while opening >= 0:

@@ -217,7 +217,7 @@ def _read_call(
     Raises:
         MatchRecognizeError: the window has no such measure, or its name has a qualifier.
     """
-    written = tokens.part(call.start, call.over)
+    written = tokens.cut_out(call.start, call.over)
     span = written.full_span
     text = " ".join(written.text.split())
     has_several_tokens = call.over - call.start > 1

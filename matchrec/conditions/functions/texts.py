@@ -25,13 +25,15 @@ def concatenate(*texts: str) -> str:
     return "".join(texts)
 
 
-def levenshtein(source: str, target: str, limit: int | None = None) -> int:
+def compute_levenshtein_distance(source: str, target: str, limit: int | None = None) -> int:
     """Return how many characters must be changed, inserted or deleted to get `target`.
 
     If that is more than the limit, the result is -1.
 
-    >>> levenshtein("kitten", "sitting"), levenshtein("kitten", "sitting", 2)
-    (3, -1)
+    >>> compute_levenshtein_distance("kitten", "sitting")
+    3
+    >>> compute_levenshtein_distance("kitten", "sitting", limit=2)
+    -1
 
     The usual algorithm fills a table: row i and column j have the distance of the first i
     characters of `source` and the first j of `target`. Neighbours in the table differ by at most 1,
@@ -110,7 +112,9 @@ def is_like(text: str, pattern: str, escape: str = "\\") -> bool:
 TEXTS: Mapping[str, Function] = split_names(
     {
         "|| CONCAT": make_function((STRING,), STRING, concatenate, repeats_last=True),
-        "LEVENSHTEIN": make_function((STRING, STRING, INT), INT, levenshtein, least_arguments=2),
+        "LEVENSHTEIN": make_function(
+            (STRING, STRING, INT), INT, compute_levenshtein_distance, least_arguments=2
+        ),
         "LIKE": make_function((STRING, STRING, STRING), BOOLEAN, is_like, least_arguments=2),
     }
 )

@@ -152,7 +152,7 @@ class EventReader(ScalarReader):
             elif token.kind is TokenKind.NUMBER:
                 yield token.span, token.text
 
-    def unexpected_token(self, expected: str) -> MatchRecognizeError:
+    def make_expected_error(self, expected: str) -> MatchRecognizeError:
         """Return the error for the next token, or for the end of the query.
 
         Args:
@@ -176,7 +176,7 @@ class EventReader(ScalarReader):
             MatchRecognizeError: the next token is another one.
         """
         if not self.accept(key):
-            raise self.unexpected_token(expected or (key if key.isalpha() else f"`{key}`"))
+            raise self.make_expected_error(expected or (key if key.isalpha() else f"`{key}`"))
 
     def read_token(self, expected: str, *kinds: TokenKind) -> Token:
         """Read a token of one of these kinds, and return it.
@@ -189,7 +189,7 @@ class EventReader(ScalarReader):
             MatchRecognizeError: the next token is of another kind.
         """
         if self.kind_at(self.position) not in kinds:
-            raise self.unexpected_token(expected)
+            raise self.make_expected_error(expected)
         self.position += 1
         return self.tokens[self.position - 1]
 
@@ -200,16 +200,16 @@ class EventReader(ScalarReader):
             expected = _EXPECTED_AFTER.get(self.key_at(self.position - 1))
             self.require(key, expected or f"an operator or {shown_key}")
 
-    def unexpected(self) -> MatchRecognizeError:
+    def make_unexpected_error(self) -> MatchRecognizeError:
         """Return the error for a token that does not begin an operand."""
         before = self.tokens[self.position - 1]
         operand = "a unit of time" if before.is_constant else "a value such as a.x or 1"
-        return self.unexpected_token(_EXPECTED_AFTER.get(before.key, operand))
+        return self.make_expected_error(_EXPECTED_AFTER.get(before.key, operand))
 
     def read_parameter(self) -> Term:
         """Read a parameter. SASE+ has only named parameters, so `?` is an error."""
         if self.key == "?" or self.key_at(self.position - 1) == "INTERVAL":
-            raise self.unexpected()
+            raise self.make_unexpected_error()
         return super().read_parameter()
 
     # Identifiers
@@ -225,7 +225,7 @@ class EventReader(ScalarReader):
         start = self.position
         name = self.tokens[start]
         if not name.is_word:
-            raise self.unexpected()
+            raise self.make_unexpected_error()
         if name.text.lower() in {parameter.lower() for parameter in self.parameters}:
             return super().read_column()
         self.position += 1
@@ -236,7 +236,7 @@ class EventReader(ScalarReader):
         is_bare_name = self.position == start + 1
         if is_bare_name and name.text not in self.components.by_name:
             if not self.ends_after(start):
-                raise self.unexpected_token("an operator")
+                raise self.make_expected_error("an operator")
             raise errors.attribute_without_variable(span, name=name.text, clause=self.where)
         is_length = self.position == start + 3 and self.key_at(start + 2) == "LEN"
         if is_length:
@@ -418,7 +418,7 @@ class EventReader(ScalarReader):
                 an attribute that is not `count(a[])`.
         """
         start = self.position
-        span = self.text.call_span(start)
+        span = self.text.find_call_span(start)
         if self.aggregate:
             raise errors.aggregate_in_aggregate(span, function=function, clause=self.where)
         arguments = find_arguments(self, start)

@@ -107,7 +107,7 @@ class QueryReader(EventReader):
         if self.enter_clause("RETURN", ClausePart.MEASURES):
             items = tuple(self.read_several(self.read_item))
         if self.position < self.end:
-            raise self.unexpected_token(EXPECTED_AFTER[self.where])
+            raise self.make_expected_error(EXPECTED_AFTER[self.where])
         return SaseQuery(
             self.components,
             sequence_span,
@@ -171,7 +171,7 @@ class QueryReader(EventReader):
         """Read a type and a variable: `Stock a` or `Stock+ a[]`."""
         start = self.position
         if self.key == "SEQ" and self.key_at(start + 1) == "(":
-            raise errors.nested_sequence(self.text.call_span(start))
+            raise errors.nested_sequence(self.text.find_call_span(start))
         event_type = self.read_event_type()
         type_span = self.text.span(start, self.position)
         has_plus = self.accept("+")
@@ -242,7 +242,7 @@ class QueryReader(EventReader):
             conditions.append(self.read_negation())
         if self.position < self.end and self.key not in ("WITHIN", "RETURN"):
             braces = "" if conditions else " `(`, `{`,"
-            raise self.unexpected_token(f"AND, RETURN,{braces} WITHIN or the end")
+            raise self.make_expected_error(f"AND, RETURN,{braces} WITHIN or the end")
         return conditions
 
     def read_component_list(self, strategy: SaseStrategy) -> None:
@@ -284,7 +284,7 @@ class QueryReader(EventReader):
         if self.key == "INTERVAL":
             if not self.is_interval():
                 self.position += 1
-                raise self.unexpected_token("a number or a text with a unit of time")
+                raise self.make_expected_error("a number or a text with a unit of time")
             interval = self.read_interval()
             text = self.write_span(interval.span)
             is_constant = interval.amount is None

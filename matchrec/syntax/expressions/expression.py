@@ -241,7 +241,7 @@ class ScalarReader(OperandReader):
         if sign not in ("-", "+", "~"):
             return self.read_primary()
         if sign == "~" and self.text.text_at(self.text.span(start - 1, start + 1)) == "=~":
-            raise self.unexpected()
+            raise self.make_unexpected_error()
         self.position += 1
         is_number = self.kind_at(start + 1) is lexing.TokenKind.NUMBER
         operand = self.read_unary()

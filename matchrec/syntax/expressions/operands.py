@@ -97,7 +97,7 @@ class OperandReader(ExpressionCursor):
         start = self.position
         key = self.key
         if start >= self.end:
-            raise self.unexpected()
+            raise self.make_unexpected_error()
         token = self.tokens[start]
         if token.is_constant:
             return self.read_constant(start)
@@ -106,7 +106,7 @@ class OperandReader(ExpressionCursor):
         if key in (":", "?"):
             return self.read_parameter()
         if token.kind is TokenKind.SYMBOL and not (key == "*" or self.is_frame(start)):
-            raise self.unexpected()
+            raise self.make_unexpected_error()
         if key in SEMANTICS:
             reference = references.read_with_semantics(self)
             if reference is not None:
@@ -124,7 +124,7 @@ class OperandReader(ExpressionCursor):
             self.position += 1
             return self.read_constant(start)
         if key in AFTER_OPERAND and not self.ends_after(start):
-            raise self.unexpected()
+            raise self.make_unexpected_error()
         return self.read_column()
 
     def ends_after(self, index: int) -> bool:
@@ -204,14 +204,14 @@ class OperandReader(ExpressionCursor):
             parts.append(self.position + 1)
             self.position += 2
             if self.position > self.end:
-                raise self.unexpected()
+                raise self.make_unexpected_error()
             last = self.tokens[parts[-1]]
             self._refuse_double_quotes(parts)
             if last.key == "*":
                 break
             if not last.is_name:
                 self.position -= 1
-                raise self.unexpected()
+                raise self.make_unexpected_error()
         return parts
 
     def _refuse_double_quotes(self, parts: list[int]) -> None:
@@ -285,7 +285,7 @@ class OperandReader(ExpressionCursor):
     def read_name(self) -> str:
         """Read a name."""
         if self.position >= self.end or not self.tokens[self.position].is_name:
-            raise self.unexpected()
+            raise self.make_unexpected_error()
         self.position += 1
         return self.tokens[self.position - 1].text
 
@@ -300,7 +300,7 @@ class OperandReader(ExpressionCursor):
         else:
             self.position = end
         if self.position == start:
-            raise self.unexpected()
+            raise self.make_unexpected_error()
         tokens = self.tokens[start : self.position]
         return "".join(separate_words(self.text.text_at(token.span).upper() for token in tokens))
 
@@ -367,7 +367,7 @@ class OperandReader(ExpressionCursor):
             number = self.tokens[self.position - 1]
             key = self.key
             if number.kind is not TokenKind.NUMBER:
-                raise self.unexpected()
+                raise self.make_unexpected_error()
             is_word = self.kind_at(self.position) is TokenKind.WORD and key not in AFTER_OPERAND
             span = number.span.to(self.here) if is_word else number.span
             unit = find_nearest(key.removesuffix("S"), UNITS) or "MINUTE"
@@ -403,7 +403,7 @@ class OperandReader(ExpressionCursor):
         operator = "CASE" if self.key == "WHEN" and not is_name else "CASE OF"
         parts = [] if operator == "CASE" else [self.read_expression()]
         if self.key != "WHEN":
-            raise self.unexpected()
+            raise self.make_unexpected_error()
         while self.accept("WHEN"):
             parts.append(self.read_expression())
             self.expect("THEN")
@@ -503,7 +503,9 @@ class OperandReader(ExpressionCursor):
         if self.scope.part is ClausePart.DEFINE and key in NONDETERMINISTIC:
             raise errors.nondeterministic_condition(token.span, function=token.text.lower())
         if key == "IDENTIFIER":  # computes the name of a column, whose row is then not known
-            raise errors.identifier_not_supported(self.text.call_span(start), clause=self.where)
+            raise errors.identifier_not_supported(
+                self.text.find_call_span(start), clause=self.where
+            )
         self.functions.append(start)
         self.position += 1
         if self.text.is_subquery(self.position):

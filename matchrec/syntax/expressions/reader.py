@@ -171,7 +171,7 @@ class ExpressionCursor(Cursor, ABC):
         self.position = start
         tree = self.read_expression()
         if self.position != end:
-            raise self.unexpected()
+            raise self.make_unexpected_error()
         return tree
 
     def read_argument(self, caller: int, start: int, end: int) -> Scalar:
@@ -193,9 +193,9 @@ class ExpressionCursor(Cursor, ABC):
         """
         for key in keys:
             if not self.accept(key):
-                raise self.unexpected()
+                raise self.make_unexpected_error()
 
-    def unexpected(self) -> MatchRecognizeError:
+    def make_unexpected_error(self) -> MatchRecognizeError:
         """Return the error for the next token, which no rule can read, or for the end."""
         token = self.tokens[min(self.position, self.end - 1)]
         before = self.tokens[min(max(self.position, 1), self.end) - 1]
@@ -216,7 +216,7 @@ class ExpressionCursor(Cursor, ABC):
         span = before.span if is_after_keyword else token.span
         return syntax_errors.unexpected_token(self.text.text_at(span), self.where, span)
 
-    def unknown_variable(self, name: Token) -> MatchRecognizeError:
+    def make_unknown_variable_error(self, name: Token) -> MatchRecognizeError:
         """Return the error for a name that is not a pattern variable, as it must be."""
         return errors.unknown_variable(
             name.span,

@@ -329,7 +329,7 @@ def _read_argument(reader: ExpressionCursor, index: int, argument: TokenRange) -
         raise errors.star_outside_count(span, function=name, clause=reader.where)
     qualifier = reader.tokens[start]
     if is_qualified and qualifier.variable not in reader.scope.variables:
-        raise reader.unknown_variable(qualifier)
+        raise reader.make_unknown_variable_error(qualifier)
     variable = qualifier.variable if is_qualified else None
     reader.rows_read.append(RowRead(variable, span, is_column=True))
     return None
@@ -510,7 +510,7 @@ def _read_operand(
         token = reader.tokens[start]
         if end == start + 1 and token.in_double_quotes:
             raise errors.column_in_double_quotes(token.span, clause=reader.where, text=token.text)
-        call = reader.text.call_span(index)
+        call = reader.text.find_call_span(index)
         raise pattern_errors.navigation_without_column(
             call, function=reader.key_at(index), clause=reader.where
         )
@@ -566,14 +566,14 @@ def _read_offset(reader: ExpressionCursor, name: str, argument: TokenRange, defa
 def read_classifier(reader: ExpressionCursor, index: int, semantics: Semantics) -> Classifier:
     """Read `CLASSIFIER()` or `CLASSIFIER(variable)`."""
     variable = _read_variable(reader, index)
-    span = reader.text.call_span(index)
+    span = reader.text.find_call_span(index)
     reader.rows_read.append(RowRead(variable, span, is_column=False))
     return Classifier(Navigation(variable, semantics=semantics), span)
 
 
 def _read_matched_rows(reader: ExpressionCursor, index: int, _: Semantics) -> Aggregate:
     """Read `MATCHED_ROWS()` or `MATCHED_ROWS(variable)`, which only MEASURES may call."""
-    span = reader.text.call_span(index)
+    span = reader.text.find_call_span(index)
     variable = _read_variable(reader, index)
     if reader.scope.part is not ClausePart.MEASURES:
         raise errors.matched_rows_in_define(span, clause=reader.where)
@@ -588,7 +588,7 @@ def _read_match_value(
 
     Outside of aggregates, `MATCH_ROW_NUMBER()` is RUNNING count(*).
     """
-    span = reader.text.call_span(index)
+    span = reader.text.find_call_span(index)
     check_arguments_of_call(reader, index, range(1), "no argument")
     if function is MatchFunction.ROW_NUMBER and reader.caller is None:
         return Aggregate("count", None, (), span=span)
@@ -617,7 +617,7 @@ def _read_variable(reader: ExpressionCursor, index: int) -> str | None:
         name = reader.key_at(index)
         raise errors.argument_not_a_variable(span, function=name, clause=reader.where)
     if token.variable not in reader.scope.variables:
-        raise reader.unknown_variable(token)
+        raise reader.make_unknown_variable_error(token)
     return token.variable
 
 
@@ -656,7 +656,7 @@ def _explain_wrong_number(
 ) -> MatchRecognizeError:
     """Return the error for a wrong number of arguments of the call at `index`."""
     return pattern_errors.wrong_number_of_arguments(
-        reader.text.call_span(index),
+        reader.text.find_call_span(index),
         function=function,
         clause=reader.where,
         expected=expected,
