@@ -65,11 +65,11 @@ class AggregateEntry:
     # Whether it is a statistic of numbers, a DOUBLE.
     is_statistic: bool = False
     # Whether it compares the values of its first argument, which then cannot contain maps.
-    compares: bool = True
+    compares_values: bool = True
 
 
 ENTRIES = (
-    AggregateEntry(("count",), Reduction.COUNT, compares=False),
+    AggregateEntry(("count",), Reduction.COUNT, compares_values=False),
     AggregateEntry(("count_if",), Reduction.COUNT),
     AggregateEntry(("sum",), Reduction.SUM),
     AggregateEntry(("avg", "mean"), Reduction.AVG),
@@ -77,14 +77,14 @@ ENTRIES = (
     AggregateEntry(("max",), Reduction.MAX),
     AggregateEntry(("bool_and", "every"), Reduction.MIN, is_truth=True),
     AggregateEntry(("bool_or", "some", "any"), Reduction.MAX, is_truth=True),
-    AggregateEntry(("any_value", "first_value"), choice=ValueChoice.FIRST, compares=False),
-    AggregateEntry(("last_value",), choice=ValueChoice.LAST, compares=False),
-    AggregateEntry(("min_by",), choice=ValueChoice.LEAST_KEY, compares=False),
-    AggregateEntry(("max_by",), choice=ValueChoice.GREATEST_KEY, compares=False),
+    AggregateEntry(("any_value", "first_value"), choice=ValueChoice.FIRST, compares_values=False),
+    AggregateEntry(("last_value",), choice=ValueChoice.LAST, compares_values=False),
+    AggregateEntry(("min_by",), choice=ValueChoice.LEAST_KEY, compares_values=False),
+    AggregateEntry(("max_by",), choice=ValueChoice.GREATEST_KEY, compares_values=False),
     AggregateEntry(("stddev", "stddev_samp", "std", "stddev_pop"), is_statistic=True),
     AggregateEntry(("variance", "var_samp", "var_pop"), is_statistic=True),
     AggregateEntry(("regr_slope", "median"), is_statistic=True),
-    AggregateEntry(("collect_list", "array_agg", "listagg", "string_agg"), compares=False),
+    AggregateEntry(("collect_list", "array_agg", "listagg", "string_agg"), compares_values=False),
 )
 
 AGGREGATE_ENTRIES: Mapping[str, AggregateEntry] = {

@@ -128,7 +128,7 @@ class PythonAggregate:
     variable: str | None
     # For each primary variable by id, what a row of it adds to the list: first whether the row
     # counts, then its values.
-    columns: tuple[tuple[ListItem, ...], ...]
+    items_by_variable: tuple[tuple[ListItem, ...], ...]
     # Everything else about the aggregate, such as the types of its arguments.
     use: AggregateUse
     # The type of its value.

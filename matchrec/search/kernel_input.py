@@ -99,8 +99,8 @@ class SearchInput:
         """
         if self.python_calls is None:
             return
-        self.python_calls.registers = registers
-        self.python_calls.match_number = lambda: int(progress.match_number) + 1
+        self.python_calls.read_registers = registers
+        self.python_calls.find_match_number = lambda: int(progress.match_number) + 1
         if not self.selects:
             # A contiguous search has no live runs when it sets another `progress.start`. So Python
             # can drop the lists of the runs before.

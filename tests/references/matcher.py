@@ -380,9 +380,9 @@ class Candidate:
             if row not in targets or (expression.excludes_current_row and row == self.row):
                 continue
             reads = [
-                column.expression
-                for column in expression.columns[self.names.index(name)]
-                if isinstance(column.expression, ReadValue)
+                item.expression
+                for item in expression.items_by_variable[self.names.index(name)]
+                if isinstance(item.expression, ReadValue)
             ]
             counts, *values = (self.columns[read.kind][read.column][row] for read in reads)
             if counts:

@@ -204,8 +204,8 @@ class ConditionCompiler:
     def _find_list_register(self, aggregated: PythonAggregate) -> int:
         """Return the register of the list that an aggregate is over."""
         forms = tuple(
-            tuple(self._make_listed_value(collected) for collected in columns)
-            for columns in aggregated.columns
+            tuple(map(self._make_listed_value, listed_items))
+            for listed_items in aggregated.items_by_variable
         )
         members = self._find_members(aggregated.variable)
         return self._find_register(
@@ -218,14 +218,14 @@ class ConditionCompiler:
             )
         )
 
-    def _make_listed_value(self, collected: ListItem) -> ListedValue:
+    def _make_listed_value(self, item: ListItem) -> ListedValue:
         """Return a value of a list with the columns that it reads."""
         columns = tuple(
             self._number_column(part.column, part.kind)
-            for part in walk_expression(collected.expression)
+            for part in walk_expression(item.expression)
             if isinstance(part, ReadValue)
         )
-        return ListedValue(collected.expression, collected.type, columns)
+        return ListedValue(item.expression, item.type, columns)
 
     def _find_members(self, name: str | None) -> Members:
         """Return the primary variables of a variable; None is the universal one."""

@@ -40,7 +40,7 @@ from matchrec.conditions.run_condition import (
     PythonExpression,
     find_python_arguments,
 )
-from matchrec.conditions.types import is_ranked
+from matchrec.conditions.types import ValueType, is_ranked
 from matchrec.jit.callbacks import NO_CALLBACK, make_callback
 
 # The most rows that all lists may have, before the lists that no run has are dropped.
@@ -81,7 +81,7 @@ class Lists:
         self,
         forms: Sequence[CodedForm],
         source: RowValues,
-        live: Callable[[], Iterable[int]],
+        find_live_lists: Callable[[], Iterable[int]],
         make_computer: Callable[[ListedValue, CodeRange], Callable[[int], Value]],
     ) -> None:
         """Prepare to make lists. Only list 0 exists at first.
@@ -89,58 +89,60 @@ class Lists:
         Args:
             forms: the forms of rows, see `registers.AggregateRegister`.
             source: the values of rows.
-            live: returns the numbers of the lists that runs may have.
+            find_live_lists: returns the numbers of the lists that runs may have.
             make_computer: returns a function that computes a value of a row as it is kept, and that
                 raises FunctionError if it cannot.
         """
         # The last row of each list, by the number of the list, and the other way round.
         self.rows: dict[int, Row] = {}
         self.numbers: dict[Row, int] = {}
-        # The number of the newest list.
-        self.last = 0
+        self.newest_number = 0
         # With more rows than this, dead lists are dropped.
         self.row_limit = MOST_ROWS
-        self.live = live
+        self.find_live_lists = find_live_lists
         self.source = source
         # For each form, functions that return whether a row counts, and then its values.
-        self.forms = [
-            [
-                make_computer(value, code)
-                if value.column is None
-                else self.make_column_reader(value.column)
-                for value, code in form
-            ]
-            for form in forms
-        ]
-        # The layout of each form. Forms share a layout if their values have the same types and are
-        # kept alike.
-        added_values = [[value for value, _ in form[1:]] for form in forms]
-        types = [
-            [(value.type, is_kept_as_it_is(value)) for value in values] for values in added_values
-        ]
-        self.layouts = [types.index(types_of_form) for types_of_form in types]
-        self.decoders = [
-            [make_list_decoder(value, source) for value in values] for values in added_values
-        ]
+        self.computers: list[list[Callable[[int], Value]]] = []
+        # For each form, functions that decode its values. The condition of a row is not kept.
+        self.decoders: list[list[Decode]] = []
+        # The layout of each form: the number of the first form whose values have the same types and
+        # are kept alike.
+        self.layouts: list[int] = []
+        earlier_shapes: list[list[tuple[ValueType, bool]]] = []
+        for form in forms:
+            self.computers.append(
+                [
+                    make_computer(value, code)
+                    if value.column is None
+                    else self.make_column_reader(value.column)
+                    for value, code in form
+                ]
+            )
+            kept_values = [value for value, _ in form[1:]]
+            self.decoders.append([make_list_decoder(value, source) for value in kept_values])
+            shape = [(value.type, is_kept_as_it_is(value)) for value in kept_values]
+            earlier_shapes.append(shape)
+            self.layouts.append(earlier_shapes.index(shape))
 
     def append(self, number: int, form: int, row: int) -> int:
         """Append a row to a list, and return the number of the longer list.
 
         If the row does not count, that is the same list.
         """
-        condition, *values = self.forms[form]
+        counts, *compute_values = self.computers[form]
+        layout = self.layouts[form]
         try:
-            if not condition(row):
+            if not counts(row):
                 return number
-            key = (number, self.layouts[form], *[value(row) for value in values])
+            key = (number, layout, *[compute_value(row) for compute_value in compute_values])
         except FunctionError as error:
-            key = (number, self.layouts[form], error)
+            key = (number, layout, error)
         longer = self.numbers.get(key)
         if longer is None:
             if len(self.rows) >= self.row_limit:
                 self.drop_dead_lists(number)
-            longer = self.last + 1
-            self.last = longer
+            self.newest_number += 1
+            longer = self.newest_number
             self.numbers[key] = longer
             self.rows[longer] = key
         return longer
@@ -176,7 +178,7 @@ class Lists:
         A number is never used again, so what is remembered elsewhere by number stays right.
         """
         kept: dict[int, Row] = {}
-        for live_number in (number, *self.live()):
+        for live_number in (number, *self.find_live_lists()):
             current = live_number
             while current in self.rows and current not in kept:
                 kept[current] = self.rows[current]
@@ -194,7 +196,7 @@ class Lists:
 class PythonCalls:
     """The computations in Python for one search, whose kernel calls `answer` by `pointer`.
 
-    The search sets `find_search_start`, `registers` and `match_number`.
+    The search sets `find_search_start`, `read_registers` and `find_match_number`.
     """
 
     def __init__(self, linked: LinkedConditions, source: RowValues) -> None:
@@ -217,9 +219,9 @@ class PythonCalls:
         # appends; then the next call that computes fails.
         self.failure: BaseException | None = None
         # Returns the registers of all runs, a row for each run.
-        self.registers: Callable[[], IntArray] = lambda: self.stack[:0]
+        self.read_registers: Callable[[], IntArray] = lambda: self.stack[:0]
         # Returns the number of the match that is tried.
-        self.match_number: Callable[[], int] = lambda: 1
+        self.find_match_number: Callable[[], int] = lambda: 1
         # The registers that hold lists.
         self.list_registers = [
             register
@@ -321,7 +323,7 @@ class PythonCalls:
             progress = SimpleNamespace(
                 partition_begin=0,
                 partition_end=columns.shape[1],
-                match_number=self.match_number() - 1,
+                match_number=self.find_match_number() - 1,
             )
             inputs = Input(columns, self.source.valid, self.mathematics, self.answer, progress)
             # Runs in Python. Only errors matter, and the value that is left on the stack.
@@ -340,7 +342,7 @@ class PythonCalls:
 
         There may be more, as registers that no run uses may still hold what a former run had.
         """
-        numbers: list[int] = np.unique(self.registers()[:, self.list_registers]).tolist()
+        numbers: list[int] = np.unique(self.read_registers()[:, self.list_registers]).tolist()
         return numbers
 
     def build_formula(self, call: PythonExpression) -> Evaluate:

@@ -114,33 +114,25 @@ def type_list(typer: Typer, step: RunningAggregate) -> TypedStep:
         MatchRecognizeUnsupportedError: it does not take arguments of these types.
         MatchRecognizePlanError: its FILTER is not boolean.
     """
-    from matchrec.conditions.accumulators import AGGREGATES
-
     aggregate = step.aggregate
     function = aggregate.function
-    columns_by_variable = tuple(
-        tuple(collect_value(typer, column) for column in columns) for columns in step.listed_steps
+    items_by_variable = tuple(
+        tuple(build_list_item(typer, listed) for listed in steps) for steps in step.listed_steps
     )
-    condition, *arguments = columns_by_variable[0]
+    condition, *arguments = items_by_variable[0]
     if condition.type.family is not Family.BOOLEAN and condition.type != VOID:
         type_name = condition.type.name
         raise filter_not_boolean(step.span, function=function, type_name=type_name)
     types = tuple(argument.type for argument in arguments)
     use = AggregateUse(types, aggregate.distinct, aggregate.ignore_nulls, typer.ansi)
     use = use.with_settings(typer.settings)
-    is_value_compared = find_entry(function).compares or aggregate.distinct
-    compared_types = types if is_value_compared else types[1:]
-    has_unknown_type = any(type_.family is Family.OTHER and type_ != VOID for type_ in types)
-    if has_unknown_type or not all(type_.is_ordered for type_ in compared_types):
-        result_type = None
-    else:
-        result_type = AGGREGATES[function].find_type(use)
+    result_type = find_result_type(function, use)
     if result_type is None:
         raise wrong_aggregate_argument_type(function, [type_.name for type_ in types], step.span)
     aggregated = PythonAggregate(
         name=function,
         variable=aggregate.variable,
-        columns=columns_by_variable,
+        items_by_variable=items_by_variable,
         use=use,
         type=result_type,
         excludes_current_row=aggregate.excludes_current_row,
@@ -148,7 +140,23 @@ def type_list(typer: Typer, step: RunningAggregate) -> TypedStep:
     return TypedStep(aggregated, result_type)
 
 
-def collect_value(typer: Typer, step: Step) -> ListItem:
+def find_result_type(function: str, use: AggregateUse) -> ValueType | None:
+    """Return the type of an aggregate over a list; None if it does not take these arguments.
+
+    The values that an aggregate compares must have an order. All compare their other arguments, but
+    not all compare their first one: collect_list and max_by do not.
+    """
+    from matchrec.conditions.accumulators import AGGREGATES
+
+    is_value_compared = find_entry(function).compares_values or use.distinct
+    compared_types = use.types if is_value_compared else use.types[1:]
+    has_unknown_type = any(type_.family is Family.OTHER and type_ != VOID for type_ in use.types)
+    if has_unknown_type or not all(type_.is_ordered for type_ in compared_types):
+        return None
+    return AGGREGATES[function].find_type(use)
+
+
+def build_list_item(typer: Typer, step: Step) -> ListItem:
     """Return an item of a list: the value of a step on a listed row."""
     if isinstance(step, ColumnRead):
         type_ = typer.types[step.column]

@@ -8,7 +8,7 @@ repeat, an error says which CAST to write. A run condition that would become too
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -27,6 +27,7 @@ from matchrec.conditions.run_condition import (
     Arithmetic,
     BasicOperator,
     Constant,
+    ListItem,
     PythonAggregate,
     PythonCall,
     ReadValue,
@@ -181,14 +182,8 @@ class Typer(ABC):
             case ReadValue(column=int(column)) | RunAggregate(column=int(column)):
                 return replace(expression, column=self.number_column(column, expression.kind))
             case PythonAggregate():
-                columns = tuple(
-                    tuple(
-                        replace(collected, expression=self.place_columns(collected.expression))
-                        for collected in row
-                    )
-                    for row in expression.columns
-                )
-                return replace(expression, columns=columns)
+                items_by_variable = map(self.place_listed_columns, expression.items_by_variable)
+                return replace(expression, items_by_variable=tuple(items_by_variable))
             case (
                 RunOperation(operands=operands)
                 | Arithmetic(operands=operands)
@@ -197,6 +192,12 @@ class Typer(ABC):
                 return replace(expression, operands=tuple(map(self.place_columns, operands)))
             case _:
                 return expression
+
+    def place_listed_columns(self, items: Iterable[ListItem]) -> tuple[ListItem, ...]:
+        """Return what an aggregate keeps of a row, over the columns of the search."""
+        return tuple(
+            replace(item, expression=self.place_columns(item.expression)) for item in items
+        )
 
     def number_column(self, drafted: int, kind: Kind) -> int:
         """Return the index of a drafted column in `columns`, to which it is added on first use."""
