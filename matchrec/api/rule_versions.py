@@ -195,7 +195,8 @@ class VersionRow(NamedTuple):
     rule: str
     content: str | Pattern | None  # None ends the rule
     parameters: str | None  # see `WrittenRule`
-    since: int | None  # when the version begins, see `OrderNumbers.number`; None for the beginning
+    # When the version begins, see `OrderNumbers.convert_value`; None for the beginning.
+    since: int | None
 
 
 def read_dict(rules: Mapping[str, Any], times: OrderNumbers) -> Iterator[VersionRow]:
@@ -207,7 +208,7 @@ def read_dict(rules: Mapping[str, Any], times: OrderNumbers) -> Iterator[Version
     for name, value in rules.items():
         versions = value if is_versions(value) else {None: value}
         for time, content in versions.items():
-            since = None if time is None else times.number(time)
+            since = None if time is None else times.convert_value(time)
             if since is None and time is not None:
                 raise errors.wrong_valid_from(name=name, value=time, expected=times.counting.wanted)
             yield VersionRow(name, content, None, since)
@@ -236,7 +237,7 @@ def read_table(table: DataFrame, times: OrderNumbers) -> list[VersionRow]:
             type_name=types["valid_from"].simpleString(),
             expected_type=times.type.simpleString(),
         )
-    since = f"{times.number_of_column('valid_from')} AS since"
+    since = f"{times.write_number('valid_from')} AS since"
     parameters = "NULL" if isinstance(types[PARAMETERS], NullType) else PARAMETERS
     rows = table.selectExpr("rule", "text", parameters, since).collect()
     if any(rule is None or not rule.strip() for rule, *_ in rows):
@@ -263,7 +264,7 @@ def build_versions(rows: Iterable[VersionRow], times: OrderNumbers) -> Iterator[
             expected_value = f"{times.counting.wanted} of {times.type.simpleString().upper()}"
             raise errors.wrong_valid_from(name=row.rule, value=row.since, expected=expected_value)
         if row.since in versions:
-            time = "the beginning" if row.since is None else times.shown(row.since)
+            time = "the beginning" if row.since is None else times.show(row.since)
             raise errors.duplicate_rule_version(name=row.rule, time=time)
         versions[row.since] = row
     for rule, versions in versions_by_rule.items():
@@ -271,6 +272,6 @@ def build_versions(rows: Iterable[VersionRow], times: OrderNumbers) -> Iterator[
         for since, until in zip_longest(begins, begins[1:]):
             row = versions[since]
             if row.content is not None:
-                name = rule if since is None else f"{rule}, valid from {times.shown(since)}"
+                name = rule if since is None else f"{rule}, valid from {times.show(since)}"
                 version = Version(rule, since, until)
                 yield WrittenRule(name, row.content, version, row.parameters)

@@ -106,7 +106,7 @@ class Ranges:
             order: the name of the first ORDER BY column.
         """
         key_class = f"pmod(hash({', '.join(keys)}), {CLASS_COUNT})" if keys else "0"
-        position = self.order.number_of_column(order)
+        position = self.order.write_number(order)
         positioned = rows.selectExpr(
             "*", f"{key_class} AS {wire.KEY_CLASS}", f"{position} AS {wire.POSITION}"
         )

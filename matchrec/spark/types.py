@@ -589,9 +589,9 @@ class OrderNumbers:
     """The type of an ORDER BY column, which converts its values to whole numbers and back.
 
     >>> from pyspark.sql.types import DateType
-    >>> OrderNumbers(DateType()).number(date(1970, 1, 3))
+    >>> OrderNumbers(DateType()).convert_value(date(1970, 1, 3))
     2
-    >>> OrderNumbers(DateType()).literal(2)
+    >>> OrderNumbers(DateType()).write_literal(2)
     'date_from_unix_date(2)'
     """
 
@@ -599,7 +599,7 @@ class OrderNumbers:
 
     @property
     def kind(self) -> TypeClass | None:
-        """Return the class in `COUNTINGS` of the type; None if its values are no whole numbers."""
+        """Return the class of the type in `COUNTINGS`; None for a type without whole numbers."""
         return next((kind for kind in COUNTINGS if isinstance(self.type, kind)), None)
 
     @property
@@ -612,7 +612,7 @@ class OrderNumbers:
         """Return whether another type has values of the same kind, or only NULL."""
         return isinstance(other, spark.NullType) or OrderNumbers(other).kind is self.kind
 
-    def number(self, value: Any) -> int | None:
+    def convert_value(self, value: Any) -> int | None:
         """Return a Python value as a number; None if it is not a value of the type."""
         counting = self.counting
         fits = isinstance(value, counting.python_class) and not isinstance(
@@ -630,22 +630,22 @@ class OrderNumbers:
         limit = 1 << (to_value_type(self.type).bits - 1)
         return -limit <= number < limit
 
-    def number_of_column(self, name: str) -> str:
+    def write_number(self, name: str) -> str:
         """Return SQL of the number of a column."""
         return self.counting.number_sql.format(name)
 
-    def literal(self, number: int | None) -> str:
+    def write_literal(self, number: int | None) -> str:
         """Return SQL of the value of a number; of NULL for None."""
         name = self.type.simpleString()
         if number is None:
             return f"CAST(NULL AS {name})"
-        return self.counting.value_sql.format(number=number, shown=self.shown(number), type=name)
+        return self.counting.value_sql.format(number=number, shown=self.show(number), type=name)
 
-    def shown(self, number: int) -> str:
+    def show(self, number: int) -> str:
         """Return the value of a number as people read it, an instant in UTC.
 
         >>> from pyspark.sql.types import TimestampType
-        >>> OrderNumbers(TimestampType()).shown(0)
+        >>> OrderNumbers(TimestampType()).show(0)
         '1970-01-01 00:00:00 UTC'
         """
         if self.kind is spark.IntegralType:

@@ -277,7 +277,7 @@ def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
 def list_states(group: Group) -> list[SearchState]:
     """Return the states of the searches with event selection, for the keys of a bucket."""
     found = read_states(group.memory.arrays, "0", to_arrays(make_empty_state(0)))
-    states = {name: one.each() for name, one in found.items()}
+    states = {name: one.split() for name, one in found.items()}
     keys = group.memory.keys.num_rows
     return [from_arrays({name: each[key] for name, each in states.items()}) for key in range(keys)]
 

@@ -24,7 +24,7 @@ from pyspark.sql.types import StructType
 from matchrec import RuleMatches
 from matchrec.search.partitions import Frontier, IntArray, find_group_starts
 from matchrec.spark import question
-from matchrec.spark.streaming.arrival import Memory, load, sort_rows
+from matchrec.spark.streaming.arrival import Memory, read_memory, sort_rows
 from matchrec.spark.streaming.bucket import Bucket, RulesOfBucket
 from matchrec.spark.streaming.bucket import build_bucket as build_stream_bucket
 from matchrec.spark.streaming.prepare import WATERMARK, SentEvents
@@ -64,7 +64,7 @@ class Group:
 
     @property
     def memory(self) -> Memory:
-        return load(self.get[0], QUERY)
+        return read_memory(self.get[0], QUERY)
 
     def update(self, newValue: tuple[Any, ...]) -> None:  # noqa: N803
         self.value = newValue

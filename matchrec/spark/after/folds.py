@@ -291,7 +291,7 @@ def write_sum(numbers: str, sum_type: DataType, *, is_null_on_error: bool) -> st
     return f"IF(size({numbers}) = 0, NULL, {total})"
 
 
-def average(values: FoldedValues, *, is_null_on_error: bool = False, field: str = "") -> str:
+def write_average(values: FoldedValues, *, is_null_on_error: bool = False, field: str = "") -> str:
     """Return SQL of the average of the values; NULL if there are none.
 
     Args:
@@ -420,16 +420,16 @@ def make_line_statistic(result: str) -> Fold:
     return make_statistic("n x y xy m2", result, LINE_UPDATES, swapped_pairs)
 
 
-def unless(is_undefined: str, result: str) -> str:
+def write_unless(is_undefined: str, result: str) -> str:
     """Return SQL of a result that is `{undefined}` if a test holds, see `make_statistic`."""
     return f"CASE WHEN {is_undefined} THEN {{undefined}} ELSE {result} END"
 
 
 HAS_ONE_ROW = "s.n = 1D"
-SAMPLE_VARIANCE = unless(HAS_ONE_ROW, "s.m2 / (s.n - 1D)")
-SAMPLE_DEVIATION = unless(HAS_ONE_ROW, "sqrt(s.m2 / (s.n - 1D))")
-SKEWNESS = unless("s.m2 = 0D", "sqrt(s.n) * s.m3 / sqrt(s.m2 * s.m2 * s.m2)")
-KURTOSIS = unless("s.m2 = 0D", "s.n * s.m4 / (s.m2 * s.m2) - 3D")
+SAMPLE_VARIANCE = write_unless(HAS_ONE_ROW, "s.m2 / (s.n - 1D)")
+SAMPLE_DEVIATION = write_unless(HAS_ONE_ROW, "sqrt(s.m2 / (s.n - 1D))")
+SKEWNESS = write_unless("s.m2 = 0D", "sqrt(s.n) * s.m3 / sqrt(s.m2 * s.m2 * s.m2)")
+KURTOSIS = write_unless("s.m2 = 0D", "s.n * s.m4 / (s.m2 * s.m2) - 3D")
 CORRELATION = "s.xy / sqrt(s.xx * s.yy)"
 DETERMINATION = (
     "CASE WHEN s.yy = 0D THEN NULL WHEN s.xx = 0D THEN 1D "
@@ -456,10 +456,10 @@ FOLDS: Mapping[str, Fold] = {
     "bit_xor": Fold(partial(merge_bits, operator="^")),
     "sum": Fold(add_up, most_digits=DIGITS_OF_SUM),
     "try_sum": Fold(partial(add_up, is_null_on_error=True), most_digits=DIGITS_OF_SUM),
-    **dict.fromkeys(("avg", "mean"), Fold(average, most_digits=DIGITS_OF_AVERAGE)),
-    "try_avg": Fold(partial(average, is_null_on_error=True), most_digits=DIGITS_OF_AVERAGE),
-    "regr_avgy": Fold(partial(average, field="a0"), most_digits=DIGITS_OF_AVERAGE),
-    "regr_avgx": Fold(partial(average, field="a1"), most_digits=DIGITS_OF_AVERAGE),
+    **dict.fromkeys(("avg", "mean"), Fold(write_average, most_digits=DIGITS_OF_AVERAGE)),
+    "try_avg": Fold(partial(write_average, is_null_on_error=True), most_digits=DIGITS_OF_AVERAGE),
+    "regr_avgy": Fold(partial(write_average, field="a0"), most_digits=DIGITS_OF_AVERAGE),
+    "regr_avgx": Fold(partial(write_average, field="a1"), most_digits=DIGITS_OF_AVERAGE),
     **dict.fromkeys(
         ("std", "stddev", "stddev_samp"), make_statistic("n average m2", SAMPLE_DEVIATION)
     ),
@@ -469,9 +469,9 @@ FOLDS: Mapping[str, Fold] = {
     "skewness": make_statistic("n average m2 m3", SKEWNESS),
     "kurtosis": make_statistic("n average m2 m3 m4", KURTOSIS),
     "covar_pop": make_pair_statistic("n x y xy", "s.xy / s.n"),
-    "covar_samp": make_pair_statistic("n x y xy", unless(HAS_ONE_ROW, "s.xy / (s.n - 1D)")),
+    "covar_samp": make_pair_statistic("n x y xy", write_unless(HAS_ONE_ROW, "s.xy / (s.n - 1D)")),
     "corr": make_pair_statistic(
-        "n x y xy xx yy", unless(f"{HAS_ONE_ROW} OR s.xx = 0D OR s.yy = 0D", CORRELATION)
+        "n x y xy xx yy", write_unless(f"{HAS_ONE_ROW} OR s.xx = 0D OR s.yy = 0D", CORRELATION)
     ),
     "regr_r2": make_pair_statistic("n x y xy xx yy", DETERMINATION),
     "regr_sxy": make_pair_statistic("n x y xy", "s.xy"),

@@ -417,7 +417,9 @@ def list_rule_columns(built: BuiltRuleSet) -> Iterator[SelectItem]:
     versions = [rule.version for rule in built.rule_set.rules]
     literals_by_column = {"rule": [quote_string(version.rule) for version in versions]}
     if built.rule_set.has_versions:
-        literals_by_column[VERSION] = [built.times.literal(version.since) for version in versions]
+        literals_by_column[VERSION] = [
+            built.times.write_literal(version.since) for version in versions
+        ]
     for name, literals in literals_by_column.items():
         yield SelectItem(f"element_at(array({', '.join(literals)}), {wire.RULE} + 1)", name)
 

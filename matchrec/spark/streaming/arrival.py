@@ -73,7 +73,7 @@ class Memory:
     versions: Mapping[str, Version]
 
 
-def dump(memory: Memory, query: str) -> bytes:
+def write_memory(memory: Memory, query: str) -> bytes:
     """Write a memory as bytes.
 
     Args:
@@ -101,11 +101,11 @@ def dump(memory: Memory, query: str) -> bytes:
     return out.getvalue()
 
 
-def load(data: bytes, query: str) -> Memory:
+def read_memory(data: bytes, query: str) -> Memory:
     """Read a memory from bytes.
 
     Args:
-        data: what `dump` has returned.
+        data: what `write_memory` has returned.
         query: a digest of the query that reads it.
 
     Raises:
@@ -144,7 +144,7 @@ class ByKey:
     sizes: IntArray  # int64[k], how many values each key has
 
     @staticmethod
-    def one_each(values: Array) -> ByKey:
+    def from_single_values(values: Array) -> ByKey:
         """Return values with one value for each key."""
         return ByKey(values, np.ones(len(values), np.int64))
 
@@ -158,12 +158,12 @@ class ByKey:
         indices = list_positions(find_group_starts(self.sizes)[keys], self.sizes[keys])
         return ByKey(self.values[indices], self.sizes[keys])
 
-    def followed_by(self, others: ByKey) -> ByKey:
+    def append(self, others: ByKey) -> ByKey:
         """Return the values of these keys, then the values of other keys."""
         values = np.concatenate([self.values, others.values])
         return ByKey(values, np.concatenate([self.sizes, others.sizes]))
 
-    def each(self) -> list[Array]:
+    def split(self) -> list[Array]:
         """Return an array for each key. There must be a key."""
         return np.split(self.values, np.cumsum(self.sizes)[:-1])
 
@@ -172,14 +172,14 @@ class ByKey:
 KeyStates = Mapping[str, ByKey]
 
 
-def take(states: KeyStates, keys: IntArray) -> KeyStates:
+def take_states(states: KeyStates, keys: IntArray) -> KeyStates:
     """Return the states of some keys, see `ByKey.take`."""
     return {name: state.take(keys) for name, state in states.items()}
 
 
-def join(states: KeyStates, others: KeyStates) -> KeyStates:
+def join_states(states: KeyStates, others: KeyStates) -> KeyStates:
     """Return the states of some keys, then the states of other keys."""
-    return {name: state.followed_by(others[name]) for name, state in states.items()}
+    return {name: state.append(others[name]) for name, state in states.items()}
 
 
 # What arrives.
@@ -217,7 +217,7 @@ class Arriving:
         sorted_by = self.describe_columns(order.name for order in self.orders)
         return self.describe_columns(self.keys), sorted_by, orders
 
-    def adopt(self, memory: Memory) -> Memory:
+    def convert_memory(self, memory: Memory) -> Memory:
         """Return a memory with the columns and bits of the rows that arrive now.
 
         They differ after the rules of a set have changed. The rows of the memory get NULL for a

@@ -42,11 +42,11 @@ from matchrec.spark.streaming.arrival import (
     Memory,
     SearchRows,
     arrange,
-    dump,
-    join,
-    load,
+    join_states,
+    read_memory,
     read_times,
-    take,
+    take_states,
+    write_memory,
 )
 from matchrec.spark.streaming.search import IDLE, KEPT, NEVER, NEXT_END, ContiguousSearch, KeySearch
 from matchrec.spark.streaming.selecting import SelectingSearch
@@ -85,7 +85,7 @@ class KeyState:
 
     def take(self, indices: IntArray) -> KeyState:
         """Return the state of some of these keys, given their indices in `keys`."""
-        return KeyState(self.keys[indices], take(self.states, indices))
+        return KeyState(self.keys[indices], take_states(self.states, indices))
 
     def merge(self, others: KeyState) -> KeyState:
         """Return the state of these keys and of other ones."""
@@ -94,7 +94,7 @@ class KeyState:
         if not len(others.keys):
             return self
         keys = np.append(self.keys, others.keys)
-        return KeyState(keys, join(self.states, others.states)).take(np.argsort(keys))
+        return KeyState(keys, join_states(self.states, others.states)).take(np.argsort(keys))
 
     def advance(self, rows: SearchRows, new_states: KeyStates, end: int) -> KeyState:
         """Return the state after a search, without keys that need no state any more.
@@ -106,12 +106,12 @@ class KeyState:
         """
         is_needed = ~new_states[IDLE].values | (new_states[KEPT].sizes > 0)
         needed = np.flatnonzero(is_needed)
-        states = dict(take(new_states, needed))
+        states = dict(take_states(new_states, needed))
         del states[IDLE]
         kept = states.pop(KEPT)
         states[PLACES] = ByKey(rows.indices[kept.values], kept.sizes)
-        states[FAILED] = ByKey.one_each(np.zeros(len(needed), np.bool_))
-        states[NEXT_END] = ByKey.one_each(np.minimum(states[NEXT_END].values, end))
+        states[FAILED] = ByKey.from_single_values(np.zeros(len(needed), np.bool_))
+        states[NEXT_END] = ByKey.from_single_values(np.minimum(states[NEXT_END].values, end))
         return KeyState(self.keys[needed], states)
 
 
@@ -176,7 +176,7 @@ def needs_in(arrays: Arrays, searches: tuple[KeySearch, ...]) -> dict[str, KeySt
             states = read_states(arrays, search.name, state_names)
             # the end of a rule may not have been known when the state was stored
             next_end = np.minimum(states[NEXT_END].values, search.end)
-            states = {**states, NEXT_END: ByKey.one_each(next_end)}
+            states = {**states, NEXT_END: ByKey.from_single_values(next_end)}
             key_states[search.name] = KeyState(arrays[f"{search.name} keys"], states)
     return key_states
 
@@ -187,7 +187,7 @@ def read_states(arrays: Arrays, search: str, names: Iterable[str]) -> KeyStates:
     for name in names:
         values = arrays[f"{search} {name}"]
         sizes = arrays.get(f"{search} {name} sizes")
-        states[name] = ByKey.one_each(values) if sizes is None else ByKey(values, sizes)
+        states[name] = ByKey.from_single_values(values) if sizes is None else ByKey(values, sizes)
     return states
 
 
@@ -195,11 +195,11 @@ def make_key_state(search: KeySearch, keys: IntArray, *, failed: bool = False) -
     """Return the state of keys that have had no events, or for which the search has failed."""
     states = {
         **search.make_empty_states(),
-        NEXT_END: ByKey.one_each(np.array([search.end])),
-        FAILED: ByKey.one_each(np.array([failed])),
+        NEXT_END: ByKey.from_single_values(np.array([search.end])),
+        FAILED: ByKey.from_single_values(np.array([failed])),
         PLACES: ByKey.concatenate([NO_KEYS]),
     }
-    return KeyState(keys, take(states, np.zeros(len(keys), np.int64)))
+    return KeyState(keys, take_states(states, np.zeros(len(keys), np.int64)))
 
 
 # A bucket.
@@ -254,7 +254,7 @@ class Bucket:
         key_states = yield from self.search_all(memory.arrays, arrived, watermark)
         memory = make_memory(key_states, arrived, self.arriving.column_map, self.versions)
         if memory.keys.num_rows or memory.rows.num_rows or self.remembers:
-            group.update((check_size(dump(memory, self.query), memory),))
+            group.update((check_size(write_memory(memory, self.query), memory),))
             next_ends = [int(state.next_end.min()) for state in key_states.values()]
             next_end = min(next_ends, default=NEVER)
             wake_up = int(read_times(arrived.later).min(initial=next_end))
@@ -272,9 +272,9 @@ class Bucket:
         """
         if not group.exists:
             return self.arriving.make_empty_memory()
-        memory = load(group.get[0], self.query)
+        memory = read_memory(group.get[0], self.query)
         check_versions(memory, self.versions)
-        return self.arriving.adopt(memory)
+        return self.arriving.convert_memory(memory)
 
     def search_all(
         self, arrays: Arrays, arrived: ArrivedRows, watermark: int
@@ -444,7 +444,7 @@ def check_versions(memory: Memory, versions: Mapping[str, Version]) -> None:
         if now is None and has_ended:
             continue
         if clip_version(before, last_time) != clip_version(now, last_time):
-            shown_time = OrderNumbers(TimestampType()).shown(last_time)
+            shown_time = OrderNumbers(TimestampType()).show(last_time)
             raise rule_changed_in_the_past(name=version.rule, time=shown_time)
 
 

@@ -137,7 +137,7 @@ class EventPreparation(Preparation):
             pa.field(column.name, find_arrow_type(column, texts)) for column in pandas_columns
         ]
         time_type = prepared.schema[wire.EVENT_TIME].dataType
-        microseconds = types.OrderNumbers(time_type).number_of_column(wire.EVENT_TIME)
+        microseconds = types.OrderNumbers(time_type).write_number(wire.EVENT_TIME)
         pandas_columns.append(PandasColumn(wire.MICROSECONDS, microseconds, spark_types.LongType()))
         arrow_fields.append(pa.field(wire.MICROSECONDS, pa.int64()))
 

@@ -214,8 +214,8 @@ class ContiguousSearch(KeySearch):
         return {
             **make_states(start - dropped, frontier.number, covered),
             KEPT: ByKey(kept, kept_sizes),
-            NEXT_END: ByKey.one_each(np.where(waits_for_end, ends, NEVER)),
-            IDLE: ByKey.one_each(self.may_forget(frontier.number)),
+            NEXT_END: ByKey.from_single_values(np.where(waits_for_end, ends, NEVER)),
+            IDLE: ByKey.from_single_values(self.may_forget(frontier.number)),
         }
 
 
@@ -227,4 +227,8 @@ def make_states(start: IntArray, number: IntArray, covered: ByKey) -> KeyStates:
         number: int64[k], see `NUMBER`.
         covered: see `COVERED`.
     """
-    return {START: ByKey.one_each(start), NUMBER: ByKey.one_each(number), COVERED: covered}
+    return {
+        START: ByKey.from_single_values(start),
+        NUMBER: ByKey.from_single_values(number),
+        COVERED: covered,
+    }

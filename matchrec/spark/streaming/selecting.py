@@ -36,9 +36,9 @@ from matchrec.spark.streaming.arrival import (
     ByKey,
     KeyStates,
     SearchRows,
-    join,
+    join_states,
     read_times,
-    take,
+    take_states,
 )
 from matchrec.spark.streaming.search import (
     IDLE,
@@ -75,10 +75,10 @@ class SelectingSearch(KeySearch):
         is_quiet = self.find_quiet_keys(states, numbered)
         quiet = np.flatnonzero(is_quiet)
         busy = np.flatnonzero(~is_quiet)
-        quiet_states = self.count_rows(take(states, quiet), rows.new_counts[quiet])
+        quiet_states = self.count_rows(take_states(states, quiet), rows.new_counts[quiet])
         if not len(busy):
             return quiet_states
-        states_by_key = {name: state.each() for name, state in states.items()}
+        states_by_key = {name: state.split() for name, state in states.items()}
         new_states: list[dict[str, Array]] = []  # of the busy keys
 
         def search_keys() -> Iterator[Matches]:
@@ -97,7 +97,7 @@ class SelectingSearch(KeySearch):
             name: ByKey.concatenate([state[name] for state in new_states]) for name in new_states[0]
         }
         order = np.argsort(np.append(busy, quiet))
-        return take(join(busy_states, quiet_states), order)
+        return take_states(join_states(busy_states, quiet_states), order)
 
     def search_key(
         self, rows: NumberedRows, key: int, state: SearchState
@@ -154,8 +154,8 @@ class SelectingSearch(KeySearch):
             **states,
             COUNTS: replace(states[COUNTS], values=counts.ravel()),
             KEPT: ByKey(np.zeros(0, np.int64), np.zeros(len(new_counts), np.int64)),
-            NEXT_END: ByKey.one_each(np.full(len(new_counts), NEVER)),
-            IDLE: ByKey.one_each(self.may_forget(counts[:, 1])),
+            NEXT_END: ByKey.from_single_values(np.full(len(new_counts), NEVER)),
+            IDLE: ByKey.from_single_values(self.may_forget(counts[:, 1])),
         }
 
     def find_states(

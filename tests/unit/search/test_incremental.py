@@ -28,7 +28,7 @@ from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.strategies import SearchAlgorithm
 from matchrec.search.task import Task
-from matchrec.spark.streaming.arrival import ColumnMap, Memory, dump, load
+from matchrec.spark.streaming.arrival import ColumnMap, Memory, read_memory, write_memory
 from tests.generators.selection import cases, sequences
 from tests.quick.scale import examples
 from tests.references.event_selection import SelectionQuery
@@ -146,7 +146,7 @@ def call_of(
 
 def through_bytes(state: SearchState) -> SearchState:
     memory = Memory(None, to_arrays(state), pa.table({}), pa.table({}), ColumnMap({}, ()), {})
-    return from_arrays(load(dump(memory, "of this test"), "of this test").arrays)
+    return from_arrays(read_memory(write_memory(memory, "of this test"), "of this test").arrays)
 
 
 def listed(chunks: list[Matches], numbers: IntArray) -> list[Found]:

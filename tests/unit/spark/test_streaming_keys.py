@@ -41,8 +41,8 @@ def test_values_of_some_keys_in_another_order() -> None:
     taken = values.take(np.array([3, 1, 0, 0]))
     assert taken.values.tolist() == [4, 1, 2, 1, 2]
     assert taken.sizes.tolist() == [1, 0, 2, 2]
-    assert [one.tolist() for one in values.each()] == [[1, 2], [], [3], [4]]
-    both = values.followed_by(taken).take(np.array([4, 0]))
+    assert [one.tolist() for one in values.split()] == [[1, 2], [], [3], [4]]
+    both = values.append(taken).take(np.array([4, 0]))
     assert both.values.tolist() == [4, 1, 2]
     assert list_positions(np.array([5, 0]), np.array([2, 3])).tolist() == [5, 6, 0, 1, 2]
 
