@@ -139,10 +139,29 @@ def start(
             return apply_settings(
                 session, settings if zone is None else {TIME_ZONE: zone, **settings}
             )
+    check_one_engine(chosen, settings)
     if announces and chosen == SPARK and not is_java_running():
         sys.stderr.write(f"matchrec: {STARTING_SPARK}\n")
         sys.stderr.flush()
     return apply_settings(start_spark(chosen, settings, cores, memory), {})
+
+
+def check_one_engine(engine: str, settings: SparkSettings) -> None:
+    """Check that nobody asks for a server and for Spark in this program. PySpark starts neither.
+
+    Args:
+        engine: `spark`, or the address of a server.
+        settings: the settings of the session.
+
+    Raises:
+        MatchRecognizeError: the settings or the environment ask for both.
+    """
+    if engine != SPARK and MASTER in settings:
+        raise errors.master_of_server(address=engine)
+    addresses = {REMOTE: settings.get(REMOTE), REMOTE_VARIABLE: os.environ.get(REMOTE_VARIABLE)}
+    for name, address in addresses.items():
+        if engine == SPARK and address is not None:
+            raise errors.server_instead_of_spark(name=name, address=address)
 
 
 def is_java_running() -> bool:
@@ -161,15 +180,8 @@ def start_spark(
     """Return a session on Spark in this program, or on the server at an address.
 
     Raises:
-        MatchRecognizeError: no server answers at the address, or the environment or the settings
-            ask for a server and for Spark in this program.
+        MatchRecognizeError: no server answers at the address.
     """
-    if engine != SPARK and MASTER in settings:
-        raise errors.master_of_server(address=engine)
-    addresses = {REMOTE: settings.get(REMOTE), REMOTE_VARIABLE: os.environ.get(REMOTE_VARIABLE)}
-    for name, address in addresses.items():
-        if engine == SPARK and address is not None:  # PySpark would not start Spark
-            raise errors.server_instead_of_spark(name=name, address=address)
     if engine != SPARK and not engine.startswith("local"):  # a server that PySpark starts itself
         server.check_server(engine)
     os.environ.pop(server.CONNECTED, None)  # a session on Sail that has stopped leaves it behind
