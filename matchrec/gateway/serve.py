@@ -119,6 +119,13 @@ class Gateway:
     Attributes:
         address: where clients connect, `sc://host:port`.
         engine: the address of the server behind the gateway, without a token or other parameters.
+
+    >>> gateway = matchrec.serve(spark, port=0)
+    >>> gateway.is_running
+    True
+    >>> gateway.stop()
+    >>> gateway.is_running
+    False
     """
 
     address: str
@@ -132,11 +139,20 @@ class Gateway:
         return self._thread.is_alive()
 
     def wait(self) -> None:
-        """Wait until the gateway has stopped."""
+        """Wait until the gateway has stopped.
+
+        >>> gateway = matchrec.serve(spark, port=0)
+        >>> gateway.stop()
+        >>> gateway.wait()
+        """
         self._thread.join()
 
     def stop(self) -> None:
-        """Stop the gateway. Calls that have not finished are cancelled after one second."""
+        """Stop the gateway. Calls that have not finished are cancelled after one second.
+
+        >>> gateway = matchrec.serve(spark, port=0)
+        >>> gateway.stop()
+        """
         self._stop()
         self._thread.join()
 
