@@ -96,6 +96,15 @@ def test_a_picture_is_saved_and_shown(prices: DataFrame, tmp_path: Path) -> None
     assert 'id="match-Y-2024-01-04-2024-01-05"' in drawn
 
 
+def test_dollars_in_names_are_no_formula(spark: SparkSession, tmp_path: Path) -> None:
+    data = spark.sql("SELECT '$x_1$' AS k, id AS t, id AS `$v$` FROM range(3)")
+    matches = spark.sql("SELECT '$x_1$' AS k, 1L AS start_t, 2L AS end_t")
+    draw(ChartSource(matches, data, "t", "$v$", "k"), 1, 6).save(tmp_path / "dollars.svg")
+    drawn = (tmp_path / "dollars.svg").read_text()
+    assert ">$x_1$: 1 match</text>" in drawn
+    assert ">$v$</text>" in drawn
+
+
 def test_texts_are_drawn_on_lanes(spark: SparkSession) -> None:
     visits = spark.sql("SELECT id AS t, concat('{', id, '}') AS page FROM range(4)")
     matches = spark.sql("SELECT 1 AS start_t, 2 AS end_t")
