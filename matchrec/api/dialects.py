@@ -177,7 +177,7 @@ def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
             from matchrec.dialects.translate import QueryKnowledge, translate_query
 
             translate_query(text, PRODUCTS[language], SPARK, QueryKnowledge(values=values))
-        inputs.refuse_unused(text, values)
+        inputs.reject_unused(text, values)
 
 
 def check_clause(text: str) -> None:

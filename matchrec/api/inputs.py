@@ -445,7 +445,7 @@ def find_possible_parameters(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_POSSIBLE_PARAMETER.findall(text)))
 
 
-def refuse_unused(text: str, values: Mapping[str, object]) -> None:
+def reject_unused(text: str, values: Mapping[str, object]) -> None:
     """Check that every value has a parameter in the text. The command line does so.
 
     Calls of `sql` do not, because with PySpark, too, one dict may serve several queries.

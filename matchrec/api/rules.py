@@ -276,7 +276,7 @@ class RulesReader:
         """
         node, source = parse_clause_of(self.events.df, text, self.dialect, values)
         with locate_errors(source):
-            refuse_keys_and_order(node)
+            reject_keys_and_order(node)
             plan = lower_clause(self.add_keys_and_order(node))
         summarizes_matches = plan.rows_per_match.summarizes_matches
         if summarizes_matches and not plan.measures and not plan.partition_by:
@@ -309,7 +309,7 @@ class RulesReader:
         return rule, frame
 
 
-def refuse_keys_and_order(node: MatchRecognize) -> None:
+def reject_keys_and_order(node: MatchRecognize) -> None:
     """Check that the clause of a rule has no PARTITION BY and no ORDER BY.
 
     Every rule uses the PARTITION BY and ORDER BY of the call.

@@ -176,7 +176,7 @@ def handle_failures(function: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def refuse_repeated_tables(tables: Sequence[Table], schemas: Sequence[EmptyTable]) -> None:
+def reject_repeated_tables(tables: Sequence[Table], schemas: Sequence[EmptyTable]) -> None:
     """Raise click.UsageError if two tables, of --table or of --schema, have the same name."""
     used_names = set[str]()
     for name in [table.name for table in tables] + [schema.name for schema in schemas]:
@@ -197,7 +197,7 @@ def pass_request(function: Callable[..., None]) -> Callable[..., None]:
     def command(query: QuerySource, tables: Tables, conf: SettingPairs, **options: Any) -> None:
         """Build the request from the options, and pass the command its own options."""
         passed = {name: options.pop(name) for name in own_options if name in options}
-        refuse_repeated_tables(tables, options.get("schemas", ()))
+        reject_repeated_tables(tables, options.get("schemas", ()))
         function(build_request(query, tables, conf, options), **passed)
 
     return command

@@ -171,7 +171,7 @@ class QueryRequest:
         if self.language == "pattern":
             return load_pattern(self.content)
         from matchrec.api.dialects import check_query
-        from matchrec.api.inputs import refuse_unused
+        from matchrec.api.inputs import reject_unused
 
         language = self.dialect if self.language == "sql" else self.language
         for statement in self.statements:
@@ -184,7 +184,7 @@ class QueryRequest:
         if self.earlier:
             # A value may be for one of the statements.
             all_texts = "\n".join(statement.text for statement in self.statements)
-            refuse_unused(all_texts, dict(self.options.get("args", ())))
+            reject_unused(all_texts, dict(self.options.get("args", ())))
         return self.content
 
 

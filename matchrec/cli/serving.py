@@ -77,7 +77,7 @@ def serve(  # noqa: PLR0913 -- one for each option
 
     listener = Listener(host, port, token, tls_cert, tls_key, allow_anyone)
     listener.check()
-    arguments.refuse_repeated_tables(tables, ())
+    arguments.reject_repeated_tables(tables, ())
     files = [replace(table, delimiter=delimiter, header=header) for table in tables]
 
     def make_views(spark: SparkSession) -> None:

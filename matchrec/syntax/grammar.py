@@ -55,7 +55,7 @@ from matchrec.syntax.tokens import (
     read_number_of_rows,
     read_tokens,
     read_whole_number,
-    refuse_unit_in_number,
+    reject_unit_in_number,
     split_words,
 )
 
@@ -133,7 +133,7 @@ def _read_interval(clause: ClauseTokens, start: int, end: int, unit: str | None)
     if is_length_of_time(clause, start):
         raise errors.missing_interval(written.full_span, text=written.text)
     if end - start == 1:
-        refuse_unit_in_number(clause[start])
+        reject_unit_in_number(clause[start])
     has_interval = unit is not None
     has_unit = bool(unit)
     last = clause[end - 1 - has_unit]  # the last token before the unit
@@ -370,7 +370,7 @@ def _read_after_match(clause: ClauseTokens, section: Section) -> AfterMatchSkip:
     to = _SKIPS.get(_join_keys(clause, start, end - 1))
     if to is None or to in _TO_ROWS or not target.can_name:
         raise errors.malformed_skip(span, text=clause.text_at(span))
-    _refuse_reserved(target, "AFTER MATCH SKIP")
+    _reject_reserved(target, "AFTER MATCH SKIP")
     return AfterMatchSkip(to, target.variable, target.span)
 
 
@@ -432,7 +432,7 @@ def _read_subset(clause: ClauseTokens, start: int, end: int) -> Subset:
         raise errors.malformed_subset(written.full_span, text=written.text)
     members = tuple(clause[first] for first, _ in items)
     for token in (name, *members):
-        _refuse_reserved(token, "SUBSET")
+        _reject_reserved(token, "SUBSET")
     variables = tuple(member.variable for member in members)
     return Subset(name.variable, variables, name.span, tuple(member.span for member in members))
 
@@ -450,24 +450,24 @@ def _read_definitions(
         has_condition = clause.key(start + 1) == "AS" and end - start > 2
         if not clause.can_name(start) or not (is_name_alone or has_condition):
             raise _explain_malformed_definition(clause, start, end)
-        _refuse_reserved(clause[start], "DEFINE")
+        _reject_reserved(clause[start], "DEFINE")
         names.append(clause[start])
         if is_name_alone:
             continue
-        _refuse_second_definition(clause, start + 2, end)
+        _reject_second_definition(clause, start + 2, end)
         condition = clause.cut_out(start + 2, end)
         for name in names:
             yield nodes.NamedExpression(condition, name.variable, name.span)
         names.clear()
 
 
-def _refuse_reserved(name: Token, where: str) -> None:
+def _reject_reserved(name: Token, where: str) -> None:
     """Raise an error if a variable's name is a reserved word without quotes."""
     if name.kind is TokenKind.WORD and is_reserved(name.text):
         raise pattern_errors.reserved_word(name.variable, where, name.span)
 
 
-def _refuse_second_definition(clause: ClauseTokens, start: int, end: int) -> None:
+def _reject_second_definition(clause: ClauseTokens, start: int, end: int) -> None:
     """Raise an error if another definition, `name AS`, starts in the condition `start .. end`.
 
     A comma is missing before it, or it is joined with AND or OR.

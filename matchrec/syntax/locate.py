@@ -54,7 +54,7 @@ from matchrec.syntax.relation import (
     find_use,
     find_visible,
     find_with_clauses,
-    refuse_stored_text,
+    reject_stored_text,
     stores_text,
 )
 from matchrec.syntax.row_pattern import list_parameters
@@ -129,10 +129,10 @@ def parse_sql(
     """
     source = Source(text, origin)
     with locate_errors(source):
-        _refuse_misspelt_clause(text)
+        _reject_misspelt_clause(text)
         if not may_have_clause(text):
-            errors.refuse_other_language(text)
-            _refuse_window_without_pattern(text)
+            errors.reject_other_language(text)
+            _reject_window_without_pattern(text)
             if not frames:
                 return QueryNode(source)
         tokens = read_tokens(text, dialect)
@@ -142,7 +142,7 @@ def parse_sql(
         if "{" in text:
             passed_frames = tuple(_find_passed_frames(tokens, frames, (*clauses, *windows)))
         if not clauses and not windows:
-            _refuse_clause_without_parenthesis(tokens)
+            _reject_clause_without_parenthesis(tokens)
             if tokens.has_keys(0, "EXECUTE", "IMMEDIATE") and _CLAUSE_START.search(text):
                 raise errors.clause_in_execute_immediate(tokens.span(0, 2))
             return QueryNode(source, frames=passed_frames, keeps_text=stores_text(tokens))
@@ -152,7 +152,7 @@ def parse_sql(
 
             blocks = read_blocks(tokens, windows, clauses)
         sites = _read_sites(tokens, clauses, blocks)
-        _refuse_several_statements(tokens)
+        _reject_several_statements(tokens)
         return QueryNode(
             source,
             sites=sites,
@@ -183,7 +183,7 @@ def may_have_clause(text: str) -> bool:
     return bool(_CLAUSE_NAME.search(text) or _WINDOW_WITH_PATTERN.search(text))
 
 
-def _refuse_several_statements(tokens: TokenSequence) -> None:
+def _reject_several_statements(tokens: TokenSequence) -> None:
     """Raise an error if a statement follows a semicolon, because no call takes more than one."""
     for index in tokens.indices_by_key.get(";", ()):
         is_outside_brackets = tokens.around[index] < 0
@@ -191,7 +191,7 @@ def _refuse_several_statements(tokens: TokenSequence) -> None:
             raise errors.several_statements(tokens[index].span)
 
 
-def _refuse_misspelt_clause(text: str) -> None:
+def _reject_misspelt_clause(text: str) -> None:
     """Raise an error if MATCH_RECOGNIZE is misspelt before parentheses with PATTERN.
 
     Both `MATCH RECOGNIZE (` and `MATCH_RECOGNISE (` are found.
@@ -216,7 +216,7 @@ def _refuse_misspelt_clause(text: str) -> None:
                 raise errors.misspelt_clause(Span(*candidate.span()), text=candidate[0])
 
 
-def _refuse_window_without_pattern(text: str) -> None:
+def _reject_window_without_pattern(text: str) -> None:
     """Raise an error for a window with DEFINE whose PATTERN is misspelt or has no parentheses."""
     if not _WINDOW_WITH_DEFINE.search(text):
         return
@@ -237,7 +237,7 @@ def _refuse_window_without_pattern(text: str) -> None:
                 raise misspelt_pattern(token.span, where=where, text=token.text)
 
 
-def _refuse_clause_without_parenthesis(tokens: TokenSequence) -> None:
+def _reject_clause_without_parenthesis(tokens: TokenSequence) -> None:
     """Raise an error for MATCH_RECOGNIZE before the parts of a clause that no parentheses enclose.
 
     The query has no clause; a column or a table with this name is not an error.
@@ -345,7 +345,7 @@ def _read_clause_sites(
     a location comes before errors inside of clauses.
     """
     for clause in clauses:
-        refuse_stored_text(tokens, clause)
+        reject_stored_text(tokens, clause)
     aliases = [find_alias(tokens, clause.closing + 1) for clause in clauses]
     names = [_read_alias(tokens, alias) for alias in aliases]
     relations = [find_relation(tokens, clause) for clause in clauses]

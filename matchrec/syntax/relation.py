@@ -88,7 +88,7 @@ def find_clauses(tokens: TokenSequence) -> tuple[ClauseLocation, ...]:
         if is_clause(tokens, index)
     ]
     if clause_words:
-        _refuse_unbalanced(tokens, clause_words)
+        _reject_unbalanced(tokens, clause_words)
     clauses: list[ClauseLocation] = []
     for word in clause_words:
         if clauses and word < clauses[-1].closing:
@@ -123,7 +123,7 @@ def is_clause(tokens: TokenSequence, index: int) -> bool:
 WIDE_PARENTHESES = frozenset("\uff08\uff09")
 
 
-def _refuse_unbalanced(tokens: TokenSequence, clause_words: Sequence[int]) -> None:
+def _reject_unbalanced(tokens: TokenSequence, clause_words: Sequence[int]) -> None:
     """Raise an error if parentheses of the query do not pair up.
 
     Args:
@@ -137,7 +137,7 @@ def _refuse_unbalanced(tokens: TokenSequence, clause_words: Sequence[int]) -> No
     for word in clause_words:
         if word + 1 not in tokens.pairs:
             raise _explain_unclosed(tokens, word)
-        _refuse_early_end(tokens, word + 1)
+        _reject_early_end(tokens, word + 1)
     for closing in tokens.indices_by_key.get(")", ()):
         if closing not in tokens.openings:
             raise unexpected_token(")", "the query", tokens[closing].span)
@@ -164,7 +164,7 @@ def find_part_at(tokens: TokenSequence, index: int) -> str | None:
     return keyword
 
 
-# The first words of the parts that `_refuse_early_end` finds after the clause.
+# The first words of the parts that `_reject_early_end` finds after the clause.
 _WORDS_OF_PARTS = _SIGNS_OF_PARTS.keys() | split_words("WITHIN ONE ALL AFTER MEASURES")
 
 
@@ -237,7 +237,7 @@ def _starts_line(tokens: TokenSequence, index: int) -> bool:
     return "\n" in between
 
 
-def _refuse_early_end(tokens: TokenSequence, opening: int) -> None:
+def _reject_early_end(tokens: TokenSequence, opening: int) -> None:
     """Raise an error if parts of a clause follow its closing parenthesis.
 
     Args:
@@ -304,7 +304,7 @@ def _find_created_object(tokens: TokenSequence) -> int:
     return index
 
 
-def refuse_stored_text(tokens: TokenSequence, location: ClauseLocation) -> None:
+def reject_stored_text(tokens: TokenSequence, location: ClauseLocation) -> None:
     """Raise an error for a clause in a view of several sessions, in a function or in a script.
 
     Their text is stored, and read where nobody evaluates the clause.
@@ -377,7 +377,7 @@ def find_visible(
     for clause in clauses:
         if not clause.start < start < clause.end:
             continue
-        _refuse_recursion(tokens, clause, start)
+        _reject_recursion(tokens, clause, start)
         visible_tables = [table for table in clause.definitions if table.closing < start]
         if visible_tables:
             spans.append(tokens.span(clause.start, visible_tables[-1].closing + 1))
@@ -425,7 +425,7 @@ def _find_table_query(tokens: TokenSequence, name: int) -> int | None:
     return index if is_query and index in tokens.pairs else None
 
 
-def _refuse_recursion(tokens: TokenSequence, clause: WithClause, start: int) -> None:
+def _reject_recursion(tokens: TokenSequence, clause: WithClause, start: int) -> None:
     """Raise an error if the relation at `start` is in the query of a table that reads itself."""
     if not clause.recursive:
         return
@@ -452,7 +452,7 @@ def find_relation(tokens: TokenSequence, location: ClauseLocation) -> FromRelati
         raise errors.comma_before_from(tokens[start - 2].span)
     is_in_brackets = tokens.around[start] >= 0
     if is_in_brackets:
-        _refuse_correlation(tokens, start, location.word)
+        _reject_correlation(tokens, start, location.word)
     return relation
 
 
@@ -564,7 +564,7 @@ def _find_last_from(tokens: TokenSequence, last: int) -> int | None:
     return using if follows_merge else from_before_clause
 
 
-def _refuse_correlation(tokens: TokenSequence, start: int, end: int) -> None:
+def _reject_correlation(tokens: TokenSequence, start: int, end: int) -> None:
     """Raise an error if the relation `start .. end` reads columns of the query around it."""
     outer_names = frozenset(_find_outer_names(tokens, start))
     inner_names = list_relation_names(tokens, start - 1, end)

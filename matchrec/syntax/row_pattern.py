@@ -131,7 +131,7 @@ class _Parser(Cursor):
         """Read a part and the quantifier after it, if it has one."""
         start = self.position
         part = self.read_primary()
-        self.refuse_eaten_braces(start)
+        self.reject_eaten_braces(start)
         if not self.is_at_quantifier():
             return part
         if isinstance(part, patterns.Negation):
@@ -156,7 +156,7 @@ class _Parser(Cursor):
             part, least, most, greedy, self.find_span_from(start), (low, high), span
         )
 
-    def refuse_eaten_braces(self, start: int) -> None:
+    def reject_eaten_braces(self, start: int) -> None:
         """Raise an error for `(3,)` or `(3, 5)` after a part.
 
         An f-string makes these of `{3,}` and `{3, 5}`. The part begins at token `start`.

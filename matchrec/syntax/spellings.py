@@ -50,7 +50,7 @@ def find_spellings(text: str, dialect: Dialect = SPARK) -> tuple[Spelling, ...]:
     if not _MAY_DIFFER.search(text):
         return ()
     tokens = read_tokens(text, dialect)
-    refuse_unpivot_aliases(tokens)
+    reject_unpivot_aliases(tokens)
     return (*find_pivot_columns(tokens), *find_relation_names(tokens))
 
 
@@ -107,7 +107,7 @@ def find_defined_name(
     return None
 
 
-def refuse_unpivot_aliases(tokens: TokenSequence) -> None:
+def reject_unpivot_aliases(tokens: TokenSequence) -> None:
     """Reject an alias in UNPIVOT, as in `UNPIVOT (v FOR name IN (low AS bottom))`.
 
     Sail reads the alias but returns the name of the column, so the rows would be wrong.

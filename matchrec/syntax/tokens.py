@@ -272,7 +272,7 @@ _UNITS_IN_NUMBERS = {
 }
 
 
-def refuse_unit_in_number(token: Token) -> None:
+def reject_unit_in_number(token: Token) -> None:
     """Reject `30s`, `30d` and `30y` as the length of a window.
 
     `30L` and `30BD` are accepted, because no unit of time is written like that.

@@ -32,7 +32,7 @@ from matchrec.syntax.relation import (
     WithClause,
     find_visible,
     list_names_outside,
-    refuse_stored_text,
+    reject_stored_text,
 )
 from matchrec.syntax.tokens import TokenSequence
 
@@ -179,7 +179,7 @@ def read_blocks(
                 raise clause_in_clause(tokens[clause.word].span)
             if clause.opening < window.opening < clause.closing:
                 raise clause_in_clause(tokens[window.opening].span)
-        refuse_stored_text(tokens, ClauseLocation(window.opening, window.opening, window.closing))
+        reject_stored_text(tokens, ClauseLocation(window.opening, window.opening, window.closing))
         windows_of_selects[window.select.select].append(window)
     blocks = [_read_block(tokens, group) for group in windows_of_selects.values()]
     return tuple(sorted(blocks, key=lambda block: block.rows.end))
@@ -231,11 +231,11 @@ def _read_call(
         if measure.lower() == name.lower():
             return WindowCall(f"{measure} OVER {label}", written, name)
     if not measures:
-        _refuse_misspelt_measures(tokens, window.location)
+        _reject_misspelt_measures(tokens, window.location)
     raise errors.unknown_window_measure(span, name=name, window=label, measures=measures)
 
 
-def _refuse_misspelt_measures(tokens: TokenSequence, window: PatternWindow) -> None:
+def _reject_misspelt_measures(tokens: TokenSequence, window: PatternWindow) -> None:
     """Raise an error if MEASURES is misspelt, so that it is read as part of what precedes it."""
     for index in tokens.walk_level(window.opening + 1, window.closing):
         token = tokens[index]

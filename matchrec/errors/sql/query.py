@@ -25,7 +25,7 @@ def _read_languages() -> tuple[list[str], ...]:
     return tuple(read_table("matchrec.errors.sql", "foreign_languages.txt"))
 
 
-def refuse_other_language(text: str, offset: int = 0) -> None:
+def reject_other_language(text: str, offset: int = 0) -> None:
     """Refuse a text that is written in another language, such as EPL.
 
     Args:

@@ -34,7 +34,7 @@ from matchrec.syntax.tokens import (
     read_amount,
     read_interval_amount,
     read_whole_number,
-    refuse_unit_in_number,
+    reject_unit_in_number,
 )
 
 
@@ -358,7 +358,7 @@ def make_window(amounts: list[tuple[Token, Token | None]], span: Span) -> RowExp
     """
     number, unit = amounts[0]
     if len(amounts) == 1 and unit is None:
-        refuse_unit_in_number(number)
+        reject_unit_in_number(number)
         amount = read_amount(number.text)
         return RowExpression(number.text, span, amount=amount, is_constant=amount is None)
     if len(amounts) == 1 and unit is not None and unit.text.upper() in ("EVENT", "EVENTS"):

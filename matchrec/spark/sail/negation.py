@@ -51,7 +51,7 @@ def with_right_negations(plan: MatchPlan, relation: Relation) -> MatchPlan:
         MatchRecognizeUnsupportedError: a negation is in text that has no structure, such as
             `FIRST(- n)`.
     """
-    refuse_hidden_negations(plan, relation)
+    reject_hidden_negations(plan, relation)
 
     def change(operation: Operation) -> Operation:
         """Return an operation, with another SQL if it negates a decimal."""
@@ -66,7 +66,7 @@ def with_right_negations(plan: MatchPlan, relation: Relation) -> MatchPlan:
     return map_expressions(plan, lambda scalar, _: map_operations(scalar, change))
 
 
-def refuse_hidden_negations(plan: MatchPlan, relation: Relation) -> None:
+def reject_hidden_negations(plan: MatchPlan, relation: Relation) -> None:
     """Check that no decimal is negated where the SQL cannot be changed.
 
     These places are the arguments of FIRST, LAST, PREV and NEXT, and lambdas.

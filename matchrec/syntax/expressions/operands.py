@@ -182,7 +182,7 @@ class OperandReader(ExpressionCursor):
             return self.make_term(start, NO_OPERATIONS)
         variable = first.variable if has_variable else None
         if is_star:
-            self._refuse_star(start)
+            self._reject_star(start)
             if not is_qualified:
                 return self.make_term(start, NO_OPERATIONS)
         self.rows_read.append(RowRead(variable, span, is_column=True))
@@ -200,13 +200,13 @@ class OperandReader(ExpressionCursor):
         parts = [self.position]
         self.position += 3 if self.key == "{" else 1  # of a frame
         while len(parts) < 4 and self.key in (".", ":"):
-            self._refuse_double_quotes(parts)
+            self._reject_double_quotes(parts)
             parts.append(self.position + 1)
             self.position += 2
             if self.position > self.end:
                 raise self.make_unexpected_error()
             last = self.tokens[parts[-1]]
-            self._refuse_double_quotes(parts)
+            self._reject_double_quotes(parts)
             if last.key == "*":
                 break
             if not last.is_name:
@@ -214,7 +214,7 @@ class OperandReader(ExpressionCursor):
                 raise self.make_unexpected_error()
         return parts
 
-    def _refuse_double_quotes(self, parts: list[int]) -> None:
+    def _reject_double_quotes(self, parts: list[int]) -> None:
         """Raise an error if the last name is in double quotes, which Spark reads as a string.
 
         Only a qualifier that is a pattern variable may be in double quotes.
@@ -226,7 +226,7 @@ class OperandReader(ExpressionCursor):
         if len(parts) > 1 or token.variable not in self.scope.variables:
             raise errors.column_in_double_quotes(token.span, clause=self.where, text=written)
 
-    def _refuse_star(self, start: int) -> None:
+    def _reject_star(self, start: int) -> None:
         """Raise an error for a `*` that is not in an aggregate other than COUNT.
 
         The function around it may be a misspelt aggregate, as in `coutn(*)`.

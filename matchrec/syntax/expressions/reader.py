@@ -297,10 +297,10 @@ class ExpressionCursor(Cursor, ABC):
         """
         opening = self.position
         self.position = self.text.index_after(opening)
-        self._refuse_correlation(opening, self.position)
+        self._reject_correlation(opening, self.position)
         return self.make_term(start, operations | {"SELECT"}, *parts)
 
-    def _refuse_correlation(self, start: int, end: int) -> None:
+    def _reject_correlation(self, start: int, end: int) -> None:
         """Raise an error if the query `start .. end` reads a column of a pattern variable.
 
         A relation of the query may have the name of a variable, and comes first.
@@ -312,7 +312,7 @@ class ExpressionCursor(Cursor, ABC):
                 raise errors.correlated_subquery(path, clause=self.where, what=what)
 
 
-def refuse_strange(tokens: TokenSequence, where: str) -> None:
+def reject_strange(tokens: TokenSequence, where: str) -> None:
     """Raise MatchRecognizeParseError for a character that SQL allows in quotes only."""
     if tokens.text.isascii():
         return
@@ -356,7 +356,7 @@ def check_brackets(tokens: TokenSequence, where: str) -> None:
     if not tokens.tokens:
         span = Span(tokens.offset, max(tokens.offset + 1, tokens.full_span.end))
         raise syntax_errors.missing_expression(span, where=where)
-    refuse_strange(tokens, where)
+    reject_strange(tokens, where)
     paired = {*tokens.pairs, *tokens.pairs.values()}
     unclosed: list[Token] = []
     for index, token in enumerate(tokens.tokens):

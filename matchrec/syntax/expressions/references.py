@@ -87,7 +87,7 @@ def read_with_semantics(reader: ExpressionCursor) -> Scalar | None:
         raise errors.misplaced_running_or_final(
             span, word=reader.key, what="a column", clause=reader.where
         )
-    _refuse_semantics(reader, start)
+    _reject_semantics(reader, start)
     return read_call(reader, start)
 
 
@@ -103,7 +103,7 @@ def read_call(reader: ExpressionCursor, start: int) -> Scalar:
         span, name = function.span, function.text
         raise errors.match_function_before_match(span, function=name, clause=reader.where)
     if reader.caller is not None:
-        _refuse_in_call(reader, reader.caller, index)
+        _reject_in_call(reader, reader.caller, index)
     end = reader.text.index_after(index + 1)
     reader.position = end
     tree: Scalar
@@ -120,7 +120,7 @@ def read_call(reader: ExpressionCursor, start: int) -> Scalar:
     return replace(map_references(tree, partial(replace, span=span)), span=span)
 
 
-def _refuse_semantics(reader: ExpressionCursor, index: int) -> None:
+def _reject_semantics(reader: ExpressionCursor, index: int) -> None:
     """Raise an error for the RUNNING or FINAL at `index` before a function that does not allow it.
 
     FIRST, LAST, CLASSIFIER and aggregates allow it, FINAL in MEASURES only.
@@ -135,7 +135,7 @@ def _refuse_semantics(reader: ExpressionCursor, index: int) -> None:
         raise errors.final_in_define(span, function=function)
 
 
-def _refuse_in_call(reader: ExpressionCursor, function: int, index: int) -> None:
+def _reject_in_call(reader: ExpressionCursor, function: int, index: int) -> None:
     """Raise an error if the call at `index` is not allowed in the one around it.
 
     Args:
@@ -295,7 +295,7 @@ def read_aggregate(
         function, None, (), semantics, distinct=reader.key_at(index + 2) == "DISTINCT"
     )
     aggregate, end = _read_suffixes(reader, index, aggregate, closing + 1)
-    _refuse_kept_nulls(reader, index, end)
+    _reject_kept_nulls(reader, index, end)
     nulls_word = ""
     if arguments:
         last_start, last_end = arguments[-1]
@@ -399,7 +399,7 @@ def _read_suffixes(
                 return aggregate, end
 
 
-def _refuse_kept_nulls(reader: ExpressionCursor, index: int, end: int) -> None:
+def _reject_kept_nulls(reader: ExpressionCursor, index: int, end: int) -> None:
     """Raise an error for RESPECT NULLS of an aggregate that drops NULL, which needs Spark 4.2.
 
     `end` is the token after the aggregate.
@@ -494,7 +494,7 @@ def _read_operand(
         inner_semantics = Semantics(reader.key_at(start)) if has_prefix else semantics
         if reader.key_at(inner) in LOGICAL and reader.key_at(index) in PHYSICAL:
             if has_prefix:
-                _refuse_semantics(reader, start)
+                _reject_semantics(reader, start)
             return read_navigation(reader, inner, inner_semantics)
         if reader.key_at(inner) == "CLASSIFIER":
             return Term((read_classifier(reader, inner, inner_semantics),), span)
