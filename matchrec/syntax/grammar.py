@@ -370,7 +370,7 @@ def _read_after_match(clause: ClauseTokens, section: Section) -> AfterMatchSkip:
     to = _SKIPS.get(_join_keys(clause, start, end - 1))
     if to is None or to in _TO_ROWS or not target.can_name:
         raise errors.malformed_skip(span, text=clause.text_at(span))
-    _reject_reserved(target, "AFTER MATCH SKIP")
+    _reject_reserved_word(target, "AFTER MATCH SKIP")
     return AfterMatchSkip(to, target.variable, target.span)
 
 
@@ -432,7 +432,7 @@ def _read_subset(clause: ClauseTokens, start: int, end: int) -> Subset:
         raise errors.malformed_subset(written.full_span, text=written.text)
     members = tuple(clause[first] for first, _ in items)
     for token in (name, *members):
-        _reject_reserved(token, "SUBSET")
+        _reject_reserved_word(token, "SUBSET")
     variables = tuple(member.variable for member in members)
     return Subset(name.variable, variables, name.span, tuple(member.span for member in members))
 
@@ -450,7 +450,7 @@ def _read_definitions(
         has_condition = clause.key(start + 1) == "AS" and end - start > 2
         if not clause.can_name(start) or not (is_name_alone or has_condition):
             raise _explain_malformed_definition(clause, start, end)
-        _reject_reserved(clause[start], "DEFINE")
+        _reject_reserved_word(clause[start], "DEFINE")
         names.append(clause[start])
         if is_name_alone:
             continue
@@ -461,7 +461,7 @@ def _read_definitions(
         names.clear()
 
 
-def _reject_reserved(name: Token, where: str) -> None:
+def _reject_reserved_word(name: Token, where: str) -> None:
     """Raise an error if a variable's name is a reserved word without quotes."""
     if name.kind is TokenKind.WORD and is_reserved(name.text):
         raise pattern_errors.reserved_word(name.variable, where, name.span)

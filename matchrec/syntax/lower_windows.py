@@ -423,9 +423,9 @@ def lower_window(
     Raises:
         MatchRecognizeError: the window is malformed, or has what a window may not have.
     """
-    _reject_options(clause)
+    _reject_options_in_window(clause)
     plan = lower_clause(replace(clause, search=None, search_span=None), values)
-    _reject_functions(plan)
+    _reject_functions_in_window(plan)
     functions = [read_function(call) for call in calls if not call.measure]
     if clause.search is InitialOrSeek.SEEK:
         plan = build_seek_plan(plan)
@@ -449,11 +449,11 @@ def lower_window(
     )
     measures = (*_rename_measures(plan.measures, calls), *functions)
     if isinstance(frame.rows, TokenSequence):
-        _reject_next(measures)
+        _reject_next_in_measures(measures)
     return replace(restricted, measures=measures, rows_per_match=RowsPerMatch.EACH_ROW)
 
 
-def _reject_next(measures: tuple[Measure, ...]) -> None:
+def _reject_next_in_measures(measures: tuple[Measure, ...]) -> None:
     """Raise an error for NEXT in a frame of a length that differs from row to row.
 
     The worker does not know the end of such a frame.
@@ -496,7 +496,7 @@ def _rename_measures(
         yield replace(measure, name=column, reference_name=measure.name)
 
 
-def _reject_options(clause: MatchRecognize) -> None:
+def _reject_options_in_window(clause: MatchRecognize) -> None:
     """Raise an error for options and pattern symbols that a window may not have."""
     for window in clause.windows:
         raise errors.part_not_allowed_in_window(window.interval_span, what="WITHIN")
@@ -514,7 +514,7 @@ def _reject_options(clause: MatchRecognize) -> None:
             raise errors.part_not_allowed_in_window(node.span or clause.pattern_span, what=what)
 
 
-def _reject_functions(plan: MatchPlan) -> None:
+def _reject_functions_in_window(plan: MatchPlan) -> None:
     """Raise an error for functions that a window may not call."""
     for reference in chain.from_iterable(map(list_all_references, plan.expressions)):
         span = reference.span or Span(0, 0)

@@ -231,7 +231,7 @@ def find_pattern_windows(tokens: TokenSequence) -> tuple[PatternWindow, ...]:
         calls_over_match = tuple(
             call for call in calls_over_window if not _reads_partition(tokens, call)
         )
-        _reject_derived(tokens, selects[opening], opening)
+        _reject_derived_windows(tokens, selects[opening], opening)
         name = tokens[opening - 2].text if tokens.key(opening - 1) == "AS" else None
         window = PatternWindow(
             opening=opening,
@@ -300,7 +300,7 @@ def _find_calls(tokens: TokenSequence, windows: set[int]) -> Iterator[tuple[Call
             continue
         window_and_end = _find_window_of_call(tokens, over, windows)
         if window_and_end is None:
-            _reject_measure(tokens, over)
+            _reject_measure_without_pattern(tokens, over)
             continue
         window, end = window_and_end
         start = _find_call_start(tokens, over)
@@ -312,7 +312,7 @@ def _find_calls(tokens: TokenSequence, windows: set[int]) -> Iterator[tuple[Call
         yield CallTokens(start, over, end), window
 
 
-def _reject_measure(tokens: TokenSequence, over: int) -> None:
+def _reject_measure_without_pattern(tokens: TokenSequence, over: int) -> None:
     """Raise an error if a name is called over a window without PATTERN, which has no measures."""
     after = over + 1
     has_definition = tokens.key(after) == "("
@@ -371,7 +371,7 @@ def _find_call_start(tokens: TokenSequence, over: int) -> int:
     return index
 
 
-def _reject_derived(tokens: TokenSequence, select: Select, window: int) -> None:
+def _reject_derived_windows(tokens: TokenSequence, select: Select, window: int) -> None:
     """Raise an error if another window is derived from a row pattern window.
 
     A derived window adds a frame, and a row pattern window has one already.

@@ -137,7 +137,7 @@ def _reject_unbalanced(tokens: TokenSequence, clause_words: Sequence[int]) -> No
     for word in clause_words:
         if word + 1 not in tokens.pairs:
             raise _explain_unclosed(tokens, word)
-        _reject_early_end(tokens, word + 1)
+        _reject_parts_after_clause(tokens, word + 1)
     for closing in tokens.indices_by_key.get(")", ()):
         if closing not in tokens.openings:
             raise unexpected_token(")", "the query", tokens[closing].span)
@@ -164,7 +164,7 @@ def find_part_at(tokens: TokenSequence, index: int) -> str | None:
     return keyword
 
 
-# The first words of the parts that `_reject_early_end` finds after the clause.
+# The first words of the parts that `_reject_parts_after_clause` finds after the clause.
 _WORDS_OF_PARTS = _SIGNS_OF_PARTS.keys() | split_words("WITHIN ONE ALL AFTER MEASURES")
 
 
@@ -237,7 +237,7 @@ def _starts_line(tokens: TokenSequence, index: int) -> bool:
     return "\n" in between
 
 
-def _reject_early_end(tokens: TokenSequence, opening: int) -> None:
+def _reject_parts_after_clause(tokens: TokenSequence, opening: int) -> None:
     """Raise an error if parts of a clause follow its closing parenthesis.
 
     Args:

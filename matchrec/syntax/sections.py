@@ -19,7 +19,7 @@ from matchrec.plan.clauses import EventSelection, FirstMatches, MatchOutput
 from matchrec.plan.text import read_words
 from matchrec.source import Span
 from matchrec.syntax.durations import is_distance
-from matchrec.syntax.expressions.reader import ClausePart, reject_strange
+from matchrec.syntax.expressions.reader import ClausePart, reject_unquoted_characters
 from matchrec.syntax.relation import find_part_at
 from matchrec.syntax.row_pattern import make_symbol_outside_error, read_parameter
 from matchrec.syntax.tokens import (
@@ -118,7 +118,7 @@ def find_sections(clause: ClauseTokens) -> dict[ClausePart, Section]:
     """
     if not clause.tokens:
         raise errors.empty_clause(clause.inside)
-    reject_strange(clause, "MATCH_RECOGNIZE")
+    reject_unquoted_characters(clause, "MATCH_RECOGNIZE")
     starts = tuple(_find_starts(clause))
     starts_with_part = bool(starts) and starts[0][1] == 0
     if not starts_with_part:
@@ -137,7 +137,7 @@ def find_sections(clause: ClauseTokens) -> dict[ClausePart, Section]:
             start += _WORDS_OF_KEYWORDS.get(part, 1)
         sections[part] = Section(_find_keyword(clause, part, index), start, end)
     if ClausePart.PATTERN not in sections:
-        _reject_without_pattern(clause, sections)
+        _reject_missing_pattern(clause, sections)
     if clause.in_window and ClausePart.FRAME not in sections:
         raise window_errors.pattern_window_without_frame(sections[ClausePart.PATTERN].keyword)
     return sections
@@ -365,7 +365,7 @@ def _explain_missing_parentheses(clause: ClauseTokens, index: int) -> MatchRecog
     return errors.pattern_without_parentheses(clause[index].span)
 
 
-def _reject_without_pattern(clause: ClauseTokens, sections: dict[ClausePart, Section]) -> None:
+def _reject_missing_pattern(clause: ClauseTokens, sections: dict[ClausePart, Section]) -> None:
     """Raise the error for a clause without PATTERN, which may be misspelt."""
     for index, token in enumerate(clause.tokens):
         if token.key == "PATTERN" and clause.ends_expression(index - 1):

@@ -199,7 +199,7 @@ def prepare_for_sql(reading: ReadQuery) -> tuple[MatchPlan, tuple[Note, ...]]:
     """
     plan = reading.plan
     reject_negations(plan)
-    reject_conditions(plan)
+    reject_undefinable_conditions(plan)
     measures = [measure for measure in plan.measures if not shapes.reads_whole_rows(measure.value)]
     kept = replace(plan, measures=tuple(measures), partition_by=plan.keys, equal=())
     renamed = rename_variables(kept, choose_names(kept))
@@ -223,7 +223,7 @@ def reject_negations(plan: MatchPlan) -> None:
         )
 
 
-def reject_conditions(plan: MatchPlan) -> None:
+def reject_undefinable_conditions(plan: MatchPlan) -> None:
     """Raise an error for a condition that DEFINE cannot have.
 
     Raises:

@@ -312,7 +312,7 @@ class ExpressionCursor(Cursor, ABC):
                 raise errors.correlated_subquery(path, clause=self.where, what=what)
 
 
-def reject_strange(tokens: TokenSequence, where: str) -> None:
+def reject_unquoted_characters(tokens: TokenSequence, where: str) -> None:
     """Raise MatchRecognizeParseError for a character that SQL allows in quotes only."""
     if tokens.text.isascii():
         return
@@ -356,7 +356,7 @@ def check_brackets(tokens: TokenSequence, where: str) -> None:
     if not tokens.tokens:
         span = Span(tokens.offset, max(tokens.offset + 1, tokens.full_span.end))
         raise syntax_errors.missing_expression(span, where=where)
-    reject_strange(tokens, where)
+    reject_unquoted_characters(tokens, where)
     paired = {*tokens.pairs, *tokens.pairs.values()}
     unclosed: list[Token] = []
     for index, token in enumerate(tokens.tokens):

@@ -103,7 +103,7 @@ def read_call(reader: ExpressionCursor, start: int) -> Scalar:
         span, name = function.span, function.text
         raise errors.match_function_before_match(span, function=name, clause=reader.where)
     if reader.caller is not None:
-        _reject_in_call(reader, reader.caller, index)
+        _reject_nested_call(reader, reader.caller, index)
     end = reader.text.index_after(index + 1)
     reader.position = end
     tree: Scalar
@@ -135,7 +135,7 @@ def _reject_semantics(reader: ExpressionCursor, index: int) -> None:
         raise errors.final_in_define(span, function=function)
 
 
-def _reject_in_call(reader: ExpressionCursor, function: int, index: int) -> None:
+def _reject_nested_call(reader: ExpressionCursor, function: int, index: int) -> None:
     """Raise an error if the call at `index` is not allowed in the one around it.
 
     Args:
