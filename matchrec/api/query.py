@@ -633,7 +633,7 @@ def explain_result(result: ClauseResult, remarks: Remarks) -> ExplainedClause:
         keys=preparation.row_filters,
         warnings=tuple(map(str, remarks)),
         is_stream=result.prepared.question.is_stream,
-        written=result.draft.written,
+        written_plan=result.draft.written_plan,
         sorter=preparation.sorter,
         reason_for_building_matches=result.reason_for_building_matches,
         ranges=preparation.show_ranges(),

@@ -36,7 +36,7 @@ Remarks = tuple[MatchRecognizeWarning, ...]
 
 def find_remarks(drafted: Draft, question: Question, source: Source) -> Remarks:
     """Return the warnings about a clause or a rule, with their locations in its text."""
-    warnings = list(find_warnings(drafted.written))
+    warnings = list(find_warnings(drafted.written_plan))
     intervals = question.backend.windows_in_hours(drafted.plan, question.type_of_order)
     warnings += [days_in_hours(interval.span, written=interval.text) for interval in intervals]
     warnings += find_nanosecond_remarks(drafted.plan, question)
@@ -71,7 +71,7 @@ def find_clause_remarks(result: ClauseResult, source: Source, language: Language
     warnings = find_remarks(result.draft, question, source)
     if not question.is_stream or language is not None:
         return warnings
-    return (*warnings, *find_state_remarks(result.draft.written, result.executable, source))
+    return (*warnings, *find_state_remarks(result.draft.written_plan, result.executable, source))
 
 
 def find_state_remarks(plan: MatchPlan, executable: Executable, source: Source) -> Remarks:

@@ -97,7 +97,7 @@ class ResolvedQuery:
     # The plan as it runs. Conditions may have become windows, and windows conditions.
     plan: MatchPlan
     # The plan as the user wrote it, with names resolved.
-    written: MatchPlan
+    written_plan: MatchPlan
     # The row pattern. In a draft, it has tests instead of NOTs.
     pattern: CompiledPattern
     # The columns of the result.
@@ -232,7 +232,7 @@ class Draft(ResolvedQuery):
         narrowed = replace(
             self,
             plan=replace(self.plan, measures=measures),
-            written=replace(self.written, measures=measures),
+            written_plan=replace(self.written_plan, measures=measures),
             outputs=outputs,
         )
         return narrowed.prune()
@@ -286,7 +286,7 @@ def resolve_query(
     pattern = compile_pattern(guarded)
     return ResolvedQuery(
         plan=find_windows(guarded, pattern, type_of_order),
-        written=resolved,
+        written_plan=resolved,
         pattern=pattern,
         outputs=outputs,
     )
@@ -310,7 +310,7 @@ def split_query(query: ResolvedQuery, scope: RowScope = RowScope.SPARK) -> Draft
         conditions = split_conditions(plan, scope)
     draft = Draft(
         plan=plan,
-        written=query.written,
+        written_plan=query.written_plan,
         pattern=pattern,
         outputs=query.outputs,
         conditions=conditions,

@@ -80,7 +80,7 @@ class ExplainedClause:
     # Whether the clause runs over a stream.
     is_stream: bool = False
     # The plan as the user wrote it; None if it is `plan`.
-    written: MatchPlan | None = None
+    written_plan: MatchPlan | None = None
     # Who sorts the rows; None for a stream, and for a rule of a rule set.
     sorter: Sorter | None = None
     # Why each match is built although only aggregates over all matches are needed. None if no
@@ -144,7 +144,7 @@ class ExplainedClause:
         """A railroad diagram of the row pattern, or of the stages."""
         from matchrec.explain.pictures.diagrams import draw_row_pattern, draw_stages
 
-        plan = self.written or self.plan
+        plan = self.written_plan or self.plan
         conditions = {
             definition.variable: show_scalar(definition.condition)
             for definition in plan.definitions

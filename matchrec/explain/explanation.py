@@ -177,7 +177,7 @@ def explain_rules(
             # Rows are left out for all rules together, which the shared lines say.
             replace(rule.executable, relevant=()),
             is_stream=sorter is None,
-            written=draft.written,
+            written_plan=draft.written_plan,
         )
         clauses.append(clause)
     names = tuple(rule.name for rule in rules.rules)

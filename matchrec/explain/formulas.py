@@ -191,7 +191,7 @@ def describe_match_window(plan: MatchPlan, within: Within) -> str:
     variables = ", ".join(distance.variables)
     conditions = "conditions" if len(distance.variables) > 1 else "condition"
     source = f"from the {conditions} of {variables}"
-    return f"the last row is {distance.written} after the first row, by {order} ({source})"
+    return f"the last row is {distance.text} after the first row, by {order} ({source})"
 
 
 def describe_gap(gap: Gap) -> str:

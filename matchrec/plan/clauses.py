@@ -325,8 +325,8 @@ class Distance:
     # In units of the order column, in which int64 values are exact (days, microseconds, digits of a
     # decimal). A float if the column is a DOUBLE; then rounding depends on the form.
     limit: int | float
-    # The length as the user wrote it, for explanations.
-    written: str
+    # The length as the user wrote it, for explanations, such as `at most 300`.
+    text: str
     # The variables whose conditions form the window; empty if it was written as a window.
     variables: tuple[str, ...] = ()
     # The forms of these conditions; only one if the column is a DOUBLE.

@@ -385,7 +385,7 @@ def check_types(question: Question, drafts: DraftedRules) -> None:
     """
     for rule, draft in zip(question.rules, drafts.rule_drafts, strict=True):
         with question.locating_errors(rule):
-            question.backend.check_types(draft.written, question.relation)
+            question.backend.check_types(draft.written_plan, question.relation)
 
 
 def depends_on_settings(draft: Draft) -> bool:

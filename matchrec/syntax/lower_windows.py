@@ -301,7 +301,7 @@ def read_function(call: WindowCall) -> Measure:
     Raises:
         MatchRecognizeError: it is not a function over the rows of a match.
     """
-    tokens = call.written
+    tokens = call.tokens
     is_row_value = tokens.key(0) in _ROW_VALUES and tokens.key(1) == "("
     value = _read_row_value(tokens) if is_row_value else _read_aggregates(tokens)
     if value is None:

@@ -218,8 +218,8 @@ class WindowCall:
 
     # The column that replaces it in the query.
     column: str
-    # What is written before OVER.
-    written: TokenSequence
+    # The tokens before OVER.
+    tokens: TokenSequence
     # The name of the measure as it is written here; None for a function.
     measure: str | None
 

@@ -86,7 +86,7 @@ class Bound:
     # How far the current row may be after the first one.
     amount: Amount
     # The amount as the user wrote it.
-    written: str
+    text: str
     # Whether the distance must be less than the amount; otherwise it may be equal.
     strict: bool
 
@@ -139,8 +139,8 @@ def read_comparison(
     for form, length in find_lengths(smaller, larger, in_order):
         amount = read_constant(length)
         if amount is not None:
-            written = render(length, str).strip("() ")
-            return Bound(form, amount, written, strict=operator == "<")
+            text = render(length, str).strip("() ")
+            return Bound(form, amount, text, strict=operator == "<")
     if operator != "<=":
         return None
     if in_order(larger, smaller):
@@ -516,7 +516,7 @@ class ConditionWindow:
         ]
         return Distance(
             limit=limit.value,
-            written=f"{'less than' if bound.strict else 'at most'} {bound.written}",
+            text=f"{'less than' if bound.strict else 'at most'} {bound.text}",
             variables=tuple(name for name in self.facts if self.implies_bound_of(name)),
             forms=tuple(dict.fromkeys(implied_forms)),
             strict=limit.strict,

@@ -305,7 +305,7 @@ class StoryWriter:
             return ""
         if within.interval.text:
             return f" WITHIN {within.interval.text}"
-        return "" if within.distance is None else f", window: {within.distance.written}"
+        return "" if within.distance is None else f", window: {within.distance.text}"
 
     def describe_window(self) -> Iterator[str]:
         """Say how far the last row of a match may be from its first one.
@@ -318,7 +318,7 @@ class StoryWriter:
         if within.interval.text:
             yield f"WITHIN {within.interval.text}"
         elif within.distance is not None:
-            yield f"{within.distance.written} after it"
+            yield f"{within.distance.text} after it"
 
 
 # How many matches are listed.

@@ -263,7 +263,7 @@ def with_identities(prepared: PreparedRules, rule_set: RuleSet) -> RuleSet:
         identity = digest(
             linked.version.rule,
             linked.version.since,
-            draft.written,
+            draft.written_plan,
             rule.columns,
             draft.plan,
             column_types,

@@ -59,7 +59,7 @@ def test_what_a_window_implies_is_no_condition_any_more() -> None:
     assert left(plan) == {"V": "`kind` = 'v'", "C": "`kind` = 'c'", "P": "`kind` = 'p'"}
     found = window(plan)
     assert found is not None
-    assert (found.limit, found.first_must_be_inside, found.written) == (1800, False, "at most 1800")
+    assert (found.limit, found.first_must_be_inside, found.text) == (1800, False, "at most 1800")
     assert found.variables == ("C", "P", "X", "Y")
 
 
