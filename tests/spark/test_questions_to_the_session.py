@@ -93,14 +93,14 @@ def test_tests_and_sums_are_not_asked_about(
     spark: SparkSession, condition: str, measure: str
 ) -> None:
     """Sail gets 10.5D for 10.5: it would compare a DOUBLE with a decimal as two decimals."""
-    rows = "SELECT id AS n, 10D * id AS v, id % 2 = 1 AS is_odd, CAST(id AS STRING) AS s"
-    spark.sql(f"{rows} FROM range(4)").createOrReplaceTempView(VIEW)
+    rows = "SELECT n, 10D * n AS v, n % 2 = 1 AS is_odd, CAST(n AS STRING) AS s"
+    spark.sql(f"{rows} FROM VALUES (0), (1), (2), (3) AS t(n)").createOrReplaceTempView(VIEW)
     query = f"""SELECT * FROM {VIEW} MATCH_RECOGNIZE (ORDER BY n
         MEASURES {measure} AS m PATTERN (A) DEFINE A AS {condition})"""
     matchrec.sql(spark, query)
     with counting_messages(spark) as messages:
         found = matchrec.sql(spark, f"{query} -- again")
-    assert messages == FEWEST
+    assert messages == FEWEST[:-1]  # one partition is one task, however many rows there are
     matches = {"v >= 10.5": [2, 3], "is_odd": [1, 3], "NOT (v < 15.5D OR s = 'x')": [2, 3]}
     is_sum = measure.startswith("2")
     values = [(19.0 * n,) if is_sum else (10 * n > 12 and n % 2 == 1,) for n in matches[condition]]
