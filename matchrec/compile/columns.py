@@ -92,9 +92,9 @@ def build_crossing(
         MatchRecognizeUnsupportedError: a window is not a distance along its order.
     """
     keys = find_key_columns(plan)
-    window = type_window(plan, plan.within, types)
-    gap = type_window(plan, plan.row_gap, types)
-    ends = type_window_ends(plan, types)
+    window = find_window_columns(plan, plan.within, types)
+    gap = find_window_columns(plan, plan.row_gap, types)
+    ends = find_window_end_columns(plan, types)
     used = tuple(
         dict.fromkeys((*of_measures, *run.integers, *run.floats, *window, *gap, *ends, *keys))
     )
@@ -182,7 +182,7 @@ def find_step_columns(step: object) -> Iterator[RowColumn]:
             yield from find_step_columns(getattr(step, step_field.name))
 
 
-def type_window(
+def find_window_columns(
     plan: MatchPlan, window: Within | Gap | None, types: Mapping[RowColumn, ValueType]
 ) -> tuple[RowColumn, ...]:
     """Return the columns of a window: the order column, and the end of the window.
@@ -224,7 +224,7 @@ def type_window(
     return order, end
 
 
-def type_window_ends(
+def find_window_end_columns(
     plan: MatchPlan, types: Mapping[RowColumn, ValueType]
 ) -> tuple[RowColumn, ...]:
     """Return the ends of all windows as columns of one type.

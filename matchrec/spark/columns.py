@@ -30,9 +30,9 @@ make the column that marks the first row of each partition.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import chain
 from typing import TypeGuard
 
@@ -561,13 +561,17 @@ class UnsortedPreparation(Preparation):
             if column.fields
         )
 
-    @cached_property
-    def name_all_parts(self) -> Callable[[RowColumns], ColumnNames]:
-        """Return a function that names all columns, including the fields of structs.
+    def name_all_parts(self, columns: RowColumns) -> ColumnNames:
+        """Return the names of everything that is computed, including the fields of structs."""
+        if columns not in self._names:
+            field_texts = find_field_texts(columns)
+            self._names[columns] = self.name_columns(columns, texts=field_texts)
+        return self._names[columns]
 
-        Callers ask several times for the same columns, so the function caches its results.
-        """
-        return cache(lambda columns: self.name_columns(columns, texts=find_field_texts(columns)))
+    @cached_property
+    def _names(self) -> dict[RowColumns, ColumnNames]:
+        """The results of `name_all_parts`, which is called several times for the same columns."""
+        return {}
 
 
 def find_field_texts(columns: Iterable[RowColumn]) -> list[str]:
