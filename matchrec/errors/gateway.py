@@ -136,7 +136,7 @@ def token_not_allowed() -> MatchRecognizePlanError:
 def incomplete_tls_files(*, has_key: bool) -> MatchRecognizePlanError:
     """Return the error for a certificate without its key, or a key without its certificate."""
     is_python = current_surface().is_python
-    options = "certificate= and key=" if is_python else "--tls-cert and --tls-key"
+    options = "tls_cert= and tls_key=" if is_python else "--tls-cert and --tls-key"
     return MatchRecognizePlanError(
         f"missing TLS {'certificate' if has_key else 'key'}",
         hint=f"pass both {options}, with files in PEM format",

@@ -151,7 +151,7 @@ def test_attempts_are_what_coverage_counts(
         drafted, task, attempts = backtest.list_attempts(
             clause.build_question(plan, clause.options)
         )
-        words = backtest.Attempts(drafted, task, attempts, plan)
+        words = backtest.KnownAttempts(drafted, task, attempts, plan)
     found = attempts.toDF("k", "first", "last", *backtest.NOTED).collect()
     noted = [one for one in found if one.remaining is not None]
     place = ((one.choice, one.choice * len(Reason) + one.reason) for one in noted)

@@ -201,8 +201,8 @@ def test_errors_are_those_that_the_client_knows(client: SparkSession) -> None:
     ]
     with pytest.raises(AnalysisException, match="`nowhere`"):
         client.sql(FALLS.replace("ticks", "nowhere")).collect()
-    with pytest.raises(ParseException, match=r"SET matchrec\.dialect = snowflake, oracle or"):
-        client.sql(FALLS.replace("AS price <", 'AS "price" <'))
+    with pytest.raises(AnalysisException, match=r"or pass SET matchrec\.dialect = snowflake"):
+        client.sql(FALLS.replace("AS price <", "AS classifier = 'A' AND price <"))
 
 
 @since_spark_4
