@@ -329,11 +329,11 @@ class KnownAttempts(Attempts):
         """Return SQL of the values of the best attempt."""
         variable = f"get({write_array(self.variables)}, CAST(best.choice AS INT))"
         rows_missing = f"nullif(best.remaining, {UNREACHABLE}L)"
-        no_rows = "no row has this key" if comparison.labels.keys else "there are no rows"
+        no_rows = "no row has this key" if comparison.labels.keys else "the input has no rows"
         reason = (
             "CASE WHEN label.__begin > label.__end THEN 'the incident ends before it begins'"
             f" WHEN known IS NULL THEN {quote_string(no_rows)}"
-            " WHEN attempt.rows IS NULL THEN 'it contains no rows'"
+            " WHEN attempt.rows IS NULL THEN 'the incident has no rows'"
             f" WHEN best.choice IS NULL THEN {quote_string(self.left_out)}"
             f" ELSE {self.write_reason()} END"
         )

@@ -67,7 +67,7 @@ def test_each_kind_of_incident(spark: SparkSession, rows: DataFrame) -> None:
             ("a", 6, None, 1, 3, None, None, None, None),
             ("a", 8, 9, 0, None, None, 8, 2, f"{FALSE}: `load` > 8 was not true"),
             ("a", 9, 8, *missed, "the incident ends before it begins"),
-            ("b", 4, 9, *missed, "it contains no rows"),
+            ("b", 4, 9, *missed, "the incident has no rows"),
             ("c", 1, 9, *missed, "no row has this key"),
             (None, 1, 2, 0, None, "HIGH", 2, 1, "the partition ended before HIGH"),
         ],

@@ -145,12 +145,12 @@ class Backtest(figures.PicturedText):
     >>> rises = "ORDER BY at PATTERN (HIGH HIGH) DEFINE HIGH AS load > 8"
     >>> found = matchrec.query(errors, rises).backtest(labels, start="start", end="end")
     >>> found.incidents.select("start", "outcome", "reason").orderBy("start").show()
-    +-----+-------+-------------------+
-    |start|outcome|             reason|
-    +-----+-------+-------------------+
-    |    1|    hit|               NULL|
-    |    5|   miss|it contains no rows|
-    +-----+-------+-------------------+
+    +-----+-------+------------------------+
+    |start|outcome|                  reason|
+    +-----+-------+------------------------+
+    |    1|    hit|                    NULL|
+    |    5|   miss|the incident has no rows|
+    +-----+-------+------------------------+
     """
 
     incidents: DataFrame
