@@ -169,7 +169,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "SELECT uper(user) FROM {}": ("", "write upper"),
     "SELECT own_score(s) FROM {}": (
         "",
-        "if own_score is a function of your own, register it with spark.udf.register",
+        "if own_score is your own function, register it with spark.udf.register",
     ),
     "SELECT row_number() FROM {}": ("", "write OVER (ORDER BY ...) after the parentheses"),
     "SELECT upper(user, 1) FROM {}": ("", "https://spark.apache.org/docs/latest/api/sql/"),

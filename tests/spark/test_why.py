@@ -203,7 +203,7 @@ def test_a_value_of_another_type_has_an_example_of_the_partition(spark: SparkSes
     rows = spark.createDataFrame([("a", 1), ("b", 2)], "k string, day int")
     rows = rows.selectExpr("k", "date_add(DATE'2026-01-01', day) AS day")
     for key, day in (("a", "2026-01-02"), ("b", "2026-01-03")):
-        with pytest.raises(matchrec.MatchRecognizePlanError, match=f"a value of `day`: {day}"):
+        with pytest.raises(matchrec.MatchRecognizePlanError, match=f"a value of `day` is {day}"):
             matchrec.query(rows, "PARTITION BY k ORDER BY day PATTERN (A)").why(
                 partition={"k": key}, row="noon"
             )
