@@ -53,7 +53,7 @@ def test_a_name_like_no_other_has_no_cure(spark: SparkSession, function: str) ->
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
         measure(spark, [f"{function}(x)"])
     assert caught.value.hint == (
-        f"if {function} is a function of your own, register it with spark.udf.register"
+        f"if {function} is your own function, register it with spark.udf.register"
     )
 
 
