@@ -13,6 +13,7 @@ from hypothesis import settings
 from pyspark.sql import SparkSession
 
 from matchrec.jit import disk_cache
+from matchrec.jit.first_steps import LateKernel
 from matchrec.spark.environment import MAX_BYTES
 from matchrec.spark.sail.start import start
 from tests.quick import on_engines
@@ -190,7 +191,8 @@ def _first_steps() -> None:
     """
     if not FULL and LONG_RUN is None:
         for kernel in disk_cache.CACHED_FUNCTIONS:
-            kernel.steps_by_python.clear()
+            if isinstance(kernel, LateKernel):
+                kernel.steps_by_python.clear()
 
 
 @pytest.fixture(scope="session")

@@ -12,13 +12,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
 from types import CodeType, FunctionType
 from typing import Any, ParamSpec, TypeVar
 
-import numpy as np
-
 from matchrec.jit.disk_cache import CachedFunction
+from matchrec.jit.first_steps import (
+    AllocatingKernel,
+    LateKernel,
+    LinearKernel,
+    StoppableKernel,
+    StoppingPoint,
+    StoppingTest,
+)
 from matchrec.jit.parts import KernelPart
 
 P = ParamSpec("P")
@@ -38,70 +43,66 @@ def kernel(function: Callable[P, R]) -> CachedFunction[P, R]:
     return CachedFunction(function, _OPTIONS)
 
 
-def linear_kernel(function: Callable[P, R]) -> Callable[P, R]:
+def linear_kernel(function: Callable[P, R]) -> LinearKernel[P, R]:
     """Compile a function that Python calls, as `kernel` does, unless there are few steps.
 
     It is assumed to take as many steps as its longest array is long. While there are few, it runs
     in Python and is not compiled.
     """
-    cached = CachedFunction(function, _OPTIONS)
-
-    @wraps(function)
-    def call(*arguments: P.args, **named: P.kwargs) -> R:
-        """Call the machine code, or run Python while compiling would not pay off."""
-        assert not named, "numba gets arguments by their positions"
-        return call_or_run(cached, arguments)
-
-    return call
+    return LinearKernel(function, _OPTIONS)
 
 
-def allocating(function: Callable[P, R]) -> Callable[P, R]:
+def allocating(function: Callable[P, R]) -> AllocatingKernel[P, R]:
     """Compile a function that Python calls with arrays of any kind, and that returns new arrays.
 
-    It must not write to its arguments. They are passed read-only, because otherwise it would be
-    compiled once for arrays that are, and once for others. It takes few steps in Python, as a
-    `linear_kernel` does.
+    It must not write to its arguments. Python runs it while there are few steps, as it runs a
+    `linear_kernel`.
     """
-    cached = CachedFunction(function, {"nogil": True})
-
-    @wraps(function)
-    def call(*arguments: P.args, **named: P.kwargs) -> R:
-        """Call the machine code, or run Python while compiling would not pay off."""
-        assert not named, "numba gets arguments by their positions"
-        return call_or_run(cached, tuple(map(read_only, arguments)))
-
-    return call
+    return AllocatingKernel(function, {"nogil": True})
 
 
-def call_or_run(cached: CachedFunction[..., R], arguments: tuple[Any, ...]) -> R:
-    """Call a function's machine code, or run Python while compiling would not pay off.
+def stoppable_kernel(function: Callable[P, R]) -> StoppableKernel[P, R]:
+    """Compile a function that Python calls, as `kernel` does, after the first steps in Python.
 
-    It is assumed to take as many steps as its longest array is long.
+    It must call a `stopping_point`. When it has returned because something stopped it, a call with
+    the same arguments must go on where it was. It must not rely on integers that wrap, because
+    those of Python do not.
     """
-    steps = find_longest(arguments)
-    if steps >= cached.count_steps_left(arguments, steps):
-        return cached(*arguments)
-    cached.count_steps(steps, arguments)
-    return cached.run_in_python(*arguments)
+    return StoppableKernel(function, _OPTIONS)
 
 
-def find_longest(arguments: tuple[Any, ...]) -> int:
-    """Return the length of the longest array in some arguments and their records, at least 1."""
-    longest = 1
-    for argument in arguments:
-        if isinstance(argument, np.ndarray):
-            longest = max(longest, len(argument))
-        elif isinstance(argument, tuple):
-            longest = max(longest, find_longest(argument))
-    return longest
+def optional_kernel(function: Callable[P, R]) -> LateKernel[P, R]:
+    """Compile a function that Python calls, as `kernel` does, and that its caller can do without.
+
+    The caller asks `take_steps` first, which says whether it still pays to do without.
+    """
+    return LateKernel(function, _OPTIONS)
 
 
-def read_only(argument: Any) -> Any:
-    """Return a view of an array that cannot be written to; anything else unchanged."""
-    if isinstance(argument, np.ndarray) and argument.flags.writeable:
-        argument = argument.view()
-        argument.flags.writeable = False
-    return argument
+def stopping_point(part: _F) -> _F:
+    """Let Python stop where a stoppable kernel calls this part, because nothing is half done there.
+
+    Each call is a step. The decorator comes before the one that makes the part.
+    """
+    assert isinstance(part, KernelPart)
+    return StoppingPoint(part.py_func, part.options)  # type: ignore[return-value]
+
+
+def stopping_test(uncount: Callable[..., None]) -> Callable[[_F], _F]:
+    """Return a decorator for a part that returns whether a stoppable kernel must stop.
+
+    Each call is a step. Python also stops the kernel if no steps are left.
+
+    Args:
+        uncount: see `first_steps.StoppingTest`.
+    """
+
+    def decorate(part: _F) -> _F:
+        """Make the part a stopping test."""
+        assert isinstance(part, KernelPart)
+        return StoppingTest(part, uncount)  # type: ignore[return-value]
+
+    return decorate
 
 
 def inner(function: _F) -> _F:

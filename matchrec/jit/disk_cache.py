@@ -27,9 +27,8 @@ import hashlib
 import inspect
 import os
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache, update_wrapper
 from importlib.resources import files
@@ -44,7 +43,6 @@ import numpy as np
 from matchrec.jit import trust
 from matchrec.jit.parts import copy_with_parts, make_dispatcher
 from matchrec.loading import pause_garbage_collection
-from matchrec.shortcuts import current_shortcuts
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -177,16 +175,11 @@ SOURCE_FOLDERS = ("jit", "automaton", "conditions/evaluate", "search", "output")
 # Files outside of these folders: machine code contains the numbers of the members of their enums.
 ENUM_SOURCES = ("conditions/run_condition.py", "plan/clauses.py")
 
-# Python takes one of this many parts of its steps before numba is loaded.
-PART_BEFORE_NUMBA = 4
+# The features of the arguments of a call that decide which machine code it needs.
+Types = tuple[Any, ...]
 
 # All functions of this process that are kept on disk.
 CACHED_FUNCTIONS: list[CachedFunction[..., Any]] = []
-
-
-def let_integers_wrap() -> AbstractContextManager[object]:
-    """Let integers wrap without a warning, as in compiled code, while Python runs a kernel."""
-    return np.errstate(all="ignore")
 
 
 class CachedFunction(Generic[P, R]):
@@ -196,16 +189,20 @@ class CachedFunction(Generic[P, R]):
         assert isinstance(function, FunctionType)
         self.function: FunctionType = function
         self.options = options
-        # For each combination of types, the compiled function, and how many steps Python has taken.
-        self.compiled: dict[tuple[Any, ...], Any] = {}
-        self.steps_by_python: Counter[tuple[Any, ...]] = Counter()
+        # For each combination of types, the compiled function.
+        self.compiled: dict[Types, Any] = {}
         # Computed when the function is imported, before somebody edits the sources.
         self.sources = hash_sources()
         update_wrapper(self, function)
         CACHED_FUNCTIONS.append(self)
 
-    def __call__(self, *arguments: P.args, **_named: P.kwargs) -> R:
-        types = tuple(map(describe_type, arguments))
+    def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
+        """Call the machine code."""
+        assert not named, "numba gets arguments by their positions"
+        return self.call_compiled(describe_types(arguments), arguments)
+
+    def call_compiled(self, types: Types, arguments: tuple[Any, ...]) -> R:
+        """Call the machine code for arguments of some types; compile or load it at first."""
         compiled = self.compiled.get(types)
         if compiled is None:
             with COMPILE_LOCK, pause_garbage_collection():
@@ -214,44 +211,7 @@ class CachedFunction(Generic[P, R]):
         result: R = compiled(*arguments)
         return result
 
-    def count_steps_left(self, arguments: tuple[Any, ...], wanted: int = 1) -> int:
-        """Return how many steps Python may still take for arguments of these types.
-
-        Numba takes longer to load than Python takes for a few steps, even if the function is kept
-        on disk. So if numba is not loaded yet, Python may take a part of the steps first; only then
-        it is loaded, and finds out whether the function is kept.
-
-        Args:
-            arguments: the arguments of a call.
-            wanted: how many steps Python would take at once.
-
-        Returns:
-            0 if the function is compiled for the arguments.
-        """
-        types = tuple(map(describe_type, arguments))
-        most, taken = current_shortcuts().max_python_steps, self.steps_by_python[types]
-        if types in self.compiled or taken >= most:
-            return 0
-        most_before_numba = most // PART_BEFORE_NUMBA
-        if taken + wanted <= most_before_numba and "numba" not in sys.modules:
-            return most_before_numba - taken
-        return 0 if self.is_kept(types) else most - taken
-
-    def count_more_steps(self, arguments: tuple[Any, ...]) -> int:
-        """Return how many steps Python may take after those that `count_steps_left` has allowed."""
-        return self.count_steps_left(arguments)
-
-    def count_steps(self, steps: int, arguments: tuple[Any, ...]) -> None:
-        """Count steps that Python has taken for arguments of these types."""
-        self.steps_by_python[tuple(map(describe_type, arguments))] += steps
-
-    def run_in_python(self, *arguments: P.args, **named: P.kwargs) -> R:
-        """Run the function in Python."""
-        with let_integers_wrap():
-            result: R = self.function(*arguments, **named)
-            return result
-
-    def is_kept(self, types: tuple[Any, ...]) -> bool:
+    def is_kept(self, types: Types) -> bool:
         """Return whether the code for some types is on disk."""
         name = self.name_files(types)
         folders = (self.find_folder(), find_source_cache(self.function))
@@ -259,7 +219,7 @@ class CachedFunction(Generic[P, R]):
             folder is not None and CacheFiles(folder, name).voucher.exists() for folder in folders
         )
 
-    def name_files(self, types: tuple[Any, ...]) -> str:
+    def name_files(self, types: Types) -> str:
         """Return the name of the files with the code for some types."""
         import numba
 
@@ -268,7 +228,7 @@ class CachedFunction(Generic[P, R]):
         digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
         return f"{self.function.__qualname__}-{digest}-{self.sources}"
 
-    def compile_for(self, types: tuple[Any, ...], arguments: tuple[Any, ...]) -> Any:
+    def compile_for(self, types: Types, arguments: tuple[Any, ...]) -> Any:
         """Compile the function for some arguments, or load it; vouch for the new files."""
         import numba
 
@@ -343,6 +303,11 @@ def is_source_cache_trusted(function: FunctionType, source_files: CacheFiles) ->
     writers = find_writers(function, source_files.folder)
     folder_fault = trust.find_fault_beside_sources(source_files.folder, writers)
     return folder_fault is None and source_files.are_trusted(writers)
+
+
+def describe_types(arguments: tuple[Any, ...]) -> Types:
+    """Return the features of all arguments of a call: see `describe_type`."""
+    return tuple(map(describe_type, arguments))
 
 
 def describe_type(argument: Any) -> tuple[Any, ...]:

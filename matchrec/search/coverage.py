@@ -19,7 +19,7 @@ import numpy as np
 from matchrec.automaton.facts import UNREACHABLE
 from matchrec.automaton.occurrences import Occurrences
 from matchrec.search.kernel_input import SearchInput, build_negation_arrays, find_bit, prepare_input
-from matchrec.search.kernel_search import Kernel, KernelSearch, PathSearch, Shapes
+from matchrec.search.kernel_search import KernelSearch, PathSearch, Shapes
 from matchrec.search.kernels import coverage, layout, nearest_runs, selection_coverage
 from matchrec.search.kernels.coverage import CoverageWork
 from matchrec.search.kernels.nearest_runs import END_SIZE, REMEMBERED_TRAIL, RunCounts
@@ -119,7 +119,7 @@ class ContiguousCoverage(PathSearch[CoverageWork]):
     Beside each row of the path, it keeps the nearest run from that row on.
     """
 
-    kernel = Kernel(coverage.search, coverage.search_start, coverage.begin_partition)
+    kernel = coverage.search
     progress: coverage.CoverageProgress
     progress_class = coverage.CoverageProgress
 
@@ -180,11 +180,7 @@ class SelectionCoverage(KernelSearch[SelectionCoverageWork]):
     It keeps the nearest run from each row of the path on, and remembers no failures.
     """
 
-    kernel = Kernel(
-        selection_coverage.search,
-        selection_coverage.search_start,
-        selection_coverage.begin_partition,
-    )
+    kernel = selection_coverage.search
     progress: selection_coverage.SelectionCoverageProgress
     progress_class = selection_coverage.SelectionCoverageProgress
 

@@ -25,7 +25,7 @@ from matchrec.conditions.evaluate.instructions import MATCH_NUMBER, READ
 from matchrec.conditions.evaluate.kernels.machine import Input
 from matchrec.conditions.evaluate.link import LinkedConditions, Move, link_conditions
 from matchrec.jit.callbacks import NO_CALLBACK, Callback
-from matchrec.jit.decorators import read_only
+from matchrec.jit.views import read_only
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.carried_totals import AGGREGATE_SIZE, CODES, count_words
@@ -89,7 +89,9 @@ class SearchInput:
             machine_input=machine_input,
         )
 
-    def show_to_python(self, progress: layout.Progress, registers: Callable[[], IntArray]) -> None:
+    def connect_python_calls(
+        self, progress: layout.Progress, registers: Callable[[], IntArray]
+    ) -> None:
         """Let the functions that Python computes read the runs and the match of a search.
 
         Args:

@@ -19,20 +19,16 @@ With event selection, `selection` puts the matches in order. All matches come in
 they are complete: by partition, last row, first row, then row positions, then variables. Preferred
 matches come by starting row, and the matches that a skip strategy keeps by first row. Equal matches
 are returned once.
-
-A kernel takes long to compile. Until its machine code is there, Python runs the first steps of a
-search over few rows: see `KernelSearch.advance`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from math import prod
-from time import perf_counter
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -45,13 +41,12 @@ from matchrec.conditions.functions.function import AnsiError
 from matchrec.errors.kinds import MakeRunError
 from matchrec.errors.run import failures
 from matchrec.errors.streams import stream_out_of_memory
-from matchrec.jit.decorators import read_only
-from matchrec.jit.disk_cache import CachedFunction, let_integers_wrap
+from matchrec.jit.disk_cache import CachedFunction
+from matchrec.jit.views import read_only
 from matchrec.plan.clauses import MatchOutput
 from matchrec.search.kernel_input import SearchInput
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.buffer import Pruned, compact
-from matchrec.search.kernels.search_loop import find_start, go_to_next_partition
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import NO_EDGE, BoolArray, IntArray
 from matchrec.search.task import Capacity, Task
@@ -73,8 +68,6 @@ MIN_PRUNED_NODES = 1 << 13
 MIN_OUTPUT_MATCHES = 1 << 12
 # How many bytes a mapped row takes, roughly, until it has left the worker.
 OUTPUT_ROW_BYTES = 128
-# How many steps Python takes in a second, roughly.
-PYTHON_STEPS_PER_SECOND = 1 << 14
 
 # The statuses of a kernel that end the search, and the errors of users for them.
 ERROR_BY_STATUS: dict[int, MakeRunError] = {
@@ -86,20 +79,6 @@ ERROR_BY_STATUS: dict[int, MakeRunError] = {
     layout.TOO_MANY_STEPS: failures.too_many_steps,
 }
 CONDITION_FAILURES = (layout.OVERFLOW, layout.DIVISION_BY_ZERO, layout.FUNCTION_FAILED)
-
-
-@dataclass(frozen=True, slots=True)
-class Kernel:
-    """A kernel, and the functions in its loop that only this search has: see `kernels.search_loop`.
-
-    Python runs the loop with these functions until the kernel is compiled.
-    """
-
-    search: CachedFunction[..., int]
-    # It is called with the same arguments as the kernel.
-    search_start: Callable[..., int]
-    # It is called with the record of work.
-    begin_partition: Callable[..., None]
 
 
 W = TypeVar("W", bound=layout.Work)
@@ -119,7 +98,7 @@ class KernelSearch(ABC, Generic[W]):
     """
 
     # The kernel that searches.
-    kernel: Kernel
+    kernel: CachedFunction[..., int]
     # How far the search has come: a record with the fields of `progress_class`, which each subclass
     # names.
     progress: layout.Progress
@@ -127,8 +106,6 @@ class KernelSearch(ABC, Generic[W]):
     # Whether the search may pass over rows with which no match can begin: see
     # `find_possible_beginnings`. It may if it looks at one starting row after the other.
     may_skip_starts: ClassVar[bool] = False
-    # Whether Python may take the first steps. Python's integers do not wrap, and totals must.
-    may_use_python: ClassVar[bool] = True
 
     def __init__(
         self, task: Task, arrays: SearchInput, capacity: Capacity, counters: IntArray | None = None
@@ -145,8 +122,6 @@ class KernelSearch(ABC, Generic[W]):
         # What this search has counted is in `counted`. At its end it is added to `counters`.
         self.counters = counters
         self.counted = np.zeros(layout.COUNTERS, np.int64)
-        # How many steps Python may still take; None before the first call of the kernel.
-        self.steps_left: int | None = None
         # For each status that says that arrays are full, how large these arrays are.
         size = max(capacity.initial_rows, 2)
         self.sizes = {
@@ -163,7 +138,7 @@ class KernelSearch(ABC, Generic[W]):
         # The arrays that `shapes` describes, and which the kernel works in.
         self.working_arrays: dict[str, WorkingArray] = {}
         self.allocate_arrays()
-        arrays.show_to_python(self.progress, lambda: self.working_arrays["registers"])
+        arrays.connect_python_calls(self.progress, lambda: self.working_arrays["registers"])
 
     @property
     @abstractmethod
@@ -182,11 +157,6 @@ class KernelSearch(ABC, Generic[W]):
     def conditions(self) -> layout.RunConditions:
         """Return the conditions on the run, with the registers of this search."""
         return self.arrays.bind_conditions(self.working_arrays["registers"], self.progress)
-
-    @property
-    def live_count(self) -> int:
-        """Return how many runs are live between two rows, if all of them are searched at once."""
-        return 0
 
     def find_matches(self) -> Iterator[Matches]:
         """Yield the matches in chunks, as the kernel finds them.
@@ -230,82 +200,8 @@ class KernelSearch(ABC, Generic[W]):
         self.counters[layout.MOST_LIVE] = most_live
 
     def advance(self) -> int:
-        """Call the kernel and return its status.
-
-        While its machine code is missing, Python takes the first steps of a search over few rows.
-        """
-        arguments = self.build_arguments()
-        kernel = self.kernel.search
-        if self.steps_left is None:
-            rows = int(self.arrays.rows.starts[-1])  # it takes at least as many steps
-            has_few_rows = rows <= current_shortcuts().max_python_steps
-            may_use_python = has_few_rows and self.may_use_python
-            self.steps_left = kernel.count_steps_left(arguments, rows) if may_use_python else 0
-        while self.steps_left > 0:
-            steps_before = self.steps_left
-            status = self.advance_in_python(arguments)
-            kernel.count_steps(steps_before - self.steps_left, arguments)
-            if status != layout.TOO_MANY_STEPS:
-                return status
-            self.steps_left = kernel.count_more_steps(arguments)
-        return int(kernel(*arguments))
-
-    def advance_in_python(self, arguments: tuple[object, ...]) -> int:
-        """Run the loop of the kernel in Python, unless that takes more steps than are left.
-
-        Returns:
-            The status of the kernel. TOO_MANY_STEPS if there are no steps left; then the search is
-            where it was before the starting row, or the row, that took too many.
-        """
-        rows = self.arrays.rows
-        shared = tuple(map(layout.share_with_python, arguments))
-        work = layout.share_with_python(self.work)
-        progress: layout.Progress = work.progress
-        limit = progress.step_limit
-        try:
-            with let_integers_wrap():
-                while progress.partition < rows.starts.shape[0] - 1:
-                    status = layout.DONE
-                    while status == layout.DONE and find_start(rows.may_begin, progress):
-                        status = self.search_start_in_python(shared, progress, limit)
-                    if status not in (layout.DONE, layout.MORE_ROWS):
-                        return status
-                    go_to_next_partition(rows.starts, rows.frontier, progress)
-                    self.kernel.begin_partition(work)
-                return layout.DONE
-        finally:
-            progress.step_limit = limit
-
-    def search_start_in_python(
-        self, arguments: tuple[object, ...], progress: layout.Progress, limit: int
-    ) -> int:
-        """Search from the next starting row, or search the next row, and count the steps.
-
-        Args:
-            arguments: the arguments of the kernel, in a form that Python reads fast.
-            progress: the progress, which is one of the arguments.
-            limit: how often conditions on the run may be evaluated in the partition.
-
-        Returns:
-            The status of `search_start`; TOO_MANY_STEPS if there are not enough steps left.
-        """
-        assert self.steps_left is not None
-        if self.steps_left <= 0:
-            return layout.TOO_MANY_STEPS
-        mapped_before = progress.mapped_count
-        steps_before = progress.step_count
-        begun = perf_counter()
-        progress.step_limit = min(limit, steps_before + self.steps_left)
-        status = int(self.kernel.search_start(*arguments))
-        mapped = progress.mapped_count - mapped_before
-        evaluated = progress.step_count - steps_before
-        steps = 1 + self.live_count + mapped + evaluated
-        # Conditions on the data only are not counted as steps, so time counts as well.
-        steps_by_time = int((perf_counter() - begun) * PYTHON_STEPS_PER_SECOND)
-        self.steps_left -= max(steps, steps_by_time)
-        if status == layout.TOO_MANY_STEPS:
-            progress.step_count = steps_before
-        return status
+        """Call the kernel, and return its status."""
+        return int(self.kernel(*self.build_arguments()))
 
     def allocate_arrays(self) -> None:
         """Make the working arrays as large as `sizes` says. They keep what smaller ones held."""
@@ -578,11 +474,6 @@ class BufferSearch(KernelSearch[W]):
             "nodes": ((nodes, layout.NODE_SIZE), np.int64),
         }
         return buffer | self.shape_table(2 * runs) | self.shape_registers(2 * runs)
-
-    @property
-    def live_count(self) -> int:
-        """Return how many runs are live between two rows."""
-        return int(self.progress.run_count)
 
     @property
     def pruned(self) -> Pruned | None:

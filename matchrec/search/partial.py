@@ -17,15 +17,10 @@ from matchrec.automaton.facts import find_live_states
 from matchrec.automaton.program import A_MATCH, NOTHING, TIMED_OUT, UNFINISHED
 from matchrec.plan.clauses import MatchOutput
 from matchrec.search.kernel_input import prepare_input
-from matchrec.search.kernel_search import Kernel, Shapes
+from matchrec.search.kernel_search import Shapes
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import RunStarts
-from matchrec.search.kernels.skipping import (
-    SkippingSearch,
-    begin_partition,
-    find_live_run,
-    search_live_runs,
-)
+from matchrec.search.kernels.skipping import SkippingSearch, search_live_runs
 from matchrec.search.matches import Matches, find_next_starts
 from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.task import Capacity, Task
@@ -108,7 +103,7 @@ class PartialSearch(SkippingSearch):
         starts: the starting rows, and what a run from each of them is.
     """
 
-    kernel = Kernel(search_live_runs, find_live_run, begin_partition)
+    kernel = search_live_runs
 
     def __init__(
         self, task: Task, partitions: Partitions, capacity: Capacity, starts: RunStarts

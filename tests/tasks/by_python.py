@@ -1,19 +1,22 @@
 """Compare searches in compiled code with the same searches in Python.
 
-Python runs a search until its kernel is compiled. A full run also hands over from Python to
-compiled code after half of the rows. In a quick run a kernel may not have been compiled at all.
-Then Python is compared with itself.
+Python runs a search until its kernel is compiled. So a search is also run by Python alone, and by
+Python that is stopped again and again and goes on each time. A full run also hands over from Python
+to compiled code after few steps, and after half of the rows. In a quick run a kernel may not have
+been compiled at all. Then Python is compared with itself.
 """
 
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from unittest import mock
 
-from matchrec.jit.disk_cache import CachedFunction
+from matchrec.jit.disk_cache import CACHED_FUNCTIONS, Types
+from matchrec.jit.first_steps import LateKernel, StoppableKernel
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import Partitions
 from matchrec.search.strategy import Strategy
@@ -21,7 +24,12 @@ from matchrec.search.task import Task
 from tests.quick.scale import FULL
 
 MOST_COMPARED = 500  # compare partitions with at most so many rows
+Taken = dict[StoppableKernel[..., object], Counter[Types]]
+"""The steps that Python has taken, by kernel and types."""
+
 MANY = 1 << 40  # more steps than any search takes
+# After how many steps Python hands over to compiled code in a full run.
+FEW = (0, 1, 2, 3, 7, 50)
 
 
 def is_small(partitions: Partitions) -> bool:
@@ -41,32 +49,70 @@ def compare_with_python(strategy: Strategy, task: Task, partitions: Partitions) 
 def as_python_runs(partitions: Partitions) -> Iterator[None]:
     """Let Python run the searches in the body of a loop over this iterator.
 
-    In a full run the body is run twice. The second time, Python hands over to compiled code after
-    as many steps as half of the rows.
+    The body is run several times: without a stop, with many stops, and in a full run with compiled
+    code that goes on after so many steps as `FEW` says, and after half of the rows.
     """
-    for most in (MANY, 1 + partitions.rows // 2) if FULL else (MANY,):
-        with python_takes_steps(most):
-            yield
+    with python_takes_steps(MANY):
+        yield
+    with python_is_stopped_often():
+        yield
+    if FULL:
+        for most in (*FEW, 1 + partitions.rows // 2):
+            with python_takes_steps(most):
+                yield
 
 
 @contextmanager
-def python_takes_steps(most: int) -> Iterator[list[int]]:
-    """Let Python begin each search, and take at most so many steps of it.
+def python_takes_steps(most: int) -> Iterator[Taken]:
+    """Let Python begin each kernel, and take at most so many steps of it.
 
-    Yields a list to which each search appends the number of steps that Python has taken.
+    Yields the steps that Python has taken, for each kernel that it can stop.
     """
-    taken: list[int] = []
 
-    def count_steps(_kernel: CachedFunction[..., object], steps: int, _arguments: object) -> None:
-        taken.append(steps)
+    def allow_steps(kernel: LateKernel[..., object], types: Types, _least: int) -> int:
+        return max(0, most - kernel.steps_by_python[types])
 
-    with (
-        mock.patch.object(CachedFunction, "count_steps_left", return_value=most),
-        mock.patch.object(CachedFunction, "count_more_steps", return_value=0),
-        mock.patch.object(CachedFunction, "count_steps", count_steps),
-        mock.patch("matchrec.search.kernel_search.perf_counter", return_value=0.0),
-    ):
+    with replace_steps(allow_steps) as taken:
         yield taken
+
+
+@contextmanager
+def python_is_stopped_often() -> Iterator[None]:
+    """Let Python run all kernels, and stop it after 2 steps, then after 4 more, and so on.
+
+    It may take more steps each time, because it repeats a starting row for which it has too few.
+    """
+    allowed = 1
+
+    def allow_steps(_kernel: LateKernel[..., object], _types: Types, _least: int) -> int:
+        nonlocal allowed
+        allowed += 1 + allowed // 4
+        return allowed
+
+    with replace_steps(allow_steps):
+        yield
+
+
+@contextmanager
+def replace_steps(allow_steps: object) -> Iterator[Taken]:
+    """Replace `LateKernel.allow_steps`, and let time not count; yield the steps that are taken."""
+    taken: Taken = {}
+    with ExitStack() as patches:
+        for kernel in CACHED_FUNCTIONS:
+            if isinstance(kernel, LateKernel):
+                steps: Counter[Types] = Counter()
+                patches.enter_context(mock.patch.object(kernel, "steps_by_python", steps))
+                if isinstance(kernel, StoppableKernel):
+                    taken[kernel] = steps
+        patches.enter_context(mock.patch.object(LateKernel, "allow_steps", allow_steps))
+        clock = mock.patch("matchrec.jit.first_steps.perf_counter", stand_still)
+        patches.enter_context(clock)
+        yield taken
+
+
+def stand_still() -> float:
+    """Return the time on a clock that stands still. A mock would be slow."""
+    return 0.0
 
 
 def outcome(strategy: Strategy, task: Task, partitions: Partitions) -> tuple[object, ...]:

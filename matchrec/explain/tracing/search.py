@@ -20,6 +20,7 @@ import numpy as np
 from matchrec.automaton.folding import Effect
 from matchrec.automaton.program import A_MATCH
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
+from matchrec.jit.views import share_with_python
 from matchrec.plan.clauses import MatchOutput
 from matchrec.search.kernel_input import prepare_input
 from matchrec.search.kernels import layout
@@ -277,8 +278,8 @@ class Tracer(MatchSearch):
         rules, selecting = self.rules, self.selecting
         self.read_rules = view_arrays(rules, RULES_READ_OFTEN)
         self.read_selecting = view_arrays(selecting, SELECTING_READ_OFTEN)
-        self.read_work = layout.share_with_python(self.work)
-        self.read_conditions = layout.share_with_python(self.conditions)
+        self.read_work = share_with_python(self.work)
+        self.read_conditions = share_with_python(self.conditions)
 
     def attempt(self, start: int, number: int = 0, partition: int = 0) -> Attempt:
         """Search from one starting row, and return all that was tried.

@@ -42,10 +42,11 @@ import numpy as np
 
 from matchrec.automaton.program import A_MATCH, GUARD_END
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import kernel, spliced
+from matchrec.jit.decorators import spliced, stoppable_kernel
+from matchrec.jit.disk_cache import CachedFunction
 from matchrec.search.graph import number_versions
 from matchrec.search.kernel_input import SearchInput
-from matchrec.search.kernel_search import BufferSearch, Kernel, Shapes, find_last_live
+from matchrec.search.kernel_search import BufferSearch, Shapes, find_last_live
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.buffer import add_node, is_expired, put_run
 from matchrec.search.kernels.carried_totals import carry_totals, join_totals, merge_ways
@@ -126,7 +127,7 @@ class AllMatchesWork(NamedTuple):
     last_live: IntArray
 
 
-@kernel
+@stoppable_kernel
 def search(
     rules: Rules,
     selecting: SelectionRules,
@@ -690,7 +691,7 @@ class RunsSearch(BufferSearch[AllMatchesWork]):
     Besides the runs and the buffer, it works in the path of the match that is written out.
     """
 
-    kernel = Kernel(search, search_start, begin_partition)
+    kernel: CachedFunction[..., int] = search
     progress: AllMatchesProgress
     progress_class = AllMatchesProgress
 

@@ -24,8 +24,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from matchrec.jit.decorators import inlined, inner, kernel, spliced
-from matchrec.search.kernel_search import Kernel, KernelSearch, Shapes
+from matchrec.jit.decorators import inlined, inner, spliced, stoppable_kernel
+from matchrec.search.kernel_search import KernelSearch, Shapes
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import (
     ChoiceArray,
@@ -93,7 +93,7 @@ class ChainedWork(NamedTuple):
     continuations: ChoiceArray
 
 
-@kernel
+@stoppable_kernel
 def search(rules: Rules, rows: RowArrays, work: ChainedWork) -> int:
     """Search from `progress` on; return a status. `search_loop` explains this loop."""
     progress = work.progress
@@ -259,7 +259,7 @@ def note_continuation(
 class ChainedSearch(KernelSearch[ChainedWork]):
     """A search whose matches are chains: it works in their continuations, and in one path."""
 
-    kernel = Kernel(search, search_start, begin_partition)
+    kernel = search
     may_skip_starts = True
 
     progress: RememberedRows

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import kernel, spliced
+from matchrec.jit.decorators import spliced, stoppable_kernel
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import (
     ByteArray,
@@ -98,7 +98,7 @@ class CoverageWork(NamedTuple):
     counts: RunCounts
 
 
-@kernel
+@stoppable_kernel
 def search(
     rules: Rules, rows: RowArrays, work: CoverageWork, conditions: RunConditions | None
 ) -> int:

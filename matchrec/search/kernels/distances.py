@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from matchrec.jit.decorators import inlined, inner, kernel, spliced
-from matchrec.search.kernel_search import Kernel, KernelSearch, Shapes
+from matchrec.jit.decorators import inlined, inner, spliced, stoppable_kernel
+from matchrec.search.kernel_search import KernelSearch, Shapes
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import (
     ChoiceArray,
@@ -80,7 +80,7 @@ class DistanceWork(NamedTuple):
     distances: ChoiceArray
 
 
-@kernel
+@stoppable_kernel
 def search(rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
     """Search from `progress` on; return a status. `search_loop` explains this loop."""
     progress = work.progress
@@ -330,7 +330,7 @@ def look_up_distance(state: int, row: int, rules: Rules, work: DistanceWork) -> 
 class DistanceSearch(KernelSearch[DistanceWork]):
     """A search by distances: it works in these, and in the path of one run."""
 
-    kernel = Kernel(search, search_start, begin_partition)
+    kernel = search
     may_skip_starts = True
 
     progress: DistanceProgress

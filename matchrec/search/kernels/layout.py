@@ -26,9 +26,7 @@ In comments n is the number of rows, p of partitions, s of states, c of choices,
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterator
-from functools import lru_cache
 from inspect import get_annotations
 from typing import NamedTuple, Protocol, TypeVar, cast
 
@@ -37,6 +35,7 @@ import numpy.typing as npt
 
 from matchrec.automaton.folding import Effect
 from matchrec.conditions.evaluate.kernels.machine import Input
+from matchrec.jit.views import get_record_array
 from matchrec.plan.clauses import Grouping, MatchOutput
 from matchrec.search.partitions import BoolArray, Frontier, IntArray
 
@@ -309,37 +308,6 @@ def view_progress(progress: Progress) -> Progress:
     kind = make_record_type(Progress)
     offset = array.dtype.itemsize - kind.itemsize
     return cast("Progress", np.frombuffer(array, kind, count=1, offset=offset)[0])
-
-
-def get_record_array(record: object) -> npt.NDArray[np.void]:
-    """Return the array of one element that has the memory of a record."""
-    array: object = cast("np.record", record).base
-    return cast("npt.NDArray[np.void]", array)
-
-
-@lru_cache
-def make_structure(fields: tuple[str, ...]) -> type[ctypes.Structure]:
-    """Return the structure of ctypes with the same memory as a record with these fields."""
-    members = [(field, ctypes.c_int64) for field in fields]
-    return type("Fields", (ctypes.Structure,), {"_fields_": members})
-
-
-A = TypeVar("A")
-
-
-def share_with_python(argument: A) -> A:
-    """Return an argument of a kernel in a form that Python reads fast, over the same memory.
-
-    Python reads a structure of ctypes several times as fast as a record of NumPy. So the records in
-    the argument, at any depth, become structures that share their memory. Arrays stay as they are.
-    """
-    shared: object = argument
-    if isinstance(shared, np.record):
-        assert shared.dtype.names is not None
-        shared = make_structure(shared.dtype.names).from_buffer(get_record_array(shared).data)
-    if isinstance(shared, tuple) and hasattr(shared, "_fields"):
-        shared = type(shared)(*map(share_with_python, shared))
-    return cast("A", shared)
 
 
 class OutputArrays(NamedTuple):

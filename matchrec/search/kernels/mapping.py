@@ -19,7 +19,7 @@ import numpy as np
 from matchrec.automaton.program import GUARD_END, GUARD_START
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.conditions.evaluate.kernels.machine import holds, update_registers
-from matchrec.jit.decorators import inlined, spliced
+from matchrec.jit.decorators import inlined, spliced, stopping_test
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import Progress, RunConditions
 from matchrec.search.partitions import IntArray
@@ -34,6 +34,12 @@ def find_slot(run: int, bank: int) -> int:
     return 1 + 2 * run + bank
 
 
+def uncount_steps(number: int, progress: Progress) -> None:
+    """Take back how many evaluations were counted last, because they will be repeated."""
+    progress.step_count -= number
+
+
+@stopping_test(uncount_steps)
 @spliced
 def takes_too_many_steps(progress: Progress) -> bool:
     """Count one more evaluation of a condition on the run; return whether it is one too many."""

@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from matchrec.jit.decorators import kernel, spliced
-from matchrec.search.kernel_search import Kernel, PathSearch
+from matchrec.jit.decorators import spliced, stoppable_kernel
+from matchrec.search.kernel_search import PathSearch
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import (
     ByteArray,
@@ -56,7 +56,7 @@ class PathWork(NamedTuple):
     memo: ByteArray
 
 
-@kernel
+@stoppable_kernel
 def search(rules: Rules, rows: RowArrays, work: PathWork) -> int:
     """Search from `progress` on; return a status. `search_loop` explains this loop."""
     progress = work.progress
@@ -146,7 +146,7 @@ def find_match(bound: int, rules: Rules, rows: RowArrays, work: PathWork) -> int
 class MemoisedSearch(PathSearch[PathWork]):
     """One run at a time, if conditions depend on the data only."""
 
-    kernel = Kernel(search, search_start, begin_partition)
+    kernel = search
     may_skip_starts = True
 
     def make_work(self) -> PathWork:

@@ -53,9 +53,9 @@ import numpy as np
 
 from matchrec.automaton.program import A_MATCH
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import inner, kernel, spliced
+from matchrec.jit.decorators import inner, spliced, stoppable_kernel
 from matchrec.search.kernel_input import SearchInput
-from matchrec.search.kernel_search import BufferSearch, Kernel, Shapes
+from matchrec.search.kernel_search import BufferSearch, Shapes
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.buffer import count_rows, put_run, unwind
 from matchrec.search.kernels.layout import (
@@ -358,26 +358,12 @@ def search_start(
 
 
 @spliced
-def search_start_on_data(rules: Rules, rows: RowArrays, work: MergingWork) -> int:
-    """Do as `search_start`, if conditions depend on the data only and no row may be skipped."""
-    return search_start(rules, rows, work, None, None)
-
-
-@spliced
-def search_start_on_runs(
-    rules: Rules, rows: RowArrays, work: MergingWork, conditions: RunConditions
-) -> int:
-    """Do as `search_start`, under conditions on the run, if no row may be skipped."""
-    return search_start(rules, rows, work, conditions, None)
-
-
-@spliced
 def begin_partition(work: MergingWork) -> None:
     """Forget the failures of the partition before."""
     forget(work.progress.start, work.progress)
 
 
-@kernel
+@stoppable_kernel
 def search_data(rules: Rules, rows: RowArrays, work: MergingWork) -> int:
     """Search from `progress` on, if conditions depend on the data only; return a status.
 
@@ -387,7 +373,7 @@ def search_data(rules: Rules, rows: RowArrays, work: MergingWork) -> int:
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
         while status == layout.DONE and find_start(rows.may_begin, progress):
-            status = np.int64(search_start_on_data(rules, rows, work))
+            status = np.int64(search_start(rules, rows, work, None, None))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
         go_to_next_partition(rows.starts, rows.frontier, progress)
@@ -395,14 +381,14 @@ def search_data(rules: Rules, rows: RowArrays, work: MergingWork) -> int:
     return layout.DONE
 
 
-@kernel
+@stoppable_kernel
 def search_runs(rules: Rules, rows: RowArrays, work: MergingWork, conditions: RunConditions) -> int:
     """Do as `search_data`, under conditions on the run."""
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
         while status == layout.DONE and find_start(rows.may_begin, progress):
-            status = np.int64(search_start_on_runs(rules, rows, work, conditions))
+            status = np.int64(search_start(rules, rows, work, conditions, None))
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
         go_to_next_partition(rows.starts, rows.frontier, progress)
@@ -410,7 +396,7 @@ def search_runs(rules: Rules, rows: RowArrays, work: MergingWork, conditions: Ru
     return layout.DONE
 
 
-@kernel
+@stoppable_kernel
 def search_with_gaps(
     rules: Rules, rows: RowArrays, work: MergingWork, conditions: RunConditions, skipping: Skipping
 ) -> int:
@@ -546,11 +532,11 @@ class MergingSearch(BufferSearch[MergingWork]):
     def __init__(
         self, task: Task, arrays: SearchInput, capacity: Capacity, counters: IntArray | None = None
     ) -> None:
-        self.kernel = Kernel(search_data, search_start_on_data, begin_partition)
+        self.kernel = search_data
         if arrays.selects:
-            self.kernel = Kernel(search_with_gaps, search_start, begin_partition)
+            self.kernel = search_with_gaps
         elif arrays.compiled.linked is not None:
-            self.kernel = Kernel(search_runs, search_start_on_runs, begin_partition)
+            self.kernel = search_runs
         super().__init__(task, arrays, capacity, counters)
 
     @property

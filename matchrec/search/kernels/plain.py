@@ -15,8 +15,8 @@ remembered only if what follows does not depend on the registers.
 import numpy as np
 
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import kernel, spliced
-from matchrec.search.kernel_search import Kernel, PathSearch
+from matchrec.jit.decorators import spliced, stoppable_kernel
+from matchrec.search.kernel_search import PathSearch
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import Progress, RowArrays, Rules, RunConditions
 from matchrec.search.kernels.mapping import (
@@ -42,7 +42,7 @@ from matchrec.search.kernels.search_loop import (
 from matchrec.search.partitions import IntArray
 
 
-@kernel
+@stoppable_kernel
 def search(rules: Rules, rows: RowArrays, work: PathWork, conditions: RunConditions) -> int:
     """Search from `progress` on; return a status. `search_loop` explains this loop."""
     progress = work.progress
@@ -159,7 +159,7 @@ def evaluate_choice(
 class PlainSearch(PathSearch[PathWork]):
     """One run at a time, under conditions on the run."""
 
-    kernel = Kernel(search, search_start, begin_partition)
+    kernel = search
     may_skip_starts = True
 
     def make_work(self) -> PathWork:

@@ -2,7 +2,7 @@
 
 A kernel goes from starting row to starting row. Each search has its own, in the same form:
 
-    @kernel
+    @stoppable_kernel
     def search(rules, rows, work):
         progress = work.progress
         while progress.partition < rows.starts.shape[0] - 1:
@@ -29,8 +29,8 @@ into it by their names. A shared loop would have to call them: see *Each kernel 
 in docs/contributing/decisions/search.md.
 
 When something is full, the kernel returns a status. Called again, it goes on where `progress` says.
-While a kernel is not compiled, Python runs the same loop: see `kernel_search.KernelSearch`. That is
-why `search_start` and `begin_partition` are separate functions.
+So it can be stopped between two starting rows, where nothing is half done (`find_start`), and at
+each condition on the run (`mapping.takes_too_many_steps`).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.jit.decorators import inlined, inner, linear_kernel, spliced
+from matchrec.jit.decorators import inlined, inner, linear_kernel, spliced, stopping_point
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import (
     ChoiceArray,
@@ -67,6 +67,7 @@ def encode_status(status: int) -> int:
     return NO_MATCH - status
 
 
+@stopping_point
 @spliced
 def find_start(begins: BoolArray, progress: Progress) -> bool:
     """Go on to the next starting row with which a match may begin; return whether there is one.

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import kernel, spliced
+from matchrec.jit.decorators import spliced, stoppable_kernel
 from matchrec.search.kernels import layout, nearest_runs
 from matchrec.search.kernels.finished_matches import (
     REJECTED,
@@ -98,7 +98,7 @@ class SelectionCoverageWork(NamedTuple):
     between: NegationArrays
 
 
-@kernel
+@stoppable_kernel
 def search(
     rules: Rules,
     selecting: SelectionRules,
@@ -116,13 +116,7 @@ def search(
         if status != layout.DONE and status != layout.MORE_ROWS:
             return int(status)
         go_to_next_partition(rows.starts, rows.frontier, progress)
-        begin_partition(work)
     return layout.DONE
-
-
-@spliced
-def begin_partition(_work: SelectionCoverageWork) -> None:
-    """Do nothing: nothing is remembered that holds for one partition only."""
 
 
 @spliced

@@ -38,15 +38,9 @@ import numpy as np
 
 from matchrec.automaton.program import A_MATCH, NOTHING, UNFINISHED
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.jit.decorators import inlined, kernel, spliced
+from matchrec.jit.decorators import inlined, spliced, stoppable_kernel
 from matchrec.search.kernel_input import SearchInput
-from matchrec.search.kernel_search import (
-    Kernel,
-    PathSearch,
-    Shapes,
-    find_last_live,
-    needs_release_times,
-)
+from matchrec.search.kernel_search import PathSearch, Shapes, find_last_live, needs_release_times
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.finished_matches import (
     SelectionProgress,
@@ -471,7 +465,7 @@ def push(choice: int, row: int, depth: int, mark: int, path: IntArray) -> None:
     path[layout.PATH_MARKS, depth] = mark
 
 
-@kernel
+@stoppable_kernel
 def search_matches(
     rules: Rules,
     selecting: SelectionRules,
@@ -493,7 +487,7 @@ def search_matches(
     return layout.DONE
 
 
-@kernel
+@stoppable_kernel
 def search_live_runs(
     rules: Rules,
     selecting: SelectionRules,
@@ -676,7 +670,7 @@ class SkippingSearch(PathSearch[SkippingWork]):
 class MatchSearch(SkippingSearch):
     """One run at a time, for the preferred match of each starting row or for all matches."""
 
-    kernel = Kernel(search_matches, search_start, begin_partition)
+    kernel = search_matches
 
     def build_arguments(self) -> tuple[object, ...]:
         """Return the arguments of the kernel."""

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from matchrec.jit.decorators import kernel
+from matchrec.jit.decorators import optional_kernel
 from matchrec.search.partitions import IntArray, WordArray
 
 # The most bits of a digit. With more bits, the counts do not fit into the processor's first cache.
@@ -31,7 +31,7 @@ DIGIT_BITS = 10
 COUNTS = (1 << DIGIT_BITS) + 1
 
 
-@kernel
+@optional_kernel
 def sort_by_bits(
     words: WordArray, buffer: WordArray, counts: IntArray, first_bit: int, bits: int
 ) -> bool:

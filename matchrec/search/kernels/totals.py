@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from matchrec.jit.decorators import kernel, spliced
-from matchrec.search.kernel_search import Kernel, Shapes
+from matchrec.search.kernel_search import Shapes
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.all_matches import (
     AllMatchesWork,
@@ -33,6 +33,7 @@ from matchrec.search.live_runs import LiveRuns, count_node_columns, find_extreme
 from matchrec.search.matches import DOUBLE_WORD, Matches, make_one_row_matches
 
 
+# Not a `stoppable_kernel`: a total is two words, and integers wrap in machine code only.
 @kernel
 def search(
     rules: Rules,
@@ -101,8 +102,7 @@ def search_start(
 class TotalsSearch(RunsSearch):
     """All runs at once, for aggregates over all matches. No match is written out."""
 
-    kernel = Kernel(search, search_start, begin_partition)
-    may_use_python = False  # totals are compiled at once: each is two words that wrap
+    kernel = search
 
     def build_arguments(self) -> tuple[object, ...]:
         """Return the arguments of the kernel."""

@@ -440,10 +440,9 @@ def sort_numbered_words(words: WordArray, position_bits: int, bits: int) -> Word
         buffer = np.empty_like(words)
         counts = np.empty(COUNTS, np.int64)
         arguments = words, buffer, counts, position_bits, bits
-        steps = len(words) // WORDS_A_STEP
-        if steps >= sort_by_bits.count_steps_left(arguments):
+        # NumPy takes the first steps: the sort is compiled only if it is used often.
+        if not sort_by_bits.take_steps(len(words) // WORDS_A_STEP, arguments):
             return buffer if sort_by_bits(*arguments) else words
-        sort_by_bits.count_steps(steps, arguments)  # compile it only if it is used often
     words.sort()
     return words
 

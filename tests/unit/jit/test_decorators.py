@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
-import pytest
 
-from matchrec.jit import disk_cache
 from matchrec.jit.bits import bits_to_float, float_to_bits
-from matchrec.jit.decorators import allocating, inlined, inner, kernel, linear_kernel
+from matchrec.jit.decorators import allocating, inlined, inner, kernel
 from matchrec.jit.parts import copy_with_parts, make_dispatcher
 from matchrec.shortcuts import ALL, in_force
 
@@ -56,17 +54,6 @@ def doubled(numbers):
     return numbers * 2
 
 
-@allocating
-def halves(numbers):
-    return numbers // 2
-
-
-@linear_kernel
-def negated(record):
-    for index in range(record.numbers.shape[0]):
-        record.numbers[index] = -record.numbers[index]
-
-
 @kernel
 def quotient(number, divisor):
     return number / divisor
@@ -79,49 +66,20 @@ def test_records_and_arrays_that_may_be_missing() -> None:
 
 
 def test_a_record_with_named_fields_is_written_to() -> None:
-    function = cast("Any", counted).__wrapped__
-    (own,) = [one for one in disk_cache.CACHED_FUNCTIONS if one.function is function]
     for fields in (["first", "last"], ["last", "first"]):
         progress = np.zeros(1, (np.record, [(field, np.int64) for field in fields]))[0]
         counted(progress, np.array([7, 8]))
         counted(progress, np.array([9]))
         assert (progress.first, progress.last) == (0, 3)
-    assert len(own.compiled) == 2
+    assert len(counted.compiled) == 2
 
 
 def test_arrays_that_may_be_written_to_are_no_other_ones() -> None:
     fixed = np.array([1, 2, 3])
     fixed.flags.writeable = False
-    function = cast("Any", doubled).__wrapped__
-    (own,) = [one for one in disk_cache.CACHED_FUNCTIONS if one.function is function]
     with in_force(replace(ALL, max_python_steps=0)):
         assert [doubled(one).tolist() for one in (fixed, np.array([4]))] == [[2, 4, 6], [8]]
-    assert len(own.compiled) == 1
-
-
-def test_python_takes_the_first_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    function = cast("Any", halves).__wrapped__
-    (own,) = [one for one in disk_cache.CACHED_FUNCTIONS if one.function is function]
-    monkeypatch.setattr(own, "is_kept", lambda _: False)  # by an earlier run of this test
-    with in_force(replace(ALL, max_python_steps=6)):
-        assert [halves(np.arange(size)).tolist() for size in (3, 2)] == [[0, 0, 1], [0, 0]]
-        assert own.compiled == {}
-        assert halves(np.arange(3)).tolist() == [0, 0, 1]
-    assert len(own.compiled) == 1
-
-
-def test_a_linear_kernel_counts_the_arrays_of_its_records(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Python writes to the same arrays as compiled code."""
-    function = cast("Any", negated).__wrapped__
-    (own,) = [one for one in disk_cache.CACHED_FUNCTIONS if one.function is function]
-    monkeypatch.setattr(own, "is_kept", lambda _: False)  # by an earlier run of this test
-    with in_force(replace(ALL, max_python_steps=6)):
-        for numbers in (np.array([1, 2, 3]), np.array([4, 5]), np.array([6, 7])):
-            expected = [-number for number in numbers.tolist()]
-            negated(Record(numbers, 1))
-            assert numbers.tolist() == expected
-    assert own.steps_by_python.total() == 5
-    assert len(own.compiled) == 1
+    assert len(doubled.compiled) == 1
 
 
 def test_no_reference_is_counted() -> None:
@@ -129,10 +87,7 @@ def test_no_reference_is_counted() -> None:
 
     The option that says so is `_nrt`, of which numba's documentation does not speak.
     """
-    (function,) = (
-        one for one in disk_cache.CACHED_FUNCTIONS if one.function is multiplied.__wrapped__
-    )
-    compiled = make_dispatcher(copy_with_parts(function.function), function.options)
+    compiled = make_dispatcher(copy_with_parts(multiplied.function), multiplied.options)
     compiled(Record(np.array([1, 2]), 2), np.array([6]))
     (text,) = compiled.inspect_llvm().values()
     assert "@NRT_" not in text

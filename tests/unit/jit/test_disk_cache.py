@@ -102,50 +102,6 @@ def test_code_made_from_other_sources_is_not_used(
     assert len(place()) == files, "it is removed"
 
 
-def test_python_takes_few_steps(place: Place, compiled: list[str]) -> None:
-    function, others = kernel(added), THREE.astype(np.int32)
-    with in_force(Shortcuts(max_python_steps=10)):
-        for left in (10, 6, 2):
-            assert function.count_steps_left((THREE,)) == left
-            function.count_steps(4, (THREE,))
-        assert function.count_steps_left((THREE,)) == 0
-        assert function.count_steps_left((others,)) == 10, "for other types it is other code"
-    assert not compiled
-
-
-def test_python_takes_no_step_of_what_is_there(place: Place) -> None:
-    function = kernel(added)
-    function(THREE)
-    assert function.count_steps_left((THREE,)) == 0
-    assert kernel(added).count_steps_left((THREE,)) == 0, "another process has kept it"
-
-
-def test_python_takes_a_part_of_its_steps_before_numba_is_loaded(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Even of what is there: to load it takes longer than a few steps."""
-    kernel(added)(THREE)
-    function = kernel(added)  # as in another process
-    with in_force(Shortcuts(max_python_steps=4 * disk_cache.PART_BEFORE_NUMBA)):
-        with monkeypatch.context() as patch:
-            patch.delitem(sys.modules, "numba")
-            for left in (4, 3, 2, 1):
-                assert function.count_steps_left((THREE,)) == left
-                function.count_steps(1, (THREE,))
-        assert function.count_more_steps((THREE,)) == 0, "it is kept"
-        others = THREE.astype(np.int32)
-        with monkeypatch.context() as patch:
-            patch.delitem(sys.modules, "numba")
-            assert function.count_steps_left((others,), 4) == 4
-        assert function.count_steps_left((others,), 5) == 16, "it is not kept"
-
-
-def test_numbers_wrap_in_python_too(place: Place) -> None:
-    most = np.array([2**63 - 1, 1])
-    function = kernel(added)
-    assert function.run_in_python(most) == function(most) == -(2**63)
-
-
 def cut(content: bytes) -> bytes:
     return content[: len(content) // 2]
 

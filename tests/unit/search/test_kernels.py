@@ -4,6 +4,7 @@ import numpy as np
 
 from matchrec.automaton.program import GUARD_END, GUARD_START
 from matchrec.jit.decorators import kernel
+from matchrec.jit.views import share_with_python
 from matchrec.plan.clauses import SkipTo
 from matchrec.search.kernel_input import prepare_input
 from matchrec.search.kernels import layout
@@ -128,8 +129,8 @@ def test_no_progress_begins_with_all_fields_of_another() -> None:
 def test_conditions_and_python_see_the_progress_of_a_search() -> None:
     progress = layout.make_record(SkippingProgress)
     read_by_conditions = layout.view_progress(progress)
-    read_by_python = layout.share_with_python(progress)
+    read_by_python = share_with_python(progress)
     progress.match_number, read_by_python.partition_end, progress.best_start = 7, 9, 5
     assert (read_by_conditions.match_number, read_by_conditions.partition_end) == (7, 9)
-    assert layout.share_with_python(read_by_conditions).match_number == 7
+    assert share_with_python(read_by_conditions).match_number == 7
     assert (read_by_python.best_start, progress.partition_end) == (5, 9)

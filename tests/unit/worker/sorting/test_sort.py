@@ -128,9 +128,8 @@ def test_numpy_sorts_until_the_compiled_sort_pays(monkeypatch: pytest.MonkeyPatc
     """The words that NumPy has sorted are counted, and nothing is compiled for few."""
     counted: list[int] = []
     monkeypatch.setattr(ordering, "is_numpy_slow", lambda: True)
-    monkeypatch.setattr(ordering.sort_by_bits, "count_steps_left", lambda _: 1000)
     monkeypatch.setattr(
-        ordering.sort_by_bits, "count_steps", lambda steps, _: counted.append(steps)
+        ordering.sort_by_bits, "take_steps", lambda steps, _: counted.append(steps) is None
     )
     words = np.arange(ordering.LEAST_WORDS_FOR_RADIX, dtype=np.uint64)[::-1].copy()
     assert ordering.sort_numbered_words(words, 14, 1).tolist() == list(range(len(words)))

@@ -1,0 +1,271 @@
+"""Lets Python take the first steps of a kernel, because compiling the kernel takes seconds.
+
+A kernel is a Python function, so Python can run it, only more slowly. While the machine code of a
+kernel is missing, Python runs the kernel and counts its steps. After `Shortcuts.max_python_steps`
+steps, the kernel is compiled, and machine code goes on. The caller does not notice.
+
+    class            decorator                    steps of a call
+    LinearKernel     linear_kernel, allocating    the length of its longest array
+    StoppableKernel  stoppable_kernel             counted while Python runs it
+    LateKernel       optional_kernel              known to the caller, who runs something else
+
+Python runs a call of a linear kernel to its end, or not at all. A stoppable kernel keeps in its
+arguments how far it has come, so that it can be interrupted: a second call with the same arguments
+goes on from there. Python interrupts it at two kinds of functions that the kernel calls:
+
+    stopping point   It is called when nothing is half done. If Python has no steps left, it raises
+                     an exception that ends the run.
+    stopping test    It returns whether the kernel must stop. If Python has no steps left, it
+                     returns True. The kernel then returns as it always does when it must stop,
+                     and the returned value is dropped.
+
+For example, with `find_start` as a stopping point, and a stopping test in `search_start`:
+
+    @stoppable_kernel
+    def search(rows, progress):
+        while find_start(rows, progress):
+            status = search_start(rows, progress)
+            if status != DONE:
+                return status
+        return DONE
+
+In machine code, both are plain functions and cost nothing.
+
+A stopping test raises no exception, because the kernel must tidy up what is half done. Restoring a
+copy of the progress instead would not be enough: the arrays have been written to since, and a copy
+of all arrays would take too long.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
+from time import perf_counter
+from typing import Any, ParamSpec, TypeVar, cast
+
+import numpy as np
+
+from matchrec.jit.disk_cache import CachedFunction, Types, describe_types
+from matchrec.jit.parts import KernelPart
+from matchrec.jit.views import read_only, share_with_python
+from matchrec.shortcuts import current_shortcuts
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# Python takes one of this many parts of its steps before numba is loaded.
+PART_BEFORE_NUMBA = 4
+# How many steps Python takes in a second, roughly.
+STEPS_PER_SECOND = 1 << 14
+
+
+class LateKernel(CachedFunction[P, R]):
+    """A kernel that is compiled late: only when Python has taken its first steps.
+
+    A call of this class itself runs machine code. A caller that can do without the kernel asks
+    `take_steps` before, and does its work in another way if the steps are few.
+    """
+
+    def __init__(self, function: Callable[P, R], options: dict[str, Any]) -> None:
+        super().__init__(function, options)
+        # For each combination of types, how many steps Python has taken.
+        self.steps_by_python: Counter[Types] = Counter()
+
+    def allow_steps(self, types: Types, least: int) -> int:
+        """Return how many steps Python may take now; 0 if machine code must take all.
+
+        Numba takes longer to load than Python takes for a few steps, even if the function is kept
+        on disk. So if numba is not loaded yet, Python may take a part of the steps first; only then
+        it is loaded, and finds out whether the function is kept.
+
+        Args:
+            types: the types of the arguments of a call.
+            least: how many steps the call takes at least. Python begins nothing for which it has
+                too few steps.
+        """
+        most = current_shortcuts().max_python_steps
+        left = most - self.steps_by_python[types]
+        if types in self.compiled or least > left:
+            return 0
+        left_before_numba = left - (most - most // PART_BEFORE_NUMBA)
+        if least <= left_before_numba and "numba" not in sys.modules:
+            return left_before_numba
+        return 0 if self.is_kept(types) else left
+
+    def take_steps(self, steps: int, arguments: tuple[Any, ...]) -> bool:
+        """Return whether a call of so many steps can do without machine code, and count them."""
+        types = describe_types(arguments)
+        may_take = self.allow_steps(types, steps) > 0
+        if may_take:
+            self.steps_by_python[types] += steps
+        return may_take
+
+
+class LinearKernel(LateKernel[P, R]):
+    """A kernel that takes about as many steps as its longest array is long."""
+
+    def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
+        """Run the function in Python if the steps are few, otherwise call the machine code."""
+        assert not named, "numba gets arguments by their positions"
+        if self.take_steps(find_longest(arguments), arguments):
+            with let_integers_wrap():
+                result: R = self.function(*arguments)
+                return result
+        return super().__call__(*arguments, **named)
+
+
+class AllocatingKernel(LinearKernel[P, R]):
+    """A linear kernel of arrays that can be written to or not, and that writes to none of them.
+
+    They are passed read-only. Otherwise it would be compiled once for arrays that can be written
+    to, and once for others.
+    """
+
+    def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
+        """Do as `LinearKernel` with arrays that cannot be written to."""
+        return super().__call__(*map(read_only, arguments), **named)
+
+
+class StoppableKernel(LateKernel[P, R]):
+    """A kernel that can be interrupted, and goes on where it was when it is called again.
+
+    What it goes through are arrays that cannot be written to. It is assumed to take at least as
+    many steps as the longest of them is long.
+    """
+
+    def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
+        """Let Python begin if it may, and let machine code go on where Python stops."""
+        assert not named, "numba gets arguments by their positions"
+        types = describe_types(arguments)
+        least = find_longest_input(arguments)
+        while (allowed := self.allow_steps(types, least)) > 0:
+            run = PythonRun(allowed)
+            result = run.call(self.function, arguments)
+            self.steps_by_python[types] += run.count_steps()
+            if not run.is_stopped:
+                return cast("R", result)
+        return self.call_compiled(types, arguments)
+
+
+class OutOfStepsError(Exception):
+    """Python may take no more steps. It ends a run at a stopping point, and never leaves a call."""
+
+
+class PythonRun:
+    """A run of a stoppable kernel in Python: how many steps it has taken, and whether it stopped.
+
+    Each stopping point and each stopping test is a step. Steps that take long count by their time:
+    a step may do much work without a test.
+
+    Args:
+        allowed: how many steps Python may take.
+    """
+
+    def __init__(self, allowed: int) -> None:
+        self.allowed = allowed
+        self.counted = 0
+        # How many stopping tests there were since the last stopping point.
+        self.tests = 0
+        self.is_stopped = False
+        self.began = perf_counter()
+
+    def call(self, function: Callable[..., object], arguments: tuple[Any, ...]) -> object:
+        """Run the function of a kernel; what it returns means nothing if the run was stopped."""
+        token = CURRENT_RUN.set(self)
+        try:
+            with let_integers_wrap():
+                return function(*map(share_with_python, arguments))
+        except OutOfStepsError:
+            return None
+        finally:
+            CURRENT_RUN.reset(token)
+
+    def count_steps(self) -> int:
+        """Return how many steps there were; if they took longer than usual, as many by the time."""
+        return max(self.counted, int((perf_counter() - self.began) * STEPS_PER_SECOND))
+
+    def take_step(self) -> bool:
+        """Count a step, and return True; stop the run and return False if no steps are left."""
+        if self.count_steps() >= self.allowed:
+            self.is_stopped = True
+        else:
+            self.counted += 1
+        return not self.is_stopped
+
+
+# The run in this thread, the innermost one if there are several; None if Python runs no kernel.
+CURRENT_RUN: ContextVar[PythonRun | None] = ContextVar("run", default=None)
+
+
+class StoppingPoint(KernelPart):
+    """A part that a kernel calls only when nothing is half done, so that Python can stop there."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run the function in Python.
+
+        Raises:
+            OutOfStepsError: Python runs a kernel, and may take no more steps.
+        """
+        run = CURRENT_RUN.get()
+        if run is not None:
+            if not run.take_step():
+                raise OutOfStepsError
+            run.tests = 0
+        return super().__call__(*arguments)
+
+
+class StoppingTest(KernelPart):
+    """A part that returns whether the kernel that calls it must stop.
+
+    Args:
+        part: the same part without the end of steps in Python.
+        uncount: is called if Python stops, with the number of tests since the last stopping point,
+            and with the arguments of the test. It takes back what the tests have counted, because
+            they will be repeated.
+    """
+
+    def __init__(self, part: KernelPart, uncount: Callable[..., None]) -> None:
+        super().__init__(part.py_func, part.options)
+        self.uncount = uncount
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run the function in Python; return True if Python may take no more steps."""
+        run = CURRENT_RUN.get()
+        if run is None:
+            return super().__call__(*arguments)
+        if run.take_step():
+            run.tests += 1
+            return super().__call__(*arguments)
+        self.uncount(run.tests, *arguments)
+        run.tests = 0
+        return True
+
+
+def let_integers_wrap() -> AbstractContextManager[object]:
+    """Let integers wrap without a warning, as in compiled code, while Python runs a kernel."""
+    return np.errstate(all="ignore")
+
+
+def find_longest(arguments: tuple[Any, ...]) -> int:
+    """Return the length of the longest array in some arguments and their records, at least 1."""
+    longest = 1
+    for argument in arguments:
+        if isinstance(argument, np.ndarray):
+            longest = max(longest, len(argument))
+        elif isinstance(argument, tuple):
+            longest = max(longest, find_longest(argument))
+    return longest
+
+
+def find_longest_input(arguments: tuple[Any, ...]) -> int:
+    """Return the length of the longest array that cannot be written to, at least 1."""
+    longest = 1
+    for argument in arguments:
+        if isinstance(argument, np.ndarray) and not argument.flags.writeable:
+            longest = max(longest, len(argument))
+        elif isinstance(argument, tuple):
+            longest = max(longest, find_longest_input(argument))
+    return longest

@@ -1,0 +1,173 @@
+"""Whoever takes the first steps of a search, the matches are the same: for each kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from matchrec.automaton.occurrences import compile_occurrences
+from matchrec.conditions.run_condition import (
+    Comparison,
+    Constant,
+    Reduction,
+    RunAggregate,
+    build_operation,
+)
+from matchrec.conditions.types import Kind
+from matchrec.jit.disk_cache import CACHED_FUNCTIONS
+from matchrec.jit.first_steps import StoppableKernel
+from matchrec.plan.clauses import (
+    AfterMatchSkip,
+    EventSelection,
+    MatchOutput,
+    PartialMatches,
+    SkipTo,
+)
+from matchrec.search.coverage import AnnotatedTask, Counts, find_matches
+from matchrec.search.partitions import Frontier, Partitions
+from matchrec.search.strategies import ALGORITHMS
+from matchrec.search.task import Task
+from tests.properties.test_coverage import coverable
+from tests.quick.scale import FULL
+from tests.tasks import contiguous, selection
+from tests.tasks.by_python import (
+    FEW,
+    MANY,
+    list_matches,
+    outcome,
+    python_is_stopped_often,
+    python_takes_steps,
+)
+
+pytestmark = pytest.mark.larger  # a full run compares with compiled code
+
+# A condition on the run: the rows of the match have a small sum.
+SMALL = build_operation(
+    Comparison.LESS, RunAggregate(Reduction.SUM, None, 0, Kind.INTEGER), Constant(14, Kind.INTEGER)
+)
+ON_RUN = {"B": SMALL}
+PATTERNS = ("A+ B", "(A | B)+ C", "A B* C?", "A (B | C)+ $ | B")
+SEQUENCES = ("A B", "A B+ C", "A (B | C)")
+SKIPS = (AfterMatchSkip(), AfterMatchSkip(SkipTo.NEXT_ROW), AfterMatchSkip(SkipTo.LAST, "B"))
+OUTPUTS = (MatchOutput.PREFERRED, MatchOutput.ALL, MatchOutput.NON_OVERLAPPING)
+
+
+def draw_rows(seed: int, *, windowed: bool) -> Partitions:
+    """Return partitions of 14, 0 and 10 rows, of which about half satisfy each variable."""
+    draw = np.random.default_rng(seed)
+    starts = np.array([0, 14, 14, 24])
+    rows = np.arange(24)
+    satisfied = (draw.random((24, 3)) < 0.55) @ (1 << np.arange(3))
+    partition_end = np.where(rows < 14, 14, 24)
+    return Partitions(
+        starts,
+        satisfied.astype(np.uint64).reshape(-1, 1),
+        draw.integers(1, 6, (1, 24)),
+        np.ones((1, 24), np.bool_),
+        1,
+        np.minimum(rows + 6, partition_end) if windowed else None,
+        frontier=Frontier.create(starts),
+    )
+
+
+def make_contiguous_tasks() -> Iterator[Task]:
+    """Yield tasks for matches of consecutive rows."""
+    for text in PATTERNS:
+        for run_conditions in ({}, ON_RUN):
+            query = replace(contiguous.query(text), run_conditions=run_conditions)
+            yield replace(query, output=MatchOutput.LONGEST).task()
+            for after_match in SKIPS:
+                task = replace(query, after_match=after_match).task()
+                yield task
+                yield replace(task, chained=task.can_share_rows)
+            yield replace(query.task(), max_steps=70)
+            yield replace(query.task(), partial=PartialMatches(timed_out=True, unfinished=True))
+
+
+def make_selection_tasks() -> Iterator[Task]:
+    """Yield tasks whose matches may skip rows."""
+    for text in SEQUENCES:
+        for kind in (EventSelection.SKIP_TILL_NEXT_MATCH, EventSelection.SKIP_TILL_ANY_MATCH):
+            for output in OUTPUTS:
+                for run_conditions in ({}, ON_RUN):
+                    query = selection.query(text, kind, output)
+                    yield selection.task(replace(query, run_conditions=run_conditions))
+
+
+def search_all(name: str, rows: Partitions) -> list[object]:
+    """Return what an algorithm finds for each task that it can run."""
+    found: list[object] = []
+    for task in (*make_contiguous_tasks(), *make_selection_tasks()):
+        windowed = replace(task, windowed=rows.window_end is not None)
+        # Which starting rows a limited breadth-first search has done with depends on the stop.
+        is_exact = windowed.max_steps is None or name == "backtracking"
+        if is_exact and ALGORITHMS[name].find_obstacle(windowed) is None:
+            found.append(outcome(ALGORITHMS[name].choose(windowed), windowed, rows))
+    return found
+
+
+def cover_all(rows: Partitions) -> list[object]:
+    """Return the coverage of each query."""
+    windowed = rows.window_end is not None
+    tasks = []
+    for text in PATTERNS:
+        for run_conditions in ({}, ON_RUN):
+            query = replace(contiguous.query(text), run_conditions=run_conditions)
+            tasks.append(coverable(query, windowed=windowed))
+    for text in SEQUENCES:
+        asked = selection.query(text, EventSelection.SKIP_TILL_ANY_MATCH)
+        task = replace(selection.task(asked), windowed=windowed)
+        occurrences = compile_occurrences(task.pattern, asked.pattern, every_way=True)
+        parts = tuple((number,) for number in range(len(task.conditions)))
+        task = replace(task, pattern=occurrences.pattern)
+        tasks.append(AnnotatedTask(task, occurrences, parts))
+    covered: list[object] = []
+    for annotated in tasks:
+        counts = Counts.create(annotated)
+        chunks = find_matches(annotated, counts, replace(rows, frontier=None))
+        covered.append([match for chunk in chunks for match in list_matches(chunk)])
+        covered.append([array.tolist() for array in counts])
+    return covered
+
+
+SEARCHES: dict[str, Callable[[Partitions], list[object]]] = {
+    "backtracking": lambda rows: search_all("backtracking", rows),
+    "breadth_first": lambda rows: search_all("breadth_first", rows),
+    "coverage": cover_all,
+}
+
+
+@pytest.mark.parametrize("windowed", [False, True])
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+def test_python_and_compiled_code_take_turns(
+    search: Callable[[Partitions], list[object]], windowed: bool
+) -> None:
+    rows = draw_rows(1, windowed=windowed)
+    with python_takes_steps(0 if FULL else MANY):
+        expected = search(rows)
+    with python_is_stopped_often():
+        assert search(rows) == expected
+    for most in (*FEW, 200, MANY) if FULL else ():
+        with python_takes_steps(most):
+            assert search(rows) == expected
+
+
+def test_python_begins_each_kernel() -> None:
+    """So that the test above has each of them."""
+    with python_takes_steps(MANY) as taken:
+        for windowed in (False, True):
+            for search in SEARCHES.values():
+                search(draw_rows(2, windowed=windowed))
+    of_searches = [kernel for kernel in taken if kernel.__module__.startswith("matchrec.search")]
+    assert len(of_searches) == len(
+        [
+            kernel
+            for kernel in CACHED_FUNCTIONS
+            if isinstance(kernel, StoppableKernel) and kernel.__module__.startswith("matchrec.")
+        ]
+    )
+    unused = [kernel.__module__ for kernel in of_searches if not taken[kernel]]
+    assert unused == []
