@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from threading import Event
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from threading import Event, Thread
 
 # The modules that are missing if PySpark is.
 OF_SPARK = ("pyspark", "py4j")
@@ -41,6 +42,34 @@ def pause_garbage_collection() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+@contextmanager
+def load_in_background(modules: Iterable[str]) -> Iterator[None]:
+    """Import modules in a thread while the `with` block waits for another process.
+
+    The block and the modules must not import the same packages: two threads that import parts of
+    one package may see it half loaded.
+
+    >>> with load_in_background(["calendar"]):
+    ...     pass
+    >>> "calendar" in sys.modules
+    True
+    """
+
+    def load() -> None:
+        """Import the modules."""
+        for module in modules:
+            with suppress(ImportError):  # whoever needs the module raises the error
+                import_module(module)
+
+    thread = Thread(target=load, name="matchrec-loading", daemon=True)
+    with pause_garbage_collection():
+        thread.start()
+        try:
+            yield
+        finally:
+            thread.join()
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
-from matchrec.api.sql import enable
 from matchrec.arguments import COUNT, check_arguments
 from matchrec.errors import machine as errors
 from matchrec.spark.sail.start import (
@@ -54,6 +53,9 @@ def session(
     running_session = SparkSession.getActiveSession()
     if running_session is None:
         new_session = start(engine, None, cores, memory)
+        # Imported here, because Spark's start loads most of what it imports, while it waits.
+        from matchrec.api.sql import enable
+
         enable(new_session)
         return new_session
     unmet = list(find_unmet_arguments(running_session, engine, cores, memory))

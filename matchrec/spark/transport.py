@@ -21,11 +21,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from inspect import signature
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import pyarrow as pa
 from pyarrow import parquet
 from pyspark.sql import DataFrame
@@ -49,6 +48,9 @@ from matchrec.spark.types import (
 from matchrec.worker import wire
 from matchrec.worker.query_worker import TaskInput
 from matchrec.worker.wire import SelectItem, count_bits_per_column, pack_columns
+
+if TYPE_CHECKING:
+    import pandas as pd  # takes a second to load, and few queries need it
 
 # Makes a worker, which has a method `run`, for output of this schema. Picklable.
 MakeWorker = Callable[[pa.Schema], Any]
@@ -336,6 +338,8 @@ class PandasEncoding:
 
         def over_pandas(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
             """Run over DataFrames of pandas instead of Arrow batches."""
+            import pandas as pd
+
             for batch in run(map(self.batch, frames)):
                 yield batch.to_pandas(types_mapper=pd.ArrowDtype)
 

@@ -1,15 +1,18 @@
-"""What a worker has loaded is never looked through again for garbage."""
+"""What is loaded when, and what a worker has loaded is never searched again for garbage."""
 
 from __future__ import annotations
 
 import gc
+import subprocess
 import sys
+from collections.abc import Sequence
 from threading import Event
 from types import ModuleType
 
 import pytest
 
 from matchrec import loading
+from matchrec.spark.sail.start import MODULES_OF_QUERIES
 
 
 @pytest.mark.parametrize("loads", [True, False])
@@ -26,3 +29,35 @@ def test_only_where_modules_are_loaded_and_no_user_is(
         if loads:
             monkeypatch.setitem(sys.modules, "loaded_meanwhile", ModuleType("loaded_meanwhile"))
     assert frozen == [True] * (loads and not makes_queries)
+
+
+def list_loaded(statement: str, packages: Sequence[str]) -> list[str]:
+    """Return which of some packages a new process has loaded after a statement."""
+    code = f"import sys\n{statement}\nprint(*[name for name in {packages} if name in sys.modules])"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    return result.stdout.split()
+
+
+def test_what_is_loaded_while_java_starts_does_not_import_pyspark() -> None:
+    """Otherwise two threads would import parts of it at once."""
+    statement = f"import {', '.join(MODULES_OF_QUERIES)}"
+    assert list_loaded(statement, ["pyspark", "pandas", "numpy"]) == ["numpy"]
+
+
+def test_a_session_loads_little_before_java_starts() -> None:
+    statement = "import matchrec; matchrec.session"
+    assert list_loaded(statement, ["pyspark", "pandas", "numpy", "sqlglot"]) == ["pyspark"]
+
+
+def test_few_queries_need_pandas() -> None:
+    """It takes a second to load."""
+    assert list_loaded("import matchrec; matchrec.sql", ["pyspark", "pandas"]) == ["pyspark"]
+
+
+def test_a_module_that_is_missing_is_reported_by_whoever_needs_it() -> None:
+    with loading.load_in_background(["matchrec.no_such_module", "calendar"]):
+        pass
+    assert "calendar" in sys.modules
+    assert gc.isenabled()

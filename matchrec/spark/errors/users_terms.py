@@ -47,7 +47,6 @@ from matchrec.errors.sql.refusals import (
     find_type_name_cure,
     find_typed_literal_cure,
 )
-from matchrec.errors.sql.ungrouped import find_ungrouped_column
 from matchrec.errors.sql.unknown_names import find_unknown_function_cure
 from matchrec.plan.text import PREFIX, Replacement, Template, View, quote_name
 from matchrec.source import Source, Span
@@ -231,6 +230,9 @@ def put_in_users_terms(
             span = _locate_word(position, filled)
         if span and "Syntax error" in sentence:
             advice = find_syntax_cure(error_text, span, filled) or advice
+    # Imported here, because it loads sqlglot, which no session needs before its first query.
+    from matchrec.errors.sql.ungrouped import find_ungrouped_column
+
     ungrouped = find_ungrouped_column(error_text, filled.text)
     if ungrouped is not None:
         span = filled.locate(ungrouped.start, ungrouped.end)

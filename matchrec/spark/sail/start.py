@@ -22,6 +22,7 @@ from pyspark.sql import SparkSession
 from matchrec.arguments import ArgumentKind
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import machine as errors
+from matchrec.loading import load_in_background
 from matchrec.spark.backends import find_backend
 from matchrec.spark.environment import count_local_cores, tune
 from matchrec.spark.sail import server
@@ -44,6 +45,15 @@ TIME_ZONE = "spark.sql.session.timeZone"
 
 # The variable of the environment with the address of a server, to which PySpark then connects.
 REMOTE_VARIABLE = "SPARK_REMOTE"
+
+# What every query loads besides PySpark. It is loaded while Java starts, which takes longer.
+MODULES_OF_QUERIES = (
+    "numpy",
+    "pyarrow.parquet",
+    "sqlglot",
+    "matchrec.syntax.grammar",
+    "matchrec.compile.path",
+)
 
 STARTING_SPARK = "starting Spark; this takes several seconds"
 
@@ -140,10 +150,14 @@ def start(
                 session, settings if zone is None else {TIME_ZONE: zone, **settings}
             )
     check_one_engine(chosen, settings)
-    if announces and chosen == SPARK and not is_java_running():
+    if chosen != SPARK or is_java_running():
+        return apply_settings(start_spark(chosen, settings, cores, memory), {})
+    if announces:
         sys.stderr.write(f"matchrec: {STARTING_SPARK}\n")
         sys.stderr.flush()
-    return apply_settings(start_spark(chosen, settings, cores, memory), {})
+    with load_in_background(MODULES_OF_QUERIES):
+        session = start_spark(chosen, settings, cores, memory)
+    return apply_settings(session, {})
 
 
 def check_one_engine(engine: str, settings: SparkSettings) -> None:
