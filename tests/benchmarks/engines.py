@@ -1,10 +1,10 @@
 """Spark, Sail and DuckDB in one run: what a query takes on each, in a process of its own.
 
-    python -m tests.benchmarks.engines [--parts compared,scale,growth] [--on spark,sail]
+    python -m tests.benchmarks.engines [--parts compared,scale,growth,start] [--on spark,sail]
         [--scale 0.1] [--only WORD] [--memory 4g] [--data FOLDER] [--duckdb-python PATH]
         [--write docs]
 
-`compared` and `growth` are of docs/contributing/benchmarks.md, `scale` is of
+`compared`, `growth` and `start` are of docs/contributing/benchmarks.md, `scale` is of
 docs/explanation/memory.md; `--write docs` puts them there. Needs a PySpark that Sail takes, Sail
 and Java, and Linux, as it reads /proc. `--data` names a folder where the rows stay; without it
 they are made anew: 12 GB at full size. DuckDB is asked for `growth`, by an interpreter that has it.
@@ -38,6 +38,7 @@ from tests.benchmarks.measure import clocked, median
 from tests.benchmarks.other_engines import DUCKDB, Job, figures_of
 from tests.benchmarks.page_charts import write_charts
 from tests.benchmarks.processes import processor_seconds, resident, watched
+from tests.benchmarks.start_of_spark import start_lines
 
 ENGINES = ("spark", "sail")
 FIRST = """
@@ -228,6 +229,7 @@ PARTS: dict[str, tuple[str, Callable[[Asked], Iterator[str]]]] = {
     "compared": ("contributing/benchmarks.md", compared),
     "scale": ("explanation/memory.md", partial(lines, SCALE)),
     "growth": ("contributing/benchmarks.md", growth),
+    "start": ("contributing/benchmarks.md", lambda _: start_lines()),
 }
 
 
