@@ -10,9 +10,10 @@ Prints Markdown. `--write docs` also puts every part's tables between its marks 
 of virtual environments with `apache-flink`, `pandas-match-recognize`, and `duckdb` with `pyarrow`.
 `--scale 0.01 --rounds 1` checks that all of it runs. `--seed` and `--rows` are of the kinds, and of
 the queries that others have published; `--data` names a folder where their tables stay, to be read
-again. `sail` runs on Sail, without Java; `crossing` is the same on Spark. `duckdb` is the queries
-of DuckDB's authors, on Sail. With `--duckdb-python`, DuckDB runs window SQL, and its own
-MATCH_RECOGNIZE if that DuckDB has the clause; the lines say whether it has.
+again. `sail` runs on Sail, without Java; `crossing` is the same on Spark, and `above` divides what
+Spark takes above it. `duckdb` is the queries of DuckDB's authors, on Sail. With `--duckdb-python`,
+DuckDB runs window SQL, and its own MATCH_RECOGNIZE if that DuckDB has the clause; the lines say
+whether it has.
 Needs Linux, as it reads /proc.
 """
 
@@ -24,6 +25,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.benchmarks import (
+    above_crossing,
     aggregates,
     breakdown,
     cold,
@@ -49,6 +51,7 @@ PARTS: dict[str, Part] = {
     "kinds": kinds_compared.lines,
     "sail": partial(crossing.lines_on, "sail"),
     "crossing": partial(crossing.lines_on, "spark"),
+    "above": above_crossing.lines,
     "duckdb": crossing.lines_of_duckdb,
     "berlin": published.berlin_compared,
     "templates": published.templates_compared,
