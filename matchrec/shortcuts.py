@@ -75,7 +75,7 @@ class Shortcuts:
     # A range has at least this many rows.
     min_rows_of_range: int = 10_000
     # A search takes at most this many steps in Python before it waits for the compiled code.
-    max_python_steps: int = 1 << 14
+    max_python_steps: int = 1 << 17
     # The partition of a key is cut into ranges if at least one in this many rows has the key.
     large_key_one_in: int = 16
     # The worker looks for partitions without a needed row if at most one in this many rows is

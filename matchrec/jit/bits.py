@@ -7,14 +7,19 @@ Source: numba's manual, "Implementing intrinsics".
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from typing import Any, TypeVar
-
-import numpy as np
 
 from matchrec.jit.parts import KernelPart
 
 _F = TypeVar("_F", bound=Callable[..., object])
+
+# In Python, these are faster than NumPy's scalars.
+_FLOAT = struct.Struct("<d")
+_BITS = struct.Struct("<q")
+_pack_float, _unpack_float = _FLOAT.pack, _FLOAT.unpack
+_pack_bits, _unpack_bits = _BITS.pack, _BITS.unpack
 
 
 class SameBits(KernelPart):
@@ -46,10 +51,10 @@ def _make_cast(source: str, target: str) -> Callable[[_F], _F]:
 @_make_cast("int64", "float64")
 def bits_to_float(bits: int) -> float:
     """Return the float that some bits hold."""
-    return float(np.int64(bits).view(np.float64))
+    return _unpack_float(_pack_bits(bits))[0]
 
 
 @_make_cast("float64", "int64")
 def float_to_bits(value: float) -> int:
     """Return the bits that hold a float."""
-    return int(np.float64(value).view(np.int64))
+    return _unpack_bits(_pack_float(value))[0]

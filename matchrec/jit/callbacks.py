@@ -24,12 +24,20 @@ _SIGNATURE = "int64(int64, int64, int64)"
 _OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
 
 
-def make_callback(function: Callback) -> Any:
+def make_callback(function: Callback, compiled: Callable[[], Any] | None = None) -> Any:
     """Return a pointer to a Python function, which must not raise.
 
     The pointer is valid as long as the returned object lives.
+
+    Args:
+        function: the function. Python calls it directly, see `views.share_with_python`.
+        compiled: returns a pointer to a compiled function that does the same, if there is one.
+            Machine code gets this pointer, see `views.share_with_machine_code`.
     """
-    return _POINTER(function)
+    pointer: Any = _POINTER(function)
+    pointer.python_function = function
+    pointer.compiled_function = compiled
+    return pointer
 
 
 def make_pointer(function: Callback) -> Any:

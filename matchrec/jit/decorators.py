@@ -79,13 +79,21 @@ def optional_kernel(function: Callable[P, R]) -> LateKernel[P, R]:
     return LateKernel(function, _OPTIONS)
 
 
-def stopping_point(part: _F) -> _F:
-    """Let Python stop where a stoppable kernel calls this part, because nothing is half done there.
+def stopping_point(find_row: Callable[..., int]) -> Callable[[_F], _F]:
+    """Return a decorator for a part that a stoppable kernel calls when nothing is half done.
 
-    Each call is a step. The decorator comes before the one that makes the part.
+    Each call is a step. Python may stop there.
+
+    Args:
+        find_row: returns the row from which the kernel goes on, given the arguments of the part.
     """
-    assert isinstance(part, KernelPart)
-    return StoppingPoint(part.py_func, part.options)  # type: ignore[return-value]
+
+    def decorate(part: _F) -> _F:
+        """Make the part a stopping point."""
+        assert isinstance(part, KernelPart)
+        return StoppingPoint(part, find_row)  # type: ignore[return-value]
+
+    return decorate
 
 
 def stopping_test(uncount: Callable[..., None]) -> Callable[[_F], _F]:

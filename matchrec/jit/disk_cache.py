@@ -42,6 +42,7 @@ import numpy as np
 
 from matchrec.jit import trust
 from matchrec.jit.parts import copy_with_parts, make_dispatcher
+from matchrec.jit.views import share_with_machine_code
 from matchrec.loading import pause_garbage_collection
 
 P = ParamSpec("P")
@@ -203,6 +204,7 @@ class CachedFunction(Generic[P, R]):
 
     def call_compiled(self, types: Types, arguments: tuple[Any, ...]) -> R:
         """Call the machine code for arguments of some types; compile or load it at first."""
+        arguments = tuple(map(share_with_machine_code, arguments))
         compiled = self.compiled.get(types)
         if compiled is None:
             with COMPILE_LOCK, pause_garbage_collection():

@@ -13,8 +13,9 @@ Python runs a call of a linear kernel to its end, or not at all. A stoppable ker
 arguments how far it has come, so that it can be interrupted: a second call with the same arguments
 goes on from there. Python interrupts it at two kinds of functions that the kernel calls:
 
-    stopping point   It is called when nothing is half done. If Python has no steps left, it raises
-                     an exception that ends the run.
+    stopping point   It is called when nothing is half done. If Python has no steps left, or will
+                     have too few for the rows that are left, it raises an exception that ends the
+                     run.
     stopping test    It returns whether the kernel must stop. If Python has no steps left, it
                      returns True. The kernel then returns as it always does when it must stop,
                      and the returned value is dropped.
@@ -43,7 +44,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from time import perf_counter
+from time import thread_time
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
@@ -57,9 +58,14 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 # Python takes one of this many parts of its steps before numba is loaded.
-PART_BEFORE_NUMBA = 4
-# How many steps Python takes in a second, roughly.
-STEPS_PER_SECOND = 1 << 14
+PART_BEFORE_NUMBA = 8
+# How many steps Python takes in a second of CPU time, roughly.
+STEPS_PER_SECOND = 1 << 16
+# A call of more steps than this is compiled at once. Python would take too long for a large input,
+# which consists of many such calls.
+MOST_STEPS_AT_ONCE = 1 << 14
+# After how many steps Python estimates whether it can take all of them.
+STEPS_BEFORE_ESTIMATE = 1 << 12
 
 
 class LateKernel(CachedFunction[P, R]):
@@ -88,7 +94,7 @@ class LateKernel(CachedFunction[P, R]):
         """
         most = current_shortcuts().max_python_steps
         left = most - self.steps_by_python[types]
-        if types in self.compiled or least > left:
+        if types in self.compiled or least > min(left, MOST_STEPS_AT_ONCE):
             return 0
         left_before_numba = left - (most - most // PART_BEFORE_NUMBA)
         if least <= left_before_numba and "numba" not in sys.modules:
@@ -142,7 +148,7 @@ class StoppableKernel(LateKernel[P, R]):
         types = describe_types(arguments)
         least = find_longest_input(arguments)
         while (allowed := self.allow_steps(types, least)) > 0:
-            run = PythonRun(allowed)
+            run = PythonRun(allowed, least)
             result = run.call(self.function, arguments)
             self.steps_by_python[types] += run.count_steps()
             if not run.is_stopped:
@@ -162,15 +168,19 @@ class PythonRun:
 
     Args:
         allowed: how many steps Python may take.
+        rows: the number of rows that the kernel goes through.
     """
 
-    def __init__(self, allowed: int) -> None:
+    def __init__(self, allowed: int, rows: int) -> None:
         self.allowed = allowed
+        self.rows = rows
+        # The row at the first stopping point.
+        self.first_row: int | None = None
         self.counted = 0
         # How many stopping tests there were since the last stopping point.
         self.tests = 0
         self.is_stopped = False
-        self.began = perf_counter()
+        self.began = thread_time()
 
     def call(self, function: Callable[..., object], arguments: tuple[Any, ...]) -> object:
         """Run the function of a kernel; what it returns means nothing if the run was stopped."""
@@ -185,7 +195,7 @@ class PythonRun:
 
     def count_steps(self) -> int:
         """Return how many steps there were; if they took longer than usual, as many by the time."""
-        return max(self.counted, int((perf_counter() - self.began) * STEPS_PER_SECOND))
+        return max(self.counted, int((thread_time() - self.began) * STEPS_PER_SECOND))
 
     def take_step(self) -> bool:
         """Count a step, and return True; stop the run and return False if no steps are left."""
@@ -195,13 +205,44 @@ class PythonRun:
             self.counted += 1
         return not self.is_stopped
 
+    def give_up_early(self, row: int) -> None:
+        """Use up all steps if they are probably too few for the rows that are left.
+
+        It is assumed that these take as many steps each as the rows before. Then compiled code is
+        needed anyway, and what Python does until its last step would be in vain: up to 2 seconds.
+
+        Args:
+            row: the first row that is left.
+        """
+        if self.first_row is None:
+            self.first_row = row
+        taken = self.count_steps()
+        if taken < STEPS_BEFORE_ESTIMATE:
+            return
+        if taken * (self.rows - row) > (self.allowed - taken) * (row - self.first_row):
+            self.counted = max(self.counted, self.allowed)
+
 
 # The run in this thread, the innermost one if there are several; None if Python runs no kernel.
 CURRENT_RUN: ContextVar[PythonRun | None] = ContextVar("run", default=None)
 
 
 class StoppingPoint(KernelPart):
-    """A part that a kernel calls only when nothing is half done, so that Python can stop there."""
+    """A part that a kernel calls only when nothing is half done, so that Python can stop there.
+
+    Args:
+        part: the same part without the end of steps in Python.
+        find_row: returns the row from which the kernel goes on, given the arguments of the part.
+    """
+
+    def __init__(self, part: KernelPart, find_row: Callable[..., int]) -> None:
+        super().__init__(part.py_func, part.options)
+        self.find_row = find_row
+
+    @property
+    def callable_for_python(self) -> Callable[..., Any]:
+        """Return this part, which other parts call, too, and not its function."""
+        return self
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the function in Python.
@@ -211,6 +252,7 @@ class StoppingPoint(KernelPart):
         """
         run = CURRENT_RUN.get()
         if run is not None:
+            run.give_up_early(self.find_row(*arguments))
             if not run.take_step():
                 raise OutOfStepsError
             run.tests = 0
@@ -230,6 +272,11 @@ class StoppingTest(KernelPart):
     def __init__(self, part: KernelPart, uncount: Callable[..., None]) -> None:
         super().__init__(part.py_func, part.options)
         self.uncount = uncount
+
+    @property
+    def callable_for_python(self) -> Callable[..., Any]:
+        """Return this part, which other parts call, too, and not its function."""
+        return self
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the function in Python; return True if Python may take no more steps."""

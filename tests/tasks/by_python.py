@@ -105,7 +105,7 @@ def replace_steps(allow_steps: object) -> Iterator[Taken]:
                 if isinstance(kernel, StoppableKernel):
                     taken[kernel] = steps
         patches.enter_context(mock.patch.object(LateKernel, "allow_steps", allow_steps))
-        clock = mock.patch("matchrec.jit.first_steps.perf_counter", stand_still)
+        clock = mock.patch("matchrec.jit.first_steps.thread_time", stand_still)
         patches.enter_context(clock)
         yield taken
 

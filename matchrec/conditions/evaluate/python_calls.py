@@ -42,6 +42,8 @@ from matchrec.conditions.run_condition import (
 )
 from matchrec.conditions.types import ValueType, is_ranked
 from matchrec.jit.callbacks import NO_CALLBACK, make_callback
+from matchrec.jit.first_steps import let_integers_wrap
+from matchrec.jit.views import find_python_function
 
 # The most rows that all lists may have, before the lists that no run has are dropped.
 MOST_ROWS = 1 << 18
@@ -317,6 +319,7 @@ class PythonCalls:
         decode = make_decoder(value.type, value.expression, self.source)
         read = self.make_value_reader(0, decode if is_kept_as_it_is(value) else int)
         columns = self.source.columns
+        mathematics = find_python_function(self.mathematics)
 
         def compute_value(row: int) -> Value:
             """Return the value on a row, or raise the error that evaluating it raises."""
@@ -325,9 +328,10 @@ class PythonCalls:
                 partition_end=columns.shape[1],
                 match_number=self.find_match_number() - 1,
             )
-            inputs = Input(columns, self.source.valid, self.mathematics, self.answer, progress)
+            inputs = Input(columns, self.source.valid, mathematics, self.answer, progress)
             # Runs in Python. Only errors matter, and the value that is left on the stack.
-            status = holds(self.code, *code, NO_REGISTERS, row, inputs, self.stack)
+            with let_integers_wrap():
+                status = holds(self.code, *code, NO_REGISTERS, row, inputs, self.stack)
             if status in REASONS:
                 raise AnsiError(REASONS[status])
             if status == FUNCTION_FAILED:

@@ -67,7 +67,12 @@ def encode_status(status: int) -> int:
     return NO_MATCH - status
 
 
-@stopping_point
+def find_row_to_search(_begins: BoolArray, progress: Progress) -> int:
+    """Return the row from which the search goes on."""
+    return progress.start
+
+
+@stopping_point(find_row_to_search)
 @spliced
 def find_start(begins: BoolArray, progress: Progress) -> bool:
     """Go on to the next starting row with which a match may begin; return whether there is one.

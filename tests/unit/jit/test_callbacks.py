@@ -10,6 +10,7 @@ import pytest
 from matchrec.jit.callbacks import NO_CALLBACK, compile_for_c, make_callback, make_pointer
 from matchrec.jit.decorators import kernel
 from matchrec.jit.disk_cache import describe_type
+from matchrec.jit.views import share_with_python
 
 
 @kernel
@@ -36,3 +37,11 @@ def test_a_kernel_is_compiled_once_for_all_functions() -> None:
         == describe_type(NO_CALLBACK)
         == describe_type(make_callback(weighted))
     )
+
+
+def test_machine_code_and_python_get_functions_of_their_own() -> None:
+    pointer = make_callback(lambda *_: 5, compiled=lambda: make_pointer(weighted))
+    assert pointer(1, 2, 3) == 5
+    assert share_with_python(pointer)(1, 2, 3) == 5
+    assert not isinstance(share_with_python(pointer), type(pointer)), "it calls the function itself"
+    assert added(1, pointer) == 321

@@ -42,7 +42,7 @@ class Numbers(NamedTuple):
     factor: int
 
 
-@stopping_point
+@stopping_point(lambda _, progress: progress.next)
 @inner
 def has_number(numbers, progress):
     return progress.next < numbers.shape[0]
@@ -144,7 +144,7 @@ def take(monkeypatch: pytest.MonkeyPatch) -> Iterator[Take]:
         compiled.clear()
 
     monkeypatch.setattr(StoppableKernel, "call_compiled", call_compiled)
-    monkeypatch.setattr(first_steps, "perf_counter", lambda: 0.0)
+    monkeypatch.setattr(first_steps, "thread_time", lambda: 0.0)
     allow_steps.compiled = compiled  # type: ignore[attr-defined]
     yield allow_steps
     add_all.steps_by_python.clear()
@@ -187,11 +187,27 @@ def test_steps_that_take_long_count_by_their_time(
     take: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     take(first_steps.STEPS_PER_SECOND)
-    monkeypatch.setattr(first_steps, "perf_counter", itertools.count(0, 0.25).__next__)
+    monkeypatch.setattr(first_steps, "thread_time", itertools.count(0, 0.25).__next__)
     progress = make_progress()
     assert add_all(make_numbers(1, 1, 1), progress, np.zeros(1, np.int64)) == DONE
     assert take.compiled == [1], "the fourth step would be taken after a second"
     assert progress.total == 3
+
+
+def test_python_stops_early_if_its_steps_will_be_too_few(
+    take: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each number takes 5 steps, so after 20 steps there are 80 more to take."""
+    monkeypatch.setattr(first_steps, "STEPS_BEFORE_ESTIMATE", 20)
+    for steps, compiled in ((90, [4]), (102, [])):
+        take(steps)
+        progress = make_progress()
+        assert add_all(make_numbers(*[4] * 20), progress, np.zeros(1, np.int64)) == DONE
+        assert take.compiled == compiled
+        assert (progress.next, progress.total, progress.tests) == (20, 80, 80)
+    take(90)
+    add_all(make_numbers(*[4] * 20), make_progress(), np.zeros(1, np.int64))
+    assert add_all.steps_by_python.total() == 90, "no steps are left for a second call"
 
 
 def test_an_error_of_the_kernel_passes_through(take: Any) -> None:
@@ -322,6 +338,13 @@ def test_python_takes_few_steps(fresh: LateKernel[..., Any]) -> None:
         assert fresh.allow_steps(OTHER_TYPES, 11) == 0, "nothing is begun that takes more"
 
 
+def test_python_begins_nothing_large(fresh: LateKernel[..., Any]) -> None:
+    many = first_steps.MOST_STEPS_AT_ONCE
+    with in_force(Shortcuts(max_python_steps=4 * many)):
+        assert fresh.allow_steps(TYPES, many) == 4 * many
+        assert fresh.allow_steps(TYPES, many + 1) == 0
+
+
 def test_python_takes_no_step_of_what_is_there(
     fresh: LateKernel[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -346,7 +369,8 @@ def test_python_takes_a_part_of_its_steps_before_numba_is_loaded(
                 fresh.steps_by_python[TYPES] += 1
             assert fresh.allow_steps(OTHER_TYPES, 4) == 4
         assert fresh.allow_steps(TYPES, 1) == 0, "it is kept"
-        assert fresh.allow_steps(OTHER_TYPES, 5) == 16, "it is not kept"
+        left = 4 * first_steps.PART_BEFORE_NUMBA
+        assert fresh.allow_steps(OTHER_TYPES, 5) == left, "it is not kept"
 
 
 def test_numbers_wrap_in_python_too(fresh: LateKernel[..., Any]) -> None:

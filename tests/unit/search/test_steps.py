@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 
 from matchrec.conditions.run_condition import (
+    Arithmetic,
+    ArithmeticOperator,
     Comparison,
     Constant,
+    ReadValue,
     Reduction,
     RunAggregate,
     RunExpression,
@@ -19,6 +22,8 @@ from matchrec.conditions.run_condition import (
 )
 from matchrec.conditions.types import Kind
 from matchrec.errors.run import failures
+from matchrec.jit import callbacks
+from matchrec.jit.first_steps import STEPS_PER_SECOND
 from matchrec.plan.clauses import PartialMatches
 from matchrec.search.matches import RunFailure
 from matchrec.search.partial import PartialSearch, find_starts
@@ -109,9 +114,9 @@ def test_python_takes_no_more_steps_than_it_may(algorithm: SearchAlgorithm) -> N
 @algorithms
 def test_python_takes_no_longer_than_it_may(algorithm: SearchAlgorithm) -> None:
     """Conditions on the data are no steps, and may still be asked of many ways."""
-    asked, second = task("A", {}, None), 1 << 14
+    asked, second = task("A", {}, None), STEPS_PER_SECOND
     clock = mock.patch(
-        "matchrec.jit.first_steps.perf_counter", side_effect=itertools.count(0, 0.375)
+        "matchrec.jit.first_steps.thread_time", side_effect=itertools.count(0, 0.375)
     )
     with python_takes_steps(second) as taken, clock:
         found = algorithm.choose(asked).search(asked, ones(12))
@@ -171,3 +176,18 @@ def test_time(
     asked = task(pattern, run_conditions, None)
     assert classify_time(asked, "backtracking").startswith(backtracking)
     assert classify_time(asked, "breadth_first").startswith(breadth_first)
+
+
+def test_python_needs_no_compiled_arithmetic(monkeypatch: pytest.MonkeyPatch) -> None:
+    """B holds if x > 2 * MIN(x) - 1, over the rows 1, 1, 3, 1, 1, 3."""
+    monkeypatch.setattr(callbacks, "compile_for_c", None)
+    least = RunAggregate(Reduction.MIN, None, 0, Kind.INTEGER)
+    two, one = Constant(2, Kind.INTEGER), Constant(1, Kind.INTEGER)
+    double = Arithmetic(ArithmeticOperator.MULTIPLY, (two, least), Kind.INTEGER)
+    bound = Arithmetic(ArithmeticOperator.SUBTRACT, (double, one), Kind.INTEGER)
+    rising = build_operation(Comparison.GREATER, ReadValue(0, Kind.INTEGER), bound)
+    rows = replace(ones(6), columns=np.array([[1, 1, 3, 1, 1, 3]]))
+    with python_takes_steps(MANY):
+        (found,) = search(ALGORITHMS["backtracking"], task("A+? B", {"B": rising}, None), rows)
+    assert found.start.tolist() == [0, 3]
+    assert found.offsets.tolist() == [0, 3, 6]

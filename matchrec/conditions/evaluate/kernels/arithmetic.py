@@ -119,7 +119,7 @@ def combine_integers(operator: int, left: int, right: int, bits: int, mode: int)
     else:
         value = integer_remainder(left, right)
     unused = 64 - bits
-    fitting = (value << unused) >> unused
+    fitting = (np.int64(value) << unused) >> unused  # an integer of Python would not wrap
     if mode and (overflow or fitting != value):
         return 0, op.OVERFLOW if mode == op.ANSI else NULL
     return fitting, VALUE

@@ -7,7 +7,6 @@ relatives, which Java computes differently on each processor, may differ in the 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from matchrec.conditions.evaluate.kernels.strict_math import exp, ln, log10, pow
 from matchrec.conditions.evaluate.link import LinkedConditions
 from matchrec.conditions.run_condition import MathFunction
 from matchrec.jit.bits import bits_to_float, float_to_bits
-from matchrec.jit.callbacks import NO_CALLBACK, make_pointer
+from matchrec.jit.callbacks import NO_CALLBACK, Callback, make_callback, make_pointer
 from matchrec.jit.decorators import inner
 
 # The numbers of the functions.
@@ -39,20 +38,38 @@ _ASIN = op.FUNCTIONS[MathFunction.ASIN]
 _ROUND = op.FUNCTIONS[MathFunction.ROUND]
 
 
-def find_mathematics(linked: LinkedConditions) -> Any:
+def find_mathematics(linked: LinkedConditions) -> Callback:
     """Return a pointer to a function that computes what conditions need.
 
-    If they need arithmetic only, to one that compiles fast.
+    If they need arithmetic only, it is compiled when a compiled search gets it, and fast. So as
+    long as Python runs the search, nothing is compiled.
     """
-    arithmetic = {function for function in linked.functions if function >= op.ARITHMETIC}
-    if linked.functions - arithmetic:
+    if needs_more_than_arithmetic(linked):
         return make_pointer(compute)
-    return make_pointer(compute_arithmetic) if arithmetic else NO_CALLBACK
+    return ARITHMETIC_POINTER if linked.functions else NO_CALLBACK
+
+
+def needs_more_than_arithmetic(linked: LinkedConditions) -> bool:
+    """Return whether conditions need a function of `compute` that is not arithmetic."""
+    return any(function < op.ARITHMETIC for function in linked.functions)
 
 
 def compute_arithmetic(function: int, left: int, right: int) -> int:
     """Compute as `compute`, arithmetic only."""
     return calculate(function, left, right)
+
+
+def compute_arithmetic_in_python(function: int, left: int, right: int) -> int:
+    """Compute as `compute_arithmetic`, in Python. The caller lets integers wrap.
+
+    The operands become integers of NumPy, because those of Python do not wrap.
+    """
+    return int(calculate(function, np.int64(left), np.int64(right)))
+
+
+ARITHMETIC_POINTER = make_callback(
+    compute_arithmetic_in_python, compiled=lambda: make_pointer(compute_arithmetic)
+)
 
 
 def compute(function: int, left: int, right: int) -> int:

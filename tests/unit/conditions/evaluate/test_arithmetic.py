@@ -1,4 +1,4 @@
-"""Compiled arithmetic against Python's, which has no width."""
+"""Arithmetic of kernels, compiled and run by Python, against exact integers of Python."""
 
 import math
 
@@ -30,10 +30,15 @@ from matchrec.conditions.evaluate.kernels.arithmetic import (
     order_of_floats,
     order_of_integers,
 )
-from matchrec.conditions.evaluate.kernels.functions import compute_arithmetic
+from matchrec.conditions.evaluate.kernels.functions import (
+    ARITHMETIC_POINTER,
+    compute_arithmetic,
+    compute_arithmetic_in_python,
+)
 from matchrec.conditions.run_condition import Comparison
 from matchrec.jit.callbacks import make_pointer
 from matchrec.jit.decorators import kernel
+from matchrec.jit.first_steps import let_integers_wrap
 from tests.references.matcher import divide_rounded
 
 Answered = tuple[int, int]
@@ -57,10 +62,14 @@ def float_operation(operator: int, left: float, right: float, ansi: int) -> tupl
 
 
 def answered(function: int, left: int, right: int) -> Answered:
-    arithmetic = make_pointer(compute_arithmetic)
-    answer = arithmetic(function + WHY, left, right)
-    value = arithmetic(function, left, right)
+    compiled = make_pointer(compute_arithmetic)
+    answer = compiled(function + WHY, left, right)
+    value = compiled(function, left, right)
     assert answer == VALUE or value == NO_RESULT
+    with let_integers_wrap():
+        for by_python in (ARITHMETIC_POINTER, compute_arithmetic_in_python):
+            assert by_python(function + WHY, left, right) == answer
+            assert by_python(function, left, right) == value
     return (value if answer == VALUE else 0), answer
 
 
