@@ -51,10 +51,12 @@ def _make_cast(source: str, target: str) -> Callable[[_F], _F]:
 @_make_cast("int64", "float64")
 def bits_to_float(bits: int) -> float:
     """Return the float that some bits hold."""
-    return _unpack_float(_pack_bits(bits))[0]
+    value: float = _unpack_float(_pack_bits(bits))[0]
+    return value
 
 
 @_make_cast("float64", "int64")
 def float_to_bits(value: float) -> int:
     """Return the bits that hold a float."""
-    return _unpack_bits(_pack_float(value))[0]
+    bits: int = _unpack_bits(_pack_float(value))[0]
+    return bits

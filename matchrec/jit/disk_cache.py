@@ -221,6 +221,15 @@ class CachedFunction(Generic[P, R]):
             folder is not None and CacheFiles(folder, name).voucher.exists() for folder in folders
         )
 
+    def may_be_kept(self) -> bool:
+        """Return whether code of the function may be on disk. Numba is not loaded for that.
+
+        If it returns False and there is code, numba only loads it later than it could.
+        """
+        pattern = f"{self.function.__qualname__}-*-{self.sources}.sha256"
+        folders = list_cache_folders(self.function)
+        return folders is None or any(any(folder.rglob(pattern)) for folder in folders)
+
     def name_files(self, types: Types) -> str:
         """Return the name of the files with the code for some types."""
         import numba
@@ -435,6 +444,22 @@ def enable_caching(compiled: Any, function: FunctionType) -> Path | None:
 def find_source_cache(function: FunctionType) -> Path:
     """Return the folder for compiled code beside the source of a function."""
     return Path(inspect.getfile(function)).parent / "__pycache__"
+
+
+def list_cache_folders(function: FunctionType) -> list[Path] | None:
+    """Return the folders that have all code of a function, at any depth; None if only numba knows.
+
+    Source: numba.core.caching, classes with names that end in `_CacheLocator`.
+    """
+    beside_source = find_source_cache(function)
+    configured = os.environ.get("NUMBA_CACHE_DIR")
+    if configured:
+        return [beside_source, Path(configured)]
+    if sys.platform != "linux":
+        return None
+    home_cache = os.path.expanduser("~/.cache")  # noqa: PTH111 -- Path fails without a home
+    caches = os.environ.get("XDG_CACHE_HOME") or home_cache
+    return [beside_source, Path(caches) / "numba"]
 
 
 @lru_cache

@@ -84,8 +84,8 @@ class LateKernel(CachedFunction[P, R]):
         """Return how many steps Python may take now; 0 if machine code must take all.
 
         Numba takes longer to load than Python takes for a few steps, even if the function is kept
-        on disk. So if numba is not loaded yet, Python may take a part of the steps first; only then
-        it is loaded, and finds out whether the function is kept.
+        on disk. So if numba is not loaded yet, Python may take a part of the steps first. Only then
+        it is loaded, unless nothing is kept, and finds out whether the function is kept.
 
         Args:
             types: the types of the arguments of a call.
@@ -97,8 +97,11 @@ class LateKernel(CachedFunction[P, R]):
         if types in self.compiled or least > min(left, MOST_STEPS_AT_ONCE):
             return 0
         left_before_numba = left - (most - most // PART_BEFORE_NUMBA)
-        if least <= left_before_numba and "numba" not in sys.modules:
-            return left_before_numba
+        if "numba" not in sys.modules:
+            if least <= left_before_numba:
+                return left_before_numba
+            if not self.may_be_kept():
+                return left
         return 0 if self.is_kept(types) else left
 
     def take_steps(self, steps: int, arguments: tuple[Any, ...]) -> bool:
@@ -177,6 +180,8 @@ class PythonRun:
         # The row at the first stopping point.
         self.first_row: int | None = None
         self.counted = 0
+        # What `count_steps` returned at the last step.
+        self.last_count = 0
         # How many stopping tests there were since the last stopping point.
         self.tests = 0
         self.is_stopped = False
@@ -199,7 +204,8 @@ class PythonRun:
 
     def take_step(self) -> bool:
         """Count a step, and return True; stop the run and return False if no steps are left."""
-        if self.count_steps() >= self.allowed:
+        self.last_count = self.count_steps()
+        if self.last_count >= self.allowed:
             self.is_stopped = True
         else:
             self.counted += 1
@@ -216,7 +222,7 @@ class PythonRun:
         """
         if self.first_row is None:
             self.first_row = row
-        taken = self.count_steps()
+        taken = max(self.counted, self.last_count)
         if taken < STEPS_BEFORE_ESTIMATE:
             return
         if taken * (self.rows - row) > (self.allowed - taken) * (row - self.first_row):

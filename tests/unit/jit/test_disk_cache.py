@@ -83,6 +83,32 @@ def test_a_function_is_compiled_once(place: Place, compiled: list[str]) -> None:
     assert len(place()) == 2 * len(first)
 
 
+def test_without_numba_it_is_known_that_nothing_is_kept(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disk_cache, "find_source_cache", lambda _: Path(config.CACHE_DIR))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", config.CACHE_DIR)
+    function, other = kernel(added), kernel(half)
+    assert not function.may_be_kept(), "there is no folder"
+    function(THREE)
+    assert function.may_be_kept()
+    assert not other.may_be_kept()
+    monkeypatch.setattr(function, "sources", "others")
+    assert not function.may_be_kept()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only numba knows the folder")
+def test_the_cache_of_the_user_is_known(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(disk_cache, "find_source_cache", lambda _: Path(config.CACHE_DIR))
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(Path(config.CACHE_DIR) / "home"))
+    function = kernel(added)
+    assert not function.may_be_kept()
+    monkeypatch.setattr(config, "CACHE_DIR", str(Path(config.CACHE_DIR) / "home" / "numba"))
+    function(THREE)
+    assert function.may_be_kept()
+
+
 def test_threads_compile_a_function_once(place: Place, compiled: list[str]) -> None:
     function = kernel(added)
     with ThreadPoolExecutor(4) as threads:

@@ -373,6 +373,18 @@ def test_python_takes_a_part_of_its_steps_before_numba_is_loaded(
         assert fresh.allow_steps(OTHER_TYPES, 5) == left, "it is not kept"
 
 
+def test_numba_is_not_loaded_if_nothing_is_kept(
+    fresh: LateKernel[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "numba")
+    monkeypatch.setattr(fresh, "is_kept", None)
+    monkeypatch.setattr(fresh, "may_be_kept", lambda: False)
+    part = first_steps.PART_BEFORE_NUMBA
+    with in_force(Shortcuts(max_python_steps=4 * part)):
+        assert fresh.allow_steps(TYPES, 4) == 4
+        assert fresh.allow_steps(TYPES, 5) == 4 * part
+
+
 def test_numbers_wrap_in_python_too(fresh: LateKernel[..., Any]) -> None:
     most = np.array([2**63 - 1, 1])
     assert fresh(most) == kernel(add_up.function)(most) == -(2**63)

@@ -7,6 +7,7 @@ relatives, which Java computes differently on each processor, may differ in the 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from matchrec.conditions.evaluate.kernels.strict_math import exp, ln, log10, pow
 from matchrec.conditions.evaluate.link import LinkedConditions
 from matchrec.conditions.run_condition import MathFunction
 from matchrec.jit.bits import bits_to_float, float_to_bits
-from matchrec.jit.callbacks import NO_CALLBACK, Callback, make_callback, make_pointer
+from matchrec.jit.callbacks import NO_CALLBACK, make_callback, make_pointer
 from matchrec.jit.decorators import inner
 
 # The numbers of the functions.
@@ -38,7 +39,7 @@ _ASIN = op.FUNCTIONS[MathFunction.ASIN]
 _ROUND = op.FUNCTIONS[MathFunction.ROUND]
 
 
-def find_mathematics(linked: LinkedConditions) -> Callback:
+def find_mathematics(linked: LinkedConditions) -> Any:
     """Return a pointer to a function that computes what conditions need.
 
     If they need arithmetic only, it is compiled when a compiled search gets it, and fast. So as
