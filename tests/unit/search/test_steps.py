@@ -118,7 +118,8 @@ def test_python_takes_no_longer_than_it_may(algorithm: SearchAlgorithm) -> None:
     clock = mock.patch(
         "matchrec.jit.first_steps.thread_time", side_effect=itertools.count(0, 0.375)
     )
-    with python_takes_steps(second) as taken, clock:
+    no_estimate = mock.patch("matchrec.jit.first_steps.STEPS_BEFORE_ESTIMATE", MANY)
+    with python_takes_steps(second) as taken, clock, no_estimate:
         found = algorithm.choose(asked).search(asked, ones(12))
         assert sum(chunk.count for chunk in found) == 12
     assert [steps.total() for steps in taken.values() if steps] == [4 * 0.375 * second]
