@@ -132,7 +132,7 @@ def read_positive_duration(
 
 
 def build_interval(
-    value: object, call: str, span: Span, written: str, counted_in: str | None
+    value: object, call: str, span: Span, text: str, counted_in: str | None
 ) -> RowExpression:
     """Return a value after WITHIN as Spark SQL.
 
@@ -140,7 +140,7 @@ def build_interval(
         value: the value.
         call: where it was passed, for messages.
         span: what the error points at.
-        written: the text in the query that has the value.
+        text: the text in the query that has the value.
         counted_in: the unit after it, "" if there is none; None without the word INTERVAL.
 
     Raises:
@@ -156,7 +156,7 @@ def build_interval(
     has_interval_word = counted_in is not None
     if has_interval_word and not length.is_time:
         unit = "MINUTE, or pass '10 minutes'"
-        raise interval_without_unit(span, number=written, where="WITHIN", unit=unit)
+        raise interval_without_unit(span, number=text, where="WITHIN", unit=unit)
     return length.build_expression(span)
 
 

@@ -119,10 +119,10 @@ def find_relations_after(tokens: TokenSequence, index: int, end: int) -> Iterato
             yield read_relation(tokens, following + 1, end)
 
 
-def is_word(tokens: TokenSequence, index: int, *written: str) -> bool:
+def is_word(tokens: TokenSequence, index: int, *keys: str) -> bool:
     """Return whether one of these words is at `index`, and is not a field or an alias."""
     is_name = tokens.key(index - 1) in (".", "AS") or tokens.key(index + 1) == "."
-    return tokens.key(index) in written and not is_name
+    return tokens.key(index) in keys and not is_name
 
 
 def is_from(tokens: TokenSequence, index: int) -> bool:

@@ -77,14 +77,11 @@ def _read_window(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode
 
     It is `interval`, `n ROWS`, `interval BETWEEN ROWS` or `interval FROM variable TO variable`.
     """
+    if clause.key(end - 1) == "ROWS":
+        row_window = _read_row_window(clause, start, end)
+        if row_window is not None:
+            return row_window
     span = clause.span(start, end)
-    parameter = read_parameter(clause.tokens[start : end - 1])
-    if clause.key(end - 1) == "ROWS" and (parameter or end - start == 2):
-        number = clause.cut_out(start, end - 1)
-        rows = 0 if parameter else read_number_of_rows(number.text, span)
-        return nodes.WindowNode(
-            number, span, rows=rows, parameter=parameter, interval_span=number.full_span
-        )
     is_between_rows = end - start > 1 and clause.has_keys(end - 2, "BETWEEN", "ROWS")
     has_variables = end - start > 4 and (clause.key(end - 4), clause.key(end - 2)) == ("FROM", "TO")
     interval_end = end
@@ -98,11 +95,11 @@ def _read_window(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode
     if clause.key(start) == "INTERVAL":
         last = clause.key(interval_end - 1)
         unit = last if last in UNITS_OF_TIME else ""
-    written = _read_interval(clause, start, interval_end, unit)
+    interval = _read_interval(clause, start, interval_end, unit)
     parameter_start = start if unit is None else start + 1
     parameter_end = interval_end - 1 if unit else interval_end
     return nodes.WindowNode(
-        interval=written,
+        interval=interval,
         span=span,
         between_rows=is_between_rows,
         after=clause[end - 3].variable if has_variables else None,
@@ -110,6 +107,19 @@ def _read_window(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode
         parameter=read_parameter(clause.tokens[parameter_start:parameter_end]),
         unit=unit,
         interval_span=clause.span(start, interval_end),
+    )
+
+
+def _read_row_window(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode | None:
+    """Read the item `n ROWS` of WITHIN, or return None if it is `interval BETWEEN ROWS`."""
+    parameter = read_parameter(clause.tokens[start : end - 1])
+    if parameter is None and end - start != 2:
+        return None
+    span = clause.span(start, end)
+    number = clause.cut_out(start, end - 1)
+    rows = 0 if parameter else read_number_of_rows(number.text, span)
+    return nodes.WindowNode(
+        number, span, rows=rows, parameter=parameter, interval_span=number.full_span
     )
 
 
@@ -129,9 +139,9 @@ def _read_interval(clause: ClauseTokens, start: int, end: int, unit: str | None)
         MatchRecognizeError: the interval is written without INTERVAL, or it is not a length of
             time.
     """
-    written = clause.cut_out(start, end)
+    interval = clause.cut_out(start, end)
     if is_length_of_time(clause, start):
-        raise errors.missing_interval(written.full_span, text=written.text)
+        raise errors.missing_interval(interval.full_span, text=interval.text)
     if end - start == 1:
         reject_unit_in_number(clause[start])
     has_interval = unit is not None
@@ -145,9 +155,9 @@ def _read_interval(clause: ClauseTokens, start: int, end: int, unit: str | None)
     is_text = last.is_string and (not unit or has_letters)
     is_constant_without_unit = last.is_constant and unit == ""
     if not is_single_token or not (is_text or is_constant_without_unit):
-        return written
-    length = build_interval(value, "WITHIN", written.full_span, last.text, unit)
-    return read_tokens(length.text, offset=written.offset)
+        return interval
+    length = build_interval(value, "WITHIN", interval.full_span, last.text, unit)
+    return read_tokens(length.text, offset=interval.offset)
 
 
 def read_clause(clause: ClauseTokens) -> nodes.MatchRecognize:
@@ -312,10 +322,10 @@ def _explain_measure_without_name(
 
     It proposes the name of `x IS m`, `x := m` and `m = x`.
     """
-    written = clause.cut_out(start, end)
+    measure = clause.cut_out(start, end)
     if clause.key(end - 1) == "*" and (end - start == 1 or clause.key(end - 2) == "."):
-        return errors.star_as_measure(written.full_span, text=written.text)
-    text = written.text
+        return errors.star_as_measure(measure.full_span, text=measure.text)
+    text = measure.text
     name = "name"
     if clause.key(end - 2) in ("IS", ":=", ":") and clause[end - 1].is_name and end - 2 > start:
         text = clause.cut_out(start, end - 2).text
@@ -323,7 +333,7 @@ def _explain_measure_without_name(
     elif clause.key(start + 1) == "=" and clause[start].is_name and end - start > 3:
         text = clause.cut_out(start + 2, end).text
         name = clause[start].text
-    return errors.measure_without_name(written.full_span, text=text, name=name)
+    return errors.measure_without_name(measure.full_span, text=text, name=name)
 
 
 _ROWS_PER_MATCH = {rows.value: rows for rows in CLAUSE_CHOICES}
@@ -340,12 +350,12 @@ def _read_rows_per_match(
     clause: ClauseTokens, section: Section
 ) -> tuple[RowsPerMatch, PartialMatches | None]:
     """Read which rows a match outputs, and which runs that are no matches are output, too."""
-    written = _join_keys(clause, section.start, section.end)
-    rows = _ROWS_PER_MATCH.get(written)
+    keys = _join_keys(clause, section.start, section.end)
+    rows = _ROWS_PER_MATCH.get(keys)
     if rows:
         return rows, None
     for partial in _PARTIAL:
-        rows = _ROWS_PER_MATCH.get(written.removesuffix(f" {partial.words}"))
+        rows = _ROWS_PER_MATCH.get(keys.removesuffix(f" {partial.words}"))
         if rows:
             start = section.end - len(partial.words.split())
             return rows, replace(partial, span=clause.span(start, section.end))
@@ -428,8 +438,8 @@ def _read_subset(clause: ClauseTokens, start: int, end: int) -> Subset:
     items = clause.split_at_commas(start + 3, end - 1) if is_list and name.can_name else ()
     are_names = all(last - first == 1 and clause.can_name(first) for first, last in items)
     if not items or not are_names:
-        written = clause.cut_out(start, end)
-        raise errors.malformed_subset(written.full_span, text=written.text)
+        item = clause.cut_out(start, end)
+        raise errors.malformed_subset(item.full_span, text=item.text)
     members = tuple(clause[first] for first, _ in items)
     for token in (name, *members):
         _reject_reserved_word(token, "SUBSET")

@@ -241,14 +241,14 @@ def lower_clause(
     selection = clause.selection or EventSelection.STRICT_CONTIGUITY
     output = clause.output or MatchOutput.PREFERRED
     rows_per_match = clause.rows_per_match or RowsPerMatch.ONE_ROW
-    written = fill_bounds(clause.pattern, values)
-    negated_names = patterns.list_negated_names(written)
-    pattern = written
+    filled_pattern = fill_bounds(clause.pattern, values)
+    negated_names = patterns.list_negated_names(filled_pattern)
+    pattern = filled_pattern
     absences: tuple[Absence, ...] = ()
     if negated_names:
         windowed = any(not window.is_gap for window in clause.windows)
-        pattern, absences = take_out_negations(written, selection, output, windowed=windowed)
-    scope = _make_scope(clause, written, values)
+        pattern, absences = take_out_negations(filled_pattern, selection, output, windowed=windowed)
+    scope = _make_scope(clause, filled_pattern, values)
     plan = MatchPlan(
         pattern=pattern,
         partition_by=tuple(_lower_partition_key(key) for key in clause.partition_by),

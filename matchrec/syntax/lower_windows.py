@@ -466,18 +466,18 @@ def _reject_next_in_measures(measures: tuple[Measure, ...]) -> None:
                 raise errors.next_with_varying_frame(reference.span)
 
 
-def _count_rows(written: Amount, span: Span) -> int | None:
+def _count_rows(amount: Amount, span: Span) -> int | None:
     """Return the number of rows that a literal is; None if no partition has as many.
 
     Raises MatchRecognizePlanError for a length that is not a whole number of rows, 0 or more.
     """
-    if written.is_time:
+    if amount.is_time:
         raise errors.wrong_frame_length(span, length="an interval")
-    if written.value < 0:
+    if amount.value < 0:
         raise errors.wrong_frame_length(span, length="negative")
-    if written.value.denominator > 1:
+    if amount.value.denominator > 1:
         raise errors.wrong_frame_length(span, length="not a whole number")
-    return read_whole_number(str(written.value.numerator))
+    return read_whole_number(str(amount.value.numerator))
 
 
 def _rename_measures(

@@ -12,7 +12,7 @@ The text between a window's parentheses is read as a clause that ends with a fra
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from matchrec.errors.sql import window as errors
@@ -101,10 +101,7 @@ def _read_select(
     _reject_other_relations(tokens, relation)
     has_where = bool(parts) and tokens.key(parts[0]) == "WHERE"
     parts_after_rows = parts[1:] if has_where else parts
-    for index in parts_after_rows:
-        if tokens.key(index) in _GROUPING_WORDS:
-            word = "GROUP BY" if tokens.key(index) == "GROUP" else tokens.key(index)
-            raise errors.pattern_window_with_grouping(tokens[index].span, word=word)
+    _reject_grouping(tokens, parts_after_rows)
     # For the keyword of each part: its index, and the end of the part.
     part_ends = [*parts_after_rows[1:], end]
     part_ranges = {
@@ -130,6 +127,20 @@ def _read_select(
         order=order,
         end=end,
     )
+
+
+def _reject_grouping(tokens: TokenSequence, parts: Iterable[int]) -> None:
+    """Raise an error if a part of the SELECT groups its rows, such as GROUP BY or HAVING.
+
+    Args:
+        tokens: the tokens of the query.
+        parts: the first tokens of the parts.
+    """
+    for index in parts:
+        key = tokens.key(index)
+        if key in _GROUPING_WORDS:
+            word = "GROUP BY" if key == "GROUP" else key
+            raise errors.pattern_window_with_grouping(tokens[index].span, word=word)
 
 
 def _reject_other_relations(tokens: TokenSequence, relation: TokenRange) -> None:

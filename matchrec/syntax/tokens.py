@@ -244,7 +244,7 @@ def read_whole_number(digits: str) -> int | None:
 # 1800    30.5    INTERVAL '1' HOUR    INTERVAL 1 HOUR 30 MINUTES    INTERVAL '90 minutes'
 
 
-def read_amount(written: str) -> Amount | None:
+def read_amount(text: str) -> Amount | None:
     """Return the amount of a number; None if it is not exact or too long.
 
     It has at most 19 digits, or 18 before a point and 18 after it.
@@ -252,9 +252,9 @@ def read_amount(written: str) -> Amount | None:
     >>> read_amount("1800L"), read_amount("1e3")
     (Amount(value=Fraction(1800, 1), is_time=False, is_days=False), None)
     """
-    number = written
-    if "." not in written and written[-1:] in ("L", "l"):  # the suffix of BIGINT
-        number = written[:-1]
+    number = text
+    if "." not in text and text[-1:] in ("L", "l"):  # the suffix of BIGINT
+        number = text[:-1]
     integer_digits, point, fraction_digits = number.partition(".")
     most_digits = 18 if point else 19
     if not (integer_digits + fraction_digits).isdecimal():
@@ -289,21 +289,21 @@ def reject_unit_in_number(token: Token) -> None:
         )
 
 
-def read_interval_amount(written: Iterable[str]) -> Amount | None:
+def read_interval_amount(words: Iterable[str]) -> Amount | None:
     """Return the length of an interval; None if it is not exact.
 
     It is exact if it consists of numbers, each before its unit, and no unit is months or years.
 
     Args:
-        written: the tokens after INTERVAL; texts have their quotes.
+        words: the tokens after INTERVAL; texts have their quotes.
 
     >>> read_interval_amount(["'1 DAY'"]).is_days, read_interval_amount(["1", "MONTH"])
     (True, None)
     """
-    words = " ".join(word.strip("'\"") for word in written).split()
-    numbers = [read_amount(word) for word in words[::2]]
-    units = [word.upper().removesuffix("S") for word in words[1::2]]
-    if not words or len(numbers) != len(units) or not MICROSECONDS.keys() >= set(units):
+    numbers_and_units = " ".join(word.strip("'\"") for word in words).split()
+    numbers = [read_amount(word) for word in numbers_and_units[::2]]
+    units = [word.upper().removesuffix("S") for word in numbers_and_units[1::2]]
+    if not numbers_and_units or len(numbers) != len(units) or not MICROSECONDS.keys() >= set(units):
         return None
     microseconds = Fraction(0)
     for number, unit in zip(numbers, units, strict=True):
@@ -488,19 +488,19 @@ def _convert_token(token: SqlglotToken, text: str, offset: int) -> list[Token]:
 
     `text` and `offset` are as for `convert_tokens`.
     """
-    written = text[token.start : token.end + 1]
+    token_text = text[token.start : token.end + 1]
     span = Span(token.start + offset, token.end + 1 + offset)
     kind = _KINDS.get(token.token_type)
     if kind is not None:
-        return [Token(kind, token.text if kind is TokenKind.QUOTED else written, span)]
-    if written.isascii() and written.isidentifier():
-        return [Token(TokenKind.WORD, written, span)]
-    if _SEVERAL_WORDS.fullmatch(written):
+        return [Token(kind, token.text if kind is TokenKind.QUOTED else token_text, span)]
+    if token_text.isascii() and token_text.isidentifier():
+        return [Token(TokenKind.WORD, token_text, span)]
+    if _SEVERAL_WORDS.fullmatch(token_text):
         return [
             Token(TokenKind.WORD, word[0], Span(*word.span()).shifted(span.start))
-            for word in re.finditer(r"\w+", written)
+            for word in re.finditer(r"\w+", token_text)
         ]
-    return [Token(TokenKind.SYMBOL, written, span)]
+    return [Token(TokenKind.SYMBOL, token_text, span)]
 
 
 _QUOTE_OR_COMMENT = re.compile(

@@ -71,18 +71,19 @@ class Conjunct:
 
     # The conjunct as the user wrote it.
     text: str
-    # The index of the measure that says whether it is true; None if no measure can say it.
-    truth: int | None
-    # The operator of a comparison; empty if the conjunct is not a comparison.
-    operator: str
-    # The indices of the measures of the sides of a comparison.
-    sides: tuple[int, ...]
-    # Its references, each once.
-    references: tuple[ReferencePart, ...]
     # Whether a reference leaves out the current row.
     looks_back: bool
+    # The index of the measure that says whether it is true; None if no measure can say it. Then
+    # nothing is measured, and the other fields have their defaults.
+    truth: int | None = None
+    # The operator of a comparison; empty if the conjunct is not a comparison.
+    operator: str = ""
+    # The indices of the measures of the sides of a comparison.
+    sides: tuple[int, ...] = ()
+    # Its references, each once.
+    references: tuple[ReferencePart, ...] = ()
     # Whether it can raise an error, so that it is evaluated only if those before it hold.
-    is_guarded: bool
+    is_guarded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,15 +180,7 @@ class Splitter:
         if self.write is not None and not is_complement:
             text = self.write(scalar)
         if not all(map(is_measured, scalar.references)):
-            return Conjunct(
-                text=text,
-                truth=None,
-                operator="",
-                sides=(),
-                references=(),
-                looks_back=looks_back,
-                is_guarded=False,
-            )
+            return Conjunct(text, looks_back)
         sides: tuple[Scalar, ...] = ()
         operator = ""
         if isinstance(scalar, Operation) and scalar.operator in COMPARISONS:
@@ -202,11 +195,11 @@ class Splitter:
         ]
         return Conjunct(
             text=text,
+            looks_back=looks_back,
             truth=truth,
             operator=operator,
             sides=tuple(side_measures),
             references=tuple(references),
-            looks_back=looks_back,
             is_guarded=bool(guards),
         )
 

@@ -220,11 +220,11 @@ class OperandReader(ExpressionCursor):
         Only a qualifier that is a pattern variable may be in double quotes.
         """
         token = self.tokens[parts[-1]]
-        written = self.text.text_at(token.span)
-        if not written.startswith('"') or self.text.dialect is Dialect.QUOTED_NAMES:
+        text = self.text.text_at(token.span)
+        if not text.startswith('"') or self.text.dialect is Dialect.QUOTED_NAMES:
             return
         if len(parts) > 1 or token.variable not in self.scope.variables:
-            raise errors.column_in_double_quotes(token.span, clause=self.where, text=written)
+            raise errors.column_in_double_quotes(token.span, clause=self.where, text=text)
 
     def _reject_star(self, start: int) -> None:
         """Raise an error for a `*` that is not in an aggregate other than COUNT.
@@ -356,9 +356,9 @@ class OperandReader(ExpressionCursor):
             if self.accept("TO"):
                 self._skip_unit()
         values_and_units = self.tokens[start + 1 : self.position]
-        written = [self.text.text_at(token.span) for token in values_and_units]
+        words = [self.text.text_at(token.span) for token in values_and_units]
         return self.make_term(
-            start, find_operator_operations("INTERVAL"), amount=read_interval_amount(written)
+            start, find_operator_operations("INTERVAL"), amount=read_interval_amount(words)
         )
 
     def _skip_unit(self) -> None:

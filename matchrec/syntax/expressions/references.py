@@ -242,11 +242,11 @@ def _suggest_frame(tokens: TokenSequence, start: int, end: int) -> Frame:
     for unit in ("ROWS", "RANGE", "GROUPS"):
         if unit not in keys:
             continue
-        written = _read_bounds(tokens, start + keys.index(unit) + 1, end)
-        if written is None:
+        frame = _read_bounds(tokens, start + keys.index(unit) + 1, end)
+        if frame is None:
             return EXAMPLE_FRAME
-        has_equivalent = unit == "ROWS" or {written.start, written.end} <= {0, None}
-        return written if has_equivalent else EXAMPLE_FRAME
+        has_equivalent = unit == "ROWS" or {frame.start, frame.end} <= {0, None}
+        return frame if has_equivalent else EXAMPLE_FRAME
     if "ORDER" in keys:
         return Frame(None, 0)
     return Frame(None, None) if not keys or keys[0] == "PARTITION" else EXAMPLE_FRAME
@@ -281,28 +281,16 @@ def read_aggregate(
     reader: ExpressionCursor, index: int, semantics: Semantics
 ) -> tuple[Aggregate, int]:
     """Read the aggregate at `index` with FILTER and the like, and return the token after it."""
-    closing = reader.text.pairs[index + 1]
     function = reader.tokens[index].text.lower()
-    has_quantifier = reader.key_at(index + 2) in ("DISTINCT", "ALL")
-    arguments = find_arguments(reader, index)
-    if has_quantifier and arguments:
-        (first_start, first_end), *others = arguments
-        arguments = ((first_start + 1, first_end), *others)
+    arguments, nulls_word = _find_aggregate_arguments(reader, index)
     if not arguments and function == "count":
         raise _explain_wrong_number(reader, index, function, "an argument", 0)
     rows_read_before = len(reader.rows_read)
-    aggregate = Aggregate(
-        function, None, (), semantics, distinct=reader.key_at(index + 2) == "DISTINCT"
-    )
+    is_distinct = reader.key_at(index + 2) == "DISTINCT"
+    aggregate = Aggregate(function, None, (), semantics, distinct=is_distinct)
+    closing = reader.text.pairs[index + 1]
     aggregate, end = _read_suffixes(reader, index, aggregate, closing + 1)
     _reject_kept_nulls(reader, index, end)
-    nulls_word = ""
-    if arguments:
-        last_start, last_end = arguments[-1]
-        if last_end - last_start > 2:
-            nulls_word = _find_nulls_word(reader, last_end)
-        if nulls_word:  # any_value(x IGNORE NULLS)
-            arguments = (*arguments[:-1], (last_start, last_end - 2))
     read_arguments = [_read_argument(reader, index, argument) for argument in arguments]
     aggregate = replace(
         aggregate,
@@ -313,6 +301,26 @@ def read_aggregate(
     )
     has_frame = reader.key_at(end) == "OVER" and reader.scope.part is ClausePart.DEFINE
     return read_frame(reader, aggregate, end) if has_frame else (aggregate, end)
+
+
+def _find_aggregate_arguments(
+    reader: ExpressionCursor, index: int
+) -> tuple[tuple[TokenRange, ...], str]:
+    """Return the arguments of the aggregate at `index`, and IGNORE or RESPECT if NULLS follows.
+
+    For `any_value(DISTINCT x IGNORE NULLS)` these are the tokens of x, and "IGNORE".
+    """
+    arguments = find_arguments(reader, index)
+    if not arguments:
+        return (), ""
+    if reader.key_at(index + 2) in ("DISTINCT", "ALL"):
+        (first_start, first_end), *others = arguments
+        arguments = ((first_start + 1, first_end), *others)
+    last_start, last_end = arguments[-1]
+    nulls_word = _find_nulls_word(reader, last_end) if last_end - last_start > 2 else ""
+    if nulls_word:
+        arguments = (*arguments[:-1], (last_start, last_end - 2))
+    return arguments, nulls_word
 
 
 def _read_argument(reader: ExpressionCursor, index: int, argument: TokenRange) -> Scalar | None:
