@@ -615,8 +615,8 @@ def choose_by_classifier(
         """Return the column of the expression with the classifier replaced by SQL."""
         return build_row_column(render(scalar, lambda _: name_sql))
 
-    sql_of_names = (*map(quote_string, variables), "CAST(NULL AS STRING)")
-    columns = tuple(build_column(name_sql) for name_sql in sql_of_names)
+    names_as_sql = (*map(quote_string, variables), "CAST(NULL AS STRING)")
+    columns = tuple(build_column(name_sql) for name_sql in names_as_sql)
     return ClassifierChoice(position, columns, scalar.span)
 
 

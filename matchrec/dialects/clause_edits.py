@@ -301,8 +301,8 @@ def edit_exclusive_loops(
         guard = _write_guard(exit_, conditions, translate)
         guards.setdefault(exit_.follower, []).append(guard)
     new_definitions = []
-    for follower, guards_of_follower in guards.items():
-        guard = " AND ".join(guards_of_follower)
+    for follower, follower_guards in guards.items():
+        guard = " AND ".join(follower_guards)
         if follower in conditions:
             span = conditions[follower]
             yield Edit(Span(span.start, span.start), "(")

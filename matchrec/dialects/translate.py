@@ -371,8 +371,8 @@ def _assign_kinds(
         location: location.closing + 1 for location in clauses
     }
     ends |= {window: window.select.rows_end for window in windows}
-    in_order_of_evaluation = sorted(ends, key=ends.__getitem__)
-    return dict(zip(in_order_of_evaluation, kinds, strict=False))
+    evaluated_fragments = sorted(ends, key=ends.__getitem__)
+    return dict(zip(evaluated_fragments, kinds, strict=False))
 
 
 def _edit_relation(

@@ -715,8 +715,8 @@ def list_condition_parts(coverage_draft: CoverageDraft) -> list[ConditionPart | 
         name = stages.get(variable, variable)
         texts = show_condition_parts(conditions.get(variable), show_part)
         parts += [ConditionPart(name, text) for text in texts]
-    parts_of_variable = Counter(part.variable for part in parts)
-    return [part if parts_of_variable[part.variable] > 1 else None for part in parts]
+    part_counts = Counter(part.variable for part in parts)
+    return [part if part_counts[part.variable] > 1 else None for part in parts]
 
 
 def find_stages_by_test(staging: Staging) -> dict[str, str]:

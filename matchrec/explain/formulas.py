@@ -124,8 +124,8 @@ def show_stage_condition(scalar: Scalar, test: str) -> str:
 
 def describe_next_start(skip: Skip) -> str:
     """Say where the next match may begin, if not all matches of stages are output."""
-    of_stage = "" if skip.variable is None else f" of {skip.variable}"
-    event = f"its {skip.to.end.value.lower()} event{of_stage}"
+    qualifier = "" if skip.variable is None else f" of {skip.variable}"
+    event = f"its {skip.to.end.value.lower()} event{qualifier}"
     begins = f"after {event}" if skip.to.past else f"at or after {event}"
     result = "is an error" if skip.fails_on_miss else "excludes no other match"
     note = f"; a match without such an event {result}" if skip.variable is not None else ""

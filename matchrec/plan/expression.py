@@ -205,13 +205,13 @@ class Term:
         references = tuple(piece for piece in self.pieces if not isinstance(piece, str))
         has_text = len(references) < len(self.pieces)
         text_operations = self.text_operations if has_text else NO_OPERATIONS
-        operations_of_columns = [
+        column_operations = [
             reference.operations
             for reference in references
             if isinstance(reference, ColumnReference)
         ]
         object.__setattr__(self, "text_operations", text_operations)
-        object.__setattr__(self, "operations", text_operations.union(*operations_of_columns))
+        object.__setattr__(self, "operations", text_operations.union(*column_operations))
         object.__setattr__(self, "references", references)
 
 

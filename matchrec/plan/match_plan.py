@@ -214,10 +214,10 @@ def list_states(plan: MatchPlan) -> dict[str, list[str]]:
     A variable that a front end has split into several primary variables has the states of all of
     them: the subset that it became has these as members.
     """
-    subset_of = {member: subset for subset in plan.subsets for member in subset.members}
+    subset_by_member = {member: subset for subset in plan.subsets for member in subset.members}
     states: dict[str, list[str]] = {}
     for state in list_variable_names(plan.pattern):
-        variable = subset_of[state].name if state in subset_of else state
+        variable = subset_by_member[state].name if state in subset_by_member else state
         states.setdefault(variable, []).append(state)
     return states
 

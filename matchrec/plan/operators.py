@@ -145,7 +145,7 @@ def build_extreme(comparison: str) -> Rewriting:
         comparison: `>` for GREATEST, `<` for LEAST.
     """
     take_second = ("OR", ("IS NULL", 0), (comparison, 1, 0))
-    extreme_of_two = ("IF", ("IS NULL", 1), 0, ("IF", take_second, 1, 0))
+    extreme_form = ("IF", ("IS NULL", 1), 0, ("IF", take_second, 1, 0))
 
     def build(operands: Sequence[Any], combine: Combine) -> Any:
         """Return the extreme of the operands, built from the extremes of both halves."""
@@ -155,7 +155,7 @@ def build_extreme(comparison: str) -> Rewriting:
             return operands[0]
         middle = len(operands) // 2
         halves = (build(operands[:middle], combine), build(operands[middle:], combine))
-        return build_form(extreme_of_two, halves, combine)
+        return build_form(extreme_form, halves, combine)
 
     return build
 

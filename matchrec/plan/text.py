@@ -224,8 +224,8 @@ def find_positional_parameter(name: str) -> Span | None:
 # Words of SQL, by what they mean. The table is `words.txt`.
 
 _WORDS: dict[str, set[str]] = {}
-for _kind, _words_of_row in read_table("matchrec.plan", "words.txt"):
-    _WORDS.setdefault(_kind, set()).update(_words_of_row.split())
+for _kind, _row_words in read_table("matchrec.plan", "words.txt"):
+    _WORDS.setdefault(_kind, set()).update(_row_words.split())
 
 
 def read_words(kind: str) -> frozenset[str]:

@@ -364,16 +364,16 @@ def _read_interval(window: nodes.WindowNode, values: ParameterValues) -> RowExpr
 
 
 def _lower_definitions(
-    clause: nodes.MatchRecognize, scope_of_measures: Scope, negated_names: Container[str]
+    clause: nodes.MatchRecognize, measures_scope: Scope, negated_names: Container[str]
 ) -> Iterator[Definition]:
     """Yield the conditions of DEFINE.
 
     Args:
         clause: the clause.
-        scope_of_measures: the scope of its measures.
+        measures_scope: the scope of its measures.
         negated_names: the variables under NOT.
     """
-    scope = replace(scope_of_measures, part=ClausePart.DEFINE)
+    scope = replace(measures_scope, part=ClausePart.DEFINE)
     for node in clause.definitions:
         condition = expression.cast_nulls_to_boolean(parse_scalar(node.expression, scope))
         if node.name in negated_names:

@@ -130,9 +130,9 @@ def count_rows(pattern: patterns.RowPattern) -> RowCount:
             return 0, inf if patterns.list_children(pattern) else 0
 
 
-def _add_row_counts(rows_of_parts: Iterable[RowCount]) -> RowCount:
+def _add_row_counts(row_counts: Iterable[RowCount]) -> RowCount:
     """Return the rows of several parts together."""
-    least, most = zip((0, 0), *rows_of_parts, strict=True)
+    least, most = zip((0, 0), *row_counts, strict=True)
     return sum(least), sum(most)
 
 

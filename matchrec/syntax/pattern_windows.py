@@ -352,10 +352,10 @@ def _find_window_of_call(
     if name_index >= len(tokens) or not tokens[name_index].is_name:
         return None
     name = tokens[name_index].name.lower()
-    names_of_windows = {
+    window_names = {
         tokens[window - 2].name.lower() for window in windows if tokens.key(window - 1) == "AS"
     }
-    if name not in names_of_windows:  # a quick test before the SELECT is read
+    if name not in window_names:  # a quick test before the SELECT is read
         return None
     definition = find_select(tokens, over).definitions.get(name)
     if definition is None or definition[0] not in windows:
@@ -478,8 +478,8 @@ def _find_base(tokens: TokenSequence, window: PatternWindow) -> tuple[TokenRange
     parts = ("MEASURES", "PARTITION", "ORDER", *sections.UNITS_OF_FRAMES)
     starts_part = second_key in ("BY", "BETWEEN", "MATCH", "(")
     if name.key == "MEASURES":  # the name of a window if another part follows
-        is_name_of_window = second_key in parts and tokens.key(first + 2) != ","
-        starts_part = starts_part or not is_name_of_window
+        is_window_name = second_key in parts and tokens.key(first + 2) != ","
+        starts_part = starts_part or not is_window_name
     if starts_part or not name.is_name:
         return (first, first), first
     definitions = window.select.definitions

@@ -681,9 +681,9 @@ def _find_key_tests(tokens: TokenSequence, where: int, alias: int | None) -> Ite
         match test:
             case Operation(operator, (left, *constants)) if operator in _COMPARISONS:
                 *qualifier, name = find_column_names(left) or ("", "", "")
-                is_column_of_clause = ".".join(qualifier).lower() in qualifiers
+                is_clause_column = ".".join(qualifier).lower() in qualifiers
                 starts_with_column = test.parts[0] is left
-                if not is_column_of_clause or not starts_with_column:
+                if not is_clause_column or not starts_with_column:
                     continue
                 if all(_is_constant(operand) for operand in constants):
                     comparison = replace(test, parts=test.parts[1:])  # without the column
@@ -692,11 +692,11 @@ def _find_key_tests(tokens: TokenSequence, where: int, alias: int | None) -> Ite
 
 def _find_end_of_where(tokens: TokenSequence, start: int) -> int:
     """Return the token after the condition of a WHERE that starts at `start`."""
-    end_of_query = tokens.find_end_of_parentheses(start)
-    for index in tokens.walk_level(start, end_of_query):
+    query_end = tokens.find_end_of_parentheses(start)
+    for index in tokens.walk_level(start, query_end):
         if starts_part(tokens, index) or is_set_operator(tokens, index):
             return index
-    return end_of_query
+    return query_end
 
 
 def _is_constant(operand: Scalar) -> bool:

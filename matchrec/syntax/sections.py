@@ -270,9 +270,9 @@ def _is_variable(clause: ClauseTokens, index: int) -> bool:
     """
     before = clause.key(index - 1)
     skip = index - 3 if before in ("FIRST", "LAST") else index - 2
-    is_second_of_within = before == "TO" and clause.key(index - 3) == "FROM"
-    is_first_of_within = before == "FROM" and clause.key(index + 1) == "TO"
-    return clause.has_keys(skip, "SKIP", "TO") or is_second_of_within or is_first_of_within
+    is_within_end = before == "TO" and clause.key(index - 3) == "FROM"
+    is_within_start = before == "FROM" and clause.key(index + 1) == "TO"
+    return clause.has_keys(skip, "SKIP", "TO") or is_within_end or is_within_start
 
 
 def _starts_frame(clause: ClauseTokens, index: int) -> bool:

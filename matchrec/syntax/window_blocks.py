@@ -119,7 +119,7 @@ class Block:
         """
         names = list_names_outside(self.tokens)
         visible = find_visible(self.tokens, with_clauses, self.select.relation[0])
-        columns_of_calls = frozenset(
+        call_columns = frozenset(
             call.column.lower() for window in self.windows for _, call in window.calls
         )
         for number, window in enumerate(self.windows):
@@ -128,7 +128,7 @@ class Block:
             uncalled_measures = frozenset(
                 name_uncalled(measure.name).lower() for measure in window.clause.measures
             )
-            used_names = None if names is None else names | columns_of_calls
+            used_names = None if names is None else names | call_columns
             yield Site(
                 index=0,
                 clause=window.clause,
@@ -172,7 +172,7 @@ def read_blocks(
     Raises:
         MatchRecognizeError: a window is malformed, or a clause and a window are in each other.
     """
-    windows_of_selects: dict[int, list[PatternWindow]] = defaultdict(list)
+    windows_by_select: dict[int, list[PatternWindow]] = defaultdict(list)
     for window in windows:
         for clause in clauses:
             if window.opening < clause.word < window.closing:
@@ -180,8 +180,8 @@ def read_blocks(
             if clause.opening < window.opening < clause.closing:
                 raise clause_in_clause(tokens[window.opening].span)
         reject_stored_text(tokens, ClauseLocation(window.opening, window.opening, window.closing))
-        windows_of_selects[window.select.select].append(window)
-    blocks = [_read_block(tokens, group) for group in windows_of_selects.values()]
+        windows_by_select[window.select.select].append(window)
+    blocks = [_read_block(tokens, group) for group in windows_by_select.values()]
     return tuple(sorted(blocks, key=lambda block: block.rows.end))
 
 

@@ -184,19 +184,19 @@ def link_conditions(
     """
     registers = Registers(frozenset(move.variable for move in moves))
     writer = _CodeWriter(members, registers, integers)
-    variable_of_test = {move.test: move.variable for move in moves}
+    variable_by_test = {move.test: move.variable for move in moves}
     reads = [
-        writer.write(variable_of_test.get(test, test), condition)
+        writer.write(variable_by_test.get(test, test), condition)
         for test, condition in enumerate(conditions)
     ]
     steps = registers.list_steps(len(conditions))
     live = find_live_registers(moves, steps, reads, tested)
-    steps_of_moves = [
+    steps_by_move = [
         select_useful_steps(steps[move.variable], reads[move.test] | live[move.target])
         for move in moves
     ]
     forms = tuple(writer.write_form(form) for form in list(registers.forms))
-    step_ranges = tuple(_append_steps(writer.instructions, steps_of_moves))
+    step_ranges = tuple(_append_steps(writer.instructions, steps_by_move))
     all_live = [register for state_registers in live for register in sorted(state_registers)]
     return LinkedConditions(
         instructions=np.array(writer.instructions, np.int64).reshape(-1, 5),
@@ -253,11 +253,11 @@ class _CodeWriter:
 
 
 def _append_steps(
-    instructions: list[Instruction], steps_of_moves: Sequence[tuple[RegisterStep, ...]]
+    instructions: list[Instruction], steps_by_move: Sequence[tuple[RegisterStep, ...]]
 ) -> Iterator[CodeRange]:
     """Append the steps of each move, and yield where they are. Moves share equal steps."""
     ranges: dict[tuple[RegisterStep, ...], CodeRange] = {}
-    for steps in steps_of_moves:
+    for steps in steps_by_move:
         if steps not in ranges:
             ranges[steps] = (len(instructions), len(instructions) + len(steps))
             instructions += steps

@@ -212,7 +212,7 @@ class Registers:
         for meaning in sorted(self.numbers, key=_make_step_key):
             for variable in range(variables):
                 steps[variable].extend(self._list_register_steps(meaning, variable))
-        return [tuple(steps_of_variable) for steps_of_variable in steps]
+        return [tuple(variable_steps) for variable_steps in steps]
 
     def _list_register_steps(self, meaning: Meaning, variable: int) -> Iterator[RegisterStep]:
         """Yield the steps that update one register when a row is mapped to a variable."""

@@ -286,8 +286,8 @@ def rewrite_timestamp_literal(node: exp.StrToTime, _: RuleContext) -> exp.Expr:
 
     sqlglot reads it with a format that needs a fraction of a second, which may be left out.
     """
-    has_format_of_literal = node.args["format"].name == "%Y-%m-%d %H:%M:%S.%f"
-    if isinstance(node.this, exp.Literal) and has_format_of_literal:
+    has_literal_format = node.args["format"].name == "%Y-%m-%d %H:%M:%S.%f"
+    if isinstance(node.this, exp.Literal) and has_literal_format:
         return exp.cast(node.this, "timestamp")
     return node
 

@@ -168,19 +168,19 @@ def convert_definitions(plan: MatchPlan) -> Iterator[clauses.Definition]:
     steps = plan.staging.steps
     singles = [part.content for part in list_repeated_parts(steps)]
     # In the plan of stages, conditions are named after tests and not after stages.
-    stage_of_test = {
+    stage_by_test = {
         single.test: single.name for single in singles if isinstance(single, SingleStage)
     }
-    stage_of_test |= {event.test: event.name for event in list_negations(steps)}
+    stage_by_test |= {event.test: event.name for event in list_negations(steps)}
     # For each NOT, the variables of the stages before it.
     earlier_variables = {
         step.name: list_variable_names(build_row_pattern(steps[:index]))
         for index, step in enumerate(steps)
         if isinstance(step, ForbiddenEvent)
     }
-    rename = partial(rename_in_reference, rename=lambda test: stage_of_test.get(test, test))
+    rename = partial(rename_in_reference, rename=lambda test: stage_by_test.get(test, test))
     for definition in plan.definitions:
-        name = stage_of_test[definition.variable]
+        name = stage_by_test[definition.variable]
         read = {find_variable(reference) for reference in definition.condition.references}
         if name in read:
             raise errors.pattern_not_in_sql(

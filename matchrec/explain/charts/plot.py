@@ -172,8 +172,8 @@ def draw_lanes(
         shown = choose_texts(points, matched_times, min(all_times), max(all_times), lane_width)
         for time, text, is_above in shown:
             offset, alignment = (6, "bottom") if is_above else (-6, "top")
-            place: Any = {"xytext": (0, offset), "va": alignment, "fontsize": SMALL}
-            panel.annotate(text, (time, lane), **place, **style)
+            position: Any = {"xytext": (0, offset), "va": alignment, "fontsize": SMALL}
+            panel.annotate(text, (time, lane), **position, **style)
     lane_labels = AxisLabels(labels.x, labels.series)
     style_panel(
         panel, "", lane_labels.shorten(MOST_CHARACTERS, min(9 * len(names), MOST_CHARACTERS))
@@ -208,13 +208,13 @@ def choose_texts(
         width: the width between these times in points.
     """
     chosen: list[tuple[Any, str, bool]] = []
-    taken: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
+    occupied: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
     rows = list(zip(points.times, points.values, strict=True))
     for time, value in sorted(rows, key=lambda row: row[0] not in matched_times):
         text = shorten(str(value), MOST_TEXT)
         middle = width * float((time - first) / (last - first)) if last > first else 0.0
         half = (CHARACTER_WIDTH * len(text) + 3) / 2
-        for is_above, intervals in taken.items():
+        for is_above, intervals in occupied.items():
             if all(middle + half <= left or right <= middle - half for left, right in intervals):
                 chosen.append((time, text, is_above))
                 intervals.append((middle - half, middle + half))

@@ -272,8 +272,8 @@ class Splitter:
         """Return whether a reference is an aggregate over the rows before the current one."""
         if not isinstance(reference, Aggregate):
             return False
-        is_of_all_rows = reference.variable is None and reference.frame is None
-        return reference.excludes_current_row or (self.has_stages and is_of_all_rows)
+        reads_all_rows = reference.variable is None and reference.frame is None
+        return reference.excludes_current_row or (self.has_stages and reads_all_rows)
 
     def move_navigation(self, navigation: Navigation) -> Navigation:
         """Return a navigation for a measure, for which the current row is the match's last one.

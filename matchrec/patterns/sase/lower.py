@@ -186,10 +186,10 @@ def list_event_conditions(
     """
     first_variable = query.components.test_points[0]
     if component.event_type is not None:
-        type_of_event = make_column(
+        event_type = make_column(
             Navigation(variable), type_column.text, component.event_type.span, type_column.names
         )
-        yield compare_scalars("=", type_of_event, component.event_type)
+        yield compare_scalars("=", event_type, component.event_type)
     for test in query.tests:
         attribute = read_attribute(variable, test)
         if query.strategy is SaseStrategy.STRICT_CONTIGUITY and variable != first_variable:
@@ -311,9 +311,9 @@ def distribute(disjunction: Scalar, operands: tuple[Scalar, ...]) -> tuple[tuple
         The conjuncts; the disjunction alone if there would be too many, or none of its operands is
         a conjunction.
     """
-    conjuncts_of_operands = [list_disjunctions(operand) for operand in operands]
-    count = prod(len(of_operand) for of_operand in conjuncts_of_operands)
+    operand_disjunctions = [list_disjunctions(operand) for operand in operands]
+    count = prod(len(disjunctions) for disjunctions in operand_disjunctions)
     if count == 1 or count > MOST_CLAUSES:
         return ((disjunction,),)
-    choices = product(*conjuncts_of_operands)
+    choices = product(*operand_disjunctions)
     return tuple(tuple(chain.from_iterable(choice)) for choice in choices)
