@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from matchrec.automaton.facts import can_find_match_twice
-from matchrec.automaton.folding import Effect, determinise
+from matchrec.automaton.folding import Effect, Folding, determinise
 from matchrec.automaton.program import A_MATCH
 from matchrec.compile.absences import end_runs_at_absent_rows
 from matchrec.compile.executable import ColumnAspect, TotalledColumn
@@ -107,8 +107,17 @@ def find_each_match_once(task: Task, grouped: Grouping) -> Task:
         raise errors.MustBuildMatchesError(errors.MAPPED_TWICE)
     folding = determinise(task.pattern.folding)
     if folding is None:
-        raise errors.MustBuildMatchesError(errors.MAPPED_TWICE)
+        # `A+ NOT B` maps rows in one way. But a choice of A tests that the next row is not a B, and
+        # another one tests that it is, and nothing shows that the tests exclude each other.
+        is_divided = has_tests(task.pattern.folding)
+        reason = errors.FOUND_TWICE_BY_NOT if is_divided else errors.MAPPED_TWICE
+        raise errors.MustBuildMatchesError(reason)
     return replace(task, pattern=replace(task.pattern, folding=folding))
+
+
+def has_tests(folding: Folding) -> bool:
+    """Return whether NOT has replaced the condition of a choice by a test of several rows."""
+    return any(choice.test is not None for choices in folding.choices for choice in choices)
 
 
 def has_late_matches(task: Task) -> bool:

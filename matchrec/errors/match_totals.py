@@ -180,6 +180,7 @@ ABSENCE_BY_OPERATION = (
 )
 COMPLETE_LATER = "a match that waits for the end of its window is not complete at its last row"
 MAPPED_TWICE = "PATTERN has several ways to map the same rows to the same variables"
+FOUND_TWICE_BY_NOT = "NOT tests the next row, so the search may find a match in two ways"
 ROW_BESIDE = "a measure reads a row that is not the first or last row of a variable"
 
 

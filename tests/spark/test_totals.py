@@ -535,6 +535,28 @@ def test_matches_that_not_rules_out_are_not_counted(
     assert (len(lengths), sum(lengths)) == (matches, rows)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        # A row is mapped to A in one way, whichever row follows.
+        ("A+ NOT B", "NOT tests the next row, so the search may find a match in two ways"),
+        ("A NOT B A", ""),
+        ("A+ A+ SKIP TILL NEXT MATCH", "PATTERN has several ways to map the same rows to the same"),
+    ],
+)
+def test_why_not_needs_the_matches(spark: SparkSession, pattern: str, reason: str) -> None:
+    row_pattern, _, selection = pattern.partition(" SKIP")
+    words = f"SKIP{selection}" if selection else ""
+    clause = f"""ORDER BY id PATTERN ({row_pattern}) {words} ALL MATCHES
+        DEFINE A AS price > 0{", B AS price > 10" if "B" in pattern else ""}"""
+    query = matchrec.query(spark.sql(f"SELECT * FROM {NEGATED_ROWS}"), clause)
+    explanation = query.explain(aggregates={"c": "count(*)"}).text
+    if reason:
+        assert f"computed by the engine from all matches, because {reason}" in explanation
+    else:
+        assert "computed by the search, which builds no matches" in explanation
+
+
 # Patterns with NOT. Matches that may skip rows can have only the first ones.
 NEGATED_WITH_SKIPS = (
     "A+ NOT B",
