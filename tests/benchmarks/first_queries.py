@@ -77,7 +77,7 @@ class FirstQuery:
     first: float
     # Seconds of the same query once more.
     second: float
-    # CPU seconds for each kernel that the process has compiled or loaded, by its name.
+    # CPU seconds for each kernel that the first query has compiled or loaded, by its name.
     compiled: dict[str, float]
 
 
@@ -121,15 +121,17 @@ def measure_search(name: str, engine: str, max_python_steps: int = USUAL_STEPS) 
 
 
 def measure_query(spark: Any, query: str, max_python_steps: int) -> None:
-    """Print what a query takes the first and the second time, and which kernels it compiles.
+    """Print what a query takes the first and the second time, and which kernels the first compiles.
 
     On Spark the kernels are compiled in other processes, so none are listed.
     """
     warm_up(spark)
     compiled = record_compilation()
     with in_force(Shortcuts(max_python_steps=max_python_steps)):
-        first, second = (clocked(lambda: matchrec.sql(spark, query).collect()) for _ in range(2))
-    print(json.dumps({"first": first, "second": second, "compiled": compiled}))
+        first = clocked(lambda: matchrec.sql(spark, query).collect())
+        compiled_first = dict(compiled)
+        second = clocked(lambda: matchrec.sql(spark, query).collect())
+    print(json.dumps({"first": first, "second": second, "compiled": compiled_first}))
 
 
 def warm_up(spark: Any) -> None:
