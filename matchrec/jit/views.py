@@ -50,7 +50,7 @@ def find_compiled_function(pointer: Any) -> Any:
     return pointer if compiled is None else compiled()
 
 
-# Arrays in the arguments of kernels of which only single elements are read.
+# Arrays in the arguments of kernels that are read only by element.
 READ_BY_ELEMENT = frozenset({"first_choice", "satisfied", "instructions"})
 
 
@@ -60,8 +60,8 @@ def share_with_python(argument: A) -> A:
     - Python reads a structure of ctypes several times as fast as a record of NumPy. So the records
       of int64 in the argument, at any depth, become structures that share their memory.
     - It reads an element of a memoryview in half the time that it takes for an array, and gets an
-      integer of Python, which is faster than one of NumPy. So arrays of which only elements are
-      read become memoryviews. Other arrays stay as they are.
+      integer of Python, which is faster than one of NumPy. So arrays that are read only by element
+      become memoryviews. Other arrays stay as they are.
     - It calls a function of its own faster than a pointer. So pointers to functions of Python
       become these functions.
     """
