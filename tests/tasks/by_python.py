@@ -28,6 +28,7 @@ Taken = dict[StoppableKernel[..., object], Counter[Types]]
 """The steps that Python has taken, by kernel and types."""
 
 MANY = 1 << 40  # more steps than any search takes
+ENOUGH = 1 << 20  # more steps than the search of a single starting row takes
 # After how many steps Python hands over to compiled code in a full run.
 FEW = (0, 1, 2, 3, 7, 50)
 
@@ -81,12 +82,15 @@ def python_is_stopped_often() -> Iterator[None]:
     """Let Python run all kernels, and stop it after 2 steps, then after 4 more, and so on.
 
     It may take more steps each time, because it repeats a starting row for which it has too few.
+    When it has enough for any row, it begins again with 2.
     """
     allowed = 1
 
     def allow_steps(_kernel: LateKernel[..., object], _types: Types, _least: int) -> int:
         nonlocal allowed
         allowed += 1 + allowed // 4
+        if allowed > ENOUGH:
+            allowed = 2
         return allowed
 
     with replace_steps(allow_steps):
