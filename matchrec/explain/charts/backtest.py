@@ -144,12 +144,12 @@ class Backtest(figures.PicturedText):
     >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
     >>> rises = "ORDER BY at PATTERN (HIGH HIGH) DEFINE HIGH AS load > 8"
     >>> found = matchrec.query(errors, rises).backtest(labels, start="start", end="end")
-    >>> found.incidents.select("start", "outcome", "reason").orderBy("start").show()
+    >>> found.incidents.select("start", "outcome", "reason").orderBy("start").show(truncate=False)
     +-----+-------+------------------------+
-    |start|outcome|                  reason|
+    |start|outcome|reason                  |
     +-----+-------+------------------------+
-    |    1|    hit|                    NULL|
-    |    5|   miss|the incident has no rows|
+    |1    |hit    |NULL                    |
+    |5    |miss   |the incident has no rows|
     +-----+-------+------------------------+
     """
 
