@@ -6,6 +6,7 @@ from pyspark.sql import SparkSession
 
 from matchrec.arguments import COUNT, check_arguments
 from matchrec.errors import machine as errors
+from matchrec.loading import pause_garbage_collection
 from matchrec.spark.sail.start import (
     ENGINE,
     MEMORY_SIZE,
@@ -54,7 +55,8 @@ def session(
     if running_session is None:
         new_session = start(engine, None, cores, memory)
         # Imported here, because Spark's start loads most of what it imports, while it waits.
-        from matchrec.api.sql import enable
+        with pause_garbage_collection():
+            from matchrec.api.sql import enable
 
         enable(new_session)
         return new_session

@@ -46,10 +46,12 @@ TIME_ZONE = "spark.sql.session.timeZone"
 # The variable of the environment with the address of a server, to which PySpark then connects.
 REMOTE_VARIABLE = "SPARK_REMOTE"
 
-# What every query loads besides PySpark. It is loaded while Java starts, which takes longer.
+# What every query loads, without PySpark. It is loaded while Java starts, which takes longer. Spark
+# itself loads pandas as soon as Java has started.
 MODULES_OF_QUERIES = (
     "numpy",
     "pyarrow.parquet",
+    "pandas",
     "sqlglot",
     "matchrec.syntax.grammar",
     "matchrec.compile.path",
