@@ -48,9 +48,11 @@ def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition
     for vectors in split_searched_rows(partitions).split_into_blocks():
         satisfied = partitions.satisfied[vectors.begin : vectors.end]
         for condition in conditions:
-            rows = find_rows_with(satisfied, condition.row_condition)
+            demanded = np.asarray(True)
+            if condition.row_condition is not None:
+                demanded = find_rows_with(satisfied, condition.row_condition)
             try:
-                holds = vectors.find_true_rows(condition.expression, rows)
+                holds = vectors.find_true_rows(condition.expression, demanded)
             except RowFailure as failure:
                 make_error, row = failure.args
                 raise RunFailure(make_error, row, {"variable": condition.variable}) from failure

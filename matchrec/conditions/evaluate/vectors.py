@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,25 +38,41 @@ Vector = npt.NDArray[Any]
 LEAST_INTEGER = np.int64(-(2**63))
 # A product fits an int64 if its absolute value, computed in floats, is less than this.
 SAFE_PRODUCT = 2.0**62
-# The sum of two integers fits an int64 if their absolute values are at most this.
-SAFE_SUMMAND = 2**62 - 1
 
 # Comparisons by the bits of the orders that they hold for, which begin with 1, see `instructions`.
 BY_ORDERS = np.less, np.equal, np.less_equal, np.greater, np.not_equal, np.greater_equal
 
 
-def compare_vectors(comparison: Comparison, left: Vector, right: Vector) -> BoolArray:
-    """Compare values that are not NULL, so that NULL_SAFE_EQUAL is EQUAL.
+class Limits(NamedTuple):
+    """Numbers that no value is less or greater than. Both are NaN if there is a NaN."""
+
+    least: int | float
+    greatest: int | float
+
+    def fit(self, bits: int) -> bool:
+        """Return whether integers within these limits fit into this number of bits."""
+        return -(1 << bits - 1) <= self.least and self.greatest < 1 << bits - 1
+
+
+def find_limits(values: Vector) -> Limits:
+    """Return the least and the greatest value, both 0 if there are no values."""
+    if not values.size:
+        return Limits(0, 0)
+    return Limits(values.min().item(), values.max().item())
+
+
+def compare_vectors(
+    comparison: Comparison, left: NullableVector, right: NullableVector
+) -> BoolArray:
+    """Compare values as if none were NULL, so that NULL_SAFE_EQUAL is EQUAL.
 
     NaN equals NaN and is greater than any other number, as in Spark.
     """
     orders = COMPARISONS[comparison] & (LESS + EQUAL + GREATER)
-    result = BY_ORDERS[orders - 1](left, right)
-    # The minimum of values with NaN is NaN.
-    has_nan = (np.isnan(values.min(initial=np.inf)) for values in (left, right))
-    if left.dtype == np.float64 and any(has_nan):
-        left_is_nan = np.isnan(left)
-        right_is_nan = np.isnan(right)
+    result = BY_ORDERS[orders - 1](left.values, right.values)
+    if left.values.dtype == np.float64 and (left.may_be_nan or right.may_be_nan):
+        left_is_nan = np.isnan(left.values)
+        right_is_nan = np.isnan(right.values)
         order = left_is_nan.astype(np.int8) - right_is_nan
         result = np.where(left_is_nan | right_is_nan, orders >> (order + 1) & 1, result)
     return np.asarray(result, np.bool_)
@@ -87,12 +104,24 @@ both = partial(connect_truth_values, np.logical_and)
 either = partial(connect_truth_values, np.logical_or)
 
 
-def are_small(*operands: Vector) -> bool:
-    """Return whether sums and differences of any of these integers fit an int64."""
-    return all(
-        values.min(initial=0) >= -SAFE_SUMMAND and values.max(initial=0) <= SAFE_SUMMAND
-        for values in operands
-    )
+def find_result_limits(
+    operator: ArithmeticOperator, left: Limits | None, right: Limits | None
+) -> Limits | None:
+    """Return limits of the results of an operation, before they are wrapped to some bits.
+
+    They are None if an operand may be infinite or NaN, if its limits are not known, and for other
+    operators than addition and subtraction. Floats are rounded as the results are: rounding never
+    makes a greater number smaller than another one.
+    """
+    if left is None or right is None or not all(map(isfinite, (*left, *right))):
+        return None
+    match operator:
+        case ArithmeticOperator.ADD:
+            return Limits(left.least + right.least, left.greatest + right.greatest)
+        case ArithmeticOperator.SUBTRACT:
+            return Limits(left.least - right.greatest, left.greatest - right.least)
+        case _:
+            return None
 
 
 def compute_integers(
@@ -101,19 +130,16 @@ def compute_integers(
     """Compute an operation of integers.
 
     Returns:
-        The results, wrapped to `bits` bits, and where they do not fit. If no result can be too
-        large, there is only one truth value for all rows. Division by zero may give any result.
+        The results, wrapped to `bits` bits, and where they do not fit: one truth value for each
+        row, or one for all rows. Division by zero may give any result.
     """
-    overflows = np.asarray(False)
     match operator:
         case ArithmeticOperator.ADD:
             values = np.add(left, right)
-            if not are_small(left, right):
-                overflows = ((left ^ values) & (right ^ values)) < 0
+            overflows = ((left ^ values) & (right ^ values)) < 0
         case ArithmeticOperator.SUBTRACT:
             values = np.subtract(left, right)
-            if not are_small(left, right):
-                overflows = ((left ^ right) & (left ^ values)) < 0
+            overflows = ((left ^ right) & (left ^ values)) < 0
         case ArithmeticOperator.MULTIPLY:
             values = np.multiply(left, right)
             overflows = product_overflows(left, right, values)
@@ -159,7 +185,8 @@ def divide(operator: ArithmeticOperator, left: Vector, right: Vector) -> Vector:
     return np.where(right == -1, np.subtract(0, left), quotient)
 
 
-ROWS_A_BLOCK = 1 << 16
+# Fewer rows fit better into the processor's cache, but then Python takes longer than NumPy.
+ROWS_A_BLOCK = 1 << 17
 
 Operands = tuple[RunExpression, ...]
 
@@ -176,8 +203,24 @@ class NullableVector(NamedTuple):
 
     # Any value where it is NULL.
     values: Vector
-    # Where the values are not NULL.
+    # Where the values are not NULL; one truth value for all rows if it is the same for all.
     valid: BoolArray
+    # Limits of the values, if these are known.
+    limits: Limits | None = None
+
+    @property
+    def may_be_nan(self) -> bool:
+        """Return whether a float may be NaN. The values are looked at if that is not known."""
+        if self.limits is None:  # the minimum of values with NaN is NaN
+            return bool(np.isnan(self.values.min(initial=np.inf)))
+        return self.limits.least != self.limits.least
+
+
+class ColumnFacts(NamedTuple):
+    """Facts about all values of a column, which need not be found again for each block of rows."""
+
+    has_nulls: bool
+    limits: Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +228,8 @@ class VectorEvaluator:
     """An evaluator of expressions for the rows `begin` .. `end` of some partitions.
 
     Methods that evaluate have a parameter `demanded`: bool[end - begin], the rows whose value is
-    needed. They raise RowFailure if an operation fails on one of these rows.
+    needed, or one truth value for all rows. They raise RowFailure if an operation has no result on
+    one of these.
     """
 
     # For each kind, values and validity of all its columns: [c, n].
@@ -198,9 +242,11 @@ class VectorEvaluator:
     end: int
     # By distance, for all n rows: whether the row at this distance is in the same partition.
     inside: dict[int, BoolArray] = field(default_factory=dict)
+    # By kind and index of a column that was read: what is true of all its n values.
+    facts: dict[tuple[Kind, int], ColumnFacts] = field(default_factory=dict)
 
     def find_true_rows(self, expression: RunExpression, demanded: BoolArray) -> BoolArray:
-        """Return on which demanded rows a condition is true: bool[end - begin].
+        """Return on which demanded rows a condition is true: bool[end - begin], or one for all.
 
         Raises:
             RowFailure: an operation has no result on a demanded row.
@@ -226,7 +272,10 @@ class VectorEvaluator:
         match expression:
             case Constant(value, kind):
                 type_ = np.int64 if kind is Kind.INTEGER else np.float64
-                return NullableVector(np.asarray(value or 0, type_), np.asarray(value is not None))
+                constant = np.asarray(value or 0, type_)
+                return NullableVector(
+                    constant, np.asarray(value is not None), find_limits(constant)
+                )
             case ReadValue(column, kind, navigation):
                 return self.read(column, kind, navigation.physical_offset if navigation else 0)
             case RunOperation(Comparison() as comparison, operands):
@@ -234,17 +283,20 @@ class VectorEvaluator:
             case Arithmetic():
                 return self.compute(expression, demanded)
             case RunOperation(BasicOperator.WIDEN | BasicOperator.NARROW as operator, (operand,)):
-                values, valid = self.evaluate(operand, demanded)
+                values, valid, limits = self.evaluate(operand, demanded)
                 if operator is BasicOperator.NARROW:
                     values = values.astype(np.float32)
-                return NullableVector(values.astype(np.float64), valid)
+                    limits = None
+                if limits is not None:
+                    limits = Limits(*map(float, limits))
+                return NullableVector(values.astype(np.float64), valid, limits)
             case RunOperation(BasicOperator.AND | BasicOperator.OR as operator, operands):
                 return self.connect(
                     operands, demanded, decisive=np.bool_(operator is BasicOperator.OR)
                 )
             case RunOperation(BasicOperator.NOT, (operand,)):
-                values, valid = self.evaluate_truth(operand, demanded)
-                return NullableVector(np.logical_not(values), valid)
+                truth = self.evaluate_truth(operand, demanded)
+                return NullableVector(np.logical_not(truth.values), truth.valid)
             case RunOperation(BasicOperator.IS_NULL, (operand,)):
                 return NullableVector(
                     np.logical_not(self.evaluate(operand, demanded).valid), np.asarray(True)
@@ -260,29 +312,27 @@ class VectorEvaluator:
         It is NULL beyond the border of the partition.
         """
         all_values, all_valid = (array[column] for array in self.columns[kind])
-        if not distance:
-            return NullableVector(
-                all_values[self.begin : self.end], all_valid[self.begin : self.end]
+        if (kind, column) not in self.facts:
+            self.facts[kind, column] = ColumnFacts(
+                has_nulls=not all_valid.all(), limits=find_limits(all_values)
             )
-        if distance not in self.inside:
-            self.inside[distance] = self.find_inside(distance)
-        inside = self.inside[distance][self.begin : self.end]
-        valid = self.shift(all_valid, distance) & inside
-        return NullableVector(self.shift(all_values, distance), valid)
+        has_nulls, limits = self.facts[kind, column]
+        valid = self.shift(all_valid, distance) if has_nulls else np.asarray(True)
+        if distance:
+            if distance not in self.inside:
+                self.inside[distance] = self.find_inside(distance)
+            valid = both(valid, self.inside[distance][self.begin : self.end])
+        return NullableVector(self.shift(all_values, distance), valid, limits)
 
     def find_inside(self, distance: int) -> BoolArray:
         """Return for all rows whether the row at a distance is in the same partition: bool[n]."""
-        begins = self.starts[:-1]
-        ends = self.starts[1:]
-        # Where rows begin that have no such row, and where they end.
-        change = np.zeros(int(self.starts[-1]) + 1, np.int8)
-        if distance < 0:
-            change[begins] += 1
-            change[np.minimum(begins - distance, ends)] -= 1
-        else:
-            change[np.maximum(ends - distance, begins)] += 1
-            change[ends] -= 1
-        return np.equal(np.cumsum(change[:-1], dtype=np.int8), 0)
+        # How many rows of each partition have no such row, and the first of these.
+        counts = np.minimum(abs(distance), np.diff(self.starts))
+        first = self.starts[:-1] if distance < 0 else self.starts[1:] - counts
+        shifts = np.repeat(first - np.cumsum(counts) + counts, counts)
+        inside = np.ones(int(self.starts[-1]), np.bool_)
+        inside[shifts + np.arange(len(shifts))] = False
+        return inside
 
     def shift(self, values: Vector, distance: int) -> Vector:
         """Return the value at a distance from each row; any value if there is no such row."""
@@ -302,7 +352,7 @@ class VectorEvaluator:
         """Return the truth values of a comparison."""
         left, right = (self.evaluate(operand, demanded) for operand in operands)
         valid = both(left.valid, right.valid)
-        result = compare_vectors(comparison, left.values, right.values)
+        result = compare_vectors(comparison, left, right)
         if comparison is not Comparison.NULL_SAFE_EQUAL:
             return NullableVector(result, valid)
         return NullableVector(np.where(valid, result, left.valid == right.valid), np.asarray(True))
@@ -312,13 +362,18 @@ class VectorEvaluator:
         left, right = (self.evaluate(operand, demanded) for operand in expression.operands)
         valid = both(left.valid, right.valid)
         operator = expression.operator
+        limits = find_result_limits(operator, left.limits, right.limits)
         if operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER):
             is_zero = np.equal(right.values, 0)
             if expression.ansi and not expression.is_null_on_error:
                 self.check_rows(failures.division_by_zero, is_zero & valid, demanded)
             valid = both(valid, np.logical_not(is_zero))
         if expression.kind is Kind.FLOATING:
-            return NullableVector(FLOAT_OPERATIONS[operator](left.values, right.values), valid)
+            values = FLOAT_OPERATIONS[operator](left.values, right.values)
+            return NullableVector(values, valid, limits)
+        if limits is not None and limits.fit(expression.bits):
+            compute = np.add if operator is ArithmeticOperator.ADD else np.subtract
+            return NullableVector(compute(left.values, right.values), valid, limits)
         values, overflows = compute_integers(operator, left.values, right.values, expression.bits)
         if expression.is_null_on_error:
             valid = both(valid, np.logical_not(overflows))
@@ -356,17 +411,17 @@ class VectorEvaluator:
         decided = np.asarray(False)
         all_valid = np.asarray(True)
         for operand in operands:
-            values, valid = self.evaluate_truth(operand, demanded)
-            decides = both(values == decisive, valid)
+            truth = self.evaluate_truth(operand, demanded)
+            decides = both(truth.values == decisive, truth.valid)
             decided = either(decided, decides)
-            all_valid = both(all_valid, valid)
+            all_valid = both(all_valid, truth.valid)
             demanded = both(demanded, np.logical_not(decides))
         return NullableVector(decided == decisive, either(decided, all_valid))
 
     def choose(self, operands: Operands, demanded: BoolArray) -> NullableVector:
         """Return the values of a conditional expression: condition, then, otherwise."""
-        values, valid = self.evaluate_truth(operands[0], demanded)
-        chosen = both(values, valid)
+        truth = self.evaluate_truth(operands[0], demanded)
+        chosen = both(truth.values, truth.valid)
         then = self.evaluate(operands[1], both(demanded, chosen))
         otherwise = self.evaluate(operands[2], both(demanded, np.logical_not(chosen)))
         return NullableVector(

@@ -17,6 +17,7 @@ from matchrec.conditions.run_condition import (
     build_operation,
 )
 from matchrec.conditions.types import Kind
+from matchrec.plan.expression import Navigation
 from tests.references.matcher import divide_rounded, wrap_around
 
 LEAST, MOST = -(2**63), 2**63 - 1
@@ -84,3 +85,68 @@ def test_a_comparison_of_two_conditions_fails_in_the_one_that_asks() -> None:
     with pytest.raises(RowFailure) as caught:
         vectors.find_true_rows(is_more, np.array([True, True]))
     assert caught.value.args[1] == 1
+
+
+@settings(deadline=None)
+@given(PAIRS, st.sampled_from([8, 16, 32, 64]), st.booleans())
+def test_sums_and_differences_wrap_whatever_the_limits_of_a_column_are(
+    pairs: list[tuple[int, int]], bits: int, are_small: bool
+) -> None:
+    """If the columns have small numbers, no result can be too large, and none is looked at."""
+    divisor = 4 if are_small else 1
+    pairs = [
+        (wrap_around(left, bits) // divisor, wrap_around(right, bits) // divisor)
+        for left, right in pairs
+    ]
+    values = np.array(pairs, np.int64).T
+    valid = np.ones(values.shape, np.bool_)
+    vectors = VectorEvaluator(
+        {Kind.INTEGER: (values, valid)}, np.array([0, len(pairs)]), 0, len(pairs)
+    )
+    left, right = (ReadValue(column, Kind.INTEGER, None) for column in range(2))
+    exact = {
+        ArithmeticOperator.ADD: [a + b for a, b in pairs],
+        ArithmeticOperator.SUBTRACT: [a - b for a, b in pairs],
+    }
+    for operator, results in exact.items():
+        total = Arithmetic(operator, (left, right), Kind.INTEGER, bits, is_null_on_error=True)
+        with np.errstate(all="ignore"):
+            found = vectors.evaluate(total, np.ones(len(pairs), np.bool_))
+        is_valid = np.broadcast_to(found.valid, len(pairs)).tolist()
+        assert is_valid == [wrap_around(result, bits) == result for result in results]
+        fitting = [result for result in results if wrap_around(result, bits) == result]
+        assert found.values[np.array(is_valid)].tolist() == fitting
+
+
+def test_nan_of_infinite_numbers_is_the_greatest() -> None:
+    """No value is NaN, but `x - PREV(x)` is in the last row."""
+    infinity = float("inf")
+    values = np.array([[1.0, 2.0, infinity, infinity]])
+    valid = np.ones(values.shape, np.bool_)
+    vectors = VectorEvaluator({Kind.FLOATING: (values, valid)}, np.array([0, 4]), 0, 4)
+    before = Navigation(physical_offset=-1)
+    column = ReadValue(0, Kind.FLOATING, None)
+    parts = column, ReadValue(0, Kind.FLOATING, before)
+    difference = Arithmetic(ArithmeticOperator.SUBTRACT, parts, Kind.FLOATING)
+    bound = Constant(infinity, Kind.FLOATING)
+    is_greater = build_operation(Comparison.GREATER, difference, bound)
+    is_equal = build_operation(Comparison.EQUAL, difference, bound)
+    demanded = np.ones(4, np.bool_)
+    assert vectors.find_true_rows(is_greater, demanded).tolist() == [False, False, False, True]
+    assert vectors.find_true_rows(is_equal, demanded).tolist() == [False, False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("distance", "expected"),
+    [
+        (-1, [0, 1, 1, 0, 1, 0]),
+        (-2, [0, 0, 1, 0, 0, 0]),
+        (-9, [0, 0, 0, 0, 0, 0]),
+        (1, [1, 1, 0, 1, 0, 0]),
+        (2, [1, 0, 0, 0, 0, 0]),
+    ],
+)
+def test_rows_of_other_partitions_are_not_read(distance: int, expected: list[int]) -> None:
+    """Partitions of three rows, two rows and one row."""
+    vectors = VectorEvaluator({}, np.array([0, 3, 5, 6]), 0, 6)
+    assert vectors.find_inside(distance).tolist() == [bool(inside) for inside in expected]
