@@ -36,6 +36,11 @@ def take_column(table: pa.Table, name: str) -> pa.Array:
     return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
 
 
+def take_rows(values: pa.Array, rows: pa.Array) -> pa.Array:
+    """Return the values of some rows, NULL for NULL. The row numbers must be valid: unchecked."""
+    return pc.take(values, rows, boundscheck=False)
+
+
 def write_batches(batches: Sequence[pa.RecordBatch]) -> bytes:
     """Return one or more batches as the bytes of an Arrow stream."""
     sink = pa.BufferOutputStream()

@@ -58,7 +58,7 @@ from matchrec.plan.expression import Navigation, Semantics
 from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import BoolArray, FloatArray, IntArray, take_or_default
 from matchrec.worker import arrays, wire
-from matchrec.worker.arrays import find_valid, make_array, read_offsets, take_column
+from matchrec.worker.arrays import find_valid, make_array, read_offsets, take_column, take_rows
 from matchrec.worker.decimals import always_fit, find_too_large, make_decimals, widen_for_sum
 from matchrec.worker.encode import read_values
 from matchrec.worker.totals import TotalFiller
@@ -227,7 +227,7 @@ class Gatherer:
 
     def take_values(self, index: int, positions: IntArray) -> pa.Array:
         """Return the values of a column at row positions, NULL at -1."""
-        return self.read_column(index).take(make_array(positions, positions < 0))
+        return take_rows(self.read_column(index), make_array(positions, positions < 0))
 
     def find_positions(self, navigation: Navigation) -> pa.Array:
         """Return the row positions that a navigation finds, NULL if it finds no row."""
@@ -280,7 +280,7 @@ def fill_rows(gatherer: Gatherer, read: ReadRow) -> pa.Array:
 
 def fill_navigation(gatherer: Gatherer, read: ReadAt) -> pa.Array:
     """Return the values of a column on the rows that a navigation finds."""
-    return gatherer.read_column(read.column).take(gatherer.find_positions(read.navigation))
+    return take_rows(gatherer.read_column(read.column), gatherer.find_positions(read.navigation))
 
 
 def fill_classifiers(gatherer: Gatherer, read: ReadClassifierAt) -> pa.Array:

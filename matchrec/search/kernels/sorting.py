@@ -1,7 +1,8 @@
-"""Sort words by some of their bits. A worker sorts its rows so if NumPy's sort is slow.
+"""Sort words by some of their bits, and number the distinct values of a column.
 
-It is a radix sort. A digit is a group of bits. Each pass sorts all words by one digit, beginning
-with the last digit, and leaves words with the same digit in their order. With digits of 1 bit:
+A worker sorts its rows by `sort_by_bits` if NumPy's sort is slow. It is a radix sort. A digit is a
+group of bits. Each pass sorts all words by one digit, beginning with the last digit, and leaves
+words with the same digit in their order. With digits of 1 bit:
 
     words                     5 4 7 1    101 100 111 001
     sorted by the last bit    4 5 7 1    100 101 111 001
@@ -14,21 +15,76 @@ sorted array, and then moves each word there.
 NumPy's sort takes 8 to 11 nanoseconds a word if it uses AVX2, or AVX-512 on Intel. It takes 50 on
 AMD's Zen 4, where an instruction that it uses is slow, and on processors without these
 instructions. This sort takes 11 to 16.
-Source: Knuth, The Art of Computer Programming, volume 3, 5.2.5, Sorting by Distribution.
+
+`number_values` looks each value up in a hash table. With some hundred distinct values it takes 2
+nanoseconds a value, and Arrow's dictionaries, with the ranks of the values, take 6.
+
+Both are compiled only if a process uses them often, because there are functions of NumPy and Arrow
+that do the same.
+Source: Knuth, The Art of Computer Programming, volume 3, 5.2.5, Sorting by Distribution; 6.4,
+Hashing.
 """
 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from matchrec.jit.decorators import optional_kernel
+from matchrec.jit.views import read_only
 from matchrec.search.partitions import IntArray, WordArray
+
+SlotArray = npt.NDArray[np.int32]
+
+# How many words NumPy sorts, or Arrow numbers, in the time of one step of a search in Python. So a
+# kernel is compiled once a process has passed four million words to it, and used at once if it was
+# compiled before.
+WORDS_A_STEP = 256
 
 # The most bits of a digit. With more bits, the counts do not fit into the processor's first cache.
 DIGIT_BITS = 10
 
 # The length of the array in which a pass counts: one item for each digit, and a leading 0.
 COUNTS = (1 << DIGIT_BITS) + 1
+
+# The bits of a slot of the hash table, and how many distinct values it holds at most.
+SLOT_BITS = 17
+MOST_DISTINCT = 1 << (SLOT_BITS - 1)
+
+GOLDEN = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio: products with it spread values evenly
+
+
+def sort_words_by_bits(words: WordArray, first_bit: int, bits: int) -> WordArray | None:
+    """Return words sorted by some of their bits; None if the kernel is not worth compiling yet.
+
+    Words that are equal in these bits stay in their order.
+
+    Args:
+        words: uint64[n], is overwritten.
+        first_bit: the lowest of the bits; 0 is the last bit of a word.
+        bits: the number of bits, at least 1.
+    """
+    buffer = np.empty_like(words)
+    counts = np.empty(COUNTS, np.int64)
+    arguments = words, buffer, counts, first_bit, bits
+    if sort_by_bits.take_steps(len(words) // WORDS_A_STEP, arguments):
+        return None
+    return buffer if sort_by_bits(*arguments) else words
+
+
+def number_distinct(values: IntArray) -> tuple[IntArray, IntArray] | None:
+    """Return the number of each value among the distinct values, and these by their numbers.
+
+    None if there are more than MOST_DISTINCT, or if the kernel is not worth compiling yet.
+    """
+    numbers = np.empty(len(values), np.int64)
+    distinct = np.empty(MOST_DISTINCT, np.int64)
+    slots = np.zeros(1 << SLOT_BITS, np.int32)
+    arguments = read_only(values), numbers, distinct, slots
+    if number_values.take_steps(len(values) // WORDS_A_STEP, arguments):
+        return None
+    count = number_values(*arguments)
+    return None if count < 0 else (numbers, distinct[:count])
 
 
 @optional_kernel
@@ -69,3 +125,38 @@ def sort_by_bits(
             counts[digit] += 1
         source, target = target, source
     return passes % 2 == 1
+
+
+@optional_kernel
+def number_values(values: IntArray, numbers: IntArray, distinct: IntArray, slots: SlotArray) -> int:
+    """Number the distinct values in the order in which they first come.
+
+    Args:
+        values: int64[n].
+        numbers: int64[n], gets the number of each value.
+        distinct: int64[d], gets the distinct values by their numbers.
+        slots: int32[2 ** SLOT_BITS], zeros. It becomes a hash table with linear probing, which
+            holds the numbers plus 1.
+
+    Returns:
+        The number of distinct values, or -1 if there are more than `d`.
+    """
+    count = 0
+    mask = slots.shape[0] - 1
+    shift = np.uint64(64 - SLOT_BITS)
+    for index in range(values.shape[0]):
+        value = values[index]
+        slot = np.int64((np.uint64(value) * np.uint64(GOLDEN)) >> shift)
+        number = np.int64(slots[slot]) - 1
+        while number >= 0 and distinct[number] != value:
+            slot = (slot + 1) & mask
+            number = np.int64(slots[slot]) - 1
+        if number < 0:
+            if count == distinct.shape[0]:
+                return -1
+            number = np.int64(count)
+            distinct[number] = value
+            count += 1
+            slots[slot] = count
+        numbers[index] = number
+    return count

@@ -39,7 +39,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from matchrec.conditions.types import NARROW_DIGITS
-from matchrec.search.kernels.sorting import COUNTS, sort_by_bits
+from matchrec.search.kernels.sorting import GOLDEN, number_distinct, sort_words_by_bits
 from matchrec.search.partitions import BoolArray, IntArray, WordArray
 from matchrec.shortcuts import current_shortcuts
 from matchrec.worker import arrays, wire
@@ -70,11 +70,7 @@ LEAST_WORDS_FOR_RADIX = 1 << 14
 # NumPy is slow if it takes longer than this. It takes 8 to 11 nanoseconds a word or about 50; the
 # compiled sort takes 11 to 16.
 SLOW_SECONDS_A_WORD = 20e-9
-# How many words NumPy sorts in the time of one step of a search in Python. So the sort is compiled
-# once a process has sorted four million words, and used at once if it was compiled before.
-WORDS_A_STEP = 256
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio
 # The bits of a hash, at least. The order is put beside the hash if it leaves this much room.
 LEAST_HASH_BITS = 28
 
@@ -133,11 +129,28 @@ def pack_words(codes: Iterable[SortCode]) -> list[Word]:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a column: numbers that compare as the values do."""
+
+    values: IntArray  # int64[n]
+    least: int  # the least number
+    greatest: int
+
+    @staticmethod
+    def measure(values: IntArray) -> Part:
+        """Return one or more numbers as a part."""
+        return Part(values, int(values.min()), int(values.max()))
+
+    def find_distances(self) -> WordArray:
+        """Return how far each number is from the least one: uint64[n]."""
+        return np.asarray(self.values.view(np.uint64) - np.uint64(self.least & ALL_BITS))
+
+
+@dataclass(frozen=True, slots=True)
 class SortCode:
     """The codes of numbers: how many units each of them is from the least one."""
 
-    values: IntArray  # the numbers
-    least: int  # the least of them
+    part: Part  # the numbers
     unit: int  # divides how far each of them is from the least
     bits: int  # how many bits a code has
     is_descending: bool  # codes are inverted
@@ -152,7 +165,7 @@ class SortCode:
 
     def encode(self, first_bit: int) -> WordArray:
         """Return the codes as words, in which they begin with `first_bit`."""
-        codes: WordArray = self.values.view(np.uint64) - np.uint64(self.least & ALL_BITS)
+        codes = self.part.find_distances()
         if self.unit > 1:
             codes //= np.uint64(self.unit)
         if first_bit:
@@ -169,7 +182,7 @@ class SortCode:
             codes ^= np.uint64(self.mask)
         if self.unit > 1:
             codes *= np.uint64(self.unit)
-        codes += np.uint64(self.least & ALL_BITS)
+        codes += np.uint64(self.part.least & ALL_BITS)
         return np.asarray(codes.view(np.int64))
 
 
@@ -193,53 +206,73 @@ def encode_column(values: pa.Array, item: SortColumn, *, of_key: bool) -> Iterat
     has_nulls = values.null_count > 0
     if has_nulls:
         present = arrays.find_valid(values)
-        greatest = np.iinfo(np.int64).max
-        parts = [np.where(present, part, part[present].min(initial=greatest)) for part in parts]
+        parts = [hide_nulls(part, present) for part in parts]
     for part in reversed(parts):
         code = encode_numbers(part, is_descending=item.descending, is_key=of_key)
         yield replace(code, column=item.name) if are_values and not has_nulls else code
     if has_nulls:
-        is_null = 1 - present.astype(np.int64)
+        is_null = Part.measure(1 - present.astype(np.int64))
         yield encode_numbers(is_null, is_descending=item.nulls_first, is_key=of_key)
 
 
-def encode_numbers(values: IntArray, *, is_descending: bool, is_key: bool) -> SortCode:
-    """Return the codes of one or more numbers. They have no bits if all numbers are equal."""
-    least = int(values.min())
-    span = int(values.max()) - least
-    first_distances = [value - least for value in values[:FEW_NUMBERS].tolist()]
+def hide_nulls(part: Part, present: BoolArray) -> Part:
+    """Return the part with the least number of any value instead of those for NULL."""
+    least = part.values[present].min(initial=np.iinfo(np.int64).max)
+    return Part.measure(np.where(present, part.values, least))
+
+
+def encode_numbers(part: Part, *, is_descending: bool, is_key: bool) -> SortCode:
+    """Return the codes of numbers. They have no bits if all numbers are equal."""
+    span = part.greatest - part.least
+    first_distances = [value - part.least for value in part.values[:FEW_NUMBERS].tolist()]
     unit = gcd(span, *first_distances) or 1
     if unit > 1:
-        distances = values.view(np.uint64) - np.uint64(least & ALL_BITS)
-        while (remainders := distances % np.uint64(unit)).any():
-            unit = gcd(unit, *remainders[remainders > 0][:FEW_NUMBERS].tolist())
+        distances = part.find_distances()
+        # NumPy multiplies and divides with vector instructions, but finds remainders without.
+        while (is_between := distances // np.uint64(unit) * np.uint64(unit) != distances).any():
+            remainders = distances[is_between][:FEW_NUMBERS] % np.uint64(unit)
+            unit = gcd(unit, *remainders.tolist())
     bits = (span // unit).bit_length()
-    return SortCode(values, least, unit, bits, is_descending, is_key)
+    return SortCode(part, unit, bits, is_descending, is_key)
 
 
 # Parts of values.
 
 
-def split_values(values: pa.Array) -> tuple[list[IntArray], bool]:
-    """Return numbers that compare as values do: one or more arrays int64[n], the first one first.
+def split_values(values: pa.Array) -> tuple[list[Part], bool]:
+    """Return one or more parts that compare as values do, the first one first.
 
     Their numbers for NULL have no meaning.
 
     Returns:
-        The arrays, and whether there is only one and it has the values themselves, as integers.
+        The parts, and whether there is only one and it has the values themselves, as integers.
     """
     kind = values.type
     if pa.types.is_decimal(kind) and kind.precision > NARROW_DIGITS:
         words = arrays.read_decimal_words(values)
-        return [np.ascontiguousarray(words[:, 1]), words[:, 0] ^ SIGN_BIT], False
+        halves = np.ascontiguousarray(words[:, 1]), words[:, 0] ^ SIGN_BIT
+        return [Part.measure(half) for half in halves], False
     if arrays.is_text(kind):
-        return split_texts(values), False
-    numbers = arrays.sort_keys(values)
-    is_wide = int(numbers.max()) - int(numbers.min()) >= WIDE
-    if is_wide and not most_differ(arrays.make_array(numbers)):  # such as hashes used as keys
-        ranks = arrays.rank_repeated_values(arrays.make_array(numbers))
-        return [arrays.read_integers(ranks)], False
-    return [numbers], arrays.is_whole(kind)
+        return [Part.measure(numbers) for numbers in split_texts(values)], False
+    part = Part.measure(arrays.sort_keys(values))
+    is_wide = part.greatest - part.least >= WIDE
+    if is_wide and not most_differ(arrays.make_array(part.values)):  # such as hashes used as keys
+        return [Part.measure(rank_repeated_numbers(part.values))], False
+    return [part], arrays.is_whole(kind)
+
+
+def rank_repeated_numbers(numbers: IntArray) -> IntArray:
+    """Return the ranks of numbers of which many are equal: int64[n]. Equal ones have equal ranks.
+
+    Arrow ranks them if there are too many distinct ones for a kernel, or it is not compiled yet.
+    """
+    numbered = number_distinct(numbers)
+    if numbered is None:
+        return arrays.read_integers(arrays.rank_repeated_values(arrays.make_array(numbers)))
+    found, distinct = numbered
+    ranks = np.empty(len(distinct), np.int64)
+    ranks[np.argsort(distinct)] = np.arange(len(distinct))
+    return ranks.take(found)
 
 
 def split_texts(values: pa.Array) -> list[IntArray]:
@@ -437,12 +470,9 @@ def sort_numbered_words(words: WordArray, position_bits: int, bits: int) -> Word
         bits: the number of bits before the position that can be 1.
     """
     if len(words) >= LEAST_WORDS_FOR_RADIX and is_numpy_slow():
-        buffer = np.empty_like(words)
-        counts = np.empty(COUNTS, np.int64)
-        arguments = words, buffer, counts, position_bits, bits
-        # NumPy takes the first steps: the sort is compiled only if it is used often.
-        if not sort_by_bits.take_steps(len(words) // WORDS_A_STEP, arguments):
-            return buffer if sort_by_bits(*arguments) else words
+        sorted_words = sort_words_by_bits(words, position_bits, bits)
+        if sorted_words is not None:
+            return sorted_words
     words.sort()
     return words
 
@@ -453,7 +483,7 @@ def is_numpy_slow() -> bool:
 
     This is measured once, because it depends on the processor and on the version of NumPy.
     """
-    words = np.arange(SAMPLE, dtype=np.uint64) * GOLDEN
+    words = np.arange(SAMPLE, dtype=np.uint64) * np.uint64(GOLDEN)
     seconds = []
     for _ in range(3):
         copy = words.copy()
@@ -509,11 +539,11 @@ def compute_hashes(keys: list[SortCode]) -> WordArray:
 
     Equal keys have equal hashes. The first bits of hashes mostly differ if the keys differ.
     """
-    hashes = np.zeros(len(keys[0].values), np.uint64)
+    hashes = np.zeros(len(keys[0].part.values), np.uint64)
     for key in keys:
         hashes ^= hashes >> np.uint64(WORD_BITS // 2)
-        hashes += key.values.view(np.uint64)
-        hashes *= GOLDEN
+        hashes += key.part.values.view(np.uint64)
+        hashes *= np.uint64(GOLDEN)
     return hashes
 
 
@@ -538,11 +568,15 @@ def order_by_hash(codes: list[SortCode], words: list[Word], hashed_words: list[W
         mixed_rows = rows[positions]
         mixed_codes = [
             encode_numbers(
-                code.values[mixed_rows], is_descending=code.is_descending, is_key=code.is_key
+                Part.measure(code.part.values[mixed_rows]),
+                is_descending=code.is_descending,
+                is_key=code.is_key,
             )
             for code in codes
         ]
-        group_code = encode_numbers(group[positions], is_descending=False, is_key=True)
+        group_code = encode_numbers(
+            Part.measure(group[positions]), is_descending=False, is_key=True
+        )
         mixed_order, _ = sort_words(pack_words([*mixed_codes, group_code]), len(mixed_rows))
         rows[positions] = mixed_rows[mixed_order]
         begins = find_begins(words, count, rows)
@@ -594,6 +628,7 @@ def take_in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
         return table
     partition_starts = np.flatnonzero(order.begins)
     partition_ends = np.append(partition_starts[1:], table.num_rows)
+    row_numbers = arrays.make_array(order.rows)
     columns = []
     for name in table.column_names:
         values = arrays.take_column(table, name)
@@ -603,10 +638,10 @@ def take_in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
             values = arrays.cast_integers(numbers, values.type)
         elif name in sorting.keys and has_one_form(values.type):
             # a key is looked up once for each partition
-            keys = take_rows(values, order.rows[partition_starts])
+            keys = arrays.take_rows(values, arrays.make_array(order.rows[partition_starts]))
             values = arrays.repeat_values(keys, partition_ends)
         else:
-            values = take_rows(values, order.rows)
+            values = arrays.take_rows(values, row_numbers)
         columns.append(values)
     return pa.Table.from_arrays(columns, schema=table.schema)
 
@@ -614,8 +649,3 @@ def take_in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
 def has_one_form(kind: pa.DataType) -> bool:
     """Return whether equal values of a type are identical. The doubles 0.0 and -0.0 are not."""
     return arrays.is_text(kind) or arrays.is_whole(kind)
-
-
-def take_rows(values: pa.Array, rows: npt.NDArray[np.signedinteger]) -> pa.Array:
-    """Return the values of some rows. The row numbers must be valid, which is not checked."""
-    return pc.take(values, arrays.make_array(rows), boundscheck=False)

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from matchrec.search.kernels import sorting as kernels
 from matchrec.search.partitions import WordArray
 from matchrec.shortcuts import Shortcuts, in_force
 from matchrec.worker import wire
@@ -86,7 +87,7 @@ def _compiled_sort(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The compiled sort, for any number of words, as on a processor on which NumPy is slow."""
     monkeypatch.setattr(ordering, "is_numpy_slow", lambda: True)
     monkeypatch.setattr(ordering, "LEAST_WORDS_FOR_RADIX", 1)
-    monkeypatch.setattr(ordering, "WORDS_A_STEP", 1)
+    monkeypatch.setattr(kernels, "WORDS_A_STEP", 1)
     with in_force(Shortcuts(max_python_steps=0)):
         yield
 
@@ -129,11 +130,38 @@ def test_numpy_sorts_until_the_compiled_sort_pays(monkeypatch: pytest.MonkeyPatc
     counted: list[int] = []
     monkeypatch.setattr(ordering, "is_numpy_slow", lambda: True)
     monkeypatch.setattr(
-        ordering.sort_by_bits, "take_steps", lambda steps, _: counted.append(steps) is None
+        kernels.sort_by_bits, "take_steps", lambda steps, _: counted.append(steps) is None
     )
     words = np.arange(ordering.LEAST_WORDS_FOR_RADIX, dtype=np.uint64)[::-1].copy()
     assert ordering.sort_numbered_words(words, 14, 1).tolist() == list(range(len(words)))
-    assert counted == [len(words) // ordering.WORDS_A_STEP]
+    assert counted == [len(words) // kernels.WORDS_A_STEP]
+
+
+@pytest.mark.usefixtures("_compiled_sort")
+@pytest.mark.parametrize("most_distinct", [7, 8, 1 << 16])
+def test_repeated_numbers_are_ranked(most_distinct: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight distinct numbers, with and without room for them in the kernel's hash table."""
+    monkeypatch.setattr(kernels, "MOST_DISTINCT", most_distinct)
+    numbers = np.array([5, -(2**63), 2**63 - 1, 0, -1, 5, 1 << 44, -(1 << 44), 0, 6], np.int64)
+    is_numbered = kernels.number_distinct(numbers) is not None
+    assert is_numbered == (most_distinct >= 8)
+    ranks = ordering.rank_repeated_numbers(numbers)
+    assert (ranks - ranks.min()).tolist() == [4, 0, 7, 3, 2, 4, 6, 1, 3, 5]
+
+
+@pytest.mark.usefixtures("_compiled_sort")
+def test_numbers_with_the_same_slot_are_told_apart() -> None:
+    """All multiples of 2**47 times the inverse of GOLDEN modulo 2**64 have few first slots."""
+    inverse = pow(kernels.GOLDEN, -1, 1 << 64)
+    numbers = [
+        (slot << 47 | low) * inverse % (1 << 64) for slot in (0, 2**17 - 1) for low in (3, 9)
+    ]
+    values = np.array(numbers * 3, np.uint64).view(np.int64)
+    numbered = kernels.number_distinct(values)
+    assert numbered is not None
+    found, distinct = numbered
+    assert found.tolist() == [0, 1, 2, 3] * 3
+    assert distinct.tolist() == values[:4].tolist()
 
 
 def test_few_tasks_of_a_process_sort_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
