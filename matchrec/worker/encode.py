@@ -197,8 +197,9 @@ def unpack_conditions(table: pa.Table, conditions: int, bits: int = 0) -> WordAr
         read_integers(take_column(table, wire.bits(index))).view(np.uint64) for index in indices
     ]
     word_count = -(-max(1, conditions, bits) // WORD)
-    words = np.zeros((table.num_rows, word_count), np.uint64)
-    words[:, 0] = packed[0] >> np.uint64(1)
+    words = np.empty((table.num_rows, word_count), np.uint64)
+    np.right_shift(packed[0], np.uint64(1), out=words[:, 0])
+    words[:, 1:] = 0
     size = wire.count_bits_per_column()
     for index, flags in enumerate(packed[1:], 1):
         word, bit = divmod(index * size - 1, WORD)

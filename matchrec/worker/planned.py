@@ -42,9 +42,10 @@ def check_batches(
             promised.append((column, field))
     checked: pa.Schema | None = None
     for batch in batches:
-        if batch.schema is not checked:
-            check_schema(batch.schema, planned)
-            checked = batch.schema
+        schema = batch.schema  # another object for each batch, but mostly the same schema
+        if checked is None or not schema.equals(checked):
+            check_schema(schema, planned)
+            checked = schema
         for column, field in promised:
             if breaks_promise(batch.column(field.name), field):
                 raise column_has_null(column=column.text)
