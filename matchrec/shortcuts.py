@@ -87,6 +87,9 @@ class Shortcuts:
     rows_per_call: int = 1 << 20
     # Rows are grouped by a hash of keys of many bits if there are at least this many rows.
     min_rows_to_hash: int = 1 << 15
+    # A column of texts gets a dictionary before a sort if a text comes at least this often on
+    # average. Finding a text in a large dictionary takes longer than moving it.
+    min_repeats_of_text: int = 32
     # A sort holds at most this many bytes of rows before it spills them to disk; None for as many
     # as there is room for.
     max_sort_bytes: int | None = None

@@ -22,7 +22,7 @@ from matchrec.search.nearby import find_rows_with, find_satisfying_rows, satisfy
 from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.task import NearbyCondition
 from matchrec.worker import wire
-from matchrec.worker.arrays import take_column
+from matchrec.worker.arrays import decode, take_column, take_encoded_column
 from matchrec.worker.batches import Piece
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.match import check_and_locate
@@ -116,7 +116,7 @@ class CoverageWorker:
         counts.best[nearest_runs.BEST_START] = NO_START
         remaining = int(counts.best[nearest_runs.BEST_REMAINING])
         names = [
-            piece.table.column(wire.column(index)).slice(start, 1).combine_chunks()
+            decode(take_encoded_column(piece.table, wire.column(index)).slice(start, 1))
             for index in self.task.naming_columns
         ]
         return [pa.array([remaining]), *names]

@@ -77,7 +77,10 @@ def encode_partitions(
 
     def read_columns(indices: tuple[int, ...]) -> list[pa.Array]:
         """Return some columns of the rows, with ranks instead of values where there are ranks."""
-        return [ranks.get(index, take_column(table, wire.column(index))) for index in indices]
+        return [
+            ranks[index] if index in ranks else take_column(table, wire.column(index))
+            for index in indices
+        ]
 
     integers = read_columns(executable.crossing.integers)
     floats = read_columns(executable.crossing.floats)
@@ -230,7 +233,7 @@ def rank_columns(
     ranks: dict[int, pa.Array] = {}
     values_by_column: dict[int, list[object]] = {}
     for indices in indices_by_type.values():
-        columns = [take_column(table, wire.column(index)) for index in indices]
+        columns = [arrays.take_encoded_column(table, wire.column(index)) for index in indices]
         ranked, values = rank_together(columns, with_values=calls_python)
         for position, index in enumerate(indices):
             ranks[index] = ranked.slice(position * table.num_rows, table.num_rows)
@@ -250,22 +253,28 @@ def rank_together(
     """
     if pa.types.is_nested(columns[0].type):
         return rank_nested(columns)
-    together = pa.chunked_array(columns).combine_chunks()
-    ranks = arrays.rank_repeated_values(together)
-    return ranks, sort_distinct(together) if with_values else []
+    if all(pa.types.is_dictionary(values.type) for values in columns):
+        together = pa.chunked_array(columns).unify_dictionaries().combine_chunks()
+    else:
+        decoded = [arrays.decode(values) for values in columns]
+        together = pa.chunked_array(decoded).combine_chunks().dictionary_encode()
+    ranks = arrays.rank_encoded_values(together)
+    return ranks, sort_distinct(together.dictionary) if with_values else []
 
 
-def sort_distinct(values: pa.Array) -> list[object]:
-    """Return the distinct values in ascending order, in Python and without NULL."""
-    distinct = pc.unique(values.drop_null())
+def sort_distinct(distinct: pa.Array) -> list[object]:
+    """Return distinct values that are not NULL in ascending order, in Python."""
     return distinct.take(pc.sort_indices(distinct)).to_pylist()  # type: ignore[no-any-return]
 
 
 def find_type_shape(kind: pa.DataType) -> object:
     """Return a key that is equal for types with the same values.
 
-    Names of fields do not count, nor whether a field may be NULL.
+    Names of fields do not count, nor whether a field may be NULL, nor whether a column has a
+    dictionary.
     """
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
     if not pa.types.is_nested(kind):
         return kind
     return (kind.id, *(find_type_shape(kind.field(index).type) for index in range(kind.num_fields)))

@@ -147,7 +147,7 @@ class Gatherer:
             return True
         index = read.value_column
         return index is not None and not isinstance(
-            arrays.estimate_value_sizes(self.read_column(index)), int
+            arrays.estimate_value_sizes(self.read_encoded_column(index)), int
         )
 
     def estimate_longest_row(self) -> float:
@@ -162,7 +162,7 @@ class Gatherer:
         """Return about how many bytes a row takes at most in all of these columns."""
         total = 0
         for index in columns:
-            sizes = arrays.estimate_value_sizes(self.read_column(index))
+            sizes = arrays.estimate_value_sizes(self.read_encoded_column(index))
             total += int(np.max(sizes, initial=0))
         return total
 
@@ -179,7 +179,7 @@ class Gatherer:
             elif read.row_list is not None:
                 sizes += self.estimate_list_sizes(read.row_list)
             elif read.value_column is not None:
-                values = self.read_column(read.value_column)
+                values = self.read_encoded_column(read.value_column)
                 sizes += int(np.mean(arrays.estimate_value_sizes(values)))
         return sizes
 
@@ -190,7 +190,7 @@ class Gatherer:
             index: the index of the column.
             positions: int64[p], -1 for NULL, which takes none.
         """
-        sizes = arrays.estimate_value_sizes(self.read_column(index))
+        sizes = arrays.estimate_value_sizes(self.read_encoded_column(index))
         sizes_there = sizes if isinstance(sizes, int) else sizes[positions]
         return np.where(positions < 0, 0, sizes_there)
 
@@ -221,13 +221,21 @@ class Gatherer:
         """Return the values of a column, by row position."""
         return take_column(self.table, wire.column(index))
 
+    def read_encoded_column(self, index: int) -> pa.Array:
+        """Return the same, with the dictionary of the column if it has one."""
+        return arrays.take_encoded_column(self.table, wire.column(index))
+
     def find_true(self, index: int) -> BoolArray:
         """Return on which rows a truth value is true, not false or NULL: bool[n]."""
         return arrays.read_integers(self.read_column(index)).astype(np.bool_)
 
     def take_values(self, index: int, positions: IntArray) -> pa.Array:
         """Return the values of a column at row positions, NULL at -1."""
-        return take_rows(self.read_column(index), make_array(positions, positions < 0))
+        return self.take_at(index, make_array(positions, positions < 0))
+
+    def take_at(self, index: int, positions: pa.Array) -> pa.Array:
+        """Return the values of a column at row positions, NULL at NULL."""
+        return arrays.decode(take_rows(self.read_encoded_column(index), positions))
 
     def find_positions(self, navigation: Navigation) -> pa.Array:
         """Return the row positions that a navigation finds, NULL if it finds no row."""
@@ -280,7 +288,7 @@ def fill_rows(gatherer: Gatherer, read: ReadRow) -> pa.Array:
 
 def fill_navigation(gatherer: Gatherer, read: ReadAt) -> pa.Array:
     """Return the values of a column on the rows that a navigation finds."""
-    return take_rows(gatherer.read_column(read.column), gatherer.find_positions(read.navigation))
+    return gatherer.take_at(read.column, gatherer.find_positions(read.navigation))
 
 
 def fill_classifiers(gatherer: Gatherer, read: ReadClassifierAt) -> pa.Array:

@@ -39,6 +39,7 @@ LOWERED_THRESHOLDS = {
     "max_rows_of_single_task": 0,
     "rows_per_call": 16,
     "min_rows_to_hash": 1,
+    "min_repeats_of_text": 1,
     "max_sort_bytes": 1 << 10,
     "max_python_steps": 0,
 }

@@ -631,7 +631,7 @@ def take_in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
     row_numbers = arrays.make_array(order.rows)
     columns = []
     for name in table.column_names:
-        values = arrays.take_column(table, name)
+        values = arrays.take_encoded_column(table, name)
         if order.word is not None and name in order.word.columns:
             code, first_bit = order.word.columns[name]
             numbers = code.decode(order.word.values, first_bit)

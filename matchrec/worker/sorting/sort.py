@@ -47,7 +47,7 @@ from matchrec import memory
 from matchrec.errors.machine import disk_full, sort_folder_not_writable
 from matchrec.search.partitions import IntArray
 from matchrec.shortcuts import current_shortcuts
-from matchrec.worker import wire
+from matchrec.worker import arrays, wire
 from matchrec.worker.arrays import Batches, make_array, read_flags, read_numbers, take_column
 from matchrec.worker.batches import BYTES_PER_SEARCH, estimate_rows, starts_in
 from matchrec.worker.sorting.order import SAMPLE, find_order, has_one_form, sort_table
@@ -175,6 +175,7 @@ def sort_held_rows(held: list[pa.RecordBatch], sorting: Sorting) -> pa.Table:
     Partitions that cannot have a match are dropped.
     """
     table = drop_matchless_partitions(take_all(held), sorting)
+    table = encode_repeated_texts(table, sorting)
     return sort_table(table, sorting, in_any_order=True, watch=sorting.watch)
 
 
@@ -183,6 +184,25 @@ def take_all(held: list[pa.RecordBatch]) -> pa.Table:
     table = pa.Table.from_batches(held).combine_chunks()
     held.clear()
     return table
+
+
+def encode_repeated_texts(table: pa.Table, sorting: Sorting) -> pa.Table:
+    """Give a dictionary to columns of texts that repeat, except to those that rows are sorted by.
+
+    Then a sort moves numbers instead of texts, and conditions find ranks in the dictionary.
+    """
+    sorted_by = {item.name for item in sorting.columns}
+    for index, name in enumerate(table.column_names):
+        values = arrays.take_encoded_column(table, name)
+        if name not in sorted_by and arrays.is_text(values.type) and are_repeated(values):
+            table = table.set_column(index, name, values.dictionary_encode())
+    return table
+
+
+def are_repeated(values: pa.Array) -> bool:
+    """Return whether each value comes often enough for a dictionary, as the first values show."""
+    sample = values.slice(0, SAMPLE)
+    return len(pc.unique(sample)) * current_shortcuts().min_repeats_of_text <= len(sample)
 
 
 # Rows in files.

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from matchrec.search.kernels import sorting as kernels
 from matchrec.search.partitions import WordArray
 from matchrec.shortcuts import Shortcuts, in_force
-from matchrec.worker import wire
+from matchrec.worker import arrays, wire
 from matchrec.worker.sorting import order as ordering
 from matchrec.worker.sorting import sort as spilling
 from matchrec.worker.sorting.sort import find_budget, sort_batches
@@ -231,6 +231,22 @@ def test_keys_come_together_by_a_hash(
     assert split_partitions(found.column("row").to_pylist(), marks) == split_partitions(
         expected, mark_first_rows(many.keys, expected)
     )
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(given_rows=rows(), copies=st.sampled_from([1, 40]))
+def test_texts_that_repeat_are_moved_with_a_dictionary(given_rows: Rows, copies: int) -> None:
+    if not given_rows.count:
+        return
+    many = given_rows.times(copies)
+    before = pa.Table.from_batches(many.batches)
+    texts = [("", "a", None, "long " * 9)[row % 4] for row in range(many.count)]
+    before = before.append_column("text", pa.array(texts, pa.string()))
+    with in_force(Shortcuts(min_repeats_of_text=1)):
+        found = pa.Table.from_batches(sort_batches(before.to_batches(), many.sorting, 1 << 18))
+    assert pa.types.is_dictionary(found.schema.field("text").type)
+    columns = [arrays.take_column(found, name) for name in found.column_names]
+    check_columns(before, pa.Table.from_arrays(columns, schema=before.schema))
 
 
 def split_partitions(numbers: list[int], marks: list[int]) -> list[list[int]]:
