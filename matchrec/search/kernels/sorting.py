@@ -37,7 +37,7 @@ from matchrec.search.partitions import IntArray, WordArray
 SlotArray = npt.NDArray[np.int32]
 
 # How many words NumPy sorts, or Arrow numbers, in the time of one step of a search in Python. So a
-# kernel is compiled once a process has passed four million words to it, and used at once if it was
+# kernel is compiled once a process has passed 33 million words to it, and used at once if it was
 # compiled before.
 WORDS_A_STEP = 256
 
