@@ -36,10 +36,10 @@ from matchrec.search.partitions import IntArray, WordArray
 
 SlotArray = npt.NDArray[np.int32]
 
-# How many words NumPy sorts, or Arrow numbers, in the time of one step of a search in Python. So a
-# kernel is compiled once a process has passed 33 million words to it, and used at once if it was
-# compiled before.
-WORDS_A_STEP = 256
+# How many words that NumPy sorts, or Arrow numbers, count as one step of a search in Python. So a
+# kernel is compiled once they have done so with eight million words in a process, and used at once
+# if it was compiled before.
+WORDS_A_STEP = 64
 
 # The most bits of a digit. With more bits, the counts do not fit into the processor's first cache.
 DIGIT_BITS = 10
