@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import matchrec
-from tests.benchmarks.markdown import table
+from tests.benchmarks.markdown import format_table
 from tests.benchmarks.options import Options
 
 SIZES = (1_000, 2_000, 4_000, 8_000, 16_000, 32_000)
@@ -72,7 +72,7 @@ QUERIES = {
 }
 
 
-def lines(options: Options) -> Iterator[str]:
+def report(options: Options) -> Iterator[str]:
     """Yield the table: CPU seconds of each query for the longest match that was tried."""
     spark = matchrec.session("sail")
     cells = []
@@ -84,7 +84,7 @@ def lines(options: Options) -> Iterator[str]:
                 text = query.format(aggregate=aggregate)
                 cells[-1].append(measure_growth(spark, TYPES[type_name], text))
             print(" | ".join(cells[-1]), file=sys.stderr, flush=True)
-    yield from table(["aggregate", *QUERIES], cells)
+    yield from format_table(["aggregate", *QUERIES], cells)
 
 
 def list_cases() -> Iterator[tuple[str, str]]:

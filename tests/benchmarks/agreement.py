@@ -1,4 +1,4 @@
-"""Whether two DataFrames hold the same rows, in whatever order."""
+"""Check that two DataFrames have the same rows, in any order."""
 
 from __future__ import annotations
 
@@ -10,21 +10,24 @@ from pyspark.sql import DataFrame
 
 @dataclass(frozen=True)
 class Digest:
-    """Of all rows, independent of their order: those of different rows hardly ever agree."""
+    """A summary of all rows that does not depend on their order.
+
+    The digests of different rows are different, except by a very unlikely chance.
+    """
 
     rows: int
-    total: Decimal | None
-    mixed: int | None
+    total: Decimal | None  # sum of the hashes of the rows; None if there are no rows
+    mixed: int | None  # XOR of the hashes
 
 
-def digest(frame: DataFrame) -> Digest:
-    """Reads the whole frame."""
+def compute_digest(frame: DataFrame) -> Digest:
+    """Read the whole frame and return its digest."""
     columns = ", ".join(f"`{name}`" for name in frame.columns)
     hashed = frame.selectExpr(f"xxhash64({columns}) AS hash")
     total = "sum(CAST(hash AS DECIMAL(38, 0)))"
-    found = hashed.selectExpr("count(*)", total, "bit_xor(hash)").first()
-    assert found is not None
-    return Digest(*found)
+    figures = hashed.selectExpr("count(*)", total, "bit_xor(hash)").first()
+    assert figures is not None
+    return Digest(*figures)
 
 
 @dataclass(frozen=True)
@@ -36,24 +39,33 @@ class Reference:
 
     @classmethod
     def of(cls, frame: DataFrame) -> Reference:
-        return cls(frame, digest(frame))
+        """Return the rows of a frame as a reference."""
+        return cls(frame, compute_digest(frame))
 
     def check(self, what: str, frame: DataFrame) -> None:
-        """Raises AssertionError where `frame` has other rows, with some of them.
+        """Check that `frame` has the rows of the reference.
 
-        Columns are compared by position; their values with the types of the reference.
+        Columns are compared by position, and values after a cast to the types of the reference.
+
+        Args:
+            what: what returned the rows, for the message.
+
+        Raises:
+            AssertionError: the rows differ; the message shows some that do.
         """
         fields = self.frame.schema.fields
         assert len(frame.columns) == len(fields), (what, frame.columns, self.frame.columns)
         named = frame.toDF(*(field.name for field in fields))
-        compared = named.selectExpr(
-            *(f"CAST(`{one.name}` AS {one.dataType.simpleString()}) `{one.name}`" for one in fields)
-        )
-        found = digest(compared)
-        if found != self.digest:
+        casts = [
+            f"CAST(`{field.name}` AS {field.dataType.simpleString()}) `{field.name}`"
+            for field in fields
+        ]
+        compared = named.selectExpr(*casts)
+        digest = compute_digest(compared)
+        if digest != self.digest:
             missing = self.frame.exceptAll(compared).limit(3).collect()
             extra = compared.exceptAll(self.frame).limit(3).collect()
             raise AssertionError(
-                f"{what} gives {found.rows:,} rows, not the same as the {self.digest.rows:,} of "
+                f"{what} gives {digest.rows:,} rows, not the same as the {self.digest.rows:,} of "
                 f"matchrec; missing are {missing}, extra are {extra}"
             )

@@ -1,7 +1,8 @@
-"""Where the time of the V-shape goes: the query cut off after each step.
+"""Measure how the time of the V-shape divides into steps: run the query cut off after each step.
 
-A step's cost is what it adds in the same round to the one before. What the worker does is divided
-by its own counters, which are seconds of all tasks and so are divided by the cores.
+The cost of a step is what it adds to the step before in the same round. The time of the worker is
+broken down by its own counters. They add up the seconds of all tasks, so they are divided by the
+number of cores.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from pyspark.sql import DataFrame, SparkSession
 import matchrec
 from matchrec.spark.transport import SentRows, make_runner
 from matchrec.worker.query_worker import QueryWorker
-from tests.benchmarks.compare import written_table
-from tests.benchmarks.markdown import table
-from tests.benchmarks.measure import Query, Times, measured, median, run, session
+from tests.benchmarks.compare import create_table_view
+from tests.benchmarks.markdown import format_table
+from tests.benchmarks.measure import Query, Times, measure_queries, median, open_session, run_query
 from tests.benchmarks.options import Options
 from tests.benchmarks.workloads import VSHAPE
 
@@ -39,92 +40,102 @@ class Crossing:
     matching: QueryWorker
 
 
-def crossing_of(spark: SparkSession, query: str) -> Crossing:
-    """What the query would send; nothing runs."""
-    seen: list[Crossing] = []
+def find_crossing(spark: SparkSession, query: str) -> Crossing:
+    """Plan a query and return what it would send to the workers, without a run."""
+    crossings: list[Crossing] = []
 
-    def seeing(sent: SentRows, worker: Callable[[Any], QueryWorker], *rest: Any) -> DataFrame:
-        seen.append(Crossing(sent.rows, worker(None)))
+    def keep_crossing(
+        sent: SentRows, worker: Callable[[Any], QueryWorker], *rest: Any
+    ) -> DataFrame:
+        crossings.append(Crossing(sent.rows, worker(None)))
         return original(sent, worker, *rest)
 
     original = SentRows.run
-    with patch.object(SentRows, "run", seeing):
+    with patch.object(SentRows, "run", keep_crossing):
         matchrec.sql(spark, query)
-    (crossing,) = seen
+    (crossing,) = crossings
     return crossing
 
 
-def sent_and_dropped(batches: Batches) -> Batches:
-    """Reads every batch, gives nothing."""
+def drop_batches(batches: Batches) -> Batches:
+    """Read every batch and return none."""
     for batch in batches:
         assert batch.num_columns
     return iter(())
 
 
-def matched_and_dropped(matching: QueryWorker) -> Callable[[Batches], Batches]:
-    """What the worker does, without its rows."""
-    matched = make_runner(matching)
+def make_dropping_runner(matching: QueryWorker) -> Callable[[Batches], Batches]:
+    """Return a function that matches the rows as the worker does and drops the result."""
+    match_batches = make_runner(matching)
 
     def run_and_drop(batches: Batches) -> Batches:
-        for batch in matched(batches):
+        for batch in match_batches(batches):
             assert batch.num_columns
         return iter(())
 
     return run_and_drop
 
 
-def steps(spark: SparkSession) -> dict[str, Query]:
-    """The query, cut off after each step."""
-    crossing = crossing_of(spark, VSHAPE)
+def cut_query_at_steps(spark: SparkSession) -> dict[str, Query]:
+    """Return the V-shape query cut off after each step, by the name of the step."""
+    crossing = find_crossing(spark, VSHAPE)
     prepared, schema = crossing.prepared, "nothing INT"
-    matching = matched_and_dropped(crossing.matching)
+    matching = make_dropping_runner(crossing.matching)
     return {
         "scan": lambda: spark.table("ticks").select("symbol", "ts", "price"),
         "shuffle, conditions on one row": lambda: prepared,
-        "Arrow in": lambda: prepared.mapInArrow(sent_and_dropped, schema),
+        "Arrow in": lambda: prepared.mapInArrow(drop_batches, schema),
         WORKER: lambda: prepared.mapInArrow(matching, schema),
         "Arrow out": lambda: matchrec.sql(spark, VSHAPE),
     }
 
 
-def stages_of_worker(spark: SparkSession, rounds: int) -> dict[str, float]:
-    """Seconds of the worker's stages, as its counters say."""
-    found: dict[str, list[float]] = {name: [] for name in STAGES}
+def measure_worker_stages(spark: SparkSession, rounds: int) -> dict[str, float]:
+    """Return the seconds of each stage of the worker, by its counters: medians over the rounds."""
+    seconds_by_stage: dict[str, list[float]] = {name: [] for name in STAGES}
     for _ in range(rounds):
         counters = matchrec.Counters()
-        run(lambda c=counters: matchrec.sql(spark, VSHAPE, options=matchrec.Options(counters=c)))
-        for name, seconds in found.items():
+        run_query(
+            lambda c=counters: matchrec.sql(spark, VSHAPE, options=matchrec.Options(counters=c))
+        )
+        for name, seconds in seconds_by_stage.items():
             seconds.append(counters.values()[STAGES[name]] / CORES)
-    return {name: median(seconds) for name, seconds in found.items()}
+    return {name: median(seconds) for name, seconds in seconds_by_stage.items()}
 
 
-def added(times: dict[str, Times]) -> dict[str, float]:
-    """What each step adds to the one before: the median over the rounds."""
-    before = [0.0] * len(next(iter(times.values())).runs)
-    found = {}
-    for name, taken in times.items():
-        found[name] = median([now - then for now, then in zip(taken.clock, before, strict=True)])
-        before = taken.clock
-    return found
+def subtract_previous_steps(times: dict[str, Times]) -> dict[str, float]:
+    """Return the elapsed seconds that each step adds to the step before: medians of the rounds."""
+    previous = [0.0] * len(next(iter(times.values())).runs)
+    added = {}
+    for name, step in times.items():
+        pairs = zip(step.clock, previous, strict=True)
+        added[name] = median([seconds - previous_seconds for seconds, previous_seconds in pairs])
+        previous = step.clock
+    return added
 
 
-def of_steps(times: dict[str, Times], stages: dict[str, float]) -> Iterator[list[str]]:
-    """The table's lines: seconds of the step, its share, seconds so far; then the worker's own."""
-    whole = times["Arrow out"].median
-    for name, seconds in added(times).items():
-        taken = times[name]
-        so_far = [f"{taken.median:.2f}", f"{taken.processor:.2f}"]
-        yield [name, f"{seconds:.2f}", f"{seconds / whole:.0%}", *so_far]
+def list_steps(times: dict[str, Times], stages: dict[str, float]) -> Iterator[list[str]]:
+    """Yield the cells of each step, and below the worker's those of its stages.
+
+    The cells are the seconds of the step, its share of the whole query, and the elapsed and CPU
+    seconds up to its end.
+    """
+    total = times["Arrow out"].median
+    for name, seconds in subtract_previous_steps(times).items():
+        step = times[name]
+        so_far = [f"{step.median:.2f}", f"{step.median_cpu:.2f}"]
+        yield [name, f"{seconds:.2f}", f"{seconds / total:.0%}", *so_far]
         if name == WORKER:
-            for stage, own in stages.items():
-                yield [f"of it {stage}", f"{own:.2f}", f"{own / whole:.0%}", "", ""]
+            for stage, stage_seconds in stages.items():
+                share = f"{stage_seconds / total:.0%}"
+                yield [f"{WORKER}: {stage}", f"{stage_seconds:.2f}", share, "", ""]
 
 
-def lines(options: Options) -> Iterator[str]:
-    """The table."""
-    with session(CORES) as spark, tempfile.TemporaryDirectory() as folder:
-        written_table(spark, "ticks", options.scale, Path(folder))
-        times = measured(steps(spark), options.rounds)
-        stages = stages_of_worker(spark, options.rounds)
-        head = ["step", "seconds", "share", "all so far", "processor s so far"]
-        yield from table(head, of_steps(times, stages))
+def report(options: Options) -> Iterator[str]:
+    """Yield the table."""
+    with open_session(CORES) as spark, tempfile.TemporaryDirectory() as folder:
+        create_table_view(spark, "ticks", options.scale, Path(folder))
+        times = measure_queries(cut_query_at_steps(spark), options.rounds)
+        stages = measure_worker_stages(spark, options.rounds)
+        head = ["step", "seconds", "share", "s so far", "CPU s so far"]
+        yield from format_table(head, list_steps(times, stages))

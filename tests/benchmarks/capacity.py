@@ -3,7 +3,7 @@
     python -m tests.benchmarks.capacity [--sizes N,N] [--seed N] [--only WORD] [--memory 4g]
         [--master local-cluster[2,1,2048]] [--write docs]
 
-Task seconds are what tasks hold their cores for; processor seconds what all processes use, Spark's
+Task seconds are what tasks hold their cores for; CPU seconds what all processes use, Spark's
 and Python's. Both and the bytes of the shuffle are for each million rows of the input.
 `--write docs` puts the table into `docs/how-to/capacity.md`. Needs Linux, as it reads /proc.
 """
@@ -21,12 +21,12 @@ from pyspark.sql import SparkSession
 import matchrec
 from tests.benchmarks.drawn_tables import Drawn, draw_tables
 from tests.benchmarks.event_log import Task, logging_to, tasks
-from tests.benchmarks.kinds import workloads_of_kinds
-from tests.benchmarks.kinds_compared import view_of_drawn
-from tests.benchmarks.markdown import table, write_section
-from tests.benchmarks.measure import Taken, run, session
+from tests.benchmarks.kinds import list_kinds
+from tests.benchmarks.kinds_compared import create_drawn_view
+from tests.benchmarks.markdown import format_table, write_section
+from tests.benchmarks.measure import RunTime, open_session, run_query
 from tests.benchmarks.options import Options
-from tests.benchmarks.processes import Peak, watched
+from tests.benchmarks.processes import Peak, watch_peak
 from tests.benchmarks.tables import MILLION
 from tests.benchmarks.workloads import Workload
 
@@ -41,7 +41,7 @@ KINDS = (
     "V-shape, ALL ROWS",
     "funnel, WITHIN",
 )
-HEAD = ("kind", "rows", "task s", "processor s", "shuffled MB", "longest task s", "worker MB")
+HEAD = ("kind", "rows", "task s", "CPU s", "shuffled MB", "longest task s", "worker MB")
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Cost:
 
     name: str
     rows: int
-    taken: Taken
+    taken: RunTime
     worker: Peak
     ran: tuple[Task, ...] = ()
 
@@ -59,7 +59,7 @@ class Cost:
         millions = self.rows / MILLION
         figures = (
             sum(task.seconds for task in self.ran) / millions,
-            self.taken.processor / millions,
+            self.taken.cpu / millions,
             sum(task.shuffled for task in self.ran) / millions / 1e6,
             max(task.seconds for task in self.ran),
         )
@@ -69,11 +69,11 @@ class Cost:
 
 def measured(spark: SparkSession, workload: Workload, rows: int) -> Cost:
     """A query, run once before it is measured."""
-    run(lambda: matchrec.sql(spark, workload.query))
+    run_query(lambda: matchrec.sql(spark, workload.query))
     name = f"{workload.name}, {rows}"
     spark.sparkContext.setJobDescription(name)
-    with watched() as worker:
-        taken = run(lambda: matchrec.sql(spark, workload.query))
+    with watch_peak() as worker:
+        taken = run_query(lambda: matchrec.sql(spark, workload.query))
     spark.sparkContext.setJobDescription("")
     return Cost(workload.name, rows, taken, worker)
 
@@ -82,16 +82,16 @@ def costs_of_size(options: Options, master: str, folder: Path) -> Iterator[Cost]
     """The kinds over tables of one size, in a session whose events go to a folder."""
     drawn = draw_tables(options.seed, options.rows)
     settings = logging_to(folder)
-    with session(memory=options.memory, spark_master=master, **settings) as spark:
+    with open_session(memory=options.memory, spark_master=master, **settings) as spark:
         for workload in chosen(drawn, options.only):
             with tempfile.TemporaryDirectory() as data:
-                view_of_drawn(spark, drawn, workload.table, options, Path(data))
+                create_drawn_view(spark, drawn, workload.table, options, Path(data))
                 yield measured(spark, workload, options.rows)
 
 
 def chosen(drawn: Drawn, word: str) -> Iterator[Workload]:
     """The kinds that are measured."""
-    for workload in workloads_of_kinds(drawn):
+    for workload in list_kinds(drawn):
         if workload.name in KINDS and word in workload.name:
             yield workload
 
@@ -104,7 +104,7 @@ def with_tasks(costs: list[Cost], ran: list[Task]) -> Iterator[Cost]:
         yield replace(cost, ran=own)
 
 
-def lines(sizes: tuple[int, ...], options: Options, master: str) -> Iterator[str]:
+def report(sizes: tuple[int, ...], options: Options, master: str) -> Iterator[str]:
     """The table, by kind and size."""
     found: list[Cost] = []
     with tempfile.TemporaryDirectory() as name:
@@ -115,7 +115,7 @@ def lines(sizes: tuple[int, ...], options: Options, master: str) -> Iterator[str
     yield ""
     order = {kind: place for place, kind in enumerate(KINDS)}
     costs.sort(key=lambda cost: (order[cost.name], cost.rows))
-    yield from table(HEAD, (cost.cells() for cost in costs))
+    yield from format_table(HEAD, (cost.cells() for cost in costs))
 
 
 def main() -> None:
@@ -129,7 +129,7 @@ def main() -> None:
     parser.add_argument("--write", type=Path, metavar="FOLDER", help="where docs is")
     given = parser.parse_args()
     options = Options(seed=given.seed, only=given.only, memory=given.memory)
-    found = list(lines(tuple(map(int, given.sizes.split(","))), options, given.master))
+    found = list(report(tuple(map(int, given.sizes.split(","))), options, given.master))
     print("\n".join(found), flush=True)
     if given.write is not None:
         write_section(given.write / "how-to" / "capacity.md", "capacity", ["", *found, ""])

@@ -25,9 +25,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec import AfterMatch, Pattern
-from tests.benchmarks.machine import described, load
-from tests.benchmarks.markdown import table
-from tests.benchmarks.measure import Times, measured, session
+from tests.benchmarks.machine import describe_machine, read_load_averages
+from tests.benchmarks.markdown import format_table
+from tests.benchmarks.measure import Times, measure_queries, open_session
 
 PROGRAM = Path(__file__).parent / "flink" / "CepBenchmark.java"
 JARS = ("flink-cep-*.jar", "flink-dist-*.jar", "log4j-*.jar")
@@ -107,10 +107,10 @@ def detected(frame: DataFrame, workload: Workload) -> DataFrame:
 
 
 def by_matchrec(frame: pd.DataFrame, rounds: int) -> dict[str, Found]:
-    with session(CORES) as spark:
+    with open_session(CORES) as spark:
         held = in_spark(spark, frame)
         queries = {one.name: (lambda w=one: detected(held, w)) for one in WORKLOADS}
-        times: dict[str, Times] = measured(queries, rounds)
+        times: dict[str, Times] = measure_queries(queries, rounds)
         found = {}
         for one in WORKLOADS:
             found[one.name] = Found(tuple(times[one.name].clock), *matches(held, one))
@@ -141,12 +141,12 @@ def flink_runs(path: str, folder: str, name: str, rounds: int) -> Found:
     arguments = [f"{folder}/events.csv", name, str(rounds), str(CORES)]
     command = ["java", "-Xmx4g", "-cp", path, "CepBenchmark", *arguments]
     run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    lines = [line.split() for line in run.stdout.splitlines()]
-    seconds = tuple(float(line[0]) for line in lines[1:])
-    return Found(seconds, int(lines[-1][1]), int(lines[-1][2]))
+    report = [line.split() for line in run.stdout.splitlines()]
+    seconds = tuple(float(line[0]) for line in report[1:])
+    return Found(seconds, int(report[-1][1]), int(report[-1][2]))
 
 
-def lines(count: int, ours: dict[str, Found], theirs: dict[str, Found]) -> Iterator[str]:
+def report(count: int, ours: dict[str, Found], theirs: dict[str, Found]) -> Iterator[str]:
     """A table of events a second, by the best round; theirs may be empty."""
 
     def rows() -> Iterator[Sequence[str]]:
@@ -161,7 +161,7 @@ def lines(count: int, ours: dict[str, Found], theirs: dict[str, Found]) -> Itera
             yield cells
 
     head = ["pattern", "matches", "seconds", "events/s"]
-    yield from table([*head, "Flink", "events/s", "times"] if theirs else head, rows())
+    yield from format_table([*head, "Flink", "events/s", "times"] if theirs else head, rows())
     if theirs:
         least = min(theirs["nothing"].seconds)
         yield f"\nOf Flink's seconds, {least:.1f} start the job and read the events."
@@ -181,13 +181,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
     frame = events(given.events, given.keys)
-    loads = [load()]
+    loads = [read_load_averages()]
     ours = by_matchrec(frame, given.rounds)
-    loads.append(load())
+    loads.append(read_load_averages())
     theirs = by_flink(given.flink, frame, given.rounds) if given.flink else {}
-    loads.append(load())
-    print("\n".join(lines(given.events, ours, theirs)))
-    print(f"\n{given.events:,} events, {given.keys:,} keys. {described(loads)}")
+    loads.append(read_load_averages())
+    print("\n".join(report(given.events, ours, theirs)))
+    print(f"\n{given.events:,} events, {given.keys:,} keys. {describe_machine(loads)}")
 
 
 if __name__ == "__main__":

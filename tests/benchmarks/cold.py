@@ -11,8 +11,8 @@ import matchrec
 from matchrec.shortcuts import Shortcuts, in_force
 from tests.benchmarks.engine_alone import first_searches
 from tests.benchmarks.fresh_copy import fresh_copy
-from tests.benchmarks.markdown import table
-from tests.benchmarks.measure import Query, clocked, median, run, session
+from tests.benchmarks.markdown import format_table
+from tests.benchmarks.measure import Query, count_seconds, median, open_session, run_query
 from tests.benchmarks.options import Options
 from tests.benchmarks.tables import ticks
 from tests.benchmarks.waiting import waiting_for
@@ -44,7 +44,7 @@ def few_ticks(spark: SparkSession) -> DataFrame:
     return frame
 
 
-def same(batches: Batches) -> Batches:
+def return_batches(batches: Batches) -> Batches:
     """The identity."""
     yield from batches
 
@@ -54,11 +54,11 @@ def first_query() -> None:
 
     It is compiled, as one over many rows is.
     """
-    with session() as spark, in_force(Shortcuts(max_python_steps=0)):
+    with open_session() as spark, in_force(Shortcuts(max_python_steps=0)):
         frame = few_ticks(spark)
         for _ in range(3):
-            run(lambda: frame.mapInArrow(same, frame.schema))
-        print(clocked(lambda: matchrec.sql(spark, VSHAPE).collect()))
+            run_query(lambda: frame.mapInArrow(return_batches, frame.schema))
+        print(count_seconds(lambda: matchrec.sql(spark, VSHAPE).collect()))
 
 
 def of_imports(times: int) -> Iterator[list[str]]:
@@ -85,7 +85,7 @@ def of_first_query(times: int) -> Iterator[list[str]]:
 
 def of_planning(times: int) -> Iterator[list[str]]:
     """The lines of planning a query, which runs no job."""
-    with session() as spark:
+    with open_session() as spark:
         few_ticks(spark)
         for _ in range(5):
             matchrec.sql(spark, VSHAPE)
@@ -98,7 +98,7 @@ def of_planning(times: int) -> Iterator[list[str]]:
 def planned(spark: SparkSession) -> tuple[float, float]:
     """Seconds of planning, and of those the ones in which Spark has the word."""
     with waiting_for(spark) as waited:
-        whole = clocked(lambda: matchrec.sql(spark, VSHAPE))
+        whole = count_seconds(lambda: matchrec.sql(spark, VSHAPE))
     return whole, sum(waited)
 
 
@@ -113,26 +113,26 @@ def of_new_workers(times: int) -> Iterator[list[str]]:
 
 def of_workers(times: int, reuse: str) -> dict[str, float]:
     """Seconds of a query, planned before, on few rows in one task."""
-    with session(1, spark_python_worker_reuse=reuse) as spark:
+    with open_session(1, spark_python_worker_reuse=reuse) as spark:
         frame = few_ticks(spark)
-        nothing_done = frame.mapInArrow(same, frame.schema)
+        nothing_done = frame.mapInArrow(return_batches, frame.schema)
         matched = matchrec.sql(spark, VSHAPE)
         queries: dict[str, Query] = {"identity": lambda: nothing_done, "matchrec": lambda: matched}
         for _ in range(5):
             for query in queries.values():
-                run(query)
+                run_query(query)
         return {
-            name: median([run(query).clock for _ in range(3 * times)])
+            name: median([run_query(query).clock for _ in range(3 * times)])
             for name, query in queries.items()
         }
 
 
-def lines(options: Options) -> Iterator[str]:
+def report(options: Options) -> Iterator[str]:
     """The table."""
     times = options.rounds
     rows: list[list[str]] = []
     for part in (of_imports, of_planning, of_first_query, of_new_workers):
         rows += part(times)
-    yield from table(["what is waited for", "time", "aim"], rows)
+    yield from format_table(["what is waited for", "time", "aim"], rows)
     yield ""
     yield from first_searches(options)

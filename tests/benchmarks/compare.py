@@ -1,8 +1,8 @@
-"""Every workload beside an identity over the same shuffle and sort, and beside other ways.
+"""Compare every workload with an identity over the same shuffle and sort, and with alternatives.
 
-The floor is mapInPandas with a function that gives back what it gets. Before anything is timed, all
-contenders must give the same rows: both engines of matchrec, window SQL, applyInPandas and the
-engines from elsewhere.
+The floor is mapInPandas with a function that returns its rows unchanged. Before anything is timed,
+all contenders must return the same rows: both algorithms of matchrec, window SQL, applyInPandas and
+other engines.
 """
 
 from __future__ import annotations
@@ -20,30 +20,36 @@ import matchrec
 from matchrec.search.strategies import ALGORITHMS
 from tests.benchmarks import trino
 from tests.benchmarks.agreement import Reference
-from tests.benchmarks.markdown import table
-from tests.benchmarks.measure import Query, Times, measured, session
+from tests.benchmarks.markdown import format_table
+from tests.benchmarks.measure import Query, Times, measure_queries, open_session
 from tests.benchmarks.options import Options
-from tests.benchmarks.other_engines import OTHER_ENGINES, Answer, OtherEngine, QueryRefused, job_of
+from tests.benchmarks.other_engines import (
+    OTHER_ENGINES,
+    Answer,
+    OtherEngine,
+    QueryRefused,
+    prepare_job,
+)
 from tests.benchmarks.tables import TABLES
-from tests.benchmarks.workloads import Workload, workloads
+from tests.benchmarks.workloads import Workload, list_workloads
 
 FLOOR = "identity"
 OURS = "matchrec"
-FEW = 50_000  # rows that cross as text
+MAX_ROWS_AS_TEXT = 50_000  # the most rows of Trino that are compared as text
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A contender's times, how many rows it has been seen to give, and what is to be said."""
+    """The figures of a contender."""
 
     times: Times
-    rows: int
-    note: str = ""
+    rows: int  # of the result, which has been checked
+    note: str = ""  # a sentence for below the table
 
 
 @dataclass(frozen=True)
-class Compared:
-    """A workload's floor, and its contenders by name."""
+class Comparison:
+    """The times of a workload: of the floor, and of its contenders by name."""
 
     workload: Workload
     floor: Times
@@ -52,210 +58,238 @@ class Compared:
 
     @property
     def ratios(self) -> dict[str, float]:
-        """Of every contender's time to the floor's."""
-        return {name: one.times.ratio(self.floor) for name, one in self.entries.items()}
+        """The elapsed time of each contender divided by that of the floor."""
+        return {name: entry.times.ratio(self.floor) for name, entry in self.entries.items()}
 
 
-def identity(spark: SparkSession, workload: Workload) -> DataFrame:
-    """mapInPandas that gives back what it gets, over the shuffle and sort that the query needs."""
+def build_identity(spark: SparkSession, workload: Workload) -> DataFrame:
+    """Return a mapInPandas that returns its rows unchanged, over the query's shuffle and sort."""
 
-    def same(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    def return_frames(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         yield from frames
 
     table = spark.table(workload.table).select(*workload.reads or ["*"])
     ordered = table.repartition(*workload.keys or [1])
     ordered = ordered.sortWithinPartitions(*workload.keys, *workload.order)
-    return ordered.mapInPandas(same, ordered.schema)
+    return ordered.mapInPandas(return_frames, ordered.schema)
 
 
-def by_hand(spark: SparkSession, workload: Workload) -> dict[str, Query]:
-    """What users would write instead, by name."""
-    named: dict[str, Query] = {}
+def list_handwritten_queries(spark: SparkSession, workload: Workload) -> dict[str, Query]:
+    """Return what users would write instead of the query, by name."""
+    queries: dict[str, Query] = {}
     by_window, by_pandas = workload.by_window, workload.by_pandas
     if by_window is not None:
-        named["window SQL"] = lambda: spark.sql(by_window)
+        queries["window SQL"] = lambda: spark.sql(by_window)
     if by_pandas is not None:
-        named["applyInPandas"] = lambda: by_pandas(spark.table(workload.table))
-    return named
+        queries["applyInPandas"] = lambda: by_pandas(spark.table(workload.table))
+    return queries
 
 
-def checked(spark: SparkSession, workload: Workload) -> Reference:
-    """The rows of a workload. Raises AssertionError where a contender's differ."""
+def check_contenders(spark: SparkSession, workload: Workload) -> Reference:
+    """Return the rows of a workload.
+
+    Raises:
+        AssertionError: a contender returns other rows.
+    """
     first, *others = ALGORITHMS
     reference = Reference.of(
         matchrec.sql(spark, workload.query, options=matchrec.Options(algorithm=first))
     )
-    for engine in others:
-        found = matchrec.sql(spark, workload.query, options=matchrec.Options(algorithm=engine))
-        reference.check(f"{workload.name}, {engine}", found)
-    for name, query in by_hand(spark, workload).items():
+    for algorithm in others:
+        options = matchrec.Options(algorithm=algorithm)
+        frame = matchrec.sql(spark, workload.query, options=options)
+        reference.check(f"{workload.name}, {algorithm}", frame)
+    for name, query in list_handwritten_queries(spark, workload).items():
         reference.check(f"{workload.name}, {name}", query())
     return reference
 
 
-def compared(spark: SparkSession, workload: Workload, options: Options, folder: Path) -> Compared:
-    """A workload, checked and measured; its table is a view. folder: for what others read."""
-    reference = checked(spark, workload)
+def compare_workload(
+    spark: SparkSession, workload: Workload, options: Options, folder: Path
+) -> Comparison:
+    """Check and measure a workload, whose table is a view.
+
+    Args:
+        folder: where the files of the table are, or are written, for other engines.
+    """
+    reference = check_contenders(spark, workload)
     queries: dict[str, Query] = {
-        FLOOR: lambda: identity(spark, workload),
+        FLOOR: lambda: build_identity(spark, workload),
         OURS: lambda: matchrec.sql(spark, workload.query),
-        **by_hand(spark, workload),
+        **list_handwritten_queries(spark, workload),
     }
-    times = measured(queries, options.rounds)
+    times_by_name = measure_queries(queries, options.rounds)
     rows = reference.digest.rows
-    entries = {name: Entry(taken, rows) for name, taken in times.items() if name != FLOOR}
-    entries |= by_others(spark, workload, options, reference, folder)
+    entries = {name: Entry(times, rows) for name, times in times_by_name.items() if name != FLOOR}
+    entries |= measure_other_engines(spark, workload, options, reference, folder)
     if options.trino is not None and "WITHIN" not in workload.query:
-        entries[trino.NAME] = by_trino(spark, workload, options, reference)
-    return Compared(workload, times[FLOOR], entries)
+        entries[trino.NAME] = measure_trino(spark, workload, options.trino, options, reference)
+    return Comparison(workload, times_by_name[FLOOR], entries)
 
 
-def by_others(
+def measure_other_engines(
     spark: SparkSession, workload: Workload, options: Options, reference: Reference, folder: Path
 ) -> dict[str, Entry]:
-    """What the engines from elsewhere need that are asked. folder: where the table's files are.
+    """Run the workload on the other engines whose interpreters are given, and check their rows.
 
     If an engine refuses a query, and is allowed to, the reason is printed to standard error.
+
+    Args:
+        folder: where the files of the table are, or are written.
 
     Raises:
         AssertionError: an engine returns other rows.
         QueryRefused: an engine must accept the query and does not.
     """
-    found = {}
+    entries = {}
     for engine in OTHER_ENGINES:
-        if engine.name in workload.elsewhere and engine.name in options.interpreters:
-            frame, question = spark.table(workload.table), workload.elsewhere[engine.name]
-            source = folder / f"{workload.table}.{engine.suffix}"
-            with tempfile.TemporaryDirectory() as output:
-                job = job_of(frame, question, options.rounds, source, Path(output))
-                try:
-                    answer = engine.answer(options.interpreters[engine.name], job)
-                except QueryRefused as refused:
-                    if not engine.may_refuse:
-                        raise
-                    print(f"{workload.name}, {engine.name} {refused}", file=sys.stderr)
-                    continue
-                found[engine.name] = elsewhere(spark, workload, reference, engine, answer)
-    return found
+        if engine.name not in workload.elsewhere or engine.name not in options.interpreters:
+            continue
+        frame = spark.table(workload.table)
+        question = workload.elsewhere[engine.name]
+        source = folder / f"{workload.table}.{engine.suffix}"
+        with tempfile.TemporaryDirectory() as output:
+            job = prepare_job(frame, question, options.rounds, source, Path(output))
+            try:
+                answer = engine.answer(options.interpreters[engine.name], job)
+            except QueryRefused as refused:
+                if not engine.may_refuse:
+                    raise
+                print(f"{workload.name}, {engine.name} {refused}", file=sys.stderr)
+                continue
+            entries[engine.name] = check_answer(spark, workload, reference, engine, answer)
+    return entries
 
 
-def by_trino(
-    spark: SparkSession, workload: Workload, options: Options, reference: Reference
+def measure_trino(
+    spark: SparkSession, workload: Workload, address: str, options: Options, reference: Reference
 ) -> Entry:
-    """What a Trino needs. Raises AssertionError where it gives another number of rows.
+    """Run the workload on a Trino server.
 
-    If there are few, where it gives other rows.
+    Raises:
+        AssertionError: Trino returns another number of rows, or other rows if there are few.
     """
-    assert options.trino is not None
-    server = trino.Trino(options.trino)
+    server = trino.Trino(address)
     server.load(spark.table(workload.table), workload.table)
-    taken, rows = server.measured(workload.query, reference.frame.columns, options.rounds)
+    names = reference.frame.columns
+    times, rows = server.measure(workload.query, names, options.rounds)
     assert rows == reference.digest.rows, (workload.name, rows, reference.digest.rows)
-    if 0 < rows <= FEW:
-        names = reference.frame.columns
+    if 0 < rows <= MAX_ROWS_AS_TEXT:
         texts = [
-            [None if one is None else str(one) for one in row]
+            [None if value is None else str(value) for value in row]
             for row in server.run(workload.query).rows
         ]
-        found = spark.createDataFrame(texts, ", ".join(f"`{name}` string" for name in names))
-        reference.check(f"{workload.name}, {trino.NAME}", found)
-    return Entry(taken, rows)
+        frame = spark.createDataFrame(texts, ", ".join(f"`{name}` string" for name in names))
+        reference.check(f"{workload.name}, {trino.NAME}", frame)
+    return Entry(times, rows)
 
 
-def elsewhere(
+def check_answer(
     spark: SparkSession,
     workload: Workload,
     reference: Reference,
     engine: OtherEngine,
     answer: Answer,
 ) -> Entry:
-    """What another engine has found and needed. Raises AssertionError where its rows differ."""
+    """Check the rows of another engine and return its figures.
+
+    Raises:
+        AssertionError: its rows differ from those of matchrec for the same question.
+    """
     question = workload.elsewhere[engine.name]
     note = f"{engine.name} {answer.version}: {engine.note} ({answer.reading:.1f} s by itself)"
     if question.ours is not None:
         reference = Reference.of(matchrec.sql(spark, question.ours))
         note += f". Not quite the same rows: {question.why}; asked so, matchrec gives the same"
-    found = answer.rows(spark, reference.frame, engine.suffix)
-    reference.check(f"{workload.name}, {engine.name}", found)
+    frame = answer.read_rows(spark, reference.frame, engine.suffix)
+    reference.check(f"{workload.name}, {engine.name}", frame)
     return Entry(answer.times, reference.digest.rows, note)
 
 
-def rows_of(one: Compared) -> Iterator[list[str]]:
-    """The table's lines of a workload."""
-    yield [one.workload.name, one.floor_name, *one.floor.cells(), "", "", ""]
-    for name, entry in one.entries.items():
-        aim = f"{one.workload.aim:.2f}" if name == OURS else ""
-        ratio = f"{one.ratios[name]:.2f}"
-        yield ["", name, *entry.times.cells(), ratio, aim, f"{entry.rows:,}"]
+def list_figures(comparison: Comparison) -> Iterator[list[str]]:
+    """Yield the cells of all figures of a workload, a row for each contender: see HEAD."""
+    floor = comparison.floor.format_cells()
+    yield [comparison.workload.name, comparison.floor_name, *floor, "", "", ""]
+    for name, entry in comparison.entries.items():
+        aim = f"{comparison.workload.aim:.2f}" if name == OURS else ""
+        ratio = f"{comparison.ratios[name]:.2f}"
+        yield ["", name, *entry.times.format_cells(), ratio, aim, f"{entry.rows:,}"]
 
 
-HEAD = ["workload", "", "median s", "min", "max", "processor s", "ratio", "aim", "rows"]
+HEAD = ["workload", "", "median s", "min", "max", "CPU s", "ratio", "aim", "rows"]
 
 
-def in_short(found: list[Compared]) -> Iterator[str]:
-    """A table with one line a workload: seconds on the clock, and of processors, by contender."""
-    names = list(dict.fromkeys(name for one in found for name in one.entries))
-    lines = []
-    for one in found:
-        cells = [short(one.floor), *(short_of(one, name) for name in names)]
-        lines.append([one.workload.name, *cells, f"{one.ratios[OURS]:.2f}"])
-    floor = found[0].floor_name if found else FLOOR
-    yield from table(["seconds", floor, *names, "ratio"], lines)
+def summarize(comparisons: list[Comparison]) -> Iterator[str]:
+    """Yield the lines of a table: a row for each workload, a column for each contender.
+
+    Its cells are the elapsed seconds and the CPU seconds.
+    """
+    names = list(dict.fromkeys(name for comparison in comparisons for name in comparison.entries))
+    rows = []
+    for comparison in comparisons:
+        cells = [format_times(comparison.floor)]
+        for name in names:
+            entry = comparison.entries.get(name)
+            cells.append("" if entry is None else format_times(entry.times))
+        rows.append([comparison.workload.name, *cells, f"{comparison.ratios[OURS]:.2f}"])
+    floor_name = comparisons[0].floor_name if comparisons else FLOOR
+    yield from format_table(["seconds", floor_name, *names, "ratio"], rows)
 
 
-def short_of(one: Compared, name: str) -> str:
-    return short(one.entries[name].times) if name in one.entries else ""
+def format_times(times: Times) -> str:
+    """Return the medians of the elapsed seconds and of the CPU seconds as text."""
+    return f"{times.median:.2f}, {times.median_cpu:.2f}"
 
 
-def short(times: Times) -> str:
-    return f"{times.median:.2f}, {times.processor:.2f}"
-
-
-def notes_of(found: list[Compared]) -> Iterator[str]:
-    """What is to be said of contenders, once each."""
-    notes = [f"- {one.workload.name}: {entry.note}." for one in found for entry in noted(one)]
+def list_notes(comparisons: list[Comparison]) -> Iterator[str]:
+    """Yield the notes on contenders as a list, after an empty line; nothing if there are none."""
+    notes = [
+        f"- {comparison.workload.name}: {entry.note}."
+        for comparison in comparisons
+        for entry in comparison.entries.values()
+        if entry.note
+    ]
     yield from ["", *notes] if notes else []
 
 
-def noted(one: Compared) -> list[Entry]:
-    return [entry for entry in one.entries.values() if entry.note]
+def create_table_view(spark: SparkSession, name: str, scale: float, folder: Path) -> None:
+    """Create the view of a table of `TABLES`: see `create_parquet_view`."""
+    create_parquet_view(spark, name, lambda: TABLES[name].frame(spark, scale), folder)
 
 
-def written_table(spark: SparkSession, name: str, scale: float, folder: Path) -> None:
-    """A table of these benchmarks as parquet in four files, which a view of its name reads."""
-    view_of_written(spark, name, lambda: TABLES[name].frame(spark, scale), folder)
-
-
-def view_of_written(
-    spark: SparkSession, name: str, frame: Callable[[], DataFrame], folder: Path
+def create_parquet_view(
+    spark: SparkSession, name: str, make_frame: Callable[[], DataFrame], folder: Path
 ) -> None:
-    """A view of this name on the frame's rows in a folder, to which they are written once."""
+    """Write a frame to four Parquet files, unless they exist, and create a view that reads them."""
     path = folder / f"{name}.parquet"
     if not any(path.glob("*.parquet")):
-        frame().repartition(4).write.mode("overwrite").parquet(str(path))
+        make_frame().repartition(4).write.mode("overwrite").parquet(str(path))
     spark.read.parquet(str(path)).createOrReplaceTempView(name)
 
 
-def all_compared(options: Options) -> Iterator[Compared]:
-    """Every workload, one after the other."""
-    chosen = [one for one in workloads() if options.only in one.name]
-    with session(memory=options.memory) as spark, tempfile.TemporaryDirectory() as name:
+def compare_workloads(options: Options) -> Iterator[Comparison]:
+    """Compare every workload, one after the other."""
+    chosen = [workload for workload in list_workloads() if options.only in workload.name]
+    with open_session(memory=options.memory) as spark, tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for table_name in sorted({workload.table for workload in chosen}):
-            written_table(spark, table_name, options.scale, folder)
+            create_table_view(spark, table_name, options.scale, folder)
         for workload in chosen:
-            yield compared(spark, workload, options, folder)
+            yield compare_workload(spark, workload, options, folder)
 
 
-def shown(all_of_them: Iterable[Compared]) -> Iterator[Compared]:
-    """Each as it comes, and all its figures on standard error."""
-    for one in all_of_them:
-        print(*table(HEAD, rows_of(one), words=2), sep="\n", file=sys.stderr, flush=True)
-        yield one
+def print_each(comparisons: Iterable[Comparison]) -> list[Comparison]:
+    """Print all figures of each workload to standard error once they are known, and return all."""
+    printed = []
+    for comparison in comparisons:
+        lines = format_table(HEAD, list_figures(comparison), words=2)
+        print(*lines, sep="\n", file=sys.stderr, flush=True)
+        printed.append(comparison)
+    return printed
 
 
-def lines(options: Options) -> Iterator[str]:
-    """The table, and what is to be said of it."""
-    found = list(shown(all_compared(options)))
-    yield from in_short(found)
-    yield from notes_of(found)
+def report(options: Options) -> Iterator[str]:
+    """Yield the table of all workloads, and the notes on it."""
+    comparisons = print_each(compare_workloads(options))
+    yield from summarize(comparisons)
+    yield from list_notes(comparisons)

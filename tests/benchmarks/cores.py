@@ -15,8 +15,8 @@ from pyspark.sql import DataFrame, SparkSession
 import matchrec
 from tests.benchmarks.crimes import draw_crimes
 from tests.benchmarks.event_log import Task, critical_path, logging_to, tasks
-from tests.benchmarks.markdown import table
-from tests.benchmarks.measure import run, session
+from tests.benchmarks.markdown import format_table
+from tests.benchmarks.measure import open_session, run_query
 from tests.benchmarks.options import Options
 from tests.benchmarks.published import template
 from tests.benchmarks.tables import MILLION, ticks
@@ -41,7 +41,7 @@ TEMPLATES = {
 Jobs = Mapping[str, Callable[[DataFrame], DataFrame]]
 
 
-def lines(options: Options) -> Iterator[str]:
+def report(options: Options) -> Iterator[str]:
     """The table of keys. Each round is scheduled on its own; what is shown is the median."""
     rows = int(ROWS * options.scale)
 
@@ -50,10 +50,12 @@ def lines(options: Options) -> Iterator[str]:
 
     jobs = {name: ask(keys) for name, keys in KEYS.items()}
     ran = measured(lambda spark: ticks(spark, rows, SYMBOLS), jobs, options.rounds, CORES)
-    yield from table([f"{rows:,} rows", *heads(CORES)], cells(jobs, ran, options.rounds, CORES))
+    yield from format_table(
+        [f"{rows:,} rows", *heads(CORES)], cells(jobs, ran, options.rounds, CORES)
+    )
 
 
-def range_lines(options: Options) -> Iterator[str]:
+def report_ranges(options: Options) -> Iterator[str]:
     """The table of ranges: templates of Zhu, Huang and Chaudhuri, without keys."""
     drawn = draw_crimes(options.seed, options.rows)
     jobs: dict[str, Callable[[DataFrame], DataFrame]] = {}
@@ -72,7 +74,7 @@ def range_lines(options: Options) -> Iterator[str]:
                 jobs[f"{name}, {place}, {cut}"] = ask(text, how)
     ran = measured(drawn.tables["crimes"].frame, jobs, options.rounds, MANY)
     found = cells(jobs, ran, options.rounds, MANY)
-    yield from table([f"{options.rows:,} rows", *heads(MANY)], found)
+    yield from format_table([f"{options.rows:,} rows", *heads(MANY)], found)
 
 
 def heads(cores: Sequence[int]) -> list[str]:
@@ -101,12 +103,12 @@ def measured(
             "spark_default_parallelism": str(max(cores)),
             "spark_sql_files_minPartitionNum": str(max(cores)),
         }
-        with session(1, **settings) as spark:
+        with open_session(1, **settings) as spark:
             path = str(Path(folder) / "rows")
             rows(spark).repartition(max(cores)).write.parquet(path)
             frame = spark.read.parquet(path)
             for number in range(-1, rounds):  # the first one warms up
                 for name, ask in jobs.items():
                     spark.sparkContext.setJobDescription(f"{name} {number}")
-                    run(lambda ask=ask: ask(frame))
+                    run_query(lambda ask=ask: ask(frame))
         return list(tasks(log))

@@ -18,11 +18,11 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 import matchrec
-from tests.benchmarks.compare import written_table
-from tests.benchmarks.markdown import table
-from tests.benchmarks.measure import Times, run, session, timed
+from tests.benchmarks.compare import create_table_view
+from tests.benchmarks.markdown import format_table
+from tests.benchmarks.measure import Times, open_session, run_query, time_action
 from tests.benchmarks.options import Options
-from tests.benchmarks.workloads import Workload, workloads
+from tests.benchmarks.workloads import Workload, list_workloads
 
 HEAD = ["workload", "query, s", "coverage, s", "ratio", "query, cpu s", "coverage, cpu s", "ratio"]
 
@@ -31,28 +31,34 @@ def measured(spark: SparkSession, workload: Workload, rounds: int) -> tuple[Time
     """The query and its coverage in turn; the first round is not counted."""
     query, covered = [], []
     for _ in range(rounds + 1):
-        query.append(run(lambda: matchrec.sql(spark, workload.query)))
-        covered.append(timed(lambda: matchrec.query(spark, workload.query).coverage()))
+        query.append(run_query(lambda: matchrec.sql(spark, workload.query)))
+        covered.append(time_action(lambda: matchrec.query(spark, workload.query).coverage()))
     return Times(tuple(query[1:])), Times(tuple(covered[1:]))
 
 
 def cells(name: str, query: Times, covered: Times) -> list[str]:
     """A line of the table."""
     pairs = zip(covered.runs, query.runs, strict=True)
-    processor = statistics.median(own.processor / base.processor for own, base in pairs)
+    processor = statistics.median(own.cpu / base.cpu for own, base in pairs)
     clock = [f"{query.median:.2f}", f"{covered.median:.2f}", f"{covered.ratio(query):.2f}"]
-    return [name, *clock, f"{query.processor:.2f}", f"{covered.processor:.2f}", f"{processor:.2f}"]
+    return [
+        name,
+        *clock,
+        f"{query.median_cpu:.2f}",
+        f"{covered.median_cpu:.2f}",
+        f"{processor:.2f}",
+    ]
 
 
-def lines(options: Options) -> Iterator[str]:
+def report(options: Options) -> Iterator[str]:
     """The table."""
-    chosen = [one for one in workloads() if options.only in one.name]
+    chosen = [one for one in list_workloads() if options.only in one.name]
     rows: list[list[str]] = []
-    with session() as spark, tempfile.TemporaryDirectory() as folder:
+    with open_session() as spark, tempfile.TemporaryDirectory() as folder:
         for name in dict.fromkeys(one.table for one in chosen):
-            written_table(spark, name, options.scale, Path(folder))
+            create_table_view(spark, name, options.scale, Path(folder))
         rows += (cells(one.name, *measured(spark, one, options.rounds)) for one in chosen)
-    yield from table(HEAD, rows)
+    yield from format_table(HEAD, rows)
 
 
 def main() -> None:
@@ -62,7 +68,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", default="", metavar="WORD", help="workloads with this word")
     arguments = parser.parse_args()
-    for line in lines(Options(arguments.scale, arguments.rounds, arguments.only)):
+    for line in report(Options(arguments.scale, arguments.rounds, arguments.only)):
         print(line)
 
 

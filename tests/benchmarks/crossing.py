@@ -1,9 +1,9 @@
-"""Every kind of query on an engine, beside the crossing alone and beside window SQL in DuckDB.
+"""Compare every kind of query on an engine with its crossing and with window SQL in DuckDB.
 
-The crossing is what the query sends, shuffled, to a function that does nothing. All read the same
-files with two cores and give tables of Arrow's. DuckDB has its rounds in a process of its own,
-after those of the others, and must give the same rows. If it has MATCH_RECOGNIZE, it is asked the
-query itself, too.
+The crossing sends the rows of the query, shuffled, to a Python function that drops them. All
+contenders read the same files with two cores and return Arrow tables. DuckDB runs in a process of
+its own after the others and must return the same rows. If it has MATCH_RECOGNIZE, the query itself
+is measured in DuckDB, too.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from pyspark.sql import SparkSession
 
 import matchrec
 from tests.benchmarks.agreement import Reference
-from tests.benchmarks.breakdown import CORES, crossing_of, sent_and_dropped
-from tests.benchmarks.compare import OURS, Compared, Entry, by_others
+from tests.benchmarks.breakdown import CORES, drop_batches, find_crossing
+from tests.benchmarks.compare import OURS, Comparison, Entry, measure_other_engines
 from tests.benchmarks.drawn_tables import Drawn, draw_tables
-from tests.benchmarks.duckdb_queries import draw_numbers, list_workloads
-from tests.benchmarks.kinds import workloads_of_kinds
-from tests.benchmarks.kinds_compared import lines_of, view_of_drawn
-from tests.benchmarks.measure import Query, measured, run_to_arrow
+from tests.benchmarks.duckdb_queries import draw_numbers, list_duckdb_workloads
+from tests.benchmarks.kinds import list_kinds
+from tests.benchmarks.kinds_compared import create_drawn_view, report_comparisons
+from tests.benchmarks.measure import Query, measure_queries, run_to_arrow
 from tests.benchmarks.options import Options
 from tests.benchmarks.other_engines import CLAUSE_IN_DUCKDB, DUCKDB, Question, ask_for_clause
 from tests.benchmarks.workloads import Workload
@@ -34,8 +34,8 @@ from tests.benchmarks.workloads import Workload
 CROSSING = "crossing"
 
 
-def asked_of_duckdb(workload: Workload) -> Workload:
-    """Return the workload with what DuckDB is asked: window SQL, if there is any, and the query."""
+def add_duckdb_queries(workload: Workload) -> Workload:
+    """Return the workload with its queries for DuckDB: its own, and window SQL if it has any."""
     questions = {CLAUSE_IN_DUCKDB.name: Question(workload.query)}
     if workload.by_window is not None:
         (text,) = sqlglot.transpile(workload.by_window, read="spark", write="duckdb")
@@ -43,55 +43,64 @@ def asked_of_duckdb(workload: Workload) -> Workload:
     return replace(workload, elsewhere=questions)
 
 
-def contenders(spark: SparkSession, workload: Workload) -> dict[str, Query]:
-    """What runs on the engine, by name."""
-    sent = crossing_of(spark, workload.query).prepared
+def list_contenders(spark: SparkSession, workload: Workload) -> dict[str, Query]:
+    """Return what runs on the engine, by name: the crossing and the query."""
+    sent = find_crossing(spark, workload.query).prepared
     return {
-        CROSSING: lambda: sent.mapInArrow(sent_and_dropped, "nothing INT"),
+        CROSSING: lambda: sent.mapInArrow(drop_batches, "nothing INT"),
         OURS: lambda: matchrec.sql(spark, workload.query),
     }
 
 
-def compared(spark: SparkSession, workload: Workload, options: Options, folder: Path) -> Compared:
-    """A workload, checked and measured. folder: where the files of its table are."""
+def compare_workload(
+    spark: SparkSession, workload: Workload, options: Options, folder: Path
+) -> Comparison:
+    """Check and measure a workload.
+
+    Args:
+        folder: where the files of its table are.
+    """
     reference = Reference.of(matchrec.sql(spark, workload.query))
-    times = measured(contenders(spark, workload), options.rounds, run=run_to_arrow)
+    times = measure_queries(list_contenders(spark, workload), options.rounds, run=run_to_arrow)
     entries = {OURS: Entry(times[OURS], reference.digest.rows)}
-    entries |= by_others(spark, workload, options, reference, folder)
-    return Compared(workload, times[CROSSING], entries, CROSSING)
+    entries |= measure_other_engines(spark, workload, options, reference, folder)
+    return Comparison(workload, times[CROSSING], entries, CROSSING)
 
 
-def all_compared(
+def compare_workloads(
     on: str, options: Options, drawn: Drawn, workloads: Iterable[Workload]
-) -> Iterator[Compared]:
+) -> Iterator[Comparison]:
     """Measure workloads over drawn tables, one after the other."""
     if not has_clause(options):
         name = CLAUSE_IN_DUCKDB.name
-        others = {one: path for one, path in options.interpreters.items() if one != name}
-        options = replace(options, interpreters=others)
-    os.environ["PYSPARK_PYTHON"] = sys.executable  # of the workers of Spark
+        interpreters = {**options.interpreters}
+        interpreters.pop(name, None)
+        options = replace(options, interpreters=interpreters)
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # for the workers of Spark
     spark = matchrec.session(on, cores=CORES, memory=options.memory)
     spark.conf.set("spark.sql.session.timeZone", "UTC")
     with tempfile.TemporaryDirectory() as name:
-        for workload in map(asked_of_duckdb, workloads):
+        for workload in map(add_duckdb_queries, workloads):
             if options.only in workload.name:
-                folder = view_of_drawn(spark, drawn, workload.table, options, Path(name))
-                yield compared(spark, workload, options, folder)
+                folder = create_drawn_view(spark, drawn, workload.table, options, Path(name))
+                yield compare_workload(spark, workload, options, folder)
     spark.stop()
 
 
-def lines_on(on: str, options: Options) -> Iterator[str]:
+def report_engine(on: str, options: Options) -> Iterator[str]:
     """Yield the table of all kinds."""
     drawn = draw_tables(options.seed, options.rows)
-    yield from lines_of(options, all_compared(on, options, drawn, workloads_of_kinds(drawn)))
-    yield from say_whether_duckdb_has_clause(options)
+    yield from report_comparisons(options, compare_workloads(on, options, drawn, list_kinds(drawn)))
+    yield from report_duckdb_clause(options)
 
 
-def lines_of_duckdb(options: Options) -> Iterator[str]:
+def report_duckdb_queries(options: Options) -> Iterator[str]:
     """Yield the table of the queries of DuckDB's authors, on Sail."""
     drawn = draw_numbers(options.rows)
-    yield from lines_of(options, all_compared("sail", options, drawn, list_workloads()))
-    yield from say_whether_duckdb_has_clause(options)
+    yield from report_comparisons(
+        options, compare_workloads("sail", options, drawn, list_duckdb_workloads())
+    )
+    yield from report_duckdb_clause(options)
 
 
 def has_clause(options: Options) -> bool:
@@ -100,7 +109,7 @@ def has_clause(options: Options) -> bool:
     return python is not None and "refused" not in ask_for_clause(python)
 
 
-def say_whether_duckdb_has_clause(options: Options) -> Iterator[str]:
+def report_duckdb_clause(options: Options) -> Iterator[str]:
     """Yield a line that says whether the DuckDB that is measured accepts MATCH_RECOGNIZE."""
     python = options.interpreters.get(CLAUSE_IN_DUCKDB.name)
     if python is None:

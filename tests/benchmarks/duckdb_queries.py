@@ -108,7 +108,7 @@ def draw_numbers(rows: int) -> Drawn:
     return Drawn(tables, {})
 
 
-def list_workloads() -> Iterator[Workload]:
+def list_duckdb_workloads() -> Iterator[Workload]:
     """Yield the queries as workloads."""
     for query in QUERIES:
         yield query.workload()

@@ -32,7 +32,7 @@ from matchrec.search.task import Condition, Task
 from matchrec.shortcuts import Shortcuts, in_force
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.benchmarks.fresh_copy import fresh_copy
-from tests.benchmarks.markdown import table
+from tests.benchmarks.markdown import format_table
 from tests.benchmarks.options import Options
 from tests.tasks.compiled import compile_for_output
 from tests.tasks.contiguous import search
@@ -228,7 +228,7 @@ def both(task: Task, partitions: Partitions) -> tuple[list[float], int]:
     return [taken for taken, _ in found], count
 
 
-def lines(_: Options) -> Iterator[str]:
+def report(_: Options) -> Iterator[str]:
     """The table of workloads."""
     cells = []
     for one in workloads():
@@ -236,7 +236,7 @@ def lines(_: Options) -> Iterator[str]:
         rows = one.partitions.rows
         figures = [f"{taken * 1000:.1f}" for taken in times]
         cells.append([one.name, f"{rows:,}", f"{matches:,}", *figures, one.aim])
-    yield from table(["milliseconds", "rows", "matches", *ALGORITHMS, "aim"], cells)
+    yield from format_table(["milliseconds", "rows", "matches", *ALGORITHMS, "aim"], cells)
 
 
 def linear(_: Options) -> Iterator[str]:
@@ -250,7 +250,7 @@ def linear(_: Options) -> Iterator[str]:
         pairs = (cell for pair in zip(times, ratios, strict=True) for cell in pair)
         cells.append([one.name, f"{10 * one.rows:,}", *pairs])
     head = [cell for name in ALGORITHMS for cell in (name, "ratio")]
-    yield from table(["milliseconds", "rows", *head], cells)
+    yield from format_table(["milliseconds", "rows", *head], cells)
 
 
 def first_searches(_: Options) -> Iterator[str]:
@@ -262,11 +262,11 @@ def first_searches(_: Options) -> Iterator[str]:
             with fresh_copy() as copy:
                 taken = [copy.printed(f"{FIRST}; {call}") for _ in range(2)]
             cells.append([f"{engine}, {name}", *taken])
-    yield from table(["first search of a process", "compiled", "from the cache"], cells)
+    yield from format_table(["first search of a process", "compiled", "from the cache"], cells)
 
 
 def main() -> None:
-    for part in (lines, linear, first_searches):
+    for part in (report, linear, first_searches):
         print("\n".join(part(Options())), end="\n\n", flush=True)
 
 

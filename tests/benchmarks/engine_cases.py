@@ -1,4 +1,4 @@
-"""What is measured on Spark and on Sail: rows in files that both read, and what is done to them."""
+"""The cases that are measured on Spark and on Sail: files of ticks, and what is run over them."""
 
 from __future__ import annotations
 
@@ -15,47 +15,62 @@ from pyspark.sql import SparkSession
 
 import matchrec
 from tests.benchmarks import by_hand
-from tests.benchmarks.cold import same
+from tests.benchmarks.cold import return_batches
 from tests.benchmarks.tables import MILLION
-from tests.benchmarks.workloads import OF_TICKS, SHAPE, TICKS, VSHAPE, clause, workloads
+from tests.benchmarks.workloads import (
+    SHAPE,
+    TICKS,
+    TICKS_IN_ORDER,
+    VSHAPE,
+    list_workloads,
+    write_clause,
+)
 
 BEGIN = 1_700_000_000_000_000  # microseconds
-BYTES_OF_A_FILE = 64 << 20
-BYTES_OF_A_ROW = 32
-WAITING, SECONDS = 32, 1.0  # tasks, more than any engine's threads here, and how long each takes
+FILE_BYTES = 64 << 20
+ROW_BYTES = 32
+WAITING_TASKS = 32  # more than the threads of any engine here
+TASK_SECONDS = 1.0  # how long each of these tasks takes
 
-TEXTS = "SELECT max(note) AS note FROM " + clause(
-    "ticks", f"{OF_TICKS} MEASURES LAST(UP.note) AS note {SHAPE}"
+TEXTS = "SELECT max(note) AS note FROM " + write_clause(
+    "ticks", f"{TICKS_IN_ORDER} MEASURES LAST(UP.note) AS note {SHAPE}"
 ).removeprefix("SELECT * FROM ")
-QUERIES = {one.name: one.query.replace("FROM half", "FROM ticks") for one in workloads()}
+QUERIES = {
+    workload.name: workload.query.replace("FROM half", "FROM ticks")
+    for workload in list_workloads()
+}
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Ticks in files. width: bytes of a text in each row, which compresses well."""
+class TickFiles:
+    """Ticks that are written to Parquet files."""
 
-    number: int
-    keys: int
-    width: int = 0
+    number: int  # rows
+    keys: int  # distinct symbols
+    width: int = 0  # bytes of a text in each row, which compresses well; 0 for no such column
 
     @property
     def name(self) -> str:
-        """Of the folder."""
+        """The name of the folder with the files."""
         return f"{self.number}_{self.keys}_{self.width}"
 
     def write(self, folder: Path) -> None:
-        """Writes them, in order of time over all keys; the folder has its name once it is whole."""
+        """Write the files, ordered by time over all keys.
+
+        The folder gets its name when it is complete, so that a broken run leaves no half of it.
+        """
         part = folder.with_suffix(".part")
         part.mkdir(exist_ok=True)
-        size = max(1, BYTES_OF_A_FILE // (BYTES_OF_A_ROW + self.width))
-        for place, start in enumerate(range(0, self.number, size)):
+        size = max(1, FILE_BYTES // (ROW_BYTES + self.width))
+        for index, start in enumerate(range(0, self.number, size)):
             stop = min(start + size, self.number)
-            pq.write_table(self.table(start, stop), part / f"{place:04}.parquet")
+            pq.write_table(self.table(start, stop), part / f"{index:04}.parquet")
         part.rename(folder)
 
     def table(self, start: int, stop: int) -> pa.Table:
-        """The rows of a range."""
-        random, ids = np.random.default_rng(start), np.arange(start, stop)
+        """Return the rows from `start` to before `stop`."""
+        random = np.random.default_rng(start)
+        ids = np.arange(start, stop)
         symbols = pa.array([f"S{key:06}" for key in range(self.keys)])
         columns = {
             "symbol": symbols.take(pa.array(ids % self.keys)),
@@ -64,130 +79,156 @@ class Rows:
             "volume": random.integers(0, 1000, len(ids)),
         }
         if self.width:
-            columns["note"] = pa.array([f"{one:0{self.width}}" for one in ids])
+            columns["note"] = pa.array([f"{row_id:0{self.width}}" for row_id in ids])
         return pa.table(columns)
 
-    def scaled(self, scale: float) -> Rows:
-        """As many of them; partitions keep their length, if there are several."""
+    def scaled(self, scale: float) -> TickFiles:
+        """Return a description of `scale` times as many rows.
+
+        If there are several keys, their number is scaled, so that partitions keep their length.
+        """
         keys = self.keys if self.keys == 1 else max(1, round(self.keys * scale))
-        return Rows(max(keys, round(self.number * scale)), keys, self.width)
+        return TickFiles(max(keys, round(self.number * scale)), keys, self.width)
 
 
-Ran = tuple[float, int]  # seconds, and how many rows came out
+TimedRows = tuple[float, int]  # elapsed seconds, and the number of rows of the result
 
 
-def timed(count: Callable[[], int]) -> Ran:
-    """Seconds of what answers how many rows come out."""
-    began = time.perf_counter()
+def time_count(count: Callable[[], int]) -> TimedRows:
+    """Return the seconds that `count` takes, and the number of rows that it returns."""
+    start = time.perf_counter()
     rows = count()
-    return time.perf_counter() - began, rows
+    return time.perf_counter() - start, rows
 
 
-def counted(query: str) -> Callable[[SparkSession], Ran]:
-    """A query whose result is counted."""
-    return lambda spark: timed(lambda: matchrec.sql(spark, query).count())
+def count_rows(query: str) -> Callable[[SparkSession], TimedRows]:
+    """Return a function that runs a query and counts its rows."""
+    return lambda spark: time_count(lambda: matchrec.sql(spark, query).count())
 
 
-def as_arrow(query: str) -> Callable[[SparkSession], Ran]:
-    """A query whose result is an Arrow table."""
-    return lambda spark: timed(lambda: int(matchrec.sql(spark, query).toArrow().num_rows))
+def read_as_arrow(query: str) -> Callable[[SparkSession], TimedRows]:
+    """Return a function that runs a query and fetches its rows as an Arrow table."""
+    return lambda spark: time_count(lambda: int(matchrec.sql(spark, query).toArrow().num_rows))
 
 
-def handed_over(spark: SparkSession) -> Ran:
-    """A shuffle whose rows are handed to Python."""
+def hand_rows_to_python(spark: SparkSession) -> TimedRows:
+    """Shuffle the ticks and send them to a Python function that returns them unchanged."""
     rows = spark.table("ticks")
-    return timed(lambda: rows.repartition("symbol").mapInArrow(same, rows.schema).count())
+    return time_count(
+        lambda: rows.repartition("symbol").mapInArrow(return_batches, rows.schema).count()
+    )
 
 
-def waiting(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """A task that takes its time."""
-    time.sleep(SECONDS)
+def sleep_in_task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Wait TASK_SECONDS and return the batches unchanged."""
+    time.sleep(TASK_SECONDS)
     yield from batches
 
 
-def beside_long(spark: SparkSession) -> Ran:
-    """A query of three rows that begins while another with many tasks runs."""
-    long = spark.range(0, WAITING, 1, WAITING).mapInArrow(waiting, "id bigint")
-    running = threading.Thread(target=long.count)
-    running.start()
-    time.sleep(SECONDS / 2)
-    ran = timed(lambda: spark.range(3).count())
-    running.join()
-    return ran
+def run_during_long_query(spark: SparkSession) -> TimedRows:
+    """Count three rows while another query with many tasks is running."""
+    long_query = spark.range(0, WAITING_TASKS, 1, WAITING_TASKS).mapInArrow(
+        sleep_in_task, "id bigint"
+    )
+    thread = threading.Thread(target=long_query.count)
+    thread.start()
+    time.sleep(TASK_SECONDS / 2)
+    timed_rows = time_count(lambda: spark.range(3).count())
+    thread.join()
+    return timed_rows
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is done with some rows. rounds: how often, after once that does not count.
-
-    by_window: window SQL that gives the same rows, or how many, in DuckDB.
-    """
+    """A query or another action over ticks, and how often it is measured."""
 
     name: str
-    rows: Rows
-    run: Callable[[SparkSession], Ran]
+    rows: TickFiles
+    run: Callable[[SparkSession], TimedRows]
     cores: int = 2
-    rounds: int = 5
-    by_window: str = ""
+    rounds: int = 5  # measured rounds; one before them is not counted
+    by_window: str = ""  # window SQL for DuckDB with the same rows, or their number as `n`
 
 
-TWO_MILLION = Rows(2 * MILLION, 2_000)
-COMPARED = (
-    Case("shuffle and hand to Python", TWO_MILLION, handed_over),
-    Case("V-shape, as an Arrow table", TWO_MILLION, as_arrow(VSHAPE)),
-    Case("V-shape, counted", TWO_MILLION, counted(VSHAPE)),
+TWO_MILLION = TickFiles(2 * MILLION, 2_000)
+COMPARED_CASES = (
+    Case("shuffle and hand to Python", TWO_MILLION, hand_rows_to_python),
+    Case("V-shape, as an Arrow table", TWO_MILLION, read_as_arrow(VSHAPE)),
+    Case("V-shape, counted", TWO_MILLION, count_rows(VSHAPE)),
     Case(
-        "V-shape, 20,000,000 rows, counted", Rows(20 * MILLION, 20_000), counted(VSHAPE), rounds=1
+        "V-shape, 20,000,000 rows, counted",
+        TickFiles(20 * MILLION, 20_000),
+        count_rows(VSHAPE),
+        rounds=1,
     ),
-    Case("three fixed rows", TWO_MILLION, counted(QUERIES["scan, few matches"])),
-    Case("overlapping matches", TWO_MILLION, counted(QUERIES["SKIP TO NEXT ROW, long overlaps"])),
-    Case("long quantifier", TWO_MILLION, counted(QUERIES["long greedy quantifier"])),
+    Case("three fixed rows", TWO_MILLION, count_rows(QUERIES["scan, few matches"])),
+    Case(
+        "overlapping matches", TWO_MILLION, count_rows(QUERIES["SKIP TO NEXT ROW, long overlaps"])
+    ),
+    Case("long quantifier", TWO_MILLION, count_rows(QUERIES["long greedy quantifier"])),
 )
-SCALE = (
-    Case("20,000,000 rows of 20,000 keys", Rows(20 * MILLION, 20_000), counted(VSHAPE), rounds=1),
+SCALE_CASES = (
     Case(
-        "100,000,000 rows of 100,000 keys", Rows(100 * MILLION, 100_000), counted(VSHAPE), rounds=1
+        "20,000,000 rows of 20,000 keys",
+        TickFiles(20 * MILLION, 20_000),
+        count_rows(VSHAPE),
+        rounds=1,
     ),
-    Case("one key of 20,000,000 rows", Rows(20 * MILLION, 1), counted(VSHAPE), rounds=1),
-    Case("100,000 rows of 100 kB", Rows(100_000, 100, 100_000), as_arrow(TEXTS), rounds=1),
-    Case("2,000,000 rows on one core", TWO_MILLION, counted(VSHAPE), cores=1),
-    Case("2,000,000 rows on two cores", TWO_MILLION, counted(VSHAPE)),
     Case(
-        f"a small query during {WAITING} tasks of {SECONDS:.0f} s",
-        Rows(1, 1),
-        beside_long,
+        "100,000,000 rows of 100,000 keys",
+        TickFiles(100 * MILLION, 100_000),
+        count_rows(VSHAPE),
+        rounds=1,
+    ),
+    Case("one key of 20,000,000 rows", TickFiles(20 * MILLION, 1), count_rows(VSHAPE), rounds=1),
+    Case(
+        "100,000 rows of 100 kB", TickFiles(100_000, 100, 100_000), read_as_arrow(TEXTS), rounds=1
+    ),
+    Case("2,000,000 rows on one core", TWO_MILLION, count_rows(VSHAPE), cores=1),
+    Case("2,000,000 rows on two cores", TWO_MILLION, count_rows(VSHAPE)),
+    Case(
+        f"a small query during {WAITING_TASKS} tasks of {TASK_SECONDS:.0f} s",
+        TickFiles(1, 1),
+        run_during_long_query,
         rounds=1,
     ),
 )
 
 
-def v_shapes(rows: int, keys: int, cores: int = 2) -> Case:
-    """The V-shapes of some rows, counted."""
+def count_v_shapes(rows: int, keys: int, cores: int = 2) -> Case:
+    """Return the case that counts the V-shapes of that many rows."""
     name = f"{rows:,} rows of {keys:,} keys, {cores} cores"
     text = f"SELECT count(*) AS n FROM ({by_hand.VSHAPE.format(**TICKS, table='ticks')})"
-    return Case(name, Rows(rows, keys), counted(VSHAPE), cores, rounds=1, by_window=text)
+    return Case(name, TickFiles(rows, keys), count_rows(VSHAPE), cores, rounds=1, by_window=text)
 
 
-def some_out(percent: int) -> Case:
-    """Pairs of rows, as an Arrow table: as many percent of the rows begin one."""
-    high = f"abs(price) > {199.9 - percent}"  # which no statistics of a file decide
-    pairs = f"""{OF_TICKS} MEASURES A.ts AS ts, B.price AS next
+def return_percent(percent: int) -> Case:
+    """Return the case that fetches pairs of rows; `percent` of all rows start one."""
+    # With abs(), the minimum and maximum in a file's statistics cannot decide the condition.
+    high = f"abs(price) > {199.9 - percent}"
+    pairs = f"""{TICKS_IN_ORDER} MEASURES A.ts AS ts, B.price AS next
         AFTER MATCH SKIP TO NEXT ROW PATTERN (A B) DEFINE A AS {high}"""
     text = f"""SELECT symbol, ts, next FROM (
         SELECT symbol, ts, price, lead(price) OVER w AS next, lead(ts) OVER w AS later FROM ticks
         WINDOW w AS (PARTITION BY symbol ORDER BY ts)) WHERE {high} AND later IS NOT NULL"""
-    name, rows = f"{percent} % of 5,000,000 rows out", Rows(5 * MILLION, 5_000)
-    return Case(name, rows, as_arrow(clause("ticks", pairs)), rounds=1, by_window=text)
+    name = f"{percent} % of 5,000,000 rows out"
+    rows = TickFiles(5 * MILLION, 5_000)
+    return Case(name, rows, read_as_arrow(write_clause("ticks", pairs)), rounds=1, by_window=text)
 
 
-GROWTH: Mapping[str, Mapping[int, Case]] = {
-    "rows, 1,000 of each key": {
-        millions * MILLION: v_shapes(millions * MILLION, millions * 1_000)
+GROWTH_SERIES: Mapping[str, Mapping[int, Case]] = {
+    "rows, 1,000 per key": {
+        millions * MILLION: count_v_shapes(millions * MILLION, millions * 1_000)
         for millions in (2, 20, 100)
     },
-    "keys, 5,000,000 rows": {keys: v_shapes(5 * MILLION, keys) for keys in (1, 1_000, MILLION)},
-    "percent that come out, 5,000,000 rows": {one: some_out(one) for one in (0, 10, 30)},
-    "cores, 5,000,000 rows": {one: v_shapes(5 * MILLION, 5_000, one) for one in (1, 2)},
+    "keys, 5,000,000 rows": {
+        keys: count_v_shapes(5 * MILLION, keys) for keys in (1, 1_000, MILLION)
+    },
+    "percent of rows returned, 5,000,000 rows": {
+        percent: return_percent(percent) for percent in (0, 10, 30)
+    },
+    "cores, 5,000,000 rows": {cores: count_v_shapes(5 * MILLION, 5_000, cores) for cores in (1, 2)},
 }
-GROWN = [case for series in GROWTH.values() for case in series.values()]
-CASES: Mapping[str, Case] = {one.name: one for one in (*COMPARED, *SCALE, *GROWN)}
+GROWTH_CASES = [case for series in GROWTH_SERIES.values() for case in series.values()]
+ALL_CASES = (*COMPARED_CASES, *SCALE_CASES, *GROWTH_CASES)
+CASES: Mapping[str, Case] = {case.name: case for case in ALL_CASES}

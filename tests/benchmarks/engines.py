@@ -1,13 +1,14 @@
-"""Spark, Sail and DuckDB in one run: what a query takes on each, in a process of its own.
+"""Compare what queries cost on Spark, Sail and DuckDB, each in a process of its own.
 
     python -m tests.benchmarks.engines [--parts compared,scale,growth,start] [--on spark,sail]
         [--scale 0.1] [--only WORD] [--memory 4g] [--data FOLDER] [--duckdb-python PATH]
         [--write docs]
 
-`compared`, `growth` and `start` are of docs/contributing/benchmarks.md, `scale` is of
-docs/explanation/memory.md; `--write docs` puts them there. Needs a PySpark that Sail takes, Sail
-and Java, and Linux, as it reads /proc. `--data` names a folder where the rows stay; without it
-they are made anew: 12 GB at full size. DuckDB is asked for `growth`, by an interpreter that has it.
+`compared`, `growth` and `start` are tables of docs/contributing/benchmarks.md, and `scale` is a
+table of docs/explanation/memory.md; `--write docs` writes them there. It needs a version of PySpark
+that Sail accepts, Sail, Java, and Linux, because it reads /proc. `--data` names a folder in which
+the input rows are kept; without it they are written again, which takes 12 GB at full size. `growth`
+also measures DuckDB if `--duckdb-python` names an interpreter that has it.
 """
 
 from __future__ import annotations
@@ -29,19 +30,19 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 import matchrec
-from tests.benchmarks.engine_cases import CASES, COMPARED, GROWTH, SCALE, Case
+from tests.benchmarks import start_of_spark
+from tests.benchmarks.engine_cases import CASES, COMPARED_CASES, GROWTH_SERIES, SCALE_CASES, Case
 from tests.benchmarks.fresh_copy import ROOT
-from tests.benchmarks.growth import flatness
-from tests.benchmarks.machine import described, load
-from tests.benchmarks.markdown import table, write_section
-from tests.benchmarks.measure import clocked, median
-from tests.benchmarks.other_engines import DUCKDB, Job, figures_of
+from tests.benchmarks.growth import compare_extremes
+from tests.benchmarks.machine import describe_machine, read_load_averages
+from tests.benchmarks.markdown import format_table, write_section
+from tests.benchmarks.measure import count_seconds, median
+from tests.benchmarks.other_engines import DUCKDB, Job, run_script
 from tests.benchmarks.page_charts import write_charts
-from tests.benchmarks.processes import processor_seconds, resident, watched
-from tests.benchmarks.start_of_spark import start_lines
+from tests.benchmarks.processes import count_cpu_seconds, count_resident_bytes, watch_peak
 
 ENGINES = ("spark", "sail")
-FIRST = """
+FIRST_QUERY = """
 import sys
 import matchrec
 spark = matchrec.session(sys.argv[1])
@@ -49,224 +50,259 @@ matchrec.sql(spark, '''SELECT * FROM VALUES (1, 3), (2, 2), (3, 4) AS t(at, pric
     MATCH_RECOGNIZE (ORDER BY at MEASURES B.price AS low PATTERN (A B)
     DEFINE B AS price < PREV(price))''').collect()
 """
-FIGURES = ("clock", "processor", "MB")
+FIGURES = ("clock", "CPU", "MB")
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Medians of seconds, the most bytes that all processes have had resident, and rows out."""
+    """What a case costs: medians over its rounds, and the peak memory."""
 
-    clock: float
-    processor: float
-    peak: int
-    found: int
+    clock: float  # elapsed seconds
+    cpu: float  # CPU seconds
+    peak: int  # bytes, all processes together; 0 if not measured
+    rows: int  # rows of the result
 
-    def cells(self) -> list[str]:
-        """Three of a line."""
-        return [f"{self.clock:.2f}", f"{self.processor:.2f}", f"{self.peak / 2**20:,.0f}"]
+    def format_cells(self) -> list[str]:
+        """Return the cells of the table: see FIGURES."""
+        return [f"{self.clock:.2f}", f"{self.cpu:.2f}", f"{self.peak / 2**20:,.0f}"]
 
 
 @dataclass(frozen=True)
-class Asked:
-    """How all cases are measured.
-
-    data: where rows are, and stay. duckdb: an interpreter, or "". docs: where to write, if at all.
-    """
+class Settings:
+    """How all cases are measured, from the command line."""
 
     engines: Sequence[str]
-    scale: float
-    only: str
-    memory: str
-    data: Path
-    duckdb: str = ""
-    docs: Path | None = None
+    scale: float  # the numbers of rows are multiplied by it
+    only: str  # only cases whose names contain this word
+    memory: str  # Spark's heap, or the memory of Sail's own operators
+    data: Path  # folder with the input rows
+    duckdb: str = ""  # a Python interpreter that has DuckDB, or "" to leave DuckDB out
+    docs: Path | None = None  # folder of the pages that the tables are written to
+
+    def describe_scale(self) -> str:
+        """Return the sentence that tells the scale if it is not 1, with a space after it."""
+        return "" if self.scale == 1 else f"Rows times {self.scale}. "
 
 
-def measure(case: Case, engine: str, rows: Path, memory: str) -> Cost:
-    """The cost of a case in this process, which has no session yet."""
+def measure_case(case: Case, engine: str, rows: Path, memory: str) -> Cost:
+    """Measure a case in this process, which must not have a session yet."""
     spark = matchrec.session(engine, cores=case.cores, memory=memory)
     spark.read.parquet(str(rows)).createOrReplaceTempView("ticks")
-    clocks, processors = [], []
-    with watched(resident) as peak:
+    clocks = []
+    cpu_times = []
+    with watch_peak(count_resident_bytes) as peak:
         for _ in range(case.rounds + 1):
-            before = processor_seconds()
-            seconds, found = case.run(spark)
+            cpu_before = count_cpu_seconds()
+            seconds, row_count = case.run(spark)
             clocks.append(seconds)
-            processors.append(processor_seconds() - before)
+            cpu_times.append(count_cpu_seconds() - cpu_before)
     spark.stop()
-    return Cost(median(clocks[1:]), median(processors[1:]), peak.bytes, found)
+    return Cost(median(clocks[1:]), median(cpu_times[1:]), peak.bytes, row_count)
 
 
-def rows_in(case: Case, asked: Asked) -> Path:
-    """The folder with the rows of a case, which are made if they are not there."""
-    rows = case.rows.scaled(asked.scale)
-    folder = asked.data / rows.name
+def write_rows(case: Case, settings: Settings) -> Path:
+    """Write the input rows of a case unless they exist, and return their folder."""
+    rows = case.rows.scaled(settings.scale)
+    folder = settings.data / rows.name
     if not folder.exists():
         rows.write(folder)
     return folder
 
 
-def in_process(case: Case, engine: str, asked: Asked) -> Cost | str:
-    """The cost of a case on an engine, or the last line of what went wrong."""
-    folder = rows_in(case, asked)
-    arguments = ["--measure", case.name, engine, str(folder), "--memory", asked.memory]
+def measure_in_process(case: Case, engine: str, settings: Settings) -> Cost | str:
+    """Measure a case in a new process. If that fails, return the last line of its error."""
+    folder = write_rows(case, settings)
+    arguments = ["--measure", case.name, engine, str(folder), "--memory", settings.memory]
     command = [sys.executable, "-m", "tests.benchmarks.engines", *arguments]
-    env = {**os.environ, "PYSPARK_PYTHON": sys.executable}  # of Spark's workers
-    ran = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
-    if ran.returncode != 0:
-        reason = ran.stderr.strip().splitlines() or [f"ended by {-ran.returncode}"]
-        return f"fails: {reason[-1][:60]}"
-    return Cost(*json.loads(ran.stdout.splitlines()[-1]))
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}  # for Spark's workers
+    result = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    if result.returncode != 0:
+        error_lines = result.stderr.strip().splitlines() or [f"ended by {-result.returncode}"]
+        return f"fails: {error_lines[-1][:60]}"
+    return Cost(*json.loads(result.stdout.splitlines()[-1]))
 
 
-def in_duckdb(case: Case, asked: Asked) -> Cost:
-    """The cost of a case's window SQL; without the memory that it takes."""
+def measure_in_duckdb(case: Case, settings: Settings) -> Cost:
+    """Measure the window SQL of a case in DuckDB; its memory is not measured."""
     with tempfile.TemporaryDirectory() as name:
         output = Path(name) / "rows"
-        folder = str(rows_in(case, asked))
+        folder = str(write_rows(case, settings))
         job = Job("ticks", [], folder, case.by_window, case.rounds, str(output), case.cores)
-        figures = figures_of(asked.duckdb, DUCKDB.script, asdict(job))
-        found = pq.read_table(output)
-    rows = found["n"][0].as_py() if found.column_names == ["n"] else found.num_rows
-    return Cost(median(figures["seconds"]), median(figures["processor"]), 0, rows)
+        figures = run_script(settings.duckdb, DUCKDB.script, asdict(job))
+        result = pq.read_table(output)
+    is_count = result.column_names == ["n"]
+    row_count = result["n"][0].as_py() if is_count else result.num_rows
+    return Cost(median(figures["seconds"]), median(figures["processor"]), 0, row_count)
 
 
-def of_case(case: Case, asked: Asked) -> list[Cost | str]:
-    """What a case takes on each engine, which is told as soon as it is there.
+def measure_on_all_engines(case: Case, settings: Settings) -> list[Cost | str]:
+    """Measure a case on each engine, and print the results to standard error.
 
-    Raises AssertionError where two engines give different numbers of rows.
+    Raises:
+        AssertionError: two engines return different numbers of rows.
     """
-    found = [in_process(case, one, asked) for one in asked.engines]
-    if case.by_window and asked.duckdb:
-        found.append(in_duckdb(case, asked))
-    print(case.name, *found, sep="  ", file=sys.stderr)
-    assert len({one.found for one in found if isinstance(one, Cost)}) < 2, (case.name, found)
-    return found
+    results = [measure_in_process(case, engine, settings) for engine in settings.engines]
+    if case.by_window and settings.duckdb:
+        results.append(measure_in_duckdb(case, settings))
+    print(case.name, *results, sep="  ", file=sys.stderr)
+    row_counts = {result.rows for result in results if isinstance(result, Cost)}
+    assert len(row_counts) < 2, (case.name, results)
+    return results
 
 
-def cells_of(found: Iterable[Cost | str]) -> Iterator[str]:
-    """Of a line: three for each engine."""
-    for one in found:
-        yield from one.cells() if isinstance(one, Cost) else (one, "", "")
+def format_results(results: Iterable[Cost | str]) -> list[str]:
+    """Return three cells for each engine, or its error and two empty cells."""
+    cells: list[str] = []
+    for result in results:
+        cells += result.format_cells() if isinstance(result, Cost) else [result, "", ""]
+    return cells
 
 
-def lines(cases: Iterable[Case], asked: Asked) -> Iterator[str]:
-    """The table of some cases."""
-    chosen = [case for case in cases if asked.only in case.name]
-    cells = [[case.name, *cells_of(of_case(case, asked))] for case in chosen]
-    head = [f"{engine} {figure}" for engine in asked.engines for figure in FIGURES]
-    size = "" if asked.scale == 1 else f"Rows times {asked.scale}. "
+def report_cases(cases: Iterable[Case], settings: Settings) -> Iterator[str]:
+    """Measure some cases and yield the lines of their table."""
+    chosen = [case for case in cases if settings.only in case.name]
+    rows = [[case.name, *format_results(measure_on_all_engines(case, settings))] for case in chosen]
+    head = [f"{engine} {figure}" for engine in settings.engines for figure in FIGURES]
     yield (
-        f"{size}*Clock* is the elapsed time in seconds, *processor* is the CPU time in seconds, "
-        "and *MB* is the peak memory of all processes."
+        f"{settings.describe_scale()}*Clock* is the elapsed time in seconds, *CPU* is the CPU time "
+        "in seconds, and *MB* is the peak memory of all processes."
     )
     yield ""
-    yield from table(["", *head], cells)
+    yield from format_table(["", *head], rows)
 
 
-def compared(asked: Asked) -> Iterator[str]:
-    """What queries take, and what comes before any."""
-    yield from lines(COMPARED, asked)
-    yield from to_begin(asked)
+def report_compared(settings: Settings) -> Iterator[str]:
+    """Yield the tables of what queries cost, and of the start and the size of each engine."""
+    yield from report_cases(COMPARED_CASES, settings)
+    yield from report_start(settings)
 
 
-def growth(asked: Asked) -> Iterator[str]:
-    """The table of how the time of a row changes."""
-    engines = [*asked.engines, *([DUCKDB.name] if asked.duckdb else [])]
-    found: dict[str, dict[int, list[float]]] = {}
-    for name, series in GROWTH.items():
-        found[name] = {}
-        for at, case in series.items():
-            if asked.only in case.name:
-                rows, costs = case.rows.scaled(asked.scale).number, of_case(case, asked)
-                found[name][at] = [
-                    1e6 * one.clock / rows if isinstance(one, Cost) else nan for one in costs
-                ]
-    found = {name: times for name, times in found.items() if times}  # what was asked for
-    size = "" if asked.scale == 1 else f"Rows times {asked.scale}. "
-    yield f"{size}Microseconds a row, by the clock."
+def report_growth(settings: Settings) -> Iterator[str]:
+    """Yield the tables of how the time per row changes."""
+    engines = [*settings.engines, *([DUCKDB.name] if settings.duckdb else [])]
+    times_by_series: dict[str, dict[int, list[float]]] = {}
+    for name, series in GROWTH_SERIES.items():
+        chosen = {size: case for size, case in series.items() if settings.only in case.name}
+        if chosen:
+            times_by_series[name] = {
+                size: measure_row_time(case, settings) for size, case in chosen.items()
+            }
+    yield f"{settings.describe_scale()}Elapsed microseconds per row."
     yield ""
-    cells = [
-        [name, f"{at:,}", *(f"{one:.3f}" for one in times)]
-        for name, series in found.items()
-        for at, times in series.items()
+    rows = [
+        [name, f"{size:,}", *(f"{time:.3f}" for time in times)]
+        for name, series_times in times_by_series.items()
+        for size, times in series_times.items()
     ]
-    yield from table(["", "", *engines], cells)
+    yield from format_table(["", "", *engines], rows)
     yield ""
-    yield from table(["most : least", *engines], flatness(found))
+    head = ["longest time divided by shortest", *engines]
+    yield from format_table(head, compare_extremes(times_by_series))
 
 
-def to_begin(asked: Asked) -> Iterator[str]:
-    """The lines of what comes before any rows: a start, and what is installed."""
-    head = ["", *asked.engines]
-    started = [f"{median([first_query(one) for _ in range(3)]):.1f} s" for one in asked.engines]
-    sizes = [f"{installed(engine) / 1e6:,.0f} MB" for engine in asked.engines]
+def measure_row_time(case: Case, settings: Settings) -> list[float]:
+    """Return the elapsed microseconds per input row on each engine; NaN if the engine fails."""
+    row_count = case.rows.scaled(settings.scale).number
+    results = measure_on_all_engines(case, settings)
+    return [
+        1e6 * result.clock / row_count if isinstance(result, Cost) else nan for result in results
+    ]
+
+
+def report_start(settings: Settings) -> Iterator[str]:
+    """Yield the table of how long a process takes to its first rows and how large engines are."""
+    starts = []
+    sizes = []
+    for engine in settings.engines:
+        seconds = median([measure_first_query(engine) for _ in range(3)])
+        starts.append(f"{seconds:.1f} s")
+        sizes.append(f"{count_installed_bytes(engine) / 1e6:,.0f} MB")
     yield ""
-    rows = [["start of a process to its first rows", *started], ["installed", *sizes]]
-    yield from table(head, rows)
+    rows = [["start of a process to its first rows", *starts], ["installed", *sizes]]
+    yield from format_table(["", *settings.engines], rows)
 
 
-def first_query(engine: str) -> float:
-    """Seconds of a process from its start to its end, with a query of three rows."""
-    command = [sys.executable, "-c", FIRST, engine]
-    return clocked(lambda: subprocess.run(command, cwd=ROOT, capture_output=True, check=True))
+def measure_first_query(engine: str) -> float:
+    """Return the seconds of a process that runs one query of three rows, from start to end."""
+    command = [sys.executable, "-c", FIRST_QUERY, engine]
+    return count_seconds(lambda: subprocess.run(command, cwd=ROOT, capture_output=True, check=True))
 
 
-def installed(engine: str) -> int:
-    """Bytes of an engine's packages; Sail needs no jars of PySpark's, and Spark needs Java."""
+def count_installed_bytes(engine: str) -> int:
+    """Return the bytes of an engine's packages.
+
+    Sail does not need PySpark's jars. Spark also needs Java, which is not counted.
+    """
     if engine == "spark":
-        return sum(map(bytes_of, ("pyspark", "py4j")))
-    return bytes_of("pysail") + bytes_of("pyspark", without="/jars/")
+        return count_package_bytes("pyspark") + count_package_bytes("py4j")
+    return count_package_bytes("pysail") + count_package_bytes("pyspark", without="/jars/")
 
 
-def bytes_of(package: str, without: str = "\0") -> int:
-    """Bytes of an installed package's files."""
-    found = (file for file in files(package) or () if without not in str(file))
-    return sum(Path(str(file.locate())).stat().st_size for file in found if file.locate().exists())
+def count_package_bytes(package: str, without: str = "\0") -> int:
+    """Return the bytes of an installed package's files, except paths that contain `without`."""
+    size = 0
+    for file in files(package) or ():
+        path = Path(str(file.locate()))
+        if without not in str(file) and path.exists():
+            size += path.stat().st_size
+    return size
 
 
-PARTS: dict[str, tuple[str, Callable[[Asked], Iterator[str]]]] = {
-    "compared": ("contributing/benchmarks.md", compared),
-    "scale": ("explanation/memory.md", partial(lines, SCALE)),
-    "growth": ("contributing/benchmarks.md", growth),
-    "start": ("contributing/benchmarks.md", lambda _: start_lines()),
+# The parts by name: the page that a part is written to, and the function that measures it.
+PARTS: dict[str, tuple[str, Callable[[Settings], Iterator[str]]]] = {
+    "compared": ("contributing/benchmarks.md", report_compared),
+    "scale": ("explanation/memory.md", partial(report_cases, SCALE_CASES)),
+    "growth": ("contributing/benchmarks.md", report_growth),
+    "start": ("contributing/benchmarks.md", lambda _: start_of_spark.report()),
 }
 
 
-def print_parts(parts: Sequence[str], asked: Asked) -> None:
-    """Measures, prints, writes."""
-    loads = [load()]
+def print_parts(parts: Sequence[str], settings: Settings) -> None:
+    """Measure and print the parts, and write them to their pages if the settings name a folder."""
+    loads = [read_load_averages()]
     for part in parts:
-        page, measured = PARTS[part]
-        found = [*measured(asked), "", described([*loads, load()])]
-        print("\n".join(found), flush=True)
-        if asked.docs is not None:
-            write_section(asked.docs / page, f"engines {part}", ["", *found, ""])
-            write_charts(asked.docs)
+        page, report = PARTS[part]
+        lines = list(report(settings))
+        lines += ["", describe_machine([*loads, read_load_averages()])]
+        print("\n".join(lines), flush=True)
+        if settings.docs is not None:
+            write_section(settings.docs / page, f"engines {part}", ["", *lines, ""])
+            write_charts(settings.docs)
 
 
 def main() -> None:
-    """Parses the arguments."""
+    """Measure what the command line names."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--parts", default=",".join(PARTS))
     parser.add_argument("--on", default=",".join(ENGINES))
     parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--only", default="", metavar="WORD", help="cases with this word")
     parser.add_argument("--memory", default="4g", help="Spark's heap, or of Sail's own operators")
-    parser.add_argument("--data", type=Path, metavar="FOLDER", help="where the rows stay")
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="where the rows are kept")
     parser.add_argument("--duckdb-python", default="", metavar="PATH", help="with duckdb")
     parser.add_argument("--write", type=Path, metavar="FOLDER", help="where docs is")
     parser.add_argument("--measure", nargs=3, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.measure:
-        name, engine, rows = given.measure
-        print(json.dumps(astuple(measure(CASES[name], engine, Path(rows), given.memory))))
+    arguments = parser.parse_args()
+    if arguments.measure:
+        name, engine, rows = arguments.measure
+        cost = measure_case(CASES[name], engine, Path(rows), arguments.memory)
+        print(json.dumps(astuple(cost)))
         return
-    with tempfile.TemporaryDirectory() if given.data is None else nullcontext(given.data) as data:
+    kept = arguments.data
+    with tempfile.TemporaryDirectory() if kept is None else nullcontext(kept) as data:
         Path(data).mkdir(exist_ok=True)
-        engines, duckdb = given.on.split(","), given.duckdb_python
-        settings = given.scale, given.only, given.memory, Path(data), duckdb, given.write
-        print_parts(given.parts.split(","), Asked(engines, *settings))
+        settings = Settings(
+            engines=arguments.on.split(","),
+            scale=arguments.scale,
+            only=arguments.only,
+            memory=arguments.memory,
+            data=Path(data),
+            duckdb=arguments.duckdb_python,
+            docs=arguments.write,
+        )
+        print_parts(arguments.parts.split(","), settings)
 
 
 if __name__ == "__main__":

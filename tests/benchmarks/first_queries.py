@@ -30,8 +30,8 @@ from matchrec.jit import callbacks
 from matchrec.jit.disk_cache import CachedFunction
 from matchrec.shortcuts import Shortcuts, in_force
 from tests.benchmarks.fresh_copy import ROOT, FreshCopy, fresh_copy
-from tests.benchmarks.markdown import table
-from tests.benchmarks.measure import clocked, median
+from tests.benchmarks.markdown import format_table
+from tests.benchmarks.measure import count_seconds, median
 from tests.benchmarks.options import Options
 from tests.pages.blocks import read_blocks
 from tests.pages.tables import register_tables
@@ -128,9 +128,9 @@ def measure_query(spark: Any, query: str, max_python_steps: int) -> None:
     warm_up(spark)
     compiled = record_compilation()
     with in_force(Shortcuts(max_python_steps=max_python_steps)):
-        first = clocked(lambda: matchrec.sql(spark, query).collect())
+        first = count_seconds(lambda: matchrec.sql(spark, query).collect())
         compiled_first = dict(compiled)
-        second = clocked(lambda: matchrec.sql(spark, query).collect())
+        second = count_seconds(lambda: matchrec.sql(spark, query).collect())
     print(json.dumps({"first": first, "second": second, "compiled": compiled_first}))
 
 
@@ -229,9 +229,9 @@ def recipes(options: Options) -> Iterator[str]:
                 kernels[kernel].append(seconds)
             waiting[name] = list(empty.compiled)
     head = ["recipe", "first, empty cache", "all compiled", "first, warm cache", "second", "aim"]
-    yield from table(head, cells)
+    yield from format_table(head, cells)
     yield ""
-    yield from table(
+    yield from format_table(
         ["kernel", "recipes that need it", "that wait for it", "CPU time"],
         list_kernels(kernels, waiting),
     )
@@ -267,7 +267,7 @@ def steps(options: Options, engines: Sequence[str] = ENGINES) -> Iterator[str]:
                     print(" | ".join(row), file=sys.stderr, flush=True)
                     cells.append(row)
     head = ["first query of 1,000 rows", "empty, Python", "empty, compiled", "warm", "second"]
-    yield from table(head, cells)
+    yield from format_table(head, cells)
 
 
 def measure_steps(copy: FreshCopy, engine: str, name: str, options: Options) -> Iterator[str]:

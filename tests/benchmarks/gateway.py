@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from tests.benchmarks.machine import load, versions
+from tests.benchmarks.machine import describe_versions, read_load_averages
 from tests.spark.gateway.connecting import connect
 
 CALLS = 1_000
@@ -152,7 +152,7 @@ def main() -> None:
     parser.add_argument("--gigabytes", type=float, default=1.0)
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
-    print(f"{versions()}. Load averages: {load()}.")
+    print(f"{describe_versions()}. Load averages: {read_load_averages()}.")
     with start_server(START_SAIL) as sail, start_server(START_GATEWAY, sail.address) as gateway:
         measure_calls(sail, gateway, arguments.rounds, arguments.gigabytes)
         measure_queries(sail, gateway, arguments.queries)

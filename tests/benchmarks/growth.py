@@ -1,4 +1,4 @@
-"""How the time of a row changes as rows, keys and output grow: a table of ratios."""
+"""Compare the time per row as rows, keys and output grow."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 Series = Mapping[str, Mapping[int, Sequence[float]]]
 
 
-def flatness(series: Series) -> Iterator[list[str]]:
-    """Yield a line for each series: for each engine, its longest time of a row by its shortest."""
-    for name, found in series.items():
-        by_engine = zip(*found.values(), strict=True)
+def compare_extremes(series: Series) -> Iterator[list[str]]:
+    """Yield a row of cells for each series: each engine's longest time per row over its shortest.
+
+    Args:
+        series: for each series and each of its sizes, the time per row of each engine.
+    """
+    for name, times_by_size in series.items():
+        by_engine = zip(*times_by_size.values(), strict=True)
         yield [name, *(f"{max(times) / min(times):.2f}" for times in by_engine)]

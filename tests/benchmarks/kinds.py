@@ -1,7 +1,7 @@
-"""Kinds of queries over fresh random data, each beside window SQL where that can say the same.
+"""Kinds of queries over fresh random data, each with equivalent window SQL if there is any.
 
-A seed chooses names, types, distributions, thresholds and numbers of keys (`drawn_tables`). What
-makes a kind stays: the row pattern, what its conditions look at, how often they hold.
+A seed chooses names, types, distributions, thresholds and numbers of keys (`drawn_tables`). A
+kind fixes the row pattern, what its conditions read, and how often they hold.
 """
 
 from __future__ import annotations
@@ -11,51 +11,49 @@ from dataclasses import dataclass
 
 from tests.benchmarks import by_hand, kinds_by_hand
 from tests.benchmarks.drawn_tables import Drawn
-from tests.benchmarks.workloads import Workload, clause
+from tests.benchmarks.workloads import Workload, write_clause
 
 
 @dataclass(frozen=True)
 class Kind:
-    """Texts with holes for the words of `Drawn`. table: its name there. order: its own, if any.
-
-    aim: as of a workload. first_order: a column before that one in ORDER BY, if any.
-    """
+    """A kind of query. Its texts have placeholders, such as `{x}`, for the words of `Drawn`."""
 
     name: str
-    table: str
+    table: str  # key of the table's name among the words
     query: str
-    aim: float
+    aim: float  # see `Workload.aim`
     by_window: str | None = None
-    order: str | None = None
-    first_order: str = ""
+    order: str | None = None  # column of ORDER BY, if it is not `{t}` of the words
+    first_order: str = ""  # a column before it in ORDER BY
 
     def workload(self, drawn: Drawn) -> Workload:
+        """Return the workload with the words of a seed in place of the placeholders."""
         table = drawn.words[self.table]
         words = {**drawn.words, "table": table}
         words["t"] = self.order or words["t"]
         order = [name for name in (self.first_order, "{t}") if name]
         query = f"PARTITION BY {{k}} ORDER BY {', '.join(order)} {self.query}"
-        by_window = self.by_window
-        returns_all = "ALL ROWS PER MATCH" in query
+        by_window = None if self.by_window is None else self.by_window.format_map(words)
+        # ALL ROWS PER MATCH returns every column, so the identity must read every column too.
+        reads_all = "ALL ROWS PER MATCH" in query
+        read_words = [] if reads_all else [word for word in COLUMNS if f"{{{word}}}" in query]
         return Workload(
             self.name,
             table,
-            clause(table, query.format_map(words)),
+            write_clause(table, query.format_map(words)),
             self.aim,
             (words["k"],),
             tuple(name.format_map(words) for name in order),
-            None if by_window is None else by_window.format_map(words),
-            reads=()
-            if returns_all
-            else tuple(words[one] for one in COLUMNS if f"{{{one}}}" in query),
+            by_window,
+            reads=tuple(words[word] for word in read_words),
         )
 
 
-COLUMNS = "kgtxyeod"  # the words that are columns
+COLUMNS = "kgtxyeod"  # the words that name columns, one letter each
 
 
-def workloads_of_kinds(drawn: Drawn) -> Iterator[Workload]:
-    """All kinds over the tables of a seed."""
+def list_kinds(drawn: Drawn) -> Iterator[Workload]:
+    """Yield every kind as a workload over the tables of a seed."""
     for kind in KINDS:
         yield kind.workload(drawn)
 
@@ -77,10 +75,14 @@ BOUNDED = f"""{EVENTS}
   DEFINE X AS %s, Y AS %s, {NAMED}"""
 
 
-def bounded(bound: str) -> str:
-    """The funnel with a bound in every variable; NAME stands for the variable."""
-    own = [bound.replace("NAME", name) for name in "XYCP"]
-    return BOUNDED % (own[0], own[1], f" AND {own[2]}", f" AND {own[3]}")
+def bound_funnel(bound: str) -> str:
+    """Return the funnel with a bound in the condition of every variable.
+
+    Args:
+        bound: a condition in which NAME is replaced by the variable.
+    """
+    x_bound, y_bound, c_bound, p_bound = (bound.replace("NAME", name) for name in "XYCP")
+    return BOUNDED % (x_bound, y_bound, f" AND {c_bound}", f" AND {p_bound}")
 
 
 FUNNEL = by_hand.FUNNEL.replace("{within}", "< {t} + INTERVAL '{minutes}' MINUTE")
@@ -159,14 +161,14 @@ KINDS = (
     Kind(
         "funnel, bounds of times",
         "visits",
-        bounded("NAME.{t} < V.{t} + INTERVAL '{minutes}' MINUTE"),
+        bound_funnel("NAME.{t} < V.{t} + INTERVAL '{minutes}' MINUTE"),
         0.5,
         FUNNEL,
     ),
     Kind(
         "funnel, bounds of numbers",
         "visits",
-        bounded("NAME.{t} - V.{t} <= {bound}"),
+        bound_funnel("NAME.{t} - V.{t} <= {bound}"),
         0.5,
         by_hand.FUNNEL.replace("{within}", "- {t} <= {bound}"),
         order="seconds",

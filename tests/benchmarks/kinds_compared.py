@@ -1,4 +1,4 @@
-"""Every kind of query over the data of a seed, beside the identity and window SQL."""
+"""Compare every kind of query, over the data of a seed, with the identity and with window SQL."""
 
 from __future__ import annotations
 
@@ -11,88 +11,116 @@ from statistics import geometric_mean
 from pyspark.sql import SparkSession
 
 import matchrec
-from tests.benchmarks.compare import OURS, Compared, compared, in_short, shown, view_of_written
+from tests.benchmarks.compare import (
+    OURS,
+    Comparison,
+    compare_workload,
+    create_parquet_view,
+    print_each,
+    summarize,
+)
 from tests.benchmarks.drawn_tables import Drawn, draw_tables
-from tests.benchmarks.kinds import workloads_of_kinds
-from tests.benchmarks.markdown import table
-from tests.benchmarks.measure import session
+from tests.benchmarks.kinds import list_kinds
+from tests.benchmarks.markdown import format_table
+from tests.benchmarks.measure import open_session
 from tests.benchmarks.options import Options
 from tests.benchmarks.workloads import Workload
 
 
-def view_of_drawn(
+def create_drawn_view(
     spark: SparkSession, drawn: Drawn, name: str, options: Options, folder: Path
 ) -> Path:
-    """A view of a table of the seed, whose rows are in this folder or else in that of the data.
+    """Create the view of a table of the seed, and return the folder of its files.
 
-    Returns the folder.
+    Args:
+        folder: where the files are written, if the options name no folder that keeps them.
     """
     if options.data is not None:
         rows = round(options.rows * options.scale)
         folder = options.data / f"seed{options.seed}-{rows}"
-    made = drawn.tables[name]
-    view_of_written(spark, name, lambda: made.frame(spark, options.scale), folder)
+    drawn_table = drawn.tables[name]
+    create_parquet_view(spark, name, lambda: drawn_table.frame(spark, options.scale), folder)
     return folder
 
 
-def all_compared(
+def compare_workloads(
     options: Options, drawn: Drawn, workloads: Iterable[Workload]
-) -> Iterator[Compared]:
-    """Workloads over drawn tables, one after the other."""
-    with session(memory=options.memory) as spark, tempfile.TemporaryDirectory() as name:
+) -> Iterator[Comparison]:
+    """Compare workloads over drawn tables, one after the other."""
+    with open_session(memory=options.memory) as spark, tempfile.TemporaryDirectory() as name:
         if options.tuned:
             matchrec.tune(spark)
         for workload in workloads:
             if options.only in workload.name:
-                folder = view_of_drawn(spark, drawn, workload.table, options, Path(name))
-                yield compared(spark, workload, options, folder)
+                folder = create_drawn_view(spark, drawn, workload.table, options, Path(name))
+                yield compare_workload(spark, workload, options, folder)
 
 
-def lines(options: Options) -> Iterator[str]:
-    """All kinds."""
+def report(options: Options) -> Iterator[str]:
+    """Yield the tables of all kinds."""
     drawn = draw_tables(options.seed, options.rows)
-    yield from lines_of(options, all_compared(options, drawn, workloads_of_kinds(drawn)))
+    comparisons = compare_workloads(options, drawn, list_kinds(drawn))
+    yield from report_comparisons(options, comparisons)
 
 
-def tuned_lines(options: Options) -> Iterator[str]:
-    """All kinds, in a session that `matchrec.tune` has set."""
-    yield from lines(replace(options, tuned=True))
+def report_tuned(options: Options) -> Iterator[str]:
+    """Yield the tables of all kinds, in a session that `matchrec.tune` has set."""
+    yield from report(replace(options, tuned=True))
 
 
-def lines_of(options: Options, compared: Iterable[Compared]) -> Iterator[str]:
-    """What was drawn, the table, and how far behind the floor and ahead of others matchrec is."""
+def report_comparisons(options: Options, comparisons: Iterable[Comparison]) -> Iterator[str]:
+    """Yield the seed, the table of all figures, and two tables that sum it up.
+
+    The first one compares matchrec with the floor, and the second one the contenders with matchrec.
+    """
     yield f"Seed {options.seed}, {round(options.rows * options.scale):,} rows."
     yield ""
-    found = list(shown(compared))
-    yield from in_short(found)
-    if found:
+    measured = print_each(comparisons)
+    yield from summarize(measured)
+    if measured:
         yield ""
-        head = [f"{OURS} : {found[0].floor_name}", "geometric mean", "most"]
-        yield from table(head, over_the_floor(found))
-    if all(len(one.entries) == 1 for one in found):
+        head = [f"{OURS} divided by {measured[0].floor_name}", "geometric mean", "most"]
+        yield from format_table(head, list_floor_ratios(measured))
+    if all(len(comparison.entries) == 1 for comparison in measured):
         return
     yield ""
-    head = ["contender", "kinds", "least", "geometric mean", "of CPU seconds"]
-    yield from table([f"{OURS} is faster than", *head[1:]], leads(found))
+    head = [
+        f"{OURS} is faster than",
+        "kinds",
+        "least",
+        "geometric mean",
+        "geometric mean, CPU time",
+    ]
+    yield from format_table(head, list_leads(measured))
 
 
-def over_the_floor(found: list[Compared]) -> Iterator[list[str]]:
-    """How many times the floor matchrec takes, over the kinds."""
-    clock = [one.ratios[OURS] for one in found]
-    processor = [one.entries[OURS].times.processor / one.floor.processor for one in found]
-    for name, ratios in (("by the clock", clock), ("of CPU seconds", processor)):
+def list_floor_ratios(comparisons: list[Comparison]) -> Iterator[list[str]]:
+    """Yield the geometric mean and the most of matchrec's time over the floor's, over all kinds."""
+    elapsed = [comparison.ratios[OURS] for comparison in comparisons]
+    cpu = [
+        comparison.entries[OURS].times.median_cpu / comparison.floor.median_cpu
+        for comparison in comparisons
+    ]
+    for name, ratios in (("elapsed time", elapsed), ("CPU time", cpu)):
         yield [name, f"{geometric_mean(ratios):.2f}", f"{max(ratios):.2f}"]
 
 
-def leads(found: list[Compared]) -> Iterator[list[str]]:
-    """By contender: its seconds to matchrec's, the least and the mean over the kinds."""
-    for name in dict.fromkeys(name for one in found for name in one.entries if name != OURS):
+def list_leads(comparisons: list[Comparison]) -> Iterator[list[str]]:
+    """Yield for each contender its time divided by matchrec's, over the kinds that it can run.
+
+    The cells are the number of kinds, the least and the geometric mean of the ratios of the elapsed
+    times, and the geometric mean of those of the CPU times.
+    """
+    names = dict.fromkeys(name for comparison in comparisons for name in comparison.entries)
+    for name in names:
+        if name == OURS:
+            continue
         pairs = [
-            (one.entries[name].times, one.entries[OURS].times)
-            for one in found
-            if name in one.entries
+            (comparison.entries[name].times, comparison.entries[OURS].times)
+            for comparison in comparisons
+            if name in comparison.entries
         ]
-        clock = [theirs.ratio(ours) for theirs, ours in pairs]
-        processor = [theirs.processor / ours.processor for theirs, ours in pairs]
-        means = [f"{geometric_mean(one):.2f}" for one in (clock, processor)]
-        yield [name, str(len(pairs)), f"{min(clock):.2f}", *means]
+        elapsed = [theirs.ratio(ours) for theirs, ours in pairs]
+        cpu = [theirs.median_cpu / ours.median_cpu for theirs, ours in pairs]
+        means = [f"{geometric_mean(ratios):.2f}" for ratios in (elapsed, cpu)]
+        yield [name, str(len(pairs)), f"{min(elapsed):.2f}", *means]

@@ -1,4 +1,4 @@
-"""Seconds of Spark queries, contender by contender, and the sessions that run them."""
+"""Measure the seconds that Spark queries take, and open the sessions that run them."""
 
 from __future__ import annotations
 
@@ -9,22 +9,25 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import isnan
 from typing import TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
 
-from tests.benchmarks.processes import processor_seconds
+from tests.benchmarks.processes import count_cpu_seconds
 
 Query = Callable[[], DataFrame]
 T = TypeVar("T")
 
 
 @contextmanager
-def session(cores: int = 2, memory: str = "4g", **settings: str) -> Iterator[SparkSession]:
-    """A local session of its own, with as many shuffle partitions as Spark chooses.
+def open_session(cores: int = 2, memory: str = "4g", **settings: str) -> Iterator[SparkSession]:
+    """Open a local Spark session and stop it at the end. Spark chooses the shuffle partitions.
 
-    memory: of the driver, which the first session of a process decides. settings: of Spark, with
-    `_` for `.`.
+    Args:
+        cores: number of cores that Spark may use.
+        memory: heap of the driver. Only the first session of a process can set it.
+        settings: further settings of Spark, with `_` for `.`.
     """
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = (
@@ -45,91 +48,111 @@ def session(cores: int = 2, memory: str = "4g", **settings: str) -> Iterator[Spa
 
 
 @dataclass(frozen=True)
-class Taken:
-    """Seconds of one run: on the clock, and of processors, over Spark and its Python workers."""
+class RunTime:
+    """The seconds that one run takes."""
 
-    clock: float
-    processor: float = float("nan")
+    clock: float  # elapsed seconds
+    cpu: float = float("nan")  # CPU seconds of Spark and its Python workers together
 
 
 @dataclass(frozen=True)
 class Times:
     """All runs of a contender, in the order of the rounds."""
 
-    runs: tuple[Taken, ...]
+    runs: tuple[RunTime, ...]
 
     @property
     def clock(self) -> list[float]:
-        return [one.clock for one in self.runs]
+        """The elapsed seconds of each run."""
+        return [run.clock for run in self.runs]
 
     @property
     def median(self) -> float:
+        """The median of the elapsed seconds."""
         return statistics.median(self.clock)
 
     @property
-    def processor(self) -> float:
-        return statistics.median(one.processor for one in self.runs)
+    def median_cpu(self) -> float:
+        """The median of the CPU seconds."""
+        return statistics.median(run.cpu for run in self.runs)
 
     def ratio(self, floor: Times) -> float:
-        """To another contender: the median over the rounds that both have run in."""
+        """Return the elapsed time divided by that of another contender.
+
+        This is the median of the ratios of each round. If the two have different numbers of runs,
+        it is the ratio of the medians.
+        """
         if len(self.runs) != len(floor.runs):
             return self.median / floor.median
-        return statistics.median(
-            own / base for own, base in zip(self.clock, floor.clock, strict=True)
-        )
+        pairs = zip(self.clock, floor.clock, strict=True)
+        return statistics.median(seconds / floor_seconds for seconds, floor_seconds in pairs)
 
-    def cells(self) -> list[str]:
-        """Median, least, most, and the median of processor time."""
-        figures = (self.median, min(self.clock), max(self.clock), self.processor)
-        return [f"{one:.2f}" if one == one else "" for one in figures]
+    def format_cells(self) -> list[str]:
+        """Return the median, least and most elapsed seconds and the median CPU seconds as text.
 
-
-def run(query: Query) -> Taken:
-    """One run, planning included; its rows are dropped."""
-    return timed(lambda: query().write.format("noop").mode("overwrite").save())
+        A figure that is not known (NaN) gives an empty cell.
+        """
+        figures = (self.median, min(self.clock), max(self.clock), self.median_cpu)
+        return ["" if isnan(figure) else f"{figure:.2f}" for figure in figures]
 
 
-def run_to_arrow(query: Query) -> Taken:
-    """One run, planning included; its rows become a table of Arrow's."""
-    return timed(lambda: query().toArrow())
+def run_query(query: Query) -> RunTime:
+    """Plan and run a query, drop its rows, and return the time."""
+    return time_action(lambda: query().write.format("noop").mode("overwrite").save())
 
 
-def timed(action: Callable[[], object]) -> Taken:
-    """What an action takes."""
-    began, processor = time.perf_counter(), processor_seconds()
+def run_to_arrow(query: Query) -> RunTime:
+    """Plan and run a query, fetch its rows as an Arrow table, and return the time."""
+    return time_action(lambda: query().toArrow())
+
+
+def time_action(action: Callable[[], object]) -> RunTime:
+    """Run an action and return the elapsed and the CPU seconds that it takes."""
+    start = time.perf_counter()
+    start_cpu = count_cpu_seconds()
     action()
-    taken = time.perf_counter() - began
-    return Taken(taken, processor_seconds() - processor)
+    elapsed = time.perf_counter() - start
+    return RunTime(elapsed, count_cpu_seconds() - start_cpu)
 
 
-def measured(
-    queries: Mapping[T, Query], rounds: int, warm: bool = False, run: Callable[[Query], Taken] = run
+def measure_queries(
+    queries: Mapping[T, Query],
+    rounds: int,
+    warm: bool = False,
+    run: Callable[[Query], RunTime] = run_query,
 ) -> dict[T, Times]:
-    """All contenders in every round, so that a change of the machine's speed meets all of them.
+    """Run all contenders in every round and return their times.
 
-    warm: whether all have run before; if not, a round before the first one is not counted.
+    Each round runs all of them, so that a change of the machine's speed affects all alike.
+
+    Args:
+        queries: the contenders by name.
+        rounds: how many rounds are measured.
+        warm: whether all have run before. If not, a round before the first one is not counted.
+        run: how a query is run and timed.
     """
     if not warm:
         for query in queries.values():
             run(query)
-    runs: dict[T, list[Taken]] = {name: [] for name in queries}
+    runs: dict[T, list[RunTime]] = {name: [] for name in queries}
     for _ in range(rounds):
         for name, query in queries.items():
             runs[name].append(run(query))
-    return {name: Times(tuple(taken)) for name, taken in runs.items()}
+    return {name: Times(tuple(times)) for name, times in runs.items()}
 
 
-def best_of(action: Callable[[], object], times: int) -> float:
-    """Seconds on the clock, the least of several."""
-    return min(clocked(action) for _ in range(times))
+def find_least_seconds(action: Callable[[], object], times: int) -> float:
+    """Run an action several times and return the elapsed seconds of the fastest run."""
+    return min(count_seconds(action) for _ in range(times))
 
 
-def clocked(action: Callable[[], object]) -> float:
-    """Seconds on the clock."""
-    began = time.perf_counter()
+def count_seconds(action: Callable[[], object]) -> float:
+    """Run an action and return the elapsed seconds."""
+    start = time.perf_counter()
     action()
-    return time.perf_counter() - began
+    return time.perf_counter() - start
 
 
 def median(figures: Sequence[float]) -> float:
+    """Return the median of some figures."""
     return statistics.median(figures)

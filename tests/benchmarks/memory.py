@@ -18,10 +18,10 @@ from pathlib import Path
 
 import matchrec
 from tests.benchmarks.fresh_copy import ROOT
-from tests.benchmarks.markdown import table, write_section
-from tests.benchmarks.measure import clocked, session
+from tests.benchmarks.markdown import format_table, write_section
+from tests.benchmarks.measure import count_seconds, open_session
 from tests.benchmarks.options import Options
-from tests.benchmarks.processes import watched
+from tests.benchmarks.processes import watch_peak
 from tests.benchmarks.tables import ticks
 
 AIM = 2 << 30
@@ -35,26 +35,26 @@ CLAUSE = """ORDER BY ts, symbol {form} PATTERN (STRT DOWN+ UP+)
 
 def measured(path: str, form: str) -> tuple[int, float]:
     """Most bytes of a worker, new for this, and the seconds of the query."""
-    with session() as spark:
+    with open_session() as spark:
         frame = spark.read.parquet(path)
         found = matchrec.match_recognize(frame, CLAUSE.format(form=form))
-        with watched() as peak:
-            seconds = clocked(lambda: found.write.format("noop").mode("overwrite").save())
+        with watch_peak() as peak:
+            seconds = count_seconds(lambda: found.write.format("noop").mode("overwrite").save())
     return peak.bytes, seconds
 
 
-def lines(options: Options) -> Iterator[str]:
+def report(options: Options) -> Iterator[str]:
     """The table."""
     cells = []
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "ticks")
-        with session() as spark:
+        with open_session() as spark:
             ticks(spark, options.memory_rows, 1000).repartition(8).write.parquet(path)
         for form, text in FORMS.items():
             peak, seconds = measured(path, text)
             title = f"{options.memory_rows:,} rows, {form}"
             cells.append([title, f"{peak / 2**20:,.0f}", f"{AIM / 2**20:,.0f}", f"{seconds:.1f}"])
-    yield from table(["no PARTITION BY", "peak, MB", "aim, MB", "seconds"], cells)
+    yield from format_table(["no PARTITION BY", "peak, MB", "aim, MB", "seconds"], cells)
 
 
 ALONE = (  # kind, rows, keys, bytes of a text
@@ -89,7 +89,7 @@ def alone(kind: str, rows: int, keys: int, width: int) -> list[str]:
 def lines_alone() -> Iterator[str]:
     """The table of a worker alone."""
     head = ("kind", "rows", "partitions", "bytes of a text", "output rows", "MiB")
-    yield from table(head, [alone(*one) for one in ALONE])
+    yield from format_table(head, [alone(*one) for one in ALONE])
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
-"""Other engines that know MATCH_RECOGNIZE, each in an interpreter of its own.
+"""Run workloads on other engines, each in a Python interpreter of its own.
 
-Their dependencies are not ours, so each is a small script in `elsewhere` that a virtual environment
-runs; it reads the workload's rows from files, of CSV or Parquet, and gives its own rows back as
-such files, to be compared.
+Their dependencies conflict with ours, so each engine has a small script in `elsewhere`, which runs
+in a virtual environment. The script reads the workload's rows from CSV or Parquet files and writes
+its result to such files, which are compared with matchrec's.
 """
 
 from __future__ import annotations
@@ -20,56 +20,51 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.benchmarks import by_hand
-from tests.benchmarks.measure import Taken, Times
+from tests.benchmarks.measure import RunTime, Times
 
 SCRIPTS = Path(__file__).parent / "elsewhere"
 TIMESTAMPS = "yyyy-MM-dd HH:mm:ss"
 PARQUET = "parquet"
-MOST_ROUNDS = 3  # one run of theirs may take minutes
+MAX_ROUNDS = 3  # one run of such an engine may take minutes
 
 
 @dataclass(frozen=True)
 class Question:
-    """A workload in the words of another engine.
-
-    ours: the query of matchrec that asks the same, where the engine cannot be asked the workload's
-    own; why says what differs.
-    """
+    """A workload as a query for another engine."""
 
     text: str
-    ours: str | None = None
-    why: str = ""
+    ours: str | None = None  # matchrec's query with the same rows, if the workload's are different
+    why: str = ""  # what differs from the workload then
 
 
 @dataclass(frozen=True)
 class Job:
-    """What a script is asked. columns: names and Spark's types. output: a folder that it makes.
-
-    folder: of the table's files; those of CSV have no header. threads: of an engine that asks.
-    """
+    """The input of a script, which gets it as JSON."""
 
     table: str
-    columns: list[tuple[str, str]]
-    folder: str
+    columns: list[tuple[str, str]]  # names and types of Spark
+    folder: str  # the table's files; CSV files have no header
     query: str
     rounds: int
-    output: str
-    threads: int = 2
+    output: str  # the folder that the script creates for its rows
+    threads: int = 2  # if the engine has such a setting
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Times of an engine. reading: seconds of reading the rows alone."""
+    """What a script has measured, and where its rows are."""
 
     version: str
     times: Times
-    reading: float
+    reading: float  # seconds that reading the input takes by itself
     output: Path
 
-    def rows(self, spark: SparkSession, reference: DataFrame, suffix: str) -> DataFrame:
-        """What the engine has found; from CSV it has the types of the reference.
+    def read_rows(self, spark: SparkSession, reference: DataFrame, suffix: str) -> DataFrame:
+        """Return the rows of the engine.
 
-        suffix: of its files.
+        Args:
+            reference: the frame whose types the columns of CSV files get.
+            suffix: of the engine's files.
         """
         if suffix == PARQUET:
             return spark.read.parquet(str(self.output))
@@ -88,34 +83,35 @@ class QueryRefused(Exception):  # noqa: N818 -- not an error if the engine may l
 
 @dataclass(frozen=True)
 class OtherEngine:
-    """Name, its script, and what its seconds are of. suffix: of the files it reads and writes.
-
-    may_refuse: whether the engine is asked without knowing that it accepts the query.
-    """
+    """Another engine and the script that runs it."""
 
     name: str
-    script: str
-    note: str
-    suffix: str = "csv"
-    may_refuse: bool = False
+    script: str  # in `elsewhere`
+    note: str  # how it runs, for the note below the table
+    suffix: str = "csv"  # of the files that it reads and writes
+    may_refuse: bool = False  # whether it is not an error if the engine refuses a query
 
     def answer(self, python: str, job: Job) -> Answer:
-        """Ask the engine.
+        """Run the job in an interpreter that has the engine.
 
         Raises:
             CalledProcessError: the engine fails.
             QueryRefused: the engine does not accept the query.
         """
-        figures = figures_of(python, self.script, asdict(job))
+        figures = run_script(python, self.script, asdict(job))
         if "refused" in figures:
             raise QueryRefused(figures["version"], figures["refused"])
-        processor = figures.get("processor", [nan] * len(figures["seconds"]))
-        times = Times(tuple(map(Taken, figures["seconds"], processor)))
+        cpu_times = figures.get("processor", [nan] * len(figures["seconds"]))
+        times = Times(tuple(map(RunTime, figures["seconds"], cpu_times)))
         return Answer(figures["version"], times, figures["reading"], Path(job.output))
 
 
-def figures_of(python: str, script: str, job: Mapping[str, Any]) -> dict[str, Any]:
-    """What a script says of a job. Raises CalledProcessError where its engine fails."""
+def run_script(python: str, script: str, job: Mapping[str, Any]) -> dict[str, Any]:
+    """Run a script and return the figures that it prints as JSON.
+
+    Raises:
+        CalledProcessError: the script fails.
+    """
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     result = subprocess.run(
         [python, str(SCRIPTS / script)],
@@ -125,8 +121,8 @@ def figures_of(python: str, script: str, job: Mapping[str, Any]) -> dict[str, An
         text=True,
         check=True,
     )
-    found: dict[str, Any] = json.loads(result.stdout.splitlines()[-1])
-    return found
+    figures: dict[str, Any] = json.loads(result.stdout.splitlines()[-1])
+    return figures
 
 
 FLINK = OtherEngine("Flink SQL", "run_flink.py", "batch mode, parallelism 2, reads CSV")
@@ -148,21 +144,25 @@ SMALLEST = """SELECT * FROM (VALUES (1)) AS t(i) MATCH_RECOGNIZE (
 @cache
 def ask_for_clause(python: str) -> Mapping[str, str]:
     """Return the version of DuckDB and, if it does not have MATCH_RECOGNIZE, its reason."""
-    return figures_of(python, "ask_duckdb.py", {"query": SMALLEST})
+    return run_script(python, "ask_duckdb.py", {"query": SMALLEST})
 
 
-def job_of(table: DataFrame, question: Question, rounds: int, source: Path, folder: Path) -> Job:
-    """Writes the rows of a table to `source`, unless they are there, and says where.
+def prepare_job(
+    table: DataFrame, question: Question, rounds: int, source: Path, folder: Path
+) -> Job:
+    """Return the job of a question, after writing the rows of its table unless they exist.
 
-    folder: where what the engine finds has a folder of its own.
+    Args:
+        source: the folder of the table's files, whose suffix is their format.
+        folder: where the job gets a new folder for its result.
     """
     name, suffix = source.stem, source.suffix.removeprefix(".")
     if not source.exists():
         table.write.format(suffix).option("timestampFormat", TIMESTAMPS).save(str(source))
     output = folder / f"rows{len(list(folder.iterdir()))}"
     columns = [(field.name, field.dataType.simpleString()) for field in table.schema.fields]
-    fewer = min(rounds, MOST_ROUNDS)
-    return Job(name, columns, str(source), question.text, fewer, str(output))
+    rounds = min(rounds, MAX_ROUNDS)
+    return Job(name, columns, str(source), question.text, rounds, str(output))
 
 
 # Flink refuses a greedy quantifier at the end of a pattern, and has no PREV.
@@ -197,12 +197,12 @@ FUNNEL_OF_FLINK = """SELECT * FROM visits MATCH_RECOGNIZE (PARTITION BY `user` O
   ONE ROW PER MATCH AFTER MATCH SKIP PAST LAST ROW
   PATTERN (V X*? C Y*? P) WITHIN INTERVAL '1' HOUR
   DEFINE V AS V.event = 'view', C AS C.event = 'cart', P AS P.event = 'purchase')"""
-OF_VARIABLES = {"a": "A.", "b": "B.", "c": "C."}
-OF_ROWS = {"a": "", "b": "", "c": ""}
+PREFIXES = {"a": "A.", "b": "B.", "c": "C."}
+NO_PREFIXES = {"a": "", "b": "", "c": ""}
 
-OF_TICKS = {"table": "ticks", "k": "symbol", "t": "ts", "x": "price"}
+TICK_WORDS = {"table": "ticks", "k": "symbol", "t": "ts", "x": "price"}
 VSHAPE: Mapping[str, Question] = {
-    DUCKDB.name: Question(by_hand.VSHAPE.format(**OF_TICKS)),
+    DUCKDB.name: Question(by_hand.VSHAPE.format(**TICK_WORDS)),
     FLINK.name: Question(
         VSHAPE_OF_FLINK,
         VSHAPE_WITH_STOP,
@@ -213,9 +213,9 @@ VSHAPE: Mapping[str, Question] = {
 }
 SCAN: Mapping[str, Question] = {
     DUCKDB.name: Question(by_hand.SCAN),
-    FLINK.name: Question(SCAN_OF_BOTH.format(**OF_VARIABLES)),
-    PANDAS.name: Question(SCAN_OF_BOTH.format(**OF_ROWS)),
+    FLINK.name: Question(SCAN_OF_BOTH.format(**PREFIXES)),
+    PANDAS.name: Question(SCAN_OF_BOTH.format(**NO_PREFIXES)),
 }
-# Not asked of Flink: its greedy loop takes every row that it can, and gives none of them back to B.
+# Not for Flink: its greedy loop takes every row that it can, and does not give any back to B.
 LONG: Mapping[str, Question] = {PANDAS.name: Question(LONG_OF_PANDAS)}
 FUNNEL: Mapping[str, Question] = {FLINK.name: Question(FUNNEL_OF_FLINK)}

@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.page_charts
 
-performance.svg  seconds of one query with matchrec and with what one would write instead
-growth.svg       seconds for a million rows, as rows grow
+performance.svg  seconds of one query with matchrec and with the alternatives that users would write
+growth.svg       seconds per million rows, as rows grow
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CONTENDERS = {  # by the heading of their column
     "window SQL": "window SQL by hand",
     "matchrec": "matchrec",
 }
-SERIES = "rows, 1,000 of each key"
+SERIES = "rows, 1,000 per key"
 ENGINES = {  # by the heading of their column: the name and the colour of the line
     "spark": ("matchrec on Spark", "#4477aa"),
     "window SQL in DuckDB": ("window SQL by hand in DuckDB", "#6e7781"),
@@ -37,10 +37,10 @@ ENGINES = {  # by the heading of their column: the name and the colour of the li
 def read_table(page: str, section: str) -> list[dict[str, str]]:
     """Return the rows of the first table of a section of the page, each by its headings.
 
-    The second of two columns without a heading is called `at`.
+    If the first two columns have no heading, the second one is called `size`.
 
     >>> read_table("<!-- a -->\\n| |  | b |\\n|-|-|-|\\n| x | 2 | 3 |\\n<!-- end a -->", "a")
-    [{'': 'x', 'at': '2', 'b': '3'}]
+    [{'': 'x', 'size': '2', 'b': '3'}]
     """
     text = page.partition(f"<!-- {section} -->")[2].partition(f"<!-- end {section} -->")[0]
     table = text[text.index("|") :].partition("\n\n")[0]
@@ -48,64 +48,65 @@ def read_table(page: str, section: str) -> list[dict[str, str]]:
         [cell.strip() for cell in line.split("|")[1:-1]] for line in table.strip().splitlines()
     )
     if head[1] == "":
-        head[1] = "at"
+        head[1] = "size"
     return [dict(zip(head, row, strict=True)) for row in rows]
 
 
 def draw_performance(page: str) -> Figure:
-    """Return a bar for each way to write the V-shape, as long as it takes on the clock."""
-    (found,) = (row for row in read_table(page, "workloads") if row["seconds"] == WORKLOAD)
-    seconds = {name: found[column].split(",")[0] for column, name in CONTENDERS.items()}
+    """Draw a bar for each way to write the V-shape; its length is the elapsed time."""
+    (workload,) = (row for row in read_table(page, "workloads") if row["seconds"] == WORKLOAD)
+    seconds = {name: workload[column].split(",")[0] for column, name in CONTENDERS.items()}
     figure = new_figure(figsize=(7, 1.9))
     panel = figure.subplots()
     colours = ["#228833" if name == "matchrec" else FAINT for name in seconds]
-    panel.barh(list(seconds), [float(one) for one in seconds.values()], 0.62, color=colours)
-    for place, text in enumerate(seconds.values()):
-        panel.text(float(text) + 0.06, place, f"{text} s", va="center", color=INK, fontsize=10)
+    panel.barh(list(seconds), [float(text) for text in seconds.values()], 0.62, color=colours)
+    for index, text in enumerate(seconds.values()):
+        panel.text(float(text) + 0.06, index, f"{text} s", va="center", color=INK, fontsize=10)
     panel.set_xlim(0, 1.12 * max(map(float, seconds.values())))
     panel.set_xlabel("seconds (less is better)", color=INK)
     panel.set_title("V-shapes in 2,000,000 rows, Spark, 2 cores", loc="left", color=INK)
     panel.tick_params(axis="y", length=0, labelsize=10, colors=INK)
-    without_box(panel)
+    remove_box(panel)
     panel.spines["left"].set_visible(False)
     return figure
 
 
 def draw_growth(page: str) -> Figure:
-    """Return a line for each engine: the seconds for a million rows, against the rows."""
-    found = [row for row in read_table(page, "engines growth") if row[""] == SERIES]
+    """Draw a line for each engine: the seconds per million rows against the number of rows."""
+    rows = [row for row in read_table(page, "engines growth") if row[""] == SERIES]
     figure = new_figure(figsize=(7, 2.8))
     panel = figure.subplots()
-    times = {column: [float(row[column]) for row in found] for column in ENGINES}
+    times = {column: [float(row[column]) for row in rows] for column in ENGINES}
     most = max(max(line) for line in times.values())
     for column, (_, colour) in ENGINES.items():
-        panel.plot(range(len(found)), times[column], "o-", color=colour)
-        for place, time in enumerate(times[column]):
-            others = [line[place] for other, line in times.items() if other != column]
+        panel.plot(range(len(rows)), times[column], "o-", color=colour)
+        for index, time in enumerate(times[column]):
+            others = [line[index] for other, line in times.items() if other != column]
             # A figure is above its point, but below it if another line is close above.
             is_above = not any(time <= other < time + 0.13 * most for other in others)
-            beside: Any = {"xytext": (0, 6 if is_above else -14), "ha": "center"}
-            beside |= {"textcoords": "offset points", "color": INK}
-            panel.annotate(f"{time:.2f}", (place, time), **beside)
+            style: Any = {"xytext": (0, 6 if is_above else -14), "ha": "center"}
+            style |= {"textcoords": "offset points", "color": INK}
+            panel.annotate(f"{time:.2f}", (index, time), **style)
     height = 2 * most
     for column in sorted(ENGINES, key=lambda column: -times[column][-1]):
         name, colour = ENGINES[column]
         height = min(times[column][-1], height - 0.08 * most)  # names keep a distance
-        panel.text(len(found) - 0.88, height, name, va="center", color=colour)
-    millions = [f"{int(row['at'].replace(',', '')) // 10**6} million rows" for row in found]
-    panel.set_xticks(range(len(found)), millions)
-    panel.set_xlim(-0.25, len(found) + 0.1)
+        panel.text(len(rows) - 0.88, height, name, va="center", color=colour)
+    millions = [f"{int(row['size'].replace(',', '')) // 10**6} million rows" for row in rows]
+    panel.set_xticks(range(len(rows)), millions)
+    panel.set_xlim(-0.25, len(rows) + 0.1)
     panel.set_ylim(0, 1.14 * most)
     title = "Seconds for a million rows (less is better), V-shapes, 2 cores"
     panel.set_title(title, loc="left", color=INK)
     panel.tick_params(colors=INK)
     panel.grid(axis="y", color="#edf0f4")
     panel.set_axisbelow(True)
-    without_box(panel)
+    remove_box(panel)
     return figure
 
 
-def without_box(panel: Axes) -> None:
+def remove_box(panel: Axes) -> None:
+    """Hide the upper and the right border of a panel."""
     for side in ("top", "right"):
         panel.spines[side].set_visible(False)
 
@@ -114,7 +115,7 @@ CHARTS = {"performance": draw_performance, "growth": draw_growth}
 
 
 def write_charts(docs: Path) -> None:
-    """Draw the charts of a folder of docs anew, after figures of its page have changed."""
+    """Draw the charts of a folder of docs again, after figures of its page have changed."""
     page = (docs / PAGE).read_text(encoding="utf-8")
     for name, draw in CHARTS.items():
         save(draw(page), docs / "images" / f"{name}.svg")

@@ -25,8 +25,8 @@ from matchrec.conditions.types import BIGINT, BOOLEAN, Family, ValueType
 from matchrec.errors import MatchRecognizeError
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
-from tests.benchmarks.markdown import table
-from tests.benchmarks.measure import session
+from tests.benchmarks.markdown import format_table
+from tests.benchmarks.measure import open_session
 from tests.benchmarks.planning_texts import (
     CALLS,
     COLUMNS,
@@ -113,18 +113,18 @@ def without_spark(sizes: list[int], word: str) -> Iterator[str]:
     """The table of planning alone."""
     chosen = [family for family in families() if word in family.name]
     rows = [[one.name, *(in_seconds(one, size) for size in sizes)] for one in chosen]
-    yield from table(["processor seconds", *(f"n = {size:,}" for size in sizes)], rows)
+    yield from format_table(["processor seconds", *(f"n = {size:,}" for size in sizes)], rows)
 
 
 def with_spark(sizes: list[int], word: str) -> Iterator[str]:
     """The table of `matchrec.sql`."""
-    with session() as spark:
+    with open_session() as spark:
         spark.sparkContext.setLogLevel("OFF")
         spark.sql(TABLE).createOrReplaceTempView("r")
         matchrec.sql(spark, defined("x > 1"))
         chosen = [one for one in families() if one.text is not None and word in one.name]
         rows = [[one.name, *(asked(spark, one, size) for size in sizes)] for one in chosen]
-    yield from table(["seconds, Spark's", *(f"n = {size:,}" for size in sizes)], rows)
+    yield from format_table(["seconds, Spark's", *(f"n = {size:,}" for size in sizes)], rows)
 
 
 def asked(spark: SparkSession, family: Queries, size: int) -> str:

@@ -1,4 +1,4 @@
-"""What the processes that this one has started use, read from Linux's /proc."""
+"""Measure what this process and the processes that it started use, from Linux's /proc."""
 
 from __future__ import annotations
 
@@ -10,87 +10,107 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROC = Path("/proc")
-TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
-PAGE = os.sysconf("SC_PAGE_SIZE")
-PARENT, OWN_TIMES, CHILDREN_TIMES = 1, slice(11, 13), slice(13, 15)  # after the name, see proc(5)
-RESIDENT = 21
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+# Fields of `/proc/<id>/stat` after the name of the process, from 0: see proc(5).
+PARENT = 1
+OWN_TIMES = slice(11, 13)
+CHILDREN_TIMES = slice(13, 15)
+RESIDENT_PAGES = 21
 
 
-def status() -> dict[int, list[str]]:
-    """The fields of every process's `stat` behind its name, by id."""
-    found = {}
+def read_statuses() -> dict[int, list[str]]:
+    """Return the fields of `/proc/<id>/stat` after the name of the process, for each process id."""
+    statuses = {}
     for entry in PROC.iterdir():
         if entry.name.isdigit():
-            text = read(entry / "stat")
+            text = read_file(entry / "stat")
             if text:
-                found[int(entry.name)] = text.rpartition(")")[2].split()
-    return found
+                statuses[int(entry.name)] = text.rpartition(")")[2].split()
+    return statuses
 
 
-def read(path: Path) -> str:
-    """A file of /proc, or nothing where the process has ended."""
+def read_file(path: Path) -> str:
+    """Return the text of a file of /proc, or "" if the process has ended."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except (FileNotFoundError, ProcessLookupError):
         return ""
 
 
-def family() -> dict[int, list[str]]:
-    """This process and those that come from it: Spark's JVM, its Python daemon and workers."""
-    everything = status()
-    known = {os.getpid()}
-    grew = True
-    while grew:
-        more = {one for one, fields in everything.items() if int(fields[PARENT]) in known} - known
-        known |= more
-        grew = bool(more)
-    return {one: everything[one] for one in known if one in everything}
+def read_process_tree() -> dict[int, list[str]]:
+    """Return the statuses of this process and its descendants: Spark's JVM, its Python workers."""
+    statuses = read_statuses()
+    tree: set[int] = set()
+    children = {os.getpid()}
+    while children:
+        tree |= children
+        children = {
+            process for process, fields in statuses.items() if int(fields[PARENT]) in tree
+        } - tree
+    return {process: statuses[process] for process in tree if process in statuses}
 
 
-def processor_seconds() -> float:
-    """What the family has used so far, ended children whose end has been seen included."""
+def count_cpu_seconds() -> float:
+    """Return the CPU seconds that the process tree has used so far.
+
+    Children that have ended count if their parent has waited for them.
+    """
     ticks = 0
-    for fields in family().values():
-        ticks += sum(map(int, fields[OWN_TIMES])) + sum(map(int, fields[CHILDREN_TIMES]))
-    return ticks / TICKS_A_SECOND
+    for fields in read_process_tree().values():
+        ticks += sum(map(int, fields[OWN_TIMES]))
+        ticks += sum(map(int, fields[CHILDREN_TIMES]))
+    return ticks / TICKS_PER_SECOND
 
 
-def resident() -> int:
-    """Bytes of the family that are resident; what processes share counts for each."""
-    return sum(int(fields[RESIDENT]) for fields in family().values()) * PAGE
+def count_resident_bytes() -> int:
+    """Return the resident bytes of the process tree; shared pages count for each process."""
+    pages = sum(int(fields[RESIDENT_PAGES]) for fields in read_process_tree().values())
+    return pages * PAGE_BYTES
 
 
-def peak_of_workers() -> int:
-    """Most bytes that one of the Python workers has had resident since it began."""
+def find_worker_peak() -> int:
+    """Return the most bytes that any one Python worker of Spark has had resident so far."""
     peaks = [0]
-    for one in family():
-        if "pyspark.daemon" in read(PROC / str(one) / "cmdline"):
-            lines = read(PROC / str(one) / "status").splitlines()
+    for process in read_process_tree():
+        if "pyspark.daemon" in read_file(PROC / str(process) / "cmdline"):
+            lines = read_file(PROC / str(process) / "status").splitlines()
             peaks += [int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM")]
     return max(peaks)
 
 
 @dataclass
 class Peak:
-    """Bytes."""
+    """The most bytes that have been seen."""
 
     bytes: int = 0
 
 
 @contextmanager
-def watched(figure: Callable[[], int] = peak_of_workers, every: float = 0.1) -> Iterator[Peak]:
-    """The most of a figure, seen on the way, as a worker may have ended at the end."""
-    peak, ended = Peak(), threading.Event()
+def watch_peak(
+    read_bytes: Callable[[], int] = find_worker_peak, interval: float = 0.1
+) -> Iterator[Peak]:
+    """Read a number of bytes again and again in a thread, and keep the greatest.
+
+    A reading at the end alone would miss workers that have ended by then.
+
+    Args:
+        read_bytes: returns the number of bytes at this moment.
+        interval: seconds between two readings.
+    """
+    peak = Peak()
+    stop = threading.Event()
 
     def watch() -> None:
-        while not ended.wait(every):
-            peak.bytes = max(peak.bytes, figure())
+        while not stop.wait(interval):
+            peak.bytes = max(peak.bytes, read_bytes())
 
-    watching = threading.Thread(target=watch)
-    watching.start()
+    thread = threading.Thread(target=watch)
+    thread.start()
     try:
         yield peak
     finally:
-        peak.bytes = max(peak.bytes, figure())
-        ended.set()
-        watching.join()
+        peak.bytes = max(peak.bytes, read_bytes())
+        stop.set()
+        thread.join()

@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tests.benchmarks.compare import OURS, shown
+from tests.benchmarks.compare import OURS, print_each
 from tests.benchmarks.crimes import LENGTHS, draw_crimes
 from tests.benchmarks.drawn_tables import Drawn
-from tests.benchmarks.kinds_compared import all_compared, lines_of
-from tests.benchmarks.markdown import table
+from tests.benchmarks.kinds_compared import compare_workloads, report_comparisons
+from tests.benchmarks.markdown import format_table
 from tests.benchmarks.options import Options
-from tests.benchmarks.workloads import Workload, clause
+from tests.benchmarks.workloads import Workload, write_clause
 
 WINDOW = 30 * 60 * 1000  # milliseconds from the first crime on
 NEAR = 0.025  # degrees
@@ -55,7 +55,13 @@ class Shape:
   {self.definitions}"""
         reads = self.reads and (*self.keys, *self.order, *self.reads)
         return Workload(
-            self.name, self.table, clause(self.table, text), AIM, self.keys, self.order, reads=reads
+            self.name,
+            self.table,
+            write_clause(self.table, text),
+            AIM,
+            self.keys,
+            self.order,
+            reads=reads,
         )
 
 
@@ -202,14 +208,14 @@ def berlin_compared(options: Options) -> Iterator[str]:
     """The ten queries of Humboldt-Universität zu Berlin."""
     drawn = draw_crimes(options.seed, options.rows)
     workloads = [one.workload() for one in BERLIN]
-    return lines_of(options, all_compared(options, drawn, workloads))
+    return report_comparisons(options, compare_workloads(options, drawn, workloads))
 
 
 def templates_compared(options: Options) -> Iterator[str]:
     """The eighteen templates of Zhu, Huang and Chaudhuri."""
     drawn = draw_crimes(options.seed, options.rows)
     workloads = [one.workload() for one in templates(drawn)]
-    return lines_of(options, all_compared(options, drawn, workloads))
+    return report_comparisons(options, compare_workloads(options, drawn, workloads))
 
 
 def lengths_compared(options: Options) -> Iterator[str]:
@@ -217,10 +223,12 @@ def lengths_compared(options: Options) -> Iterator[str]:
     drawn = draw_crimes(options.seed, options.rows)
     rows = round(options.rows * options.scale)
     cells: dict[str, dict[str, str]] = {}
-    for one in shown(all_compared(options, drawn, [shape.workload() for shape in of_lengths()])):
+    for one in print_each(
+        compare_workloads(options, drawn, [shape.workload() for shape in of_lengths()])
+    ):
         form, _, length = one.workload.name.rpartition(", ")
         for name, entry in one.entries.items():
-            seconds = (entry.times.median, entry.times.processor)
+            seconds = (entry.times.median, entry.times.median_cpu)
             per_row = "; ".join(f"{taken / rows * 1e9:,.0f}" for taken in seconds)
             column = form if name == OURS else f"{name}, {form}"
             cells.setdefault(length, {})[column] = per_row
@@ -228,4 +236,4 @@ def lengths_compared(options: Options) -> Iterator[str]:
     yield ""
     columns = list(dict.fromkeys(column for line in cells.values() for column in line))
     lines = ([length, *(line.get(one, "") for one in columns)] for length, line in cells.items())
-    yield from table(["rows of a match", *columns], lines)
+    yield from format_table(["rows of a match", *columns], lines)

@@ -1,11 +1,12 @@
-"""What 1, 10 and 50 rules cost in one `match_rules`: `python -m tests.benchmarks.rule_sets`.
+"""Measure what 1, 10 and 50 rules cost in one `match_rules`.
 
     python -m tests.benchmarks.rule_sets [--scale S] [--rounds N] [--rules 1,10,50] [--one-by-one]
 
-At scale 1 the ticks have 2,000,000 rows. The rules are six kinds of alerts with other thresholds:
-three clauses, two Patterns, a SASE+ text. Seconds are medians, of the clock and of processors over
-Spark and its Python workers; ratios are those to one rule in the same round. With `--one-by-one`
-the same rules also run as queries of their own, one after the other.
+At scale 1 the ticks have 2,000,000 rows. The rules are six kinds of alerts with different
+thresholds: three clauses, two Patterns, and a SASE+ text. Seconds are medians of the elapsed time
+and of the CPU time of Spark and its Python workers. Ratios are relative to the first number of
+rules in the same round. With `--one-by-one`, the same rules also run one after the other, each as a
+query of its own.
 """
 
 from __future__ import annotations
@@ -19,23 +20,25 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from tests.benchmarks.compare import written_table
-from tests.benchmarks.markdown import table
-from tests.benchmarks.measure import Taken, Times, run, session
+from tests.benchmarks.compare import create_table_view
+from tests.benchmarks.markdown import format_table
+from tests.benchmarks.measure import RunTime, Times, open_session, run_query
 
 Rule = str | matchrec.Pattern
 STREAMS = {"order_by": "ts", "partition_by": "symbol"}
-HEAD = ["rules", "matches", "clock, s", "ratio", "processor, s", "ratio"]
+HEAD = ["rules", "matches", "elapsed s", "ratio", "CPU s", "ratio"]
 
 
-def rules(count: int) -> dict[str, Rule]:
-    """So many of them, by name."""
-    return {f"{number}": rule(*divmod(number, 6)) for number in range(count)}
+def make_rules(count: int) -> dict[str, Rule]:
+    """Return that many rules by name."""
+    return {f"{number}": make_rule(*divmod(number, 6)) for number in range(count)}
 
 
-def rule(step: int, kind: int) -> Rule:
-    """A rule of one of six kinds; the larger the step, the rarer its matches."""
-    high, low, small = 195 + 0.3 * step, 105 - 0.3 * step, 60 - 4 * step
+def make_rule(step: int, kind: int) -> Rule:
+    """Return a rule of one of six kinds; the larger the step, the rarer are its matches."""
+    high = 195 + 0.3 * step
+    low = 105 - 0.3 * step
+    small = 60 - 4 * step
     match kind:
         case 0:
             return f"""MEASURES LAST(DOWN.price) AS bottom, count(*) AS n
@@ -59,67 +62,78 @@ def rule(step: int, kind: int) -> Rule:
                 WITHIN 20 EVENTS RETURN a.ts AS t, b.price AS p"""
 
 
-def together(ticks: DataFrame, count: int) -> DataFrame:
-    """The matches of so many rules."""
-    return matchrec.match_rules(ticks, rules(count), **STREAMS).matches
+def match_together(ticks: DataFrame, count: int) -> DataFrame:
+    """Return the matches of that many rules in one `match_rules`."""
+    return matchrec.match_rules(ticks, make_rules(count), **STREAMS).matches
 
 
-def alone(ticks: DataFrame, one: Rule) -> DataFrame:
-    """The matches of one rule as a query of its own."""
-    if isinstance(one, matchrec.Pattern):
-        return matchrec.match_pattern(ticks, one, **STREAMS)
-    if "SEQ" in one:
-        return matchrec.match_sase(ticks, one, **STREAMS)
-    return matchrec.match_recognize(ticks, f"PARTITION BY symbol ORDER BY ts {one}")
+def match_alone(ticks: DataFrame, rule: Rule) -> DataFrame:
+    """Return the matches of one rule in a query of its own."""
+    if isinstance(rule, matchrec.Pattern):
+        return matchrec.match_pattern(ticks, rule, **STREAMS)
+    if "SEQ" in rule:
+        return matchrec.match_sase(ticks, rule, **STREAMS)
+    return matchrec.match_recognize(ticks, f"PARTITION BY symbol ORDER BY ts {rule}")
 
 
-def one_by_one(ticks: DataFrame, count: int) -> Taken:
-    """All rules as queries of their own."""
-    taken = [run(lambda one=one: alone(ticks, one)) for one in rules(count).values()]
-    return Taken(sum(one.clock for one in taken), sum(one.processor for one in taken))
+def run_one_by_one(ticks: DataFrame, count: int) -> RunTime:
+    """Run that many rules one after the other and return the sum of their times."""
+    runs = [
+        run_query(lambda rule=rule: match_alone(ticks, rule)) for rule in make_rules(count).values()
+    ]
+    return RunTime(sum(run.clock for run in runs), sum(run.cpu for run in runs))
 
 
-def lines(ticks: DataFrame, counts: list[int], rounds: int, *, separate: bool) -> Iterator[str]:
-    """The table; the first round is not counted."""
-    runs: dict[str, list[Taken]] = {}
+def report(ticks: DataFrame, counts: list[int], rounds: int, *, separate: bool) -> Iterator[str]:
+    """Measure each number of rules and yield the table; the first round is not counted."""
+    runs: dict[str, list[RunTime]] = {}
     for _ in range(rounds + 1):
         for count in counts:
-            runs.setdefault(f"{count}", []).append(run(lambda n=count: together(ticks, n)))
+            runs.setdefault(f"{count}", []).append(
+                run_query(lambda n=count: match_together(ticks, n))
+            )
             if separate:
-                runs.setdefault(f"{count} one by one", []).append(one_by_one(ticks, count))
-    times = {name: Times(tuple(taken[1:])) for name, taken in runs.items()}
-    base = times[f"{counts[0]}"]
-    found = {f"{count}": together(ticks, count).count() for count in counts}
-    yield from table(HEAD, [cells(name, one, base, found) for name, one in times.items()])
+                runs.setdefault(f"{count} one by one", []).append(run_one_by_one(ticks, count))
+    times_by_name = {name: Times(tuple(all_runs[1:])) for name, all_runs in runs.items()}
+    base = times_by_name[f"{counts[0]}"]
+    matches = {f"{count}": match_together(ticks, count).count() for count in counts}
+    rows = [format_cells(name, times, base, matches) for name, times in times_by_name.items()]
+    yield from format_table(HEAD, rows)
 
 
-def cells(name: str, own: Times, base: Times, found: dict[str, int]) -> list[str]:
-    """A line of the table."""
-    pairs = zip(own.runs, base.runs, strict=True)
-    processor = statistics.median(one.processor / other.processor for one, other in pairs)
-    clock = [f"{own.median:.2f}", f"{own.ratio(base):.2f}"]
-    matches = f"{found[name.split(maxsplit=1)[0]]:,}"
-    return [name, matches, *clock, f"{own.processor:.2f}", f"{processor:.2f}"]
+def format_cells(name: str, times: Times, base: Times, matches: dict[str, int]) -> list[str]:
+    """Return the cells of a row: see HEAD.
+
+    Args:
+        name: the number of rules, and how they run if not together.
+        base: the times that the ratios are relative to.
+        matches: how many matches each number of rules has.
+    """
+    pairs = zip(times.runs, base.runs, strict=True)
+    cpu_ratio = statistics.median(run.cpu / base_run.cpu for run, base_run in pairs)
+    match_count = matches[name.split(maxsplit=1)[0]]
+    elapsed = [f"{times.median:.2f}", f"{times.ratio(base):.2f}"]
+    return [name, f"{match_count:,}", *elapsed, f"{times.median_cpu:.2f}", f"{cpu_ratio:.2f}"]
 
 
-def ticks_in(spark: SparkSession, scale: float, folder: Path) -> DataFrame:
-    """The rows."""
-    written_table(spark, "ticks", scale, folder)
+def open_ticks(spark: SparkSession, scale: float, folder: Path) -> DataFrame:
+    """Return the ticks, written to Parquet files first."""
+    create_table_view(spark, "ticks", scale, folder)
     return spark.table("ticks")
 
 
 def main() -> None:
-    """Parses the arguments, measures, prints."""
+    """Measure what the command line names and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rules", default="1,10,50", metavar="N,...")
     parser.add_argument("--one-by-one", action="store_true")
-    asked = parser.parse_args()
-    counts = [int(one) for one in asked.rules.split(",")]
-    with session() as spark, tempfile.TemporaryDirectory() as folder:
-        ticks = ticks_in(spark, asked.scale, Path(folder))
-        for line in lines(ticks, counts, asked.rounds, separate=asked.one_by_one):
+    arguments = parser.parse_args()
+    counts = [int(number) for number in arguments.rules.split(",")]
+    with open_session() as spark, tempfile.TemporaryDirectory() as folder:
+        ticks = open_ticks(spark, arguments.scale, Path(folder))
+        for line in report(ticks, counts, arguments.rounds, separate=arguments.one_by_one):
             print(line)
 
 

@@ -27,8 +27,8 @@ import numpy as np
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.all_matches import AllMatchesWork, RunsSearch
 from matchrec.search.task import Capacity
-from tests.benchmarks.machine import load, processor
-from tests.benchmarks.markdown import table
+from tests.benchmarks.machine import find_processor_name, read_load_averages
+from tests.benchmarks.markdown import format_table
 from tests.benchmarks.sase_workload import (
     STRATEGIES,
     WINDOWS,
@@ -105,7 +105,7 @@ def predicates(bench: Bench, charted: Charted) -> Iterator[str]:
         )
         charted["1"][" ".join(key)] = whole_run.rate
     head = ("query", "events/s", "matches", "match length", "paper", "runs a step", "paper")
-    yield from table((*head, "matching", "paper"), rows)
+    yield from format_table((*head, "matching", "paper"), rows)
 
 
 def windows(bench: Bench, charted: Charted) -> Iterator[str]:
@@ -131,7 +131,7 @@ def windows(bench: Bench, charted: Charted) -> Iterator[str]:
         )
         charted["2"][" ".join(key)] = rates
     head = ("query", *(f"W = {size}" for size in SIZES), "500 : 2000", "events written", "ns")
-    yield from table(head, rows)
+    yield from format_table(head, rows)
 
 
 def backtracking(bench: Bench, charted: Charted) -> Iterator[str]:
@@ -163,7 +163,7 @@ def backtracking(bench: Bench, charted: Charted) -> Iterator[str]:
             if size == SIZES[0]:
                 charted["3"][name] = (first.rate, second.rate)
     head = ("query", "basic, events/s", "backtracking", "ratio", "paper", "reads, basic")
-    yield from table((*head, "backtracking"), rows)
+    yield from format_table((*head, "backtracking"), rows)
 
 
 def non_overlapping(bench: Bench, charted: Charted) -> Iterator[str]:
@@ -191,7 +191,7 @@ def non_overlapping(bench: Bench, charted: Charted) -> Iterator[str]:
         )
         charted["4"][name] = (first, merged, second)
     head = ("query", *engines, "merging : basic", "basic : backtracking", "paper", "matches")
-    yield from table(head, rows)
+    yield from format_table(head, rows)
 
 
 def merging(bench: Bench, charted: Charted) -> Iterator[str]:
@@ -216,7 +216,7 @@ def merging(bench: Bench, charted: Charted) -> Iterator[str]:
         )
         charted["5"][name] = (first.rate, merged.rate)
     head = ("query", "basic", "merging", "ratio", "paper", "runs a step, basic", "merging")
-    yield from table(head, rows)
+    yield from format_table(head, rows)
 
 
 def merging_by_window(bench: Bench, charted: Charted) -> Iterator[str]:
@@ -241,7 +241,7 @@ def merging_by_window(bench: Bench, charted: Charted) -> Iterator[str]:
             )
         charted["6"][" ".join(key)] = rates
     head = ("query", "basic", "merging", "ratio", "paper", "runs a step, basic", "merging")
-    yield from table(head, rows)
+    yield from format_table(head, rows)
 
 
 def other_streams(bench: Bench, _: Charted) -> Iterator[str]:
@@ -271,7 +271,7 @@ def other_streams(bench: Bench, _: Charted) -> Iterator[str]:
                 )
             )
     head = ("stream and query", *engines, "merging : basic", "basic : backtracking")
-    yield from table((*head, "matches", "match length"), rows)
+    yield from format_table((*head, "matches", "match length"), rows)
 
 
 def memory(_: Bench, __: Charted) -> Iterator[str]:
@@ -300,7 +300,7 @@ def memory(_: Bench, __: Charted) -> Iterator[str]:
                     )
                 )
     head = ("query, windows", "events", "room, nodes", "room, runs", "most runs", "nodes created")
-    yield from table((*head, "peak"), rows)
+    yield from format_table((*head, "peak"), rows)
 
 
 def state_at_the_end(cell: Cell) -> tuple[AllMatchesWork, IntArray]:
@@ -328,7 +328,8 @@ EXPERIMENTS = (
 def machine() -> str:
     """The machine and its load."""
     python = platform.python_version()
-    return f"{processor()}, {os.cpu_count()} cores, Python {python}, load {load()}"
+    machine = f"{find_processor_name()}, {os.cpu_count()} cores"
+    return f"{machine}, Python {python}, load {read_load_averages()}"
 
 
 def main() -> None:

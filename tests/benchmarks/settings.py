@@ -10,12 +10,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.spark.environment import MAX_BYTES, PARTITIONS, UNLIMITED
-from tests.benchmarks.compare import OURS, by_hand
+from tests.benchmarks.compare import OURS, list_handwritten_queries
 from tests.benchmarks.drawn_tables import draw_tables
-from tests.benchmarks.kinds import workloads_of_kinds
-from tests.benchmarks.kinds_compared import view_of_drawn
-from tests.benchmarks.markdown import table
-from tests.benchmarks.measure import Query, measured, session
+from tests.benchmarks.kinds import list_kinds
+from tests.benchmarks.kinds_compared import create_drawn_view
+from tests.benchmarks.markdown import format_table
+from tests.benchmarks.measure import Query, measure_queries, open_session
 from tests.benchmarks.options import Options
 from tests.benchmarks.workloads import Workload
 
@@ -29,35 +29,35 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def lines(options: Options) -> Iterator[str]:
+def report(options: Options) -> Iterator[str]:
     """The table: each kind and contender, by settings."""
     drawn = draw_tables(options.seed, options.rows)
     yield f"Seed {options.seed}, {round(options.rows * options.scale):,} rows; seconds."
     yield ""
     cells: list[list[str]] = []
-    with session(memory=options.memory) as spark, tempfile.TemporaryDirectory() as name:
-        for workload in workloads_of_kinds(drawn):
+    with open_session(memory=options.memory) as spark, tempfile.TemporaryDirectory() as name:
+        for workload in list_kinds(drawn):
             if workload.name in KINDS and options.only in workload.name:
-                view_of_drawn(spark, drawn, workload.table, options, Path(name))
+                create_drawn_view(spark, drawn, workload.table, options, Path(name))
                 cells += of_kind(spark, workload, options.rounds)
-    yield from table(["kind", "", *SETTINGS], cells, words=2)
+    yield from format_table(["kind", "", *SETTINGS], cells, words=2)
 
 
 def of_kind(spark: SparkSession, workload: Workload, rounds: int) -> Iterator[list[str]]:
     """The table's lines of a kind: seconds on the clock, and of processors."""
     contenders: dict[str, Query] = {
         OURS: lambda: matchrec.sql(spark, workload.query),
-        **by_hand(spark, workload),
+        **list_handwritten_queries(spark, workload),
     }
     queries = {
         (name, setting): with_settings(spark, query, chosen)
         for name, query in contenders.items()
         for setting, chosen in SETTINGS.items()
     }
-    times = measured(queries, rounds)
+    times = measure_queries(queries, rounds)
     for number, name in enumerate(contenders):
         found = [times[name, setting] for setting in SETTINGS]
-        shown = [f"{one.median:.2f}, {one.processor:.2f}" for one in found]
+        shown = [f"{one.median:.2f}, {one.median_cpu:.2f}" for one in found]
         yield ["" if number else workload.name, name, *shown]
 
 

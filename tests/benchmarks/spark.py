@@ -39,7 +39,7 @@ from tests.benchmarks import (
     published,
     settings,
 )
-from tests.benchmarks.machine import described, load
+from tests.benchmarks.machine import describe_machine, read_load_averages
 from tests.benchmarks.markdown import write_section
 from tests.benchmarks.options import Options
 from tests.benchmarks.other_engines import CLAUSE_IN_DUCKDB, DUCKDB, FLINK, PANDAS
@@ -47,25 +47,25 @@ from tests.benchmarks.page_charts import PAGE, write_charts
 
 Part = Callable[[Options], Iterator[str]]
 PARTS: dict[str, Part] = {
-    "workloads": compare.lines,
-    "kinds": kinds_compared.lines,
-    "sail": partial(crossing.lines_on, "sail"),
-    "crossing": partial(crossing.lines_on, "spark"),
-    "above": above_crossing.lines,
-    "duckdb": crossing.lines_of_duckdb,
+    "workloads": compare.report,
+    "kinds": kinds_compared.report,
+    "sail": partial(crossing.report_engine, "sail"),
+    "crossing": partial(crossing.report_engine, "spark"),
+    "above": above_crossing.report,
+    "duckdb": crossing.report_duckdb_queries,
     "berlin": published.berlin_compared,
     "templates": published.templates_compared,
     "lengths": published.lengths_compared,
-    "breakdown": breakdown.lines,
-    "engines": engine_alone.lines,
+    "breakdown": breakdown.report,
+    "engines": engine_alone.report,
     "linear": engine_alone.linear,
-    "cores": cores.lines,
-    "ranges": cores.range_lines,
-    "memory": memory.lines,
-    "settings": settings.lines,
-    "tuned": kinds_compared.tuned_lines,
-    "aggregates": aggregates.lines,
-    "cold": cold.lines,
+    "cores": cores.report,
+    "ranges": cores.report_ranges,
+    "memory": memory.report,
+    "settings": settings.report,
+    "tuned": kinds_compared.report_tuned,
+    "aggregates": aggregates.report,
+    "cold": cold.report,
     "recipes": first_queries.recipes,
     "steps": first_queries.steps,
 }
@@ -107,12 +107,12 @@ def main() -> None:
         arguments.memory,
         arguments.trino,
     )
-    loads = [load()]
+    loads = [read_load_averages()]
     for name in arguments.parts.split(","):
         part = list(PARTS[name](options))
-        loads.append(load())
+        loads.append(read_load_averages())
         report(name, part, arguments.write)
-    report("machine", [described(loads)], arguments.write)
+    report("machine", [describe_machine(loads)], arguments.write)
 
 
 def report(name: str, lines: list[str], folder: Path | None) -> None:

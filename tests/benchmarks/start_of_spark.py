@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from tests.benchmarks.fresh_copy import ROOT
-from tests.benchmarks.markdown import table
+from tests.benchmarks.markdown import format_table
 from tests.benchmarks.measure import median
 
 ROUNDS = 5
@@ -108,7 +108,7 @@ def show_line(name: str, plain: float, ours: float) -> list[str]:
     return [name, f"{plain:.2f}", f"{ours:.2f}", f"{ours - plain:.2f}"]
 
 
-def start_lines() -> Iterator[str]:
+def report() -> Iterator[str]:
     """Yield the table."""
     head = ["seconds", "PySpark alone", "with matchrec", "matchrec adds"]
-    yield from table(head, measure_steps())
+    yield from format_table(head, measure_steps())

@@ -27,9 +27,9 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 import matchrec
-from tests.benchmarks.markdown import table
-from tests.benchmarks.measure import session
-from tests.benchmarks.other_engines import TIMESTAMPS, figures_of
+from tests.benchmarks.markdown import format_table
+from tests.benchmarks.measure import open_session
+from tests.benchmarks.other_engines import TIMESTAMPS, run_script
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class Benchmark:
         query = f"SELECT * FROM ticks MATCH_RECOGNIZE ({MEASURES_OF_FLINK} {QUERIES[name].flink})"
         job = {"file": str(self.csv()), "query": query, "output": str(output)}
         job["checkpoints"] = str(checkpoints)
-        figures = figures_of(python, "run_flink_stream.py", job)
+        figures = run_script(python, "run_flink_stream.py", job)
         matches = self.spark.read.csv(str(output), schema="k bigint, began string").count()
         assert matches == ours, f"{name}: Flink has {matches} matches, we have {ours}"
         rates = (self.sizes.events / figures[what] for what in ("seconds", "reading"))
@@ -162,12 +162,12 @@ def shown(*numbers: float) -> list[str]:
 
 def lines(sizes: Sizes, only: str, flink: str | None) -> Iterator[str]:
     """The table."""
-    with session() as spark, tempfile.TemporaryDirectory() as folder:
+    with open_session() as spark, tempfile.TemporaryDirectory() as folder:
         spark.conf.set("spark.sql.shuffle.partitions", str(sizes.stores))
         benchmark = Benchmark(spark, sizes, Path(folder), flink)
         benchmark.write_files()
         rows = [benchmark.cells(name) for name in QUERIES if only in name]
-    yield from table([*HEAD, *(HEAD_OF_FLINK if flink else ())], rows)
+    yield from format_table([*HEAD, *(HEAD_OF_FLINK if flink else ())], rows)
 
 
 def main() -> None:

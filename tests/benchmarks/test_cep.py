@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.benchmarks.cep import WORKLOADS, Found, Workload, events, in_spark, lines, matches
+from tests.benchmarks.cep import WORKLOADS, Found, Workload, events, in_spark, matches, report
 
 WINDOW = 600_000
 Stream = list[tuple[int, str, float]]  # milliseconds, kind, price
@@ -69,6 +69,6 @@ def test_matches(spark: SparkSession, few: pd.DataFrame, workload: Workload) -> 
 
 def test_other_matches_are_noticed() -> None:
     ours = {one.name: Found((1.0,), 5, 10) for one in WORKLOADS}
-    assert "5" in "".join(lines(100, ours, {}))
+    assert "5" in "".join(report(100, ours, {}))
     with pytest.raises(AssertionError, match="vshape: other matches"):
-        list(lines(100, ours, {one.name: Found((1.0,), 5, 11) for one in WORKLOADS}))
+        list(report(100, ours, {one.name: Found((1.0,), 5, 11) for one in WORKLOADS}))

@@ -13,22 +13,27 @@ from pyspark.sql import SparkSession
 import matchrec
 from tests.benchmarks import crossing, trino
 from tests.benchmarks.agreement import Reference
-from tests.benchmarks.breakdown import steps
-from tests.benchmarks.compare import OURS, by_hand, checked, identity
+from tests.benchmarks.breakdown import cut_query_at_steps
+from tests.benchmarks.compare import (
+    OURS,
+    build_identity,
+    check_contenders,
+    list_handwritten_queries,
+)
 from tests.benchmarks.drawn_tables import draw_tables
-from tests.benchmarks.duckdb_queries import draw_numbers, list_workloads
-from tests.benchmarks.kinds import workloads_of_kinds
-from tests.benchmarks.markdown import table, with_section
-from tests.benchmarks.measure import measured, run, run_to_arrow
+from tests.benchmarks.duckdb_queries import draw_numbers, list_duckdb_workloads
+from tests.benchmarks.kinds import list_kinds
+from tests.benchmarks.markdown import format_table, replace_section
+from tests.benchmarks.measure import measure_queries, run_query, run_to_arrow
 from tests.benchmarks.options import Options
 from tests.benchmarks.other_engines import CLAUSE_IN_DUCKDB, DUCKDB
 from tests.benchmarks.tables import TABLES
-from tests.benchmarks.workloads import workloads
+from tests.benchmarks.workloads import list_workloads
 
 pytestmark = pytest.mark.slow  # of benchmarks, not of what users run
 
 SCALE = 0.005
-WORKLOADS = {workload.name: workload for workload in workloads()}
+WORKLOADS = {workload.name: workload for workload in list_workloads()}
 
 
 @pytest.fixture(scope="module")
@@ -44,11 +49,11 @@ def tables(spark: SparkSession) -> Iterator[None]:
 @pytest.mark.bench
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_contenders_give_the_same_rows(spark: SparkSession, name: str) -> None:
-    assert checked(spark, WORKLOADS[name]).digest.rows > 0
+    assert check_contenders(spark, WORKLOADS[name]).digest.rows > 0
 
 
 SEED, ROWS = 1, 60_000
-KINDS = {kind.name: kind for kind in workloads_of_kinds(draw_tables(SEED, ROWS))}
+KINDS = {kind.name: kind for kind in list_kinds(draw_tables(SEED, ROWS))}
 
 
 @pytest.mark.bench
@@ -59,25 +64,25 @@ def test_window_sql_gives_the_same_rows_of_each_kind(spark: SparkSession, name: 
     table.frame(spark).createOrReplaceTempView(kind.table)
     reference = Reference.of(matchrec.sql(spark, kind.query))
     assert reference.digest.rows > 0
-    for contender, query in by_hand(spark, kind).items():
+    for contender, query in list_handwritten_queries(spark, kind).items():
         reference.check(contender, query())
     spark.catalog.dropTempView(kind.table)
 
 
 def test_the_same_seed_draws_the_same_and_another_one_does_not() -> None:
     def texts(seed: int) -> list[str]:
-        return [kind.query for kind in workloads_of_kinds(draw_tables(seed, ROWS))]
+        return [kind.query for kind in list_kinds(draw_tables(seed, ROWS))]
 
     assert texts(1) == texts(1)
     assert len({tuple(texts(seed)) for seed in range(5)}) == 5
 
 
 class AnsweredTrino(trino.Trino):
-    """Keeps the statements, and answers in two pages that there are four rows."""
+    """A server that keeps the statements and answers in two pages that there are four rows."""
 
     statements: ClassVar[list[str]] = []
 
-    def page(self, request: Request) -> dict[str, Any]:
+    def request_page(self, request: Request) -> dict[str, Any]:
         stats = {"cpuTimeMillis": 1500}
         if isinstance(request.data, bytes):
             self.statements.append(request.data.decode())
@@ -89,7 +94,10 @@ def test_a_table_goes_to_trino_in_statements_that_it_takes(spark: SparkSession) 
     server, statements = AnsweredTrino("http://trino/"), AnsweredTrino.statements
     rows = spark.sql("SELECT 'it''s' AS k, timestamp_seconds(id) AS t, id / 2 AS x FROM range(5)")
     rows = rows.coalesce(1)  # in order
-    with mock.patch.object(trino, "LONGEST", 150), mock.patch.object(trino, "PARTS", 1):
+    with (
+        mock.patch.object(trino, "MAX_STATEMENT", 150),
+        mock.patch.object(trino, "READ_PARTITIONS", 1),
+    ):
         server.load(rows, "ticks")
     made = "TABLE ticks (k varchar, t timestamp(6), x double)"
     assert (
@@ -105,9 +113,9 @@ def test_a_table_goes_to_trino_in_statements_that_it_takes(spark: SparkSession) 
         "AS ARRAY(ROW(k varchar, t varchar, x double))))"
     )
     assert (second.count('"k"'), third.count('"k"')) == (2, 1)
-    taken, count = server.measured("SELECT", ["k", "x"], 2)
+    times, count = server.measure("SELECT", ["k", "x"], 2)
     assert statements[-1] == "SELECT count(*), checksum(k), checksum(x) FROM (SELECT)"
-    assert (taken.processor, count) == (1.5, 4)
+    assert (times.median_cpu, count) == (1.5, 4)
 
 
 @pytest.mark.usefixtures("tables")
@@ -122,28 +130,28 @@ def test_other_rows_are_noticed(spark: SparkSession) -> None:
 @pytest.mark.usefixtures("tables")
 def test_identity_gives_every_row(spark: SparkSession) -> None:
     workload = WORKLOADS["funnel"]
-    Reference.of(spark.table("visits")).check("identity", identity(spark, workload))
+    Reference.of(spark.table("visits")).check("identity", build_identity(spark, workload))
 
 
 @pytest.mark.usefixtures("tables")
 def test_the_v_shape_runs_up_to_each_step(spark: SparkSession) -> None:
-    for query in steps(spark).values():
-        run(query)
+    for query in cut_query_at_steps(spark).values():
+        run_query(query)
 
 
 def test_the_contenders_on_sail_run(spark: SparkSession) -> None:
     kind = KINDS["V-shape"]
     draw_tables(SEED, ROWS).tables[kind.table].frame(spark).createOrReplaceTempView(kind.table)
-    times = measured(crossing.contenders(spark, kind), rounds=1, run=run_to_arrow)
+    times = measure_queries(crossing.list_contenders(spark, kind), rounds=1, run=run_to_arrow)
     assert list(times) == [crossing.CROSSING, OURS]
     spark.catalog.dropTempView(kind.table)
 
 
 def test_window_sql_is_written_for_duckdb() -> None:
-    kind = crossing.asked_of_duckdb(KINDS["LOW+ HIGH, ALL ROWS"])
+    kind = crossing.add_duckdb_queries(KINDS["LOW+ HIGH, ALL ROWS"])
     text = kind.elsewhere[DUCKDB.name].text
     assert text.count("IGNORE NULLS) OVER") == 2
-    kind = crossing.asked_of_duckdb(KINDS["V-shape, ALL ROWS"])
+    kind = crossing.add_duckdb_queries(KINDS["V-shape, ALL ROWS"])
     assert list(kind.elsewhere) == [CLAUSE_IN_DUCKDB.name]
     assert kind.elsewhere[CLAUSE_IN_DUCKDB.name].text == kind.query
 
@@ -157,7 +165,7 @@ def test_duckdb_is_asked_whether_it_has_the_clause() -> None:
     ):
         with mock.patch.object(crossing, "ask_for_clause", lambda _, answer=answer: answer):
             assert crossing.has_clause(options) is has_clause
-            *_, line = crossing.say_whether_duckdb_has_clause(options)
+            *_, line = crossing.report_duckdb_clause(options)
         assert line.startswith(f"DuckDB {answer['version']} {sentence}")
     assert not crossing.has_clause(Options())
 
@@ -171,18 +179,18 @@ def test_duckdb_is_asked_whether_it_has_the_clause() -> None:
 def test_queries_of_duckdb_count_what_window_sql_counts(
     spark: SparkSession, name: str, count: int
 ) -> None:
-    workload = {one.name: one for one in list_workloads()}[name]
+    workload = {one.name: one for one in list_duckdb_workloads()}[name]
     drawn = draw_numbers(2_000)
     drawn.tables[workload.table].frame(spark).createOrReplaceTempView(workload.table)
     reference = Reference.of(matchrec.sql(spark, workload.query))
     assert reference.frame.first() == (count,)
-    for contender, query in by_hand(spark, workload).items():
+    for contender, query in list_handwritten_queries(spark, workload).items():
         reference.check(contender, query())
     spark.catalog.dropTempView(workload.table)
 
 
 def test_the_query_of_duckdb_that_reads_the_match_counts_rises(spark: SparkSession) -> None:
-    workload = {one.name: one for one in list_workloads()}["navigation"]
+    workload = {one.name: one for one in list_duckdb_workloads()}["navigation"]
     frame = draw_numbers(2_000).tables[workload.table].frame(spark)
     frame.createOrReplaceTempView(workload.table)
     values = [number * 2654435761 % 1000 for number in range(200)]
@@ -203,7 +211,7 @@ def count_rises(values: list[int]) -> int:
 
 
 def test_a_table_reads_well_and_is_put_between_its_marks() -> None:
-    lines = list(table(["way", "s"], [["window SQL", "1.25"], ["matchrec", "0.75"]]))
+    lines = list(format_table(["way", "s"], [["window SQL", "1.25"], ["matchrec", "0.75"]]))
     assert lines == [
         "| way        |    s |",
         "|------------|-----:|",
@@ -211,6 +219,6 @@ def test_a_table_reads_well_and_is_put_between_its_marks() -> None:
         "| matchrec   | 0.75 |",
     ]
     text = "above\n<!-- a -->\nold\n<!-- end a -->\nbelow\n"
-    assert with_section(text, "a", ["new"]) == text.replace("old", "new")
+    assert replace_section(text, "a", ["new"]) == text.replace("old", "new")
     with pytest.raises(AssertionError, match="no section b"):
-        with_section(text, "b", ["new"])
+        replace_section(text, "b", ["new"])

@@ -33,8 +33,8 @@ from matchrec.search.kernels.all_matches import RunsSearch
 from matchrec.search.kernels.totals import TotalsSearch
 from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.task import Capacity, Task, TaskTotals, Total
-from tests.benchmarks.machine import load, processor
-from tests.benchmarks.markdown import table
+from tests.benchmarks.machine import find_processor_name, read_load_averages
+from tests.benchmarks.markdown import format_table
 from tests.benchmarks.sase_workload import executable, partitions, stream
 
 FALLING = """
@@ -155,7 +155,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     rows = []
-    print(f"{processor()}, load {load()} at the start.\n")
+    print(f"{find_processor_name()}, load {read_load_averages()} at the start.\n")
     for one in workloads(parser.parse_args().quick):
         task, given = one.prepared()
         counted = count(task, given)
@@ -174,7 +174,7 @@ def main() -> None:
             )
         )
     head = ("query", "events", "matches", "counted, s", "MB", "built, s", "MB")
-    print("\n".join(table(head, rows)))
+    print("\n".join(format_table(head, rows)))
 
 
 if __name__ == "__main__":

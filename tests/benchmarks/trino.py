@@ -14,13 +14,13 @@ from urllib.request import Request, urlopen
 
 from pyspark.sql import DataFrame
 
-from tests.benchmarks.measure import Taken, Times, clocked
+from tests.benchmarks.measure import RunTime, Times, count_seconds
 
 NAME = "Trino"
 TIME = "timestamp(6)"
 HEADERS = {"X-Trino-User": "benchmark", "X-Trino-Catalog": "memory", "X-Trino-Schema": "default"}
-LONGEST = 900_000  # characters of a statement; Trino takes a million
-PARTS = 64  # of a table, of which one at a time is in the driver's memory
+MAX_STATEMENT = 900_000  # characters; Trino accepts a million
+READ_PARTITIONS = 64  # of a table; the driver holds one of them at a time
 
 
 class TrinoError(Exception):
@@ -29,30 +29,38 @@ class TrinoError(Exception):
 
 @dataclass(frozen=True)
 class Result:
-    """The rows of a statement, and what Trino says of its run."""
+    """The result of a statement."""
 
     rows: list[list[Any]]
-    processor: float
+    cpu: float  # CPU seconds, as Trino counts them
 
 
 @dataclass(frozen=True)
 class Trino:
-    """A server. url: its address."""
+    """A Trino server."""
 
-    url: str
+    url: str  # its address
 
     def run(self, statement: str) -> Result:
-        """Runs a statement to its end. Raises TrinoError."""
+        """Run a statement and return all its rows.
+
+        Raises:
+            TrinoError: Trino refuses the statement.
+        """
         body = statement.encode()
-        page = self.page(Request(f"{self.url.rstrip('/')}/v1/statement", body, HEADERS))
+        page = self.request_page(Request(f"{self.url.rstrip('/')}/v1/statement", body, HEADERS))
         rows = page.get("data", [])
         while "nextUri" in page:
-            page = self.page(Request(page["nextUri"], headers=HEADERS))
+            page = self.request_page(Request(page["nextUri"], headers=HEADERS))
             rows += page.get("data", [])
         return Result(rows, page["stats"]["cpuTimeMillis"] / 1000)
 
-    def page(self, request: Request) -> dict[str, Any]:
-        """One answer of the protocol."""
+    def request_page(self, request: Request) -> dict[str, Any]:
+        """Send a request and return the page that Trino answers with.
+
+        Raises:
+            TrinoError: the page has an error.
+        """
         with urlopen(request) as answer:
             page: dict[str, Any] = json.load(answer)
         if "error" in page:
@@ -60,53 +68,60 @@ class Trino:
         return page
 
     def load(self, table: DataFrame, name: str) -> None:
-        """Makes a table of the frame's rows, unless there is one with as many."""
-        kinds = {one.name: type_of(one.dataType.simpleString()) for one in table.schema.fields}
-        typed = ", ".join(f"{column} {kind}" for column, kind in kinds.items())
-        self.run(f"CREATE TABLE IF NOT EXISTS {name} ({typed})")
+        """Copy a frame to a table of Trino, unless the table exists and has as many rows."""
+        types = {
+            field.name: translate_type(field.dataType.simpleString())
+            for field in table.schema.fields
+        }
+        columns = ", ".join(f"{name} {type_name}" for name, type_name in types.items())
+        self.run(f"CREATE TABLE IF NOT EXISTS {name} ({columns})")
         if self.run(f"SELECT count(*) FROM {name}").rows == [[table.count()]]:
             return
         self.run(f"DROP TABLE {name}")
-        self.run(f"CREATE TABLE {name} ({typed})")
-        read = typed.replace(TIME, "varchar")  # JSON has no times
-        cells = ", ".join(f"CAST({column} AS {kind})" for column, kind in kinds.items())
-        for rows in chunks(table):
+        self.run(f"CREATE TABLE {name} ({columns})")
+        json_columns = columns.replace(TIME, "varchar")  # JSON has no times
+        cells = ", ".join(f"CAST({column} AS {type_name})" for column, type_name in types.items())
+        for rows in split_rows(table):
             text = rows.replace("'", "''")
             self.run(
                 f"INSERT INTO {name} SELECT {cells} FROM "
-                f"UNNEST(CAST(json_parse('{text}') AS ARRAY(ROW({read}))))"
+                f"UNNEST(CAST(json_parse('{text}') AS ARRAY(ROW({json_columns}))))"
             )
 
-    def measured(self, query: str, columns: list[str], rounds: int) -> tuple[Times, int]:
-        """Times of a query that gives these columns, after one run, and how many rows it gives."""
-        sums = ", ".join(f"checksum({one})" for one in columns)
+    def measure(self, query: str, columns: list[str], rounds: int) -> tuple[Times, int]:
+        """Run a query once more than `rounds`, and return the times without the first run.
+
+        Also return the number of its rows. Checksums of its columns are computed, so that Trino
+        cannot leave columns out.
+        """
+        sums = ", ".join(f"checksum({column})" for column in columns)
         statement = f"SELECT count(*), {sums} FROM ({query})"
         rows = self.run(statement).rows[0][0]
-        return Times(tuple(self.taken(statement) for _ in range(rounds))), rows
+        return Times(tuple(self.time_statement(statement) for _ in range(rounds))), rows
 
-    def taken(self, statement: str) -> Taken:
-        """One run."""
+    def time_statement(self, statement: str) -> RunTime:
+        """Run a statement and return its time."""
         results: list[Result] = []
-        clock = clocked(lambda: results.append(self.run(statement)))
-        return Taken(clock, results[0].processor)
+        clock = count_seconds(lambda: results.append(self.run(statement)))
+        return RunTime(clock, results[0].cpu)
 
 
-def type_of(kind: str) -> str:
-    """Trino's name of a type of Spark's."""
-    return {"string": "varchar", "timestamp": TIME, "int": "integer"}.get(kind, kind)
+def translate_type(spark_type: str) -> str:
+    """Return Trino's name for a type of Spark."""
+    return {"string": "varchar", "timestamp": TIME, "int": "integer"}.get(spark_type, spark_type)
 
 
-def chunks(table: DataFrame) -> Iterator[str]:
-    """The rows as JSON arrays of objects, each short enough for a statement."""
-    form = "map('timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS')"
-    waiting: list[str] = []
+def split_rows(table: DataFrame) -> Iterator[str]:
+    """Yield the rows as JSON arrays of objects, each short enough for a statement."""
+    json_options = "map('timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS')"
+    chunk: list[str] = []
     length = 0
-    lines = table.selectExpr(f"to_json(struct(*), {form})").repartition(PARTS)
+    lines = table.selectExpr(f"to_json(struct(*), {json_options})").repartition(READ_PARTITIONS)
     for (line,) in lines.toLocalIterator():
-        if waiting and length + len(line) > LONGEST:
-            yield f"[{','.join(waiting)}]"
-            waiting, length = [], 0
-        waiting.append(line)
+        if chunk and length + len(line) > MAX_STATEMENT:
+            yield f"[{','.join(chunk)}]"
+            chunk, length = [], 0
+        chunk.append(line)
         length += len(line) + 1
-    if waiting:
-        yield f"[{','.join(waiting)}]"
+    if chunk:
+        yield f"[{','.join(chunk)}]"

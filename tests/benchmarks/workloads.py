@@ -33,7 +33,7 @@ class Workload:
     reads: tuple[str, ...] = ()
 
 
-def clause(table: str, text: str) -> str:
+def write_clause(table: str, text: str) -> str:
     """A whole query."""
     return f"SELECT * FROM {table} MATCH_RECOGNIZE (\n  {text}\n)"
 
@@ -45,15 +45,15 @@ VISITS = {"table": "visits", "k": "user", "t": "ts", "e": "event"} | {
     "third": "purchase",
     "within": "< ts + INTERVAL 1 HOUR",
 }
-OF_TICKS = "PARTITION BY symbol ORDER BY ts"
+TICKS_IN_ORDER = "PARTITION BY symbol ORDER BY ts"
 SHAPE = """PATTERN (STRT DOWN+ UP+)
   DEFINE DOWN AS price < PREV(price), UP AS price > PREV(price)"""
-PLACES = """STRT.ts AS start_ts, LAST(DOWN.ts) AS bottom_ts, LAST(UP.ts) AS end_ts,
+VSHAPE_MEASURES = """STRT.ts AS start_ts, LAST(DOWN.ts) AS bottom_ts, LAST(UP.ts) AS end_ts,
     LAST(DOWN.price) AS bottom"""
-VSHAPE = clause("ticks", f"{OF_TICKS}\n  MEASURES {PLACES}\n  {SHAPE}")
+VSHAPE = write_clause("ticks", f"{TICKS_IN_ORDER}\n  MEASURES {VSHAPE_MEASURES}\n  {SHAPE}")
 
 
-def workloads() -> Iterator[Workload]:
+def list_workloads() -> Iterator[Workload]:
     """All of them, in the order of the table."""
     yield Workload(
         "V-shape, ONE ROW",
@@ -67,9 +67,9 @@ def workloads() -> Iterator[Workload]:
     yield Workload(
         "scan, few matches",
         "ticks",
-        clause(
+        write_clause(
             "ticks",
-            f"""{OF_TICKS} MEASURES A.ts AS ts, B.ts AS b, C.ts AS c
+            f"""{TICKS_IN_ORDER} MEASURES A.ts AS ts, B.ts AS b, C.ts AS c
   AFTER MATCH SKIP TO NEXT ROW PATTERN (A B C)
   DEFINE A AS price > 195, B AS volume < 50, C AS price < 105""",
         ),
@@ -80,9 +80,9 @@ def workloads() -> Iterator[Workload]:
     yield Workload(
         "long greedy quantifier",
         "half",
-        clause(
+        write_clause(
             "half",
-            f"""{OF_TICKS} MEASURES FIRST(A.ts) AS s, B.ts AS e
+            f"""{TICKS_IN_ORDER} MEASURES FIRST(A.ts) AS s, B.ts AS e
   PATTERN (A{{1,50}} B) DEFINE A AS volume < 950, B AS price > 190""",
         ),
         aim=1.0,
@@ -91,9 +91,9 @@ def workloads() -> Iterator[Workload]:
     yield Workload(
         "conditions on the run",
         "half",
-        clause(
+        write_clause(
             "half",
-            f"""{OF_TICKS} MEASURES FIRST(A.ts) AS s, LAST(B.ts) AS e, avg(B.price) AS m
+            f"""{TICKS_IN_ORDER} MEASURES FIRST(A.ts) AS s, LAST(B.ts) AS e, avg(B.price) AS m
   PATTERN (A B+ C)
   DEFINE B AS B.price > FIRST(A.price) - 40 AND avg(B.price) > 120 AND sum(B.volume) < 9000,
     C AS C.price < min(B.price) AND C.ts - LAST(B.ts) < INTERVAL 1 HOUR""",
@@ -103,7 +103,7 @@ def workloads() -> Iterator[Workload]:
     yield Workload(
         "funnel",
         "visits",
-        clause(
+        write_clause(
             "visits",
             """PARTITION BY user ORDER BY ts
   MEASURES V.ts AS view_ts, C.ts AS cart_ts, P.ts AS purchase_ts
@@ -118,9 +118,9 @@ def workloads() -> Iterator[Workload]:
     yield Workload(
         "SKIP TO NEXT ROW, long overlaps",
         "half",
-        clause(
+        write_clause(
             "half",
-            f"""{OF_TICKS} MEASURES FIRST(A.ts) AS s, LAST(A.ts) AS e, count(*) AS n
+            f"""{TICKS_IN_ORDER} MEASURES FIRST(A.ts) AS s, LAST(A.ts) AS e, count(*) AS n
   AFTER MATCH SKIP TO NEXT ROW PATTERN (A+) DEFINE A AS volume < 990""",
         ),
         aim=1.3,
@@ -129,9 +129,9 @@ def workloads() -> Iterator[Workload]:
     yield Workload(
         "strings, decimals, dates",
         "orders",
-        clause(
+        write_clause(
             "orders",
-            f"""{OF_TICKS}
+            f"""{TICKS_IN_ORDER}
   MEASURES STRT.note AS note, LAST(DOWN.fee) AS fee, LAST(UP.day) AS day, LAST(UP.ts) AS end_ts
   {SHAPE}""",
         ),

@@ -22,7 +22,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from tests.benchmarks.agreement import Reference
-from tests.benchmarks.measure import Query, best_of, run, session
+from tests.benchmarks.measure import Query, find_least_seconds, open_session, run_query
 from tests.benchmarks.tables import MILLION, ticks
 from tests.benchmarks.workloads import VSHAPE
 
@@ -37,7 +37,7 @@ SETTINGS = {
 
 def comet_session(jar: Path, settings: Mapping[str, str]) -> AbstractContextManager[SparkSession]:
     """A session of its own; the jar is on the class path of Java, which all sessions share."""
-    return session(spark_driver_extraClassPath=str(jar), **settings)
+    return open_session(spark_driver_extraClassPath=str(jar), **settings)
 
 
 def contenders(spark: SparkSession) -> dict[str, Query]:
@@ -85,8 +85,8 @@ def main() -> None:
                 queries = contenders(spark)
                 digests.add(Reference.of(queries["workers sort"]()).digest)
                 for name, query in queries.items():
-                    run(query)
-                    best = best_of(lambda query=query: run(query), given.rounds)
+                    run_query(query)
+                    best = find_least_seconds(lambda query=query: run_query(query), given.rounds)
                     seconds.setdefault(name, []).append(best)
                 plan = plan_of(queries["workers sort"])
     print(plan)
