@@ -1,4 +1,4 @@
-"""Compiles a row pattern to an NFA^b program: states with ordered edges.
+"""Compile a row pattern to an NFA^b program: states with ordered edges.
 
 `A B+?` becomes
 

@@ -1,4 +1,4 @@
-"""Compiles a row pattern to an NFA^b program, back to front: what follows a part comes first.
+"""Compile a row pattern to an NFA^b program, back to front: what follows a part comes first.
 
 An iteration that consumes no row counts towards the least number of iterations; from there on it
 ends the loop, at its own place in the preferment order. No run-time guard watches for that: every
@@ -102,7 +102,7 @@ def compile_program(
     """
     compiler = _PatternCompiler(pattern, {name: number for number, name in enumerate(variables)})
     final = compiler.add_state()
-    start = compiler.compile_node(pattern, _Then(final, final))
+    start = compiler.compile_node(pattern, _Continuations(final, final))
     order = order_states(compiler.states, start, (final,))
     states = renumber_states(compiler.states, order)
     program = Program(
@@ -112,16 +112,18 @@ def compile_program(
 
 
 @dataclass(frozen=True, slots=True)
-class _Then:
+class _Continuations:
     """The two continuations of a part: the states in which a run goes on after it."""
 
-    consumed: StateId  # if a row has been consumed since the innermost iteration began
-    empty: StateId  # if none has been consumed yet
+    # If a row has been consumed since the innermost iteration began.
+    consumed: StateId
+    # If no row has been consumed since then.
+    empty: StateId
 
 
 @dataclass(frozen=True, slots=True)
 class _PatternCompiler:
-    """Compiles the parts of one row pattern.
+    """A compiler of the parts of one row pattern, back to front.
 
     The compilers inside and outside of exclusions share their states.
     """
@@ -151,14 +153,14 @@ class _PatternCompiler:
         """Return the edge on which a row is mapped to `variable`."""
         return Edge(Action.BEGIN, target, self.variable_ids[variable.name], excluded=self.excluded)
 
-    def compile_node(self, node: RowPattern, then: _Then) -> StateId:
+    def compile_node(self, node: RowPattern, then: _Continuations) -> StateId:
         """Return the state that matches `node` and goes on at `then`."""
         key = ("node", id(node), then, self.excluded)
         if key not in self.compiled:
             self.compiled[key] = self._compile_new(node, then)
         return self.compiled[key]
 
-    def _compile_new(self, node: RowPattern, then: _Then) -> StateId:
+    def _compile_new(self, node: RowPattern, then: _Continuations) -> StateId:
         """Compile a part that is not in `compiled` with these continuations."""
         match node:
             case Empty():
@@ -187,20 +189,22 @@ class _PatternCompiler:
             case _:
                 assert_never(node)
 
-    def _compile_sequence(self, parts: Sequence[RowPattern], then: _Then) -> StateId:
+    def _compile_sequence(self, parts: Sequence[RowPattern], then: _Continuations) -> StateId:
         """Return the state that matches parts one after the other and goes on at `then`."""
         for part in reversed(parts):
             then = self._compile_before(part, then)
         return then.empty
 
-    def _compile_before(self, part: RowPattern, then: _Then) -> _Then:
+    def _compile_before(self, part: RowPattern, then: _Continuations) -> _Continuations:
         """Return the continuations of what precedes `part`.
 
         A row that is consumed there counts as consumed in `part` as well.
         """
         return self._compile_last_required(part, then, then)
 
-    def _compile_permutation(self, node: Permutation, left: frozenset[int], then: _Then) -> StateId:
+    def _compile_permutation(
+        self, node: Permutation, left: frozenset[int], then: _Continuations
+    ) -> StateId:
         """Return the state before the parts still `left`, tried in lexicographic order of position.
 
         Orders that begin with the same part share it only if rows can match it in one way: `b a c |
@@ -224,21 +228,23 @@ class _PatternCompiler:
         return self.compiled[key]
 
     def _build_permutation_edge(
-        self, node: Permutation, others: frozenset[int], chosen: int, then: _Then
+        self, node: Permutation, others: frozenset[int], chosen: int, then: _Continuations
     ) -> Edge:
         """Return the edge to the chosen part, from which the others follow in any order."""
         part = node.parts[chosen]
-        after = self._compile_permutation(node, others, _Then(then.consumed, then.consumed))
+        after = self._compile_permutation(
+            node, others, _Continuations(then.consumed, then.consumed)
+        )
         if isinstance(part, Variable):
             return self.build_begin_edge(part, after)
         empty = self._compile_permutation(node, others, then)
-        return _build_proceed_edge(self.compile_node(part, _Then(after, empty)))
+        return _build_proceed_edge(self.compile_node(part, _Continuations(after, empty)))
 
-    def _compile_quantified(self, node: Quantified, then: _Then) -> StateId:
+    def _compile_quantified(self, node: Quantified, then: _Continuations) -> StateId:
         """Compile required iterations, then optional ones; the last one is compiled first."""
         if node.most is None:
             loop = self._compile_loop(node, then.consumed)
-            after = _Then(loop, self._compile_entry(node, then))
+            after = _Continuations(loop, self._compile_entry(node, then))
         else:
             after = then
             for _ in range(node.most - node.least):
@@ -258,11 +264,13 @@ class _PatternCompiler:
             if isinstance(node.part, Variable):
                 again = replace(self.build_begin_edge(node.part, loop), action=Action.TAKE)
             else:
-                again = _build_proceed_edge(self.compile_node(node.part, _Then(loop, exit_state)))
+                again = _build_proceed_edge(
+                    self.compile_node(node.part, _Continuations(loop, exit_state))
+                )
             self.states[loop] = State(_order_edges(node, again, _build_proceed_edge(exit_state)))
         return self.compiled[key]
 
-    def _compile_entry(self, node: Quantified, then: _Then) -> StateId:
+    def _compile_entry(self, node: Quantified, then: _Continuations) -> StateId:
         """Return the state before the first iteration, where the loop may leave without any row."""
         loop = self._compile_loop(node, then.consumed)
         if then.consumed == then.empty:
@@ -270,10 +278,14 @@ class _PatternCompiler:
         if isinstance(node.part, Variable):
             first = self.build_begin_edge(node.part, loop)
         else:
-            first = _build_proceed_edge(self.compile_node(node.part, _Then(loop, then.empty)))
+            first = _build_proceed_edge(
+                self.compile_node(node.part, _Continuations(loop, then.empty))
+            )
         return self.add_state(*_order_edges(node, first, _build_proceed_edge(then.empty)))
 
-    def _compile_optional_iteration(self, node: Quantified, after: _Then, then: _Then) -> _Then:
+    def _compile_optional_iteration(
+        self, node: Quantified, after: _Continuations, then: _Continuations
+    ) -> _Continuations:
         """Return the continuations before one more optional iteration; an empty one ends the loop.
 
         Args:
@@ -284,22 +296,26 @@ class _PatternCompiler:
 
         def add_entry(leave: StateId) -> StateId:
             """Add the state from which a run may enter the iteration or `leave` the loop."""
-            again = _build_proceed_edge(self.compile_node(node.part, _Then(after.consumed, leave)))
+            again = _build_proceed_edge(
+                self.compile_node(node.part, _Continuations(after.consumed, leave))
+            )
             return self.add_state(*_order_edges(node, again, _build_proceed_edge(leave)))
 
         consumed = add_entry(then.consumed)
         if then.consumed == then.empty:
-            return _Then(consumed, consumed)
-        return _Then(consumed, add_entry(then.empty))
+            return _Continuations(consumed, consumed)
+        return _Continuations(consumed, add_entry(then.empty))
 
-    def _compile_last_required(self, part: RowPattern, after: _Then, then: _Then) -> _Then:
+    def _compile_last_required(
+        self, part: RowPattern, after: _Continuations, then: _Continuations
+    ) -> _Continuations:
         """Return the continuations before the iteration that reaches the least number of them.
 
         An empty iteration ends the loop.
         """
-        consumed = self.compile_node(part, _Then(after.consumed, then.consumed))
-        empty = self.compile_node(part, _Then(after.consumed, then.empty))
-        return _Then(consumed, empty)
+        consumed = self.compile_node(part, _Continuations(after.consumed, then.consumed))
+        empty = self.compile_node(part, _Continuations(after.consumed, then.empty))
+        return _Continuations(consumed, empty)
 
 
 def _matches_in_one_way(node: RowPattern) -> bool:
@@ -332,7 +348,8 @@ def _order_edges(node: Quantified, again: Edge, leave: Edge) -> tuple[Edge, Edge
 # lookaround and cost read its facts. The search makes its arrays from the folding.
 
 
-# A program with more states counts as ambiguous without a look: all others are searched from each.
+# A program with more states counts as ambiguous without a search, because the search takes the
+# square of the number of states.
 MOST_SEARCHED = 60
 
 
@@ -357,14 +374,13 @@ class CompiledPattern:
         targets_by_state = {state: find_targets(folded, state) for state in range(len(folded))}
         longest: dict[int, int] = {}
         try:
-            for state in TopologicalSorter(
-                targets_by_state
-            ).static_order():  # after all it leads to
+            # Each state comes after all states to which it leads.
+            for state in TopologicalSorter(targets_by_state).static_order():
                 lengths = (longest[target] + 1 for target in targets_by_state[state])
                 longest[state] = max(lengths, default=0)
         except CycleError:
             return None
-        return max(longest[state] for state in range(self.folding.starts))
+        return max(longest[state] for state in range(self.folding.start_count))
 
     @cached_property
     def is_deterministic(self) -> bool:

@@ -1,9 +1,9 @@
-"""Compiles stages to an NFA^b program of TAKE, IGNORE and PROCEED edges, back to front.
+"""Compile stages to an NFA^b program of TAKE, IGNORE and PROCEED edges, back to front.
 
 A run that has mapped a row is in a state. The next row follows the proceed edges whose formulas
 hold for it, and then a take or ignore edge of a state that they lead to. What holds only until the
 next row is mapped, such as that no row may satisfy a NOT, is part of the key of a state
-(`Pending`). So a state after a NOT is not the same as the state after a mapped row.
+(`Constraints`). So a state after a NOT is not the same as the state after a mapped row.
 
     single stage        take if C; ignore if not C (relaxed) or always (any), in a companion without
                         proceed edges where there are some, so that each is followed once
@@ -54,41 +54,41 @@ from matchrec.plan.stages import (
 # What is left of a pattern of stages while it is compiled, and what holds until the next row.
 #
 # The key of a state is what follows it (`RemainingSteps`, `Repetitions`) and what the next row must
-# not be (`Pending`).
+# not be (`Constraints`).
 
 StageNames = tuple[str, ...]
 Nots = tuple[ForbiddenEvent, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Pending:
-    """What holds until the next row is mapped."""
+class Constraints:
+    """The tests that the next rows must not satisfy, until one of them is mapped."""
 
-    # Tests whose rows stop the run.
+    # A row that satisfies one of these tests stops the run.
     stops: StageNames = ()
-    # Tests whose rows no edge may read.
+    # No edge may read a row that satisfies one of these tests.
     kills: StageNames = ()
     # The NOTs since the last part. They end the pattern if nothing follows.
     closing: Nots = ()
     # Number of enclosing groups, counted from the innermost, whose repetition has no row yet.
     empty_groups: int = 0
 
-    def add_stops(self, *tests: str) -> Pending:
+    def add_stops(self, *tests: str) -> Constraints:
         """Add tests to `stops`, each once."""
         return replace(self, stops=tuple(dict.fromkeys((*self.stops, *tests))))
 
-    def add_kills(self, *tests: str | None) -> Pending:
+    def add_kills(self, *tests: str | None) -> Constraints:
         """Add tests to `kills`, each once. None is ignored."""
         kills = (test for test in (*self.kills, *tests) if test is not None)
         return replace(self, kills=tuple(dict.fromkeys(kills)))
 
 
-NOT_PENDING = Pending()
+NO_CONSTRAINTS = Constraints()
 
 
 @dataclass(frozen=True, slots=True)
 class RemainingSteps:
-    """What follows: some steps from an index on, and what follows them.
+    """The part of a pattern that follows: some steps from an index on, and what follows them.
 
     The hash does not visit the steps, because many of these share them.
     """
@@ -113,7 +113,7 @@ class RemainingSteps:
 
 @dataclass(frozen=True, slots=True)
 class Repetitions:
-    """What follows some repetitions of a part."""
+    """The part of a pattern that follows some repetitions of a part."""
 
     part: RepeatedPart
     # Number of repetitions so far.
@@ -197,7 +197,7 @@ def compile_stages(steps: Steps, variables: StageNames) -> Program:
     """
     compiler = _StageCompiler({name: number for number, name in enumerate(variables)})
     all_steps = RemainingSteps(steps=steps, index=0, then=None)
-    start = compiler.compile_remaining(all_steps, NOT_PENDING)
+    start = compiler.compile_remaining(all_steps, NO_CONSTRAINTS)
     while compiler.unfilled:  # making edges may add states
         state, edges = compiler.unfilled.pop()
         compiler.states[state] = State(tuple(edges))
@@ -214,13 +214,15 @@ def compile_stages(steps: Steps, variables: StageNames) -> Program:
         variables=variables,
         names=number_names(tuple(compiler.names[old] for old in order)),
         stop=order.get(stop),
-        pending=frozenset(order[state] for state in compiler.pending if state in order),
+        completed_by_time=frozenset(
+            order[state] for state in compiler.completed_by_time if state in order
+        ),
     ).check()
 
 
 @dataclass(slots=True)
 class _StageCompiler:
-    """Makes the states of a program, one for each key."""
+    """A compiler of stages, which makes a state for each key."""
 
     # The id of each stage and test, by its name.
     test_ids: dict[str, int]
@@ -229,7 +231,7 @@ class _StageCompiler:
     # The state of each key for which one has been made.
     state_by_key: dict[object, StateId] = field(default_factory=dict)
     # States in which a run becomes a match when its window ends.
-    pending: set[StateId] = field(default_factory=set)
+    completed_by_time: set[StateId] = field(default_factory=set)
     # States whose edges are still to be made. As each waits for its turn, the stack is only as deep
     # as groups are nested, however many stages there are.
     unfilled: list[tuple[StateId, Iterator[Edge]]] = field(default_factory=list)
@@ -275,23 +277,25 @@ class _StageCompiler:
             yield self.build_proceed_edge(self.STOP, (test,))
 
     def compile_remaining(
-        self, remaining: RemainingSteps | Repetitions | None, pending: Pending
+        self, remaining: RemainingSteps | Repetitions | None, constraints: Constraints
     ) -> StateId:
         """Return the state of a run before `remaining`."""
         if remaining is None:
-            return self.compile_end(pending)
+            return self.compile_end(constraints)
         if isinstance(remaining, Repetitions):
             # The repetition of a group is over, so the group is no longer around what follows.
-            outside = replace(pending, empty_groups=max(0, pending.empty_groups - 1))
-            if pending.empty_groups > 0 and remaining.is_enough:
+            outside = replace(constraints, empty_groups=max(0, constraints.empty_groups - 1))
+            if constraints.empty_groups > 0 and remaining.is_enough:
                 return self.compile_remaining(remaining.remaining.skip_first(), outside)
             return self.compile_part(remaining, outside)
         if remaining.index == len(remaining.steps):
-            return self.compile_remaining(remaining.then, pending)
+            return self.compile_remaining(remaining.then, constraints)
         step = remaining.steps[remaining.index]
         if isinstance(step, RepeatedPart):
-            return self.compile_part(Repetitions(step, 0, remaining), replace(pending, closing=()))
-        closing = replace(pending, closing=(*pending.closing, step))
+            return self.compile_part(
+                Repetitions(step, 0, remaining), replace(constraints, closing=())
+            )
+        closing = replace(constraints, closing=(*constraints.closing, step))
         if not step.only_next:
             return self.compile_remaining(remaining.skip_first(), closing.add_stops(step.test))
         if is_over(remaining.skip_first()):
@@ -299,41 +303,41 @@ class _StageCompiler:
         return self.compile_nots((step,), closing, remaining)
 
     def compile_nots(
-        self, nots: Nots, pending: Pending, remaining: RemainingSteps | StateId
+        self, nots: Nots, constraints: Constraints, remaining: RemainingSteps | StateId
     ) -> StateId:
         """Return the state whose next row must not satisfy some NOTs.
 
         Args:
             nots: the NOTs.
-            pending: what else holds until the next row is mapped.
+            constraints: what else holds until the next row is mapped.
             remaining: the state that follows, or the remaining steps, the first of them the NOT.
         """
-        edges = self.build_not_edges(nots, pending, remaining)
-        return self.get_state((nots, pending, remaining), nots[0].name, edges)
+        edges = self.build_not_edges(nots, constraints, remaining)
+        return self.get_state((nots, constraints, remaining), nots[0].name, edges)
 
     def build_not_edges(
-        self, nots: Nots, pending: Pending, remaining: RemainingSteps | StateId
+        self, nots: Nots, constraints: Constraints, remaining: RemainingSteps | StateId
     ) -> Iterator[Edge]:
         """Yield the edges of the state of `compile_nots`."""
         tests = tuple(event.test for event in nots)
         if isinstance(remaining, int):
             target = remaining
         else:
-            target = self.compile_remaining(remaining.skip_first(), pending)
+            target = self.compile_remaining(remaining.skip_first(), constraints)
         yield self.build_proceed_edge(target, forbids=tests)
         yield from self.build_stop_edges(tests)
 
-    def compile_end(self, pending: Pending) -> StateId:
+    def compile_end(self, constraints: Constraints) -> StateId:
         """Return the final state, or the one before it if NOTs end the pattern."""
-        closing = pending.closing
+        closing = constraints.closing
         if not closing:
             return self.FINAL
         state = self.get_state(("end", closing), closing[-1].name, self.build_end_edges(closing))
         if closing[-1].only_next:
             return state
-        self.pending.add(state)
+        self.completed_by_time.add(state)
         next_row_nots = tuple(event for event in closing if event.only_next)
-        return self.compile_nots(next_row_nots, pending, state) if next_row_nots else state
+        return self.compile_nots(next_row_nots, constraints, state) if next_row_nots else state
 
     def build_end_edges(self, closing: Nots) -> Iterator[Edge]:
         """Yield the edges of a state in which a run waits for the end of the pattern.
@@ -352,23 +356,23 @@ class _StageCompiler:
         tests = (*(event.test for event in closing if not event.only_next), *near_tests)
         yield Edge(Action.IGNORE, self.state_by_key["end", closing], forbids=self.find_ids(tests))
 
-    def compile_part(self, repetitions: Repetitions, pending: Pending) -> StateId:
+    def compile_part(self, repetitions: Repetitions, constraints: Constraints) -> StateId:
         """Return the state of a run after some repetitions of a part."""
         part = repetitions.part
         if part.most is not None and repetitions.count >= part.most:
-            return self.compile_exit(repetitions, pending)
+            return self.compile_exit(repetitions, constraints)
         # What holds if the run goes on with another repetition.
-        going_on = pending
+        going_on = constraints
         next_row_nots = Nots()
         if repetitions.count > 0:
             nots = find_following_nots(repetitions.remaining.skip_first())
             lasting_tests = (event.test for event in nots if not event.only_next)
-            going_on = pending.add_kills(part.gap).add_stops(*lasting_tests)
+            going_on = constraints.add_kills(part.gap).add_stops(*lasting_tests)
             if repetitions.may_leave:
                 next_row_nots = tuple(event for event in nots if event.only_next)
         if isinstance(part.content, tuple):
-            return self.compile_group(repetitions, going_on, pending, next_row_nots)
-        key: tuple[object, ...] = (repetitions, pending)
+            return self.compile_group(repetitions, going_on, constraints, next_row_nots)
+        key: tuple[object, ...] = (repetitions, constraints)
         name = part.content.name
         waiting_key = key
         if repetitions.may_leave and repetitions.contiguity is not Contiguity.STRICT:
@@ -377,29 +381,29 @@ class _StageCompiler:
             companion_edges = self.build_stage_edges(repetitions, going_on, waiting_key)
             self.get_state(waiting_key, name, companion_edges)
         # What holds for the next row, but not for the rows after a skipped one.
-        first_pending = going_on.add_stops(*(event.test for event in next_row_nots))
-        edges = self.build_stage_edges(repetitions, first_pending, waiting_key)
+        first_constraints = going_on.add_stops(*(event.test for event in next_row_nots))
+        edges = self.build_stage_edges(repetitions, first_constraints, waiting_key)
         if repetitions.may_leave:
-            edges = chain(edges, self.build_exit_edges(repetitions, pending))
+            edges = chain(edges, self.build_exit_edges(repetitions, constraints))
         return self.get_state(key, name, edges)
 
     def build_stage_edges(
-        self, repetitions: Repetitions, pending: Pending, waiting_key: object
+        self, repetitions: Repetitions, constraints: Constraints, waiting_key: object
     ) -> Iterator[Edge]:
         """Yield the edges of a single stage that read a row, and those to the stop state.
 
         Args:
             repetitions: the stage and its repetitions so far.
-            pending: what holds until the next row is mapped.
+            constraints: what holds until the next row is mapped.
             waiting_key: the key of the state in which a run waits that skips a row.
         """
         part = repetitions.part
         content = part.content
         assert isinstance(content, SingleStage)
         near_tests = () if part.near is None else (part.near,)
-        kills = (*repetitions.remaining.until, *pending.kills, *near_tests)
+        kills = (*repetitions.remaining.until, *constraints.kills, *near_tests)
         until_tests = () if part.until is None else (part.until.test,)
-        target = self.compile_part(repetitions.repeat_once(), NOT_PENDING)
+        target = self.compile_part(repetitions.repeat_once(), NO_CONSTRAINTS)
         yield Edge(
             Action.TAKE,
             target,
@@ -413,34 +417,40 @@ class _StageCompiler:
             ending = until_tests if repetitions.count > 0 else ()
             forbids = self.find_ids((*takeable, *ending, *kills))
             yield Edge(Action.IGNORE, self.state_by_key[waiting_key], forbids=forbids)
-        yield from self.build_stop_edges(pending.stops)
+        yield from self.build_stop_edges(constraints.stops)
 
-    def build_exit_edges(self, repetitions: Repetitions, pending: Pending) -> Iterator[Edge]:
+    def build_exit_edges(
+        self, repetitions: Repetitions, constraints: Constraints
+    ) -> Iterator[Edge]:
         """Yield the edges on which a part is left."""
         part = repetitions.part
-        exit_state = self.compile_exit(repetitions, pending)
+        exit_state = self.compile_exit(repetitions, constraints)
         if part.greedy and part.has_choice and part.until is not None:
             # The event that ends a greedy loop may be read by what follows, whatever it satisfies.
             until = (part.until.test,)
             yield self.build_proceed_edge(
-                self.compile_remaining(repetitions.remaining.skip_first(), pending), until
+                self.compile_remaining(repetitions.remaining.skip_first(), constraints), until
             )
             yield self.build_proceed_edge(exit_state, (), until)
         else:
             yield self.build_proceed_edge(exit_state)
 
-    def compile_exit(self, repetitions: Repetitions, pending: Pending) -> StateId:
+    def compile_exit(self, repetitions: Repetitions, constraints: Constraints) -> StateId:
         """Return the state after a part.
 
         After a greedy stage, no edge may read a row that the stage would have taken.
         """
         part = repetitions.part
         if part.greedy and part.has_choice and isinstance(part.content, SingleStage):
-            pending = pending.add_kills(part.content.test)
-        return self.compile_remaining(repetitions.remaining.skip_first(), pending)
+            constraints = constraints.add_kills(part.content.test)
+        return self.compile_remaining(repetitions.remaining.skip_first(), constraints)
 
     def compile_group(
-        self, repetitions: Repetitions, going_on: Pending, leaving: Pending, next_row_nots: Nots
+        self,
+        repetitions: Repetitions,
+        going_on: Constraints,
+        leaving: Constraints,
+        next_row_nots: Nots,
     ) -> StateId:
         """Return the state before a repetition of a group.
 
@@ -471,12 +481,12 @@ class _StageCompiler:
         return self.get_state((repetitions, leaving), f"({name_part(part)})", edges)
 
     def build_entry_edges(
-        self, body: RemainingSteps, pending: Pending, next_row_nots: Nots
+        self, body: RemainingSteps, constraints: Constraints, next_row_nots: Nots
     ) -> Iterator[Edge]:
         """Yield the edge to the first stage of a group."""
-        head = self.compile_remaining(body, pending)
+        head = self.compile_remaining(body, constraints)
         if next_row_nots:
-            head = self.compile_nots(next_row_nots, pending, head)
+            head = self.compile_nots(next_row_nots, constraints, head)
         yield self.build_proceed_edge(head)
 
 
@@ -506,12 +516,12 @@ class WaitingState:
     needs: TestIds = frozenset()
     forbids: TestIds = frozenset()
     # Whether runs begin here, so that no row has been mapped.
-    starts: bool = False
+    begins_runs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Composed:
-    """Tests that are made of other tests."""
+class ComposedTests:
+    """The tests of a pattern of stages that are made of other tests, and direct NOTs."""
 
     # The complement of a test, for each test that has one.
     complements: Mapping[VariableId, VariableId]
@@ -521,7 +531,7 @@ class Composed:
     direct: TestIds
 
 
-def compose_tests(steps: Steps, variables: StageNames) -> Composed:
+def compose_tests(steps: Steps, variables: StageNames) -> ComposedTests:
     """Return the composed tests of a pattern of stages; ids are indices in `variables`."""
     ids = {name: number for number, name in enumerate(variables)}
     complements: dict[VariableId, VariableId] = {}
@@ -534,11 +544,11 @@ def compose_tests(steps: Steps, variables: StageNames) -> Composed:
                 tests = ids[part.content.test], ids[part.until.test]
                 without[tests] = ids[part.until.take]
     direct = frozenset(ids[event.test] for event in list_negations(steps) if event.only_next)
-    return Composed(complements, without, direct)
+    return ComposedTests(complements, without, direct)
 
 
 def fold_stages(
-    program: Program, tests: Composed, window_tests: StageNames, *, windowed: bool
+    program: Program, tests: ComposedTests, window_tests: StageNames, *, windowed: bool
 ) -> Folding:
     """Fold a program of stages. Its states are waiting states; runs begin in the first ones.
 
@@ -552,9 +562,9 @@ def fold_stages(
         MatchRecognizePlanError: there are more than MOST_CHOICES, as many optional stages have.
     """
     window_ids = tuple(program.variables.index(test) for test in window_tests)
-    folder = _Folder(program, tests, windowed, window_ids)
+    folder = _StageFolder(program, tests, windowed, window_ids)
     starts = [
-        replace(waiting, starts=True)
+        replace(waiting, begins_runs=True)
         for waiting in folder.list_waiting_states(program.start)
         if waiting.state != program.final
     ]
@@ -569,7 +579,7 @@ def fold_stages(
     return Folding(
         choices=tuple(state_choices[:-1] for state_choices in choices),
         states=tuple(waiting.state for waiting in waiting_states),
-        starts=len(starts),
+        start_count=len(starts),
         waits=tuple(state_choices[-1].target for state_choices in choices),
         ends=tuple(folder.find_end(waiting) for waiting in waiting_states),
         near=tuple(folder.find_near(waiting) for waiting in waiting_states),
@@ -577,11 +587,11 @@ def fold_stages(
 
 
 @dataclass(frozen=True, slots=True)
-class _Folder:
-    """Finds waiting states and their choices."""
+class _StageFolder:
+    """A folder of one program of stages: it finds waiting states and their choices."""
 
     program: Program
-    tests: Composed
+    tests: ComposedTests
     # Whether the match has a window.
     windowed: bool
     # Tests that say that the row mapped last is too far away, the shortest window first.
@@ -619,7 +629,7 @@ class _Folder:
         takes = self.find_edges(waiting, Action.TAKE)
         ignores = self.find_edges(waiting, Action.IGNORE)
         take = takes[0] if takes else None
-        ignore = ignores[-1] if ignores and not waiting.starts else None
+        ignore = ignores[-1] if ignores and not waiting.begins_runs else None
         return take, ignore
 
     def find_stopping_tests(self, waiting: WaitingState) -> set[VariableId]:
@@ -663,7 +673,7 @@ class _Folder:
         ends = set.intersection(*forbidden) | waiting.forbids
         ends |= self.find_stopping_tests(waiting) & self.tests.direct
         ends |= {self.tests.complements[test] for test in waiting.needs}
-        if waiting.starts:
+        if waiting.begins_runs:
             return ends.difference(self.window_tests)  # no row before that could be too far away
         return ends
 
@@ -709,9 +719,9 @@ class _Folder:
 
         See the end of `program.py`.
         """
-        if waiting.state in self.program.pending:
+        if waiting.state in self.program.completed_by_time:
             return A_MATCH
-        if waiting.state == self.program.final or waiting.starts:
+        if waiting.state == self.program.final or waiting.begins_runs:
             return NOTHING
         near = self.find_near(waiting)
         if near != NOT_NEAR:
@@ -720,7 +730,7 @@ class _Folder:
 
     def find_near(self, waiting: WaitingState) -> int:
         """Return the smallest window from the row mapped last that ends a run, or NOT_NEAR."""
-        if waiting.state == self.program.final or waiting.starts:
+        if waiting.state == self.program.final or waiting.begins_runs:
             return NOT_NEAR
         take, _ = self.find_reading_edges(waiting)
         tests = {test for edge in self.find_edges(waiting, Action.IGNORE) for test in edge.needs}

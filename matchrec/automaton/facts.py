@@ -66,7 +66,7 @@ def find_least_mapped(folding: Folding, members: frozenset[VariableId]) -> tuple
         folding: a folding with one starting state.
         members: the variables.
     """
-    assert folding.starts == 1
+    assert folding.start_count == 1
     folded = folding.choices
     least = [0, *(UNREACHABLE for _ in folded[1:])]
     changed = True
@@ -118,7 +118,7 @@ class FollowSets:
     def compute(cls, folding: Folding) -> FollowSets:
         """Return the sets of a folded program."""
         folded = folding.choices
-        starts = range(folding.starts)
+        starts = range(folding.start_count)
         variables_from: list[set[VariableId]] = [set() for _ in folded]
         accepting = set[int]()
         entries = set[tuple[VariableId, int]]()  # a variable, and the state that its row leads to
@@ -172,7 +172,7 @@ def needs_marked_choice(folding: Folding, marked: Callable[[Choice], bool]) -> b
             return True
         return folding.find_end(state) != NOTHING
 
-    states = find_reachable(range(folding.starts), list_targets)
+    states = find_reachable(range(folding.start_count), list_targets)
     return not any(has_output(state) for state in states)
 
 
@@ -218,7 +218,7 @@ def can_find_match_twice(folding: Folding, waits: tuple[int | None, ...]) -> boo
                     is_same = left_index == right_index
                     yield left_choice.target, right_choice.target, differs or not is_same
 
-    starts = range(folding.starts)
+    starts = range(folding.start_count)
     first_pairs = ((left, right, left != right) for left in starts for right in starts)
     return any(
         differs and completing[left] and completing[right]

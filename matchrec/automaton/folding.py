@@ -1,4 +1,4 @@
-"""Proceed edges folded away: for each state between two rows, its choices in preferment order.
+"""Fold proceed edges away: for each state between two rows, list its choices by preferment.
 
 `A* B` has the states `take A -> 0, proceed -> 1` and `begin B -> 2`; folded, the first one has the
 choices `A -> 0, B -> 1` and the last one `accept`.
@@ -32,7 +32,7 @@ FIRST_NOT = 4
 
 
 class Effect(IntEnum):
-    """What a row does to a run without being mapped by it. A choice has it instead of a target."""
+    """An effect of a row on a run that does not map it. A choice has it instead of a target."""
 
     END_RUN = -2  # the run ends
     END_UNLESS_COMPLETED = -3  # the run ends, unless this row completes it
@@ -44,7 +44,7 @@ class Effect(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One thing that a run can do in a state.
+    """A choice of a run in a state: one thing that it can do with the next row.
 
     It maps the next row to `variable` and goes on in `target`, or it accepts without reading a row
     (both are None), or it applies an effect.
@@ -59,7 +59,7 @@ class Choice:
     # Whether the row is matched inside an exclusion, `{- -}`.
     excluded: bool = False
     # Whether this is one more iteration of the loop over one variable that the state is in.
-    again: bool = False
+    repeats_loop: bool = False
     # The variable whose condition must hold, if it is not `variable`.
     test: VariableId | None = None
     effect: Effect | None = None
@@ -87,7 +87,7 @@ class Folding:
     # The state of the program that each folded state stands for.
     states: tuple[StateId, ...]
     # Number of states in which runs begin. They come first.
-    starts: int = 1
+    start_count: int = 1
 
     # The other fields are empty unless the program is one of stages.
 
@@ -240,13 +240,13 @@ def find_choices(program: Program, state: StateId, *, every_way: bool) -> Iterat
         if edge.variable is not None:
             step = (edge.variable, edge.target)
             if not guard & GUARD_END and not is_repeated(guards_by_step, step, guard):
-                again = edge.action is Action.TAKE and edge.target == state
+                repeats_loop = edge.action is Action.TAKE and edge.target == state
                 yield Choice(
                     guard=guard,
                     variable=edge.variable,
                     target=edge.target,
                     excluded=edge.excluded,
-                    again=again,
+                    repeats_loop=repeats_loop,
                 )
             continue
         guard |= edge.anchor
@@ -324,9 +324,9 @@ def determinise(folding: Folding) -> Folding | None:
         for variable, choice in by_variable.items():
             next_states = (other.target for other in choices if other.variable == variable)
             target = frozenset(state for state in next_states if state is not None)
-            yield replace(choice, again=False), target
+            yield replace(choice, repeats_loop=False), target
 
-    start = frozenset(range(folding.starts))
+    start = frozenset(range(folding.start_count))
     numbered = list(islice(number_states([start], merge_choices), MOST_SETS + 1))
     if len(numbered) > MOST_SETS:
         return None

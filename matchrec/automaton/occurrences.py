@@ -1,4 +1,4 @@
-"""Compiles a row pattern so that each choice says which occurrence of a variable a row takes.
+"""Compile a row pattern so that each choice says which occurrence of a variable a row takes.
 
 Coverage counts how often each occurrence of a variable in PATTERN was taken. The program of a query
 has one id for all occurrences of a variable, so it cannot say which one a row took. For `A B+ A`,
@@ -296,7 +296,7 @@ def find_stage_occurrences(compiled: CompiledPattern, stages: int) -> Occurrence
     """
     folding = compiled.folding
     remaining = find_least_rows(add_acceptances_by_time(folding))
-    first_states = frozenset(range(folding.starts))
+    first_states = frozenset(range(folding.start_count))
     # A run that begins awaits the occurrences that any of the first states awaits.
     siblings = [
         first_states if state in first_states else frozenset()

@@ -22,7 +22,7 @@ NO_FORMULAS: Formulas = MappingProxyType({})
 
 
 class Action(Enum):
-    """What an edge does with the next row."""
+    """The action of an edge: what it does with the next row."""
 
     BEGIN = "begin"  # the row is mapped and the run enters another state
     TAKE = "take"  # the row is mapped and the run stays in its state
@@ -88,8 +88,8 @@ class Program:
     names: tuple[str, ...] = ()
     # The state in which a run ends because a NOT forbids a row. Only in a program of stages.
     stop: StateId | None = None
-    # States in which a run becomes a match when its window ends. Only in a program of stages.
-    pending: frozenset[StateId] = frozenset()
+    # The states in which a run becomes a match when its window ends. Only in a program of stages.
+    completed_by_time: frozenset[StateId] = frozenset()
 
     def __hash__(self) -> int:
         return hash((len(self.states), self.start, self.final, self.variables))
@@ -119,7 +119,7 @@ class Program:
         return self
 
     @property
-    def waits(self) -> bool:
+    def can_skip_rows(self) -> bool:
         """Return whether a run may skip rows."""
         return any(edge.action is Action.IGNORE for state in self.states for edge in state.edges)
 
@@ -188,7 +188,7 @@ class Program:
 def order_states(
     states: Sequence[State], start: StateId, ends: tuple[StateId, ...]
 ) -> dict[StateId, StateId]:
-    """Number the states reachable from `start` in the order in which a reader meets them.
+    """Number the states reachable from `start` in the order of the pattern.
 
     A state comes after all states that lead to it, except over edges that go back: the copies of
     what a counted loop repeats follow each other. Of alternatives the preferred one comes first.
@@ -201,18 +201,18 @@ def order_states(
     Returns:
         The new number of each state, in the new order.
     """
-    left: dict[StateId, None] = {}  # a state is left after all that it leads to
+    finished: dict[StateId, None] = {}  # a state is finished after all states that it leads to
     visited = set(ends)
     waiting = [(start, False)]
     while waiting:
         state, done = waiting.pop()
         if done:
-            left[state] = None
+            finished[state] = None
         elif state not in visited:
             visited.add(state)
             waiting.append((state, True))
             waiting += [(edge.target, False) for edge in states[state].edges]
-    order = [*reversed(left), *ends]
+    order = [*reversed(finished), *ends]
     return {state: number for number, state in enumerate(order)}
 
 

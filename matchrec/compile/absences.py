@@ -89,21 +89,21 @@ def end_runs_at_absent_rows(task: Task) -> Task:
     """Return the task with a program whose runs end with a row that must be absent.
 
     Only absences between two rows of a match become part of the program. The others stay in
-    `Task.absent`.
+    `Task.absences`.
 
     Raises:
         MustBuildMatchesError: matches must be built, because only a complete match shows which
             rows must be absent.
     """
-    between = tuple(absent for absent in task.absent if is_between_rows(absent))
+    between = tuple(absent for absent in task.absences if is_between_rows(absent))
     if not between:
         return task
     division = StateDivision.build(task, between)
     for index, absent in enumerate(between):
         check_condition(task, absent, division.find_later_variables(index))
     pattern = replace(task.pattern, folding=division.build_folding())
-    others = tuple(absent for absent in task.absent if absent not in between)
-    return replace(task, pattern=pattern, absent=others)
+    others = tuple(absent for absent in task.absences if absent not in between)
+    return replace(task, pattern=pattern, absences=others)
 
 
 def is_between_rows(absent: AbsenceCondition) -> bool:

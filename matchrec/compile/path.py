@@ -77,7 +77,7 @@ from matchrec.conditions.typing.typer import DEFAULT_SETTINGS, RunColumns, Typer
 from matchrec.errors.conditions import only_engine_can_compute
 from matchrec.errors.run.origins import SqlOrigin
 from matchrec.output import schema
-from matchrec.output.measure_reader import MeasureReader, build_timeout
+from matchrec.output.measure_reader import MeasureReader, write_timeout
 from matchrec.output.reads import ReadPointer
 from matchrec.plan.clauses import Absence
 from matchrec.plan.expression import Scalar, split_conjuncts
@@ -263,7 +263,7 @@ class DraftedRules(Protocol):
 def resolve_query(
     plan: MatchPlan,
     columns: InputColumns,
-    name_of: Callable[[str], str],
+    name_expression: Callable[[str], str],
     type_of_order: Callable[[str], OrderType] | None = None,
     use: ResultUse = EVERYTHING,
 ) -> ResolvedQuery:
@@ -272,7 +272,7 @@ def resolve_query(
     Args:
         plan: the plan of the query.
         columns: the columns of the input.
-        name_of: returns the name of an output column: see `schema.find_output_columns`.
+        name_expression: returns the name of an output column: see `schema.find_output_columns`.
         type_of_order: returns the type of an order column, given as text. If it is None, no
             condition becomes a window, and the end of a window is computed as a sum.
         use: what the query around the clause uses of its result.
@@ -282,7 +282,7 @@ def resolve_query(
     """
     resolved = resolve(plan, columns)
     guarded = guard_reads(resolved)
-    outputs = schema.find_output_columns(guarded, columns, name_of, use)
+    outputs = schema.find_output_columns(guarded, columns, name_expression, use)
     pattern = compile_pattern(guarded)
     return ResolvedQuery(
         plan=find_windows(guarded, pattern, type_of_order),
@@ -592,7 +592,7 @@ def link_output(output: schema.OutputColumn, measures: MeasureReader) -> ResultC
             output.name, (measures.read_row(build_row_column(output.text)),), is_measure=False
         )
     if isinstance(output, schema.TimeoutOutput):
-        return ResultColumn(output.name, build_timeout(output.timeouts, measures), is_measure=False)
+        return ResultColumn(output.name, write_timeout(output.timeouts, measures), is_measure=False)
     if isinstance(output, schema.TotalOutput):
         value = None if output.measure is None else output.measure.value
         return ResultColumn(
@@ -600,7 +600,7 @@ def link_output(output: schema.OutputColumn, measures: MeasureReader) -> ResultC
         )
     if isinstance(output, schema.PointerOutput):
         return ResultColumn(
-            output.name, (measures.read(ReadPointer(output.field)),), is_measure=False
+            output.name, (measures.add_read(ReadPointer(output.field)),), is_measure=False
         )
     return ResultColumn(
         name=output.name,
@@ -623,7 +623,9 @@ def build_task(draft: Draft, conditions: TypedConditions) -> Task:
     has_windows = (plan.within, plan.within_rows, plan.row_gap) != (None, None, None)
     stages = None
     if plan.staging is not None:
-        stages = StageOptions(skip=plan.staging.skip, timeouts=plan.staging.timeouts is not None)
+        stages = StageOptions(
+            skip=plan.staging.skip, outputs_timeouts=plan.staging.timeouts is not None
+        )
     return Task(
         pattern=draft.pattern,
         conditions=tuple(
@@ -636,9 +638,9 @@ def build_task(draft: Draft, conditions: TypedConditions) -> Task:
         after_match=plan.after_match,
         selection=plan.selection,
         output=plan.output,
-        absent=tuple(build_absent(plan, absence) for absence in plan.absences),
+        absences=tuple(build_absent(plan, absence) for absence in plan.absences),
         closing=None if plan.closing is None else plan.variables.index(plan.closing),
-        windowed=has_windows,
+        has_window=has_windows,
         stages=stages,
         partial=plan.partial,
         most_matches=None if plan.first_matches is None else plan.first_matches.count,

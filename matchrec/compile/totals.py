@@ -93,7 +93,7 @@ def find_each_match_once(task: Task, grouped: Grouping) -> Task:
     """
     if task.output is not MatchOutput.ALL:
         raise errors.MustBuildMatchesError(errors.NOT_ALL_MATCHES)
-    has_timeouts = task.stages is not None and task.stages.timeouts
+    has_timeouts = task.stages is not None and task.stages.outputs_timeouts
     if task.partial is not None or has_timeouts:
         raise errors.MustBuildMatchesError(errors.RUNS_THAT_ARE_NO_MATCH)
     if task.skip is not None:
@@ -164,7 +164,9 @@ def build_total(
     """
     function = read.aggregate.function
     if read.measure is None:
-        return Total(over=function, inside="count", members=frozenset(), values=None, floats=False)
+        return Total(
+            over=function, inside="count", members=frozenset(), values=None, is_float=False
+        )
     inside, variable = find_inner_aggregate(read.measure)
     column = read.measure.column
     is_floating = column is not None and types[column].family is Family.FLOATING
@@ -174,7 +176,7 @@ def build_total(
         inside=inside,
         members=plan.members[variable],
         values=values,
-        floats=is_floating and adds_numbers,
+        is_float=is_floating and adds_numbers,
     )
 
 

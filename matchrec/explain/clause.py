@@ -58,7 +58,7 @@ def describe_bound(executable: Executable) -> str:
     longest = executable.task.pattern.longest
     if executable.window_rows is not None:
         return f"bounded by the window: a run ends after {executable.window_rows:,} rows"
-    if executable.task.windowed:
+    if executable.task.has_window:
         return "bounded by the window: a run ends when the watermark passes its end"
     if executable.is_bounded:
         return f"bounded by the length of a match: at most {longest:,} rows"

@@ -518,7 +518,7 @@ def summarise(counted_coverage: CountedCoverage) -> ClauseCoverage:
     endings = find_endings(counted_coverage)
     stopped = [sum(ending.count for ending in group) for group in endings]
     tried = sum(stopped) + counted_coverage.figures.matches
-    reached = [tried, *counted_coverage.counts.came.tolist()]
+    reached = [tried, *counted_coverage.counts.reached.tolist()]
     occurrences = counted_coverage.coverage_draft.occurrences
     variables = [None, *(plan.variables[variable] for variable in occurrences.variables)]
     loops = [(), *find_loops(counted_coverage, reached[1:], endings[1:])]
@@ -650,7 +650,7 @@ def find_endings(counted_coverage: CountedCoverage) -> list[tuple[RunEnding, ...
     states = find_states_after(occurrences)
     numbers = [0, *(occurrence + 1 for occurrence in occurrences.occurrence_by_choice)]
     counts: list[Counter[RunEnding]] = [Counter() for _ in range(len(occurrences.variables) + 1)]
-    rows = counted_coverage.counts.ended.tolist()
+    rows = counted_coverage.counts.end_counts.tolist()
     for state, number, reason_counts in zip(states, numbers, rows, strict=True):
         for reason, count in zip(Reason, reason_counts, strict=True):
             if state is not None and count:
@@ -690,7 +690,7 @@ def find_false_parts(counted_coverage: CountedCoverage, number: int) -> tuple[Fa
         counted_coverage: what the workers have counted.
         number: the number of the occurrence, see `OccurrenceCoverage`.
     """
-    counts = counted_coverage.counts.parts_false[number].tolist()
+    counts = counted_coverage.counts.false_parts[number].tolist()
     parts = list_condition_parts(counted_coverage.coverage_draft)
     false_parts = [
         FalsePart(part.variable, part.text, count)

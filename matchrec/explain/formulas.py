@@ -372,9 +372,11 @@ def find_sources(
         waits: whether runs wait in the state for a row, so that they may ignore one. They do in
             all states but the first one.
     """
-    takes = any(choice.again for choice in choices)
+    takes = any(choice.repeats_loop for choice in choices)
     begins = {
-        choice.variable for choice in choices if choice.target is not None and not choice.again
+        choice.variable
+        for choice in choices
+        if choice.target is not None and not choice.repeats_loop
     }
     accepts = any(choice.accepts for choice in choices)
     skips = waits and selection is not EventSelection.STRICT_CONTIGUITY
@@ -393,7 +395,7 @@ def find_sources(
 
 def describe_reach(task: Task) -> str:
     """Say what W is: the rows that one run can read."""
-    window = "a window" if task.windowed else "a partition"
+    window = "a window" if task.has_window else "a partition"
     return f"the number of rows in {window}"
 
 
@@ -452,7 +454,7 @@ def describe_registers(executable: Executable) -> Iterator[str]:
     program, folding = task.pattern.program, task.pattern.folding
     needed: dict[StateId, set[int]] = {}
     for index, state in enumerate(folding.states):
-        if index < folding.starts or state == program.final:
+        if index < folding.start_count or state == program.final:
             continue
         begin, end = linked.live_first[index : index + 2]
         live = set(linked.live_registers[begin:end].tolist())

@@ -1,4 +1,4 @@
-"""Converts a float to the 64 bits that hold it, and back, at no cost in compiled code.
+"""Convert a float to the 64 bits that hold it, and back, at no cost in compiled code.
 
 numba's own way, `view`, would call a function.
 

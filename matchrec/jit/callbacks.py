@@ -1,4 +1,4 @@
-"""Makes pointers for kernels to call: to Python functions or compiled functions of integers.
+"""Make pointers for kernels to call: to Python functions or compiled functions of integers.
 
 A kernel that calls by a pointer is compiled once, whatever the function is. And a function that few
 queries need is compiled only when the first of them runs.

@@ -213,18 +213,19 @@ class CachedFunction(Generic[P, R]):
         result: R = compiled(*arguments)
         return result
 
-    def is_kept(self, types: Types) -> bool:
-        """Return whether the code for some types is on disk."""
+    def is_on_disk(self, types: Types) -> bool:
+        """Return whether the code for these types of arguments is on disk. This loads numba."""
         name = self.name_files(types)
         folders = (self.find_folder(), find_source_cache(self.function))
         return any(
             folder is not None and CacheFiles(folder, name).voucher.exists() for folder in folders
         )
 
-    def may_be_kept(self) -> bool:
-        """Return whether code of the function may be on disk. Numba is not loaded for that.
+    def may_be_on_disk(self) -> bool:
+        """Return whether code of the function may be on disk, for any types. Numba is not loaded.
 
-        If it returns False and there is code, numba only loads it later than it could.
+        It may return False although there is code. Then the code is only loaded later than it could
+        be.
         """
         pattern = f"{self.function.__qualname__}-*-{self.sources}.sha256"
         folders = list_cache_folders(self.function)
@@ -264,7 +265,7 @@ class CachedFunction(Generic[P, R]):
 
 
 class DamagedFilesError(OSError):
-    """Files that are damaged, or that others may have written, cannot be removed."""
+    """An error: files that are damaged, or that others may have written, cannot be removed."""
 
 
 def prepare_files(function: FunctionType, folder: Path | None, name: str) -> bool:
@@ -376,14 +377,14 @@ def make_cache_class() -> type[Any]:
     from numba.core import caching
 
     class TrustedImplementation(caching.CompileResultCacheImpl):
-        """Numba's implementation of the cache, which looks only into trusted folders."""
+        """An implementation of numba's cache, which looks only into trusted folders."""
 
         _locator_classes = [  # noqa: RUF012 -- numba declares it so
             *map(make_trusting_locator, caching.CompileResultCacheImpl._locator_classes)
         ]
 
     class TrustedCache(caching.FunctionCache):
-        """Numba's cache of functions over `TrustedImplementation`."""
+        """A cache of functions, as numba's, over `TrustedImplementation`."""
 
         _impl_class = TrustedImplementation
 

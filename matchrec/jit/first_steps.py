@@ -1,4 +1,4 @@
-"""Lets Python take the first steps of a kernel, because compiling the kernel takes seconds.
+"""Let Python take the first steps of a kernel, because compiling the kernel takes seconds.
 
 A kernel is a Python function, so Python can run it, only more slowly. While the machine code of a
 kernel is missing, Python runs the kernel and counts its steps. After `Shortcuts.max_python_steps`
@@ -100,12 +100,17 @@ class LateKernel(CachedFunction[P, R]):
         if "numba" not in sys.modules:
             if least <= left_before_numba:
                 return left_before_numba
-            if not self.may_be_kept():
+            if not self.may_be_on_disk():
                 return left
-        return 0 if self.is_kept(types) else left
+        return 0 if self.is_on_disk(types) else left
 
     def take_steps(self, steps: int, arguments: tuple[Any, ...]) -> bool:
-        """Return whether a call of so many steps can do without machine code, and count them."""
+        """Return whether a call may do without machine code. If so, count its steps.
+
+        Args:
+            steps: how many steps the call takes.
+            arguments: its arguments, whose types decide which machine code it would need.
+        """
         types = describe_types(arguments)
         may_take = self.allow_steps(types, steps) > 0
         if may_take:
@@ -134,7 +139,7 @@ class AllocatingKernel(LinearKernel[P, R]):
     """
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
-        """Do as `LinearKernel` with arrays that cannot be written to."""
+        """Call the kernel with read-only views of its arrays."""
         return super().__call__(*map(read_only, arguments), **named)
 
 
@@ -160,7 +165,7 @@ class StoppableKernel(LateKernel[P, R]):
 
 
 class OutOfStepsError(Exception):
-    """Python may take no more steps. It ends a run at a stopping point, and never leaves a call."""
+    """A signal that Python may take no more steps. It ends a run and never leaves a call."""
 
 
 class PythonRun:
@@ -214,18 +219,18 @@ class PythonRun:
     def give_up_early(self, row: int) -> None:
         """Use up all steps if they are probably too few for the rows that are left.
 
-        It is assumed that these take as many steps each as the rows before. Then compiled code is
-        needed anyway, and what Python does until its last step would be in vain: up to 2 seconds.
+        It is assumed that each of these takes as many steps as the rows before did. Then compiled
+        code is needed anyway, and Python would waste up to 2 seconds before it runs out of steps.
 
         Args:
             row: the first row that is left.
         """
         if self.first_row is None:
             self.first_row = row
-        taken = max(self.counted, self.last_count)
-        if taken < STEPS_BEFORE_ESTIMATE:
+        steps_taken = max(self.counted, self.last_count)
+        if steps_taken < STEPS_BEFORE_ESTIMATE:
             return
-        if taken * (self.rows - row) > (self.allowed - taken) * (row - self.first_row):
+        if steps_taken * (self.rows - row) > (self.allowed - steps_taken) * (row - self.first_row):
             self.counted = max(self.counted, self.allowed)
 
 

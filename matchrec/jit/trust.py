@@ -36,7 +36,7 @@ MOST_LINKS = 40  # as many as Linux follows
 
 @dataclass(frozen=True, slots=True)
 class Writers:
-    """Who may write compiled code that this process runs."""
+    """The users and groups that may write compiled code that this process runs."""
 
     owners: frozenset[int]  # user ids; the owner of an entry is one of them
     groups: frozenset[int] = frozenset()  # group ids that may have the right to write

@@ -1,4 +1,4 @@
-"""Turns matches into output rows, and finds what each measure reads on each of them.
+"""Turn matches into output rows, and find what each measure reads on each of them.
 
 The input is the matches of some partitions. The result is, for every output row, the position of
 its input row and the positions of the rows that its measures read. Values are not copied here:

@@ -1,4 +1,4 @@
-"""Computes aggregates of measures: for each mapped row the sum or the extreme of its match so far.
+"""Compute aggregates of measures: for each mapped row the sum or the extreme of its match so far.
 
 There is one pass over the mapped rows of all matches. A measure with final semantics reads the
 value of its match's last mapped row. Sums run in row order, so a float sum is the one that Spark's
@@ -77,7 +77,7 @@ def find_limit_of_sums(values: FloatArray) -> float:
         return float(np.ldexp(1.0, unit + DIGITS_OF_DOUBLE))
 
 
-FEW_VALUES = 1_000  # that `never_rounds` looks at first
+FEW_VALUES = 1_000  # the number of values that `never_rounds` looks at first
 
 
 def never_rounds(values: FloatArray, rows: IntArray, links: Links) -> bool:
@@ -107,7 +107,7 @@ def never_rounds(values: FloatArray, rows: IntArray, links: Links) -> bool:
         limit = find_limit_of_sums(part)
         if np.abs(part).max(initial=0) >= limit:
             return False
-    # sums below the limit are exact, so one at or above it is not rounded to less
+    # Sums below the limit are exact. So a sum that is not below it is not rounded to a value below.
     sums = sum_values(np.abs(values), rows, links)
     return bool((sums < min(limit, np.finfo(np.float64).max)).all())
 
@@ -224,7 +224,7 @@ def sum_decimals(words: IntArray, rows: IntArray, links: Links) -> IntArray:
 
 
 @allocating
-def find_extremes(
+def find_extreme_rows(
     keys: IntArray, rows: IntArray, links: Links, sign: int, takes_equal: bool
 ) -> IntArray:
     """Return for each mapped row the input row of the extreme key up to it: int64[k].
@@ -266,7 +266,10 @@ def find_total_rows(reader: MatchReader, semantics: Semantics) -> IntArray:
 
 
 class AggregateReader:
-    """Reads running and final aggregates of one variable's rows for the output rows of a reader."""
+    """A reader of running and final aggregates over the rows of one variable.
+
+    It computes them for r output rows and k mapped rows, as `MatchReader` does.
+    """
 
     def __init__(self, reader: MatchReader, variable: str | None, valid: BoolArray) -> None:
         """Prepare the aggregates.
@@ -327,17 +330,17 @@ class AggregateReader:
         """Return for each mapped row the sum of the values up to it, see `sum_decimals`."""
         return sum_decimals(words, self.counted, self.links)
 
-    def find_extremes(
+    def find_extreme_rows(
         self, keys: IntArray, *, greatest: bool, takes_last: bool = False
     ) -> IntArray:
         """Return for each mapped row the input row of the extreme up to it: int64[k].
 
         Args:
-            keys: see `find_extremes`.
+            keys: see `find_extreme_rows`.
             greatest: whether it is the greatest key, not the least.
             takes_last: whether the last row of a match is returned if several have the extreme
                 key. Otherwise the first one is.
         """
         is_chained = self.reader.matches.chains is not None  # then later rows come first
         sign = -1 if greatest else 1
-        return find_extremes(keys, self.counted, self.links, sign, takes_last != is_chained)
+        return find_extreme_rows(keys, self.counted, self.links, sign, takes_last != is_chained)

@@ -1,4 +1,4 @@
-"""Turns measures into reads: each reference of a measure becomes a column that a worker fills.
+"""Turn measures into reads: each reference of a measure becomes a column that a worker fills.
 
 Spark evaluates the text around the references over these columns. An aggregate of a basic form is a
 read, too. Spark computes any other aggregate, over the rows of the match, which are read as one
@@ -100,7 +100,8 @@ class AggregateInSql:
     index: int
 
 
-# A piece of SQL after the match: text, the index of a read, or an aggregate.
+# A piece of SQL after the match: text, the index of a read, or an aggregate. `LAST(A.x) - 1` is
+# (0, " - 1") if the read of LAST(A.x) has the index 0.
 SqlPiece = str | int | AggregateInSql
 Pieces = tuple[SqlPiece, ...]
 
@@ -128,7 +129,7 @@ class RowAggregate:
     # The condition of FILTER, or None.
     condition: RowTerm | None
     # The index of the read with the position of the last row that counts; None if all rows do.
-    last: int | None
+    last_position: int | None
 
 
 # Types of values that are the same in Python and in a column.
@@ -137,11 +138,12 @@ SIMPLE = NUMBERS | {Family.BOOLEAN, Family.STRING, *TIMES}
 
 @dataclass(eq=False, slots=True)
 class MeasureReader:
-    """Collects the reads of one query and the columns that they need, each once."""
+    """A collector of the reads of one query and of the columns that they need, each once."""
 
     plan: MatchPlan
     types: Mapping[RowColumn, ValueType]
-    # The columns of all queries that are sent to the workers, with their indices. Grows.
+    # The columns that are sent to the workers for all queries, with their indices. Columns that
+    # this query needs and that are missing are added.
     crossing: dict[RowColumn, int]
     session: SessionSettings
     # The columns of this query, with their indices in `crossing`.
@@ -165,20 +167,20 @@ class MeasureReader:
             NotCarriedError: Spark computes the measure or a part of it.
         """
         if measure is None:
-            return self.read(ReadTotal(total, None))
-        # The measure's own reads are no reads of the query.
+            return self.add_read(ReadTotal(total, None))
+        # What the measure itself reads is not a read of the query, so another collector gets it.
         reader = MeasureReader(self.plan, self.types, self.crossing, self.session, self.columns)
         pieces = reader.write_measure(measure)
         reads = list(reader.reads)
         if len(pieces) == 1 and isinstance(pieces[0], int):
             read = reads[pieces[0]]
             if isinstance(read, ReadAt | ReadBasicAggregate):
-                return self.read(ReadTotal(total, read))
+                return self.add_read(ReadTotal(total, read))
         raise errors.MustBuildMatchesError(errors.MEASURE_BY_SPARK)
 
     def read_row(self, column: RowColumn) -> int:
         """Return the index of the read of a column on the input row of an output row."""
-        return self.read(ReadRow(self.place_column(column)))
+        return self.add_read(ReadRow(self.add_column(column)))
 
     def write_measure(self, scalar: Scalar) -> Pieces:
         """Return the text of a measure, with each reference replaced by its read."""
@@ -194,33 +196,32 @@ class MeasureReader:
         """Return the SQL of a reference over its reads."""
         match reference:
             case ColumnReference(navigation, argument):
-                return (
-                    self.read(ReadAt(self.place_column(build_row_column(argument)), navigation)),
-                )
+                column = self.add_column(build_row_column(argument))
+                return (self.add_read(ReadAt(column, navigation)),)
             case Classifier(navigation):
-                return (self.read(ReadClassifierAt(navigation)),)
+                return (self.add_read(ReadClassifierAt(navigation)),)
             case MatchValue(MatchFunction.NUMBER):
-                return (self.read(ReadMatchNumber()),)
+                return (self.add_read(ReadMatchNumber()),)
             case MatchValue(function):
-                return write_ending(function, self)
+                return write_end_function(function, self)
             case Aggregate():
                 return self.write_aggregate(reference)
             case _:
                 assert_never(reference)
 
     def write_aggregate(self, aggregate: Aggregate) -> Pieces:
-        """Return an aggregate as a read if its form and its types allow it, else as Spark's own."""
+        """Return the SQL of an aggregate: a read if workers can compute it, otherwise Spark's own.
+
+        The forms of aggregates that workers can compute are tried one after the other.
+        """
         if aggregate.frame is not None:
             # Only measures of `why` have frames. The value on the match's last row is read.
             last = Navigation(semantics=Semantics.FINAL)
-            return (
-                self.read(
-                    ReadAt(self.place_column(RowColumn((build_framed_aggregate(aggregate),))), last)
-                ),
-            )
+            column = self.add_column(RowColumn((build_framed_aggregate(aggregate),)))
+            return (self.add_read(ReadAt(column, last)),)
         if aggregate.function == MATCHED_ROWS:
-            row = self.place_column(build_row_column(write_row_sql(aggregate.arguments[0])))
-            return (self.read(ReadMatchedRows(aggregate.variable, row, aggregate.semantics)),)
+            row = self.add_column(build_row_column(write_row_sql(aggregate.arguments[0])))
+            return (self.add_read(ReadMatchedRows(aggregate.variable, row, aggregate.semantics)),)
         if is_collected(aggregate):
             pieces = self.write_list(aggregate)
         else:
@@ -233,16 +234,16 @@ class MeasureReader:
         return self.write_spark_aggregate(aggregate) if pieces is None else pieces
 
     def write_list(self, aggregate: Aggregate) -> Pieces | None:
-        """Return the read of `collect_list`.
+        """Return the read of the array of a variable's values; None if only Spark can make it.
 
-        None if workers get values as another type than Spark has, or if all values are NULL.
+        That is so if workers get the values as another type than Spark has, or all are NULL.
         """
         column = build_aggregate_term_column(aggregate.arguments[0])
         type_ = self.types[column]
         if type_.family in (Family.MONTHS, Family.INTERVAL) or type_.name in ("interval", "void"):
             return None
-        values = ReadList(aggregate.variable, self.place_column(column), aggregate.semantics)
-        return (self.read(values),)
+        values = ReadList(aggregate.variable, self.add_column(column), aggregate.semantics)
+        return (self.add_read(values),)
 
     def write_basic_aggregate(self, form: RunningAggregate) -> Pieces | None:
         """Return a basic aggregate over its reads; None if only Spark aggregates the type."""
@@ -267,9 +268,11 @@ class MeasureReader:
         return write_decimal_average(total, count, average_type.name.upper())
 
     def write_chosen_value(self, aggregate: Aggregate) -> Pieces | None:
-        """Return the read of an aggregate that chooses a row; None if it is not of that form.
+        """Return the read of an aggregate that chooses a row, such as `max_by`.
 
-        None if the workers do not compare values of the type, or get them as another type.
+        Returns:
+            The read; None if the aggregate chooses no row, or if the workers do not compare values
+            of the type or get them as another type.
         """
         if not may_choose(aggregate):
             return None
@@ -279,17 +282,17 @@ class MeasureReader:
         condition = self.find_condition(aggregate)
         if condition is not None and self.types[condition].family is not Family.BOOLEAN:
             return None
-        value, *keys = map(self.place_column, columns)
+        value, *keys = map(self.add_column, columns)
         read = ReadChosenValue(
             function=aggregate.function,
             variable=aggregate.variable,
             column=value,
             semantics=aggregate.semantics,
             key=keys[0] if keys else None,
-            condition=None if condition is None else self.place_column(condition),
+            condition=None if condition is None else self.add_column(condition),
             ignores_nulls=aggregate.ignore_nulls,
         )
-        return (self.read(read),)
+        return (self.add_read(read),)
 
     def find_condition(self, aggregate: Aggregate) -> RowColumn | None:
         """Return the column of an aggregate's FILTER, if it has one."""
@@ -326,31 +329,31 @@ class MeasureReader:
         condition = self.find_condition(aggregate)
         if condition is not None and self.types[condition].family is not Family.BOOLEAN:
             return None
-        column_indices = tuple(self.place_column(column) for column in columns)
-        condition_index = None if condition is None else self.place_column(condition)
+        column_indices = tuple(self.add_column(column) for column in columns)
+        condition_index = None if condition is None else self.add_column(condition)
         read = ReadAccumulated(
             function, aggregate.variable, column_indices, aggregate.semantics, use, condition_index
         )
-        return (self.read(read),)
+        return (self.add_read(read),)
 
     def read_basic(
         self, function: Reduction, aggregate: Aggregate, column: RowColumn | None = None
     ) -> int:
         """Return the index of the read of a basic aggregate of a column, or of the rows."""
-        index = None if column is None else self.place_column(column)
-        return self.read(
+        index = None if column is None else self.add_column(column)
+        return self.add_read(
             ReadBasicAggregate(function, aggregate.variable, index, aggregate.semantics)
         )
 
     def write_spark_aggregate(self, aggregate: Aggregate) -> Pieces:
         """Return an aggregate that Spark computes over the rows of the match."""
-        self.read(ReadRowsForSpark(()))
+        self.add_read(ReadRowsForSpark(()))
         members = sorted(self.plan.members[aggregate.variable])
         variables = tuple(self.plan.variables[member] for member in members)
         arguments = tuple(self.write_term(argument) for argument in aggregate.arguments)
         ordering = tuple((self.write_term(key), words) for key, words in aggregate.ordering)
         condition = None if aggregate.condition is None else self.write_term(aggregate.condition)
-        last = self.read(ReadPosition()) if aggregate.semantics is Semantics.RUNNING else None
+        last = self.add_read(ReadPosition()) if aggregate.semantics is Semantics.RUNNING else None
         row_aggregate = RowAggregate(aggregate, variables, arguments, ordering, condition, last)
         if row_aggregate not in self.aggregates:
             self.aggregates.append(row_aggregate)
@@ -363,7 +366,7 @@ class MeasureReader:
         return tuple(self.write_term_piece(piece) for piece in term.pieces)
 
     def write_term_piece(self, piece: TextPiece) -> str | int:
-        """Return the SQL of a piece of such a term, or its read."""
+        """Return one piece of a term of `write_term`: SQL, or the index of a read."""
         match piece:
             case str():
                 return piece
@@ -372,7 +375,7 @@ class MeasureReader:
             case Classifier():
                 return VARIABLE
             case MatchValue(MatchFunction.NUMBER):
-                return self.read(ReadMatchNumber())
+                return self.add_read(ReadMatchNumber())
             case MatchValue(MatchFunction.ROW_NUMBER):
                 return f"({POSITION} + 1)"
             case Aggregate() | MatchValue():
@@ -382,7 +385,7 @@ class MeasureReader:
 
     def write_field(self, column: RowColumn) -> str:
         """Return the SQL of a column of a row of the match."""
-        return f"{ROW}.c{self.fields.setdefault(self.place_column(column), len(self.fields))}"
+        return f"{ROW}.c{self.fields.setdefault(self.add_column(column), len(self.fields))}"
 
     def list_reads(self, rows_per_match: RowsPerMatch) -> tuple[Read, ...]:
         """Return the reads, at least one.
@@ -397,23 +400,23 @@ class MeasureReader:
             return (*reads, ReadIsMatched())
         return reads or (ReadNothing(),)
 
-    def read(self, read: Read) -> int:
-        """Return the index of a read, which is added if it is new."""
+    def add_read(self, read: Read) -> int:
+        """Return the index of a read among those of the query; it is added if it is new."""
         return self.reads.setdefault(read, len(self.reads))
 
-    def place_column(self, column: RowColumn) -> int:
+    def add_column(self, column: RowColumn) -> int:
         """Return the index of a column among all that are sent; it is added if it is new."""
         index = self.crossing.setdefault(column, len(self.crossing))
         return self.columns.setdefault(column, index)
 
 
-def build_timeout(timeouts: Timeouts, measures: MeasureReader) -> Pieces:
+def write_timeout(timeouts: Timeouts, measures: MeasureReader) -> Pieces:
     """Return the SQL of the time at which the window of a run ended; NULL if it did not time out.
 
     A run times out at the end of the match's window or of a window between neighbours, whichever
     is earlier.
     """
-    kind = measures.read(ReadKind())
+    kind = measures.add_read(ReadKind())
     match_end = None if timeouts.match_end is None else measures.write_measure(timeouts.match_end)
     branches: list[SqlPiece] = []
     if match_end is not None:
@@ -425,12 +428,12 @@ def build_timeout(timeouts: Timeouts, measures: MeasureReader) -> Pieces:
     return ("CASE ", kind, *branches, " END") if branches else ("NULL",)
 
 
-def write_ending(function: MatchFunction, measures: MeasureReader) -> Pieces:
+def write_end_function(function: MatchFunction, measures: MeasureReader) -> Pieces:
     """Return the SQL of MATCH_STATUS() or MATCH_TIMEOUT().
 
     MATCH_TIMEOUT() is the time at which the window of a run ended that timed out, else NULL.
     """
-    kind = measures.read(ReadKind())
+    kind = measures.add_read(ReadKind())
     assert function in FUNCTIONS_OF_ENDED_RUNS, function
     if function is MatchFunction.STATUS:
         names = f" WHEN {A_MATCH} THEN 'MATCHED' WHEN {TIMED_OUT} THEN 'TIMED OUT'"
@@ -441,9 +444,9 @@ def write_ending(function: MatchFunction, measures: MeasureReader) -> Pieces:
     window = build_window_columns(measures.plan, within)
     first = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
     if within.distance is None:
-        end: Pieces = (measures.read(ReadAt(measures.place_column(window[1]), first)),)
+        end: Pieces = (measures.add_read(ReadAt(measures.add_column(window[1]), first)),)
     else:
-        start = measures.read(ReadAt(measures.place_column(window[0]), first))
+        start = measures.add_read(ReadAt(measures.add_column(window[0]), first))
         end = f"{SUM_OR_NULL}(", start, f", {write_window_length(within.interval)})"
     return ("CASE ", kind, f" WHEN {TIMED_OUT} THEN ", *end, " END")
 

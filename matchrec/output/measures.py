@@ -79,23 +79,23 @@ def find_marked(mask: BoolArray, following: Links, later: int) -> IntArray:
     # The number of marked rows among each row and those after it.
     counts = np.empty(len(mask), np.int64)
     for node in range(len(mask)):
-        found = np.int64(-1)
+        marked_row = np.int64(-1)
         count = np.int64(0)
         if following[node] >= 0:
-            found = marked[following[node]]
+            marked_row = marked[following[node]]
             count = counts[following[node]]
         if mask[node]:
             if later < 0 or count == later:
-                found = np.int64(node)
+                marked_row = np.int64(node)
             count += 1
-        marked[node] = found
+        marked[node] = marked_row
         counts[node] = count
     return marked
 
 
 @dataclass(frozen=True)
 class MatchReader:
-    """Finds what the references of a query's measures read, for r output rows and k mapped rows.
+    """A reader of matches: what a query's measures read, for r output rows and k mapped rows.
 
     Matches may share their rows (`Chains`). Then there is one output row for each match, and
     running and final semantics are the same.
@@ -152,7 +152,7 @@ class MatchReader:
     def shifts(self) -> IntArray:
         """Return what to add to the index of a mapped row to get its row position: int64[r].
 
-        Only if a match's rows are neighbours.
+        It may be used only if no rows were skipped, so that the rows of a match are neighbours.
         """
         return take_or_default(self.matches.start - self.matches.offsets[:-1], self.rows.match, 0)
 

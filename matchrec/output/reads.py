@@ -82,7 +82,7 @@ ReadType = ColumnType | SumType | ListType | RowsType | NamedType | TotalType
 
 @dataclass(frozen=True, slots=True)
 class Nullability:
-    """What decides whether a value may be NULL."""
+    """The facts that decide whether a value may be NULL."""
 
     columns: tuple[bool, ...]  # whether each column of the input may be NULL
     has_rows_without_match: bool  # whether unmatched rows or unfinished matches are output
@@ -90,7 +90,7 @@ class Nullability:
 
 @dataclass(frozen=True, slots=True)
 class RowList:
-    """Rows whose values an output row holds in an array, such as the rows of `collect_list`."""
+    """A list of rows whose values an output row holds in an array, such as for `collect_list`."""
 
     variable: str | None  # the variable whose rows these are; None for all rows of the match
     columns: tuple[int, ...]
@@ -105,7 +105,7 @@ class Read(ABC):
     @property
     @abstractmethod
     def type(self) -> ReadType:
-        """The type of the values."""
+        """Return the type of the values."""
 
     @abstractmethod
     def show(self, columns: Sequence[str]) -> str:
@@ -120,18 +120,22 @@ class Read(ABC):
         return True
 
     @property
-    def reads_chains(self) -> bool:
-        """Return whether matches that share their rows can answer it, if sums are exact."""
+    def can_read_chains(self) -> bool:
+        """Return whether it can be read from chains: matches that share their rows.
+
+        A sum can be read from chains only if it is the same in any order of additions. Workers find
+        that out from the values.
+        """
         return False
 
     @property
     def row_list(self) -> RowList | None:
-        """The rows whose values it holds in an array; None if it holds no array of rows."""
+        """Return the rows whose values it holds in an array; None if it holds no array of rows."""
         return None
 
     @property
     def value_column(self) -> int | None:
-        """The column whose values are returned unchanged; None for a computed value."""
+        """Return the column whose values are returned unchanged; None for a computed value."""
         return None
 
 
@@ -158,7 +162,7 @@ class ReadRow(Read):
         return nullability.columns[self.column]
 
     @property
-    def reads_chains(self) -> bool:
+    def can_read_chains(self) -> bool:
         """Return True: an output row stands for one input row, also if matches share rows."""
         return True
 
@@ -186,7 +190,7 @@ class ReadAt(Read):
         return f"{self.navigation.semantics.value} {text}"
 
     @property
-    def reads_chains(self) -> bool:
+    def can_read_chains(self) -> bool:
         """Return True: rows of a variable can be counted along the shared rows of a match."""
         return True
 
@@ -212,20 +216,23 @@ class ReadClassifierAt(Read):
         return f"{self.navigation.semantics.value} {show.show_classifier(self.navigation)}"
 
     @property
-    def reads_chains(self) -> bool:
+    def can_read_chains(self) -> bool:
         """Return whether the navigation has no physical offset, which may leave the match."""
         return not self.navigation.physical_offset
 
 
 @dataclass(frozen=True, slots=True)
 class ReadRowsForSpark(Read):
-    """All rows of the match as an array of structs, over which Spark computes aggregates."""
+    """An array of all rows of the match, as structs, over which Spark computes aggregates."""
 
     columns: tuple[int, ...]  # become fields, before the name of the variable and the position
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the fields. `v` is the row's variable, `p` its position from 0."""
+        """Return the names of the fields: columns, then `v`, the variable, and `p`, the position.
+
+        The position is that of the row in its match, from 0.
+        """
         return (*(f"c{index}" for index in range(len(self.columns))), "v", "p")
 
     @property
@@ -288,7 +295,7 @@ class ReadMatchNumber(ReadFact):
         return nullability.has_rows_without_match
 
     @property
-    def reads_chains(self) -> bool:
+    def can_read_chains(self) -> bool:
         """Return True: the number belongs to the match, not to its rows."""
         return True
 
@@ -303,7 +310,7 @@ class ReadPosition(ReadFact):
 
 @dataclass(frozen=True, slots=True)
 class ReadIsMatched(ReadFact):
-    """Whether the row belongs to a match, even an empty one."""
+    """A truth value: whether the row belongs to a match, even an empty one."""
 
     fact_type = NamedType.TRUTH
     shown_as = "whether the row is matched"
@@ -311,7 +318,7 @@ class ReadIsMatched(ReadFact):
 
 @dataclass(frozen=True, slots=True)
 class ReadKind(ReadFact):
-    """Whether it is a match, or a run whose window has ended: a number of `automaton.program`."""
+    """The kind of the match: a match, or a run whose window has ended; see `automaton.program`."""
 
     fact_type = NamedType.NUMBER
     shown_as = "the type of the match"
@@ -320,29 +327,25 @@ class ReadKind(ReadFact):
 
 @dataclass(frozen=True, slots=True)
 class ReadNothing(ReadFact):
-    """TRUE, for a query that reads nothing else: without a column, no row would be sent."""
+    """The value TRUE, for a query that reads nothing else: no row is sent without a column."""
 
     fact_type = NamedType.TRUTH
     shown_as = "nothing"
 
     @property
-    def reads_chains(self) -> bool:
+    def can_read_chains(self) -> bool:
         """Return True: no row of the match is read."""
         return True
 
 
 class PointerField(Enum):
-    """What the graph of matches says of a pointer besides its event and its state.
+    """A field of a pointer in the graph of matches, besides its event and its state."""
 
-    ROW and PREVIOUS_ROW are the positions of the entry and of the one before it in their partition,
-    from 1; VERSION is a Dewey number; COMPLETES says whether a match ends here.
-    """
-
-    ROW = "row"
-    VERSION = "version"
-    PREVIOUS_STATE = "previous_state"
-    PREVIOUS_ROW = "previous_row"
-    COMPLETES = "completes"
+    ROW = "row"  # the position of the pointer's entry in its partition, from 1
+    VERSION = "version"  # a Dewey number, as its digits
+    PREVIOUS_STATE = "previous_state"  # the state of the entry before, to which the pointer leads
+    PREVIOUS_ROW = "previous_row"  # the position of that entry
+    COMPLETES = "completes"  # whether a match ends here
 
 
 POINTER_TYPES = {
@@ -403,7 +406,7 @@ class ReadBasicAggregate(Read):
         return self.function is not Reduction.COUNT
 
     @property
-    def reads_chains(self) -> bool:
+    def can_read_chains(self) -> bool:
         """Return True: basic aggregates can follow the shared rows of matches."""
         return True
 
@@ -495,7 +498,7 @@ class ReadChosenValue(Read):
         return show_aggregate(self.function, self.variable, argument, self.semantics)
 
     @property
-    def reads_chains(self) -> bool:
+    def can_read_chains(self) -> bool:
         """Return True: the best row can be found along the shared rows of a match."""
         return True
 
@@ -561,6 +564,9 @@ class ReadTotal(Read):
         return f"{replace(self.aggregate, measure=argument)} over all matches"
 
 
-def read_from_chains(reads: Iterable[Read], rows_per_match: RowsPerMatch) -> bool:
-    """Return whether matches that share their rows can answer all reads, if sums are exact."""
-    return rows_per_match.has_one_row_per_match and all(read.reads_chains for read in reads)
+def can_read_all_from_chains(reads: Iterable[Read], rows_per_match: RowsPerMatch) -> bool:
+    """Return whether all reads can be read from chains, with one output row for each match.
+
+    Sums can only if they are the same in any order of additions: see `Read.can_read_chains`.
+    """
+    return rows_per_match.has_one_row_per_match and all(read.can_read_chains for read in reads)

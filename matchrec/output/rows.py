@@ -32,7 +32,7 @@ class OutputRows:
         return len(self.row)
 
     def take(self, part: BoolArray | slice) -> OutputRows:
-        """Return some of the output rows."""
+        """Return the output rows that are marked, or those of a slice."""
         return OutputRows(self.row[part], self.match[part], self.current[part])
 
 
@@ -106,5 +106,5 @@ def find_unmatched_rows(covered: BoolArray, partitions: Partitions) -> OutputRow
     """
     assert len(covered) == partitions.rows
     row = np.flatnonzero(~covered)
-    none = np.full(len(row), -1, np.int64)
-    return OutputRows(row, none, none)
+    no_match = np.full(len(row), -1, np.int64)
+    return OutputRows(row, match=no_match, current=no_match)

@@ -4,7 +4,7 @@
 - ALL ROWS PER MATCH: partition columns, order columns, measures, then the other input columns.
 - ALL ROWS PER MATCH of some products, and row pattern windows: columns of the input, measures.
 
-Each column of the input is there at most once.
+Each input column is listed at most once.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ OutputColumn = RowOutput | Measure | PointerOutput | TimeoutOutput | TotalOutput
 def find_output_columns(
     plan: MatchPlan,
     columns: InputColumns,
-    name_of: Callable[[str], str],
+    name_expression: Callable[[str], str],
     use: ResultUse = EVERYTHING,
 ) -> tuple[OutputColumn, ...]:
     """Return the columns of the result of a resolved plan.
@@ -85,7 +85,7 @@ def find_output_columns(
     Args:
         plan: the plan.
         columns: the columns of the input.
-        name_of: returns the name that Spark gives to an expression.
+        name_expression: returns the name that Spark gives to the column of an expression in SQL.
         use: what the query around the clause reads. It matters only if the plan has no column: it
             is an error if any column may be read, as by SELECT *. If the columns are listed, as by
             SELECT COUNT(*), which reads none, the result gets `PLACEHOLDER_COLUMN`, because a
@@ -94,7 +94,7 @@ def find_output_columns(
     Raises:
         MatchRecognizePlanError: two columns have the same name, or there is no column.
     """
-    outputs = list_table_columns(plan, columns, name_of)
+    outputs = list_table_columns(plan, columns, name_expression)
     if plan.totals is not None:
         outputs = [*list_total_columns(plan, plan.totals, outputs)]
     elif plan.staging is not None and plan.staging.timeouts is not None:
@@ -131,12 +131,15 @@ def list_total_columns(
 
 
 def list_table_columns(
-    plan: MatchPlan, columns: InputColumns, name_of: Callable[[str], str]
+    plan: MatchPlan, columns: InputColumns, name_expression: Callable[[str], str]
 ) -> list[OutputColumn]:
-    """Return the columns of the row pattern output table, see the module."""
+    """Return the columns of the row pattern output table in the order that the module explains.
+
+    Arguments as `find_output_columns`.
+    """
     keys = []
     for key in dict.fromkeys(plan.partition_by):
-        name = key.name or columns.find_by_text(key.text) or name_of(key.text)
+        name = key.name or columns.find_by_text(key.text) or name_expression(key.text)
         keys.append(RowOutput(key.text, name, key.span if key.name else None))
     if plan.rows_per_match.summarizes_matches:
         return [*keys, *plan.measures]

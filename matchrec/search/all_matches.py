@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SelectionByAllRuns(SelectionStrategy):
-    """All runs at once over a shared buffer of their rows; equal runs merge."""
+    """A strategy of all runs at once over a shared buffer of their rows; equal runs merge."""
 
     algorithm = BREADTH_FIRST
     matching = "event selection, all runs at once"

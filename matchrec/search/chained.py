@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Chained(ContiguousStrategy):
-    """One run at a time, whose match shares its rows with the matches that overlap it."""
+    """A strategy of one run at a time, whose match shares its rows with matches that overlap it."""
 
     algorithm = BACKTRACKING
     matching = "chained"
@@ -68,7 +68,7 @@ class Chained(ContiguousStrategy):
         Chains would have to be written out then, which takes longer than finding the rows of short
         matches again.
         """
-        if not task.chained:
+        if not task.wants_chains:
             from matchrec.search.kernels.memoised import MemoisedSearch
 
             return MemoisedSearch

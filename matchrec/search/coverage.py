@@ -28,7 +28,8 @@ from matchrec.search.matches import Matches
 from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.task import Capacity, Condition, StageOptions, Task
 
-WORD_BITS = 64
+WORD_BITS = 64  # of a trail
+# Instead of a starting row: no row in `Counts.nearest_of_all`, none that was counted in PART_START.
 NO_START = -1
 
 
@@ -45,29 +46,29 @@ class AnnotatedTask:
 
 
 class Counts(NamedTuple):
-    """What is counted: see `RunCounts` for each array.
+    """Counts over the starting rows of all searches so far: see `RunCounts` for each array.
 
-    The searches of several batches add to the same counts, but each search has its own notes.
+    The searches of several batches add to the same counts. Only `notes` belong to one search.
     """
 
-    came: IntArray
-    ended: IntArray
-    parts_false: IntArray
-    best: IntArray
+    reached: IntArray
+    end_counts: IntArray
+    false_parts: IntArray
+    nearest_of_all: IntArray
     notes: IntArray
 
     @classmethod
     def create(cls, annotated_task: AnnotatedTask) -> Counts:
-        """Return counts of nothing, without notes."""
+        """Return counts of zero, without notes."""
         occurrences = annotated_task.occurrences
         occurrence_count = len(occurrences.variables)
         choice_count = len(occurrences.occurrence_by_choice)
         part_count = sum(map(len, annotated_task.parts))
         return cls(
-            came=np.zeros(occurrence_count, np.int64),
-            ended=np.zeros((choice_count + 1, nearest_runs.REASONS), np.int64),
-            parts_false=np.zeros((occurrence_count + 1, part_count), np.int64),
-            best=np.array([UNREACHABLE, NO_START], np.int64),
+            reached=np.zeros(occurrence_count, np.int64),
+            end_counts=np.zeros((choice_count + 1, nearest_runs.REASONS), np.int64),
+            false_parts=np.zeros((occurrence_count + 1, part_count), np.int64),
+            nearest_of_all=np.array([UNREACHABLE, NO_START], np.int64),
             notes=np.zeros((0, nearest_runs.NOTE_SIZE), np.int64),
         )
 
@@ -114,9 +115,9 @@ def find_nearest_runs(annotated_task: AnnotatedTask, partitions: Partitions) -> 
 
 
 class ContiguousCoverage(PathSearch[CoverageWork]):
-    """One run at a time, for preferred matches of consecutive rows, with what is counted.
+    """A search of one run at a time that counts, for preferred matches of consecutive rows.
 
-    Beside each row of the path, it keeps the nearest run from that row on.
+    For each row of the path, it keeps the nearest run from that row on.
     """
 
     kernel = coverage.search
@@ -175,7 +176,7 @@ class ContiguousCoverage(PathSearch[CoverageWork]):
 
 
 class SelectionCoverage(KernelSearch[SelectionCoverageWork]):
-    """One run at a time, if rows may be skipped or all matches are output.
+    """A search of one run at a time that counts, if rows may be skipped or all matches are output.
 
     It keeps the nearest run from each row of the path on, and remembers no failures.
     """
@@ -201,10 +202,10 @@ class SelectionCoverage(KernelSearch[SelectionCoverageWork]):
         """
         absences_between = [
             absence
-            for absence in self.task.absent
+            for absence in self.task.absences
             if absence.after is not None and absence.before is not None
         ]
-        return len(absences_between) == len(self.between.absent)
+        return len(absences_between) == len(self.between.absences)
 
     @property
     def shapes(self) -> Shapes:
@@ -273,10 +274,10 @@ def build_run_counts(
         tested=program[:, layout.TEST].copy(),
         parts_first=parts_first,
         parts=parts,
-        came=counts.came,
-        ended=counts.ended,
-        parts_false=counts.parts_false,
-        best=counts.best,
+        reached=counts.reached,
+        end_counts=counts.end_counts,
+        false_parts=counts.false_parts,
+        nearest_of_all=counts.nearest_of_all,
         notes=counts.notes,
         trails=empty,
         ends=empty,
@@ -292,12 +293,12 @@ def find_absences_on_data(
     These can be decided as soon as the row after them is mapped.
     """
     negation = build_negation_arrays(annotated_task.task, arrays.compiled, arrays.rows.satisfied)
-    absent = negation.absent
-    is_between = absent[:, layout.ABSENT_KIND] == layout.IN_THE_MIDDLE
-    has_no_code = absent[:, layout.ABSENT_CODE] == absent[:, layout.ABSENT_CODE_END]
+    absences = negation.absences
+    is_between = absences[:, layout.ABSENCE_KIND] == layout.IN_THE_MIDDLE
+    has_no_code = absences[:, layout.ABSENCE_CODE] == absences[:, layout.ABSENCE_CODE_END]
     is_on_data = is_between & has_no_code
     return negation._replace(
-        absent=absent[is_on_data],
+        absences=absences[is_on_data],
         members=negation.members[is_on_data],
         following=negation.following[is_on_data],
     )

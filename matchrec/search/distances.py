@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ByDistances(ContiguousStrategy):
-    """How far the end of a match is, computed once for each state and row."""
+    """A strategy that computes once, for each state and row, how far the end of a match is."""
 
     algorithm = BACKTRACKING
 
@@ -68,7 +68,7 @@ class ByDistances(ContiguousStrategy):
 
 @dataclass(frozen=True)
 class LongestByDistances(ByDistances):
-    """The longest match: how far its farthest end is, computed once for each state and row."""
+    """The strategy by distances for the longest match: how far its farthest end is."""
 
     matching = "longest"
     chosen_for = "longest matches; conditions read only the data"
@@ -85,7 +85,7 @@ class LongestByDistances(ByDistances):
 
 @dataclass(frozen=True)
 class Windowed(ByDistances):
-    """The preferred match in a window: how far its end is, computed once for each state and row."""
+    """The strategy by distances for the preferred match in a window: how far its nearest end is."""
 
     matching = "windowed"
     chosen_for = "preferred matches in windows; conditions read only the data"
@@ -97,5 +97,5 @@ class Windowed(ByDistances):
     @classmethod
     def find_obstacle(cls, task: Task) -> str | None:
         """Return why the strategy cannot run the task, or None if it can."""
-        no_window = None if task.windowed else "matches have no window"
+        no_window = None if task.has_window else "matches have no window"
         return explain_not_preferred(task) or no_window or explain_run_conditions(task)

@@ -26,14 +26,14 @@ from matchrec.search.kernel_input import (
     SearchInput,
     build_row_arrays,
     compile_task,
+    make_read_only,
     prepare_input,
-    to_read_only,
 )
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.all_matches import RunsSearch
 from matchrec.search.kernels.match_order import SearchPosition
 from matchrec.search.kernels.totals import TotalsSearch
-from matchrec.search.live_runs import LiveRuns, find_extremes
+from matchrec.search.live_runs import LiveRuns, list_row_extremes
 from matchrec.search.matches import Matches, Numbering, make_empty_matches
 from matchrec.search.partitions import BoolArray, IntArray, Partitions, take_or_default
 from matchrec.search.selection import (
@@ -53,22 +53,27 @@ StoredArray = npt.NDArray[Any]
 class SearchState:
     """The search of a partition between two calls.
 
-    Rows are positions among the k rows that are kept, unless they are *numbers*: the rows of the
-    partition are numbered from 0 as they arrive.
+    Only the k rows that the search still needs are kept. A row is meant by its position among them,
+    unless a field says that it has *numbers*: the rows of a partition are numbered from 0 as they
+    arrive, and keep their numbers when other rows are dropped.
+
+        rows 0 .. 9 have arrived, rows 2, 7 and 8 are kept     row_numbers: 2, 7, 8
     """
 
     # How many rows of the partition have been searched.
-    done: int
-    # The number of the last match.
-    numbered: int
+    rows_searched: int
+    # The number of the last match that was output; 0 before the first one.
+    last_match_number: int
     # int64[k], the numbers of the rows that are kept.
-    numbers: IntArray
+    row_numbers: IntArray
     # The runs that are live, with the nodes of the buffer to which they lead.
     live_runs: LiveRuns
-    # int64[b, 2], see `selection`: the number of the row at which a match was released, and the
-    # number of the row before which no match may begin from then on.
+    # int64[b, 2], the start bounds of a skip strategy, see `selection`: the number of the row at
+    # which a match was released, and the number of the row before which no match may begin from
+    # then on.
     start_bounds: IntArray
-    # Matches that wait for runs that began earlier. `completed` holds numbers of rows.
+    # Matches that a skip strategy holds until runs that began earlier have ended. `completed` has
+    # numbers of rows.
     held: Matches
 
     @property
@@ -85,9 +90,9 @@ def make_empty_state(registers: int, columns: int = layout.NODE_SIZE) -> SearchS
         columns: how many columns a node has.
     """
     return SearchState(
-        done=0,
-        numbered=0,
-        numbers=np.zeros(0, np.int64),
+        rows_searched=0,
+        last_match_number=0,
+        row_numbers=np.zeros(0, np.int64),
         live_runs=LiveRuns(
             runs=np.empty((0, layout.RUN_SIZE), np.int64),
             registers=np.empty((0, registers), np.int64),
@@ -104,11 +109,11 @@ STORED_MATCH_FIELDS = tuple(
 )
 
 
-def to_arrays(state: SearchState) -> dict[str, StoredArray]:
-    """Return a state as arrays with names, as it is stored. `from_arrays` is the inverse."""
+def pack_state(state: SearchState) -> dict[str, StoredArray]:
+    """Return a state as arrays with names, as it is stored. `unpack_state` is the inverse."""
     arrays: dict[str, StoredArray] = {
-        "counts": np.array([state.done, state.numbered], np.int64),
-        "numbers": state.numbers,
+        "counts": np.array([state.rows_searched, state.last_match_number], np.int64),
+        "numbers": state.row_numbers,
         "runs": state.live_runs.runs,
         "registers": state.live_runs.registers,
         "nodes": state.live_runs.nodes,
@@ -117,13 +122,13 @@ def to_arrays(state: SearchState) -> dict[str, StoredArray]:
     return arrays | {f"held.{name}": getattr(state.held, name) for name in STORED_MATCH_FIELDS}
 
 
-def from_arrays(arrays: Mapping[str, StoredArray]) -> SearchState:
-    """Return the state that `to_arrays` has turned into arrays."""
-    done, numbered = arrays["counts"].tolist()
+def unpack_state(arrays: Mapping[str, StoredArray]) -> SearchState:
+    """Return the state that `pack_state` has turned into arrays."""
+    rows_searched, last_match_number = arrays["counts"].tolist()
     return SearchState(
-        done=done,
-        numbered=numbered,
-        numbers=arrays["numbers"],
+        rows_searched=rows_searched,
+        last_match_number=last_match_number,
+        row_numbers=arrays["numbers"],
         live_runs=LiveRuns(
             runs=arrays["runs"], registers=arrays["registers"], nodes=arrays["nodes"]
         ),
@@ -157,16 +162,16 @@ class SearchCall:
 
     # One partition: the rows that were kept from earlier calls, then the new ones.
     partitions: Partitions
-    # The row before which the search stops. The conditions of negations may look at later rows.
+    # The row before which the search stops. Later rows are there for the conditions of negations.
     stop: int
-    # bool[n], whether the window that begins with a row has ended by the clock, though rows in it
-    # may come after `stop`.
-    ended: BoolArray
-    # All rows from this one on are kept for the next call. It is at most `stop`.
-    needed: int
+    # bool[n], whether the window that begins with a row has ended by the clock. It may have rows
+    # after `stop`.
+    has_ended: BoolArray
+    # All rows from this one on are kept for the next call, whatever runs need. At most `stop`.
+    keep_from: int
     # bool[w, n], whether a window between neighbours that begins with a row has ended by the clock;
     # None without such windows.
-    near: BoolArray | None = None
+    has_neighbour_window_ended: BoolArray | None = None
 
 
 class ResumedSearch:
@@ -189,15 +194,15 @@ class ResumedSearch:
         self.live = state.live_runs
         # For each row, the last row at which a run was live that began there; if it matters.
         self.last_live = np.zeros(0, np.int64)
-        new_rows = len(call.ended) - len(state.numbers)
-        new_numbers = np.arange(state.done, state.done + new_rows)
-        self.numbers = np.concatenate([state.numbers, new_numbers])
-        self.numbering = Numbering(state.numbered)
+        new_rows = len(call.has_ended) - len(state.row_numbers)
+        new_numbers = np.arange(state.rows_searched, state.rows_searched + new_rows)
+        self.row_numbers = np.concatenate([state.row_numbers, new_numbers])
+        self.numbering = Numbering(state.last_match_number)
         self.release = Release(
             matches=make_empty_matches(),
             held=make_empty_matches(),
             start_bounds=state.start_bounds,
-            settled=-1,
+            earliest_start=-1,
         )
 
     def find_matches(self) -> Iterator[Matches]:
@@ -210,7 +215,7 @@ class ResumedSearch:
             RunFailure: the search has failed because of the rows.
         """
         task = self.task
-        chunks_found = self.find_all()
+        chunks_found = self.find_unordered_matches()
         chunks: Iterator[Matches]
         if task.skip is not None:
             self.release = self.apply_skip_strategy(list(chunks_found))
@@ -222,12 +227,12 @@ class ResumedSearch:
         for matches in chunks:
             yield keep_first_matches(task, self.numbering.number_matches(matches))
 
-    def find_all(self) -> Iterator[Matches]:
+    def find_unordered_matches(self) -> Iterator[Matches]:
         """Yield the matches of the new rows, then the matches of runs whose windows have ended."""
         task = self.task
         arrays = self.arrays
         stop = self.call.stop
-        start = len(self.state.numbers)
+        start = len(self.state.row_numbers)
         if stop > start:
             search = resume_search(task, arrays, self.live, start, stop)
             yield from search.find_matches()
@@ -251,10 +256,10 @@ class ResumedSearch:
         live = self.live
         call = self.call
         is_window_past = self.arrays.rows.window_end[live.starts] <= call.stop
-        has_ended = np.asarray(call.ended[live.starts] & is_window_past, np.bool_)
-        if call.near is not None:
+        has_ended = np.asarray(call.has_ended[live.starts] & is_window_past, np.bool_)
+        if call.has_neighbour_window_ended is not None:
             waiting, window = find_windows_between(self.task, live)
-            has_ended[waiting] |= call.near[window, live.last_rows[waiting]]
+            has_ended[waiting] |= call.has_neighbour_window_ended[window, live.last_rows[waiting]]
         return has_ended
 
     def apply_skip_strategy(self, new_matches: list[Matches]) -> Release:
@@ -267,38 +272,39 @@ class ResumedSearch:
             RunFailure: a match has no row to which the strategy could skip.
         """
         state = self.state
-        shift = state.done - len(state.numbers)  # a new row's number minus its position
+        # What to add to the position of a new row to get its number.
+        shift = state.rows_searched - len(state.row_numbers)
         assert state.held.completed is not None
         waiting = replace(state.held, completed=state.held.completed - shift)
         position = SearchPosition(
             stop=self.call.stop,
             first_rows=self.live.first_rows,
             last_live=self.last_live,
-            start_bounds=self.to_positions(state.start_bounds, shift),
+            start_bounds=self.convert_to_positions(state.start_bounds, shift),
             starts=np.zeros(1, np.int64),
         )
         release = release_matches(self.task, concatenate_matches([waiting, *new_matches]), position)
         assert release.held.completed is not None
         held = replace(release.held, completed=release.held.completed + shift)
-        bounds = self.to_numbers(release.start_bounds, shift)
+        bounds = self.convert_to_numbers(release.start_bounds, shift)
         return replace(release, held=held, start_bounds=bounds)
 
-    def to_positions(self, bounds: IntArray, shift: int) -> IntArray:
+    def convert_to_positions(self, bounds: IntArray, shift: int) -> IntArray:
         """Return start bounds as positions of rows; -1 stays -1."""
         row, bound = bounds.T
-        bound = np.where(bound >= 0, np.searchsorted(self.numbers, bound), -1)
+        bound = np.where(bound >= 0, np.searchsorted(self.row_numbers, bound), -1)
         return np.stack([row - shift, bound], axis=1)
 
-    def to_numbers(self, bounds: IntArray, shift: int) -> IntArray:
-        """Return start bounds as numbers of rows, the inverse of `to_positions`."""
+    def convert_to_numbers(self, bounds: IntArray, shift: int) -> IntArray:
+        """Return start bounds as numbers of rows, the inverse of `convert_to_positions`."""
         row, bound = bounds.T
         # The row after all others has a number too.
-        next_number = self.numbers[-1] + 1 if len(self.numbers) else shift
-        numbers = np.append(self.numbers, next_number)
+        next_number = self.row_numbers[-1] + 1 if len(self.row_numbers) else shift
+        numbers = np.append(self.row_numbers, next_number)
         return np.stack([row + shift, take_or_default(numbers, bound, -1)], axis=1)
 
     def finish(self) -> tuple[SearchState, IntArray]:
-        """Return what the next call needs, after all matches have been read.
+        """Return what the next call needs. To be called after all matches have been read.
 
         Returns:
             The state of the search; and int64[k], the positions of the rows before `stop` that must
@@ -311,7 +317,7 @@ class ResumedSearch:
         held = self.release.held
         last_number = self.numbering.last_number
 
-        can_be_released = live.starts >= self.release.settled
+        can_be_released = live.starts >= self.release.earliest_start
         if not can_be_released.all():
             live = prune_runs(task, arrays, live.keep(can_be_released), self.call)
         if task.most_matches is not None and last_number >= task.most_matches:
@@ -321,16 +327,16 @@ class ResumedSearch:
 
         assert held.rows is not None
         row_registers = find_row_registers(arrays)
-        extremes = find_extremes(task)
+        extremes = list_row_extremes(task)
         needed = [live.find_needed_rows(row_registers, extremes), held.start, held.rows]
-        kept = find_kept_rows(needed, self.call, keep_between=bool(task.absent))
+        kept = find_kept_rows(needed, self.call, keep_between=bool(task.absences))
 
-        new_positions = np.full(len(self.numbers), -1, np.int64)
+        new_positions = np.full(len(self.row_numbers), -1, np.int64)
         new_positions[kept] = np.arange(len(kept))
         new_state = SearchState(
-            done=state.done + self.call.stop - len(state.numbers),
-            numbered=last_number,
-            numbers=self.numbers[kept],
+            rows_searched=state.rows_searched + self.call.stop - len(state.row_numbers),
+            last_match_number=last_number,
+            row_numbers=self.row_numbers[kept],
             live_runs=live.change_rows(new_positions.__getitem__, row_registers, extremes),
             start_bounds=self.release.start_bounds,
             held=replace(held, start=new_positions[held.start], rows=new_positions[held.rows]),
@@ -339,14 +345,14 @@ class ResumedSearch:
 
 
 def separate_windows(arrays: SearchInput, call: SearchCall) -> SearchInput:
-    """Return arrays with which runs that carry totals merge only if they begin with the same row.
+    """Let runs that carry totals merge only if they begin with the same row.
 
     Otherwise, runs merge if their windows end together. But windows that end with the last row that
     is present may end at different rows later.
     """
     if arrays.totals is None or call.partitions.window_end is None:
         return arrays
-    merge_keys = to_read_only(np.arange(call.partitions.rows), np.int64)
+    merge_keys = make_read_only(np.arange(call.partitions.rows), np.int64)
     return replace(arrays, totals=arrays.totals._replace(merge_keys=merge_keys))
 
 
@@ -362,7 +368,7 @@ def find_possible_starts(task: Task, partitions: Partitions) -> BoolArray:
     """Return bool[n], false if the row conditions say that no run begins with a row."""
     compiled = compile_task(task, partitions.integers)
     rules = compiled.rules
-    first_choices = rules.program[: rules.first_choice[compiled.selecting.starts]]
+    first_choices = rules.program[: rules.first_choice[compiled.selecting.start_count]]
     if (first_choices[:, layout.TARGET] < 0).any():
         return np.ones(partitions.rows, np.bool_)
     satisfied = build_row_arrays(partitions, selects=True).satisfied
@@ -419,10 +425,10 @@ def find_kept_rows(needed: Iterable[IntArray], call: SearchCall, *, keep_between
         keep_between: whether the rows after the first needed one are kept as well. Negations need
             them.
     """
-    is_kept = np.zeros(len(call.ended) + 1, np.bool_)
+    is_kept = np.zeros(len(call.has_ended) + 1, np.bool_)
     for rows in needed:
         is_kept[rows] = True
-    all_from = call.needed
+    all_from = call.keep_from
     if keep_between and is_kept.any():
         all_from = min(all_from, int(np.flatnonzero(is_kept)[0]))
     is_kept[all_from:] = True

@@ -111,7 +111,7 @@ class SearchInput:
 
 @dataclass(frozen=True, slots=True)
 class ConditionValues:
-    """What conditions on the run read of the rows: see `conditions.evaluate.kernels.machine`."""
+    """The values that conditions on the run read: see `conditions.evaluate.kernels.machine`."""
 
     columns: IntArray
     valid: BoolArray
@@ -133,11 +133,11 @@ def prepare_input(task: Task, partitions: Partitions, *, selects: bool = True) -
     compiled = compile_task(task, partitions.integers)
     rows = build_row_arrays(partitions, selects=selects)
     negation = None
-    if task.absent or task.closing is not None:
+    if task.absences or task.closing is not None:
         negation = build_negation_arrays(task, compiled, rows.satisfied)
 
-    columns = to_read_only(partitions.columns, np.int64)
-    valid = to_read_only(partitions.valid, np.bool_)
+    columns = make_read_only(partitions.columns, np.int64)
+    valid = make_read_only(partitions.valid, np.bool_)
     values = ConditionValues(
         columns=columns,
         valid=valid,
@@ -180,7 +180,7 @@ def build_row_arrays(partitions: Partitions, *, selects: bool) -> layout.RowArra
         selects: whether they are for a search with event selection. Such a search does not keep to
             the frontier of the partitions, so it gets a new one.
     """
-    starts = to_read_only(partitions.starts, np.int64)
+    starts = make_read_only(partitions.starts, np.int64)
     frontier = partitions.frontier
     if selects or frontier is None:
         frontier = Frontier.create(partitions.starts)
@@ -191,36 +191,36 @@ def build_row_arrays(partitions: Partitions, *, selects: bool) -> layout.RowArra
     return layout.RowArrays(
         starts=starts,
         frontier=frontier,
-        satisfied=to_read_only(partitions.satisfied, np.uint64).view(np.int64),
-        window_end=to_read_only(window_end, np.int64),
+        satisfied=make_read_only(partitions.satisfied, np.uint64).view(np.int64),
+        window_end=make_read_only(window_end, np.int64),
         # `kernel_search.find_possible_beginnings` computes it for the searches that use it.
-        may_begin=to_read_only(np.empty(0), np.bool_),
+        may_begin=make_read_only(np.empty(0), np.bool_),
     )
 
 
 def build_negation_arrays(
     task: Task, compiled: CompiledTask, satisfied: IntArray
 ) -> layout.NegationArrays:
-    """Return what a match as a whole is tested by, as kernels read it.
+    """Return the tests of a match as a whole, as kernels read them.
 
     Args:
         task: a task with negations or a closing condition.
         compiled: the same task, compiled.
         satisfied: int64[n, w], the row conditions that each row satisfies.
     """
-    count = len(task.absent)
+    count = len(task.absences)
     rows = len(satisfied)
-    absent = np.zeros((count, layout.ABSENT_SIZE), np.int64)
+    absences = np.zeros((count, layout.ABSENCE_SIZE), np.int64)
     members = np.zeros((count, 2, len(task.variables)), np.bool_)
     following = np.full((count, rows + 1), rows, np.int64)
-    for index, absence in enumerate(task.absent):
+    for index, absence in enumerate(task.absences):
         if absence.after is None:
             kind = layout.AT_THE_BEGINNING
         elif absence.before is None:
             kind = layout.AT_THE_END
         else:
             kind = layout.IN_THE_MIDDLE
-        absent[index] = kind, *find_code(absence.variable, compiled)
+        absences[index] = kind, *find_code(absence.variable, compiled)
         for side, variables in enumerate((absence.after, absence.before)):
             members[index, side, list(variables or ())] = True
         word, mask = find_bit(task.conditions[absence.variable])
@@ -233,7 +233,7 @@ def build_negation_arrays(
         bit = find_bit(task.conditions[task.closing])
         closing[0] = *bit, *find_code(task.closing, compiled)
     return layout.NegationArrays(
-        absent=absent, members=members, closing=closing, following=following
+        absences=absences, members=members, closing=closing, following=following
     )
 
 
@@ -259,7 +259,7 @@ def build_total_arrays(
         members[index, list(total.members)] = True
         over = CODES[total.over]
         inside = CODES[total.inside]
-        codes[index] = over, inside, encode_optional(total.values), total.floats
+        codes[index] = over, inside, encode_optional(total.values), total.is_float
 
     # The columns that only totals read are the last ones.
     last_column = max((encode_optional(total.values) for total in totals), default=-1)
@@ -269,15 +269,15 @@ def build_total_arrays(
         group_count = len(partitions.starts) - 1
     else:
         group_count = partitions.rows
-    by_start = grouping is Grouping.START or any(absence.after is None for absence in task.absent)
+    by_start = grouping is Grouping.START or any(absence.after is None for absence in task.absences)
     merge_keys = np.arange(partitions.rows) if by_start else window_end
     return layout.TotalArrays(
         aggregates=codes,
         members=members,
-        values=to_read_only(partitions.columns[first_column:], np.int64),
-        valid=to_read_only(partitions.valid[first_column:], np.bool_),
+        values=make_read_only(partitions.columns[first_column:], np.int64),
+        valid=make_read_only(partitions.valid[first_column:], np.bool_),
         variables=compiled.rules.program[:, layout.VARIABLE].copy(),
-        merge_keys=to_read_only(merge_keys, np.int64),
+        merge_keys=make_read_only(merge_keys, np.int64),
         groups=np.zeros((group_count, count_words(len(totals))), np.int64),
         grouping=list(Grouping).index(grouping),
         max_branches=1 + int(np.diff(compiled.rules.first_choice).max()),
@@ -297,12 +297,16 @@ class CompiledTask:
     code: ConditionCode
     # The conditions on the run, linked; None if no condition depends on the run.
     linked: LinkedConditions | None
-    # Whether failures are remembered in all states that can be reached twice.
+    # Whether failures can be remembered in all states that can be reached twice: no register
+    # decides what follows in any of them.
     remembers_all: bool
 
     @property
     def offsets(self) -> tuple[int, ...]:
-        """Return how far from a row of the run, or from the candidate row, conditions read."""
+        """Return the distance of each row that conditions on the run read; PREV is negative.
+
+        It is counted from a row of the run, or from the row that is about to be mapped.
+        """
         if self.linked is None:
             return ()
         code = self.linked.all_code
@@ -365,7 +369,7 @@ def build_task_arrays(task: Task, integers: int, *, merging: bool) -> CompiledTa
         merge_runs=merging and task.output is not MatchOutput.GRAPH and not flushes,
     )
     selecting = layout.SelectionRules(
-        starts=task.pattern.folding.starts,
+        start_count=task.pattern.folding.start_count,
         accepts=find_accepting_guards(program, state_count),
         may_continue=np.isin(np.arange(state_count), going_on).astype(np.int64),
         waits=waits,
@@ -425,7 +429,7 @@ def link_run_conditions(task: Task, program: IntArray, integers: int) -> LinkedC
 
     # By state, the variables whose conditions read the registers of a run in it: those that are
     # tested when the match is complete, and those that are tested before a row is mapped.
-    tested_at_end = [absent.variable for absent in task.absent]
+    tested_at_end = [absence.variable for absence in task.absences]
     if task.closing is not None:
         tested_at_end.append(task.closing)
     tested = [
@@ -467,7 +471,7 @@ def find_waiting_states(task: Task) -> tuple[IntArray, IntArray]:
         is_live = find_live_states(folding.choices) if times_out else np.zeros(len(waits))
         return waits, np.where(is_live, TIMED_OUT, 0).astype(np.int64)
     ends = np.array(folding.ends, np.int64)
-    if not task.stages.timeouts:
+    if not task.stages.outputs_timeouts:
         ends[ends >= TIMED_OUT] = 0
     return waits, ends
 
@@ -502,7 +506,7 @@ def number_choices(task: Task) -> tuple[IntArray, IntArray]:
             for choice in choices
         ],
         layout.EXCLUDED: [choice.excluded for choice in choices],
-        layout.AGAIN: [choice.again for choice in choices],
+        layout.REPEATS_LOOP: [choice.repeats_loop for choice in choices],
         layout.BLOCKS: [choice.blocks for choice in choices],
     }
     for column, values in columns.items():
@@ -526,7 +530,7 @@ def find_blocking_choices(task: Task, program: IntArray) -> BoolArray:
     if task.selection is EventSelection.SKIP_TILL_ANY_MATCH:
         return np.zeros(len(program), np.bool_)
     source = program[:, layout.SOURCE]
-    stays_in_loop = program[:, layout.AGAIN] != 0
+    stays_in_loop = program[:, layout.REPEATS_LOOP] != 0
     is_loop_state = np.isin(source, source[stays_in_loop])
     return np.asarray(stays_in_loop | ~is_loop_state, np.bool_)
 
@@ -537,9 +541,14 @@ def encode_optional(value: int | None) -> int:
 
 
 def find_bit(condition: Condition) -> tuple[int, int]:
-    """Return the word and the mask of a row condition in `satisfied`; mask 0 if it has none.
+    """Return where `satisfied` has the bit of a row condition: the word, and the mask in it.
 
-    The mask is signed, as the words are int64 in kernels.
+    A row satisfies the condition if `satisfied[row, word] & mask == mask`. If there is no row
+    condition, the mask is 0, which every row satisfies. The mask is signed, as the words are int64
+    in kernels.
+
+    >>> find_bit(Condition(row_condition=70)), find_bit(Condition())
+    ((1, 64), (0, 0))
     """
     if condition.row_condition is None:
         return 0, 0
@@ -551,7 +560,7 @@ def find_bit(condition: Condition) -> tuple[int, int]:
 S = TypeVar("S", bound=np.generic)
 
 
-def to_read_only(array: npt.NDArray[np.generic], dtype: type[S]) -> npt.NDArray[S]:
+def make_read_only(array: npt.NDArray[np.generic], dtype: type[S]) -> npt.NDArray[S]:
     """Return a contiguous array of `dtype`, as kernels take it. It is copied only if it must be.
 
     The result cannot be written to: then kernels need no other machine code for arrays that never

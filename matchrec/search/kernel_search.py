@@ -1,4 +1,4 @@
-"""The loop around a kernel: it gives the kernel arrays, makes them grow and takes matches away.
+"""The base classes of searches: the loop that calls a kernel, enlarges its arrays, reads matches.
 
 A search is a class with a kernel; it is in the file of its kernel. What searches have in common is
 here: `KernelSearch` for all of them, `PathSearch` for those of one run at a time and `BufferSearch`
@@ -46,7 +46,7 @@ from matchrec.jit.views import read_only
 from matchrec.plan.clauses import MatchOutput
 from matchrec.search.kernel_input import SearchInput
 from matchrec.search.kernels import layout
-from matchrec.search.kernels.buffer import Pruned, compact
+from matchrec.search.kernels.buffer import PruningInput, compact
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import NO_EDGE, BoolArray, IntArray
 from matchrec.search.task import Capacity, Task
@@ -60,11 +60,11 @@ Element = np.int64 | np.int32 | np.uint8
 # For the name of each array in which a search works, its shape and the type of its elements.
 Shapes = dict[str, tuple[tuple[int, ...], type[Element]]]
 
-# For how many nodes there is room at first, for each run.
+# The number of nodes for which there is room at first, for each run.
 INITIAL_NODES_PER_RUN = 16
 # A buffer of fewer nodes grows instead of being pruned: see `BufferSearch.prune_if_enough`.
 MIN_PRUNED_NODES = 1 << 13
-# For how many matches an output has room at least, unless the capacity is smaller.
+# An output has room for at least this many matches, unless the capacity is smaller.
 MIN_OUTPUT_MATCHES = 1 << 12
 # How many bytes a mapped row takes, roughly, until it has left the worker.
 OUTPUT_ROW_BYTES = 128
@@ -85,7 +85,7 @@ W = TypeVar("W", bound=layout.Work)
 
 
 class KernelSearch(ABC, Generic[W]):
-    """One search of one task.
+    """A search of one task over some partitions, which calls a kernel until it is done.
 
     A subclass names its kernel and the shapes of the arrays in which the kernel works, and puts
     them into the kernel's record of work.
@@ -147,7 +147,7 @@ class KernelSearch(ABC, Generic[W]):
 
     @abstractmethod
     def make_work(self) -> W:
-        """Return what the kernel works in: the working arrays, the output and the records."""
+        """Return the kernel's record of work: the working arrays, the output and the progress."""
 
     @abstractmethod
     def build_arguments(self) -> tuple[object, ...]:
@@ -165,14 +165,15 @@ class KernelSearch(ABC, Generic[W]):
             RunFailure: the search has failed because of the rows.
         """
         progress = self.progress
-        # An output is no larger than the input rows may need, because large arrays take
-        # milliseconds to allocate. It grows only if a single match does not fit.
-        few = max(int(self.arrays.rows.starts[-1]), MIN_OUTPUT_MATCHES)
+        # The output has room for one match of 16 rows for each row, up to the capacity. It is not
+        # larger, because large arrays take milliseconds to allocate. It grows only if a single
+        # match does not fit.
+        enough = max(int(self.arrays.rows.starts[-1]), MIN_OUTPUT_MATCHES)
         output_matches = 0
         output_rows = 0
         status = layout.OUTPUT_FULL
         while status == layout.OUTPUT_FULL:
-            capacity = self.capacity.limit(Capacity(mapped_rows=16 * few, matches=few))
+            capacity = self.capacity.limit(Capacity(mapped_rows=16 * enough, matches=enough))
             output_matches = max(output_matches, capacity.matches)
             output_rows = max(output_rows, capacity.mapped_rows)
             self.output = self.make_output(output_matches, output_rows)
@@ -231,7 +232,7 @@ class KernelSearch(ABC, Generic[W]):
             RunFailure: there is not enough memory for it.
         """
         size = prod(shape) * np.dtype(dtype).itemsize
-        self.check_most(size)
+        self.check_stream_limit(size)
         if memory.has_room(size):
             with suppress(MemoryError):
                 return make(shape, dtype)
@@ -239,7 +240,7 @@ class KernelSearch(ABC, Generic[W]):
         make_error = failures.no_room_for_matches if builds_all else failures.no_room_for_search
         raise RunFailure(make_error, int(self.progress.start), {"mebibytes": size >> 20})
 
-    def check_most(self, size: int) -> None:
+    def check_stream_limit(self, size: int) -> None:
         """Raise RunFailure if a search over a stream may not take `size` bytes."""
         limit = self.capacity.max_bytes
         if limit is not None and not memory.may_take(size, limit):
@@ -248,7 +249,7 @@ class KernelSearch(ABC, Generic[W]):
             raise RunFailure(stream_out_of_memory, row, fields)
 
     def grow(self, status: int) -> None:
-        """Make at least twice as large what `status` says is full."""
+        """Make the arrays that `status` says are full at least twice as large."""
         size = 2 * self.sizes[status]
         while status == layout.MEMO_FULL and size < self.progress.needed:
             size *= 2
@@ -257,7 +258,7 @@ class KernelSearch(ABC, Generic[W]):
 
     def make_output(self, matches: int, rows: int) -> layout.OutputArrays:
         """Return an empty output with room for `matches` matches and `rows` mapped rows."""
-        self.check_most(rows * OUTPUT_ROW_BYTES)
+        self.check_stream_limit(rows * OUTPUT_ROW_BYTES)
         match_facts = self.allocate_array(np.empty, (layout.MATCH_SIZE, matches + 1), np.int64)
         choices = self.allocate_array(np.empty, (rows,), np.int32)
         positions = self.allocate_array(np.empty, (rows * self.arrays.selects,), np.int64)
@@ -291,7 +292,7 @@ class KernelSearch(ABC, Generic[W]):
         )
         if self.arrays.end_times is None:
             return matches
-        return name_first_window(matches, self.arrays.end_times)
+        return set_first_ended_window(matches, self.arrays.end_times)
 
     def fill_by_choice(
         self, column: int, choices: layout.ChoiceArray, values: WorkingArray
@@ -327,21 +328,21 @@ class KernelSearch(ABC, Generic[W]):
         raise RunFailure(make_error, int(row), fields)
 
     def shape_registers(self, runs: int) -> Shapes:
-        """Return the registers before the first row of a run, and of `runs` runs after that.
+        """Return the shape of the registers: those before the first row, then those of `runs` runs.
 
-        No array if the search needs no registers.
+        It is empty if the search needs no registers.
         """
         if self.arrays.compiled.linked is None and not self.arrays.selects:
             return {}
         return {"registers": ((runs + 1, self.arrays.compiled.registers), np.int64)}
 
     def shape_table(self, size: int) -> Shapes:
-        """Return the hash table of computation states. It may hold half as many as its size."""
+        """Return the shape of the hash table of computation states, which is at most half full."""
         columns = layout.TABLE_REGISTERS + self.arrays.compiled.registers
         return {"table": ((size, columns), np.int64)}
 
     def shape_memo(self) -> Shapes:
-        """Return the memo of failures: a ring of rows with a bit for each memo number."""
+        """Return the shape of the memo of failures: a ring of rows, a bit for each memo number."""
         return {"memo": ((self.sizes[layout.MEMO_FULL], -(-self.remembered_states // 8)), np.uint8)}
 
     @property
@@ -372,8 +373,11 @@ def make_progress(kind: type[layout.Progress], task: Task) -> layout.Progress:
     return progress
 
 
-def find_last_live(task: Task, arrays: SearchInput) -> IntArray:
-    """Return an array of -1 for each row; an empty one if it does not matter when runs are live."""
+def make_last_live(task: Task, arrays: SearchInput) -> IntArray:
+    """Return the array in which a search notes when runs of a starting row were live last.
+
+    It has -1 for each row; it is empty if it does not matter when runs are live.
+    """
     row_count = arrays.rows.starts[-1] if needs_release_times(task) else 0
     return np.full(row_count, -1, np.int64)
 
@@ -399,13 +403,14 @@ def needs_release_times(task: Task) -> bool:
 
     It does if runs that time out before that are output as well.
     """
-    return task.stages is not None and task.stages.timeouts and task.skip is not None
+    return task.stages is not None and task.stages.outputs_timeouts and task.skip is not None
 
 
-def name_first_window(matches: Matches, end_times: IntArray) -> Matches:
-    """Return the matches, with the first window that ended for each run that timed out.
+def set_first_ended_window(matches: Matches, end_times: IntArray) -> Matches:
+    """Set the kind of each run that timed out to the first window that ended at that time.
 
-    So if several windows end at the same time, a run has the same kind whichever it waited in.
+    If several windows end at the same time, a run then has the same kind, whichever window it
+    waited in.
 
     Args:
         matches: matches, and runs that timed out.
@@ -449,10 +454,10 @@ class PathSearch(KernelSearch[W]):
         self.rules = self.rules._replace(program=program)
 
     def grow(self, status: int) -> None:
-        """Make at least twice as large what `status` says is full.
+        """Make the arrays that `status` says are full at least twice as large.
 
         If it is the memo, what it holds is forgotten, because a row is elsewhere in a larger ring.
-        To find it out again takes no longer than it took to fill the smaller ring.
+        Finding it out again takes no longer than filling the smaller ring took.
         """
         super().grow(status)
         if status == layout.MEMO_FULL:
@@ -476,19 +481,19 @@ class BufferSearch(KernelSearch[W]):
         return buffer | self.shape_table(2 * runs) | self.shape_registers(2 * runs)
 
     @property
-    def pruned(self) -> Pruned | None:
-        """Return by what the buffer is pruned in addition to its runs, if it is."""
-        return Pruned(self.arrays.rows.window_end, self.counted)
+    def pruning(self) -> PruningInput | None:
+        """Return what decides, besides the live runs, which nodes are dropped; None if nothing."""
+        return PruningInput(self.arrays.rows.window_end, self.counted)
 
     def prune(self) -> None:
         """Drop the nodes to which no run leads. It is called between two rows."""
         row = int(self.progress.start) - 1
         nodes = self.working_arrays["nodes"]
         moved = self.allocate_array(np.empty, nodes.shape[:1], nodes.dtype.type)
-        compact(row, self.pruned, self.working_arrays["runs"], nodes, moved, self.progress)
+        compact(row, self.pruning, self.working_arrays["runs"], nodes, moved, self.progress)
 
     def grow(self, status: int) -> None:
-        """Make twice as large what is full. The nodes are pruned instead if that is enough."""
+        """Make the arrays that are full twice as large, or prune the nodes if that is enough."""
         if status == layout.NODES_FULL and self.prune_if_enough():
             return
         super().grow(status)
@@ -516,8 +521,8 @@ class BufferSearch(KernelSearch[W]):
 
 # How many rows at the beginning of a match are compared at most.
 ROWS_COMPARED = 8
-# Comparing stops when at most one row in FEW is left.
-FEW = 16
+# Comparing stops when at most one row in FEW_ONE_IN is left.
+FEW_ONE_IN = 16
 
 
 def find_possible_beginnings(task: Task, rules: layout.Rules, rows: layout.RowArrays) -> BoolArray:
@@ -541,19 +546,21 @@ def find_possible_beginnings(task: Task, rules: layout.Rules, rows: layout.RowAr
     masks = program[:, layout.MASK].astype(np.uint64)
     # All bits that are compared mostly fit into one byte, which makes it faster.
     bits = satisfied.astype(np.min_scalar_type(np.bitwise_or.reduce(masks)))
-    states = {0}
+    states = {0}  # the states in which a run can be after `depth` rows
     for depth in range(min(rows_compared, len(satisfied))):
-        is_choice = [source in states for source in program[:, layout.SOURCE].tolist()]
-        states = {*program[is_choice, layout.TARGET].tolist()}
+        is_possible = [source in states for source in program[:, layout.SOURCE].tolist()]
+        states = {*program[is_possible, layout.TARGET].tolist()}
         if layout.ACCEPT in states:
             break
-        words = program[is_choice, layout.WORD].tolist()
-        tests = {*zip(words, masks[is_choice].tolist(), strict=True)}
+        # A row at this depth must satisfy the row condition of a possible choice. A mask of 0 is a
+        # choice without one, which any row satisfies.
+        words = program[is_possible, layout.WORD].tolist()
+        tests = {*zip(words, masks[is_possible].tolist(), strict=True)}
         if all(mask for _, mask in tests):
-            results = (bits[depth:, word] & mask == mask for word, mask in tests)
-            may_begin[: len(satisfied) - depth] &= reduce(np.logical_or, results, np.False_)
-            if FEW * np.count_nonzero(may_begin) < len(may_begin):
+            passes_test = (bits[depth:, word] & mask == mask for word, mask in tests)
+            may_begin[: len(satisfied) - depth] &= reduce(np.logical_or, passes_test, np.False_)
+            if FEW_ONE_IN * np.count_nonzero(may_begin) < len(may_begin):
                 break
-        if has_run_condition[is_choice].any():
+        if has_run_condition[is_possible].any():
             break
     return may_begin if 2 * np.count_nonzero(may_begin) < len(may_begin) else may_begin[:0]

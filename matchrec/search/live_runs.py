@@ -20,7 +20,10 @@ from matchrec.search.task import Task
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """A total whose value is the value of a row, and the columns of a node that hold it."""
+    """The columns of a node that hold the extreme of one total, such as `max(FIRST(A.price))`.
+
+    The extreme is the value of one row, so that row is stored beside it.
+    """
 
     # The column with the number of ways that have a value, as the bits of a double.
     known_ways: int
@@ -38,8 +41,8 @@ class Extreme:
 Extremes = tuple[Extreme, ...]
 
 
-def find_extremes(task: Task, begin: int = layout.NODE_SIZE) -> Extremes:
-    """Return the totals of a task whose value is the value of a row.
+def list_row_extremes(task: Task, begin: int = layout.NODE_SIZE) -> Extremes:
+    """Return where nodes or groups hold the totals of a task whose value is the value of a row.
 
     Args:
         task: any task.

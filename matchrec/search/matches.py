@@ -32,7 +32,7 @@ DOUBLE_WORD = 2
 
 @dataclass(frozen=True, slots=True)
 class Chains:
-    """How matches share mapped rows: each match is a chain of mapped rows, and chains may join."""
+    """The mapped rows of matches that share them: a match is a chain, and chains may join."""
 
     # int64[m], index of each match's first mapped row; -1 for an empty match.
     first: IntArray
@@ -78,7 +78,7 @@ class Matches:
     # int64[m], with event selection the row at which each match is complete; None for preferred
     # matches, because nothing ranks them by it.
     completed: IntArray | None = None
-    # int64[m], a match, or a run whose window has ended: see `automaton.program`.
+    # int64[m], A_MATCH, or what a run is whose window has ended: see `automaton.program`.
     kind: IntArray | None = None
     # Set if matches share mapped rows. Then mapped rows are in no order, and offsets only give the
     # lengths of matches. Only a task that asks for chains gets them.
@@ -103,7 +103,13 @@ class Matches:
 def make_one_row_matches(
     partition: IntArray, row: IntArray, classifiers: npt.NDArray[np.int16]
 ) -> Matches:
-    """Return pointers, or groups of matches, in the form of matches of one row."""
+    """Return pointers or groups of matches, each in the form of a match of one row.
+
+    Args:
+        partition: int64[m], the partition of each.
+        row: int64[m], its row.
+        classifiers: int16[m], its variable.
+    """
     offsets = np.arange(len(row) + 1, dtype=np.int64)
     return Matches(
         partition=partition,
@@ -125,7 +131,7 @@ def make_empty_matches() -> Matches:
 
 
 class Numbering:
-    """Numbers the matches of each partition over several chunks.
+    """A counter that numbers the matches of each partition over several chunks.
 
     Args:
         last_number: how many matches of the first partition came before.

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Memoised(ContiguousStrategy):
-    """One run at a time; failures are remembered by state and row."""
+    """A strategy of one run at a time, which remembers failures by state and row."""
 
     algorithm = BACKTRACKING
     matching = "memoised"

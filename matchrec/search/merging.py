@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AllRuns(ContiguousStrategy):
-    """All runs at once; runs with equal computation states merge."""
+    """A strategy of all runs at once, in which runs with equal computation states merge."""
 
     algorithm = BREADTH_FIRST
 
@@ -67,7 +67,7 @@ class AllRuns(ContiguousStrategy):
 
 @dataclass(frozen=True)
 class LongestOfAllRuns(AllRuns):
-    """The longest match: all runs go on, and those with equal computation states merge."""
+    """The strategy of all runs for the longest match: runs go on after one of them accepts."""
 
     matching = "longest"
     chosen_for = "longest matches; conditions depend on the run"
@@ -84,7 +84,7 @@ class LongestOfAllRuns(AllRuns):
 
 @dataclass(frozen=True)
 class Merging(AllRuns):
-    """The preferred match: all runs at once; runs with equal computation states merge."""
+    """The strategy of all runs for the preferred match."""
 
     matching = "merging"
     chosen_for = "preferred matches; conditions depend on the run, and ways multiply"

@@ -1,4 +1,4 @@
-"""Row conditions that read rows at a fixed distance, computed for all rows before the search.
+"""Compute row conditions that read rows at a fixed distance, for all rows before the search.
 
 If Spark sorts the rows, it computes them over the window that sorts; if the worker sorts them, it
 is done here. To a search they are row conditions like any other.

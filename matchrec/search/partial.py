@@ -92,7 +92,7 @@ def find_starts(
 
 
 class PartialSearch(SkippingSearch):
-    """One run at a time, for the runs from some starting rows: see `kernels.skipping`.
+    """A search of one run at a time, for the runs from some starting rows: see `kernels.skipping`.
 
     By its rules no choice accepts. Instead, a run is found if it is live where its window ends.
 

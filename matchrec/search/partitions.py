@@ -69,11 +69,12 @@ NO_EDGE = 2**62
 
 
 class Frontier(NamedTuple):
-    """How far the search of each of p partitions has come if their rows arrive in pieces.
+    """The progress of the search of each of p partitions whose rows arrive in pieces.
 
-    A search that might take the row at the edge stops there undecided. It begins again at its
-    starting row when there are more rows. A match that is found without the row at the edge is a
-    match whatever comes later:
+    The *edge* of a partition is the first row that no search may read: the row has not arrived, or
+    conditions on it read rows that have not. A search that would have to read it stops undecided,
+    and begins again at its starting row when there are more rows. A match that is found without the
+    row at the edge is a match whatever comes later:
 
         PATTERN (A B+)   rows A B B   the loop may take the row at the edge: undecided
         PATTERN (A B)    rows A B     a match, because no preferred run may take that row
@@ -87,7 +88,7 @@ class Frontier(NamedTuple):
     start: IntArray
     # int64[p], matches begin before this row.
     until: IntArray
-    # int64[p], the first row of the partition that is not present yet; NO_EDGE if none is missing.
+    # int64[p], the first row that no search may read; NO_EDGE if no row is missing.
     edge: IntArray
     # int64[p], how many matches were found in the partition.
     number: IntArray
@@ -98,7 +99,10 @@ class Frontier(NamedTuple):
     def create(
         starts: IntArray, start: int = 0, edge: int = NO_EDGE, number: int = 0, steps: int = 0
     ) -> Frontier:
-        """Return a frontier: the first partition may have begun before, the last one may go on.
+        """Return the frontier of partitions that are about to be searched.
+
+        Rows of the first partition may have been searched before, and rows of the last one may be
+        missing. The partitions between them are complete.
 
         Args:
             starts: see `Partitions`.
@@ -128,9 +132,14 @@ class Frontier(NamedTuple):
         return bool((self.edge != NO_EDGE).any())
 
     def extend_open_windows(self, starts: IntArray, window_end: IntArray) -> IntArray:
-        """Return the ends of windows, one row later for each window that missing rows may be in.
+        """Return the ends of windows, one row later for each open window.
 
-        Missing rows may be in a window that ends with the last row that is present.
+        A window is open if it ends with the last row that is present and rows are missing, because
+        these may be in it as well.
+
+        Args:
+            starts: see `Partitions`.
+            window_end: int64[n], the ends of windows by the rows that are present.
         """
         missing_from = np.where(self.edge != NO_EDGE, starts[1:], -1)
         may_grow = window_end == np.repeat(missing_from, np.diff(starts))
@@ -153,10 +162,13 @@ class Partitions:
     valid: BoolArray
     # How many of `columns` are the integer columns of run conditions.
     integers: int
-    # int64[n], for each row, the first row outside the window of a match that starts there; None
-    # without a window. It never decreases within a partition. If missing rows may still be in the
-    # window, it is one more than the end of the rows that are present: see
-    # `Frontier.extend_open_windows`.
+    # int64[n], for each row, where the window of a match that starts there ends: the first row that
+    # is not in it. None without a window. It never decreases within a partition. If rows of the
+    # partition are missing, a window may be open: it has all rows that are present from its start
+    # on, and may have missing ones too. It then ends one row after the first missing row, so
+    # that no search takes that row for its end: see `Frontier.extend_open_windows`.
+    #
+    #     WITHIN 2, keys 0 1 2 | 3, where the row with key 3 is missing     window_end: 2, 4, 4
     window_end: IntArray | None = None
     # int64[1 + neighbour windows, n], times: when the windows end that begin with a row. The window
     # of the match comes first, then those between neighbours. None if no run is output when one of
@@ -175,7 +187,7 @@ class Partitions:
         return int(self.starts[-1])
 
     def take_partition(self, partition: int) -> Partitions:
-        """Return one of the partitions by itself. It has no frontier."""
+        """Return one partition, given its index, as if it were the only one. It has no frontier."""
         begin, end = self.starts[partition : partition + 2].tolist()
         rows = slice(begin, end)
         return Partitions(

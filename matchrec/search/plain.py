@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plain(ContiguousStrategy):
-    """One run at a time; a failure is remembered only if no condition of the run bears on it."""
+    """A strategy of one run at a time, under conditions on the run."""
 
     algorithm = BACKTRACKING
     matching = "plain"

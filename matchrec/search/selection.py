@@ -125,7 +125,7 @@ def number_chunks(task: Task, ordered: Iterator[Matches]) -> Iterator[Matches]:
 
 
 def keep_first_matches(task: Task, numbered: Matches) -> Matches:
-    """Return the matches of each partition that the task outputs, by their numbers."""
+    """Return the numbered matches without those whose number is above `Task.most_matches`."""
     if task.most_matches is None:
         return numbered
     return filter_matches(numbered, numbered.number <= task.most_matches)
@@ -171,7 +171,7 @@ def join_columns(columns: Sequence[IntArray | None]) -> IntArray | None:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """What a skip strategy has decided on the matches that were held or found."""
+    """The matches that a skip strategy has decided on, and what limits later ones."""
 
     # The matches that are released, in order.
     matches: Matches
@@ -180,15 +180,17 @@ class Release:
     # int64[b, 2], the start bounds that are still needed: the last one that was set before the row
     # at which the search stopped, and those after it.
     start_bounds: IntArray
-    # Runs that began before this row can no longer be released.
-    settled: int
+    # The row before which no match may begin from `stop` on, by the start bounds; -1 if there is
+    # none. Live runs that began before it can no longer be released.
+    earliest_start: int
 
 
 def release_matches(task: Task, matches: Matches, position: SearchPosition) -> Release:
-    """Decide on the matches that were held or have been found.
+    """Decide which matches are released, which are held and which are left out.
 
-    Of each partition, the released ones are the matches that are kept, then the runs that timed
-    out. A run that timed out is released unless it began before the start bound of that time.
+    In each partition, the kept matches are released first, then the runs that timed out. A run that
+    timed out is released unless it began before the start bound that held at that time. See
+    `kernels.match_order` for the rules and an example.
 
     Args:
         task: a task with a skip strategy.
@@ -218,7 +220,7 @@ def release_matches(task: Task, matches: Matches, position: SearchPosition) -> R
         matches=released,
         held=held,
         start_bounds=bounds[max(0, last_bound) :],
-        settled=int(first_allowed[last_bound]) if last_bound >= 0 else -1,
+        earliest_start=int(first_allowed[last_bound]) if last_bound >= 0 else -1,
     )
 
 
@@ -268,7 +270,7 @@ def decide_matches(
 
 # Searches
 
-# After how many mapped rows `join_chunks` begins another chunk.
+# The number of mapped rows from which on `join_chunks` yields a chunk.
 LARGE_CHUNK = 1 << 16
 
 
@@ -356,19 +358,19 @@ READS_ALONE = 8
 
 @dataclass(slots=True)
 class ReleasingSearch:
-    """A search with a skip strategy.
+    """A search with a skip strategy, which decides on its matches after each chunk.
 
     It holds matches only until they are decided on, and drops runs that can no longer be released.
-    Each decision has a fixed cost. So decisions are rare if no run waits and many of the
-    matches found are released, or if runs of one starting row are followed alone. Otherwise they
-    are frequent, because then most runs will be dropped.
+    Each decision has a fixed cost. So chunks are large, and decisions rare, if no run waits and
+    many of the matches found are released, or if the runs of one starting row are followed alone.
+    Otherwise chunks are small, because each decision will drop most runs.
     """
 
     search: MatchSearch | RunsSearch
-    # The size of a chunk, after which it decides, if decisions are frequent; and if they are rare.
+    # The size of a chunk if decisions are frequent, and if they are rare.
     small_capacity: Capacity
     large_capacity: Capacity
-    # Matches that wait.
+    # The matches that are not decided on yet.
     held: Matches = field(default_factory=make_empty_matches)
     # See `SearchPosition`.
     start_bounds: IntArray = field(default_factory=lambda: np.zeros((0, 2), np.int64))
@@ -423,5 +425,5 @@ class ReleasingSearch:
         self.start_bounds = release.start_bounds
         if runs is not None and not self.follows_one_start:
             live = runs.copy_live_runs()
-            runs.restore(live.keep(live.starts >= release.settled))
+            runs.restore(live.keep(live.starts >= release.earliest_start))
         return release.matches

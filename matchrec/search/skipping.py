@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SelectionByOneRun(SelectionStrategy):
-    """One run at a time, which finds the preferred match first."""
+    """A strategy of one run at a time, which finds the preferred match first."""
 
     algorithm = BACKTRACKING
     matching = "event selection, one run at a time"

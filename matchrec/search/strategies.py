@@ -1,4 +1,4 @@
-"""Choose how a task is searched: an algorithm, and one of its strategies.
+"""Choose how to search a task: an algorithm, and one of its strategies.
 
 1. Users may choose the algorithm; otherwise `find_fastest` does.
 2. The strategy is the first one of this algorithm in `STRATEGIES` that can search the task.
@@ -76,7 +76,7 @@ class SearchAlgorithm:
                 return "aggregates over all matches need all runs at once"
             if task.output is MatchOutput.LONGEST and not task.reads_only_data:
                 return "LONGEST MATCH needs all runs at once if conditions depend on the run"
-        if task.output is MatchOutput.PREFERRED and (task.absent or task.closing is not None):
+        if task.output is MatchOutput.PREFERRED and (task.absences or task.closing is not None):
             return "negation needs all matches, and the query asks for the preferred ones"
         return None
 
@@ -138,7 +138,7 @@ def classify_time(task: Task, algorithm: str) -> str:
     have. If conditions depend on the run, `max_steps` ends a search that takes too long.
     """
     longest = task.pattern.longest
-    if task.windowed:
+    if task.has_window:
         rows = "W is the number of rows in a window"
     else:
         rows = f"W is at most {longest}"
@@ -147,13 +147,13 @@ def classify_time(task: Task, algorithm: str) -> str:
     within = f"linear in the number of rows times W; {rows}"
     one_at_a_time = algorithm == BACKTRACKING
     if task.reads_only_data:
-        merges = one_at_a_time or not task.windowed
+        merges = one_at_a_time or not task.has_window
         if task.output is MatchOutput.LONGEST:
             # A distance to the farthest end holds for one end of windows only.
-            merges = one_at_a_time and not task.windowed
+            merges = one_at_a_time and not task.has_window
         return "linear in the number of rows" if merges else within
     if one_at_a_time and compile_arrays(task).remembers_all:
-        if task.windowed:
+        if task.has_window:
             return within
         if compile_arrays(task).rules.forgets:
             return (

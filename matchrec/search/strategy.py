@@ -91,7 +91,7 @@ class Strategy(ABC):
 
 
 class TaskSearch(Protocol):
-    """One search of one task: see `kernel_search.KernelSearch`."""
+    """A search of one task: see `kernel_search.KernelSearch`."""
 
     def find_matches(self) -> Iterator[Matches]:
         """Yield the matches in chunks, as they are found."""

@@ -1,4 +1,4 @@
-"""What a search is asked to do: the task, and the limits on what it may hold in memory.
+"""The input of a search besides its rows: the task, and how much it may hold in memory.
 
 A `Task` is a compiled query without columns, SQL or Spark: a row pattern, numbered conditions and
 the options of the clause. `compile.path` builds it, `strategies.choose` picks the strategy that
@@ -32,7 +32,7 @@ BREADTH_FIRST = "breadth_first"
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """When a row may be mapped to a variable: both parts must be true. A missing part is true."""
+    """The condition of a variable: both parts must be true. A missing part is true."""
 
     # Index of a row condition, which is a bit of `Partitions.satisfied`.
     row_condition: int | None = None
@@ -89,12 +89,12 @@ class AbsenceCondition:
 
 @dataclass(frozen=True, slots=True)
 class StageOptions:
-    """What a task over a pattern of stages has in addition: see `plan.stages.Staging`."""
+    """The options of a task over a pattern of stages: see `plan.stages.Staging`."""
 
     # Which matches are left out; None keeps all.
     skip: Skip | None = None
     # Whether runs whose window ends are output as well.
-    timeouts: bool = False
+    outputs_timeouts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Total:
     # Index of the column that is read, among those that only totals read; None for a count of rows.
     values: int | None
     # Whether the column holds the bits of doubles.
-    floats: bool
+    is_float: bool
 
     @property
     def is_row_value(self) -> bool:
@@ -132,7 +132,7 @@ class TaskTotals:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One compiled query, as a search sees it. It can be pickled."""
+    """A compiled query, as a search sees it. It can be pickled."""
 
     # The row pattern.
     pattern: CompiledPattern
@@ -144,15 +144,15 @@ class Task:
     after_match: clauses.AfterMatchSkip = clauses.AfterMatchSkip()
     # Which rows a run may skip.
     selection: clauses.EventSelection = clauses.EventSelection.STRICT_CONTIGUITY
-    # Which matches of a starting row are output.
+    # Which of the matches that begin with a row are output.
     output: clauses.MatchOutput = clauses.MatchOutput.PREFERRED
-    # Negations.
-    absent: tuple[AbsenceCondition, ...] = ()
+    # The negations: in which parts of a match no row may satisfy a condition.
+    absences: tuple[AbsenceCondition, ...] = ()
     # Id of the variable whose condition must hold for the whole match. It is evaluated after the
     # last row has been mapped.
     closing: int | None = None
     # Whether a match must fit into the window of its first row: see `Partitions.window_end`.
-    windowed: bool = False
+    has_window: bool = False
     # Set for a pattern of stages. The pattern itself then says which rows may be skipped, and the
     # condition on a row is evaluated before the row is mapped.
     stages: StageOptions | None = None
@@ -163,7 +163,7 @@ class Task:
     max_steps: int | None = None
     # Whether matches that share rows may be returned as chains: see `matches.Chains`. A strategy
     # need not do so.
-    chained: bool = False
+    wants_chains: bool = False
     # Aggregates over all matches. If set, no match is output.
     totals: TaskTotals | None = None
     # How many matches of a partition are output, those with the lowest numbers; None for all.
@@ -184,7 +184,9 @@ class Task:
 
         It does if it asks for more than one match of consecutive rows for each starting row.
         """
-        return clauses.needs_event_selection(self.selection, self.output, self.absent, self.closing)
+        return clauses.needs_event_selection(
+            self.selection, self.output, self.absences, self.closing
+        )
 
     @property
     def skip(self) -> Skip | None:
@@ -225,7 +227,7 @@ class Task:
         overlaps = self.after_match.to is not clauses.SkipTo.PAST_LAST_ROW
         is_preferred = self.output is clauses.MatchOutput.PREFERRED
         depends_on_start = (
-            not self.reads_only_data or self.windowed or self.selects or self.partial is not None
+            not self.reads_only_data or self.has_window or self.selects or self.partial is not None
         )
         return overlaps and is_preferred and not depends_on_start
 
@@ -237,7 +239,7 @@ MAX_STREAM_BYTES = 1 << 27
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """How much a search may hold in memory."""
+    """The limits on what a search may hold in memory."""
 
     # The most mapped rows in one `Matches`.
     mapped_rows: int = 1 << 20

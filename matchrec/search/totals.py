@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TotalsOfAllRuns(Strategy):
-    """Aggregates over all matches: runs carry what is added up, and no match is built."""
+    """A strategy for aggregates over all matches: runs carry the totals, and no match is built."""
 
     algorithm = BREADTH_FIRST
     matching = "aggregates over all matches"

@@ -59,20 +59,21 @@ class Piece:
     table: pa.Table
     # The row at which each partition starts, then the number of rows.
     starts: IntArray
-    # Where each search begins, and where the rows that have arrived end. The search moves it.
+    # Where the search of each partition begins, and before which row it must stop. The search moves
+    # it.
     frontier: Frontier
     # The number of rows of the first partition before the table; None if that is not known.
-    passed: int | None
-    # bool[n], the rows that a match covers or that have been output.
+    rows_before: int | None
+    # bool[n], the rows that a match covers or that were output with an earlier piece.
     covered: BoolArray
     # The number of rows that no earlier piece had. They are the last ones of the table.
-    fresh: int
+    new_rows: int
 
     @property
-    def fresh_partitions(self) -> int:
-        """The number of partitions that start in this piece, not in an earlier one."""
-        first_fresh = self.table.num_rows - self.fresh
-        return int(np.count_nonzero(self.starts[:-1] >= first_fresh))
+    def new_partitions(self) -> int:
+        """Return the number of partitions that start in this piece, not in an earlier one."""
+        first_new_row = self.table.num_rows - self.new_rows
+        return int(np.count_nonzero(self.starts[:-1] >= first_new_row))
 
 
 def split_into_pieces(
@@ -94,11 +95,11 @@ def split_into_pieces(
     Raises:
         PartitionWithoutRoom: there is no room for the rows that wait.
     """
-    waiting = Waiting(rows_per_call, structs)
+    waiting = WaitingRows(rows_per_call, structs)
     for batch in batches:
         first_mark = batch.column(wire.FIRST_BITS).slice(0, 1)
-        starts_partition = len(starts_in(first_mark)) > 0
-        if 2 * waiting.rows >= waiting.rows_per_call and starts_partition:
+        begins_partition = len(find_partition_starts(first_mark)) > 0
+        if 2 * waiting.rows >= waiting.rows_per_call and begins_partition:
             # searching these rows by themselves saves a copy of both tables
             yield waiting.take_partitions(waiting.rows)
         waiting.add(batch)
@@ -120,8 +121,12 @@ def split_into_pieces(
 
 
 @dataclass(slots=True)
-class Waiting:
-    """The rows that wait for a search."""
+class WaitingRows:
+    """The rows that wait for a search.
+
+    Rows are positions among the waiting rows. The first of them may belong to a partition that
+    earlier pieces had a part of.
+    """
 
     # The number of rows that make a search worth its fixed cost.
     rows_per_call: int
@@ -139,14 +144,14 @@ class Waiting:
     start: int = 0
     number: int = 0
     steps: int = 0
-    # The number of rows of the first partition that were dropped, see `Piece.passed`.
-    passed: int = 0
+    # The number of rows of the first partition that were dropped, see `Piece.rows_before`.
+    rows_before: int = 0
     # bool[r], `Piece.covered` of the first rows, which an earlier piece had.
     covered: BoolArray = field(default_factory=lambda: np.zeros(0, np.bool_))
 
     @property
     def rows_for_search(self) -> int:
-        """The number of rows of the last partition from which on it is searched.
+        """Return how many rows of the last partition must wait before they are searched.
 
         It is at least twice the number of rows that the last search left undecided.
         """
@@ -174,7 +179,7 @@ class Waiting:
         """Add the rows of a batch, if it has any."""
         if batch.num_rows == 0:
             return
-        starts = starts_in(batch.column(wire.FIRST_BITS))
+        starts = find_partition_starts(batch.column(wire.FIRST_BITS))
         if len(starts):
             self.last_start = self.rows + int(starts[-1])
         self.batches.append(batch)
@@ -182,7 +187,7 @@ class Waiting:
         self.size += batch.nbytes
 
     def take_partitions(self, rows: int) -> Piece:
-        """Return the first rows as a piece, and keep the others.
+        """Return the first rows as a piece of whole partitions, and keep the others.
 
         Args:
             rows: the number of rows to take, which must be whole partitions.
@@ -196,7 +201,7 @@ class Waiting:
         self.start = 0
         self.number = 0
         self.steps = 0
-        self.passed = 0
+        self.rows_before = 0
         self.covered = np.zeros(0, np.bool_)
         return piece
 
@@ -208,8 +213,8 @@ class Waiting:
             edge: the row before which the search of the last partition must stop, or NO_EDGE.
         """
         table = add_structs(pa.Table.from_batches(batches).combine_chunks(), self.structs)
-        starts = starts_in(take_column(table, wire.FIRST_BITS))
-        if self.passed:  # the marked row of the first partition was dropped
+        starts = find_partition_starts(take_column(table, wire.FIRST_BITS))
+        if self.rows_before:  # the marked row of the first partition was dropped
             starts = np.append(0, starts)
         starts = np.append(starts, table.num_rows).astype(np.int64)
         covered = np.zeros(table.num_rows, np.bool_)
@@ -218,9 +223,9 @@ class Waiting:
             table=table,
             starts=starts,
             frontier=Frontier.create(starts, self.start, edge, self.number, self.steps),
-            passed=self.passed,
+            rows_before=self.rows_before,
             covered=covered,
-            fresh=table.num_rows - len(self.covered),
+            new_rows=table.num_rows - len(self.covered),
         )
 
     def drop_decided(self, piece: Piece, lookaround: Lookaround) -> None:
@@ -239,7 +244,7 @@ class Waiting:
         self.rows -= dropped
         self.size = sum(batch.nbytes for batch in self.batches)
         self.start = start - dropped
-        self.passed += dropped
+        self.rows_before += dropped
         self.covered = piece.covered[dropped:].copy()
         self.undecided = self.rows
 
@@ -257,6 +262,10 @@ def estimate_rows(size: int, batch: pa.RecordBatch) -> int:
     return max(1, size * int(batch.num_rows) // max(1, int(batch.nbytes)))
 
 
-def starts_in(bits: pa.Array) -> IntArray:
-    """Return the rows that start a partition: those with bit 0 of the first column of bits."""
+def find_partition_starts(bits: pa.Array) -> IntArray:
+    """Return the rows that start a partition.
+
+    Args:
+        bits: the first column of bits. Bit 0 marks the first row of each partition.
+    """
     return np.flatnonzero((read_numbers(bits).astype(np.uint8) & 1).view(np.bool_))

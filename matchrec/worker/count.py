@@ -24,13 +24,13 @@ from matchrec.worker import wire
 from matchrec.worker.arrays import view_as_doubles
 from matchrec.worker.batches import Piece
 
-KIND = pa.list_(pa.int64())
+COUNTERS_TYPE = pa.list_(pa.int64())  # of the column of counters
 GREATEST_BIGINT = 2.0**63 - 1024  # the greatest double that is a BIGINT
 # The greatest number of matches that a task counts. Counts at this number are not exact.
 GREATEST_COUNT = int(GREATEST_BIGINT)
 
 # Indices of the counters. The counters of the kernels follow, in the order of `kernels.layout`.
-EVENTS = 0
+EVENTS = 0  # rows
 PARTITIONS = 1
 MATCHES = 2
 # Nanoseconds of the stages of a worker.
@@ -76,8 +76,8 @@ class Tally:
         The number of matches stays at `GREATEST_COUNT` once it is reached, because the column of
         counters is a BIGINT. If matches are counted without being built, it can be reached.
         """
-        self.counts[EVENTS] += piece.fresh
-        self.counts[PARTITIONS] += piece.fresh_partitions
+        self.counts[EVENTS] += piece.new_rows
+        self.counts[PARTITIONS] += piece.new_partitions
         for chunk in self.time_items(MATCHING, matches):
             match_count = self.counts[MATCHES] + count_matches_of_chunk(chunk)
             self.counts[MATCHES] = min(match_count, GREATEST_COUNT)
@@ -92,19 +92,19 @@ class Tally:
         """
         if self.schema is None:
             return batch
-        columns = [*batch.columns, pa.array([[]] * batch.num_rows, KIND)]
+        columns = [*batch.columns, pa.array([[]] * batch.num_rows, COUNTERS_TYPE)]
         counted_batch = pa.RecordBatch.from_arrays(columns, [*batch.schema.names, wire.COUNTERS])
         self.schema = counted_batch.schema
         return counted_batch
 
-    def make_row(self) -> Iterator[pa.RecordBatch]:
+    def make_counter_row(self) -> Iterator[pa.RecordBatch]:
         """Yield the row of the counters as a batch, unless counters are left out."""
         if self.schema is None:
             return
         output_types = self.schema.types[:-1]
         empty = [pa.array([[] if pa.types.is_list(kind) else None], kind) for kind in output_types]
         counter_values = [*self.counts, *self.kernel_counters.tolist(), find_task_number()]
-        counters = pa.array([counter_values], KIND)
+        counters = pa.array([counter_values], COUNTERS_TYPE)
         yield pa.RecordBatch.from_arrays([*empty, counters], self.schema.names)
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from matchrec.compile.coverage import SUMMED_FIGURES, CoverageTask, Figures
 from matchrec.compile.executable import Executable
 from matchrec.output.rows import find_matched_rows
-from matchrec.search.coverage import Counts, find_matches, find_nearest_runs
+from matchrec.search.coverage import NO_START, Counts, find_matches, find_nearest_runs
 from matchrec.search.kernels import nearest_runs
 from matchrec.search.nearby import find_rows_with, find_satisfying_rows, satisfy_nearby
 from matchrec.search.partitions import IntArray, Partitions
@@ -31,12 +31,11 @@ from matchrec.worker.query_worker import TaskInput
 # How many rows the nearest run still needed, then the values that name its starting row, each as an
 # array of one value. None if there is no such run.
 Nearest = list[pa.Array] | None
-NO_START = -1
 
 
 @dataclass(frozen=True)
 class CoverageWorker:
-    """Counts how far the starting rows of one task come. Picklable."""
+    """A worker that counts how far the starting rows of one task come. Picklable."""
 
     task: CoverageTask
     # The schema of the one row that is returned: the counts, then the columns of `Nearest`.
@@ -80,10 +79,10 @@ class CoverageWorker:
                 matched.update(np.unique(matches.partition).tolist())
                 piece.covered[:] |= find_matched_rows(matches, partitions.rows)
         sizes = np.diff(piece.starts)
-        sizes[0] += piece.passed
+        sizes[0] += piece.rows_before
         return Figures(
-            rows=piece.fresh,
-            partitions=piece.fresh_partitions,
+            rows=piece.new_rows,
+            partitions=piece.new_partitions,
             matched_partitions=len(matched - matched_before),
             matches=match_count,
             covered=int(np.count_nonzero(piece.covered)) - covered_before,
@@ -106,15 +105,19 @@ class CoverageWorker:
         else:
             flags = find_rows_with(partitions.satisfied, tie)
         flags[piece.starts[:-1]] = 0  # the row before is of another partition
-        return int(flags[len(flags) - piece.fresh :].sum())
+        return int(flags[len(flags) - piece.new_rows :].sum())
 
     def take_nearest(self, piece: Piece, counts: Counts) -> Nearest:
-        """Return the nearest run if this piece has brought a nearer one than those before."""
-        start = int(counts.best[nearest_runs.BEST_START])
+        """Return the nearest run if this piece has a nearer one than all pieces before it.
+
+        Its starting row is taken out of `counts`, so that the next piece can tell whether it finds
+        a nearer one.
+        """
+        start = int(counts.nearest_of_all[nearest_runs.NEAREST_START])
         if start == NO_START:
             return None
-        counts.best[nearest_runs.BEST_START] = NO_START
-        remaining = int(counts.best[nearest_runs.BEST_REMAINING])
+        counts.nearest_of_all[nearest_runs.NEAREST_START] = NO_START
+        remaining = int(counts.nearest_of_all[nearest_runs.NEAREST_REMAINING])
         names = [
             decode(take_encoded_column(piece.table, wire.column(index)).slice(start, 1))
             for index in self.task.naming_columns
@@ -124,7 +127,7 @@ class CoverageWorker:
 
 @dataclass(frozen=True)
 class AttemptWorker:
-    """Returns how far each starting row of one task came. Picklable."""
+    """A worker that returns how far each starting row of one task came. Picklable."""
 
     task: CoverageTask
     # The schema of the rows that are returned. First what names the partition; then the first
@@ -155,7 +158,7 @@ class AttemptWorker:
         """
         has_notes = notes[:, nearest_runs.NOTE_REMAINING] != nearest_runs.NOTHING_NOTED
         is_returned = has_notes.copy()
-        is_returned[len(is_returned) - piece.fresh :] = True
+        is_returned[len(is_returned) - piece.new_rows :] = True
         starts = np.flatnonzero(is_returned)
         notes = notes[starts]
         has_no_notes = ~has_notes[starts]
@@ -201,7 +204,7 @@ def make_batch(columns: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch
 
 def flatten_counts(counts: Counts) -> IntArray:
     """Return the counts as one array. `sum_coverage` takes it apart."""
-    return np.concatenate([counts.came, counts.ended.ravel(), counts.parts_false.ravel()])
+    return np.concatenate([counts.reached, counts.end_counts.ravel(), counts.false_parts.ravel()])
 
 
 def merge_figures(figures: IntArray) -> Figures:
@@ -228,11 +231,11 @@ def sum_coverage(task: CoverageTask, rows: Iterable[list[int]]) -> tuple[Figures
     counts_by_task = np.array([no_counts, *rows], np.int64)
     figures = merge_figures(counts_by_task[:, :figure_count])
 
-    arrays = (empty.came, empty.ended, empty.parts_false)
+    arrays = (empty.reached, empty.end_counts, empty.false_parts)
     sums = counts_by_task[:, figure_count:].sum(axis=0)
     ends = np.cumsum([array.size for array in arrays])
     parts = np.split(sums, ends[:-1])
-    came, ended, parts_false = (
+    reached, end_counts, false_parts = (
         part.reshape(array.shape) for part, array in zip(parts, arrays, strict=True)
     )
-    return figures, empty._replace(came=came, ended=ended, parts_false=parts_false)
+    return figures, empty._replace(reached=reached, end_counts=end_counts, false_parts=false_parts)

@@ -140,7 +140,7 @@ def encode_timeouts(executable: Executable, table: pa.Table) -> IntArray | None:
     never ends.
     """
     stages = executable.task.stages
-    if not executable.crossing.ends or stages is None or not stages.timeouts:
+    if not executable.crossing.ends or stages is None or not stages.outputs_timeouts:
         return None
     ends = [take_column(table, wire.column(index)) for index in executable.crossing.ends]
     if not all(arrays.is_whole(values.type) for values in ends):
@@ -148,7 +148,7 @@ def encode_timeouts(executable: Executable, table: pa.Table) -> IntArray | None:
         ends = [ranks.slice(i * table.num_rows, table.num_rows) for i in range(len(ends))]
     never = np.iinfo(np.int64).max
     rows = [np.where(find_valid(values), read_integers(values), never) for values in ends]
-    if not executable.task.windowed:  # the first row is for the window of the match
+    if not executable.task.has_window:  # the first row is for the window of the match
         rows.insert(0, np.full(table.num_rows, never))
     return stack_columns(rows, table.num_rows, np.int64)
 

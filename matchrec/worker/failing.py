@@ -23,8 +23,8 @@ T = TypeVar("T")
 Rows = TypeVar("Rows", bound=Sized)
 
 
-class Count:
-    """A number to which several threads add."""
+class SharedCounter:
+    """A number to which several threads can add."""
 
     def __init__(self) -> None:
         self.number = 0
@@ -37,7 +37,7 @@ class Count:
 
 
 # The number of rows that the workers of this program have read, for all queries so far.
-rows_read_by_workers = Count()
+rows_read_by_workers = SharedCounter()
 
 
 def report_errors(output: Callable[[], Iterator[T]]) -> Iterator[T]:
@@ -88,7 +88,10 @@ def unpickle(payload: bytes) -> object:
 
 @contextmanager
 def hold_garbage_collection() -> Iterator[None]:
-    """Load modules inside. The garbage collector is off meanwhile, and never looks at them later.
+    """Return a context in which to import what a worker needs.
+
+    The garbage collector is off in it, and never looks at what was loaded in it. That makes loading
+    faster.
 
     Raises:
         MatchRecognizeRunError: there is too little memory for the libraries.

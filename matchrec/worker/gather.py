@@ -441,7 +441,7 @@ def fill_chosen_values(gatherer: Gatherer, read: ReadChosenValue) -> pa.Array:
     reader = gatherer.reader
     greatest = find_entry(read.function).choice in (ValueChoice.LAST, ValueChoice.GREATEST_KEY)
     aggregates = AggregateReader(reader, read.variable, valid)
-    chosen = aggregates.find_extremes(keys, greatest=greatest, takes_last=True)
+    chosen = aggregates.find_extreme_rows(keys, greatest=greatest, takes_last=True)
     rows = take_or_default(chosen, find_total_rows(reader, read.semantics), -1)
     return gatherer.take_values(read.column, rows)
 
@@ -480,7 +480,9 @@ class Aggregation:
                 return make_array(sums / np.maximum(counts, 1), counts == 0)
             case Reduction.MIN | Reduction.MAX as function:
                 keys = arrays.sort_keys(self.values)
-                extremes = self.aggregates.find_extremes(keys, greatest=function is Reduction.MAX)
+                extremes = self.aggregates.find_extreme_rows(
+                    keys, greatest=function is Reduction.MAX
+                )
                 rows = take_or_default(extremes, last_mapped, -1)
                 return self.values.take(make_array(rows, rows < 0))
 

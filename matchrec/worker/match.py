@@ -24,7 +24,7 @@ from matchrec.errors.run.failures import partition_out_of_memory, waiting_rows_o
 from matchrec.errors.run.location import RowLocation
 from matchrec.output.aggregates import never_wraps
 from matchrec.output.measures import MatchReader
-from matchrec.output.reads import ReadBasicAggregate, read_from_chains
+from matchrec.output.reads import ReadBasicAggregate, can_read_all_from_chains
 from matchrec.output.rows import (
     OutputRows,
     find_covered_rows,
@@ -47,8 +47,10 @@ from matchrec.worker.wire import OrderColumns
 # Matches that share their rows.
 
 
-def share_rows_of_matches(executable: Executable, table: pa.Table) -> Task:
-    """Return the task, with matches that share their rows if that is enough to answer all reads.
+def request_chains(executable: Executable, table: pa.Table) -> Task:
+    """Return the task, which asks for chains if all reads can be read from them.
+
+    In chains, matches share their rows: see `search.matches.Chains`.
 
     Args:
         executable: the compiled query.
@@ -56,7 +58,7 @@ def share_rows_of_matches(executable: Executable, table: pa.Table) -> Task:
     """
     task = executable.task
     reads = executable.reads
-    if not (task.can_share_rows and read_from_chains(reads, executable.rows_per_match)):
+    if not (task.can_share_rows and can_read_all_from_chains(reads, executable.rows_per_match)):
         return task
     all_exact = all(
         adds_exactly(take_column(table, wire.column(read.column)), ansi=executable.ansi)
@@ -64,13 +66,15 @@ def share_rows_of_matches(executable: Executable, table: pa.Table) -> Task:
         if isinstance(read, ReadBasicAggregate) and read.function is Reduction.SUM
         if read.column is not None
     )
-    return replace(task, chained=all_exact)
+    return replace(task, wants_chains=all_exact)
 
 
 def adds_exactly(values: pa.Array, *, ansi: bool) -> bool:
-    """Return whether sums of values are the same in any order, on their way as well.
+    """Return whether the sums of some of these values can be read from chains.
 
-    Doubles are added up in the order of the rows, whether matches share their rows or not.
+    They can if they are the same in any order of additions, and if no intermediate sum raises an
+    error that another order would not raise. Doubles are always added up in the order of the rows,
+    even if matches share their rows, so their sums can be read from chains as well.
     """
     if pa.types.is_decimal(values.type):
         return always_fit(values)
@@ -128,11 +132,11 @@ def locate_row_of_piece(
 ) -> RowLocation:
     """Return the location of a row of a piece, given its position in the table of the piece."""
     row_number: int | None = None
-    if piece.passed is not None:
+    if piece.rows_before is not None:
         partition = int(np.searchsorted(partitions.starts, row, side="right")) - 1
         row_number = row - int(partitions.starts[partition]) + 1
         if partition == 0:
-            row_number += piece.passed
+            row_number += piece.rows_before
     return locate_row(executable, piece.table, row, row_number, orders)
 
 
@@ -163,9 +167,9 @@ def name_large_partitions(executable: Executable, pieces: Iterator[Piece]) -> It
     try:
         yield from pieces
     except PartitionWithoutRoom as error:
-        message = partition_out_of_memory if error.must_be_whole else waiting_rows_out_of_memory
+        make_error = partition_out_of_memory if error.must_be_whole else waiting_rows_out_of_memory
         location = locate_row(executable, error.last_row, 0, None)
-        raise message(rows=error.rows, mebibytes=error.size >> 20, location=location) from error
+        raise make_error(rows=error.rows, mebibytes=error.size >> 20, location=location) from error
 
 
 # The search.
@@ -178,7 +182,7 @@ BatchMaker = Callable[[pa.Table, Partitions, Matches, OutputRows], Iterator[pa.R
 
 @dataclass(frozen=True)
 class PieceWorker:
-    """Runs an executable over pieces of partitions."""
+    """A worker that runs an executable over pieces of partitions."""
 
     executable: Executable
     tally: Tally = field(default_factory=Tally)
@@ -198,7 +202,7 @@ class PieceWorker:
             for batch in self.match_piece(piece):
                 yield self.tally.append_counters(batch)
             del piece  # so that its table is gone while the next one grows
-        yield from self.tally.make_row()
+        yield from self.tally.make_counter_row()
 
     def match_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         """Encode and search a piece, and yield its output."""
@@ -243,7 +247,7 @@ class PieceWorker:
         """Yield the matches of a piece in chunks, and count them."""
         task = self.executable.task
         if self.output is None:
-            task = share_rows_of_matches(self.executable, piece.table)
+            task = request_chains(self.executable, piece.table)
         matches = self.executable.strategy.search(task, partitions, self.tally.kernel_counters)
         return self.tally.count_while_matching(matches, piece)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TaskInput:
-    """How the rows of a task reach its worker. Picklable."""
+    """The form in which the rows of a task reach its worker. Picklable."""
 
     # How the worker must sort the rows; None if the engine has sorted them.
     sorting: Sorting | None = None
@@ -79,7 +79,7 @@ class TaskInput:
 
 @dataclass(frozen=True, slots=True)
 class QueryWorker:
-    """Runs an executable over the batches of one task. Picklable."""
+    """A worker that runs an executable over the batches of one task. Picklable."""
 
     executable: Executable
     task_input: TaskInput = TaskInput()

@@ -46,9 +46,9 @@ class Stretches:
 
 @dataclass(frozen=True, slots=True)
 class RangeWorker:
-    """Groups stretches into ranges. Picklable."""
+    """A worker that groups stretches into ranges. Picklable."""
 
-    # How many stretches after the one in which it begins a match may end.
+    # A match ends at most this many stretches after the one in which it begins.
     reach: int
     # The bits of the conditions that hold for some row of every match.
     needed: int

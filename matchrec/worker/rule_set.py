@@ -49,8 +49,8 @@ FIRST = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
 LAST = Navigation(semantics=Semantics.FINAL)
 # The field of __events that has the name of the variable of a row.
 VARIABLE = "variable"
-# Small batches of several rules are put together to batches of at least this many rows.
-ROWS_A_BATCH = 1 << 14
+# Small batches of several rules are joined to batches of at least this many rows.
+MIN_BATCH_ROWS = 1 << 14
 
 # The names of the columns of an output batch, and the columns.
 Columns = dict[str, pa.Array]
@@ -59,7 +59,7 @@ SearchPartitions = Callable[[range], Iterator[pa.RecordBatch]]
 
 
 class RowKind(IntEnum):
-    """What an output row of the worker is."""
+    """The kind of an output row of the worker."""
 
     # A match. It has what the rule reads if the rule has one output row for each match.
     MATCH = 0
@@ -67,13 +67,13 @@ class RowKind(IntEnum):
     ROW = 1
     # The error of a rule that has failed in a partition.
     FAILURE = 2
-    # As MATCH, for a run that is not a match and is output besides the matches.
+    # A run that is not a match and is output in addition to the matches. It has what a match has.
     PARTIAL = 3
 
 
 @dataclass(frozen=True)
 class RuleSetWorker:
-    """Runs all rules of a set over the batches of one task. Picklable."""
+    """A worker that runs all rules of a set over the batches of one task. Picklable."""
 
     rule_set: RuleSet
     # For each rule, the slots of what it reads.
@@ -132,18 +132,18 @@ class RuleSetWorker:
                 rows_of_rule = shared.select_partitions(partitions).divide(rule.dividing_columns)
             return RuleWorker(rule.executable, output=output, rows=rows_of_rule).match_rows()
 
-        def first_row(partition: int) -> pa.Table:
+        def take_first_row(partition: int) -> pa.Table:
             """Return the first row of a partition."""
             return shared.table.slice(int(shared.starts[partition]), 1)
 
-        yield from self.isolate_failures(number, all_partitions, search, first_row)
+        yield from self.isolate_failures(number, all_partitions, search, take_first_row)
 
     def isolate_failures(
         self,
         number: int,
         partitions: range,
         search: SearchPartitions,
-        give_up: Callable[[int], pa.Table],
+        take_row: Callable[[int], pa.Table],
     ) -> Iterator[pa.RecordBatch]:
         """Yield the output of a rule over some partitions.
 
@@ -155,7 +155,7 @@ class RuleSetWorker:
             number: the number of the rule.
             partitions: the partitions.
             search: searches some of them.
-            give_up: is called for each partition that fails, and returns a row of it.
+            take_row: returns a row of a partition in which the rule has failed, for the error.
 
         Raises:
             MatchRecognizeError: the rule fails, and `on_error` is "raise".
@@ -170,11 +170,11 @@ class RuleSetWorker:
             if self.on_error == "raise":
                 raise name_rule(self.rule_set.rules[number].name, error) from error.__cause__
             if len(partitions) == 1:
-                yield self.make_failure_row(number, give_up(partitions[0]), error)
+                yield self.make_failure_row(number, take_row(partitions[0]), error)
                 return
             half = len(partitions) // 2
             for part in (partitions[:half], partitions[half:]):
-                yield from self.isolate_failures(number, part, search, give_up)
+                yield from self.isolate_failures(number, part, search, take_row)
 
     def make_failure_row(
         self, number: int, row: pa.Table, error: MatchRecognizeError
@@ -329,7 +329,7 @@ class SharedRows:
 
 @dataclass(frozen=True, kw_only=True)
 class RuleWorker(PieceWorker):
-    """Searches rows for the matches of one rule."""
+    """A worker that searches rows for the matches of one rule."""
 
     # The rows of a piece, in the partitions of the rule.
     rows: SharedRows
@@ -343,9 +343,9 @@ class RuleWorker(PieceWorker):
             table=table,
             starts=starts,
             frontier=Frontier.create(starts),
-            passed=0,
+            rows_before=0,
             covered=np.zeros(row_count, np.bool_),
-            fresh=row_count,
+            new_rows=row_count,
         )
         words = self.rows.words
         partitions = encode_partitions(self.executable, table, starts, piece.frontier, words)
@@ -380,7 +380,7 @@ class RuleWorker(PieceWorker):
 
 
 def select_rows_of_version(version: Version, order: IntArray, has_order: BoolArray) -> BoolArray:
-    """Return which rows a version of a rule sees, as bool[n].
+    """Return which rows a version of a rule sees, by the order of the rows: bool[n].
 
     Args:
         version: the version.
@@ -424,13 +424,13 @@ def make_batch(schema: pa.Schema, number: int, columns: Columns) -> pa.RecordBat
 
 
 def join_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of batches in larger batches: all but the last have ROWS_A_BATCH or more."""
+    """Yield the rows of batches in larger batches: all but the last have MIN_BATCH_ROWS or more."""
     waiting: list[pa.RecordBatch] = []
     rows = 0
     for batch in batches:
         waiting.append(batch)
         rows += batch.num_rows
-        if rows >= ROWS_A_BATCH:
+        if rows >= MIN_BATCH_ROWS:
             yield from combine_batches(waiting)
             waiting = []
             rows = 0

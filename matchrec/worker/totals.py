@@ -28,7 +28,7 @@ SURELY_A_BIGINT = 9.2e18
 
 @dataclass(frozen=True)
 class TotalFiller:
-    """Fills the column of one aggregate over all matches.
+    """A filler of the column of one aggregate over all matches, for m groups.
 
     The numbers of a search have three words: see `search.kernels.carried_totals`.
     """
@@ -42,14 +42,14 @@ class TotalFiller:
 
     @property
     def words(self) -> IntArray:
-        """int64[m, w], what the search knows of each group."""
+        """Return int64[m, w], the totals of each group as the search has computed them."""
         words = self.reader.matches.totals
         assert words is not None
         return words
 
     @property
     def values(self) -> pa.Array:
-        """The values that the measure reads, by row position. Only if it reads a column."""
+        """Return the values that the measure reads, by row position. It must read a column."""
         assert self.read.measure is not None
         assert self.read.measure.column is not None
         return take_column(self.table, wire.column(self.read.measure.column))
@@ -67,8 +67,9 @@ class TotalFiller:
         value = words[:, begin + carried_totals.VALUE :]
         is_null = known_matches[:, DOUBLE_WORD] == 0
         if total.over == "count":
-            never = np.zeros(len(words), np.bool_)
-            return self.make_numbers(words if self.read.measure is None else known_matches, never)
+            no_nulls = np.zeros(len(words), np.bool_)
+            counted = words if self.read.measure is None else known_matches
+            return self.make_numbers(counted, no_nulls)
         if total.over == "sum":
             return self.make_numbers(value, is_null)
         if total.inside in ("count", "sum"):
@@ -88,7 +89,7 @@ class TotalFiller:
         """
         numbers = np.ascontiguousarray(words[:, :2])
         doubles = view_as_doubles(words[:, DOUBLE_WORD])
-        if self.total.floats or self.read.aggregate.is_double:
+        if self.total.is_float or self.read.aggregate.is_double:
             exact, is_lost = self.convert_to_doubles(numbers, doubles)
             self.reject_lost(is_lost & ~is_null, "DOUBLE")
             return make_array(exact, is_null)
@@ -107,14 +108,14 @@ class TotalFiller:
     def convert_to_doubles(
         self, numbers: IntArray, doubles: FloatArray
     ) -> tuple[FloatArray, BoolArray]:
-        """Return numbers of 128 bits as doubles, and which of them are not known.
+        """Return numbers of 128 bits as doubles, and which of them have been lost by wrapping.
 
         Args:
             numbers: int64[m, 2], which may have wrapped.
             doubles: float64[m], the same numbers added up as doubles without their signs; if the
                 measure is a double, the numbers themselves.
         """
-        if self.total.floats:
+        if self.total.is_float:
             number_of_matches = view_as_doubles(self.words[:, carried_totals.WAYS + DOUBLE_WORD])
             return doubles, np.isinf(number_of_matches)
         low, high = numbers[:, 0], numbers[:, 1]
@@ -146,7 +147,7 @@ class TotalFiller:
             RunFailure: a count or sum may be too large for BIGINT, or a sum adds up infinities.
         """
         bounds = view_as_doubles(words[:, DOUBLE_WORD])
-        if self.total.floats:
+        if self.total.is_float:
             self.reject(np.isinf(bounds) & ~is_null, infinite_values_in_total, {})
             return make_array(view_as_doubles(words[:, 0]), is_null)
         is_lost = (bounds > SURELY_A_BIGINT) & ~is_null
@@ -170,7 +171,7 @@ class TotalFiller:
         Args:
             is_lost: bool[m], the groups whose aggregate is not known.
             make_error: makes the error.
-            fields: its arguments besides the aggregate and the place.
+            fields: its arguments, apart from the aggregate and the location of the row.
         """
         if is_lost.any():
             columns = [show_column(row_column) for row_column in self.executable.crossing.columns]

@@ -45,18 +45,18 @@ ROW_NUMBER = "__n"
 COUNTERS = "__counters"
 FIRST_BITS = "__bits0"
 
-# Of streams.
+# Columns of streams.
 EVENT_TIME = "__time"
 MICROSECONDS = "__t"
 BUCKET = "__bucket"
 
-# Of ranges.
+# Columns of ranges.
 KEY_CLASS = "__class"
 POSITION = "__place"
 STRETCH = "__placed"
 RANGE = "__range"
 
-# Of rule sets.
+# Columns of rule sets.
 RULE = "__rule"
 KIND = "__kind"
 FIRST = "__first"
@@ -159,8 +159,8 @@ class SortColumn:
     nulls_first: bool
 
 
-class CountsTies(Protocol):
-    """Counts rows that the order does not tell apart, see `sorting.ties.TieWatch`."""
+class TieCounter(Protocol):
+    """A counter of rows that the order does not tell apart: see `sorting.ties.TieWatch`."""
 
     def count(self, table: pa.Table, ties: IntArray) -> None:
         """Count the ties in a table of sorted rows.
@@ -173,7 +173,7 @@ class CountsTies(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sorting:
-    """How the rows of a task are sorted."""
+    """The order in which the rows of a task are sorted."""
 
     # The columns of the partition keys. Here NULL equals NULL.
     keys: tuple[str, ...]
@@ -182,7 +182,7 @@ class Sorting:
     # Conditions that Spark computes. A partition without a row for each of them may be dropped.
     needed: tuple[int, ...] = ()
     # Counts the rows that the order does not tell apart; None if nobody asks.
-    watch: CountsTies | None = None
+    watch: TieCounter | None = None
 
     @property
     def columns(self) -> tuple[SortColumn, ...]:

@@ -109,7 +109,7 @@ def count(task: Task, rows: Partitions) -> Counted:
     return Counted(matches, best, size)
 
 
-TOTAL = Total("sum", "count", frozenset({0}), None, floats=False)
+TOTAL = Total("sum", "count", frozenset({0}), None, is_float=False)
 
 
 def ways(words: IntArray) -> int:

@@ -66,7 +66,7 @@ def coverable(query: Query, *, windowed: bool = False) -> AnnotatedTask:
         (index, None) if name in query.run_conditions else (index,)
         for index, name in enumerate(query.variables)
     ]
-    task = replace(task, pattern=found.pattern, windowed=windowed)
+    task = replace(task, pattern=found.pattern, has_window=windowed)
     return AnnotatedTask(task, found, tuple(parts))
 
 
@@ -82,13 +82,13 @@ def run_search(query: Query, rows: Rows, capacity: Capacity) -> Outcome | str:
         for variable, parts in enumerate(asked.parts)
         for part in parts
     ]
-    found = Outcome(came=Counter(dict(enumerate(counts.came.tolist()))))
-    for choice, reason in np.argwhere(counts.ended).tolist():
+    found = Outcome(came=Counter(dict(enumerate(counts.reached.tolist()))))
+    for choice, reason in np.argwhere(counts.end_counts).tolist():
         place = None if choice == 0 else asked.occurrences.occurrence_by_choice[choice - 1]
-        found.ended[place, REASONS[reason]] += int(counts.ended[choice, reason])
-    for place, part in np.argwhere(counts.parts_false).tolist():
-        found.false[(last[place], *parts[part])] = int(counts.parts_false[place, part])
-    remaining, start = counts.best.tolist()
+        found.ended[place, REASONS[reason]] += int(counts.end_counts[choice, reason])
+    for place, part in np.argwhere(counts.false_parts).tolist():
+        found.false[(last[place], *parts[part])] = int(counts.false_parts[place, part])
+    remaining, start = counts.nearest_of_all.tolist()
     found.best = NEVER if remaining == UNREACHABLE else remaining, start
     found.matches = [m[2] for chunk in chunks for m in list_matches(chunk, query.variables)]
     return found

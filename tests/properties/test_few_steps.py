@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from matchrec.output.aggregates import find_extremes, sum_decimals, sum_each_match, sum_values
+from matchrec.output.aggregates import find_extreme_rows, sum_decimals, sum_each_match, sum_values
 from matchrec.output.measures import find_marked, find_nth_mapped
 from matchrec.search.graph import number_digits
 from matchrec.search.partitions import find_ends_by_bounds, find_ends_by_distance
@@ -46,7 +46,7 @@ def draw_calls(draw: np.random.Generator) -> list[Call]:
         (sum_values, (numbers, counted, links)),
         (sum_values, (draw.normal(size=rows) * 1e300, counted, links)),
         (sum_decimals, (draw.integers(-BIG, BIG - 1, (rows, 2)), counted, links)),
-        (find_extremes, (numbers, counted, links, sign, first)),
+        (find_extreme_rows, (numbers, counted, links, sign, first)),
         (find_nth_mapped, (classifiers, belongs, begin, end, int(draw.integers(-3, 3)))),
         (find_marked, (draw.random(mapped) < 0.5, links, int(draw.integers(-1, 3)))),
         (sum_each_match, (draw.normal(size=rows), counted, links, nodes)),

@@ -84,7 +84,7 @@ def make_contiguous_tasks() -> Iterator[Task]:
             for after_match in SKIPS:
                 task = replace(query, after_match=after_match).task()
                 yield task
-                yield replace(task, chained=task.can_share_rows)
+                yield replace(task, wants_chains=task.can_share_rows)
             yield replace(query.task(), max_steps=70)
             yield replace(query.task(), partial=PartialMatches(timed_out=True, unfinished=True))
 
@@ -103,7 +103,7 @@ def search_all(name: str, rows: Partitions) -> list[object]:
     """Return what an algorithm finds for each task that it can run."""
     found: list[object] = []
     for task in (*make_contiguous_tasks(), *make_selection_tasks()):
-        windowed = replace(task, windowed=rows.window_end is not None)
+        windowed = replace(task, has_window=rows.window_end is not None)
         # Which starting rows a limited breadth-first search has done with depends on the stop.
         is_exact = windowed.max_steps is None or name == "backtracking"
         if is_exact and ALGORITHMS[name].find_obstacle(windowed) is None:
@@ -121,7 +121,7 @@ def cover_all(rows: Partitions) -> list[object]:
             tasks.append(coverable(query, windowed=windowed))
     for text in SEQUENCES:
         asked = selection.query(text, EventSelection.SKIP_TILL_ANY_MATCH)
-        task = replace(selection.task(asked), windowed=windowed)
+        task = replace(selection.task(asked), has_window=windowed)
         occurrences = compile_occurrences(task.pattern, asked.pattern, every_way=True)
         parts = tuple((number,) for number in range(len(task.conditions)))
         task = replace(task, pattern=occurrences.pattern)

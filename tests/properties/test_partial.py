@@ -59,7 +59,7 @@ random_examples = settings(
 
 def run_algorithm(name: str, capacity: Capacity, task: Task, partitions: Partitions) -> Outcome:
     """First row over all partitions, kind and rows of each match and run, sorted."""
-    asked = replace(task, windowed=partitions.window_end is not None)
+    asked = replace(task, has_window=partitions.window_end is not None)
     strategy = choose(asked, name)[0]
     if strategy.finds_runs:
         strategy = replace(strategy, capacity=capacity)

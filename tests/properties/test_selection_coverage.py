@@ -52,10 +52,10 @@ def run_search(asked: SelectionQuery, rows: WindowedRows, capacity: Capacity) ->
     partitions = rows.partitions(asked.variables)
     counts, chunks = cover_both_sizes(coverable, partitions, capacity)
     ended: Counter[tuple[int | None, str]] = Counter()
-    for choice, reason in np.argwhere(counts.ended).tolist():
+    for choice, reason in np.argwhere(counts.end_counts).tolist():
         place = None if choice == 0 else found.occurrence_by_choice[choice - 1]
-        ended[place, REASONS[reason]] += int(counts.ended[choice, reason])
-    came = Counter({i: n for i, n in enumerate(counts.came.tolist()) if n})
+        ended[place, REASONS[reason]] += int(counts.end_counts[choice, reason])
+    came = Counter({i: n for i, n in enumerate(counts.reached.tolist()) if n})
     return came, ended, [start for chunk in chunks for start in chunk.start.tolist()]
 
 
@@ -172,7 +172,7 @@ def test_random_patterns_of_stages(question: Question) -> None:
     coverable = AnnotatedTask(one, found, none)
     counts, chunks = cover_both_sizes(coverable, partitions, Capacity())
     assert sum(chunk.count for chunk in chunks) == begun
-    assert counts.ended.sum() + begun == partitions.rows
+    assert counts.end_counts.sum() + begun == partitions.rows
 
 
 def by_hand(asked: SelectionQuery, rows: WindowedRows) -> Outcome:

@@ -396,8 +396,8 @@ def search_in_pieces(
         arrived = 0
         for size, clock in (*pieces, (all_rows.rows, True)):
             arrived = min(all_rows.rows, arrived + size)
-            numbers = np.concatenate([state.numbers, np.arange(state.done, arrived)])
-            call = call_of(totals_task, all_rows, numbers, (len(state.numbers), arrived, clock))
+            numbers = np.concatenate([state.row_numbers, np.arange(state.rows_searched, arrived)])
+            call = call_of(totals_task, all_rows, numbers, (len(state.row_numbers), arrived, clock))
             ranked_call = rank_anew(call, totals_task)
             chunks, (next_state, _) = matches_and_answer(totals_task, state, ranked_call)
             for row, words in chain.from_iterable(map(list_groups, chunks)):

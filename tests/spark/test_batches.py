@@ -39,7 +39,7 @@ def test_what_is_decided_is_let_go() -> None:
     ):
         begin = first_row(piece)
         largest = max(largest, piece.table.num_rows)
-        assert begin == piece.passed
+        assert begin == piece.rows_before
         assert begin + piece.frontier.start[0] == max(seen, 0)
         assert begin == 0 or piece.frontier.start[0] >= 2
         if piece.frontier.is_incomplete:
@@ -71,7 +71,7 @@ def test_small_partitions_come_together_and_large_ones_by_themselves() -> None:
     found = []
     for piece in split_into_pieces(make_batches(sizes, 70), Lookaround(0, 0), rows_per_call=1_000):
         found.append(
-            (np.diff(piece.starts).tolist(), piece.frontier.is_incomplete, piece.fresh_partitions)
+            (np.diff(piece.starts).tolist(), piece.frontier.is_incomplete, piece.new_partitions)
         )
         end_search(piece)
     whole = [one for one, goes_on, _ in found if not goes_on]

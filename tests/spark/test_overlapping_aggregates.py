@@ -22,14 +22,14 @@ CLAUSE = """ORDER BY i MEASURES FIRST(i) AS f, {measures}
 def shared() -> Iterator[list[bool]]:
     """Whether matches share their rows, for each search in this process, as all are on Sail."""
     found: list[bool] = []
-    chain_matches = match.share_rows_of_matches
+    chain_matches = match.request_chains
 
     def watched(*arguments: object) -> Task:
         task = chain_matches(*arguments)  # type: ignore[arg-type]
-        found.append(task.chained)
+        found.append(task.wants_chains)
         return task
 
-    with patch.object(match, "share_rows_of_matches", watched):
+    with patch.object(match, "request_chains", watched):
         yield found
 
 

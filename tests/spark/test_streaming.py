@@ -18,7 +18,7 @@ import matchrec
 from matchrec import AfterMatch, Pattern, memory
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.search import incremental
-from matchrec.search.incremental import SearchState, from_arrays, make_empty_state, to_arrays
+from matchrec.search.incremental import SearchState, make_empty_state, pack_state, unpack_state
 from matchrec.spark.streaming import bucket
 from matchrec.spark.streaming.bucket import digest, read_states
 from tests.tasks.stream_pieces import Group, Streamed, read_times
@@ -271,15 +271,15 @@ def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
     assert most < 100_000
     (state,) = list_states(group)
     assert state.is_idle
-    assert not len(state.numbers)
+    assert not len(state.row_numbers)
 
 
 def list_states(group: Group) -> list[SearchState]:
     """Return the states of the searches with event selection, for the keys of a bucket."""
-    found = read_states(group.memory.arrays, "0", to_arrays(make_empty_state(0)))
+    found = read_states(group.memory.arrays, "0", pack_state(make_empty_state(0)))
     states = {name: one.split() for name, one in found.items()}
     keys = group.memory.keys.num_rows
-    return [from_arrays({name: each[key] for name, each in states.items()}) for key in range(keys)]
+    return [unpack_state({name: each[key] for name, each in states.items()}) for key in range(keys)]
 
 
 def run_long_stream(spark: SparkSession, query: Query, values: str) -> tuple[Group, int]:

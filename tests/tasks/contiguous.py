@@ -219,11 +219,11 @@ def search(
     Also checks copies of the rows (see `tests.tasks.copies`), and that a strategy which can chain
     matches finds the same whether it does so or not.
     """
-    task = replace(task, windowed=partitions.window_end is not None)
+    task = replace(task, has_window=partitions.window_end is not None)
     strategy = algorithm.choose(task)
-    if isinstance(strategy, Chained) and not task.chained and is_small(partitions):
+    if isinstance(strategy, Chained) and not task.wants_chains and is_small(partitions):
         unchained_outcome = outcome(strategy, task, partitions)
-        chained_outcome = outcome(strategy, replace(task, chained=True), partitions)
+        chained_outcome = outcome(strategy, replace(task, wants_chains=True), partitions)
         assert chained_outcome == unchained_outcome
     return search_both_sizes(strategy, task, partitions, counters)
 

@@ -114,7 +114,7 @@ def check_copies(
         expected = part_once.times(copies)
         if task.output is MatchOutput.GRAPH:
             del expected["number"]  # no query can read the number of a pointer
-        if task.chained:  # if a chunk ends within a partition, the next one repeats the chains
+        if task.wants_chains:  # if a chunk ends within a partition, the next one repeats the chains
             for name in ("classifiers", "excluded", "rows"):
                 expected.pop(name, None)
         for name, values in expected.items():
@@ -165,9 +165,9 @@ def cover_both_sizes(
     expected = Found.of(chunks, partitions).times(copies)
     for name in {"partition", "start", "length", "rows"} & {*expected}:  # coverage reads no others
         assert np.array_equal(found.arrays[name], expected[name]), name
-    for name in ("came", "ended", "parts_false"):
+    for name in ("reached", "end_counts", "false_parts"):
         assert np.array_equal(getattr(large_counts, name), getattr(counts, name) * copies), name
-    assert np.array_equal(large_counts.best, counts.best)
+    assert np.array_equal(large_counts.nearest_of_all, counts.nearest_of_all)
     return counts, chunks
 
 
@@ -302,7 +302,7 @@ def can_follow_each_other(task: Task, partitions: Partitions) -> bool:
     )
     is_numbered = reads_number or task.most_matches is not None
     is_in_pieces = partitions.frontier is not None or partitions.end_times is not None
-    stays_in_copy = task.windowed or task.selection is EventSelection.STRICT_CONTIGUITY
+    stays_in_copy = task.has_window or task.selection is EventSelection.STRICT_CONTIGUITY
     # A condition without a row condition may hold for the rows of the gap.
     may_match_gap = any(condition.row_condition is None for condition in task.conditions)
     return stays_in_copy and not (
@@ -321,7 +321,7 @@ def find_gap(task: Task, partitions: Partitions) -> int:
         task,
         selection=EventSelection.STRICT_CONTIGUITY,
         output=MatchOutput.PREFERRED,
-        absent=(),
+        absences=(),
         closing=None,
     )
     lookaround = find_lookaround(contiguous, partitions.integers, ())

@@ -27,7 +27,7 @@ def check_traces(task: Task, partitions: Partitions) -> None:
     A full run compares with both algorithms. The last of many copies (see `tests.tasks.copies`) is
     traced as well. If a search fails, nothing is compared.
     """
-    task = replace(task, windowed=partitions.window_end is not None)
+    task = replace(task, has_window=partitions.window_end is not None)
     strategies = [
         algorithm.choose(task)
         for algorithm in ALGORITHMS.values()

@@ -125,7 +125,7 @@ def find_tests_of_stages(
     does, or the end of the data. That changes which matches are complete first if a NOT ends the
     pattern, so then all rows matter.
     """
-    if pattern.program.pending or not all_runs_can_skip(pattern):
+    if pattern.program.completed_by_time or not all_runs_can_skip(pattern):
         return ()
     window_tests = {plan.ids[window.test] for window in staging.neighbour_windows}
     tested_variables = {
@@ -156,7 +156,7 @@ def all_runs_can_skip(pattern: CompiledPattern) -> bool:
         choices = folding.choices[state]
         if any(choice.test is None for choice in choices):
             return False
-        has_rows = state >= folding.starts
+        has_rows = state >= folding.start_count
         if has_rows and (waiting_state is None or folding.choices[waiting_state] != choices):
             return False
     return True

@@ -305,7 +305,7 @@ class Tracer(MatchSearch):
         end = int(rows.window_end[start])
         status = layout.DONE
         with np.errstate(all="ignore"):  # sums wrap
-            for first_state in range(selecting.starts):
+            for first_state in range(selecting.start_count):
                 if status == layout.DONE:
                     status = search_from(
                         first_state,

@@ -46,15 +46,15 @@ from matchrec.jit.decorators import spliced, stoppable_kernel
 from matchrec.jit.disk_cache import CachedFunction
 from matchrec.search.graph import number_versions
 from matchrec.search.kernel_input import SearchInput
-from matchrec.search.kernel_search import BufferSearch, Shapes, find_last_live
+from matchrec.search.kernel_search import BufferSearch, Shapes, make_last_live
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.buffer import add_node, is_expired, put_run
 from matchrec.search.kernels.carried_totals import carry_totals, join_totals, merge_ways
 from matchrec.search.kernels.finished_matches import (
     SelectionProgress,
     keep_better,
-    lacks_absent,
     satisfies_closing,
+    satisfies_negations,
     write_match,
     write_path_row,
 )
@@ -87,7 +87,7 @@ ROWS_APART = 8  # every how many rows equal runs merge, a power of two
 
 
 class AllMatchesProgress(SelectionProgress, BufferState):
-    """How far the search has come, and how it goes on.
+    """The progress of a search for all matches, of all runs at once.
 
     There is a best match if matches may not overlap: the best one that is complete at the row.
     """
@@ -104,7 +104,7 @@ class AllMatchesProgress(SelectionProgress, BufferState):
 
 
 class AllMatchesWork(NamedTuple):
-    """What the search works in."""
+    """The arrays and records in which the search works."""
 
     progress: AllMatchesProgress
     output: OutputArrays
@@ -281,7 +281,7 @@ def step_runs(
     next_count = offered_count = read_count = fork_count = begun_count = np.int64(0)
     merges = is_merging_row(row, count, rules, progress, totals)
     begins = row < progress.partition_end and (count == 0 or progress.solo_read_limit == 0)
-    for index in range(count + selecting.starts if begins else count):
+    for index in range(count + selecting.start_count if begins else count):
         run = get_run(index, row, work)
         is_live = index < count
         if is_live and last_live.shape[0] > 0:
@@ -549,7 +549,7 @@ def accept(
         path[layout.PATH_ROWS, 0] = start
         path[layout.PATH_ROWS, 1] = row
         if negation is not None:
-            answer = lacks_absent(
+            answer = satisfies_negations(
                 0, 2, slot, negation, rules.program, rows.window_end, path, lower, conditions
             )
             if answer != HOLDS:
@@ -666,7 +666,7 @@ def unwind_matches(
         if negation is not None:
             first = size - length
             lower = progress.partition_begin
-            answer = lacks_absent(
+            answer = satisfies_negations(
                 first, length, slot, negation, rules.program, window_end, path, lower, conditions
             )
             if answer == HOLDS_NOT:
@@ -686,7 +686,7 @@ def unwind_matches(
 
 
 class RunsSearch(BufferSearch[AllMatchesWork]):
-    """All runs at once, for all matches.
+    """A search of all runs at once, for all matches.
 
     Besides the runs and the buffer, it works in the path of the match that is written out.
     """
@@ -698,7 +698,7 @@ class RunsSearch(BufferSearch[AllMatchesWork]):
     def __init__(
         self, task: Task, arrays: SearchInput, capacity: Capacity, counters: IntArray | None = None
     ) -> None:
-        self.last_live = find_last_live(task, arrays)
+        self.last_live = make_last_live(task, arrays)
         super().__init__(task, arrays, capacity, counters)
         # If runs are output that are live at the end of the partition, that end is one more step
         # after the last row.
@@ -789,7 +789,7 @@ class RunsSearch(BufferSearch[AllMatchesWork]):
         partition = np.searchsorted(self.arrays.rows.starts, row, side="right") - 1
         program = self.rules.program
         variable = program[choice, layout.VARIABLE].astype(np.int16)
-        looping_variables = program[program[:, layout.AGAIN] != 0, layout.VARIABLE]
+        looping_variables = program[program[:, layout.REPEATS_LOOP] != 0, layout.VARIABLE]
         is_loop = np.isin(np.arange(len(self.task.variables)), looping_variables)
         # In this graph, each variable is a state.
         state = variable.astype(np.int64)

@@ -85,8 +85,8 @@ def unwind(
         node = nodes[node, layout.NODE_BEFORE]
 
 
-class Pruned(NamedTuple):
-    """What decides which nodes are dropped in a search for all matches, and what counts them."""
+class PruningInput(NamedTuple):
+    """The input of `compact` in a search for all matches, and its counters."""
 
     # See `RowArrays`.
     window_end: IntArray
@@ -97,7 +97,7 @@ class Pruned(NamedTuple):
 @kernel
 def compact(
     row: int,
-    pruned: Pruned | None,
+    pruning: PruningInput | None,
     runs: IntArray,
     nodes: NodeArray,
     moved: NodeArray,
@@ -111,18 +111,19 @@ def compact(
 
     Args:
         row: the last row that was searched.
-        pruned: set for all matches, whose nodes are also dropped when their windows have ended.
-            None if one preferred match is sought, and only the best match so far is kept.
+        pruning: set if all matches are sought: nodes whose windows have ended are dropped as well.
+            None if one preferred match is sought: of matches, only the best one so far is kept.
         runs: see `layout`.
         nodes: see `layout`.
-        moved: as long as the nodes; what it holds does not matter.
-        progress: has the number of nodes, which is updated, and the best match.
+        moved: int[n], as long as `nodes`; it is overwritten, first by marks, then by the new number
+            of each node that is kept.
+        progress: has the number of nodes and the last node of the best match; both are updated.
     """
     count = progress.node_count
     bank = progress.bank
     for node in range(count):
         moved[node] = DEAD
-        if pruned is not None:
+        if pruning is not None:
             if nodes[node, layout.NODE_OTHER] == layout.COMPLETES:
                 moved[node] = ALIVE
     for run in range(progress.run_count):
@@ -133,7 +134,7 @@ def compact(
     for node in range(count - 1, -1, -1):
         if moved[node] != DEAD:
             before = nodes[node, layout.NODE_BEFORE]
-            if pruned is None:
+            if pruning is None:
                 if before >= 0:
                     moved[before] = ALIVE
             else:
@@ -141,9 +142,9 @@ def compact(
                 is_in_match = moved[node] == IN_A_MATCH or other == layout.COMPLETES
                 if before >= 0 and is_in_match:
                     moved[before] = IN_A_MATCH
-                elif before >= 0 and not is_expired(nodes, before, row, pruned.window_end):
+                elif before >= 0 and not is_expired(nodes, before, row, pruning.window_end):
                     moved[before] = max(moved[before], ALIVE)
-                if other >= 0 and not is_expired(nodes, other, row, pruned.window_end):
+                if other >= 0 and not is_expired(nodes, other, row, pruning.window_end):
                     moved[other] = ALIVE
     kept_count = 0
     for node in range(count):
@@ -154,7 +155,7 @@ def compact(
         for column in range(nodes.shape[1]):
             nodes[kept_count, column] = nodes[node, column]
         nodes[kept_count, layout.NODE_BEFORE] = before
-        if pruned is not None:
+        if pruning is not None:
             other = nodes[node, layout.NODE_OTHER]
             other = moved[other] if other >= 0 else other
             if nodes[node, layout.NODE_CHOICE] == layout.JOIN and min(before, other) == DEAD:
@@ -164,8 +165,8 @@ def compact(
         moved[node] = kept_count
         kept_count += 1
     progress.node_count = kept_count
-    if pruned is not None:
-        pruned.counters[layout.NODES_PRUNED] += count - kept_count
+    if pruning is not None:
+        pruning.counters[layout.NODES_PRUNED] += count - kept_count
     for run in range(progress.run_count):
         if runs[bank, run, layout.RUN_STATE] >= 0:
             runs[bank, run, layout.RUN_NODE] = moved[runs[bank, run, layout.RUN_NODE]]

@@ -122,14 +122,15 @@ def multiply_high(left: int, right: int) -> int:
 
 @inlined
 def add_product(
-    to: IntArray, at: int, ways: IntArray, ways_at: int, value: int, floats: int
+    to: IntArray, at: int, ways: IntArray, ways_at: int, value: int, is_float: int
 ) -> None:
     """Add a value times a number of ways to the number at `at` of `to`.
 
-    `floats` says whether the value is the bits of a double.
+    The number of ways is at `ways_at` of `ways`. `is_float` is 1 if the value is the bits of a
+    double, and 0 if it is an integer.
     """
     number_of_ways = bits_to_float(ways[ways_at + DOUBLE_WORD])
-    if floats:
+    if is_float:
         add_to_double(to, at, number_of_ways * bits_to_float(value))
         return
     low = ways[ways_at]
@@ -168,9 +169,9 @@ def copy_number(to: IntArray, at: int, other: IntArray, other_at: int) -> None:
 
 
 @inlined
-def is_before(value: int, other: int, aggregate: int, floats: int) -> bool:
+def is_before(value: int, other: int, aggregate: int, is_float: int) -> bool:
     """Return whether `value` is the extreme of two values. `aggregate` is MIN or MAX."""
-    if floats:
+    if is_float:
         order = order_of_floats(bits_to_float(value), bits_to_float(other))
     else:
         order = order_of_integers(value, other)
@@ -178,10 +179,10 @@ def is_before(value: int, other: int, aggregate: int, floats: int) -> bool:
 
 
 @inlined
-def is_extreme(ways: IntArray, at: int, value: int, aggregate: int, floats: int) -> bool:
+def is_extreme(ways: IntArray, at: int, value: int, aggregate: int, is_float: int) -> bool:
     """Return whether a value is the extreme of itself and the value of the known ways."""
     has_value = not is_zero(ways, at + KNOWN)
-    return not has_value or is_before(value, ways[at + VALUE], aggregate, floats)
+    return not has_value or is_before(value, ways[at + VALUE], aggregate, is_float)
 
 
 @inner
@@ -281,19 +282,19 @@ def extend_extreme(ways: IntArray, at: int, value: int, row: int, spec: IntArray
     change the order. Then the double tells it: see `raise_bound`.
     """
     inside = spec[IN_A_MATCH]
-    floats = spec[IS_FLOAT]
+    is_float = spec[IS_FLOAT]
     value_at = at + VALUE
     if not is_zero(ways, at + KNOWN):
         if inside == MIN or inside == MAX:
-            if is_before(value, ways[value_at], inside, floats):
+            if is_before(value, ways[value_at], inside, is_float):
                 ways[value_at] = value
                 ways[value_at + ROW] = row
-        elif floats:
+        elif is_float:
             ways[value_at] = float_to_bits(bits_to_float(ways[value_at]) + bits_to_float(value))
-            add_to_double(ways, value_at, find_magnitude(value, floats))
+            add_to_double(ways, value_at, find_magnitude(value, is_float))
         else:
             ways[value_at] = wrapped_sum(ways[value_at], value)
-            add_to_double(ways, value_at, find_magnitude(value, floats))
+            add_to_double(ways, value_at, find_magnitude(value, is_float))
     if not is_zero(ways, at + UNSET):
         keep_extreme(ways, at, value, row, spec)
 

@@ -15,8 +15,9 @@ to nodes in the output, so it is forgotten when the output is taken away.
 
 Cost: rows x choices, however long the matches are.
 
-The output has nodes instead of choices: int32[5, n], the mapped rows. A node comes after the one
-that follows it in the match. Row MATCH_COMPLETED of `found` has the first node of each match.
+The output has nodes instead of choices: int32[5, n], a node for each mapped row. A node comes after
+the node that follows it in the match. Row MATCH_FIRST of `OutputArrays.matches` has the first node
+of each match.
 """
 
 from dataclasses import replace
@@ -82,7 +83,7 @@ def unpack_node(continuation: int) -> int:
 
 
 class ChainedWork(NamedTuple):
-    """What the search works in."""
+    """The arrays and records in which the search works."""
 
     progress: RememberedRows
     output: OutputArrays

@@ -79,11 +79,11 @@ from matchrec.search.partitions import IntArray
 
 
 class CoverageProgress(RememberedRows, ReachedStates):
-    """How far the search has come."""
+    """The progress of a search that counts."""
 
 
 class CoverageWork(NamedTuple):
-    """What the search works in."""
+    """The arrays and records in which the search works."""
 
     progress: CoverageProgress
     output: OutputArrays

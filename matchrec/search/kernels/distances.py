@@ -49,32 +49,46 @@ from matchrec.search.kernels.search_loop import (
     write_path,
 )
 
-# Values instead of a distance if no acceptance can be reached. Each is the worst one in its search.
-NEVER = 2**31 - 1  # if the nearest acceptance is sought
-NONE = -1  # if the farthest acceptance is sought
-# No acceptance can be reached up to the horizon, or rows from the edge on decide.
-TOO_FAR = NEVER - 1
-# By how many rows a horizon is at least after the end of a window, so that short windows set few.
+# A distance is a number of rows, 0 or more. Other values that take its place:
+#
+#     value        meaning                                              in `distances`
+#     NO_NEAREST   no acceptance can be reached; the nearest is sought  as it is
+#     NO_FARTHEST  no acceptance can be reached; the farthest is sought as it is
+#     TOO_FAR      none up to the horizon, or rows from the edge on     packed: see `pack_too_far`
+#                  decide
+#     NOT_NOTED    the distance has not been computed                   as it is
+#     NO_ROOM      an array was full, so it could not be computed       never
+#
+# Results are compared by `min` if the nearest acceptance is sought, and by `max` if the farthest
+# is. NO_NEAREST and NO_FARTHEST lose every comparison. TOO_FAR is greater than every distance.
+NO_NEAREST = 2**31 - 1
+NO_FARTHEST = -1
+TOO_FAR = NO_NEAREST - 1
+# By how many rows a horizon is at least after the end of a window. Otherwise, each short window
+# would set a new horizon.
 HORIZON_MARGIN = 16
-# TOO_FAR holds for one horizon only, so what is noted says how far that was: see `pack_too_far`.
-LAST_TOO_FAR = NOT_NOTED - 1
+# TOO_FAR holds for one horizon only. So what is noted for it is how many rows the horizon was away:
+# FIRST_PACKED_TOO_FAR for 0 rows, and one less for each further row. NOT_NOTED is the least value
+# that means something else.
+FIRST_PACKED_TOO_FAR = NOT_NOTED - 1
 
 
 class DistanceProgress(RememberedRows):
-    """How far the search has come, and the rows for which it knows distances."""
+    """The progress of a search by distances, with the rows for which distances are noted."""
 
-    # Up to which row distances are known.
+    # The row up to which acceptances are looked for. What is after it counts as TOO_FAR.
     horizon: int
 
 
 class DistanceWork(NamedTuple):
-    """What the search works in."""
+    """The arrays and records in which the search works."""
 
     progress: DistanceProgress
     output: OutputArrays
     # int32[d], the choice taken at each row from the starting row on.
     path: ChoiceArray
-    # int32[d], the best distance by the choices that come before the one in the path.
+    # int32[d], for each row of the path the best distance by the choices that were tried before the
+    # one in the path.
     best_before: ChoiceArray
     # int32[r, s], r a power of two, the distance of each state at the rows of a ring.
     distances: ChoiceArray
@@ -115,11 +129,12 @@ def search_start(rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
 
 @spliced
 def find_goal(rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
-    """Return the goal: the row before which the longest match ends, or a preferred match's window.
+    """Return the goal of the search from progress.start, and move the horizon as it needs.
 
     Returns:
-        The row before which the match or the window ends; or a negative number: NO_MATCH, NO_ROOM,
-        or UNDECIDED if rows from the edge on decide.
+        The row before which the longest match ends; if the preferred match is sought, the row
+        before which its window ends. Or a negative number: NO_MATCH, NO_ROOM, or UNDECIDED if rows
+        from the edge on decide.
     """
     progress = work.progress
     start = progress.start
@@ -136,7 +151,7 @@ def find_goal(rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
         return NO_ROOM
     if distance == TOO_FAR:
         return UNDECIDED
-    return NO_MATCH if distance == NONE else int(start + distance)
+    return NO_MATCH if distance == NO_FARTHEST else int(start + distance)
 
 
 @spliced
@@ -196,7 +211,11 @@ def follow_distances(goal: int, rules: Rules, rows: RowArrays, work: DistanceWor
 
 @inlined
 def get_distance(state: int, row: int, rules: Rules, rows: RowArrays, work: DistanceWork) -> int:
-    """Return how many rows a run in `state` at `row` is away from acceptance, or NO_ROOM."""
+    """Return how many rows a run in `state` at `row` is away from acceptance.
+
+    Returns:
+        A distance; NO_NEAREST, NO_FARTHEST, TOO_FAR or NO_ROOM.
+    """
     distance = look_up_distance(state, row, rules, work)
     return compute_distance(state, row, rules, rows, work) if distance == NOT_NOTED else distance
 
@@ -205,22 +224,25 @@ def get_distance(state: int, row: int, rules: Rules, rows: RowArrays, work: Dist
 def compute_distance(
     state: int, row: int, rules: Rules, rows: RowArrays, work: DistanceWork
 ) -> int:
-    """Compute how many rows a run in `state` at `row` is away from acceptance; or return NO_ROOM.
+    """Compute and note how many rows a run in `state` at `row` is away from acceptance.
 
-    It is called if the distance is unknown. It goes depth first, so that all distances behind a
-    pair of a state and a row are noted when the search leaves the pair. `path` and `best_before`
-    are its stack.
+    It is called if that distance is not noted. It goes depth first: a pair of a state and a row
+    gets its distance when all pairs to which its choices lead have theirs. `path` and `best_before`
+    are its stack: the choice followed at each row, and the best distance found there before.
+
+    Returns:
+        A distance; NO_NEAREST, NO_FARTHEST, TOO_FAR or NO_ROOM.
     """
     first_choice = rules.first_choice
     program = rules.program
     satisfied = rows.satisfied
     path = work.path
-    before = work.best_before
+    best_before = work.best_before
     progress = work.progress
     longest = rules.output == layout.LONGEST
-    no_distance = np.int64(NONE if longest else NEVER)
+    no_distance = np.int64(NO_FARTHEST if longest else NO_NEAREST)
     start = progress.start
-    begin = row
+    first_row = row
     choice = first_choice[state]
     best = no_distance
     if row - start >= path.shape[0]:
@@ -243,7 +265,7 @@ def compute_distance(
             choice += 1
         if choice < first_choice[state + 1]:
             path[row - start] = choice
-            before[row - start] = best
+            best_before[row - start] = best
             row += 1
             if row - start == path.shape[0]:
                 return note_needed_rows(row, progress)
@@ -253,48 +275,53 @@ def compute_distance(
             continue
         noted = best if best != TOO_FAR else pack_too_far(progress.horizon - row)
         note_value(work.distances, progress, state, row, noted)
-        if row == begin:
+        if row == first_row:
             return int(best)
         row -= 1
         choice = path[row - start]
         state = program[choice, layout.SOURCE]
         distance = add_row_to_distance(best, longest)
-        distance_before = np.int64(before[row - start])
+        distance_before = np.int64(best_before[row - start])
         best = max(distance_before, distance) if longest else min(distance_before, distance)
         choice += 1
 
 
 @inlined
 def pack_too_far(rows: int) -> int:
-    """Return what is noted if no acceptance can be reached in the next `rows` rows."""
-    return LAST_TOO_FAR - rows
+    """Return what is noted for TOO_FAR if the horizon is `rows` rows away."""
+    return FIRST_PACKED_TOO_FAR - rows
 
 
 @inlined
 def unpack_too_far(noted: int) -> int:
-    """Return in how many rows no acceptance can be reached: the inverse of `pack_too_far`."""
-    return LAST_TOO_FAR - noted
+    """Return how many rows away the horizon was: the inverse of `pack_too_far`."""
+    return FIRST_PACKED_TOO_FAR - noted
 
 
 @inlined
 def note_needed_rows(row: int, progress: Progress) -> int:
-    """Say how many rows the arrays must hold, and return NO_ROOM."""
+    """Set progress.needed to the number of rows that the arrays must hold, and return NO_ROOM."""
     progress.needed = row + 2 - progress.start
     return NO_ROOM
 
 
 @inlined
 def add_row_to_distance(distance: int, longest: bool) -> int:
-    """Return the distance of the state and row from which one choice leads here."""
-    return distance if distance >= TOO_FAR or (longest and distance == NONE) else distance + 1
+    """Return the distance one row earlier: one more row, unless it is no number of rows."""
+    return (
+        distance if distance >= TOO_FAR or (longest and distance == NO_FARTHEST) else distance + 1
+    )
 
 
 @inlined
 def look_up_distance(state: int, row: int, rules: Rules, work: DistanceWork) -> int:
-    """Return the distance of a state at a row if it is noted, or follows without later rows.
+    """Return the distance of a state at a row, if it need not be computed by `compute_distance`.
+
+    That is so if it is noted, if the state accepts at the row and the nearest acceptance is sought,
+    or at the horizon and at the edge, where no later row is looked at.
 
     Returns:
-        A distance; NEVER or NONE; TOO_FAR; or NOT_NOTED.
+        A distance; NO_NEAREST, NO_FARTHEST or TOO_FAR; NOT_NOTED if it must be computed.
     """
     first_choice = rules.first_choice
     program = rules.program
@@ -303,7 +330,7 @@ def look_up_distance(state: int, row: int, rules: Rules, work: DistanceWork) -> 
     longest = rules.output == layout.LONGEST
     if row < progress.memo_to:
         distance = distances[find_in_ring(row, distances.shape[0]), state]
-        if distance >= 0 or (longest and distance == NONE):
+        if distance >= 0 or (longest and distance == NO_FARTHEST):
             return int(distance)
         if row + unpack_too_far(distance) == progress.horizon:
             return TOO_FAR
@@ -321,14 +348,14 @@ def look_up_distance(state: int, row: int, rules: Rules, work: DistanceWork) -> 
     if accepts:
         return 0
     if longest:
-        return NONE
+        return NO_FARTHEST
     if not ends_here:
         return NOT_NOTED
-    return NEVER if row == progress.partition_end else TOO_FAR
+    return NO_NEAREST if row == progress.partition_end else TOO_FAR
 
 
 class DistanceSearch(KernelSearch[DistanceWork]):
-    """A search by distances: it works in these, and in the path of one run."""
+    """A search by distances. It works in the noted distances and in the path of one run."""
 
     kernel = search
     may_skip_starts = True

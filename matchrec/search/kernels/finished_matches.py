@@ -67,7 +67,7 @@ def evaluate_code(begin: int, end: int, slot: int, row: int, conditions: RunCond
 
 
 @spliced
-def lacks_absent(
+def satisfies_negations(
     first_column: int,
     length: int,
     slot: int,
@@ -80,15 +80,16 @@ def lacks_absent(
 ) -> int:
     """Return whether a match satisfies all negations: HOLDS, HOLDS_NOT or an error.
 
-    The match is in `path` from `first_column` on, and its registers are in `slot`. Negations before
-    and after the match read only its first and its last row. `partition_begin` is the first row of
-    the partition.
+    It does if no row that a negation is about satisfies the negation's condition. The match has
+    `length` rows in `path` from `first_column` on, and its registers are in `slot`. Negations
+    before and after the match read only its first and its last row. `partition_begin` is the first
+    row of the partition.
     """
-    absent = negation.absent
+    absences = negation.absences
     following = negation.following
-    for index in range(absent.shape[0]):
-        code = absent[index, layout.ABSENT_CODE]
-        code_end = absent[index, layout.ABSENT_CODE_END]
+    for index in range(absences.shape[0]):
+        code = absences[index, layout.ABSENCE_CODE]
+        code_end = absences[index, layout.ABSENCE_CODE_END]
         begin, end = find_enclosed_rows(
             index, first_column, length, partition_begin, negation, program, window_end, path
         )
@@ -118,7 +119,7 @@ def find_enclosed_rows(
     before it and the next row of the variables after it. (0, 0) if the match lacks one of the two.
     """
     members = negation.members
-    kind = negation.absent[index, layout.ABSENT_KIND]
+    kind = negation.absences[index, layout.ABSENCE_KIND]
     last = first_column + length - 1
     start = path[layout.PATH_ROWS, first_column]
     end = path[layout.PATH_ROWS, last]
@@ -297,7 +298,7 @@ def is_match(
     if negation is not None:
         answer = satisfies_closing(last, depth, negation, rows.satisfied, conditions)
         if answer == HOLDS:
-            answer = lacks_absent(
+            answer = satisfies_negations(
                 0,
                 depth,
                 depth,

@@ -44,7 +44,7 @@ ChoiceArray = npt.NDArray[np.int32]
 
 
 class SkipRule(NamedTuple):
-    """AFTER MATCH SKIP: see `search_loop`."""
+    """The rule of AFTER MATCH SKIP, as two numbers: see `search_loop`."""
 
     # Whether the search goes on from the last target, not from the first one.
     backwards: bool
@@ -71,10 +71,10 @@ class Rules(NamedTuple):
 
 
 class SelectionRules(NamedTuple):
-    """Where runs begin, wait and are output, with event selection."""
+    """The part of a compiled query for event selection: where runs begin, wait and are output."""
 
-    # The states 0 .. starts - 1 are those in which a run begins.
-    starts: int
+    # How many states a run can begin in: the states 0 .. start_count - 1.
+    start_count: int
     # int64[s], the guard under which a run that enters a state is a match; -1 if it is not.
     accepts: IntArray
     # int64[s], whether a state has a choice that does not accept. If not, a run in it is over.
@@ -124,13 +124,13 @@ class RunConditions(NamedTuple):
 
 
 class NegationArrays(NamedTuple):
-    """The tests of a match as a whole: a absences, and at most one closing condition.
+    """The tests of a match as a whole: a negations, and at most one closing condition.
 
     A kernel gets None if a task has neither.
     """
 
-    # int64[a, 3], the absences: see the columns below.
-    absent: IntArray
+    # int64[a, 3], for each negation where no row may be: see the columns below.
+    absences: IntArray
     # bool[a, 2, v], the variables before and after the part of the match in which no row may be.
     members: BoolArray
     # int64[0 or 1, 4], the closing condition: see the columns below.
@@ -190,7 +190,7 @@ class Record:
 
 
 class Progress(Record):
-    """How far a search has come, as every search keeps it."""
+    """The progress of a search: how far it has come, as every search keeps it."""
 
     # The number of the last match in the partition; conditions on the run read it.
     match_number: int
@@ -207,10 +207,10 @@ class Progress(Record):
     until: int
     # The next starting row.
     start: int
-    # How many matches, and how many mapped rows, are in the output.
+    # The number of matches, and the number of mapped rows, in the output.
     match_count: int
     mapped_count: int
-    # How many rows an array must hold that a status says is full.
+    # After MEMO_FULL or OUTPUT_FULL, the number of rows that the full array must hold.
     needed: int
     # The row and the choice of the condition that failed.
     row: int
@@ -223,7 +223,7 @@ class Progress(Record):
 
 
 class RememberedRows(Progress):
-    """Progress with the rows for which a ring of rows remembers something."""
+    """A progress with the rows for which a ring of rows remembers something."""
 
     # What is remembered counts from the first of these rows on, and before the second.
     memo_from: int
@@ -233,7 +233,7 @@ class RememberedRows(Progress):
 
 
 class ReachedStates(Progress):
-    """Progress with the computation states that a starting row has reached."""
+    """A progress with the computation states that a starting row has reached."""
 
     # How many there are in the table.
     state_count: int
@@ -242,7 +242,7 @@ class ReachedStates(Progress):
 
 
 class BestMatch(Progress):
-    """Progress with the best match so far."""
+    """A progress with the best match so far."""
 
     # Its first row, or -1 if there is none.
     best_start: int
@@ -253,7 +253,7 @@ class BestMatch(Progress):
 
 
 class BufferState(BestMatch):
-    """Progress with the runs and the nodes of a search of all runs at once."""
+    """A progress with the runs and the nodes of a search of all runs at once."""
 
     # How many runs there are before the row, and after it so far.
     run_count: int
@@ -267,9 +267,9 @@ class BufferState(BestMatch):
 
 
 class Completion(Progress):
-    """Progress with what the match is that is written out next, with event selection."""
+    """A progress with the row and the kind of the match that is written out next."""
 
-    # The row at which it is complete.
+    # The row at which the match is complete.
     completed: int
     # Whether it is a match, or a run whose window has ended: see `automaton.program`.
     match_kind: int
@@ -323,7 +323,7 @@ class OutputArrays(NamedTuple):
 
 
 class Work(Protocol):
-    """What the record of work of every search has."""
+    """The part that the records of work of all searches have in common."""
 
     @property
     def progress(self) -> Progress:
@@ -351,7 +351,7 @@ CODE_END = 11
 BLOCKS = 12  # whether a row that this choice can map may not be skipped
 TEST = 13  # the variable whose condition must hold, -1 for none
 EXCLUDED = 14  # whether rows are mapped inside an exclusion
-AGAIN = 15  # whether it maps one more row of the loop over one variable that the state is in
+REPEATS_LOOP = 15  # whether it maps one more row of the loop over one variable that the state is in
 CHOICE_SIZE = 16
 
 ACCEPT = -1  # as TARGET: the choice accepts
@@ -456,8 +456,8 @@ PATH_ROWS, PATH_CHOICES, PATH_BEST_ROWS, PATH_BEST_CHOICES, PATH_MARKS, PATH_SIZ
 # By what matches are grouped: their partition, or the row with which they start or end.
 BY_PARTITION, BY_START, BY_END = range(len(Grouping))
 
-# Columns of `absent`: where nothing may be, and the condition on the run.
-ABSENT_KIND, ABSENT_CODE, ABSENT_CODE_END, ABSENT_SIZE = range(4)
+# Columns of `absences`: in which part of the match no row may be, and the code of the condition.
+ABSENCE_KIND, ABSENCE_CODE, ABSENCE_CODE_END, ABSENCE_SIZE = range(4)
 IN_THE_MIDDLE, AT_THE_BEGINNING, AT_THE_END = range(3)
 
 # Columns of `closing`.

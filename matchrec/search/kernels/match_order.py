@@ -137,12 +137,12 @@ class RankedMatches(NamedTuple):
     # int64[m], the first row of each match, and the row at which it is complete.
     start: IntArray
     completed: IntArray
-    # int64[m], the next start after each match, or NO_TARGET.
+    # int64[m], the next start after each match by the skip strategy, or NO_TARGET.
     target: IntArray
 
 
 class SearchPosition(NamedTuple):
-    """Where a search has stopped. All rows are positions."""
+    """The point at which a search has stopped. All rows are positions."""
 
     # The row that comes next.
     stop: int

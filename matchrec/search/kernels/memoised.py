@@ -46,7 +46,7 @@ from matchrec.search.kernels.search_loop import (
 
 
 class PathWork(NamedTuple):
-    """What a search works in that follows one run at a time and remembers its failures."""
+    """The arrays and records of a search of one run at a time that remembers failures."""
 
     progress: RememberedRows
     output: OutputArrays
@@ -144,7 +144,7 @@ def find_match(bound: int, rules: Rules, rows: RowArrays, work: PathWork) -> int
 
 
 class MemoisedSearch(PathSearch[PathWork]):
-    """One run at a time, if conditions depend on the data only."""
+    """A search of one run at a time, if conditions depend on the data only."""
 
     kernel = search
     may_skip_starts = True

@@ -19,9 +19,9 @@ If a condition raises an error (overflow, division by zero), the failed run stay
 waits, because a run that is preferred to it may still match. The error ends the search only when
 all runs before it have died: depth-first search would not have met it earlier.
 
-With a `Skipping`, rows may be skipped. A run then goes on waiting after all else that it does with
-a row, and it accepts only on the row after its last one. So runs merge only if their last rows are
-equal as well.
+With a `SkippingInput`, rows may be skipped. A run then goes on waiting after all else that it does
+with a row, and it accepts only on the row after its last one. So runs merge only if their last rows
+are equal as well.
 
 There are three kernels with the same loop:
 
@@ -96,7 +96,7 @@ from matchrec.search.task import Capacity, Task
 
 
 class MergingProgress(RememberedRows, BufferState):
-    """How far the search has come, and where it goes on if it was interrupted."""
+    """The progress of a search for one match of each start, of all runs at once."""
 
     # The row with which the search goes on after NODES_FULL. It counts only if `run_count` is not
     # 0. Otherwise the search goes on with the starting row.
@@ -106,7 +106,7 @@ class MergingProgress(RememberedRows, BufferState):
 
 
 class MergingWork(NamedTuple):
-    """What the search works in."""
+    """The arrays and records in which the search works."""
 
     progress: MergingProgress
     output: OutputArrays
@@ -121,8 +121,8 @@ class MergingWork(NamedTuple):
     table: IntArray
 
 
-class Skipping(NamedTuple):
-    """What a search needs in addition if rows may be skipped."""
+class SkippingInput(NamedTuple):
+    """The additional arrays of a search in which rows may be skipped."""
 
     # int64[s], the state in which a run waits after it skips a row; -1 if it may not skip one.
     waits: IntArray
@@ -154,7 +154,7 @@ def expand_run(
     rows: RowArrays,
     work: MergingWork,
     conditions: RunConditions | None,
-    skipping: Skipping | None,
+    skipping: SkippingInput | None,
 ) -> int:
     """Give a row to a run: add the runs that follow from it to the runs after the row.
 
@@ -258,7 +258,7 @@ def skip_row(
     rules: Rules,
     work: MergingWork,
     conditions: RunConditions | None,
-    skipping: Skipping,
+    skipping: SkippingInput,
 ) -> int:
     """Add the run, which skips the row, to the runs after it: GOES_ON or RUNS_FULL."""
     runs = work.runs
@@ -284,13 +284,14 @@ def has_twin(
     rules: Rules,
     work: MergingWork,
     conditions: RunConditions | None,
-    skipping: Skipping | None,
+    skipping: SkippingInput | None,
 ) -> bool:
-    """Return whether an earlier run has the same future as the one that is added next.
+    """Return whether an earlier run has the same future as the run that is about to be added.
 
-    If there is none, the new run is noted. `row` is the row that the new run has mapped last, and
-    `bound` is the end of its window. If rows may be skipped, only the first run of those that are
-    equal but for their last rows is noted, so a later one may have a twin that is not found.
+    That run is already in `runs`, behind the others. If it has no twin, its computation state is
+    noted. `row` is the row that it has mapped last, and `bound` is the end of its window. If rows
+    may be skipped and several runs differ only in their last rows, only the first of them is noted.
+    So a twin may be missed.
     """
     runs = work.runs
     progress = work.progress
@@ -348,7 +349,7 @@ def search_start(
     rows: RowArrays,
     work: MergingWork,
     conditions: RunConditions | None,
-    skipping: Skipping | None,
+    skipping: SkippingInput | None,
 ) -> int:
     """Find the next match, write it out, and set the next starting row; return a status."""
     status = find_match(rules, rows, work, conditions, skipping)
@@ -398,9 +399,13 @@ def search_runs(rules: Rules, rows: RowArrays, work: MergingWork, conditions: Ru
 
 @stoppable_kernel
 def search_with_gaps(
-    rules: Rules, rows: RowArrays, work: MergingWork, conditions: RunConditions, skipping: Skipping
+    rules: Rules,
+    rows: RowArrays,
+    work: MergingWork,
+    conditions: RunConditions,
+    skipping: SkippingInput,
 ) -> int:
-    """Do as `search_runs`, if rows may be skipped. The conditions may be none."""
+    """Do as `search_runs`, if rows may be skipped. There may be no conditions on the run."""
     progress = work.progress
     while progress.partition < rows.starts.shape[0] - 1:
         status = np.int64(layout.DONE)
@@ -414,7 +419,7 @@ def search_with_gaps(
 
 
 @spliced
-def write_best(rules: Rules, work: MergingWork, skipping: Skipping | None) -> int:
+def write_best(rules: Rules, work: MergingWork, skipping: SkippingInput | None) -> int:
     """Write out the best match, and skip.
 
     Returns:
@@ -447,7 +452,7 @@ def find_match(
     rows: RowArrays,
     work: MergingWork,
     conditions: RunConditions | None,
-    skipping: Skipping | None,
+    skipping: SkippingInput | None,
 ) -> int:
     """Find the first match from progress.start on that begins before progress.until.
 
@@ -524,7 +529,7 @@ def find_match(
 
 
 class MergingSearch(BufferSearch[MergingWork]):
-    """All runs at once, for the preferred match of each starting row, or for its longest one."""
+    """A search of all runs at once, for the preferred or longest match of each starting row."""
 
     progress: MergingProgress
     progress_class = MergingProgress
@@ -555,8 +560,11 @@ class MergingSearch(BufferSearch[MergingWork]):
         return shapes | {"nodes": ((nodes, columns), np.int32)}
 
     @property
-    def pruned(self) -> None:
-        """Return None: a node leads to one match only, and its run ends with the window."""
+    def pruning(self) -> None:
+        """Return None: besides the live runs, nothing decides which nodes are dropped.
+
+        A node leads to one match only, and its run ends with the window.
+        """
         return
 
     def make_work(self) -> MergingWork:
@@ -573,7 +581,7 @@ class MergingSearch(BufferSearch[MergingWork]):
     def build_arguments(self) -> tuple[object, ...]:
         """Return the arguments of the kernel that searches."""
         if self.selecting is not None:
-            skipping = Skipping(self.selecting.waits, self.counted)
+            skipping = SkippingInput(self.selecting.waits, self.counted)
             return self.rules, self.arrays.rows, self.work, self.conditions, skipping
         if self.arrays.compiled.linked is not None:
             return self.rules, self.arrays.rows, self.work, self.conditions

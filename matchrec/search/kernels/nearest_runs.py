@@ -36,7 +36,7 @@ from matchrec.search.partitions import IntArray
 
 
 class RunCounts(NamedTuple):
-    """What is counted, and what a search keeps for it."""
+    """The counts over starting rows, and the arrays that a search needs for them."""
 
     # int64[s], how many rows a match needs at least from a state on.
     remaining: IntArray
@@ -55,16 +55,16 @@ class RunCounts(NamedTuple):
     parts: IntArray
 
     # What is counted:
-    # int64[o], for each occurrence, the starting rows whose match or nearest run took it.
-    came: IntArray
-    # int64[c + 1, 5], starting rows by the last choice of the nearest run, then by the reason why
-    # it ended. The first entry is for starting rows whose runs have no row.
-    ended: IntArray
-    # int64[o + 1, k], how often each part of a condition was false, by the last occurrence. The
-    # first entry is for starting rows whose runs have no row.
-    parts_false: IntArray
-    # int64[2], the nearest run of all.
-    best: IntArray
+    # int64[o], for each occurrence, the number of starting rows whose match or nearest run took it.
+    reached: IntArray
+    # int64[c + 1, 5], the number of starting rows without a match, by the last choice of their
+    # nearest run plus one, then by the reason why it ended. Entry 0 is for runs without rows.
+    end_counts: IntArray
+    # int64[o + 1, k], how often each part of a condition was false after the nearest run, by the
+    # last occurrence of that run plus one. Entry 0 is for nearest runs without rows.
+    false_parts: IntArray
+    # int64[2], the nearest run of all starting rows: see the indices below.
+    nearest_of_all: IntArray
     # int64[n, 5], the nearest run of each starting row without a match; int64[0, 5] if not wanted.
     notes: IntArray
 
@@ -79,7 +79,7 @@ class RunCounts(NamedTuple):
     remembered: IntArray
 
 
-# Why a run ended, as columns of `ended`.
+# Why a run ended, as columns of `end_counts`.
 FALSE = 0  # no condition was true that would have brought it nearer to a match
 NO_ROW = 1  # the partition has no further row
 OUT_OF_WINDOW = 2  # its window has no further row
@@ -92,8 +92,8 @@ REASONS = 5
 # may have the same variable.
 PART_WORD, PART_MASK, PART_START, PART_SIZE = range(4)
 
-# Indices of `best`.
-BEST_REMAINING, BEST_START = range(2)
+# Indices of `nearest_of_all`.
+NEAREST_REMAINING, NEAREST_START = range(2)
 
 # Columns of `notes`.
 NOTE_REMAINING = 0  # how many rows a match still needed, or NOTHING_NOTED
@@ -125,7 +125,11 @@ UNKNOWN = -1
 def begin_nearest(
     depth: int, state: int, row: int, length: int, until: int, counts: RunCounts
 ) -> None:
-    """Say that the nearest run from a state at a row on ends here, until a choice is tried."""
+    """Make the run that ends here the nearest one from `depth` on, before any choice is tried.
+
+    `state` and `row` are where it ends, `length` is how many rows it counts as having, and `until`
+    is END_UNTIL.
+    """
     end = counts.ends[depth]
     end[END_STATE] = state
     end[END_LENGTH] = length
@@ -185,7 +189,11 @@ def keep_nearer(depth: int, choice: int, counts: RunCounts) -> None:
 
 @inlined
 def recall_nearest(depth: int, choice: int, memo_number: int, row: int, counts: RunCounts) -> None:
-    """Do as `keep_nearer`, for a state and row whose nearest run is remembered."""
+    """Keep the remembered nearest run of a state at a row as the one from `depth` on, if nearer.
+
+    It does what `keep_nearer` does after a search. `choice` leads to the state, which has the memo
+    number `memo_number`, at `row`.
+    """
     index = find_in_ring(row, counts.remembered.shape[0])
     entry = counts.remembered[index, memo_number]
     end = entry[REMEMBERED_ROW]
@@ -237,13 +245,13 @@ def count_match(length: int, choices: ChoiceArray, counts: RunCounts) -> None:
 @inner
 def count_trail(trail: int, counts: RunCounts) -> None:
     """Count the occurrences in a trail."""
-    for occurrence in range(counts.came.shape[0]):
-        counts.came[occurrence] += is_in_trail(counts.trails[trail], occurrence)
+    for occurrence in range(counts.reached.shape[0]):
+        counts.reached[occurrence] += is_in_trail(counts.trails[trail], occurrence)
 
 
 @inner
 def count_start(
-    otherwise: int,
+    default_reason: int,
     end: int,
     program: IntArray,
     rows: RowArrays,
@@ -252,8 +260,8 @@ def count_start(
 ) -> None:
     """Count where the nearest run of a starting row ended, why, and which conditions were false.
 
-    `otherwise` is the reason if no choice would have brought the run nearer. `end` is the row
-    before which runs of the starting row end.
+    `default_reason` is the reason if no choice would have brought the run nearer. `end` is the row
+    before which all runs of the starting row end.
     """
     nearest = counts.ends[0]
     choice = nearest[END_CHOICE]
@@ -262,21 +270,21 @@ def count_start(
     if choice != NO_CHOICE:
         count_trail(0, counts)
         remaining = counts.remaining[state]
-        if remaining < counts.best[BEST_REMAINING]:
-            counts.best[BEST_REMAINING] = remaining
-            counts.best[BEST_START] = progress.start
-    reason = np.int64(otherwise)
+        if remaining < counts.nearest_of_all[NEAREST_REMAINING]:
+            counts.nearest_of_all[NEAREST_REMAINING] = remaining
+            counts.nearest_of_all[NEAREST_START] = progress.start
+    reason = np.int64(default_reason)
     for index in range(counts.nearer_first[state], counts.nearer_first[state + 1]):
-        other = counts.nearer[index]
-        guard = program[other, layout.GUARD]
+        nearer_choice = counts.nearer[index]
+        guard = program[nearer_choice, layout.GUARD]
         if guard == 0 or is_anchored(guard, nearest[END_ROW], progress):
             reason = np.int64(FALSE)
             if until > end:
                 reason = np.int64(NO_ROW if end == progress.partition_end else OUT_OF_WINDOW)
-            count_parts(other, min(until, end), program, rows, progress, counts)
+            count_parts(nearer_choice, min(until, end), program, rows, progress, counts)
     if nearest[END_REASON] != UNKNOWN:
         reason = nearest[END_REASON]
-    counts.ended[choice + 1, reason] += 1
+    counts.end_counts[choice + 1, reason] += 1
     if counts.notes.shape[0] > 0:
         note = counts.notes[progress.start]
         note[NOTE_REMAINING] = counts.remaining[state]
@@ -287,22 +295,25 @@ def count_start(
 
 @spliced
 def count_parts(
-    other: int,
+    nearer_choice: int,
     until: int,
     program: IntArray,
     rows: RowArrays,
     progress: Progress,
     counts: RunCounts,
 ) -> None:
-    """Count which parts of a choice's condition were true on none of the rows before `until`."""
+    """Count the parts of a choice's condition that kept the nearest run from coming nearer.
+
+    A part counts if it was true on no row from the end of that run to the row before `until`.
+    """
     parts = counts.parts
     start = progress.start
     first = counts.ends[0, END_ROW]
     choice = counts.ends[0, END_CHOICE]
     occurrence = 0 if choice == NO_CHOICE else counts.occurrences[choice] + 1
-    variable = counts.tested[other]
-    word = program[other, layout.WORD]
-    mask = program[other, layout.MASK]
+    variable = counts.tested[nearer_choice]
+    word = program[nearer_choice, layout.WORD]
+    mask = program[nearer_choice, layout.MASK]
     for part in range(counts.parts_first[variable], counts.parts_first[variable + 1]):
         # A part that depends on the run was false if all else was true on one of the rows.
         is_on_run = parts[part, PART_MASK] == 0
@@ -315,6 +326,6 @@ def count_parts(
             row += 1
         if until > first and holds == is_on_run and parts[part, PART_START] != start:
             parts[part, PART_START] = start
-            counts.parts_false[occurrence, part] += 1
+            counts.false_parts[occurrence, part] += 1
             if part < NOTED_PARTS and counts.notes.shape[0] > 0:
                 counts.notes[start, NOTE_PARTS] |= np.int64(1) << part

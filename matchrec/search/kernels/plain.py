@@ -157,7 +157,7 @@ def evaluate_choice(
 
 
 class PlainSearch(PathSearch[PathWork]):
-    """One run at a time, under conditions on the run."""
+    """A search of one run at a time, under conditions on the run."""
 
     kernel = search
     may_skip_starts = True

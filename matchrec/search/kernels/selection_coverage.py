@@ -32,7 +32,7 @@ from matchrec.search.kernels.finished_matches import (
     REJECTED,
     SelectionProgress,
     is_match,
-    lacks_absent,
+    satisfies_negations,
     write_path_row,
 )
 from matchrec.search.kernels.layout import (
@@ -74,7 +74,7 @@ from matchrec.search.partitions import IntArray
 
 
 class SelectionCoverageProgress(SelectionProgress, ReachedStates):
-    """How far the search has come.
+    """The progress of a search with event selection that counts.
 
     The length of the best match is how many rows the path of a match has. There is no other best
     match.
@@ -82,7 +82,7 @@ class SelectionCoverageProgress(SelectionProgress, ReachedStates):
 
 
 class SelectionCoverageWork(NamedTuple):
-    """What the search works in."""
+    """The arrays and records in which the search works."""
 
     progress: SelectionCoverageProgress
     output: OutputArrays
@@ -140,7 +140,7 @@ def search_start(
     mapped = progress.mapped_count
     begin_states(progress)
     status = np.int64(layout.DONE)
-    for first_state in range(selecting.starts):
+    for first_state in range(selecting.start_count):
         if status == layout.DONE:
             status = np.int64(
                 search_from(first_state, end, rules, selecting, rows, work, conditions, negation)
@@ -331,7 +331,7 @@ def is_worth_following(
     lower = work.progress.partition_begin
     between = work.between
     path = work.path
-    answer = lacks_absent(
+    answer = satisfies_negations(
         0, length, length, between, program, rows.window_end, path, lower, conditions
     )
     if answer != HOLDS:

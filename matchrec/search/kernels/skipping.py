@@ -40,7 +40,7 @@ from matchrec.automaton.program import A_MATCH, NOTHING, UNFINISHED
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import inlined, spliced, stoppable_kernel
 from matchrec.search.kernel_input import SearchInput
-from matchrec.search.kernel_search import PathSearch, Shapes, find_last_live, needs_release_times
+from matchrec.search.kernel_search import PathSearch, Shapes, make_last_live, needs_release_times
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.finished_matches import (
     SelectionProgress,
@@ -85,7 +85,7 @@ from matchrec.search.kernels.search_loop import (
 from matchrec.search.partitions import IntArray
 from matchrec.search.task import Capacity, Task
 
-# What a run may do with the row, beside mapping it. 0: it may skip the row.
+# The values of `blocked`: what a run may do with a row besides mapping it. 0: it may skip the row.
 BLOCKED = 1  # it may not skip the row
 STOPPED = 3  # it may neither skip the row nor go on with it, only be completed by it
 
@@ -102,7 +102,7 @@ class SkippingProgress(SelectionProgress, RememberedRows, ReachedStates):
 
 
 class SkippingWork(NamedTuple):
-    """What the search works in."""
+    """The arrays and records in which the search works."""
 
     progress: SkippingProgress
     output: OutputArrays
@@ -118,7 +118,7 @@ class SkippingWork(NamedTuple):
 
 
 class Tracing(Protocol):
-    """What records each test of a search that Python runs: see `explain.tracing.search`."""
+    """A recorder of each test of a search that Python runs: see `explain.tracing.search`."""
 
     @property
     def is_full(self) -> bool:
@@ -274,7 +274,7 @@ def count_search(reads: int, forks: int, depth: int, deepest: int, counters: Int
 
 
 class Position(NamedTuple):
-    """Where a run is: on a row, in a state, about to try a choice."""
+    """The position of a run: on a row, in a state, about to try a choice."""
 
     row: int
     end: int  # the row before which the run ends
@@ -441,7 +441,11 @@ def is_worth_following(
 
 @inlined
 def pack_mark(matches: int, blocked: int) -> int:
-    """Return the number of matches before a row of the path, and its `blocked`, as one number."""
+    """Return the mark of a row of the path: two numbers in one.
+
+    `matches` is how many matches had been found when the row was mapped; `blocked` is 0, BLOCKED or
+    STOPPED.
+    """
     return 4 * matches + blocked
 
 
@@ -550,7 +554,7 @@ def search_start(
     matches = progress.match_count
     mapped = progress.mapped_count
     status = np.int64(layout.DONE)
-    for first_state in range(selecting.starts):
+    for first_state in range(selecting.start_count):
         if status == layout.DONE:
             status = np.int64(
                 search_from(
@@ -643,9 +647,9 @@ class SkippingSearch(PathSearch[SkippingWork]):
     def __init__(
         self, task: Task, arrays: SearchInput, capacity: Capacity, counters: IntArray | None = None
     ) -> None:
-        self.last_live = find_last_live(task, arrays)
+        self.last_live = make_last_live(task, arrays)
         super().__init__(task, arrays, capacity, counters)
-        if task.absent or needs_release_times(task):
+        if task.absences or needs_release_times(task):
             # A run without a match may still matter: for a negation, or for when it was live last.
             self.remember_nothing()
 
@@ -668,7 +672,7 @@ class SkippingSearch(PathSearch[SkippingWork]):
 
 
 class MatchSearch(SkippingSearch):
-    """One run at a time, for the preferred match of each starting row or for all matches."""
+    """A search of one run at a time, for preferred matches or for all matches."""
 
     kernel = search_matches
 

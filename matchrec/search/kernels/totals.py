@@ -29,7 +29,7 @@ from matchrec.search.kernels.layout import (
     TotalArrays,
 )
 from matchrec.search.kernels.search_loop import find_start, go_to_next_partition
-from matchrec.search.live_runs import LiveRuns, count_node_columns, find_extremes
+from matchrec.search.live_runs import LiveRuns, count_node_columns, list_row_extremes
 from matchrec.search.matches import DOUBLE_WORD, Matches, make_one_row_matches
 
 
@@ -82,7 +82,7 @@ def search_start(
         progress.node_count = 0
     elif 2 * progress.node_count > nodes.shape[0]:
         return layout.NODES_FULL
-    most_runs = totals.max_branches * (progress.run_count + selecting.starts)
+    most_runs = totals.max_branches * (progress.run_count + selecting.start_count)
     if most_runs > work.runs.shape[1]:
         return layout.RUNS_FULL
     if progress.node_count + 2 * most_runs > nodes.shape[0]:
@@ -100,7 +100,7 @@ def search_start(
 
 
 class TotalsSearch(RunsSearch):
-    """All runs at once, for aggregates over all matches. No match is written out."""
+    """A search of all runs at once, for aggregates over all matches. No match is written out."""
 
     kernel = search
 
@@ -124,7 +124,7 @@ class TotalsSearch(RunsSearch):
         runs = int(self.progress.run_count)
         assert self.arrays.totals is not None
         assert self.selecting is not None
-        new_nodes = 2 * self.arrays.totals.max_branches * (runs + self.selecting.starts)
+        new_nodes = 2 * self.arrays.totals.max_branches * (runs + self.selecting.start_count)
         return 2 * (nodes + new_nodes) <= self.sizes[layout.NODES_FULL]
 
     def restore(self, live: LiveRuns) -> None:
@@ -136,7 +136,7 @@ class TotalsSearch(RunsSearch):
         totals = self.arrays.totals
         nodes = live.nodes.copy()
         assert totals is not None
-        for extreme in find_extremes(self.task):
+        for extreme in list_row_extremes(self.task):
             has_value = extreme.has_value(nodes)
             rows = nodes[has_value, extreme.row]
             nodes[has_value, extreme.value] = totals.values[extreme.values, rows]

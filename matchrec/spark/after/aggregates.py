@@ -336,8 +336,8 @@ def write_row_filter(aggregate: RowAggregate, variables: Sequence[str] = ()) -> 
     tests = []
     if set(aggregate.variables) != set(variables):
         tests.append(f"{VARIABLE} IN ({', '.join(map(quote_string, aggregate.variables))})")
-    if aggregate.last is not None:
-        tests.append(f"{POSITION} <= {wire.read(aggregate.last)}")
+    if aggregate.last_position is not None:
+        tests.append(f"{POSITION} <= {wire.read(aggregate.last_position)}")
     if aggregate.condition is not None:
         tests.append(f"({write_term(aggregate.condition)})")
     return " AND ".join(tests)

@@ -150,9 +150,9 @@ class ContiguousSearch(KeySearch):
             table=rows.rows,
             starts=rows.starts,
             frontier=partitions.frontier,
-            passed=None,
+            rows_before=None,
             covered=covered,
-            fresh=int(rows.new_counts.sum()),
+            new_rows=int(rows.new_counts.sum()),
         )
         yield from PieceWorker(self.executable, output=self.output).match_partitions(
             piece, partitions

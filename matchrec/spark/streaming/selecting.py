@@ -21,12 +21,12 @@ from matchrec.search.incremental import (
     SearchState,
     find_possible_starts,
     find_windows_between,
-    from_arrays,
     make_empty_state,
-    to_arrays,
+    pack_state,
+    unpack_state,
 )
 from matchrec.search.kernel_input import compile_task
-from matchrec.search.live_runs import count_node_columns, find_extremes
+from matchrec.search.live_runs import count_node_columns, list_row_extremes
 from matchrec.search.matches import Matches
 from matchrec.search.partitions import BoolArray, IntArray, Partitions, list_positions
 from matchrec.search.selection import join_chunks
@@ -53,7 +53,7 @@ from matchrec.spark.streaming.search import (
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.match import PieceWorker, locate_failures, locate_row
 
-# Names of states that `search.incremental.to_arrays` gives.
+# Names of states that `search.incremental.pack_state` gives.
 COUNTS = "counts"  # two of each key: how many rows were searched, and the last match number
 NUMBERS = "numbers"  # the number of each row that is kept, from 0
 
@@ -66,7 +66,7 @@ class SelectingSearch(KeySearch):
         """Return the states of one key that has had no events."""
         task = self.executable.task
         compiled = compile_task(task, len(self.executable.crossing.integers))
-        arrays = to_arrays(make_empty_state(compiled.registers, count_node_columns(task)))
+        arrays = pack_state(make_empty_state(compiled.registers, count_node_columns(task)))
         return {name: ByKey.concatenate([array]) for name, array in arrays.items()}
 
     def search(self, states: KeyStates, rows: SearchRows) -> Searching:
@@ -84,7 +84,7 @@ class SelectingSearch(KeySearch):
         def search_keys() -> Iterator[Matches]:
             """Search each key that has work, and record its new state."""
             for key in busy.tolist():
-                state = from_arrays({name: arrays[key] for name, arrays in states_by_key.items()})
+                state = unpack_state({name: arrays[key] for name, arrays in states_by_key.items()})
                 new_state = yield from self.search_key(numbered, key, state)
                 new_states.append(new_state)
 
@@ -114,7 +114,7 @@ class SelectingSearch(KeySearch):
         """
         task = self.executable.task
         rows_of_key = rows.take_key(key)
-        call = rows_of_key.make_call(len(state.numbers))
+        call = rows_of_key.make_call(len(state.row_numbers))
         search = ResumedSearch(task, state, call)
         with locate_failures(rows_of_key.locate):
             for matches in search.find_matches():
@@ -131,7 +131,7 @@ class SelectingSearch(KeySearch):
         """
         task = self.executable.task
         key_rows = rows.rows
-        if task.absent:  # rows are kept that no run begins with
+        if task.absences:  # rows are kept that no run begins with
             return np.zeros(len(key_rows.new_counts), np.bool_)
         possible_starts = find_possible_starts(task, rows.partitions)
         starts_before = np.append(0, np.cumsum(possible_starts))
@@ -173,15 +173,15 @@ class SelectingSearch(KeySearch):
         live = state.live_runs
         starts = kept[live.starts]
         # a run whose window has ended waits for the row at which the search has stopped
-        ends = rows.window_times[starts][~call.ended[starts]].tolist()
+        ends = rows.window_times[starts][~call.has_ended[starts]].tolist()
         ends += rows.window_times[stop : stop + 1].tolist()
         if rows.neighbour_window_times is not None:
             waiting, window = find_windows_between(self.executable.task, live)
             last_rows = kept[live.last_rows[waiting]]
             ends += rows.neighbour_window_times[window, last_rows].tolist()
-        is_idle = state.is_idle & self.may_forget(np.array([state.numbered]))
+        is_idle = state.is_idle & self.may_forget(np.array([state.last_match_number]))
         return {
-            **to_arrays(state),
+            **pack_state(state),
             KEPT: rows.first + np.append(kept, np.arange(stop, len(rows.numbers))),
             NEXT_END: np.array([min(ends, default=NEVER)], np.int64),
             IDLE: is_idle,
@@ -199,7 +199,7 @@ def moved(task: Task, matches: Matches, partition: int, first: int) -> Matches:
     """
     if matches.totals is not None:
         totals = matches.totals.copy()
-        for extreme in find_extremes(task, 0):
+        for extreme in list_row_extremes(task, 0):
             totals[extreme.has_value(totals), extreme.row] += first
         matches = replace(matches, totals=totals)
     assert matches.rows is not None
@@ -304,15 +304,15 @@ class NumberedRows:
         """
         watermark = self.rows.watermark
         stop = self.find_stop(kept)
-        near = None
+        has_neighbour_window_ended = None
         if self.neighbour_window_times is not None:
-            near = self.neighbour_window_times <= watermark
+            has_neighbour_window_ended = self.neighbour_window_times <= watermark
         return SearchCall(
             partitions=self.partitions,
             stop=stop,
-            ended=np.asarray(self.window_times <= watermark),
-            needed=self.find_first_needed(stop),
-            near=near,
+            has_ended=np.asarray(self.window_times <= watermark),
+            keep_from=self.find_first_needed(stop),
+            has_neighbour_window_ended=has_neighbour_window_ended,
         )
 
     def find_stop(self, kept: int) -> int:
@@ -323,7 +323,7 @@ class NumberedRows:
         """
         row_count = len(self.numbers)
         window_rows = self.executable.window_rows
-        if all(absence.before is not None for absence in self.executable.task.absent):
+        if all(absence.before is not None for absence in self.executable.task.absences):
             return row_count
         if self.end <= self.rows.watermark:
             return row_count
@@ -339,7 +339,7 @@ class NumberedRows:
             stop: the row before which the search stops.
         """
         window_rows = self.executable.window_rows
-        if all(absence.after is not None for absence in self.executable.task.absent):
+        if all(absence.after is not None for absence in self.executable.task.absences):
             return stop
         if window_rows is not None:
             next_number = int(self.numbers[-1]) + 1 if len(self.numbers) else 0

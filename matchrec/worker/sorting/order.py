@@ -43,7 +43,7 @@ from matchrec.search.kernels.sorting import GOLDEN, number_distinct, sort_words_
 from matchrec.search.partitions import BoolArray, IntArray, WordArray
 from matchrec.shortcuts import current_shortcuts
 from matchrec.worker import arrays, wire
-from matchrec.worker.wire import CountsTies, SortColumn, Sorting
+from matchrec.worker.wire import SortColumn, Sorting, TieCounter
 
 WORD_BITS = 64  # of a word
 ALL_BITS = (1 << WORD_BITS) - 1
@@ -591,7 +591,7 @@ def sort_table(
     sorting: Sorting,
     *,
     in_any_order: bool = False,
-    watch: CountsTies | None = None,
+    watch: TieCounter | None = None,
 ) -> pa.Table:
     """Sort the rows of a table. Bit 0 of the first column of bits marks the first of a partition.
 

@@ -16,7 +16,7 @@ nothing is left.
 A merge has some rows of each spill in memory, its head. The rows that it yields next are those that
 are not after the last row of any head. Their number in each head is found by halving: a row from
 the middle of each head is sorted together with the least of those last rows. So each row is sorted
-once, whatever rows the spills have. Of equal rows those of earlier spills come first.
+once, whatever rows the spills have. Among equal rows, those of earlier spills come first.
 
 Cost: a row is written once for each level, and there are few: with 32 spills to a merge and 256 MiB
 in memory, the levels are at 8 GiB and 256 GiB. Memory: three to five times the budget, for the rows
@@ -49,14 +49,14 @@ from matchrec.search.partitions import IntArray
 from matchrec.shortcuts import current_shortcuts
 from matchrec.worker import arrays, wire
 from matchrec.worker.arrays import Batches, make_array, read_flags, read_numbers, take_column
-from matchrec.worker.batches import BYTES_PER_SEARCH, estimate_rows, starts_in
+from matchrec.worker.batches import BYTES_PER_SEARCH, estimate_rows, find_partition_starts
 from matchrec.worker.sorting.order import SAMPLE, find_order, has_one_form, sort_table
-from matchrec.worker.wire import CountsTies, Sorting
+from matchrec.worker.wire import Sorting, TieCounter
 
 # Errors of a full disk. The last one is a user's limit on the size of a file.
 DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 SPILLS_A_MERGE = 32
-# The budget, if there is room for it, and what it is at least.
+# The budget if there is room for it, and the smallest budget.
 BYTES_IN_MEMORY = 256 << 20
 LEAST_IN_MEMORY = 16 << 20
 # How many times the budget a sort may take in all.
@@ -98,7 +98,7 @@ def sort_batches(
     with closing(sort_tables(batches, sorting, budget)) as tables:
         for table in tables:
             most = min(rows_per_batch, estimate_rows(BYTES_PER_SEARCH, table))
-            starts = starts_in(take_column(table, wire.FIRST_BITS))
+            starts = find_partition_starts(take_column(table, wire.FIRST_BITS))
             for begin, end in pairwise(find_cuts(starts, table.num_rows, most)):
                 yield from table.slice(begin, end - begin).to_batches()
 
@@ -252,7 +252,7 @@ class Spills:
 
     @property
     def bytes_a_batch(self) -> int:
-        """The size of a batch of a spill. A merge has one of each spill in memory."""
+        """Return the size of a batch of a spill. A merge has one batch of each spill in memory."""
         return self.budget // SPILLS_A_MERGE
 
     def close(self) -> None:
@@ -262,7 +262,7 @@ class Spills:
 
 
 def merge(
-    spills: Sequence[IO[bytes]], sorting: Sorting, watch: CountsTies | None = None
+    spills: Sequence[IO[bytes]], sorting: Sorting, watch: TieCounter | None = None
 ) -> Iterator[pa.Table]:
     """Yield the rows of spills in order, with the first row of each partition marked.
 
@@ -293,14 +293,15 @@ def count_next_rows(heads: Sequence[Head], sorting: Sorting) -> IntArray:
     names = [*dict.fromkeys(item.name for item in sorting.columns), wire.FIRST_BITS]
     batches = [head.rows.select(names) for head in heads if head.rows is not None]
     row_counts = np.array([batch.num_rows for batch in batches], np.int64)
-    least = int(np.argmin(rank_rows(batches, row_counts - 1, sorting)))  # has the least last row
+    # The head with the least last row.
+    least_head = int(np.argmin(rank_rows(batches, row_counts - 1, sorting)))
     low = np.zeros_like(row_counts)
     high = row_counts.copy()
-    low[least] = row_counts[least]
+    low[least_head] = row_counts[least_head]
     while (is_undecided := low < high).any():
         middle = np.where(is_undecided, (low + high) // 2, row_counts - 1)
         ranks = rank_rows(batches, middle, sorting)
-        is_next = ranks < ranks[least]
+        is_next = ranks < ranks[least_head]
         low = np.where(is_undecided & is_next, middle + 1, low)
         high = np.where(is_undecided & ~is_next, middle, high)
     return low
@@ -406,12 +407,12 @@ def drop_matchless_partitions(table: pa.Table, sorting: Sorting) -> pa.Table:
     Partitions with a row for each condition of `sorting.needed` are kept. Others may be kept, too.
     """
     for condition in sorting.needed:
-        if are_many(read_flags(table.slice(0, SAMPLE), condition)):
+        if are_too_many(read_flags(table.slice(0, SAMPLE), condition)):
             continue  # the first rows mostly show this already
         holds = read_flags(table, condition).astype(np.bool_)
         if not holds.any():
             return table.slice(0, 0)
-        if are_many(holds):
+        if are_too_many(holds):
             continue
         for key in sorting.keys:
             if key not in table.column_names:
@@ -426,6 +427,6 @@ def drop_matchless_partitions(table: pa.Table, sorting: Sorting) -> pa.Table:
     return table
 
 
-def are_many(holds: npt.NDArray[np.generic]) -> bool:
-    """Return whether a condition holds for too many rows for looking up keys to pay."""
+def are_too_many(holds: npt.NDArray[np.generic]) -> bool:
+    """Return whether a condition holds for so many rows that looking up their keys does not pay."""
     return int(np.count_nonzero(holds)) * current_shortcuts().needed_rows_one_in > len(holds)

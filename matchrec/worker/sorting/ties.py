@@ -91,7 +91,7 @@ reported = ReportedTies()
 
 
 class Channel(Protocol):
-    """Brings ties from a worker to the program that runs the query. Picklable."""
+    """A way by which a worker reports ties to the program that runs the query. Picklable."""
 
     def report(self, ties: TiesOfQueries) -> None:
         """Report the ties of some queries."""
@@ -129,7 +129,10 @@ class AccumulatorChannel:
 
 @dataclass(frozen=True, slots=True)
 class TiesParameter:
-    """Adds up ties for an accumulator: in a worker the ties of a task, in the program all ties."""
+    """The rule by which an accumulator adds up ties.
+
+    In a worker it adds up the ties of a task. In the program that runs the query it reports them.
+    """
 
     program: str  # its id, see `identify_process`
 
@@ -196,7 +199,7 @@ def show_value_as_sql(scalar: pa.Scalar) -> str:
 
 
 def differ_from_row_before(table: pa.Table, names: Sequence[str], rows: IntArray) -> BoolArray:
-    """Return for each of these rows whether it differs from the row before in one of the columns.
+    """Return whether rows differ from the row before them in some column: bool[k].
 
     Values that Arrow cannot compare, such as arrays, count as different.
     """

@@ -54,7 +54,7 @@ def test_empty_repetitions_of_a_group_make_no_cycle() -> None:
     program = compile_stages(steps, VARIABLES).check()
     folding = fold_stages(program, compose_tests(steps, VARIABLES), (), windowed=False)
     assert {choice.variable for choice in folding.choices[0]} <= {0, 1, 2}
-    assert folding.starts == 5  # a or b of the first or of the second repetition, or c
+    assert folding.start_count == 5  # a or b of the first or of the second repetition, or c
 
 
 def test_many_repetitions_are_no_deep_recursion() -> None:

@@ -93,7 +93,7 @@ def test_matches_may_begin_in_each_starting_state() -> None:
         (Choice(guard=0, variable=1, target=2),),
         (ACCEPT,),
     )
-    folding = Folding(choices=choices, states=(0, 1, 2), starts=2)
+    folding = Folding(choices=choices, states=(0, 1, 2), start_count=2)
     follow = facts.FollowSets.compute(folding)
     assert (follow.first, follow.last, follow.pairs) == ({0, 1}, {1}, {(0, 1)})
     program = Program((State(), State(), State()), 0, 2, ("a", "b"))

@@ -89,12 +89,12 @@ def test_without_numba_it_is_known_that_nothing_is_kept(
     monkeypatch.setattr(disk_cache, "find_source_cache", lambda _: Path(config.CACHE_DIR))
     monkeypatch.setenv("NUMBA_CACHE_DIR", config.CACHE_DIR)
     function, other = kernel(added), kernel(half)
-    assert not function.may_be_kept(), "there is no folder"
+    assert not function.may_be_on_disk(), "there is no folder"
     function(THREE)
-    assert function.may_be_kept()
-    assert not other.may_be_kept()
+    assert function.may_be_on_disk()
+    assert not other.may_be_on_disk()
     monkeypatch.setattr(function, "sources", "others")
-    assert not function.may_be_kept()
+    assert not function.may_be_on_disk()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only numba knows the folder")
@@ -103,10 +103,10 @@ def test_the_cache_of_the_user_is_known(place: Place, monkeypatch: pytest.Monkey
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(Path(config.CACHE_DIR) / "home"))
     function = kernel(added)
-    assert not function.may_be_kept()
+    assert not function.may_be_on_disk()
     monkeypatch.setattr(config, "CACHE_DIR", str(Path(config.CACHE_DIR) / "home" / "numba"))
     function(THREE)
-    assert function.may_be_kept()
+    assert function.may_be_on_disk()
 
 
 def test_threads_compile_a_function_once(place: Place, compiled: list[str]) -> None:

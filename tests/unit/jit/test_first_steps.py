@@ -281,7 +281,7 @@ def test_numba_compiles_the_plain_functions() -> None:
 
 def test_a_linear_kernel_runs_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Python writes to the same arrays as compiled code."""
-    monkeypatch.setattr(negate, "is_kept", lambda _: False)  # by an earlier run of this test
+    monkeypatch.setattr(negate, "is_on_disk", lambda _: False)  # by an earlier run of this test
     with in_force(Shortcuts(max_python_steps=6)):
         for numbers in (np.array([1, 2, 3]), np.array([4, 5]), np.array([6, 7])):
             expected = [-number for number in numbers.tolist()]
@@ -292,7 +292,7 @@ def test_a_linear_kernel_runs_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_an_allocating_kernel_runs_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(halve, "is_kept", lambda _: False)  # by an earlier run of this test
+    monkeypatch.setattr(halve, "is_on_disk", lambda _: False)  # by an earlier run of this test
     with in_force(Shortcuts(max_python_steps=6)):
         assert [halve(np.arange(size)).tolist() for size in (3, 2)] == [[0, 0, 1], [0, 0]]
         assert halve.compiled == {}
@@ -301,7 +301,7 @@ def test_an_allocating_kernel_runs_as_a_whole(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_the_caller_of_an_optional_kernel_takes_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sort, "is_kept", lambda _: False)
+    monkeypatch.setattr(sort, "is_on_disk", lambda _: False)
     arguments = (np.array([2, 1]),)
     with in_force(Shortcuts(max_python_steps=6)):
         assert [sort.take_steps(steps, arguments) for steps in (4, 3, 2, 1)] == [
@@ -318,7 +318,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> LateKernel[..., Any]:
     import numba  # noqa: F401
 
     own: LateKernel[..., Any] = LinearKernel(add_up.function, add_up.options)
-    monkeypatch.setattr(own, "is_kept", lambda _: False)
+    monkeypatch.setattr(own, "is_on_disk", lambda _: False)
     return own
 
 
@@ -348,9 +348,9 @@ def test_python_begins_nothing_large(fresh: LateKernel[..., Any]) -> None:
 def test_python_takes_no_step_of_what_is_there(
     fresh: LateKernel[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fresh, "is_kept", lambda _: True)
+    monkeypatch.setattr(fresh, "is_on_disk", lambda _: True)
     assert fresh.allow_steps(TYPES, 1) == 0
-    monkeypatch.setattr(fresh, "is_kept", lambda _: False)
+    monkeypatch.setattr(fresh, "is_on_disk", lambda _: False)
     fresh.compiled[TYPES] = fresh.function
     assert fresh.allow_steps(TYPES, 1) == 0
     assert fresh.allow_steps(OTHER_TYPES, 1) > 0
@@ -360,7 +360,7 @@ def test_python_takes_a_part_of_its_steps_before_numba_is_loaded(
     fresh: LateKernel[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Even of what is there: to load it takes longer than a few steps."""
-    monkeypatch.setattr(fresh, "is_kept", lambda types: types == TYPES)
+    monkeypatch.setattr(fresh, "is_on_disk", lambda types: types == TYPES)
     with in_force(Shortcuts(max_python_steps=4 * first_steps.PART_BEFORE_NUMBA)):
         with monkeypatch.context() as patch:
             patch.delitem(sys.modules, "numba")
@@ -377,8 +377,8 @@ def test_numba_is_not_loaded_if_nothing_is_kept(
     fresh: LateKernel[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delitem(sys.modules, "numba")
-    monkeypatch.setattr(fresh, "is_kept", None)
-    monkeypatch.setattr(fresh, "may_be_kept", lambda: False)
+    monkeypatch.setattr(fresh, "is_on_disk", None)
+    monkeypatch.setattr(fresh, "may_be_on_disk", lambda: False)
     part = first_steps.PART_BEFORE_NUMBA
     with in_force(Shortcuts(max_python_steps=4 * part)):
         assert fresh.allow_steps(TYPES, 4) == 4

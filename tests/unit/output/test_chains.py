@@ -24,7 +24,7 @@ from matchrec.output.reads import (
     ReadClassifierAt,
     ReadList,
     ReadPosition,
-    read_from_chains,
+    can_read_all_from_chains,
 )
 from matchrec.output.rows import find_output_rows
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo
@@ -81,7 +81,7 @@ def test_chains_are_read_as_the_rows_written_out(
         st.sampled_from([Capacity(), Capacity(mapped_rows=3, matches=2, initial_rows=1)])
     )
     algorithm = SearchAlgorithm("backtracking", capacity)
-    chained = list(search(algorithm, replace(task, chained=True), partitions))
+    chained = list(search(algorithm, replace(task, wants_chains=True), partitions))
     plain = list(search(algorithm, task, partitions))
     variable = data.draw(st.sampled_from([None, *query.variables]))
     end, distance = data.draw(st.sampled_from(End)), data.draw(st.sampled_from([0, -1, 2]))
@@ -111,11 +111,11 @@ def test_chains_are_read_as_the_rows_written_out(
             take_or_zero(totals.sum_integers(integers, ansi=False), index),
             take_or_zero(totals.sum_decimals(words)[:, 0], index),
             take_or_zero(totals.sum_decimals(words)[:, 1], index),
-            take_or_zero(totals.find_extremes(integers, greatest=False), index),
-            take_or_zero(totals.find_extremes(floats, greatest=True), index),
-            take_or_zero(totals.find_extremes(floats, greatest=False), index),
-            take_or_zero(totals.find_extremes(keys, greatest=True, takes_last=True), index),
-            take_or_zero(totals.find_extremes(keys, greatest=False, takes_last=True), index),
+            take_or_zero(totals.find_extreme_rows(integers, greatest=False), index),
+            take_or_zero(totals.find_extreme_rows(floats, greatest=True), index),
+            take_or_zero(totals.find_extreme_rows(floats, greatest=False), index),
+            take_or_zero(totals.find_extreme_rows(keys, greatest=True, takes_last=True), index),
+            take_or_zero(totals.find_extreme_rows(keys, greatest=False, takes_last=True), index),
             totals.sum_floats(added, FINAL).view(np.int64),
         ]
         return list(zip(*(answer.tolist() for answer in answers), strict=True))
@@ -133,7 +133,7 @@ def test_a_row_is_searched_once_for_each_state(text: str) -> None:
     query = Query(parse_row_pattern(text), NEXT_ROW)
     rows = Rows((tuple([frozenset("AB")] * 2_000),)).partitions(query.variables)
     chunks = list(
-        search(SearchAlgorithm("backtracking"), replace(query.task(), chained=True), rows)
+        search(SearchAlgorithm("backtracking"), replace(query.task(), wants_chains=True), rows)
     )
     assert sum(int(found.offsets[-1]) for found in chunks) > 20 * rows.rows
     searched = sum(len(found.rows) for found in chunks if found.rows is not None)
@@ -144,13 +144,15 @@ def test_a_row_is_searched_once_for_each_state(text: str) -> None:
 def test_what_chains_do_not_answer() -> None:
     first = ReadAt(0, Navigation("A", End.FIRST, 2, 3))
     for function in Reduction:
-        assert read_from_chains([first, ReadBasicAggregate(function, "A", 0, FINAL)], ONE_ROW)
+        assert can_read_all_from_chains(
+            [first, ReadBasicAggregate(function, "A", 0, FINAL)], ONE_ROW
+        )
     for function in ("first_value", "max_by"):
-        assert read_from_chains([first, ReadChosenValue(function, "A", 0, FINAL)], ONE_ROW)
-    assert not read_from_chains([first], RowsPerMatch.ALL_ROWS_SHOW_EMPTY)
+        assert can_read_all_from_chains([first, ReadChosenValue(function, "A", 0, FINAL)], ONE_ROW)
+    assert not can_read_all_from_chains([first], RowsPerMatch.ALL_ROWS_SHOW_EMPTY)
     beyond = ReadClassifierAt(Navigation("A", End.FIRST, 0, 1))
     for read in (beyond, ReadList("A", 0, FINAL), ReadPosition()):
-        assert not read_from_chains([first, read], ONE_ROW)
+        assert not can_read_all_from_chains([first, read], ONE_ROW)
 
 
 LARGEST = 2**53  # from which on a double does not hold every whole number

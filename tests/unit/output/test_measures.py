@@ -113,7 +113,7 @@ def test_aggregates() -> None:
     ]
     assert read.count_values(RUNNING).tolist() == [1, 3, 0, 1, 1]
     assert read.count_values(FINAL).tolist() == [3, 3, 0, 1, 1]
-    greatest = read.find_extremes(values.astype(np.int64), greatest=True)
+    greatest = read.find_extreme_rows(values.astype(np.int64), greatest=True)
     assert greatest.tolist() == [1, 2, 3, 5, 5]
 
 

@@ -19,9 +19,9 @@ from matchrec.search.incremental import (
     SearchCall,
     SearchState,
     find_possible_starts,
-    from_arrays,
     make_empty_state,
-    to_arrays,
+    pack_state,
+    unpack_state,
 )
 from matchrec.search.kernel_input import compile_task
 from matchrec.search.matches import Matches, RunFailure
@@ -100,14 +100,14 @@ def in_pieces(asked: Task, whole: Partitions, pieces: list[tuple[int, bool]]) ->
     come, found = 0, []
     for size, clock in (*pieces, (whole.rows, True)):
         come = min(whole.rows, come + size)
-        numbers = np.concatenate([state.numbers, np.arange(state.done, come)])
-        call = call_of(asked, whole, numbers, (len(state.numbers), come, clock))
+        numbers = np.concatenate([state.row_numbers, np.arange(state.rows_searched, come)])
+        call = call_of(asked, whole, numbers, (len(state.row_numbers), come, clock))
         matches, (then, kept) = matches_and_answer(asked, state, call)
-        if not (asked.absent or len(state.numbers) or may_begin(asked, call)):
+        if not (asked.absences or len(state.row_numbers) or may_begin(asked, call)):
             assert sum(match.count for match in matches) == len(kept) == 0
             assert then.is_idle
         found += listed(matches, numbers)
-        assert then.numbers.tolist() == numbers[kept].tolist()
+        assert then.row_numbers.tolist() == numbers[kept].tolist()
         state = through_bytes(then)
     assert state.is_idle
     return found
@@ -136,17 +136,17 @@ def call_of(
     known = replace(chosen(whole, numbers), window_end=np.searchsorted(numbers, true_end))
     ended = (true_end <= come) if clock else (true_end < come)
     stop = needed = len(numbers)
-    if any(one.before is None for one in asked.absent):
+    if any(one.before is None for one in asked.absences):
         stop = kept + int(ended[kept:].sum())
-    if any(one.after is None for one in asked.absent):
+    if any(one.after is None for one in asked.absences):
         next_row = numbers[stop] if stop < len(numbers) else come
         needed = int(np.searchsorted(true_end, next_row, side="right"))
     return SearchCall(known, stop, ended, min(stop, needed))
 
 
 def through_bytes(state: SearchState) -> SearchState:
-    memory = Memory(None, to_arrays(state), pa.table({}), pa.table({}), ColumnMap({}, ()), {})
-    return from_arrays(read_memory(write_memory(memory, "of this test"), "of this test").arrays)
+    memory = Memory(None, pack_state(state), pa.table({}), pa.table({}), ColumnMap({}, ()), {})
+    return unpack_state(read_memory(write_memory(memory, "of this test"), "of this test").arrays)
 
 
 def listed(chunks: list[Matches], numbers: IntArray) -> list[Found]:

@@ -218,8 +218,8 @@ def test_auto_says_why(
     [
         ({}, "memoised"),
         ({"after_match": NEXT_ROW}, "chained"),
-        ({"windowed": True}, "windowed"),
-        ({"windowed": True, "after_match": NEXT_ROW}, "windowed"),
+        ({"has_window": True}, "windowed"),
+        ({"has_window": True, "after_match": NEXT_ROW}, "windowed"),
         ({"selection": EventSelection.SKIP_TILL_NEXT_MATCH}, "preferred matches that skip rows"),
     ],
 )

@@ -21,7 +21,7 @@ def test_a_mark_has_the_matches_and_what_the_run_may_do(matches: int, blocked: i
 def test_how_far_no_acceptance_is_differs_from_any_distance(rows: int) -> None:
     noted = distances.pack_too_far(rows)
     assert distances.unpack_too_far(noted) == rows
-    assert noted < min(NOT_NOTED, distances.NONE, 0)
+    assert noted < min(NOT_NOTED, distances.NO_FARTHEST, 0)
 
 
 def test_a_continuation_is_a_node_or_the_end() -> None:

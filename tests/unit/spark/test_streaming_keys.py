@@ -50,8 +50,8 @@ def test_values_of_some_keys_in_another_order() -> None:
 def test_rows_of_one_key_are_found_among_those_of_several() -> None:
     """Rows of extremes are found, too. An extreme that is not known has no row."""
     asked = (
-        Total("min", "first", frozenset([0]), 0, floats=False),
-        Total("sum", "first", frozenset([0]), 0, floats=False),
+        Total("min", "first", frozenset([0]), 0, is_float=False),
+        Total("sum", "first", frozenset([0]), 0, is_float=False),
     )
     own = replace(
         task(query("A+", EventSelection.SKIP_TILL_ANY_MATCH)),

@@ -37,7 +37,7 @@ def test_the_number_of_matches_is_a_bigint(matches: list[float], total: int) -> 
     tally = Tally(schema=pa.schema([("x", pa.int64())]))
     tally.append_counters(pa.RecordBatch.from_arrays([pa.array([1])], ["x"]))
     for number in matches:
-        piece: Any = SimpleNamespace(fresh=1, fresh_partitions=1)
+        piece: Any = SimpleNamespace(new_rows=1, new_partitions=1)
         (_,) = tally.count_while_matching(iter([make_chunk(number)]), piece)
-    (row,) = tally.make_row()
+    (row,) = tally.make_counter_row()
     assert row.column(1)[0].as_py()[count.MATCHES] == total

@@ -83,7 +83,7 @@ def count_coverage(
     (batch,) = worker.run(make_batches(rows, size))
     (row,) = batch.to_pylist()
     figures, counts = sum_coverage(task, [row[wire.COUNTERS]])
-    told = [counts.came.tolist(), counts.ended.tolist(), counts.parts_false.tolist()]
+    told = [counts.reached.tolist(), counts.end_counts.tolist(), counts.false_parts.tolist()]
     return figures, told, list(row.values())[1:]
 
 
@@ -198,7 +198,7 @@ def run_worker(
     (batch,) = worker.run(table.to_batches(max_chunksize=3))
     (row,) = batch.to_pylist()
     figures, counts = sum_coverage(task, [row[wire.COUNTERS]])
-    told = [counts.came.tolist(), counts.ended.tolist(), counts.parts_false.tolist()]
+    told = [counts.reached.tolist(), counts.end_counts.tolist(), counts.false_parts.tolist()]
     return replace(figures, rows_held=0), [*told, *list(row.values())[1:]]
 
 
