@@ -29,7 +29,7 @@ from matchrec.jit.views import read_only
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.carried_totals import AGGREGATE_SIZE, CODES, count_words
-from matchrec.search.matches import encode_skip, find_targets
+from matchrec.search.matches import encode_skip, find_skip_targets
 from matchrec.search.partitions import BoolArray, Frontier, IntArray, Partitions
 from matchrec.search.task import Condition, Task
 from matchrec.shortcuts import current_shortcuts
@@ -350,7 +350,7 @@ def build_task_arrays(task: Task, integers: int, *, merging: bool) -> CompiledTa
     state_count = len(first) - 1
     skip = task.skip or task.after_match
     variables = program[:, layout.VARIABLE]
-    program[:, layout.IS_TARGET] = find_targets(skip.variable, task.members, variables)
+    program[:, layout.IS_TARGET] = find_skip_targets(skip.variable, task.members, variables)
 
     memo_numbers = program[:, layout.MEMO].copy()
     linked = link_run_conditions(task, program, integers)

@@ -187,7 +187,7 @@ def encode_skip(to: SkipTo) -> SkipRule:
     return SkipRule(backwards=to.end is End.LAST, past=to.past)
 
 
-def find_targets(
+def find_skip_targets(
     variable: str | None, members: Mapping[str, frozenset[int]], mapped: IntArray
 ) -> BoolArray:
     """Return bool[k], whether AFTER MATCH SKIP can go to rows mapped to each variable.
@@ -210,7 +210,7 @@ def find_next_starts(
     It is `search_loop.NO_TARGET` if the match has no row to which the strategy could go.
     """
     variables = np.arange(int(matches.classifiers.max(initial=0)) + 1)
-    is_target = find_targets(skip.variable, members, variables)
+    is_target = find_skip_targets(skip.variable, members, variables)
     start_after = np.empty(matches.count, np.int64)
     search_loop.fill_next_starts(
         encode_skip(skip.to),

@@ -36,9 +36,9 @@ from matchrec.search.partitions import IntArray, WordArray
 
 SlotArray = npt.NDArray[np.int32]
 
-# How many words that NumPy sorts, or Arrow numbers, count as one step of a search in Python. So a
-# kernel is compiled once they have done so with eight million words in a process, and used at once
-# if it was compiled before.
+# This many words, sorted by NumPy or numbered by Arrow, count as one step that Python takes: see
+# `jit.first_steps`. So a kernel is compiled when a process has come to eight million words in this
+# way. It is used at once if it was compiled before.
 WORDS_A_STEP = 64
 
 # The most bits of a digit. With more bits, the counts do not fit into the processor's first cache.
@@ -73,9 +73,16 @@ def sort_words_by_bits(words: WordArray, first_bit: int, bits: int) -> WordArray
 
 
 def number_distinct(values: IntArray) -> tuple[IntArray, IntArray] | None:
-    """Return the number of each value among the distinct values, and these by their numbers.
+    """Number the distinct values of a column in the order in which they first come.
 
-    None if there are more than MOST_DISTINCT, or if the kernel is not worth compiling yet.
+    Values 7 3 7 5 have the numbers 0 1 0 2, and the distinct values are 7 3 5.
+
+    Args:
+        values: int64[n].
+
+    Returns:
+        int64[n], the number of each value; and int64[d], the distinct values by their numbers. None
+        if there are more than MOST_DISTINCT, or if the kernel is not worth compiling yet.
     """
     numbers = np.empty(len(values), np.int64)
     distinct = np.empty(MOST_DISTINCT, np.int64)

@@ -16,7 +16,7 @@ from matchrec.search.kernels.match_order import MappedRows, mark_equal, settle_t
 from matchrec.search.kernels.memo import has_failed, remember_failure
 from matchrec.search.kernels.search_loop import finish_match
 from matchrec.search.kernels.skipping import SkippingProgress
-from matchrec.search.matches import encode_skip, find_targets
+from matchrec.search.matches import encode_skip, find_skip_targets
 from tests.tasks.contiguous import query, words
 
 
@@ -74,7 +74,7 @@ def test_a_finished_match_sets_the_next_starting_row() -> None:
     def finished(to: SkipTo, length: int = 4, variable: str | None = None) -> tuple[int, int]:
         program = np.zeros((3, layout.CHOICE_SIZE), np.int64)
         members = {"B": frozenset([1])}
-        program[:, layout.IS_TARGET] = find_targets(variable, members, np.arange(3))
+        program[:, layout.IS_TARGET] = find_skip_targets(variable, members, np.arange(3))
         found = np.zeros((4, 2), np.int64)
         progress = layout.make_record(layout.RememberedRows)
         progress.match_limit = layout.NO_LIMIT
