@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, Row
@@ -14,6 +13,7 @@ from matchrec.errors.inspection import method_not_for_stream
 from matchrec.spark.prepare import draft_rules, prepare
 from matchrec.spark.question import Question
 from matchrec.spark.session import quiet_analysis
+from matchrec.spark.transport import Worker, build_output_schema
 from matchrec.spark.types import make_struct_type, write_text
 from matchrec.worker import wire
 from matchrec.worker.cover import AttemptWorker, CoverageWorker, sum_coverage
@@ -94,14 +94,15 @@ def list_attempts(
 
 def follow_starting_rows(
     question: Question,
-    worker: Callable[[coverage.CoverageTask, pa.Schema, TaskInput], Any],
+    make_worker: Callable[[coverage.CoverageTask, pa.Schema, TaskInput], Worker],
     schema_of: Callable[[coverage.CoverageTask, OutputFields], spark_types.StructType],
 ) -> tuple[coverage.CoverageDraft, coverage.CoverageTask, DataFrame]:
     """Let a worker follow the starting rows of a query. Runs no job.
 
     Args:
         question: has one rule: the query.
-        worker: makes the worker, from the schema of its rows and the way in which it gets Spark's.
+        make_worker: makes the worker, from the schema of its rows and the way in which it gets
+            Spark's.
         schema_of: returns the schema of the worker's rows, from the fields of the columns that are
             sent to it.
 
@@ -123,9 +124,8 @@ def follow_starting_rows(
         sent = prepared.send(executable.crossing.columns)
         name = f"match_recognize_coverage[PATTERN ({executable.pattern})]"
         schema = schema_of(task, sent.fields)
-        rows = sent.run(
-            lambda arrow_schema: worker(task, arrow_schema, sent.task_input), schema, name
-        )
+        cover_worker = make_worker(task, build_output_schema(schema), sent.task_input)
+        rows = sent.run(cover_worker, schema, name)
         return draft, task, question.runner.analyse(rows)
 
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import (
@@ -62,7 +61,7 @@ from matchrec.spark.ranges import (
 )
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import quiet_analysis
-from matchrec.spark.transport import SentRows
+from matchrec.spark.transport import SentRows, build_output_schema
 from matchrec.spark.types import build_read_schema, is_nested, to_value_type
 from matchrec.worker import wire
 from matchrec.worker.query_worker import QueryWorker
@@ -351,16 +350,18 @@ def match_rows(
         sent: the rows, as they are sent.
         schema: the schema of the reads.
     """
-    options = prepared.question.options
+    counters = prepared.question.options.counters
     pandas_executable = executable if prepared.question.sends_pandas else None
     name = f"match_recognize[PATTERN ({executable.pattern})]"
-    make_worker = partial(QueryWorker, executable, sent.task_input)
-    if options.counters is None:
-        return sent.run(lambda _: make_worker(), schema, name, pandas_executable)
+    if counters is None:
+        worker = QueryWorker(executable, sent.task_input)
+        return sent.run(worker, schema, name, pandas_executable)
     from matchrec.spark.counters import append_counters_column
 
-    rows = sent.run(make_worker, append_counters_column(schema), name, pandas_executable)
-    return options.counters.observe(
+    schema = append_counters_column(schema)
+    worker = QueryWorker(executable, sent.task_input, build_output_schema(schema))
+    rows = sent.run(worker, schema, name, pandas_executable)
+    return counters.observe(
         rows, selects=executable.task.selects, kept_whole=prepared.preparation.is_whole_for_counters
     )
 

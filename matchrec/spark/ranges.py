@@ -45,7 +45,7 @@ from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.environment import use_own_interpreter
 from matchrec.spark.relation import Runner
 from matchrec.spark.session import OTHER_VERSION_ERRORS
-from matchrec.spark.transport import make_runner
+from matchrec.spark.transport import make_task_function
 from matchrec.spark.types import OrderNumbers, make_struct_type
 from matchrec.worker import wire
 
@@ -169,7 +169,7 @@ class Ranges:
             self.first_row_bits,
             current_shortcuts().min_rows_of_range,
         )
-        run = make_runner(cutting)
+        run = make_task_function(cutting)
         run.__name__ = "ranges"
         schema = make_struct_type(
             dict.fromkeys((wire.KEY_CLASS, wire.STRETCH, wire.RANGE), LongType())

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -52,8 +52,12 @@ from matchrec.worker.wire import SelectItem, count_bits_per_column, pack_columns
 if TYPE_CHECKING:
     import pandas as pd  # takes a second to load, and few queries need it
 
-# Makes a worker, which has a method `run`, for output of this schema. Picklable.
-MakeWorker = Callable[[pa.Schema], Any]
+
+class Worker(Protocol):
+    """What runs over the rows of a task, such as a `QueryWorker`. Picklable."""
+
+    def run(self, batches: Iterator[pa.RecordBatch], /) -> Iterator[pa.RecordBatch]:
+        """Yield the output rows of a task."""
 
 
 @dataclass(frozen=True)
@@ -66,16 +70,12 @@ class SentRows:
     task_input: TaskInput = TaskInput()
 
     def run(
-        self,
-        make_worker: MakeWorker,
-        schema: StructType,
-        name: str,
-        in_pandas: Executable | None = None,
+        self, worker: Worker, schema: StructType, name: str, in_pandas: Executable | None = None
     ) -> DataFrame:
         """Return the output of a worker over the rows, as a DataFrame that is not computed yet.
 
         Args:
-            make_worker: makes the worker, given the schema of the batches that it yields.
+            worker: the worker. It yields batches of the schema `build_output_schema(schema)`.
             schema: the schema of the DataFrame.
             name: the name of the operator in Spark's plan.
             in_pandas: the query, if the rows are sent through pandas; None to send them in Arrow.
@@ -84,8 +84,7 @@ class SentRows:
             MatchRecognizeUnsupportedError: pandas would alter a column.
         """
         rows = self.rows
-        sent_schema = build_sent_schema(schema)
-        run = make_runner(make_worker(to_arrow_schema(sent_schema)))
+        run = make_task_function(worker)
         if in_pandas is not None:
             encoding = build_encoding(rows, in_pandas)
             rows = encoding.encode(rows)
@@ -93,10 +92,15 @@ class SentRows:
         run.__name__ = name
         with use_own_interpreter(rows.sparkSession):
             map_batches: Any = rows.mapInArrow if in_pandas is None else rows.mapInPandas
-            return decode_columns(map_batches(run, sent_schema), schema)
+            return decode_columns(map_batches(run, build_sent_schema(schema)), schema)
 
 
-def make_runner(worker: Any) -> Callable[..., Iterator[Any]]:
+def build_output_schema(schema: StructType) -> pa.Schema:
+    """Return the Arrow schema in which a worker yields the rows of a DataFrame of a schema."""
+    return to_arrow_schema(build_sent_schema(schema))
+
+
+def make_task_function(worker: Any) -> Callable[..., Iterator[Any]]:
     """Return a function that runs `worker.run` in a Python worker of Spark.
 
     The worker is pickled here, not with the function: a Python worker without this package can

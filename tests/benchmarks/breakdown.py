@@ -18,7 +18,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.spark.transport import SentRows, make_runner
+from matchrec.spark.transport import SentRows, make_task_function
 from matchrec.worker.query_worker import QueryWorker
 from tests.benchmarks.compare import create_table_view
 from tests.benchmarks.markdown import format_table
@@ -44,10 +44,8 @@ def find_crossing(spark: SparkSession, query: str) -> Crossing:
     """Plan a query and return what it would send to the workers, without a run."""
     crossings: list[Crossing] = []
 
-    def keep_crossing(
-        sent: SentRows, worker: Callable[[Any], QueryWorker], *rest: Any
-    ) -> DataFrame:
-        crossings.append(Crossing(sent.rows, worker(None)))
+    def keep_crossing(sent: SentRows, worker: QueryWorker, *rest: Any) -> DataFrame:
+        crossings.append(Crossing(sent.rows, worker))
         return original(sent, worker, *rest)
 
     original = SentRows.run
@@ -66,7 +64,7 @@ def drop_batches(batches: Batches) -> Batches:
 
 def make_dropping_runner(matching: QueryWorker) -> Callable[[Batches], Batches]:
     """Return a function that matches the rows as the worker does and drops the result."""
-    match_batches = make_runner(matching)
+    match_batches = make_task_function(matching)
 
     def run_and_drop(batches: Batches) -> Batches:
         for batch in match_batches(batches):

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, StructField, StructType
@@ -42,13 +41,11 @@ from matchrec.spark.ranges import check_may_stay_whole
 from matchrec.spark.session import QUERY_ERRORS, quiet_analysis
 from matchrec.spark.streaming.bucket import digest
 from matchrec.spark.streaming.prepare import check_one_row
+from matchrec.spark.transport import build_output_schema
 from matchrec.spark.types import OrderNumbers, build_read_schema, find_padding, make_struct_type
 from matchrec.worker import wire
 from matchrec.worker.rule_set import VARIABLE, RowKind, RuleSetWorker
 from matchrec.worker.wire import SelectItem
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 StructFields = Sequence[StructField]
 PreparedRules = PreparedInput[SharedDrafts]
@@ -283,14 +280,11 @@ def match_rules(prepared: PreparedRules, rule_set: RuleSet) -> tuple[DataFrame, 
     """
     sent = prepared.send_watched(rule_set.columns)
     slots, slot_fields = find_slots(rule_set, sent.fields)
-    on_error = prepared.question.on_error
-
-    def make_worker(schema: pa.Schema) -> RuleSetWorker:
-        """Return the worker of all rules for the schema of its rows."""
-        return RuleSetWorker(rule_set, slots, schema, on_error, sent.task_input)
-
-    name = f"match_recognize[{len(rule_set.rules)} rules]"
-    return sent.run(make_worker, build_row_schema(rule_set, sent.fields, slot_fields), name), slots
+    schema = build_row_schema(rule_set, sent.fields, slot_fields)
+    worker = RuleSetWorker(
+        rule_set, slots, build_output_schema(schema), prepared.question.on_error, sent.task_input
+    )
+    return sent.run(worker, schema, f"match_recognize[{len(rule_set.rules)} rules]"), slots
 
 
 # Results of a set.

@@ -50,6 +50,7 @@ from matchrec.spark.streaming.arrival import (
 )
 from matchrec.spark.streaming.search import IDLE, KEPT, NEVER, NEXT_END, ContiguousSearch, KeySearch
 from matchrec.spark.streaming.selecting import SelectingSearch
+from matchrec.spark.transport import Worker
 from matchrec.spark.types import OrderNumbers
 from matchrec.worker import wire
 from matchrec.worker.arrays import write_batches
@@ -359,7 +360,7 @@ class RulesOfBucket(Bucket):
         return reduce(KeyState.merge, results)
 
 
-def build_bucket(worker: QueryWorker | RuleSetWorker, arriving: Arriving) -> Bucket:
+def build_bucket(worker: Worker, arriving: Arriving) -> Bucket:
     """Return the bucket that does over a stream what a worker does over whole partitions.
 
     Args:
@@ -369,6 +370,7 @@ def build_bucket(worker: QueryWorker | RuleSetWorker, arriving: Arriving) -> Buc
     if isinstance(worker, QueryWorker):
         query = digest(worker.executable, arriving)
         return Bucket(arriving, query, (build_search(worker.executable),), {}, remembers=False)
+    assert isinstance(worker, RuleSetWorker)
     rule_set = worker.rule_set
     searches = tuple(
         build_search(

@@ -45,13 +45,12 @@ from matchrec.spark.question import Options
 from matchrec.spark.streaming.arrival import Arriving, ColumnMap
 from matchrec.spark.streaming.bucket import build_bucket
 from matchrec.spark.transport import (
-    MakeWorker,
     PandasColumn,
     PandasEncoding,
     SentRows,
-    make_runner,
+    Worker,
+    make_task_function,
     make_unpacker,
-    to_arrow_schema,
 )
 from matchrec.worker import wire
 from matchrec.worker.wire import SelectItem, pack_columns
@@ -204,7 +203,7 @@ class SentEvents(SentRows):
     arriving: Arriving
 
     def run(
-        self, make_worker: MakeWorker, schema: StructType, name: str, _: Executable | None = None
+        self, worker: Worker, schema: StructType, name: str, _: Executable | None = None
     ) -> DataFrame:
         """Return the output of a worker over the events of all keys, as a stream.
 
@@ -213,14 +212,12 @@ class SentEvents(SentRows):
         between its versions.
 
         Args:
-            make_worker: see `SentRows.run`.
+            worker: the worker of a query or of a rule set. A `Bucket` does its work over a stream.
             schema: the schema of the DataFrame.
             name: the name of the operator in Spark's plan.
             _: not used, since the events of a stream are always sent through pandas.
         """
-        sent_schema = types.build_sent_schema(schema)
-        bucket = build_bucket(make_worker(to_arrow_schema(sent_schema)), self.arriving)
-        run = make_runner(bucket)
+        run = make_task_function(build_bucket(worker, self.arriving))
 
         def search(key: Any, frames: Iterable[pd.DataFrame], group: Any) -> Iterator[pd.DataFrame]:
             """Run the search of a group of keys."""
@@ -232,7 +229,7 @@ class SentEvents(SentRows):
             packed = groups.applyInPandasWithState(
                 search, "rows binary", "state binary", "append", "EventTimeTimeout"
             )
-            unpacked = packed.mapInArrow(make_unpacker(), sent_schema)
+            unpacked = packed.mapInArrow(make_unpacker(), types.build_sent_schema(schema))
             return types.decode_columns(unpacked, schema)
 
 
