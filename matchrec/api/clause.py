@@ -28,7 +28,7 @@ class Clause:
     searched: MatchPlan | None = None  # the plan that `why` and `coverage` explain, if not `plan`
 
     @property
-    def alias(self) -> str | None:
+    def input_alias(self) -> str | None:
         """Return the name that qualifies the columns of the input; None if it has none."""
         return None if self.site is None else self.site.relation_alias
 
@@ -53,7 +53,7 @@ class Clause:
         self, plan: MatchPlan, options: Options, use: ResultUse = EVERYTHING
     ) -> Question:
         """Return a question about the same rows with another plan, rewritten for the session."""
-        columns = find_input_columns(self.relation, self.alias)
+        columns = find_input_columns(self.relation, self.input_alias)
         return Question((Rule("", plan),), self.relation, columns, options, use).rewrite_rules()
 
     def find_searched_plan(self, call: str) -> MatchPlan:

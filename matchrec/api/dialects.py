@@ -217,9 +217,9 @@ def find_kinds(query: SqlQuery, count: int) -> list[ClauseKinds]:
     with locate_errors(query.source):
         evaluated = query.evaluate_first(count)
         kinds = []
-        for planned in evaluated.clauses:
-            input_kinds = find_column_kinds(planned.clause.relation.rows)
-            kinds.append(ClauseKinds(input_kinds, find_column_kinds(planned.result.dataframe)))
+        for first in evaluated.clauses:
+            input_kinds = find_column_kinds(first.clause.relation.rows)
+            kinds.append(ClauseKinds(input_kinds, find_column_kinds(first.result.dataframe)))
         if count < len(query.node.sites):
             next_clause = evaluated.build_clause(query.node.sites[count])
             kinds.append(ClauseKinds(find_column_kinds(next_clause.relation.rows)))

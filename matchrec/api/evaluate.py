@@ -15,19 +15,20 @@ SASE+ texts, Patterns and clauses over a DataFrame have one clause and nothing a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from typing_extensions import override
 
 from matchrec.api.clause import Clause, EvaluatedClause
-from matchrec.api.inputs import Frames, find_unbound_parameter, run_outer_query
+from matchrec.api.inputs import Frames
 from matchrec.api.missing_columns import add_help
 from matchrec.arguments import Arguments
+from matchrec.errors import MatchRecognizeError
 from matchrec.errors import inspection as inspection_errors
+from matchrec.errors.calls import unbound_parameter
 from matchrec.errors.language import Language
 from matchrec.errors.sql import query as errors
 from matchrec.errors.streams import second_clause_over_stream
@@ -35,6 +36,8 @@ from matchrec.errors.wording import show_count
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import Template
 from matchrec.source import Source
+from matchrec.spark.backends import find_backend
+from matchrec.spark.errors.diagnose import find_unbound_name, make_lost_value_error
 from matchrec.spark.execute import ClauseResult
 from matchrec.spark.question import Options, is_streaming
 from matchrec.spark.relation import Relation, Runner
@@ -157,11 +160,11 @@ class ClauseQuery(ParsedQuery):
         return ("",)
 
     def evaluate(self) -> EvaluatedQuery:
-        """Run the clause."""
+        """Plan the clause."""
         return EvaluatedClauseQuery(self, (EvaluatedClause(self.clause, self.clause.run()),))
 
     def list_first_clauses(self, count: int) -> list[Clause]:
-        """Return the clause, which need not be run first."""
+        """Return the clause, which need not be planned."""
         assert count == 1, "the query has one clause"
         return [self.clause]
 
@@ -206,7 +209,7 @@ class EngineQuery(ParsedQuery, EvaluatedQuery):
         return ()
 
     def evaluate(self) -> EvaluatedQuery:
-        """Return the query itself, because there are no clauses to run."""
+        """Return the query itself, because there are no clauses to plan."""
         return self
 
     @override
@@ -255,13 +258,6 @@ class SqlQuery(ParsedQuery, EvaluatedQuery):
             query = query.with_result(EvaluatedClause(clause, clause.run()))
         return query
 
-    def list_first_clauses(self, count: int) -> list[Clause]:
-        """Return the first clauses, all but the last of them run: it may read their rows."""
-        assert count > 0, "at least one clause is needed"  # -1 would mean all but the last one
-        evaluated = self.evaluate_first(count - 1)
-        last = evaluated.build_clause(self.node.sites[count - 1])
-        return [*(planned.clause for planned in evaluated.clauses), last]
-
     def build_clause(self, site: Site) -> Clause:
         """Return the next clause. Everything that it reads must have a result; it has none yet.
 
@@ -271,23 +267,53 @@ class SqlQuery(ParsedQuery, EvaluatedQuery):
         args = self.runner.args
         plan = lower_site(site, args if isinstance(args, Mapping) else {})
         relation = self.build_input(site)
-        reads_stream = any(planned.result.prepared.question.is_stream for planned in self.clauses)
+        reads_stream = any(clause.result.reads_stream for clause in self.clauses)
         if reads_stream and is_streaming(relation.rows):
             raise second_clause_over_stream(plan.pattern.span)
         return Clause(plan, relation, self.options, self.node.source, site=site)
 
-    def with_result(self, planned: EvaluatedClause) -> SqlQuery:
+    def build_input(self, site: Site) -> Relation:
+        """Return the input of a clause, once the clauses in it have results."""
+        runner = replace(self.runner, with_clauses=locate.write_with_clauses(self.node, site))
+        relation_text = locate.write_relation(self.node, site)
+        if site.reads_previous_window:
+            return Relation(runner, relation_text)
+        query = locate.write_relation_query(self.node, site)
+        return Relation(runner, relation_text, all_rows=lambda: self.select_all(query))
+
+    def select_all(self, text: Template) -> DataFrame:
+        """Return the rows of an input.
+
+        Raises:
+            MatchRecognizePlanError: a parameter has no value; the error shows its location.
+        """
+        runner = self.runner.with_source(self.node.source)
+        try:
+            return runner.sql(text)
+        except AnalysisException as error:
+            raise (
+                find_unbound_parameter(error, self.node, tuple(runner.args or ())) or error
+            ) from None
+
+    def with_result(self, evaluated: EvaluatedClause) -> SqlQuery:
         """Return the query with the result of one more clause, which the text after it can name."""
-        site = planned.clause.site
+        site = evaluated.clause.site
         assert site is not None
-        rows = planned.result.dataframe
+        rows = evaluated.result.dataframe
         node = self.node
         if site.calls is None:
-            check_renames(site, planned.result)
+            check_renames(site, evaluated.result)
         else:
             node = name_columns(node, site, rows.columns)
         runner = self.runner.with_frames(**{site.view.name: rows})
-        return replace(self, node=node, runner=runner, clauses=(*self.clauses, planned))
+        return replace(self, node=node, runner=runner, clauses=(*self.clauses, evaluated))
+
+    def list_first_clauses(self, count: int) -> list[Clause]:
+        """Return the first clauses. All but the last one are planned, as it may read their rows."""
+        assert count > 0, "at least one clause is needed"  # -1 would mean all but the last one
+        evaluated = self.evaluate_first(count - 1)
+        last = evaluated.build_clause(self.node.sites[count - 1])
+        return [*(first.clause for first in evaluated.clauses), last]
 
     def to_df(self) -> DataFrame:
         """Return the result of the query around the clauses."""
@@ -298,41 +324,15 @@ class SqlQuery(ParsedQuery, EvaluatedQuery):
         if rows is not None:
             return rows
         try:
-            return run_outer_query(self.node, self.as_written, text)
+            runner = self.runner.with_source(self.node.source)
+            return run_outer_query(self.node, runner, text)
         except AnalysisException as error:
-            clauses = [planned for planned in self.clauses if not planned.clause.is_window]
-            add_help(error, clauses, self.node.source)
+            evaluated = [clause for clause in self.clauses if not clause.clause.is_window]
+            add_help(error, evaluated, self.node.source)
             raise
 
-    def build_input(self, site: Site) -> Relation:
-        """Return the input of a clause, once the clauses in it have results."""
-        select_from = partial(locate.write_select_from, self.node, site)
-        runner = replace(
-            self.runner, add_with_clauses=partial(locate.add_with_clauses, self.node, site)
-        )
-        if site.reads_previous_window:
-            return Relation(runner, select_from)
-        text = locate.write_relation_query(self.node, site)
-        return Relation(runner, select_from, partial(self.select_all, text))
 
-    def select_all(self, text: Template) -> DataFrame:
-        """Return the rows of an input.
-
-        Raises:
-            MatchRecognizePlanError: a parameter has no value; the error shows its location.
-        """
-        runner = self.as_written
-        try:
-            return runner.sql(text)
-        except AnalysisException as error:
-            raise (
-                find_unbound_parameter(error, self.node, tuple(runner.args or ())) or error
-            ) from None
-
-    @property
-    def as_written(self) -> Runner:
-        """Runs text in which everything keeps its line and column in the user's text."""
-        return replace(self.runner, source=self.node.source)
+# The query around the clauses.
 
 
 def select_columns(runner: Runner, select: locate.PlainSelect) -> DataFrame | None:
@@ -358,6 +358,51 @@ def select_columns(runner: Runner, select: locate.PlainSelect) -> DataFrame | No
     selected = named_rows.select(*select.names)
     runner.backend.keep_fields(selected, [fields[name] for name in select.names])
     return selected
+
+
+def run_outer_query(query: QueryNode, runner: Runner, text: Template) -> DataFrame:
+    """Return the result of the query around the clauses. Runs no job.
+
+    Args:
+        query: the query with the clauses.
+        runner: its values and frames, and the results of its clauses.
+        text: the text of the query, with views instead of the clauses.
+
+    Raises:
+        MatchRecognizePlanError: a parameter has no value; the error shows its location.
+        AnalysisException: Spark finds another mistake.
+    """
+    parameter_names = locate.find_first_parameters(query.source.text).keys()
+    value_names = tuple(runner.args) if isinstance(runner.args, dict) else ()
+    try:
+        rows = runner.run_stored(text) if query.keeps_text else runner.sql(text)
+        if not parameter_names <= set(value_names):
+            runner.analyse(rows)  # so that a missing value is found here and not in a job
+        return find_backend(runner.spark).finish(rows, keeps_text=query.keeps_text)
+    except AnalysisException as error:
+        raise find_unbound_parameter(error, query, value_names) or error from None
+
+
+def find_unbound_parameter(
+    error: AnalysisException, query: QueryNode, value_names: Collection[str]
+) -> MatchRecognizeError | None:
+    """Return the error for a `:name` without a value; None if Spark reports another mistake.
+
+    Args:
+        error: Spark's error.
+        query: the query that Spark analysed.
+        value_names: the names of the values that it has.
+    """
+    name = find_unbound_name(error)
+    if name is None:
+        return None
+    span = locate.find_first_parameters(query.source.text).get(name)
+    if name in value_names:  # Spark has lost the value
+        return make_lost_value_error(name, span).with_source(query.source)
+    return unbound_parameter(span, name=name, parameters=value_names).with_source(query.source)
+
+
+# Steps for a single clause.
 
 
 def lower_site(site: Site, values: Mapping[str, object]) -> MatchPlan:

@@ -12,19 +12,18 @@ these and turn them into what the rest of matchrec works with:
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from pyspark.errors import AnalysisException, PySparkException
+from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 
 from matchrec.arguments import Arguments, NamedArguments, is_dataframe, is_frame
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import frames as errors
 from matchrec.errors.calls import (
-    unbound_parameter,
     unknown_clause_parameter,
     unknown_parameter,
     wrong_number_of_values,
@@ -33,10 +32,10 @@ from matchrec.errors.kinds import locate_errors
 from matchrec.errors.machine import stopped_session
 from matchrec.errors.rule_sets import unbound_rule_parameter
 from matchrec.errors.wording import describe_value, find_library, show_count
-from matchrec.plan.text import Template, View, join_template, name_parameter, quote_name
+from matchrec.plan.text import View, name_parameter, quote_name
 from matchrec.source import Source, Span
 from matchrec.spark.backends import find_backend, make_runner
-from matchrec.spark.errors.diagnose import find_unbound_name, make_lost_value_error, read_sentence
+from matchrec.spark.errors.diagnose import read_sentence
 from matchrec.spark.frames import (
     find_beyond_bigint,
     find_changed_time,
@@ -49,7 +48,7 @@ from matchrec.spark.sail.probes import has_times_of_day
 from matchrec.spark.sail.sent import remember_index
 from matchrec.spark.session import is_stopped, shares_views
 from matchrec.spark.transport import cast_to_spark_types
-from matchrec.syntax.locate import QueryNode, fill_frames, find_first_parameters, find_parameters
+from matchrec.syntax.locate import QueryNode, fill_frames, find_parameters
 from matchrec.syntax.tokens import SPARK, Dialect
 
 if TYPE_CHECKING:
@@ -147,12 +146,7 @@ def build_relation(df: DataFrame, args: NamedArguments | None = None) -> Relatio
     backend = find_backend(df.sparkSession)
     rows = backend.keep_sent_rows(df)
     runner = Runner(backend, None if args is None else dict(args), {"df": rows})
-
-    def select_from(items: Template) -> Template:
-        """Return a query that selects items from the DataFrame."""
-        return join_template("SELECT ", items, " FROM ", View("df"))
-
-    return Relation(runner, select_from, all_rows=lambda: rows)
+    return Relation(runner, (View("df"),), all_rows=lambda: rows)
 
 
 def take_dataframe(frame: Frame) -> DataFrame:
@@ -484,48 +478,3 @@ def fill_parameters(source: Source, values: Mapping[str, str]) -> Source:
             edits.append(Edit(span, values[name]))
         check_parameter_names(source.text, values)
     return apply_edits(source.text, edits).make_source(source) if edits else source
-
-
-# The query around the clauses
-
-
-def run_outer_query(query: QueryNode, runner: Runner, text: Template) -> DataFrame:
-    """Return the result of the query around the clauses. Runs no job.
-
-    Args:
-        query: the query with the clauses.
-        runner: its values and frames, and the results of its clauses.
-        text: the text of the query, with views instead of the clauses.
-
-    Raises:
-        MatchRecognizePlanError: a parameter has no value; the error shows its location.
-        AnalysisException: Spark finds another mistake.
-    """
-    parameter_names = find_first_parameters(query.source.text).keys()
-    value_names = tuple(runner.args) if isinstance(runner.args, dict) else ()
-    try:
-        rows = runner.run_stored(text) if query.keeps_text else runner.sql(text)
-        if not parameter_names <= set(value_names):
-            runner.analyse(rows)  # so that a missing value is found here and not in a job
-        return find_backend(runner.spark).finish(rows, keeps_text=query.keeps_text)
-    except AnalysisException as error:
-        raise find_unbound_parameter(error, query, value_names) or error from None
-
-
-def find_unbound_parameter(
-    error: AnalysisException, query: QueryNode, value_names: Collection[str]
-) -> MatchRecognizeError | None:
-    """Return the error for a `:name` without a value; None if Spark reports another mistake.
-
-    Args:
-        error: Spark's error.
-        query: the query that Spark analysed.
-        value_names: the names of the values that it has.
-    """
-    name = find_unbound_name(error)
-    if name is None:
-        return None
-    span = find_first_parameters(query.source.text).get(name)
-    if name in value_names:  # Spark has lost the value
-        return make_lost_value_error(name, span).with_source(query.source)
-    return unbound_parameter(span, name=name, parameters=value_names).with_source(query.source)

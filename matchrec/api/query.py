@@ -218,7 +218,7 @@ class Query:
     def _result(self, parsed: ParsedQuery) -> DataFrame:
         """Return the result of a parsed query, and warn about what is probably a mistake."""
         evaluated = parsed.evaluate()
-        results = [planned.result for planned in evaluated.clauses]
+        results = [clause.result for clause in evaluated.clauses]
         for result in results:
             warn_caller(*find_clause_remarks(result, parsed.source, parsed.language))
         warn_caller(*find_session_remarks(self._spark, [result.prepared for result in results]))
@@ -264,7 +264,7 @@ class Query:
         with self._suggest_dialect(), self._parse(options) as parsed:
             if aggregates is None:
                 evaluated = parsed.evaluate()
-                results = [planned.result for planned in evaluated.clauses]
+                results = [evaluated_clause.result for evaluated_clause in evaluated.clauses]
                 if clause is not None:
                     results = [results[find_clause_number(parsed, clause) - 1]]
             else:
@@ -632,7 +632,7 @@ def explain_result(result: ClauseResult, remarks: Remarks) -> ExplainedClause:
         executable=result.executable,
         keys=preparation.row_filters,
         warnings=tuple(map(str, remarks)),
-        is_stream=result.prepared.question.is_stream,
+        is_stream=result.reads_stream,
         written_plan=result.draft.written_plan,
         sorter=preparation.sorter,
         reason_for_building_matches=result.reason_for_building_matches,

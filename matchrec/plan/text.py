@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -50,6 +50,43 @@ def join_template(*pieces: str | View | Replacement | Template) -> Template:
     for piece in pieces:
         joined += piece if isinstance(piece, tuple) else (piece,)
     return tuple(joined)
+
+
+def write_select(
+    select_list: Template, relation: Template, with_clauses: Sequence[Template] = ()
+) -> Template:
+    """Return the query of a select list over a relation.
+
+    Args:
+        select_list: what is selected.
+        relation: what follows FROM.
+        with_clauses: the WITH clauses of the query: see `nest_in_with_clauses`.
+
+    >>> write_select(("x",), (View("t"), " AS u"))
+    ('SELECT x FROM ', View(name='t'), ' AS u')
+    """
+    query = join_template("SELECT ", select_list, " FROM ", relation)
+    return nest_in_with_clauses(query, with_clauses)
+
+
+def nest_in_with_clauses(query: Template, with_clauses: Sequence[Template]) -> Template:
+    """Return a query after WITH clauses whose tables it may name.
+
+    The WITH clauses keep their nesting, so that a name that is defined twice has the same meaning
+    as in the user's query.
+
+    Args:
+        query: the query.
+        with_clauses: the WITH clauses, outermost first.
+
+    >>> nest_in_with_clauses(("SELECT 1",), [("WITH a AS (...)",), ("WITH b AS (...)",)])
+    ('WITH a AS (...) (WITH b AS (...) SELECT 1)',)
+    """
+    for depth, with_clause in reversed(tuple(enumerate(with_clauses))):
+        query = join_template(with_clause, " ", query)
+        if depth > 0:
+            query = join_template("(", query, ")")
+    return join_texts(query)
 
 
 # Names and values as Spark SQL text.

@@ -89,6 +89,11 @@ class ClauseResult:
         """Return the draft of the clause, which has its plan as it runs and as it was written."""
         return self.prepared.drafts
 
+    @property
+    def reads_stream(self) -> bool:
+        """Return whether the input of the clause is a stream, so that its result is one, too."""
+        return self.prepared.question.is_stream
+
 
 def execute(question: Question) -> ClauseResult:
     """Return the result of a query.

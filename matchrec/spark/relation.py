@@ -29,6 +29,7 @@ from matchrec.plan.text import (
     View,
     join_template,
     quote_name,
+    write_select,
 )
 from matchrec.source import Source
 from matchrec.spark.errors import users_terms
@@ -111,9 +112,9 @@ class Runner:
     frames: Mapping[str, Any] = field(default_factory=dict)
     # Finds the holes in the text of one of the user's expressions.
     find_holes: Callable[[str], Template] = join_template
-    # Puts the WITH clauses around the user's clause before a query, so that its subqueries can
-    # name them.
-    add_with_clauses: Callable[[Template], Template] = join_template
+    # The WITH clauses around the user's clause, outermost first. A query of ours begins with them
+    # if its relation or its subqueries may name their tables.
+    with_clauses: tuple[Template, ...] = ()
     # The user's query, if the texts have its layout. Spark's errors then point into it.
     source: Source | None = None
 
@@ -185,8 +186,8 @@ class Runner:
         has_parameter = self.find_values(text) is not None
         if not (list_holes(select_list) or has_parameter or SUBQUERY_START.search(text)):
             return frame.selectExpr(*(self.write_for_engine(item) for item in items))
-        query = join_template("SELECT ", select_list, " FROM ", View("matchrec_frame"))
-        return self.with_frames(matchrec_frame=frame).sql(self.add_with_clauses(query))
+        query = write_select(select_list, (View("matchrec_frame"),), self.with_clauses)
+        return self.with_frames(matchrec_frame=frame).sql(query)
 
     def write_for_engine(self, text: str) -> str:
         """Return SQL with our own sums and averages as the engine computes them."""
@@ -243,6 +244,10 @@ class Runner:
         """Return a runner that can fill holes with these DataFrames as well."""
         return replace(self, frames={**self.frames, **frames})
 
+    def with_source(self, source: Source) -> Runner:
+        """Return a runner for texts with the layout of the user's query, which is `source`."""
+        return replace(self, source=source)
+
     @cached_property
     def settings(self) -> dict[str, str]:
         """Return the values of `SETTINGS` in the session, in lower case, by their names."""
@@ -255,8 +260,8 @@ class Relation:
     """The input of a clause."""
 
     runner: Runner
-    # Writes the query of a select list over the input.
-    select_from: Callable[[Template], Template]
+    # What follows FROM in a query over the input.
+    text: Template
     # Makes the DataFrame of the input's rows; None if it is `SELECT *`. It is called once.
     all_rows: Callable[[], DataFrame] | None = None
 
@@ -272,7 +277,8 @@ class Relation:
 
     def write_query(self, items: Iterable[str]) -> Template:
         """Return the query of a select list over the input."""
-        return self.select_from(self.runner.find_holes(", ".join(items)))
+        select_list = self.runner.find_holes(", ".join(items))
+        return write_select(select_list, self.text, self.runner.with_clauses)
 
     def select(self, items: Iterable[str]) -> DataFrame:
         """Return the DataFrame of a select list over the input."""
@@ -284,8 +290,12 @@ class Relation:
         It is one text, so that Spark analyses it once.
         """
         select_list = ", ".join(items)
-        text = join_template("SELECT ", self.runner.find_holes(select_list), " FROM (", query, ")")
-        return self.runner.add_with_clauses(text) if SUBQUERY_START.search(select_list) else text
+        has_subquery = SUBQUERY_START.search(select_list) is not None
+        return write_select(
+            self.runner.find_holes(select_list),
+            join_template("(", query, ")"),
+            self.runner.with_clauses if has_subquery else (),
+        )
 
     @cached_property
     def known_fields(self) -> dict[str, StructField]:

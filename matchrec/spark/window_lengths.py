@@ -17,7 +17,7 @@ from matchrec.errors.rules import within_not_positive
 from matchrec.errors.sql.window import wrong_frame_length
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import join_template
+from matchrec.plan.text import join_template, nest_in_with_clauses
 from matchrec.spark.relation import Runner
 from matchrec.spark.session import SESSION_ERRORS
 
@@ -88,7 +88,8 @@ def check_frame_length(constant: RowExpression, runner: Runner) -> None:
 
 def _compute(items: Iterable[str], runner: Runner) -> tuple[object, ...]:
     """Return the values of constant expressions; an empty tuple if the engine rejects them."""
-    query = runner.add_with_clauses(join_template("SELECT ", runner.find_holes(", ".join(items))))
+    select = join_template("SELECT ", runner.find_holes(", ".join(items)))
+    query = nest_in_with_clauses(select, runner.with_clauses)
     with suppress(*SESSION_ERRORS):
         return tuple(runner.sql(query).collect()[0])
     return ()

@@ -4,8 +4,8 @@
 a `Site`: a clause and the relation that it applies to. The sites are evaluated one after the other.
 For each one
 
-1. `write_relation_query` or `write_select_from` writes the query that computes the rows of its
-   relation,
+1. `write_relation_query` writes the query that computes the rows of its relation, and
+   `write_relation` what follows FROM in other queries over these rows,
 2. the rows are matched outside of this module, and
 3. a hole, a `View`, replaces relation and clause in all later queries.
 
@@ -33,7 +33,6 @@ from matchrec.plan.text import (
     Template,
     View,
     is_reserved,
-    join_template,
     join_texts,
     name_parameter,
     quote_name,
@@ -561,27 +560,17 @@ def _write_alias(block: Block) -> str:
     return "" if block.alias is None else f" AS {quote_name(block.alias)}"
 
 
-def write_select_from(query: QueryNode, site: Site, select_list: Template) -> Template:
-    """Return `[WITH ...] SELECT select_list FROM relation` for the relation of a site.
-
-    WITH clauses keep their nesting, `WITH a AS (...) (WITH b AS (...) SELECT ...)`, so that a name
-    that is defined twice has the same meaning as in the query.
-    """
+def write_relation(query: QueryNode, site: Site) -> Template:
+    """Return the relation of a site, as it follows FROM in queries of ours."""
     if site.reads_previous_window:
         previous_view = query.sites[site.index - 1].view
-        relation: Template = (previous_view, _write_alias(_find_block(query, site)))
-    else:
-        relation = _replace_compactly(query, site.relation, site.index)
-    return add_with_clauses(query, site, join_template("SELECT ", select_list, " FROM ", relation))
+        return previous_view, _write_alias(_find_block(query, site))
+    return _replace_compactly(query, site.relation, site.index)
 
 
-def add_with_clauses(query: QueryNode, site: Site, text: Template) -> Template:
-    """Return a query of ours after the WITH clauses that are visible at a site."""
-    for depth, visible in reversed(tuple(enumerate(site.with_clauses))):
-        text = join_template(_replace_compactly(query, visible, site.index), " ", text)
-        if depth > 0:
-            text = join_template("(", text, ")")
-    return join_texts(text)
+def write_with_clauses(query: QueryNode, site: Site) -> tuple[Template, ...]:
+    """Return the WITH clauses that are visible at a site, outermost first."""
+    return tuple(_replace_compactly(query, visible, site.index) for visible in site.with_clauses)
 
 
 def fill_frames(text: str, frames: Collection[str]) -> Template:

@@ -32,7 +32,6 @@ from matchrec.conditions.split import RowScope
 from matchrec.errors import MatchRecognizeError
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
-from matchrec.plan.text import join_template
 from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.backends import make_runner
 from matchrec.spark.columns import Preparation
@@ -169,9 +168,7 @@ class QueryBatch:
     ) -> None:
         self.spark = spark
         self.runner = make_runner(spark)
-        self.relation = Relation(
-            self.runner, lambda items: join_template("SELECT ", items, f" FROM {table}")
-        )
+        self.relation = Relation(self.runner, (table,))
         self.drafts: dict[str, Draft] = {}
         self.refused: dict[str, str] = {}
         for query in queries:

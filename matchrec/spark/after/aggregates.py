@@ -24,7 +24,7 @@ from matchrec.errors.run.origins import SqlOrigin, make_origin, mark_origin
 from matchrec.output.measure_reader import POSITION, ROW, VARIABLE, RowAggregate, RowTerm
 from matchrec.output.reads import ReadRowsForSpark
 from matchrec.plan.show import write_aggregate_call
-from matchrec.plan.text import View, join_template, quote_string, read_words
+from matchrec.plan.text import View, quote_string, read_words, write_select
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.after.folds import FOLDS, Fold, FoldedValues, write_distinct_values
 from matchrec.spark.errors.second_look import watch_matches
@@ -389,8 +389,9 @@ def group_rows(
     items += [SelectItem(write_first(fields[name]), name) for name in kept if name not in keys]
     select_list = runner.find_holes(", ".join(map(str, [*items, *aggregates])))
     groups = f" GROUP BY {', '.join([OUTPUT_ROW, *keys])}"
-    query = join_template("SELECT ", select_list, " FROM ", View("matchrec_exploded"), groups)
-    return runner.with_frames(matchrec_exploded=exploded).sql(runner.add_with_clauses(query))
+    source = (View("matchrec_exploded"), groups)
+    query = write_select(select_list, source, runner.with_clauses)
+    return runner.with_frames(matchrec_exploded=exploded).sql(query)
 
 
 def write_first(field: types.StructField) -> str:

@@ -14,7 +14,7 @@ from matchrec.conditions.row_column import OrderType
 from matchrec.conditions.types import Family
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import MICROSECONDS, Amount, Template, join_template, quote_name
+from matchrec.plan.text import MICROSECONDS, Amount, join_template, quote_name
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail.probes import adds_hours_for_days, casts_in_utc, keeps_zones
 from matchrec.spark.types import allow_inner_nulls, iterate_types, write_type
@@ -55,12 +55,7 @@ def correct_columns(relation: Relation, alias: str | None) -> Relation:
     rows = join_template("SELECT ", ", ".join(items), " FROM (", relation.write_query(["*"]))
     name = "" if alias is None else f" AS {quote_name(alias)}"
     subquery = join_template("(", rows, f") AS __rows{renamed}){name}")
-
-    def select_from(select_list: Template) -> Template:
-        """Return a query over the columns as they are on Spark."""
-        return runner.add_with_clauses(join_template("SELECT ", select_list, " FROM ", subquery))
-
-    return Relation(runner, select_from, None if any(are_wrong) else lambda: relation.rows)
+    return Relation(runner, subquery, None if any(are_wrong) else lambda: relation.rows)
 
 
 def with_zone(settings: SessionSettings, relation: Relation) -> SessionSettings:

@@ -21,7 +21,6 @@ from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import ValueType
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.plan.resolve import InputColumns
-from matchrec.plan.text import join_template
 from matchrec.search.nearby import satisfy_nearby
 from matchrec.spark.backends import make_runner
 from matchrec.spark.columns import Preparation
@@ -138,9 +137,7 @@ class Asked:
 
 def prepare(spark: SparkSession, draft: Draft, columns: Iterable[RowColumn]) -> DataFrame:
     """Return columns of all rows, sorted."""
-    relation = Relation(
-        make_runner(spark), lambda items: join_template("SELECT ", items, " FROM awkward")
-    )
+    relation = Relation(make_runner(spark), ("awkward",))
     nothing = replace(draft, conditions=(), outputs=())
     return Preparation(relation, nothing).dataframe(tuple(columns))
 

@@ -10,17 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.plan.text import Replacement, Template, View
+from matchrec.plan.text import Replacement, Template, View, write_select
 from matchrec.syntax.locate import (
     QueryNode,
     fill_frames,
     match_plain_select,
     parse_sql,
     write_outer_query,
+    write_relation,
     write_relation_query,
-    write_select_from,
+    write_with_clauses,
 )
 from matchrec.syntax.lower import lower_clause
+from matchrec.syntax.nodes import Site
 from tests.generators.clause_text import write_clause
 from tests.quick.scale import examples
 from tests.unit import golden_text
@@ -31,6 +33,12 @@ FRAMES = ("df", "users", "first")
 
 def text(template: Template) -> str:
     return "".join(map(shown, template))
+
+
+def select_from(query: QueryNode, site: Site, select_list: str) -> Template:
+    """Return the query of a select list over the relation of a site."""
+    with_clauses = write_with_clauses(query, site)
+    return write_select((select_list,), write_relation(query, site), with_clauses)
 
 
 def shown(piece: str | View | Replacement) -> str:
@@ -52,7 +60,7 @@ def answer(given_text: str) -> str:
         alias = f" qualified by {site.relation_alias}" if site.relation_alias else ""
         clause = " ".join(write_clause(site.clause).split())
         lines += [
-            f"{short(site.view.name)}{alias}: {text(write_select_from(query, site, ('...',)))}",
+            f"{short(site.view.name)}{alias}: {text(select_from(query, site, '...'))}",
             f"    {clause}",
         ]
     around = re.sub(r"[ \n]*<(#\d+)>[ \n]*", r" <\1> ", text(write_outer_query(query))).rstrip()
@@ -123,9 +131,7 @@ def test_relations_use_only_clauses_already_evaluated(given_text: str) -> None:
     evaluated = {View(name) for name in FRAMES}
     for index, site in enumerate(query.sites):
         assert site.index == index
-        used = {
-            piece for piece in write_select_from(query, site, ("1",)) if isinstance(piece, View)
-        }
+        used = {piece for piece in select_from(query, site, "1") if isinstance(piece, View)}
         assert used <= evaluated
         evaluated.add(site.view)
     assert {piece for piece in write_outer_query(query) if isinstance(piece, View)} <= evaluated

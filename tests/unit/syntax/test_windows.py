@@ -11,22 +11,30 @@ from matchrec.plan.expression import render
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show_pattern
 from matchrec.plan.show import show_reference
-from matchrec.plan.text import Replacement, Template, View
+from matchrec.plan.text import Replacement, Template, View, write_select
 from matchrec.spark.streaming.prepare import check_plan
 from matchrec.syntax.locate import (
     QueryNode,
     parse_sql,
     write_outer_query,
+    write_relation,
     write_relation_query,
-    write_select_from,
+    write_with_clauses,
 )
 from matchrec.syntax.lower_windows import lower_window
+from matchrec.syntax.nodes import Site
 
 QUERY = """SELECT t.*, low OVER w, sum(x) OVER w + 1 AS s
 FROM a.t WHERE x > 0
 WINDOW w AS (ORDER BY x MEASURES LAST(x) AS low
   ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING PATTERN (A+) DEFINE A AS x > 1)
 ORDER BY x"""
+
+
+def select_from(query: QueryNode, site: Site, select_list: str) -> Template:
+    """Return the query of a select list over the relation of a site."""
+    with_clauses = write_with_clauses(query, site)
+    return write_select((select_list,), write_relation(query, site), with_clauses)
 
 
 def write_text(template: Template) -> str:
@@ -68,10 +76,7 @@ def test_the_rows_of_a_window_come_after_where_and_keep_their_place() -> None:
     rows = write_text(write_relation_query(query, query.sites[0]))
     assert rows.split() == ["SELECT", "*", "FROM", "a.t", "WHERE", "x", ">", "0"]
     assert rows.index("a.t") == QUERY.index("a.t")
-    assert (
-        write_text(write_select_from(query, query.sites[0], ("1",)))
-        == "SELECT 1 FROM a.t WHERE x > 0"
-    )
+    assert write_text(select_from(query, query.sites[0], "1")) == "SELECT 1 FROM a.t WHERE x > 0"
 
 
 def test_several_windows_of_a_select_are_evaluated_one_after_the_other() -> None:
@@ -81,10 +86,7 @@ def test_several_windows_of_a_select_are_evaluated_one_after_the_other() -> None
         f"WINDOW v AS (ORDER BY x), w AS (v {frame})"
     )
     first, second = query.sites
-    assert (
-        write_text(write_select_from(query, second, ("1",)))
-        == "SELECT 1 FROM <match_recognize_0> AS `t`"
-    )
+    assert write_text(select_from(query, second, "1")) == "SELECT 1 FROM <match_recognize_0> AS `t`"
     assert [call.column for site in (first, second) for call in site.calls] == [  # type: ignore[union-attr]
         "count(*) OVER (window 1)",
         "count(*) OVER w",
