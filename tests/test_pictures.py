@@ -46,7 +46,7 @@ def test_the_sase_chart_has_the_panels_of_its_page(tmp_path: Path) -> None:
 def test_chart_reads_the_table_of_its_section() -> None:
     table = "| s |  | x |\n|---|---|---:|\n| q | 2 | 3, 4 |"
     page = f"| |\n<!-- a -->\nSeed 1.\n\n{table}\n\n<!-- end a -->"
-    assert read_table(page, "a") == [{"s": "q", "at": "2", "x": "3, 4"}]
+    assert read_table(page, "a") == [{"s": "q", "size": "2", "x": "3, 4"}]
 
 
 @pytest.mark.slow

@@ -1,11 +1,11 @@
-"""What a million rows cost, by kind of query: for planning past the machine that measures.
+"""Measure what a million rows cost, by kind of query, to estimate the time on other machines.
 
     python -m tests.benchmarks.capacity [--sizes N,N] [--seed N] [--only WORD] [--memory 4g]
         [--master local-cluster[2,1,2048]] [--write docs]
 
-Task seconds are what tasks hold their cores for; CPU seconds what all processes use, Spark's
-and Python's. Both and the bytes of the shuffle are for each million rows of the input.
-`--write docs` puts the table into `docs/how-to/capacity.md`. Needs Linux, as it reads /proc.
+Task seconds are how long tasks hold their cores. CPU seconds are what all processes of Spark and
+Python use. Both and the bytes of the shuffle are per million rows of the input. `--write docs`
+writes the table to `docs/how-to/capacity.md`. It needs Linux, because it reads /proc.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 import matchrec
-from tests.benchmarks.drawn_tables import Drawn, draw_tables
-from tests.benchmarks.event_log import Task, logging_to, tasks
+from tests.benchmarks.drawn_tables import DrawnTables, draw_tables
+from tests.benchmarks.event_log import Task, log_events_to, read_tasks
 from tests.benchmarks.kinds import list_kinds
 from tests.benchmarks.kinds_compared import create_drawn_view
 from tests.benchmarks.markdown import format_table, write_section
@@ -46,80 +46,80 @@ HEAD = ("kind", "rows", "task s", "CPU s", "shuffled MB", "longest task s", "wor
 
 @dataclass(frozen=True)
 class Cost:
-    """What one query over so many rows has cost. ran: its tasks."""
+    """What one query over that many rows costs."""
 
     name: str
     rows: int
-    taken: RunTime
+    time: RunTime
     worker: Peak
-    ran: tuple[Task, ...] = ()
+    tasks: tuple[Task, ...] = ()
 
-    def cells(self) -> list[str]:
-        """A line of the table."""
+    def format_cells(self) -> list[str]:
+        """Return the cells of a row: see HEAD."""
         millions = self.rows / MILLION
         figures = (
-            sum(task.seconds for task in self.ran) / millions,
-            self.taken.cpu / millions,
-            sum(task.shuffled for task in self.ran) / millions / 1e6,
-            max(task.seconds for task in self.ran),
+            sum(task.seconds for task in self.tasks) / millions,
+            self.time.cpu / millions,
+            sum(task.shuffled for task in self.tasks) / millions / 1e6,
+            max(task.seconds for task in self.tasks),
         )
         peak = f"{self.worker.bytes / 2**20:.0f}"
-        return [self.name, f"{self.rows:,}", *(f"{one:.2f}" for one in figures), peak]
+        return [self.name, f"{self.rows:,}", *(f"{figure:.2f}" for figure in figures), peak]
 
 
-def measured(spark: SparkSession, workload: Workload, rows: int) -> Cost:
-    """A query, run once before it is measured."""
+def measure_workload(spark: SparkSession, workload: Workload, rows: int) -> Cost:
+    """Measure a query after running it once."""
     run_query(lambda: matchrec.sql(spark, workload.query))
     name = f"{workload.name}, {rows}"
     spark.sparkContext.setJobDescription(name)
     with watch_peak() as worker:
-        taken = run_query(lambda: matchrec.sql(spark, workload.query))
+        time = run_query(lambda: matchrec.sql(spark, workload.query))
     spark.sparkContext.setJobDescription("")
-    return Cost(workload.name, rows, taken, worker)
+    return Cost(workload.name, rows, time, worker)
 
 
-def costs_of_size(options: Options, master: str, folder: Path) -> Iterator[Cost]:
-    """The kinds over tables of one size, in a session whose events go to a folder."""
+def measure_size(options: Options, master: str, folder: Path) -> Iterator[Cost]:
+    """Measure the kinds over tables of one size, and log the events of the session to a folder."""
     drawn = draw_tables(options.seed, options.rows)
-    settings = logging_to(folder)
+    settings = log_events_to(folder)
     with open_session(memory=options.memory, spark_master=master, **settings) as spark:
-        for workload in chosen(drawn, options.only):
+        for workload in choose_workloads(drawn, options.only):
             with tempfile.TemporaryDirectory() as data:
                 create_drawn_view(spark, drawn, workload.table, options, Path(data))
-                yield measured(spark, workload, options.rows)
+                yield measure_workload(spark, workload, options.rows)
 
 
-def chosen(drawn: Drawn, word: str) -> Iterator[Workload]:
-    """The kinds that are measured."""
+def choose_workloads(drawn: DrawnTables, word: str) -> Iterator[Workload]:
+    """Yield the kinds of KINDS whose names contain a word."""
     for workload in list_kinds(drawn):
         if workload.name in KINDS and word in workload.name:
             yield workload
 
 
-def with_tasks(costs: list[Cost], ran: list[Task]) -> Iterator[Cost]:
-    """Each with its tasks."""
+def add_tasks(costs: list[Cost], tasks: list[Task]) -> Iterator[Cost]:
+    """Yield each cost with the tasks of its query."""
     for cost in costs:
         name = f"{cost.name}, {cost.rows}"
-        own = tuple(task for task in ran if task.query == name)
-        yield replace(cost, ran=own)
+        tasks_of_query = tuple(task for task in tasks if task.query == name)
+        yield replace(cost, tasks=tasks_of_query)
 
 
 def report(sizes: tuple[int, ...], options: Options, master: str) -> Iterator[str]:
-    """The table, by kind and size."""
-    found: list[Cost] = []
+    """Yield the table, by kind and size."""
+    costs_without_tasks: list[Cost] = []
     with tempfile.TemporaryDirectory() as name:
         for rows in sizes:
-            found += costs_of_size(replace(options, rows=rows), master, Path(name))
-        costs = list(with_tasks(found, list(tasks(Path(name)))))
+            costs_without_tasks += measure_size(replace(options, rows=rows), master, Path(name))
+        costs = list(add_tasks(costs_without_tasks, list(read_tasks(Path(name)))))
     yield f"`{master}`, seed {options.seed}. Per million rows, except the last two columns."
     yield ""
-    order = {kind: place for place, kind in enumerate(KINDS)}
+    order = {kind: index for index, kind in enumerate(KINDS)}
     costs.sort(key=lambda cost: (order[cost.name], cost.rows))
-    yield from format_table(HEAD, (cost.cells() for cost in costs))
+    yield from format_table(HEAD, (cost.format_cells() for cost in costs))
 
 
 def main() -> None:
-    """Parses the arguments, measures, prints, writes."""
+    """Measure what the command line names, print the table, and write it to the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--sizes", default="2000000,8000000,32000000")
     parser.add_argument("--seed", type=int, default=1)
@@ -127,12 +127,12 @@ def main() -> None:
     parser.add_argument("--memory", default=Options.memory, help="of the driver")
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--write", type=Path, metavar="FOLDER", help="where docs is")
-    given = parser.parse_args()
-    options = Options(seed=given.seed, only=given.only, memory=given.memory)
-    found = list(report(tuple(map(int, given.sizes.split(","))), options, given.master))
-    print("\n".join(found), flush=True)
-    if given.write is not None:
-        write_section(given.write / "how-to" / "capacity.md", "capacity", ["", *found, ""])
+    arguments = parser.parse_args()
+    options = Options(seed=arguments.seed, only=arguments.only, memory=arguments.memory)
+    lines = list(report(tuple(map(int, arguments.sizes.split(","))), options, arguments.master))
+    print("\n".join(lines), flush=True)
+    if arguments.write is not None:
+        write_section(arguments.write / "how-to" / "capacity.md", "capacity", ["", *lines, ""])
 
 
 if __name__ == "__main__":

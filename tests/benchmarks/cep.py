@@ -39,7 +39,7 @@ A = Pattern.begin("a").where("kind = 'a'")
 
 @dataclass(frozen=True)
 class Workload:
-    """A pattern; name is also that of the same one in the program for Flink."""
+    """A pattern, which has the same name in the program for Flink."""
 
     name: str
     title: str
@@ -74,16 +74,16 @@ WORKLOADS = (
 
 
 @dataclass(frozen=True)
-class Found:
-    """seconds of all runs. matches, span: their number, and the sum of their lengths in time."""
+class Result:
+    """The times and the matches of a workload."""
 
-    seconds: tuple[float, ...]
-    matches: int
-    span: int
+    seconds: tuple[float, ...]  # elapsed, of each run
+    matches: int  # their number
+    span: int  # the sum of their lengths, in milliseconds
 
 
-def events(count: int, keys: int) -> pd.DataFrame:
-    """Events by time: the same each time."""
+def make_events(count: int, keys: int) -> pd.DataFrame:
+    """Return random events ordered by time; the same ones in every call."""
     random = np.random.default_rng(1)
     return pd.DataFrame(
         {
@@ -95,99 +95,118 @@ def events(count: int, keys: int) -> pd.DataFrame:
     )
 
 
-def in_spark(spark: SparkSession, frame: pd.DataFrame) -> DataFrame:
-    """The events, held by Spark."""
-    made = spark.createDataFrame(frame).repartition(2 * CORES)
+def create_ticks(spark: SparkSession, frame: pd.DataFrame) -> DataFrame:
+    """Return the events as a DataFrame that Spark keeps in memory."""
+    ticks = spark.createDataFrame(frame).repartition(2 * CORES)
     columns = ("key", "timestamp_millis(millis) AS time", "kind", "price")
-    return made.selectExpr(*columns).localCheckpoint()
+    return ticks.selectExpr(*columns).localCheckpoint()
 
 
-def detected(frame: DataFrame, workload: Workload) -> DataFrame:
+def detect(frame: DataFrame, workload: Workload) -> DataFrame:
+    """Return the matches of a workload."""
     return matchrec.match_pattern(frame, workload.pattern, order_by="time", partition_by="key")
 
 
-def by_matchrec(frame: pd.DataFrame, rounds: int) -> dict[str, Found]:
+def measure_matchrec(frame: pd.DataFrame, rounds: int) -> dict[str, Result]:
+    """Measure every workload with matchrec; the results are by name."""
     with open_session(CORES) as spark:
-        held = in_spark(spark, frame)
-        queries = {one.name: (lambda w=one: detected(held, w)) for one in WORKLOADS}
+        ticks = create_ticks(spark, frame)
+        queries = {
+            workload.name: (lambda workload=workload: detect(ticks, workload))
+            for workload in WORKLOADS
+        }
         times: dict[str, Times] = measure_queries(queries, rounds)
-        found = {}
-        for one in WORKLOADS:
-            found[one.name] = Found(tuple(times[one.name].clock), *matches(held, one))
-        return found
+        results = {}
+        for workload in WORKLOADS:
+            matches, span = summarize_matches(ticks, workload)
+            results[workload.name] = Result(tuple(times[workload.name].clock), matches, span)
+        return results
 
 
-def matches(frame: DataFrame, workload: Workload) -> tuple[int, int]:
-    """Their number, and the sum of their lengths in milliseconds."""
+def summarize_matches(frame: DataFrame, workload: Workload) -> tuple[int, int]:
+    """Return the number of matches and the sum of their lengths in milliseconds."""
     span = "sum(unix_millis(end_time) - unix_millis(start_time)) AS span"
-    row = detected(frame, workload).selectExpr("count(*) AS matches", span).first()
+    row = detect(frame, workload).selectExpr("count(*) AS matches", span).first()
     assert row is not None
     return row.matches, row.span or 0
 
 
-def by_flink(jars: Path, frame: pd.DataFrame, rounds: int) -> dict[str, Found]:
-    """Also for `nothing`, a job without a pattern."""
+def measure_flink(jars: Path, frame: pd.DataFrame, rounds: int) -> dict[str, Result]:
+    """Measure every workload with Flink, and `nothing`, a job without a pattern."""
     with tempfile.TemporaryDirectory() as folder:
         frame.to_csv(Path(folder) / "events.csv", index=False, header=False)
         path = ":".join([*(str(jar) for name in JARS for jar in jars.glob(name)), folder])
         compiler = ["javac", "-Xlint:-options", "-cp", path, "-d", folder, str(PROGRAM)]
         subprocess.run(compiler, check=True)
-        names = ["nothing", *(one.name for one in WORKLOADS)]
-        return {name: flink_runs(path, folder, name, rounds + 1) for name in names}
+        names = ["nothing", *(workload.name for workload in WORKLOADS)]
+        return {name: run_flink(path, folder, name, rounds + 1) for name in names}
 
 
-def flink_runs(path: str, folder: str, name: str, rounds: int) -> Found:
-    """The first run warms up and is not counted."""
+def run_flink(path: str, folder: str, name: str, rounds: int) -> Result:
+    """Run a workload of the program for Flink; the first run is not counted."""
     arguments = [f"{folder}/events.csv", name, str(rounds), str(CORES)]
     command = ["java", "-Xmx4g", "-cp", path, "CepBenchmark", *arguments]
     run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    report = [line.split() for line in run.stdout.splitlines()]
-    seconds = tuple(float(line[0]) for line in report[1:])
-    return Found(seconds, int(report[-1][1]), int(report[-1][2]))
+    lines = [line.split() for line in run.stdout.splitlines()]
+    seconds = tuple(float(line[0]) for line in lines[1:])
+    return Result(seconds, int(lines[-1][1]), int(lines[-1][2]))
 
 
-def report(count: int, ours: dict[str, Found], theirs: dict[str, Found]) -> Iterator[str]:
-    """A table of events a second, by the best round; theirs may be empty."""
+def report(count: int, ours: dict[str, Result], theirs: dict[str, Result]) -> Iterator[str]:
+    """Yield the table of seconds and events per second of the best round.
 
-    def rows() -> Iterator[Sequence[str]]:
-        for one in WORKLOADS:
-            found, other = ours[one.name], theirs.get(one.name)
-            cells = [one.title, f"{found.matches:,}", *rate(count, found)]
-            if other is not None:
-                alike = (found.matches, found.span) == (other.matches, other.span)
-                assert alike, f"{one.name}: other matches, {found} and {other}"
-                times = min(other.seconds) / min(found.seconds)
-                cells += [*rate(count, other), f"{times:.1f}"]
+    Args:
+        count: how many events there are.
+        ours: the results of matchrec.
+        theirs: the results of Flink, or nothing if it is not measured.
+
+    Raises:
+        AssertionError: the matches are different.
+    """
+
+    def list_rows() -> Iterator[Sequence[str]]:
+        for workload in WORKLOADS:
+            our_result = ours[workload.name]
+            their_result = theirs.get(workload.name)
+            cells = [workload.title, f"{our_result.matches:,}", *format_rate(count, our_result)]
+            if their_result is not None:
+                error_text = f"{workload.name}: other matches, {our_result} and {their_result}"
+                assert our_result.matches == their_result.matches, error_text
+                assert our_result.span == their_result.span, error_text
+                ratio = min(their_result.seconds) / min(our_result.seconds)
+                cells += [*format_rate(count, their_result), f"{ratio:.1f}"]
             yield cells
 
     head = ["pattern", "matches", "seconds", "events/s"]
-    yield from format_table([*head, "Flink", "events/s", "times"] if theirs else head, rows())
+    yield from format_table([*head, "Flink", "events/s", "times"] if theirs else head, list_rows())
     if theirs:
         least = min(theirs["nothing"].seconds)
         yield f"\nOf Flink's seconds, {least:.1f} start the job and read the events."
     else:
-        yield "\nFlink is not there: give its jars with --flink."
+        yield "\nFlink is not measured: name the folder of its jars with --flink."
 
 
-def rate(count: int, found: Found) -> list[str]:
-    return [f"{min(found.seconds):.2f}", f"{count / min(found.seconds):,.0f}"]
+def format_rate(count: int, result: Result) -> list[str]:
+    """Return the seconds of the best run and its events per second as text."""
+    return [f"{min(result.seconds):.2f}", f"{count / min(result.seconds):,.0f}"]
 
 
 def main() -> None:
+    """Measure what the command line names and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--flink", type=Path)
     parser.add_argument("--events", type=int, default=500_000)
     parser.add_argument("--keys", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=3)
-    given = parser.parse_args()
-    frame = events(given.events, given.keys)
+    arguments = parser.parse_args()
+    frame = make_events(arguments.events, arguments.keys)
     loads = [read_load_averages()]
-    ours = by_matchrec(frame, given.rounds)
+    ours = measure_matchrec(frame, arguments.rounds)
     loads.append(read_load_averages())
-    theirs = by_flink(given.flink, frame, given.rounds) if given.flink else {}
+    theirs = measure_flink(arguments.flink, frame, arguments.rounds) if arguments.flink else {}
     loads.append(read_load_averages())
-    print("\n".join(report(given.events, ours, theirs)))
-    print(f"\n{given.events:,} events, {given.keys:,} keys. {describe_machine(loads)}")
+    print("\n".join(report(arguments.events, ours, theirs)))
+    print(f"\n{arguments.events:,} events, {arguments.keys:,} keys. {describe_machine(loads)}")
 
 
 if __name__ == "__main__":

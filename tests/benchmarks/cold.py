@@ -1,4 +1,4 @@
-"""What is waited for before anything is fast: import, planning, compilation, a new worker."""
+"""Measure what a user waits for at first: import, planning, compilation, a new worker."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.shortcuts import Shortcuts, in_force
-from tests.benchmarks.engine_alone import first_searches
+from tests.benchmarks.engine_alone import report_first_searches
 from tests.benchmarks.fresh_copy import fresh_copy
 from tests.benchmarks.markdown import format_table
 from tests.benchmarks.measure import Query, count_seconds, median, open_session, run_query
 from tests.benchmarks.options import Options
 from tests.benchmarks.tables import ticks
-from tests.benchmarks.waiting import waiting_for
+from tests.benchmarks.waiting import record_waits
 from tests.benchmarks.workloads import VSHAPE
 
 ROWS = 2_000
@@ -27,17 +27,17 @@ import matchrec
 matchrec.sql  # a name is loaded on first use
 print(time.perf_counter() - began)
 """
-FIRST_QUERY = "from tests.benchmarks.cold import first_query; first_query()"
+FIRST_QUERY = "from tests.benchmarks.cold import print_first_query; print_first_query()"
 Batches = Iterator[pa.RecordBatch]
 
 
-def last_figure(text: str) -> float:
-    """The figure at the end of what a process printed."""
+def read_last_figure(text: str) -> float:
+    """Return the number at the end of what a process printed."""
     return float(text.rsplit(maxsplit=1)[-1])
 
 
-def few_ticks(spark: SparkSession) -> DataFrame:
-    """Rows that cost nothing, also as a view."""
+def make_few_ticks(spark: SparkSession) -> DataFrame:
+    """Return a few ticks that cost nothing to read, and create a view of them."""
     rows = ticks(spark, ROWS, 2).coalesce(1).toPandas()
     frame = spark.createDataFrame(rows).coalesce(1)
     frame.createOrReplaceTempView("ticks")
@@ -45,36 +45,40 @@ def few_ticks(spark: SparkSession) -> DataFrame:
 
 
 def return_batches(batches: Batches) -> Batches:
-    """The identity."""
+    """Return the batches unchanged."""
     yield from batches
 
 
-def first_query() -> None:
-    """Prints the seconds of a process's first query, Spark and its workers being warm.
+def print_first_query() -> None:
+    """Print the seconds of the first query of a process; Spark and its workers are warm.
 
-    It is compiled, as one over many rows is.
+    The query is compiled, like one over many rows.
     """
     with open_session() as spark, in_force(Shortcuts(max_python_steps=0)):
-        frame = few_ticks(spark)
+        frame = make_few_ticks(spark)
         for _ in range(3):
             run_query(lambda: frame.mapInArrow(return_batches, frame.schema))
         print(count_seconds(lambda: matchrec.sql(spark, VSHAPE).collect()))
 
 
-def of_imports(times: int) -> Iterator[list[str]]:
-    """The lines of `import matchrec`."""
+def list_imports(times: int) -> Iterator[list[str]]:
+    """Yield the rows of `import matchrec`."""
     with fresh_copy() as copy:
         for before in ("pyspark.sql", "pyspark.sql, pandas, pyarrow"):
             code = IMPORT.format(before=before)
-            seconds = min(last_figure(copy.printed(code)) for _ in range(times))
+            seconds = min(read_last_figure(copy.printed(code)) for _ in range(times))
             yield [f"import matchrec, after {before}", f"{seconds * 1000:,.0f} ms", ""]
 
 
-def of_first_query(times: int) -> Iterator[list[str]]:
-    """The lines of a machine's first query. times: how often with the kernels in the cache."""
+def list_first_query(times: int) -> Iterator[list[str]]:
+    """Yield the rows of the first query on a machine and of the first one of a process.
+
+    Args:
+        times: how often the query runs with the kernels in the cache.
+    """
     with fresh_copy() as copy:
-        compiled = last_figure(copy.printed(FIRST_QUERY))
-        cached = min(last_figure(copy.printed(FIRST_QUERY)) for _ in range(times))
+        compiled = read_last_figure(copy.printed(FIRST_QUERY))
+        cached = min(read_last_figure(copy.printed(FIRST_QUERY)) for _ in range(times))
     yield ["first query of a process, kernels in the cache", f"{cached:.2f} s", ""]
     yield [
         "first query on a machine: what it waits for the compiler",
@@ -83,41 +87,45 @@ def of_first_query(times: int) -> Iterator[list[str]]:
     ]
 
 
-def of_planning(times: int) -> Iterator[list[str]]:
-    """The lines of planning a query, which runs no job."""
+def list_planning(times: int) -> Iterator[list[str]]:
+    """Yield the rows of planning a query, which runs no job."""
     with open_session() as spark:
-        few_ticks(spark)
+        make_few_ticks(spark)
         for _ in range(5):
             matchrec.sql(spark, VSHAPE)
-        plans = [planned(spark) for _ in range(10 * times)]
-    whole, in_spark = (median(figures) * 1000 for figures in zip(*plans, strict=True))
-    yield ["planning a query", f"{whole:.0f} ms", ""]
-    yield ["planning a query, without waiting for Spark", f"{whole - in_spark:.0f} ms", "50 ms"]
+        plans = [measure_planning(spark) for _ in range(10 * times)]
+    total, in_spark = (median(figures) * 1000 for figures in zip(*plans, strict=True))
+    yield ["planning a query", f"{total:.0f} ms", ""]
+    yield ["planning a query, without waiting for Spark", f"{total - in_spark:.0f} ms", "50 ms"]
 
 
-def planned(spark: SparkSession) -> tuple[float, float]:
-    """Seconds of planning, and of those the ones in which Spark has the word."""
-    with waiting_for(spark) as waited:
-        whole = count_seconds(lambda: matchrec.sql(spark, VSHAPE))
-    return whole, sum(waited)
+def measure_planning(spark: SparkSession) -> tuple[float, float]:
+    """Return the seconds of planning, and how many of them it waits for Spark."""
+    with record_waits(spark) as waits:
+        total = count_seconds(lambda: matchrec.sql(spark, VSHAPE))
+    return total, sum(waits)
 
 
-def of_new_workers(times: int) -> Iterator[list[str]]:
-    """The line of what the first query of a worker process costs beside one that does nothing."""
-    warm, new = (of_workers(times, reuse) for reuse in ("true", "false"))
+def list_new_workers(times: int) -> Iterator[list[str]]:
+    """Yield the rows of a new worker process, and of the first query in it beyond that."""
+    warm, new = (measure_workers(times, reuse) for reuse in ("true", "false"))
     cost = {name: new[name] - warm[name] for name in warm}
     spent = max(cost["matchrec"] - cost["identity"], 0)
     yield ["a new worker process, as Spark starts it", f"{cost['identity']:.2f} s", ""]
     yield ["first query of a new worker process, beyond that", f"{spent:.2f} s", "0.3 s"]
 
 
-def of_workers(times: int, reuse: str) -> dict[str, float]:
-    """Seconds of a query, planned before, on few rows in one task."""
+def measure_workers(times: int, reuse: str) -> dict[str, float]:
+    """Return the seconds of the identity and of a planned query over few rows in one task.
+
+    Args:
+        reuse: "true" if the queries share a worker process, "false" if each run starts one.
+    """
     with open_session(1, spark_python_worker_reuse=reuse) as spark:
-        frame = few_ticks(spark)
-        nothing_done = frame.mapInArrow(return_batches, frame.schema)
+        frame = make_few_ticks(spark)
+        unchanged = frame.mapInArrow(return_batches, frame.schema)
         matched = matchrec.sql(spark, VSHAPE)
-        queries: dict[str, Query] = {"identity": lambda: nothing_done, "matchrec": lambda: matched}
+        queries: dict[str, Query] = {"identity": lambda: unchanged, "matchrec": lambda: matched}
         for _ in range(5):
             for query in queries.values():
                 run_query(query)
@@ -128,11 +136,11 @@ def of_workers(times: int, reuse: str) -> dict[str, float]:
 
 
 def report(options: Options) -> Iterator[str]:
-    """The table."""
+    """Yield the tables of what is waited for, and of the first searches."""
     times = options.rounds
     rows: list[list[str]] = []
-    for part in (of_imports, of_planning, of_first_query, of_new_workers):
+    for part in (list_imports, list_planning, list_first_query, list_new_workers):
         rows += part(times)
     yield from format_table(["what is waited for", "time", "aim"], rows)
     yield ""
-    yield from first_searches(options)
+    yield from report_first_searches(options)

@@ -1,6 +1,6 @@
-"""How long queries take with enough cores: without a key and with one, and cut into ranges or not.
+"""Compute how long queries take with more cores: with and without a key, cut into ranges or not.
 
-Tasks run alone, on one core, and are then given to as many cores as one likes: see `event_log`.
+Tasks run alone on one core. Their times are then scheduled on any number of cores: see `event_log`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from tests.benchmarks.crimes import draw_crimes
-from tests.benchmarks.event_log import Task, critical_path, logging_to, tasks
+from tests.benchmarks.event_log import Task, find_shortest_duration, log_events_to, read_tasks
 from tests.benchmarks.markdown import format_table
 from tests.benchmarks.measure import open_session, run_query
 from tests.benchmarks.options import Options
-from tests.benchmarks.published import template
+from tests.benchmarks.published import make_template
 from tests.benchmarks.tables import MILLION, ticks
 
 ROWS = 4 * MILLION
@@ -30,8 +30,11 @@ CLAUSE = """{keys}ORDER BY ts, symbol
   PATTERN (STRT DOWN+ UP+)
   DEFINE DOWN AS price < PREV(price), UP AS price > PREV(price)"""
 
-MANY = (1, 4, 8, 16)
-CUT = {"whole": matchrec.Options(sort="worker"), "in ranges": matchrec.Options(sort="ranges")}
+RANGE_CORES = (1, 4, 8, 16)
+RANGE_OPTIONS = {
+    "whole": matchrec.Options(sort="worker"),
+    "in ranges": matchrec.Options(sort="ranges"),
+}
 TEMPLATES = {
     "in a row": "A B C D E F G",
     "others between": "A Z* B Z* C",
@@ -42,64 +45,80 @@ Jobs = Mapping[str, Callable[[DataFrame], DataFrame]]
 
 
 def report(options: Options) -> Iterator[str]:
-    """The table of keys. Each round is scheduled on its own; what is shown is the median."""
+    """Yield the table with and without keys. Each round is scheduled alone; figures are medians."""
     rows = int(ROWS * options.scale)
 
-    def ask(keys: str) -> Callable[[DataFrame], DataFrame]:
+    def make_job(keys: str) -> Callable[[DataFrame], DataFrame]:
         return lambda frame: matchrec.match_recognize(frame, CLAUSE.format(keys=keys))
 
-    jobs = {name: ask(keys) for name, keys in KEYS.items()}
-    ran = measured(lambda spark: ticks(spark, rows, SYMBOLS), jobs, options.rounds, CORES)
+    jobs = {name: make_job(keys) for name, keys in KEYS.items()}
+    tasks = measure_jobs(lambda spark: ticks(spark, rows, SYMBOLS), jobs, options.rounds, CORES)
     yield from format_table(
-        [f"{rows:,} rows", *heads(CORES)], cells(jobs, ran, options.rounds, CORES)
+        [f"{rows:,} rows", *list_headings(CORES)], list_rows(jobs, tasks, options.rounds, CORES)
     )
 
 
 def report_ranges(options: Options) -> Iterator[str]:
-    """The table of ranges: templates of Zhu, Huang and Chaudhuri, without keys."""
+    """Yield the table of ranges: templates of Zhu, Huang and Chaudhuri, without keys."""
     drawn = draw_crimes(options.seed, options.rows)
     jobs: dict[str, Callable[[DataFrame], DataFrame]] = {}
 
-    def ask(text: str, how: matchrec.Options) -> Callable[[DataFrame], DataFrame]:
-        return lambda frame: matchrec.sql(frame.sparkSession, text, crimes=frame, options=how)
+    def make_job(text: str, options_of_cut: matchrec.Options) -> Callable[[DataFrame], DataFrame]:
+        return lambda frame: matchrec.sql(
+            frame.sparkSession, text, crimes=frame, options=options_of_cut
+        )
 
     for place in ("near", "in a district"):
         for name, pattern in TEMPLATES.items():
             text = (
-                template(name, pattern, place, drawn)
+                make_template(name, pattern, place, drawn)
                 .workload()
                 .query.replace("FROM crimes", "FROM {crimes}")
             )
-            for cut, how in CUT.items():
-                jobs[f"{name}, {place}, {cut}"] = ask(text, how)
-    ran = measured(drawn.tables["crimes"].frame, jobs, options.rounds, MANY)
-    found = cells(jobs, ran, options.rounds, MANY)
-    yield from format_table([f"{options.rows:,} rows", *heads(MANY)], found)
+            for cut, options_of_cut in RANGE_OPTIONS.items():
+                jobs[f"{name}, {place}, {cut}"] = make_job(text, options_of_cut)
+    tasks = measure_jobs(drawn.tables["crimes"].frame, jobs, options.rounds, RANGE_CORES)
+    rows = list_rows(jobs, tasks, options.rounds, RANGE_CORES)
+    yield from format_table([f"{options.rows:,} rows", *list_headings(RANGE_CORES)], rows)
 
 
-def heads(cores: Sequence[int]) -> list[str]:
+def list_headings(cores: Sequence[int]) -> list[str]:
+    """Return the heading of each number of cores."""
     return [f"{count} core{'s' * (count > 1)}, s" for count in cores]
 
 
-def cells(jobs: Jobs, ran: Sequence[Task], rounds: int, cores: Sequence[int]) -> list[list[str]]:
-    """A row for each job: its name, and its seconds on so many cores."""
-    found = []
+def list_rows(
+    jobs: Jobs, tasks: Sequence[Task], rounds: int, cores: Sequence[int]
+) -> list[list[str]]:
+    """Return a row for each job: its name and its seconds on each number of cores."""
+    rows = []
     for name in jobs:
-        each = [[one for one in ran if one.query == f"{name} {n}"] for n in range(rounds)]
-        paths = (statistics.median(critical_path(one, count) for one in each) for count in cores)
-        found.append([name, *(f"{seconds:.2f}" for seconds in paths)])
-    return found
+        rounds_of_job = []
+        for number in range(rounds):
+            query = f"{name} {number}"
+            rounds_of_job.append([task for task in tasks if task.query == query])
+        cells = []
+        for count in cores:
+            seconds = [
+                find_shortest_duration(tasks_of_round, count) for tasks_of_round in rounds_of_job
+            ]
+            cells.append(f"{statistics.median(seconds):.2f}")
+        rows.append([name, *cells])
+    return rows
 
 
-def measured(
+def measure_jobs(
     rows: Callable[[SparkSession], DataFrame], jobs: Jobs, rounds: int, cores: Sequence[int]
 ) -> list[Task]:
-    """The tasks of each job and round, one after the other, divided as for the most cores."""
+    """Run each job in each round and return the tasks of all.
+
+    Tasks run one after the other; there are as many as for the largest number of cores.
+    """
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
         log.mkdir()
         settings = {
-            **logging_to(log),
+            **log_events_to(log),
             "spark_default_parallelism": str(max(cores)),
             "spark_sql_files_minPartitionNum": str(max(cores)),
         }
@@ -107,8 +126,8 @@ def measured(
             path = str(Path(folder) / "rows")
             rows(spark).repartition(max(cores)).write.parquet(path)
             frame = spark.read.parquet(path)
-            for number in range(-1, rounds):  # the first one warms up
+            for number in range(-1, rounds):  # the first one is not counted
                 for name, ask in jobs.items():
                     spark.sparkContext.setJobDescription(f"{name} {number}")
                     run_query(lambda ask=ask: ask(frame))
-        return list(tasks(log))
+        return list(read_tasks(log))

@@ -1,10 +1,10 @@
-"""What `coverage` costs beside the query itself: `python -m tests.benchmarks.coverage`.
+"""Compare what `coverage` costs with the query itself.
 
     python -m tests.benchmarks.coverage [--scale S] [--rounds N] [--only WORD]
 
-Of the workloads of `tests.benchmarks.spark`; at scale 1 the V-shape and the funnel have 2,000,000
-rows. Seconds are medians, of the clock and of processors over Spark and its Python workers; ratios
-are those to the query in the same round.
+It runs the workloads of `tests.benchmarks.spark`. At scale 1, the V-shape and the funnel have
+2,000,000 rows. Seconds are medians of the elapsed time and of the CPU time of Spark and its Python
+workers. Ratios are relative to the query in the same round.
 """
 
 from __future__ import annotations
@@ -24,45 +24,48 @@ from tests.benchmarks.measure import Times, open_session, run_query, time_action
 from tests.benchmarks.options import Options
 from tests.benchmarks.workloads import Workload, list_workloads
 
-HEAD = ["workload", "query, s", "coverage, s", "ratio", "query, cpu s", "coverage, cpu s", "ratio"]
+HEAD = ["workload", "query s", "coverage s", "ratio", "query CPU s", "coverage CPU s", "ratio"]
 
 
-def measured(spark: SparkSession, workload: Workload, rounds: int) -> tuple[Times, Times]:
-    """The query and its coverage in turn; the first round is not counted."""
-    query, covered = [], []
+def measure_workload(spark: SparkSession, workload: Workload, rounds: int) -> tuple[Times, Times]:
+    """Run the query and its coverage in turn, and return their times without the first round."""
+    query_runs = []
+    coverage_runs = []
     for _ in range(rounds + 1):
-        query.append(run_query(lambda: matchrec.sql(spark, workload.query)))
-        covered.append(time_action(lambda: matchrec.query(spark, workload.query).coverage()))
-    return Times(tuple(query[1:])), Times(tuple(covered[1:]))
+        query_runs.append(run_query(lambda: matchrec.sql(spark, workload.query)))
+        coverage_runs.append(time_action(lambda: matchrec.query(spark, workload.query).coverage()))
+    return Times(tuple(query_runs[1:])), Times(tuple(coverage_runs[1:]))
 
 
-def cells(name: str, query: Times, covered: Times) -> list[str]:
-    """A line of the table."""
-    pairs = zip(covered.runs, query.runs, strict=True)
-    processor = statistics.median(own.cpu / base.cpu for own, base in pairs)
-    clock = [f"{query.median:.2f}", f"{covered.median:.2f}", f"{covered.ratio(query):.2f}"]
+def format_cells(name: str, query: Times, coverage: Times) -> list[str]:
+    """Return the cells of a row: see HEAD."""
+    pairs = zip(coverage.runs, query.runs, strict=True)
+    cpu_ratio = statistics.median(run.cpu / query_run.cpu for run, query_run in pairs)
+    elapsed = [f"{query.median:.2f}", f"{coverage.median:.2f}", f"{coverage.ratio(query):.2f}"]
     return [
         name,
-        *clock,
+        *elapsed,
         f"{query.median_cpu:.2f}",
-        f"{covered.median_cpu:.2f}",
-        f"{processor:.2f}",
+        f"{coverage.median_cpu:.2f}",
+        f"{cpu_ratio:.2f}",
     ]
 
 
 def report(options: Options) -> Iterator[str]:
-    """The table."""
-    chosen = [one for one in list_workloads() if options.only in one.name]
+    """Yield the table of all workloads."""
+    chosen = [workload for workload in list_workloads() if options.only in workload.name]
     rows: list[list[str]] = []
     with open_session() as spark, tempfile.TemporaryDirectory() as folder:
-        for name in dict.fromkeys(one.table for one in chosen):
+        for name in dict.fromkeys(workload.table for workload in chosen):
             create_table_view(spark, name, options.scale, Path(folder))
-        rows += (cells(one.name, *measured(spark, one, options.rounds)) for one in chosen)
+        for workload in chosen:
+            query, coverage = measure_workload(spark, workload, options.rounds)
+            rows.append(format_cells(workload.name, query, coverage))
     yield from format_table(HEAD, rows)
 
 
 def main() -> None:
-    """Parses the arguments, measures, prints."""
+    """Measure what the command line names and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--scale", type=float, default=Options.scale)
     parser.add_argument("--rounds", type=int, default=3)

@@ -22,7 +22,7 @@ import matchrec
 from tests.benchmarks.agreement import Reference
 from tests.benchmarks.breakdown import CORES, drop_batches, find_crossing
 from tests.benchmarks.compare import OURS, Comparison, Entry, measure_other_engines
-from tests.benchmarks.drawn_tables import Drawn, draw_tables
+from tests.benchmarks.drawn_tables import DrawnTables, draw_tables
 from tests.benchmarks.duckdb_queries import draw_numbers, list_duckdb_workloads
 from tests.benchmarks.kinds import list_kinds
 from tests.benchmarks.kinds_compared import create_drawn_view, report_comparisons
@@ -68,7 +68,7 @@ def compare_workload(
 
 
 def compare_workloads(
-    on: str, options: Options, drawn: Drawn, workloads: Iterable[Workload]
+    on: str, options: Options, drawn: DrawnTables, workloads: Iterable[Workload]
 ) -> Iterator[Comparison]:
     """Measure workloads over drawn tables, one after the other."""
     if not has_clause(options):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tests.benchmarks.drawn_tables import Drawn, DrawnTable
+from tests.benchmarks.drawn_tables import DrawnTable, DrawnTables
 from tests.benchmarks.workloads import Workload
 
 AIM = 1.0
@@ -93,7 +93,7 @@ QUERIES = (
 )
 
 
-def draw_numbers(rows: int) -> Drawn:
+def draw_numbers(rows: int) -> DrawnTables:
     """Return the tables of the queries.
 
     Args:
@@ -104,8 +104,8 @@ def draw_numbers(rows: int) -> Drawn:
         items = ["CAST(id AS INT) AS i"]
         for text, column in zip(texts, "vp", strict=False):
             items.append(f"CAST({text} AS INT) AS {column}")
-        tables[name] = DrawnTable(tuple(items), rows // SHORTER[name], 1, grows=False)
-    return Drawn(tables, {})
+        tables[name] = DrawnTable(tuple(items), rows // SHORTER[name], 1, keys_grow=False)
+    return DrawnTables(tables, {})
 
 
 def list_duckdb_workloads() -> Iterator[Workload]:

@@ -1,7 +1,9 @@
-"""Times the engines on sorted arrays in memory: `python -m tests.benchmarks.engine_alone`.
+"""Measure the search algorithms on sorted arrays in memory.
 
-Prints seconds (the least of several, processor time, warm) and rows a second; what ten times the
-rows cost; and the first search of a new process, kernels compiled and kernels from the cache.
+    python -m tests.benchmarks.engine_alone
+
+It prints CPU time (warm, the least of several runs), what ten times the rows cost, and the first
+search of a new process, with kernels that are compiled and with kernels from the cache.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ from tests.benchmarks.options import Options
 from tests.tasks.compiled import compile_for_output
 from tests.tasks.contiguous import search
 
-FIRST = "from tests.benchmarks.engine_alone import first"
+IMPORT = "from tests.benchmarks.engine_alone import print_first_search"
 FIRST_SEARCHES = {
     "data": "conditions on the data",
     "run": "conditions on the run",
@@ -50,17 +52,17 @@ CHANGES = np.random.default_rng(7)
 
 @dataclass(frozen=True)
 class Workload:
-    """least_rate: rows a second that are aimed at; most_seconds: likewise."""
+    """A search, and the aim for its time, if there is one."""
 
     name: str
     task: Task
     partitions: Partitions
-    least_rate: float | None = None
+    least_rate: float | None = None  # rows per second
     most_seconds: float | None = None
 
     @property
     def aim(self) -> str:
-        """The most milliseconds that it should take, if any."""
+        """The most milliseconds that it should take as text, or "" if there is no aim."""
         if self.most_seconds is not None:
             return f"{self.most_seconds * 1000:.0f}"
         rate = self.least_rate
@@ -92,8 +94,8 @@ def make_partitions(bits: npt.NDArray[np.int64], size: int, *floats: object) -> 
     )
 
 
-def prices(rows: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """A random walk; bit 0: down, bit 1: up."""
+def make_prices(rows: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """Return a random walk, and bits for each row: bit 0 if it goes down, bit 1 if it goes up."""
     walk = np.cumsum(CHANGES.integers(-5, 6, rows)).astype(np.float64)
     change = np.diff(walk, prepend=walk[0])
     return walk, (change < 0) * 1 + (change > 0) * 2
@@ -104,7 +106,7 @@ PRICE = ReadValue(0, Kind.FLOATING)
 FIRST_OF_A = ReadValue(0, Kind.FLOATING, Navigation("A", End.FIRST))
 SAME_KEY = build_operation(Comparison.EQUAL, PRICE, FIRST_OF_A)
 RUN_DEPENDENT = 5e6
-UNMATCHED = {  # the last variable is the one that no row satisfies
+UNMATCHED = {  # no row satisfies the last variable
     "A* B": "AB",
     "(A+)+ B": "AB",
     "(A | A B)* C": "ABC",
@@ -117,8 +119,8 @@ UNMATCHED = {  # the last variable is the one that no row satisfies
 GREATER, LESS = Comparison.GREATER, Comparison.LESS
 
 
-def workloads() -> Iterator[Workload]:
-    walk, moves = prices(2_000_000)
+def list_workloads() -> Iterator[Workload]:
+    walk, moves = make_prices(2_000_000)
     v_shape = make_task("A B+ C+", {"B": 0, "C": 1}, after_match=PAST)
     yield Workload("V-shape, 1,000 partitions", v_shape, make_partitions(moves, 2_000), None, 0.15)
     yield Workload("V-shape, 200,000 partitions", v_shape, make_partitions(moves, 10))
@@ -129,10 +131,10 @@ def workloads() -> Iterator[Workload]:
     yield Workload("scan, few matches", scan, make_partitions(rare, 2_000_000))
     funnel = make_task("A D*? B D*? C", {"A": 0, "B": 1, "C": 2}, after_match=PAST)
     yield Workload("reluctant funnel", funnel, make_partitions(rare, 2_000))
-    yield from run_dependent(walk[:500_000], moves[:500_000])
+    yield from list_run_dependent(walk[:500_000], moves[:500_000])
 
 
-def run_dependent(
+def list_run_dependent(
     walk: npt.NDArray[np.float64], moves: npt.NDArray[np.int64]
 ) -> Iterator[Workload]:
     partitions = make_partitions(moves, 500, walk)
@@ -166,8 +168,8 @@ def run_dependent(
 
 
 @dataclass(frozen=True)
-class Growing:
-    """A workload that is run over few rows and over ten times as many, all of one partition."""
+class GrowingWorkload:
+    """A search over few rows and over ten times as many, in one partition."""
 
     name: str
     task: Task
@@ -175,40 +177,45 @@ class Growing:
     rows: int = 50_000
 
 
-def satisfying(names: str) -> Callable[[int], Partitions]:
-    """Every row may be mapped to each of so many variables, A first."""
+def make_satisfying(names: str) -> Callable[[int], Partitions]:
+    """Return a function that makes rows each of which satisfies all these variables, A first."""
     return lambda rows: make_partitions(np.full(rows, (1 << len(names)) - 1), rows)
 
 
-def growing() -> Iterator[Growing]:
-    """Patterns with many ways through the same rows: where a search that tries them all is lost.
+def list_growing() -> Iterator[GrowingWorkload]:
+    """Yield patterns that can map the same rows in very many ways, so that trying all never ends.
 
-    A row satisfies the conditions of all variables but one, which no row does: every way fails.
+    For most of them, each row satisfies all variables but one, which no row satisfies. So there is
+    no match.
     """
     for pattern, names in UNMATCHED.items():
         task = make_task(pattern, {name: bit for bit, name in enumerate(names)}, after_match=PAST)
-        yield Growing(f"{pattern}, no match", task, satisfying(names[:-1]))
+        yield GrowingWorkload(f"{pattern}, no match", task, make_satisfying(names[:-1]))
     optional = make_task("(A?){30} A{30}", {"A": 0}, after_match=PAST)
-    yield Growing("(A?){30} A{30}", optional, satisfying("A"))
-    yield Growing("(A?){30} A{30}, rows too few", optional, lambda rows: ends_early(rows, 29))
+    yield GrowingWorkload("(A?){30} A{30}", optional, make_satisfying("A"))
+    yield GrowingWorkload(
+        "(A?){30} A{30}, rows too few", optional, lambda rows: make_short_runs(rows, 29)
+    )
     keys = {"A": SAME_KEY, "B": SAME_KEY}
-    yield Growing("A+ B+, equal keys", make_task("A+ B+", {}, keys, PAST), equal_keys, 25_000)
+    yield GrowingWorkload(
+        "A+ B+, equal keys", make_task("A+ B+", {}, keys, PAST), make_equal_keys, 25_000
+    )
     failing = make_task("A+ B+ C", {"C": 0}, keys, PAST)
-    yield Growing("A+ B+ C, equal keys, no match", failing, equal_keys, 50)
+    yield GrowingWorkload("A+ B+ C, equal keys, no match", failing, make_equal_keys, 50)
 
 
-def ends_early(rows: int, length: int) -> Partitions:
-    """A row that satisfies nothing after every `length` rows that satisfy A."""
+def make_short_runs(rows: int, length: int) -> Partitions:
+    """Return rows of which `length` satisfy A, then one satisfies nothing, and so on."""
     return make_partitions((np.arange(rows) % (length + 1) < length).astype(np.int64), rows)
 
 
-def equal_keys(rows: int) -> Partitions:
-    """One partition whose rows all have the same value."""
+def make_equal_keys(rows: int) -> Partitions:
+    """Return one partition whose rows all have the same value."""
     return make_partitions(np.zeros(rows, np.int64), rows, np.ones(rows))
 
 
-def seconds(action: Callable[[], int]) -> tuple[float, int]:
-    """The least processor time of five runs, of three where they take long, and the result."""
+def measure_cpu(action: Callable[[], int]) -> tuple[float, int]:
+    """Return the least CPU seconds of five runs, or of three if they take long, and the result."""
     times: list[float] = []
     while len(times) < 5 and (len(times) < 3 or sum(times) < 2):
         begin = time.process_time()
@@ -217,72 +224,82 @@ def seconds(action: Callable[[], int]) -> tuple[float, int]:
     return min(times), result
 
 
-def count_matches(engine: SearchAlgorithm, task: Task, partitions: Partitions) -> int:
-    return sum(m.count for m in search(engine, task, partitions))
+def count_matches(algorithm: SearchAlgorithm, task: Task, partitions: Partitions) -> int:
+    return sum(matches.count for matches in search(algorithm, task, partitions))
 
 
-def both(task: Task, partitions: Partitions) -> tuple[list[float], int]:
-    """Seconds of every engine, and how many matches all of them have found."""
-    found = [seconds(lambda e=e: count_matches(e, task, partitions)) for e in ALGORITHMS.values()]
-    (count,) = {count for _, count in found}
-    return [taken for taken, _ in found], count
+def measure_algorithms(task: Task, partitions: Partitions) -> tuple[list[float], int]:
+    """Return the CPU seconds of each algorithm, and the number of matches that all of them find."""
+    results = [
+        measure_cpu(lambda e=e: count_matches(e, task, partitions)) for e in ALGORITHMS.values()
+    ]
+    (count,) = {count for _, count in results}
+    return [seconds for seconds, _ in results], count
 
 
-def report(_: Options) -> Iterator[str]:
-    """The table of workloads."""
+def report(_options: Options) -> Iterator[str]:
+    """Yield the table of the workloads."""
     cells = []
-    for one in workloads():
-        times, matches = both(one.task, one.partitions)
-        rows = one.partitions.rows
-        figures = [f"{taken * 1000:.1f}" for taken in times]
-        cells.append([one.name, f"{rows:,}", f"{matches:,}", *figures, one.aim])
+    for workload in list_workloads():
+        times, matches = measure_algorithms(workload.task, workload.partitions)
+        rows = workload.partitions.rows
+        figures = [f"{seconds * 1000:.1f}" for seconds in times]
+        cells.append([workload.name, f"{rows:,}", f"{matches:,}", *figures, workload.aim])
     yield from format_table(["milliseconds", "rows", "matches", *ALGORITHMS, "aim"], cells)
 
 
-def linear(_: Options) -> Iterator[str]:
-    """The table of what ten times the rows cost."""
+def report_growth(_options: Options) -> Iterator[str]:
+    """Yield the table of what ten times the rows cost."""
     cells = []
-    for one in growing():
-        few, _ = both(one.task, one.make(one.rows))
-        many, _ = both(one.task, one.make(10 * one.rows))
-        ratios = [f"{last / first:.1f}" for first, last in zip(few, many, strict=True)]
-        times = [f"{last * 1000:.1f}" for last in many]
-        pairs = (cell for pair in zip(times, ratios, strict=True) for cell in pair)
-        cells.append([one.name, f"{10 * one.rows:,}", *pairs])
+    for workload in list_growing():
+        times_of_few, _ = measure_algorithms(workload.task, workload.make(workload.rows))
+        times_of_many, _ = measure_algorithms(workload.task, workload.make(10 * workload.rows))
+        ratios = [
+            f"{seconds / seconds_of_few:.1f}"
+            for seconds_of_few, seconds in zip(times_of_few, times_of_many, strict=True)
+        ]
+        times = [f"{seconds * 1000:.1f}" for seconds in times_of_many]
+        figures = (cell for pair in zip(times, ratios, strict=True) for cell in pair)
+        cells.append([workload.name, f"{10 * workload.rows:,}", *figures])
     head = [cell for name in ALGORITHMS for cell in (name, "ratio")]
     yield from format_table(["milliseconds", "rows", *head], cells)
 
 
-def first_searches(_: Options) -> Iterator[str]:
-    """The table of the first search of a process."""
+def report_first_searches(_options: Options) -> Iterator[str]:
+    """Yield the table of the first search of a process."""
     cells = []
-    for engine in ALGORITHMS:
+    for algorithm in ALGORITHMS:
         for run_conditions, name in FIRST_SEARCHES.items():
-            call = f"first({engine!r}, {run_conditions!r})"
+            call = f"print_first_search({algorithm!r}, {run_conditions!r})"
             with fresh_copy() as copy:
-                taken = [copy.printed(f"{FIRST}; {call}") for _ in range(2)]
-            cells.append([f"{engine}, {name}", *taken])
+                seconds = [copy.printed(f"{IMPORT}; {call}") for _ in range(2)]
+            cells.append([f"{algorithm}, {name}", *seconds])
     yield from format_table(["first search of a process", "compiled", "from the cache"], cells)
 
 
 def main() -> None:
-    for part in (report, linear, first_searches):
+    for part in (report, report_growth, report_first_searches):
         print("\n".join(part(Options())), end="\n\n", flush=True)
 
 
-def first(engine: str, run_conditions: str) -> None:
-    """Prints the seconds of a first search; "selection": all matches that may skip rows."""
-    walk, moves = prices(100)
+def print_first_search(engine: str, run_conditions: str) -> None:
+    """Print the seconds of a first search.
+
+    Args:
+        engine: the name of the search algorithm.
+        run_conditions: a key of FIRST_SEARCHES; "selection" finds all matches that may skip rows.
+    """
+    walk, moves = make_prices(100)
     condition = {"B": build_operation(LESS, PRICE, FIRST_OF_A)}
     task = make_task("A B+ C+", {"B": 0, "C": 1}, None if run_conditions == "data" else condition)
     if run_conditions == "selection":
         pattern = compile_for_output(parse_row_pattern("A B+ C+"), None, NEXT, MatchOutput.ALL)
         task = replace(task, pattern=pattern, selection=NEXT, output=MatchOutput.ALL)
     partitions = make_partitions(moves, 10, walk)
-    began = time.perf_counter()
+    start = time.perf_counter()
     with in_force(Shortcuts(max_python_steps=0)):
         count_matches(ALGORITHMS[engine], task, partitions)
-    print(f"{time.perf_counter() - began:.2f} s")
+    print(f"{time.perf_counter() - start:.2f} s")
 
 
 if __name__ == "__main__":

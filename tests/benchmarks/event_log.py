@@ -1,9 +1,9 @@
-"""What Spark's event log says of tasks, and how long a query takes with enough cores.
+"""Read tasks from Spark's event log, and compute how long a query takes with more cores.
 
-A stage ends with its last task, and the next one begins then. So the least time that so many cores
-can reach is the sum over the stages of how long their tasks take when each goes to the core that is
-free first. It is counted from the time of each task, run alone on one core, without what the driver
-does between the stages.
+A stage ends with its last task, and then the next one starts. So the shortest time on a number of
+cores is the sum over the stages of how long their tasks take if each goes to the core that is free
+first. It is computed from the time of each task, run alone on one core, and leaves out what the
+driver does between the stages.
 """
 
 from __future__ import annotations
@@ -19,21 +19,18 @@ DESCRIPTION = "spark.job.description"
 
 @dataclass(frozen=True)
 class Task:
-    """A task. query: the description of its job. seconds: on the clock, in its executor.
+    """A task that has ended."""
 
-    shuffled, spilled: bytes that it has written for a shuffle, and to disk for lack of memory.
-    """
-
-    query: str
+    query: str  # the description of its job
     stage: int
-    seconds: float
-    processor: float
-    shuffled: int = 0
-    spilled: int = 0
+    seconds: float  # elapsed, in the executor
+    cpu: float  # CPU seconds
+    shuffled: int = 0  # bytes written for a shuffle
+    spilled: int = 0  # bytes written to disk because memory was short
 
 
-def logging_to(folder: Path) -> dict[str, str]:
-    """Settings of a session whose events go to a folder, as `session` takes them."""
+def log_events_to(folder: Path) -> dict[str, str]:
+    """Return the settings, as `open_session` accepts them, that log the events to a folder."""
     return {
         "spark_eventLog_enabled": "true",
         "spark_eventLog_compress": "false",
@@ -41,15 +38,15 @@ def logging_to(folder: Path) -> dict[str, str]:
     }
 
 
-def tasks(folder: Path) -> Iterator[Task]:
-    """All tasks of the sessions that have written their events there, which must have ended."""
+def read_tasks(folder: Path) -> Iterator[Task]:
+    """Yield all tasks of the sessions that logged to a folder; they must have ended."""
     for path in sorted(folder.rglob("*")):
         if path.is_file() and "appstatus" not in path.name and not path.name.endswith(".crc"):
-            yield from tasks_of(json.loads(line) for line in path.read_text().splitlines())
+            yield from list_tasks(json.loads(line) for line in path.read_text().splitlines())
 
 
-def tasks_of(events: Iterable[dict[str, object]]) -> Iterator[Task]:
-    """The tasks of one session."""
+def list_tasks(events: Iterable[dict[str, object]]) -> Iterator[Task]:
+    """Yield the tasks of one session."""
     queries: dict[int, str] = {}
     for event in events:
         match event:
@@ -70,21 +67,21 @@ def tasks_of(events: Iterable[dict[str, object]]) -> Iterator[Task]:
                 yield Task(queries[stage], stage, run / 1e3, cpu / 1e9, shuffled, spilled)
 
 
-def critical_path(ran: Iterable[Task], cores: int) -> float:
-    """Seconds of the stages one after the other, the tasks of each on so many cores."""
+def find_shortest_duration(tasks: Iterable[Task], cores: int) -> float:
+    """Return the seconds of all stages, one after the other, on a number of cores."""
     stages: dict[int, list[float]] = {}
-    for task in ran:
+    for task in tasks:
         stages.setdefault(task.stage, []).append(task.seconds)
-    return sum(makespan(seconds, cores) for seconds in stages.values())
+    return sum(find_makespan(seconds, cores) for seconds in stages.values())
 
 
-def makespan(seconds: Iterable[float], cores: int) -> float:
-    """When the last task ends, if each begins on the core that is free first.
+def find_makespan(seconds: Iterable[float], cores: int) -> float:
+    """Return when the last task ends if each starts on the core that is free first.
 
     >>> makespan([3, 1, 1, 2], 2)
     4.0
     """
     free = [0.0] * cores
-    for one in seconds:
-        heapq.heapreplace(free, free[0] + one)
+    for task_seconds in seconds:
+        heapq.heapreplace(free, free[0] + task_seconds)
     return max(free)

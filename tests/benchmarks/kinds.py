@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tests.benchmarks import by_hand, kinds_by_hand
-from tests.benchmarks.drawn_tables import Drawn
+from tests.benchmarks.drawn_tables import DrawnTables
 from tests.benchmarks.workloads import Workload, write_clause
 
 
@@ -26,7 +26,7 @@ class Kind:
     order: str | None = None  # column of ORDER BY, if it is not `{t}` of the words
     first_order: str = ""  # a column before it in ORDER BY
 
-    def workload(self, drawn: Drawn) -> Workload:
+    def workload(self, drawn: DrawnTables) -> Workload:
         """Return the workload with the words of a seed in place of the placeholders."""
         table = drawn.words[self.table]
         words = {**drawn.words, "table": table}
@@ -52,7 +52,7 @@ class Kind:
 COLUMNS = "kgtxyeod"  # the words that name columns, one letter each
 
 
-def list_kinds(drawn: Drawn) -> Iterator[Workload]:
+def list_kinds(drawn: DrawnTables) -> Iterator[Workload]:
     """Yield every kind as a workload over the tables of a seed."""
     for kind in KINDS:
         yield kind.workload(drawn)

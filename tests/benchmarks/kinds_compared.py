@@ -19,7 +19,7 @@ from tests.benchmarks.compare import (
     print_each,
     summarize,
 )
-from tests.benchmarks.drawn_tables import Drawn, draw_tables
+from tests.benchmarks.drawn_tables import DrawnTables, draw_tables
 from tests.benchmarks.kinds import list_kinds
 from tests.benchmarks.markdown import format_table
 from tests.benchmarks.measure import open_session
@@ -28,7 +28,7 @@ from tests.benchmarks.workloads import Workload
 
 
 def create_drawn_view(
-    spark: SparkSession, drawn: Drawn, name: str, options: Options, folder: Path
+    spark: SparkSession, drawn: DrawnTables, name: str, options: Options, folder: Path
 ) -> Path:
     """Create the view of a table of the seed, and return the folder of its files.
 
@@ -44,7 +44,7 @@ def create_drawn_view(
 
 
 def compare_workloads(
-    options: Options, drawn: Drawn, workloads: Iterable[Workload]
+    options: Options, drawn: DrawnTables, workloads: Iterable[Workload]
 ) -> Iterator[Comparison]:
     """Compare workloads over drawn tables, one after the other."""
     with open_session(memory=options.memory) as spark, tempfile.TemporaryDirectory() as name:

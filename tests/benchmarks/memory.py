@@ -1,10 +1,13 @@
-"""Memory of Python workers: in Spark, of one that reads a large partition with short matches; and
-of the loop of a worker alone, of many kinds of queries.
+"""Measure the memory of Python workers.
+
+One part of `tests.benchmarks.spark` measures a worker of Spark that reads a large partition with
+short matches. This module's own command
 
     python -m tests.benchmarks.memory [--write docs]
 
-measures the latter, each kind in a process of its own; `--write docs` puts the table into
-`docs/explanation/memory.md`. Needs Linux, as it reads /proc.
+measures the loop of a worker alone for many kinds of queries, each in a process of its own.
+`--write docs` writes the table to `docs/explanation/memory.md`. It needs Linux, because it reads
+/proc.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from tests.benchmarks.options import Options
 from tests.benchmarks.processes import watch_peak
 from tests.benchmarks.tables import ticks
 
-AIM = 2 << 30
+AIM = 2 << 30  # bytes
 FORMS = {
     "ONE ROW PER MATCH": "MEASURES STRT.ts AS start_ts, LAST(UP.ts) AS end_ts",
     "ALL ROWS PER MATCH": "MEASURES CLASSIFIER() AS c ALL ROWS PER MATCH",
@@ -33,25 +36,25 @@ CLAUSE = """ORDER BY ts, symbol {form} PATTERN (STRT DOWN+ UP+)
   DEFINE DOWN AS price < PREV(price), UP AS price > PREV(price)"""
 
 
-def measured(path: str, form: str) -> tuple[int, float]:
-    """Most bytes of a worker, new for this, and the seconds of the query."""
+def measure_peak(path: str, form: str) -> tuple[int, float]:
+    """Return the most bytes of a new worker, and the seconds of the query."""
     with open_session() as spark:
         frame = spark.read.parquet(path)
-        found = matchrec.match_recognize(frame, CLAUSE.format(form=form))
+        matches = matchrec.match_recognize(frame, CLAUSE.format(form=form))
         with watch_peak() as peak:
-            seconds = count_seconds(lambda: found.write.format("noop").mode("overwrite").save())
+            seconds = count_seconds(lambda: matches.write.format("noop").mode("overwrite").save())
     return peak.bytes, seconds
 
 
 def report(options: Options) -> Iterator[str]:
-    """The table."""
+    """Yield the table of a worker of Spark."""
     cells = []
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "ticks")
         with open_session() as spark:
             ticks(spark, options.memory_rows, 1000).repartition(8).write.parquet(path)
         for form, text in FORMS.items():
-            peak, seconds = measured(path, text)
+            peak, seconds = measure_peak(path, text)
             title = f"{options.memory_rows:,} rows, {form}"
             cells.append([title, f"{peak / 2**20:,.0f}", f"{AIM / 2**20:,.0f}", f"{seconds:.1f}"])
     yield from format_table(["no PARTITION BY", "peak, MB", "aim, MB", "seconds"], cells)
@@ -76,31 +79,31 @@ ALONE = (  # kind, rows, keys, bytes of a text
 )
 
 
-def alone(kind: str, rows: int, keys: int, width: int) -> list[str]:
-    """A line of the table of a worker alone: what it takes beyond its libraries."""
+def measure_alone(kind: str, rows: int, keys: int, width: int) -> list[str]:
+    """Return a row of the table of a worker alone: what it takes beyond its libraries."""
     sizes = map(str, (rows, keys, width))
     command = [sys.executable, "-m", "tests.tasks.worker_memory", "0", kind, *sizes]
-    ran = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
-    came_out, before, peak = map(int, ran.stdout.split())
-    cells = (rows, keys, width, came_out)
-    return [kind, *(f"{one:,}" for one in cells), f"{peak - before >> 20:,}"]
+    result = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
+    output_rows, before, peak = map(int, result.stdout.split())
+    cells = (rows, keys, width, output_rows)
+    return [kind, *(f"{figure:,}" for figure in cells), f"{peak - before >> 20:,}"]
 
 
-def lines_alone() -> Iterator[str]:
-    """The table of a worker alone."""
+def report_alone() -> Iterator[str]:
+    """Yield the table of a worker alone."""
     head = ("kind", "rows", "partitions", "bytes of a text", "output rows", "MiB")
-    yield from format_table(head, [alone(*one) for one in ALONE])
+    yield from format_table(head, [measure_alone(*case) for case in ALONE])
 
 
 def main() -> None:
-    """Measures, prints, writes."""
+    """Measure a worker alone, print the table, and write it to the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--write", type=Path, metavar="FOLDER", help="where docs is")
     folder = parser.parse_args().write
-    found = list(lines_alone())
-    print("\n".join(found), flush=True)
+    lines = list(report_alone())
+    print("\n".join(lines), flush=True)
     if folder is not None:
-        write_section(folder / "explanation" / "memory.md", "worker memory", ["", *found, ""])
+        write_section(folder / "explanation" / "memory.md", "worker memory", ["", *lines, ""])
 
 
 if __name__ == "__main__":

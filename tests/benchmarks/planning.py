@@ -1,10 +1,10 @@
-"""How the time to plan grows with a query: every family of `planning_texts` at n, 2 n and 4 n.
+"""Measure how the time to plan grows: every family of `planning_texts` at sizes n, 2 n and 4 n.
 
     python -m tests.benchmarks.planning [--size N] [--only WORD] [--spark]
 
-Prints Markdown: processor seconds, which a busy machine changes least; a limit that was met stands
-in place of a figure. With `--spark`, of SQL only: seconds of `matchrec.sql` on the clock, and how
-many of them Spark had the word.
+It prints CPU seconds as Markdown, because a busy machine hardly changes them. If a query is over a
+limit, the cell shows the limit. With `--spark`, only SQL is measured: the elapsed seconds of
+`matchrec.sql`, and how many of them it waits for Spark.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from tests.benchmarks.planning_texts import (
     LANGUAGES,
     SASE,
     TABLE,
-    defined,
-    plan_of_pattern,
-    plan_of_sase,
-    plans_of_query,
+    define_b,
+    plan_pattern,
+    plan_query,
+    plan_sase,
 )
-from tests.benchmarks.waiting import waiting_for
+from tests.benchmarks.waiting import record_waits
 from tests.tasks.linking import draft_query, link
 
 STRING = ValueType(Family.STRING, "string")
@@ -47,108 +47,118 @@ TRUTH = re.compile(r"[<>=]|\bTRUE\b|\bexists\(")
 
 
 @dataclass(frozen=True)
-class Queries:
-    """Queries of one kind. plans: of the query of a size."""
+class QueryFamily:
+    """Queries that grow in one respect."""
 
     name: str
-    plans: Callable[[int], Iterable[MatchPlan]]
-    text: Callable[[int], str] | None = None
+    plans: Callable[[int], Iterable[MatchPlan]]  # returns the plans of the query of a size
+    text: Callable[[int], str] | None = None  # returns the query of a size, if it is SQL
 
 
-def families() -> Iterator[Queries]:
-    """All that is measured."""
+def list_families() -> Iterator[QueryFamily]:
+    """Yield all families that are measured."""
     for language, texts in LANGUAGES.items():
         for name, text in texts.items():
-            yield Queries(f"{language}: {name}", of_text(text), text)
+            yield QueryFamily(f"{language}: {name}", make_planner(text), text)
     for name, text in SASE.items():
-        yield Queries(f"SASE+: {name}", lambda n, text=text: [plan_of_sase(text(n))])
+        yield QueryFamily(f"SASE+: {name}", lambda n, text=text: [plan_sase(text(n))])
     for name, pattern in CALLS.items():
-        yield Queries(f"patterns: {name}", lambda n, made=pattern: [plan_of_pattern(made(n))])
+        yield QueryFamily(f"patterns: {name}", lambda n, made=pattern: [plan_pattern(made(n))])
 
 
-def of_text(text: Callable[[int], str]) -> Callable[[int], Iterable[MatchPlan]]:
-    """The plans of a query of a size."""
-    return lambda n: plans_of_query(text(n))
+def make_planner(text: Callable[[int], str]) -> Callable[[int], Iterable[MatchPlan]]:
+    """Return a function from a size to the plans of the query of that size."""
+    return lambda n: plan_query(text(n))
 
 
-def linked(plan: MatchPlan) -> Executable:
-    """A plan planned to its end as in a session, whose answers about types are guessed."""
+def link_plan(plan: MatchPlan) -> Executable:
+    """Compile a plan as in a session, with guessed types instead of the session's answers."""
     drafted = draft_query(plan, INPUT, str)
-    types = {column: type_of(column) for column in drafted.columns()}
+    types = {column: guess_type(column) for column in drafted.columns()}
     return link(drafted, types, "auto", ansi=True)
 
 
-def type_of(column: RowColumn) -> ValueType:
-    """What the texts of this benchmark compute."""
+def guess_type(column: RowColumn) -> ValueType:
+    """Return the type that a column of this benchmark has, guessed from its text."""
     text = "".join(piece if isinstance(piece, str) else piece.argument for piece in column.pieces)
     if TRUTH.search(text):
         return BOOLEAN
     return STRING if text in ("`k`", "`event_type`") else BIGINT
 
 
-def planned(family: Queries, size: int) -> None:
-    """Plans the query of a size without Spark. Raises MatchRecognizeError at a limit."""
+def plan_family(family: QueryFamily, size: int) -> None:
+    """Plan the query of a size without Spark.
+
+    Raises:
+        MatchRecognizeError: the query is over a limit.
+    """
     for plan in family.plans(size):
-        linked(plan)
+        link_plan(plan)
 
 
-def in_seconds(family: Queries, size: int) -> str:
-    """Processor seconds of planning, or the limit that was met."""
-    began = time.process_time()
+def measure_planning(family: QueryFamily, size: int) -> str:
+    """Return the CPU seconds of planning as text, or the limit that the query is over."""
+    start = time.process_time()
     try:
-        planned(family, size)
+        plan_family(family, size)
     except MatchRecognizeError as error:
-        return limit_in(error)
-    return f"{time.process_time() - began:.2f}"
+        return describe_limit(error)
+    return f"{time.process_time() - start:.2f}"
 
 
-def limit_in(error: MatchRecognizeError) -> str:
-    """The limit that an error states, in few words."""
-    found = re.search(r"(over|than) ([\d,]+ \w+)|too deeply nested", error.message)
-    assert found is not None, error
-    return "too deeply nested" if found[2] is None else f"over {found[2]}"
+def describe_limit(error: MatchRecognizeError) -> str:
+    """Return in few words the limit that an error names."""
+    limit = re.search(r"(over|than) ([\d,]+ \w+)|too deeply nested", error.message)
+    assert limit is not None, error
+    return "too deeply nested" if limit[2] is None else f"over {limit[2]}"
 
 
-def without_spark(sizes: list[int], word: str) -> Iterator[str]:
-    """The table of planning alone."""
-    chosen = [family for family in families() if word in family.name]
-    rows = [[one.name, *(in_seconds(one, size) for size in sizes)] for one in chosen]
-    yield from format_table(["processor seconds", *(f"n = {size:,}" for size in sizes)], rows)
+def report_planning(sizes: list[int], word: str) -> Iterator[str]:
+    """Yield the table of planning without Spark."""
+    chosen = [family for family in list_families() if word in family.name]
+    rows = [[family.name, *(measure_planning(family, size) for size in sizes)] for family in chosen]
+    yield from format_table(["CPU seconds", *(f"n = {size:,}" for size in sizes)], rows)
 
 
-def with_spark(sizes: list[int], word: str) -> Iterator[str]:
-    """The table of `matchrec.sql`."""
+def report_planning_on_spark(sizes: list[int], word: str) -> Iterator[str]:
+    """Yield the table of `matchrec.sql` in a session of Spark."""
     with open_session() as spark:
         spark.sparkContext.setLogLevel("OFF")
         spark.sql(TABLE).createOrReplaceTempView("r")
-        matchrec.sql(spark, defined("x > 1"))
-        chosen = [one for one in families() if one.text is not None and word in one.name]
-        rows = [[one.name, *(asked(spark, one, size) for size in sizes)] for one in chosen]
-    yield from format_table(["seconds, Spark's", *(f"n = {size:,}" for size in sizes)], rows)
+        matchrec.sql(spark, define_b("x > 1"))
+        sql_families = [family for family in list_families() if family.text is not None]
+        chosen = [family for family in sql_families if word in family.name]
+        rows = [
+            [family.name, *(measure_on_spark(spark, family, size) for size in sizes)]
+            for family in chosen
+        ]
+    yield from format_table(
+        ["seconds, of these in Spark", *(f"n = {size:,}" for size in sizes)], rows
+    )
 
 
-def asked(spark: SparkSession, family: Queries, size: int) -> str:
-    """Seconds of `matchrec.sql`, and how many of them went to Spark, or the error."""
+def measure_on_spark(spark: SparkSession, family: QueryFamily, size: int) -> str:
+    """Return the seconds of `matchrec.sql` and those that it waits for Spark, or the error."""
     assert family.text is not None
     text = family.text(size)
-    with waiting_for(spark) as waited:
-        began = time.perf_counter()
+    with record_waits(spark) as waits:
+        start = time.perf_counter()
         try:
             matchrec.sql(spark, text)
         except MatchRecognizeError as error:
-            return "Spark refuses" if "Spark" in error.message else limit_in(error)
-    return f"{time.perf_counter() - began:.1f}, {sum(waited):.1f}"
+            return "Spark refuses" if "Spark" in error.message else describe_limit(error)
+    return f"{time.perf_counter() - start:.1f}, {sum(waits):.1f}"
 
 
 def main() -> None:
-    """Parses the arguments, measures, prints, writes."""
+    """Measure what the command line names and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--size", type=int, default=1000, metavar="N")
     parser.add_argument("--only", default="", metavar="WORD", help="families with this word")
     parser.add_argument("--spark", action="store_true", help="in a session")
     arguments = parser.parse_args()
-    warnings.simplefilter("ignore")  # of clauses without DEFINE
-    measure = with_spark if arguments.spark else without_spark
+    warnings.simplefilter("ignore")  # they warn about clauses without DEFINE
+    measure = report_planning_on_spark if arguments.spark else report_planning
     for line in measure([arguments.size * times for times in (1, 2, 4)], arguments.only):
         print(line)
 

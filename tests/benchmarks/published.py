@@ -1,6 +1,7 @@
-"""Shapes of queries that others have published, over crimes made anew (`crimes`).
+"""Queries that others have published, over random crimes (`crimes`).
 
-The ten of Humboldt-Universität zu Berlin look at all crimes in one partition: 03 is two of them.
+The ten queries of Humboldt-Universität zu Berlin read all crimes in one partition; two of them are
+numbered 03.
 Source: Row Pattern Recognition: Benchmarking Suite, github.com/Asterbons/
 Row-Pattern-Recognition-Trino-benchmark (MIT licence). Their order leaves crimes of one minute in
 any order; here the id decides.
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 
 from tests.benchmarks.compare import OURS, print_each
 from tests.benchmarks.crimes import LENGTHS, draw_crimes
-from tests.benchmarks.drawn_tables import Drawn
+from tests.benchmarks.drawn_tables import DrawnTables
 from tests.benchmarks.kinds_compared import compare_workloads, report_comparisons
 from tests.benchmarks.markdown import format_table
 from tests.benchmarks.options import Options
@@ -31,23 +32,20 @@ AIM = 1.0
 
 @dataclass(frozen=True)
 class Shape:
-    """The parts of a clause. partitions: PARTITION BY and ORDER BY. rest: from PATTERN on.
-
-    reads: the columns that the query names. rows: what comes before PATTERN, of rows per match and
-    of where to go on.
-    """
+    """The parts of a clause."""
 
     name: str
     table: str
     measures: str
     pattern: str
-    definitions: str
-    rows: str = ""
-    reads: tuple[str, ...] = ()
+    definitions: str  # from SUBSET or DEFINE on
+    rows: str = ""  # the subclauses between MEASURES and PATTERN
+    reads: tuple[str, ...] = ()  # the columns that the query names; all if none
     keys: tuple[str, ...] = ()
     order: tuple[str, ...] = ("at", "id")
 
     def workload(self) -> Workload:
+        """Return the clause as a workload."""
         by = f"PARTITION BY {', '.join(self.keys)} " if self.keys else ""
         text = f"""{by}ORDER BY {", ".join(self.order)}
   MEASURES {self.measures}
@@ -146,39 +144,42 @@ PATTERNS = {
     "nested loops": "A (B+ C)+ D",
     "alternative loops": "A Z* (B+ | C+) Z* D",
 }
-PLACES = ("near", "in a beat", "in a district")
+LOCATIONS = ("near", "in a beat", "in a district")
 
 
-def templates(drawn: Drawn) -> Iterator[Shape]:
-    """Each row pattern in each way, with the kinds that a seed has drawn."""
-    for place in PLACES:
+def list_templates(drawn: DrawnTables) -> Iterator[Shape]:
+    """Yield each row pattern with each location, with the kinds of crime of a seed."""
+    for location in LOCATIONS:
         for name, pattern in PATTERNS.items():
-            yield template(f"{name}, {place}", pattern, place, drawn)
+            yield make_template(f"{name}, {location}", pattern, location, drawn)
 
 
-def template(name: str, pattern: str, place: str, drawn: Drawn) -> Shape:
-    """Variables but Z are of a kind each; after the first one, in its window and its place."""
+def make_template(name: str, pattern: str, location: str, drawn: DrawnTables) -> Shape:
+    """Return a template: each variable but Z is a crime of one kind.
+
+    Crimes after the first one are in its window of time and at its location.
+    """
     variables = sorted(set(pattern) & set("ABCDEFG"))
     firsts = "AB" if pattern.startswith("(") else "A"
     first = "U" if len(firsts) > 1 else "A"
     window = f"at <= {first}.at + {WINDOW}"
-    conditions = {one: [f"kind = {drawn.words[one]}"] for one in variables}
-    for one, terms in conditions.items():
-        if place == "in a district":
+    conditions = {variable: [f"kind = {drawn.words[variable]}"] for variable in variables}
+    for variable, terms in conditions.items():
+        if location == "in a district":
             terms.append(f"district = {drawn.words['district']}")
-        if one not in firsts:
+        if variable not in firsts:
             terms.append(window)
-        if one not in firsts and place == "near":
+        if variable not in firsts and location == "near":
             terms += [f"{axis} - {first}.{axis} BETWEEN -{NEAR} AND {NEAR}" for axis in AXES]
     if "Z" in pattern:
         conditions["Z"] = [window]
-    defined = ",\n    ".join(f"{one} AS {' AND '.join(all_)}" for one, all_ in conditions.items())
+    definitions = [f"{variable} AS {' AND '.join(terms)}" for variable, terms in conditions.items()]
     subset = "SUBSET U = (A, B) " if first == "U" else ""
-    measures = ", ".join(f"{one}.id AS {one}_id" for one in variables)
-    reads = ("kind", *READS[place])
-    keys = ("beat",) if place == "in a beat" else ()
-    defined = f"{subset}DEFINE {defined}"
-    return Shape(name, "crimes", measures, pattern, defined, NEXT_ROW, reads, keys)
+    measures = ", ".join(f"{variable}.id AS {variable}_id" for variable in variables)
+    reads = ("kind", *READS[location])
+    keys = ("beat",) if location == "in a beat" else ()
+    define = f"{subset}DEFINE " + ",\n    ".join(definitions)
+    return Shape(name, "crimes", measures, pattern, define, NEXT_ROW, reads, keys)
 
 
 AXES = ("lat", "lon")
@@ -193,8 +194,8 @@ FORMS = {
 }
 
 
-def of_lengths() -> Iterator[Shape]:
-    """Matches of so many rows each, with sums that grow with every row or are the match's."""
+def list_length_shapes() -> Iterator[Shape]:
+    """Yield queries whose matches have that many rows, with running or final sums."""
     for length in LENGTHS:
         for name, (sums, rows) in FORMS.items():
             table = f"lengths_{length}"
@@ -204,36 +205,39 @@ def of_lengths() -> Iterator[Shape]:
             )
 
 
-def berlin_compared(options: Options) -> Iterator[str]:
-    """The ten queries of Humboldt-Universität zu Berlin."""
+def report_berlin(options: Options) -> Iterator[str]:
+    """Yield the table of the ten queries of Humboldt-Universität zu Berlin."""
     drawn = draw_crimes(options.seed, options.rows)
-    workloads = [one.workload() for one in BERLIN]
+    workloads = [shape.workload() for shape in BERLIN]
     return report_comparisons(options, compare_workloads(options, drawn, workloads))
 
 
-def templates_compared(options: Options) -> Iterator[str]:
-    """The eighteen templates of Zhu, Huang and Chaudhuri."""
+def report_templates(options: Options) -> Iterator[str]:
+    """Yield the table of the eighteen templates of Zhu, Huang and Chaudhuri."""
     drawn = draw_crimes(options.seed, options.rows)
-    workloads = [one.workload() for one in templates(drawn)]
+    workloads = [shape.workload() for shape in list_templates(drawn)]
     return report_comparisons(options, compare_workloads(options, drawn, workloads))
 
 
-def lengths_compared(options: Options) -> Iterator[str]:
-    """What a row costs, by how long the matches are."""
+def report_lengths(options: Options) -> Iterator[str]:
+    """Yield the table of what a row costs, by how long the matches are."""
     drawn = draw_crimes(options.seed, options.rows)
     rows = round(options.rows * options.scale)
     cells: dict[str, dict[str, str]] = {}
-    for one in print_each(
-        compare_workloads(options, drawn, [shape.workload() for shape in of_lengths()])
+    for comparison in print_each(
+        compare_workloads(options, drawn, [shape.workload() for shape in list_length_shapes()])
     ):
-        form, _, length = one.workload.name.rpartition(", ")
-        for name, entry in one.entries.items():
+        form, _, length = comparison.workload.name.rpartition(", ")
+        for name, entry in comparison.entries.items():
             seconds = (entry.times.median, entry.times.median_cpu)
-            per_row = "; ".join(f"{taken / rows * 1e9:,.0f}" for taken in seconds)
+            per_row = "; ".join(f"{time / rows * 1e9:,.0f}" for time in seconds)
             column = form if name == OURS else f"{name}, {form}"
             cells.setdefault(length, {})[column] = per_row
-    yield f"{rows:,} rows; nanoseconds a row."
+    yield f"{rows:,} rows; nanoseconds per row."
     yield ""
     columns = list(dict.fromkeys(column for line in cells.values() for column in line))
-    lines = ([length, *(line.get(one, "") for one in columns)] for length, line in cells.items())
+    lines = [
+        [length, *(cells_of_length.get(column, "") for column in columns)]
+        for length, cells_of_length in cells.items()
+    ]
     yield from format_table(["rows of a match", *columns], lines)

@@ -1,4 +1,4 @@
-"""What two settings of Spark's are worth: the bytes of a batch, and the number of partitions."""
+"""Measure two settings of Spark: the bytes of a batch, and the number of partitions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
 
 
 def report(options: Options) -> Iterator[str]:
-    """The table: each kind and contender, by settings."""
+    """Yield the table: a row for each kind and contender, a column for each group of settings."""
     drawn = draw_tables(options.seed, options.rows)
     yield f"Seed {options.seed}, {round(options.rows * options.scale):,} rows; seconds."
     yield ""
@@ -39,36 +39,36 @@ def report(options: Options) -> Iterator[str]:
         for workload in list_kinds(drawn):
             if workload.name in KINDS and options.only in workload.name:
                 create_drawn_view(spark, drawn, workload.table, options, Path(name))
-                cells += of_kind(spark, workload, options.rounds)
+                cells += list_rows(spark, workload, options.rounds)
     yield from format_table(["kind", "", *SETTINGS], cells, words=2)
 
 
-def of_kind(spark: SparkSession, workload: Workload, rounds: int) -> Iterator[list[str]]:
-    """The table's lines of a kind: seconds on the clock, and of processors."""
+def list_rows(spark: SparkSession, workload: Workload, rounds: int) -> Iterator[list[str]]:
+    """Yield the rows of a kind. Cells are the elapsed seconds and the CPU seconds."""
     contenders: dict[str, Query] = {
         OURS: lambda: matchrec.sql(spark, workload.query),
         **list_handwritten_queries(spark, workload),
     }
     queries = {
-        (name, setting): with_settings(spark, query, chosen)
+        (name, setting): set_before(spark, query, chosen)
         for name, query in contenders.items()
         for setting, chosen in SETTINGS.items()
     }
     times = measure_queries(queries, rounds)
     for number, name in enumerate(contenders):
-        found = [times[name, setting] for setting in SETTINGS]
-        shown = [f"{one.median:.2f}, {one.median_cpu:.2f}" for one in found]
-        yield ["" if number else workload.name, name, *shown]
+        times_of_settings = [times[name, setting] for setting in SETTINGS]
+        seconds = [f"{times.median:.2f}, {times.median_cpu:.2f}" for times in times_of_settings]
+        yield ["" if number else workload.name, name, *seconds]
 
 
-def with_settings(spark: SparkSession, query: Query, settings: Mapping[str, str]) -> Query:
-    """A query that runs with these settings, and no others of those measured here."""
+def set_before(spark: SparkSession, query: Query, settings: Mapping[str, str]) -> Query:
+    """Return a query that first sets these settings and unsets the others measured here."""
 
-    def chosen() -> DataFrame:
+    def run_with_settings() -> DataFrame:
         for name in (MAX_BYTES, PARTITIONS):
             spark.conf.unset(name)
         for name, value in settings.items():
             spark.conf.set(name, value)
         return query()
 
-    return chosen
+    return run_with_settings

@@ -1,16 +1,16 @@
-"""MATCH_RECOGNIZE over a stream, events per second and state: `python -m tests.benchmarks.streams`.
+"""Measure MATCH_RECOGNIZE over a stream: events per second and the size of the state.
 
     python -m tests.benchmarks.streams [--events N] [--keys N] [--batches N] [--stores N]
         [--only WORD] [--flink-python PATH]
 
     python -m tests.benchmarks.streams --keys 100 --events 360000 --batches 60    an hour of events
 
-Ticks of some keys in turn, one a second each, in files of which each is a micro-batch. The first
-half of the files is not counted. Rows of the state are keys; bytes are those of the state store.
+The keys take turns; each has one tick per second. Each file is a micro-batch. The first half of the
+files is not counted. Rows of the state are keys, and bytes are those of the state store.
 
 Flink SQL, in an interpreter that has `apache-flink`, reads the same ticks from one CSV file, with
-two tasks and a checkpoint each second. Its seconds are those of the whole job; its state is the
-largest checkpoint. It must find as many matches.
+two tasks and a checkpoint each second. Its seconds are those of the whole job, and its state is
+the largest checkpoint. It must find the same number of matches.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from tests.benchmarks.other_engines import TIMESTAMPS, run_script
 
 
 @dataclass(frozen=True)
-class Words:
-    """A pattern in our words and in Flink's: its windows hold what is as far away as they say."""
+class PatternTexts:
+    """A pattern for matchrec and for Flink, whose windows include rows at exactly their length."""
 
     ours: str
     flink: str
@@ -47,17 +47,17 @@ DOWN_UP_OF_FLINK = """DEFINE
     UP AS UP.price > LAST(DOWN.price)"""
 LOOP = "DEFINE A AS A.price > 90, B AS B.price < A.price AND B.price >= 1, C AS C.price < 1"
 QUERIES = {
-    "pairs": Words(
+    "pairs": PatternTexts(
         "PATTERN (A B) DEFINE B AS price < A.price", "PATTERN (A B) DEFINE B AS B.price < A.price"
     ),
-    "fall and rise": Words(
+    "fall and rise": PatternTexts(
         f"PATTERN (A DOWN+ UP) {DOWN_UP}", f"PATTERN (A DOWN+ UP) {DOWN_UP_OF_FLINK}"
     ),
-    "fall and rise in a window": Words(
+    "fall and rise in a window": PatternTexts(
         f"PATTERN (A DOWN+ UP) WITHIN INTERVAL 1 MINUTE {DOWN_UP}",
         f"PATTERN (A DOWN+ UP) WITHIN INTERVAL '59' SECOND {DOWN_UP_OF_FLINK}",
     ),
-    "long loop in a window": Words(
+    "long loop in a window": PatternTexts(
         f"PATTERN (A B* C) WITHIN INTERVAL 1 MINUTE {LOOP}",
         f"PATTERN (A B* C) WITHIN INTERVAL '59' SECOND {LOOP}",
     ),
@@ -72,17 +72,17 @@ MEASURES_OF_FLINK = """PARTITION BY k ORDER BY ts MEASURES LAST(A.ts) AS began
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much is streamed. events: in all. stores: partitions of the state."""
+    """How much is streamed."""
 
-    events: int = 200_000
+    events: int = 200_000  # in all
     keys: int = 1_000
     batches: int = 10
-    stores: int = 2
+    stores: int = 2  # partitions of the state
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What is measured, and with what. flink: an interpreter, if there is one."""
+    """A session, the files of a stream, and an interpreter of Flink if there is one."""
 
     spark: SparkSession
     sizes: Sizes
@@ -90,88 +90,94 @@ class Benchmark:
     flink: str | None
 
     def write_files(self) -> None:
-        """The ticks, a file for each micro-batch, the last one beyond all windows."""
-        each = self.sizes.events // self.sizes.batches
+        """Write the ticks, a file for each micro-batch; the last file is beyond all windows."""
+        file_size = self.sizes.events // self.sizes.batches
         for number in range(self.sizes.batches):
-            self.write_file(number, number * each, (number + 1) * each, 0)
-        self.write_file(self.sizes.batches, each * self.sizes.batches, None, 3600)
+            self.write_file(number, number * file_size, (number + 1) * file_size, 0)
+        self.write_file(self.sizes.batches, file_size * self.sizes.batches, None, 3600)
 
-    def write_file(self, number: int, first: int, last: int | None, later: int) -> None:
-        """The ticks from one on and before another one, some seconds later."""
+    def write_file(self, number: int, first: int, last: int | None, delay: int) -> None:
+        """Write the ticks from `first` to before `last`, or `first` alone, some seconds later."""
         ids = self.spark.range(first, last or first + 1, 1, 1)
         ids.selectExpr(
             f"id % {self.sizes.keys} AS k",
-            f"timestamp_seconds({BEGIN} + id DIV {self.sizes.keys} + {later}) AS ts",
+            f"timestamp_seconds({BEGIN} + id DIV {self.sizes.keys} + {delay}) AS ts",
             "CAST(hash(id) & 127 AS INT) AS price",
         ).write.parquet(str(self.folder / f"{number:04}"))
-        (found,) = (self.folder / f"{number:04}").glob("*.parquet")
+        (file,) = (self.folder / f"{number:04}").glob("*.parquet")
         target = self.folder / "in" / f"{number:04}.parquet"
         target.parent.mkdir(exist_ok=True)
-        found.rename(target)
+        file.rename(target)
         os.utime(target, (1e9 + number, 1e9 + number))  # the order in which Spark reads them
 
-    def cells(self, name: str) -> list[str]:
-        """A line of the table."""
+    def measure_query(self, name: str) -> list[str]:
+        """Measure a query and return the cells of its row."""
         files = self.spark.readStream.schema("k bigint, ts timestamp, price int")
         ticks = files.option("maxFilesPerTrigger", 1).parquet(str(self.folder / "in"))
         clause = f"{MEASURES} {QUERIES[name].ours}"
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", matchrec.warnings.UnboundedStateWarning)
-            found = matchrec.match_recognize(ticks.withWatermark("ts", "1 second"), clause)
-        writer = found.writeStream.format("parquet").trigger(availableNow=True)
+            result = matchrec.match_recognize(ticks.withWatermark("ts", "1 second"), clause)
+        writer = result.writeStream.format("parquet").trigger(availableNow=True)
         writer = writer.option("checkpointLocation", str(self.folder / f"checkpoint {name}"))
         started = writer.start(str(self.folder / f"out {name}"))
         started.awaitTermination()
-        progress: list[Any] = [one for one in started.recentProgress if one["numInputRows"]]
+        progress: list[Any] = [batch for batch in started.recentProgress if batch["numInputRows"]]
         counted = progress[len(progress) // 2 : -1]
-        seconds = sum(one["durationMs"]["triggerExecution"] for one in counted) / 1000
+        seconds = sum(batch["durationMs"]["triggerExecution"] for batch in counted) / 1000
         state = counted[-1]["stateOperators"][0]
         matches = self.spark.read.parquet(str(self.folder / f"out {name}")).count()
-        rate = sum(one["numInputRows"] for one in counted) / seconds
-        ours = shown(rate, state["numRowsTotal"], state["memoryUsedBytes"], matches)
-        theirs = self.cells_of_flink(name, self.flink, matches) if self.flink else []
+        rate = sum(batch["numInputRows"] for batch in counted) / seconds
+        ours = format_numbers(rate, state["numRowsTotal"], state["memoryUsedBytes"], matches)
+        theirs = self.measure_flink(name, self.flink, matches) if self.flink else []
         return [name, *ours, *theirs]
 
-    def cells_of_flink(self, name: str, python: str, ours: int) -> list[str]:
-        """What the table says of Flink. ours: how many matches we have found."""
+    def measure_flink(self, name: str, python: str, ours: int) -> list[str]:
+        """Measure a query in Flink and return the cells of its row.
+
+        Args:
+            python: the interpreter of Flink.
+            ours: the number of matches of matchrec.
+        """
         output, checkpoints = (self.folder / f"{what} of Flink {name}" for what in ("out", "state"))
         query = f"SELECT * FROM ticks MATCH_RECOGNIZE ({MEASURES_OF_FLINK} {QUERIES[name].flink})"
-        job = {"file": str(self.csv()), "query": query, "output": str(output)}
+        job = {"file": str(self.write_csv()), "query": query, "output": str(output)}
         job["checkpoints"] = str(checkpoints)
         figures = run_script(python, "run_flink_stream.py", job)
         matches = self.spark.read.csv(str(output), schema="k bigint, began string").count()
         assert matches == ours, f"{name}: Flink has {matches} matches, we have {ours}"
         rates = (self.sizes.events / figures[what] for what in ("seconds", "reading"))
-        return shown(*rates, figures["state"])
+        return format_numbers(*rates, figures["state"])
 
-    def csv(self) -> Path:
-        """All ticks but the last one, which ends our windows, in one file, in their order."""
+    def write_csv(self) -> Path:
+        """Write all ticks but the last one, which ends our windows, to one CSV file in order."""
         folder = self.folder / "ticks.csv"
         if not folder.exists():
-            before = sorted((self.folder / "in").glob("*.parquet"))[:-1]
-            ticks = self.spark.read.parquet(*map(str, before)).coalesce(1)
+            files = sorted((self.folder / "in").glob("*.parquet"))[:-1]
+            ticks = self.spark.read.parquet(*map(str, files)).coalesce(1)
             ticks = ticks.sortWithinPartitions("ts", "k")
             ticks.write.option("timestampFormat", TIMESTAMPS).csv(str(folder))
-        (found,) = folder.glob("*.csv")
-        return found
+        (file,) = folder.glob("*.csv")
+        return file
 
 
-def shown(*numbers: float) -> list[str]:
-    return [f"{one:,.0f}" for one in numbers]
+def format_numbers(*numbers: float) -> list[str]:
+    """Return the numbers as text without decimals."""
+    return [f"{number:,.0f}" for number in numbers]
 
 
-def lines(sizes: Sizes, only: str, flink: str | None) -> Iterator[str]:
-    """The table."""
+def report(sizes: Sizes, only: str, flink: str | None) -> Iterator[str]:
+    """Yield the table."""
     with open_session() as spark, tempfile.TemporaryDirectory() as folder:
         spark.conf.set("spark.sql.shuffle.partitions", str(sizes.stores))
         benchmark = Benchmark(spark, sizes, Path(folder), flink)
         benchmark.write_files()
-        rows = [benchmark.cells(name) for name in QUERIES if only in name]
+        rows = [benchmark.measure_query(name) for name in QUERIES if only in name]
     yield from format_table([*HEAD, *(HEAD_OF_FLINK if flink else ())], rows)
 
 
 def main() -> None:
-    """Parses the arguments, measures, prints."""
+    """Measure what the command line names and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--events", type=int, default=Sizes.events)
     parser.add_argument("--keys", type=int, default=Sizes.keys)
@@ -181,7 +187,7 @@ def main() -> None:
     parser.add_argument("--flink-python", metavar="PATH", help="a Python with apache-flink")
     arguments = parser.parse_args()
     sizes = Sizes(arguments.events, arguments.keys, arguments.batches, arguments.stores)
-    for line in lines(sizes, arguments.only, arguments.flink_python):
+    for line in report(sizes, arguments.only, arguments.flink_python):
         print(line)
 
 

@@ -1,4 +1,4 @@
-"""The workloads of the benchmark `cep` on few events, beside loops by hand."""
+"""Compare the workloads of the benchmark `cep`, on few events, with loops by hand."""
 
 from __future__ import annotations
 
@@ -8,33 +8,43 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.benchmarks.cep import WORKLOADS, Found, Workload, events, in_spark, matches, report
+from tests.benchmarks.cep import (
+    WORKLOADS,
+    Result,
+    Workload,
+    create_ticks,
+    make_events,
+    report,
+    summarize_matches,
+)
 
 WINDOW = 600_000
 Stream = list[tuple[int, str, float]]  # milliseconds, kind, price
 
 
-def vshape(stream: Stream) -> Iterator[int]:
-    """The length of each match."""
+def find_vshapes(stream: Stream) -> Iterator[int]:
+    """Yield the length of each match in milliseconds."""
     begin = 0
     while begin < len(stream):
-        at = begin + 1
-        while at < len(stream) and stream[at][2] < stream[at - 1][2]:
-            at += 1
-        if begin + 1 < at < len(stream) and stream[at][2] > stream[at - 1][2]:
-            yield stream[at][0] - stream[begin][0]
-            begin = at
+        index = begin + 1
+        while index < len(stream) and stream[index][2] < stream[index - 1][2]:
+            index += 1
+        if begin + 1 < index < len(stream) and stream[index][2] > stream[index - 1][2]:
+            yield stream[index][0] - stream[begin][0]
+            begin = index
         begin += 1
 
 
-def relaxed(stream: Stream) -> Iterator[int]:
-    for at, (begin, kind, _) in enumerate(stream):
-        later = [time for time, other, _ in stream[at + 1 :] if other == "b"]
+def find_relaxed(stream: Stream) -> Iterator[int]:
+    """Yield the time from each a to the next b within the window."""
+    for index, (begin, kind, _) in enumerate(stream):
+        later = [time for time, other, _ in stream[index + 1 :] if other == "b"]
         if kind == "a" and later and later[0] - begin < WINDOW:
             yield later[0] - begin
 
 
-def loop(stream: Stream) -> Iterator[int]:
+def find_loops(stream: Stream) -> Iterator[int]:
+    """Yield the time from each a to each b after each later a, or the same a, within the window."""
     for first, (begin, kind, _) in enumerate(stream):
         for last in range(first, len(stream) if kind == "a" else first):
             for time, other, _ in stream[last + 1 :] if stream[last][1] == "a" else ():
@@ -43,32 +53,35 @@ def loop(stream: Stream) -> Iterator[int]:
 
 
 BY_HAND: dict[str, Callable[[Stream], Iterator[int]]] = {
-    "vshape": vshape,
-    "relaxed": relaxed,
-    "loop": loop,
+    "vshape": find_vshapes,
+    "relaxed": find_relaxed,
+    "loop": find_loops,
 }
 
 
 @pytest.fixture(scope="module")
-def few() -> pd.DataFrame:
-    return events(1500, 3)
+def few_events() -> pd.DataFrame:
+    return make_events(1500, 3)
 
 
 @pytest.mark.bench
-@pytest.mark.parametrize("workload", WORKLOADS, ids=lambda one: one.name)
-def test_matches(spark: SparkSession, few: pd.DataFrame, workload: Workload) -> None:
-    few = few.assign(millis=few.millis * 10)  # so that windows end
+@pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)
+def test_matchrec_finds_the_matches_of_loops_by_hand(
+    spark: SparkSession, few_events: pd.DataFrame, workload: Workload
+) -> None:
+    few_events = few_events.assign(millis=few_events.millis * 10)  # so that windows end
     streams = [
-        list(zip(one.millis.tolist(), one.kind, one.price, strict=True))
-        for _, one in few.groupby("key")
+        list(zip(events.millis.tolist(), events.kind, events.price, strict=True))
+        for _, events in few_events.groupby("key")
     ]
-    lengths = [length for one in streams for length in BY_HAND[workload.name](one)]
-    assert matches(in_spark(spark, few), workload) == (len(lengths), sum(lengths))
+    lengths = [length for events in streams for length in BY_HAND[workload.name](events)]
+    ticks = create_ticks(spark, few_events)
+    assert summarize_matches(ticks, workload) == (len(lengths), sum(lengths))
     assert lengths
 
 
 def test_other_matches_are_noticed() -> None:
-    ours = {one.name: Found((1.0,), 5, 10) for one in WORKLOADS}
+    ours = {workload.name: Result((1.0,), 5, 10) for workload in WORKLOADS}
     assert "5" in "".join(report(100, ours, {}))
     with pytest.raises(AssertionError, match="vshape: other matches"):
-        list(report(100, ours, {one.name: Found((1.0,), 5, 11) for one in WORKLOADS}))
+        list(report(100, ours, {workload.name: Result((1.0,), 5, 11) for workload in WORKLOADS}))

@@ -18,14 +18,22 @@ import matchrec
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.benchmarks.crimes import draw_crimes
-from tests.benchmarks.published import BERLIN, FORMS, NEAR, WINDOW, Shape, of_lengths, templates
+from tests.benchmarks.published import (
+    BERLIN,
+    FORMS,
+    NEAR,
+    WINDOW,
+    Shape,
+    list_length_shapes,
+    list_templates,
+)
 from tests.references.matcher import find_all
 
 pytestmark = pytest.mark.night  # tables of their own, in Python
 
 SEED, ROWS = 3, 3_000
 DRAWN = draw_crimes(SEED, ROWS)
-SHAPES = {shape.name: shape for shape in (*BERLIN, *templates(DRAWN))}
+SHAPES = {shape.name: shape for shape in (*BERLIN, *list_templates(DRAWN))}
 EACH_NIGHT = {
     *("02 pairs that overlap", "03 greedy", "04 alternatives", "06 ALL ROWS PER MATCH"),
     *("08 WITHIN", "others between, near", "alternatives, in a beat", "loops, in a district"),
@@ -194,9 +202,9 @@ def of_template(shape: Shape) -> dict[str, Condition]:
     return {name: condition(name) for name in "ABCDEFGZ"}
 
 
-@pytest.mark.parametrize("name", [shape.name for shape in of_lengths()][: len(FORMS)])
+@pytest.mark.parametrize("name", [shape.name for shape in list_length_shapes()][: len(FORMS)])
 def test_sums_are_those_of_the_rows_of_a_length(spark: SparkSession, name: str) -> None:
-    shape = {one.name: one for one in of_lengths()}[name]
+    shape = {one.name: one for one in list_length_shapes()}[name]
     DRAWN.tables[shape.table].frame(spark).createOrReplaceTempView(shape.table)
     in_order = "ORDER BY id" if "RUNNING" in name else ""
     columns = ["total", "n"] if "ONE ROW" in name else ["id", "total", "n"]

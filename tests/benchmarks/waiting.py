@@ -1,4 +1,4 @@
-"""How long this process waits for Spark."""
+"""Measure how long this process waits for Spark's JVM."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from pyspark.sql import SparkSession
 
 
 @contextmanager
-def waiting_for(spark: SparkSession) -> Iterator[list[float]]:
-    """A list that gets the seconds of each call of Spark."""
+def record_waits(spark: SparkSession) -> Iterator[list[float]]:
+    """Yield a list to which the seconds of each call of the JVM are added."""
+    assert spark._jvm is not None
     client = type(spark._jvm._gateway_client)
-    original, waited = client.send_command, []
+    original = client.send_command
+    waits: list[float] = []
 
     def send_command(*arguments: Any, **options: Any) -> Any:
-        began = time.perf_counter()
+        start = time.perf_counter()
         try:
             return original(*arguments, **options)
         finally:
-            waited.append(time.perf_counter() - began)
+            waits.append(time.perf_counter() - start)
 
     with patch.object(client, "send_command", send_command):
-        yield waited
+        yield waits

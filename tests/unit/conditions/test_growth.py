@@ -10,7 +10,7 @@ import pytest
 from matchrec.automaton import folding
 from matchrec.conditions.typing import steps
 from matchrec.errors import MatchRecognizeError
-from tests.benchmarks.planning import Queries, families, planned
+from tests.benchmarks.planning import QueryFamily, list_families, plan_family
 from tests.quick.scale import some_of
 
 SIZE = 20
@@ -29,23 +29,25 @@ BY_ANOTHER_POWER = {  # of operations, of which 100 may stand in one another and
     "clauses: one long measure",
     "SASE+: predicate of a sum",
 }
-NESTED = {family.name for family in families() if family.name.startswith("nested: ")}
+NESTED = {family.name for family in list_families() if family.name.startswith("nested: ")}
 LINEAR = [
-    family for family in families() if family.name not in BY_THE_SQUARE | BY_ANOTHER_POWER | NESTED
+    family
+    for family in list_families()
+    if family.name not in BY_THE_SQUARE | BY_ANOTHER_POWER | NESTED
 ]
 
 
-def count_calls(queries: Queries, size: int) -> int:
+def count_calls(queries: QueryFamily, size: int) -> int:
     """Return how many calls of functions planning takes."""
     profile = cProfile.Profile()
     profile.enable()
-    planned(queries, size)
+    plan_family(queries, size)
     profile.disable()
     return pstats.Stats(profile).total_calls  # type: ignore[attr-defined, no-any-return]
 
 
 @pytest.mark.parametrize("queries", some_of(LINEAR), ids=lambda one: one.name)
-def test_twice_the_size_takes_twice_the_calls(queries: Queries) -> None:
+def test_twice_the_size_takes_twice_the_calls(queries: QueryFamily) -> None:
     count_calls(queries, SIZE)  # what is remembered is remembered from here on
     once, twice = count_calls(queries, SIZE + 1), count_calls(queries, 2 * SIZE + 2)
     assert twice < 2.6 * once  # some of the calls, a tenth at this size, grow by the square
@@ -68,9 +70,9 @@ def test_twice_the_size_takes_twice_the_calls(queries: Queries) -> None:
     ),
 )
 def test_what_is_too_large_is_refused_with_its_limit(name: str, size: int, limit: str) -> None:
-    (queries,) = (family for family in families() if family.name == name)
+    (queries,) = (family for family in list_families() if family.name == name)
     with pytest.raises(MatchRecognizeError, match=limit):
-        planned(queries, size)
+        plan_family(queries, size)
 
 
 @pytest.mark.parametrize(
@@ -86,9 +88,9 @@ def test_what_grows_by_the_square_is_refused_with_its_limit(
     """The limits are a hundredth of the real ones, which take seconds to reach."""
     monkeypatch.setattr(folding, "MOST_CHOICES", 2_000)
     monkeypatch.setattr(steps, "MOST_OPERATIONS", 2_000)
-    (queries,) = (family for family in families() if family.name == name)
+    (queries,) = (family for family in list_families() if family.name == name)
     with pytest.raises(MatchRecognizeError, match=limit):
-        planned(queries, 100)
+        plan_family(queries, 100)
 
 
 @pytest.mark.parametrize(
@@ -106,5 +108,5 @@ def test_what_grows_by_the_square_is_refused_with_its_limit(
     ),
 )
 def test_what_is_long_is_not_deep(name: str, size: int) -> None:
-    (queries,) = (family for family in families() if family.name == name)
-    planned(queries, size)
+    (queries,) = (family for family in list_families() if family.name == name)
+    plan_family(queries, size)
