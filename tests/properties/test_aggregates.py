@@ -32,7 +32,7 @@ from tests.quick.scale import LONG_RUN, examples
 from tests.references.event_selection import SelectionQuery
 from tests.tasks import copies
 from tests.tasks.contiguous import Query, Rows
-from tests.tasks.selection import WindowedRows
+from tests.tasks.selection import ANY, NEXT, STRICT, WindowedRows, is_deterministic
 
 WITH_DISTINCT = ("count", "sum", "median", "var_pop", "mode")
 ORDERED = ("first_value", "last_value")
@@ -141,13 +141,13 @@ def test_random_aggregates_in_pieces(case: tuple[Query, Rows], step: int) -> Non
 
 
 @pytest.mark.parametrize("output", selection.OUTPUTS)
-@pytest.mark.parametrize("strategy", [selection.STRICT, selection.NEXT, selection.ANY])
+@pytest.mark.parametrize("strategy", [STRICT, NEXT, ANY])
 def test_random_aggregates_with_event_selection(
     strategy: EventSelection, output: MatchOutput
 ) -> None:
     shapes = st.one_of(sequences(), general())
-    if strategy is selection.NEXT:
-        shapes = shapes.filter(lambda shape: selection.is_deterministic(shape.pattern))
+    if strategy is NEXT:
+        shapes = shapes.filter(lambda shape: is_deterministic(shape.pattern))
     drawn = cases(
         shapes=shapes, selection=strategy, output=output, depends_on_run=False, most_rows=6
     )

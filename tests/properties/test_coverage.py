@@ -15,11 +15,11 @@ from matchrec.automaton.occurrences import compile_occurrences
 from matchrec.conditions.run_condition import (
     Comparison,
     Constant,
-    Kind,
     Reduction,
     RunAggregate,
     build_operation,
 )
+from matchrec.conditions.types import Kind
 from matchrec.plan.pattern import (
     Quantified,
     RowPattern,

@@ -26,16 +26,15 @@ from matchrec.search.task import Capacity, Task
 from tests.generators.selection import cases, general
 from tests.properties.test_engines import LONGER, queries, run_dependent, windowed
 from tests.quick.scale import examples
-from tests.references.event_selection import SelectionQuery
+from tests.references.event_selection import Mapped, SelectionQuery
 from tests.references.matcher import CanMap, Failure, Word, Words, find_all
 from tests.references.partial import (
     TIMED_OUT,
     UNFINISHED,
-    Asked,
-    Mapped,
+    RunSelection,
+    find_live_run,
     list_rows_left,
     list_selected_runs,
-    run_of,
 )
 from tests.tasks.contiguous import Query, Rows, may_of, name_failure, query, words
 from tests.tasks.copies import search_both_sizes
@@ -43,8 +42,8 @@ from tests.tasks.selection import NEXT, WindowedRows, is_deterministic, task
 
 EXAMPLES = examples(50)
 KINDS = {outcomes.TIMED_OUT: TIMED_OUT, outcomes.UNFINISHED: UNFINISHED, outcomes.A_MATCH: "match"}
-SHOWN = (PartialMatches(True), PartialMatches(False, True), PartialMatches(True, True))
-BY_TIME, BY_END, BY_BOTH = SHOWN
+PARTIAL_KINDS = (PartialMatches(True), PartialMatches(False, True), PartialMatches(True, True))
+BY_TIME, BY_END, BY_BOTH = PARTIAL_KINDS
 SMALL_CAPACITY = Capacity(mapped_rows=3, matches=2, initial_rows=1)
 
 Outcome = list[tuple[int, str, Mapped]] | tuple[str, int]
@@ -58,21 +57,22 @@ random_examples = settings(
 
 
 def run_algorithm(name: str, capacity: Capacity, task: Task, partitions: Partitions) -> Outcome:
-    """First row over all partitions, kind and rows of each match and run, sorted."""
-    asked = replace(task, has_window=partitions.window_end is not None)
-    strategy = choose(asked, name)[0]
+    """Run a search and return first row, kind and mapped rows of each match and run, sorted."""
+    planned_task = replace(task, has_window=partitions.window_end is not None)
+    strategy = choose(planned_task, name)[0]
     if strategy.finds_runs:
         strategy = replace(strategy, capacity=capacity)
     try:
-        chunks = list(search_both_sizes(strategy, asked, partitions))
+        chunks = list(search_both_sizes(strategy, planned_task, partitions))
     except RunFailure as failure:
         return name_failure(failure), failure.row
-    return sorted(one for chunk in chunks for one in listed(chunk, task.variables))
+    return sorted(outcome for chunk in chunks for outcome in list_outcomes(chunk, task.variables))
 
 
-def listed(matches: Matches, names: tuple[str, ...]) -> list[tuple[int, str, Mapped]]:
+def list_outcomes(matches: Matches, names: tuple[str, ...]) -> list[tuple[int, str, Mapped]]:
+    """Return first row, kind and mapped rows of each match and run of a search."""
     assert matches.kind is not None
-    found = []
+    outcomes_found = []
     for i, start in enumerate(matches.start.tolist()):
         begin, end = matches.offsets[i : i + 2]
         variables = (names[v] for v in matches.classifiers[begin:end])
@@ -80,80 +80,96 @@ def listed(matches: Matches, names: tuple[str, ...]) -> list[tuple[int, str, Map
         if matches.rows is not None:
             rows = matches.rows[begin:end].tolist()
         run = tuple(zip(rows, variables, strict=True))
-        found.append((start, KINDS[int(matches.kind[i])], run))
+        outcomes_found.append((start, KINDS[int(matches.kind[i])], run))
         assert (matches.number[i] < 0) == (matches.kind[i] != outcomes.A_MATCH)
-    return found
+    return outcomes_found
 
 
-def moved(rows: Mapped, offset: int) -> Mapped:
+def shift_rows(rows: Mapped, offset: int) -> Mapped:
+    """Add an offset to the rows of a match."""
     return tuple((row + offset, variable) for row, variable in rows)
 
 
 def run_reference(query: Query, rows: Rows, partial: PartialMatches) -> Outcome:
-    parts = [part_of(query, rows, number) for number in range(len(rows.words))]
-    found: list[tuple[int, str, Mapped]] = []
-    matched, offset = [], 0
+    """Return what the reference for contiguous matches finds, or its error."""
+    partitions = [make_partition(query, rows, number) for number in range(len(rows.words))]
+    results: list[tuple[int, str, Mapped]] = []
+    matches_of_partitions = []
+    offset = 0
     try:
-        for part, offset in zip(parts, rows.offsets, strict=False):  # noqa: B007
-            matched.append(list(part.matches()))
-        for part, of_part, offset in zip(parts, matched, rows.offsets, strict=False):
-            found += ((start + offset, "match", moved(one, offset)) for start, one in of_part)
-            runs = part.runs(of_part, partial)
-            found += ((start + offset, kind, moved(one, offset)) for start, kind, one in runs)
+        for partition, offset in zip(partitions, rows.offsets, strict=False):  # noqa: B007
+            matches_of_partitions.append(list(partition.matches()))
+        for partition, matches, offset in zip(
+            partitions, matches_of_partitions, rows.offsets, strict=False
+        ):
+            results += (
+                (start + offset, "match", shift_rows(mapped, offset)) for start, mapped in matches
+            )
+            runs = partition.runs(matches, partial)
+            results += (
+                (start + offset, kind, shift_rows(mapped, offset)) for start, kind, mapped in runs
+            )
     except Failure as failure:
         return failure.kind, offset + failure.row
-    return sorted(found)
+    return sorted(results)
 
 
 @dataclass(frozen=True)
-class Part:
-    """One partition as the reference matcher sees it. Its methods raise Failure."""
+class ReferencePartition:
+    """A partition as the reference matcher gets it. Its methods raise Failure."""
 
     query: Query
     can_map: CanMap
     window_end: tuple[int, ...]
 
     def matches(self) -> Iterator[tuple[int, Mapped]]:
-        query, size = self.query, len(self.window_end)
+        """Yield starting row and mapped rows of each match."""
+        query = self.query
+        size = len(self.window_end)
         longest = query.output is MatchOutput.LONGEST
         skip, members = query.after_match, query.members
-        for one in find_all(query.pattern, size, self.can_map, skip, members, longest):
-            yield one.start, mapped(one.start, one.word)
+        for match in find_all(query.pattern, size, self.can_map, skip, members, longest):
+            yield match.start, map_word(match.start, match.word)
 
     def runs(
         self, matches: list[tuple[int, Mapped]], partial: PartialMatches
     ) -> Iterator[tuple[int, str, Mapped]]:
+        """Yield starting row, kind and mapped rows of each run that is output."""
         size = len(self.window_end)
         left = list_rows_left(size, matches, self.query.after_match, self.query.members)
-        return Asked(size, self.window_end, partial).runs(left, self.begun)
+        return RunSelection(size, self.window_end, partial).runs(left, self.list_live)
 
-    def begun(self, start: int, number: int) -> Iterator[Mapped]:
+    def list_live(self, start: int, number: int) -> Iterator[Mapped]:
+        """Yield the preferred live run of a starting row, if there is one."""
         words = Words(len(self.window_end), start, self.can_map, number)
-        run = run_of(words, self.query.pattern, self.window_end[start])
+        run = find_live_run(words, self.query.pattern, self.window_end[start])
         if run is not None:
-            yield mapped(start, run)
+            yield map_word(start, run)
 
 
-def part_of(query: Query, rows: Rows, number: int) -> Part:
+def make_partition(query: Query, rows: Rows, number: int) -> ReferencePartition:
+    """Return a partition of the rows, by its number."""
     size = len(rows.words[number])
     ends = rows.window_end[number] if rows.window_end else (size,) * size
-    return Part(query, may_of(query, rows, number), ends)
+    return ReferencePartition(query, may_of(query, rows, number), ends)
 
 
-def mapped(start: int, word: Word) -> Mapped:
+def map_word(start: int, word: Word) -> Mapped:
+    """Return the rows from `start` on with the variables of a word."""
     return tuple((start + i, name) for i, (name, _) in enumerate(word))
 
 
 def assert_agreement(query: Query, rows: Rows, partial: PartialMatches) -> None:
+    """Assert that the algorithms find what the reference finds, at all capacities."""
     expected = run_reference(query, rows, partial)
-    asked = replace(query.task(), partial=partial)
+    task = replace(query.task(), partial=partial)
     partitions = rows.partitions(query.variables)
     names = ("backtracking", "breadth_first")
-    if query.output is MatchOutput.LONGEST and not asked.reads_only_data:
+    if query.output is MatchOutput.LONGEST and not task.reads_only_data:
         names = names[1:]
     for name, capacity in itertools.product(names, (Capacity(), SMALL_CAPACITY)):
-        found = run_algorithm(name, capacity, asked, partitions)
-        assert found == expected, (name, capacity, show_pattern(query.pattern))
+        outcome = run_algorithm(name, capacity, task, partitions)
+        assert outcome == expected, (name, capacity, show_pattern(query.pattern))
 
 
 @pytest.mark.parametrize(
@@ -170,9 +186,9 @@ def assert_agreement(query: Query, rows: Rows, partial: PartialMatches) -> None:
         ("(A | B)+ C", "AB AB", (2, 2), BY_TIME, "timed out A0 A1, timed out A1"),
         ("(A | B)+? C", "AB AB", (2, 2), BY_TIME, "timed out A0 A1, timed out A1"),
         ("(A B | A A) C", "A AB", (2, 2), BY_TIME, "timed out A0 B1, timed out A1"),
-        # rows of a match begin nothing
+        # no run starts in the rows of a match
         ("A B", "A B A -", (2, 2, 3, 4), BY_TIME, "match A0 B1, timed out A2"),
-        # no way on: the end cannot come before another row, nor the beginning after one
+        # not live: no row can follow the end of the partition or come before its start
         ("A $ B", "A", (1,), BY_TIME, ""),
         ("A ^ B", "A", (1,), BY_TIME, ""),
         ("A (B ^ C | D)", "A", (1,), BY_TIME, "timed out A0"),
@@ -191,35 +207,37 @@ def assert_agreement(query: Query, rows: Rows, partial: PartialMatches) -> None:
         ("A B", "A A", (0, 1), BY_TIME, ""),
     ],
 )
-def test_by_hand(
+def test_runs_that_are_output_are_those_by_hand(
     text: str, rows: str, ends: tuple[int, ...], partial: PartialMatches, expected: str
 ) -> None:
-    whole = replace(words(rows), window_end=(ends,) if ends else None)
-    found = run_reference(query(text), whole, partial)
-    assert isinstance(found, list)
-    written = [f"{kind} {' '.join(f'{name}{row}' for row, name in run)}" for _, kind, run in found]
+    input_rows = replace(words(rows), window_end=(ends,) if ends else None)
+    results = run_reference(query(text), input_rows, partial)
+    assert isinstance(results, list)
+    written = [
+        f"{kind} {' '.join(f'{name}{row}' for row, name in run)}" for _, kind, run in results
+    ]
     assert written == (expected.split(", ") if expected else [])
-    assert_agreement(query(text), whole, partial)
+    assert_agreement(query(text), input_rows, partial)
 
 
 @random_examples
 @given(st.data())
 def test_random_patterns(data: st.DataObject) -> None:
-    asked = data.draw(queries())
+    query = data.draw(queries())
     if data.draw(st.booleans()):
-        asked = replace(asked, output=MatchOutput.LONGEST)
+        query = replace(query, output=MatchOutput.LONGEST)
     rows = Rows(data.draw(st.lists(LONGER, min_size=1, max_size=2).map(tuple)))
-    partial = data.draw(st.sampled_from(SHOWN))
+    partial = data.draw(st.sampled_from(PARTIAL_KINDS))
     if partial.timed_out or data.draw(st.booleans()):
         rows = data.draw(windowed(rows))
-    assert_agreement(asked, rows, partial)
+    assert_agreement(query, rows, partial)
 
 
 @random_examples
 @given(st.data())
 def test_random_conditions_that_depend_on_the_run(data: st.DataObject) -> None:
-    asked, rows = data.draw(run_dependent())
-    assert_agreement(asked, data.draw(windowed(rows)), data.draw(st.sampled_from(SHOWN)))
+    query, rows = data.draw(run_dependent())
+    assert_agreement(query, data.draw(windowed(rows)), data.draw(st.sampled_from(PARTIAL_KINDS)))
 
 
 @pytest.mark.parametrize("depends_on_run", [False, True])
@@ -241,46 +259,50 @@ def test_random_event_selection(
             depends_on_run=depends_on_run,
             most_rows=5,
         ),
-        st.sampled_from(SHOWN),
+        st.sampled_from(PARTIAL_KINDS),
     )
     def run(case: tuple[SelectionQuery, WindowedRows], partial: PartialMatches) -> None:
-        asked, rows = case
-        asked = replace(asked, absences=(), closing=None)
+        query, rows = case
+        query = replace(query, absences=(), closing=None)
         partial = BY_TIME if output is MatchOutput.ALL else partial
-        expected = selected_reference(asked, rows, partial)
+        expected = run_selection_reference(query, rows, partial)
         for name in ("backtracking", "breadth_first"):
             for capacity in (Capacity(), SMALL_CAPACITY):
-                planned = replace(task(asked), partial=partial)
-                found = run_algorithm(name, capacity, planned, rows.partitions(planned.variables))
-                assert found == expected, (name, capacity, show_pattern(asked.pattern))
+                planned = replace(task(query), partial=partial)
+                outcome = run_algorithm(name, capacity, planned, rows.partitions(planned.variables))
+                assert outcome == expected, (name, capacity, show_pattern(query.pattern))
 
     run()
 
 
-def selected_reference(
+def run_selection_reference(
     query: SelectionQuery, rows: WindowedRows, partial: PartialMatches
 ) -> Outcome:
-    parts = list(zip(rows.seen_by(query), rows.offsets, strict=False))
-    found: list[tuple[int, str, Mapped]] = []
+    """Return what the reference for event selection finds, or its error."""
+    partitions = list(zip(rows.seen_by(query), rows.offsets, strict=False))
+    results: list[tuple[int, str, Mapped]] = []
     offset = 0
     try:
-        for part, offset in parts:
-            found += (
-                (start + offset, "match", moved(one, offset)) for start, one in part.matches()
+        for partition, offset in partitions:
+            results += (
+                (start + offset, "match", shift_rows(mapped, offset))
+                for start, mapped in partition.matches()
             )
-        for part, offset in parts:
-            runs = list_selected_runs(part, partial)
-            found += ((start + offset, kind, moved(one, offset)) for start, kind, one in runs)
+        for partition, offset in partitions:
+            runs = list_selected_runs(partition, partial)
+            results += (
+                (start + offset, kind, shift_rows(mapped, offset)) for start, kind, mapped in runs
+            )
     except Failure as failure:
         return failure.kind, failure.row + offset
-    return sorted(found)
+    return sorted(results)
 
 
 @pytest.mark.parametrize("to", [SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW])
-def test_rows_that_a_match_skips_begin_nothing(to: SkipTo) -> None:
-    """A0 A1 B2 is a match; A1 begins a run that times out only where the search goes on there."""
-    asked = replace(query("A A B | A B C"), after_match=AfterMatchSkip(to))
+def test_no_run_starts_in_rows_that_a_match_skips(to: SkipTo) -> None:
+    """A0 A1 B2 is a match; a run from A1 times out only if the search continues there."""
+    skipping_query = replace(query("A A B | A B C"), after_match=AfterMatchSkip(to))
     rows = replace(words("A A B"), window_end=((3, 3, 3),))
-    assert_agreement(asked, rows, BY_TIME)
-    found = run_reference(asked, rows, BY_TIME)
-    assert len(found) == (2 if to is SkipTo.NEXT_ROW else 1)
+    assert_agreement(skipping_query, rows, BY_TIME)
+    results = run_reference(skipping_query, rows, BY_TIME)
+    assert len(results) == (2 if to is SkipTo.NEXT_ROW else 1)

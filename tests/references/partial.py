@@ -42,7 +42,7 @@ class Last(str):
 
 
 @dataclass(frozen=True)
-class Onward(Words):
+class OnwardWords(Words):
     """The words that go on after a window with rows that may be mapped to any variable.
 
     The partition may end after any of those rows, so `$` matches there, and no row can follow it.
@@ -70,7 +70,7 @@ class Onward(Words):
                 yield from super().extend(node, word)
 
 
-def run_of(words: Words, pattern: RowPattern, end: int) -> Word | None:
+def find_live_run(words: Words, pattern: RowPattern, end: int) -> Word | None:
     """Return the preferred run that is live at the end of a window, None if there is none.
 
     Args:
@@ -84,9 +84,9 @@ def run_of(words: Words, pattern: RowPattern, end: int) -> Word | None:
         return row >= end or words.can_map(number, start, names)
 
     rows = end + count_needed_rows(pattern)
-    onward = Onward(rows, words.start, can_map, words.number, end=end)
+    onward_words = OnwardWords(rows, words.start, can_map, words.number, end=end)
     length = end - words.start
-    for word in onward.extend(pattern, ()):
+    for word in onward_words.extend(pattern, ()):
         if len(word) > length:
             return word[:length]
     return None
@@ -112,7 +112,7 @@ def count_needed_rows(pattern: RowPattern) -> int:
 Run = tuple[int, str, Mapped]
 """A run that is output: its starting row, its kind, its rows with their variables."""
 
-Begun = Callable[[int, int], Iterator[Mapped]]
+LiveRuns = Callable[[int, int], Iterator[Mapped]]
 """Yield the live runs of a starting row, preferred ones first.
 
 The arguments are the starting row, and the number that a match there would have.
@@ -120,14 +120,14 @@ The arguments are the starting row, and the number that a match there would have
 
 
 @dataclass(frozen=True)
-class Asked:
+class RunSelection:
     """A partition, and the kinds of runs that a query outputs."""
 
     rows: int  # number of rows
     window_end: tuple[int, ...]  # for each starting row, the first row after its window
     partial: PartialMatches
 
-    def runs(self, left: Iterable[tuple[int, int]], begun: Begun) -> Iterator[Run]:
+    def runs(self, left: Iterable[tuple[int, int]], list_live: LiveRuns) -> Iterator[Run]:
         """Yield the runs that are output: the preferred one of each starting row.
 
         Only the first unfinished run of a partition is output.
@@ -138,15 +138,15 @@ class Asked:
         has_unfinished = False
         for start, number in left:
             end = self.window_end[start]
-            kind = self.kind(end)
+            kind = self.choose_kind(end)
             if kind is None or (kind == UNFINISHED and has_unfinished) or end <= start:
                 continue
-            run = next(begun(start, number), None)
+            run = next(list_live(start, number), None)
             if run is not None:
                 has_unfinished = has_unfinished or kind == UNFINISHED
                 yield start, kind, run
 
-    def kind(self, end: int) -> str | None:
+    def choose_kind(self, end: int) -> str | None:
         """Return the kind of a run whose window ends at a row, None if it is not output."""
         if self.partial.unfinished and end == self.rows:
             return UNFINISHED
@@ -187,10 +187,10 @@ def list_selected_runs(partition: Partition, partial: PartialMatches) -> Iterato
         return
     left = list_rows_left(rows, partition.matches(), query.after_match, query.members)
 
-    def begun(start: int, number: int) -> Iterator[Mapped]:
+    def list_live(start: int, number: int) -> Iterator[Mapped]:
         return list_live_runs(replace(partition, number=number), start)
 
-    yield from Asked(rows, partition.window_end, partial).runs(left, begun)
+    yield from RunSelection(rows, partition.window_end, partial).runs(left, list_live)
 
 
 def list_live_runs(partition: Partition, start: int) -> Iterator[Mapped]:

@@ -1,7 +1,7 @@
-"""Rules that change: each version has the rows of its time, over a table and over a stream.
+"""Versions of rules: each version matches the rows of its time, over a table and over a stream.
 
-What comes of a version is what its text gives by itself over the rows of its time. A stream whose
-rules become known little by little, with other sets of them at each start, gives the same.
+The result of a version must be that of its text alone over the rows of its time. A stream must give
+the same result if its rules become known little by little, more of them at each start.
 """
 
 from __future__ import annotations
@@ -50,18 +50,24 @@ RISE = "MEASURES U.price AS high PATTERN (U) DEFINE U AS price > PREV(price)"
 @pytest.fixture
 def ticks(spark: SparkSession) -> DataFrame:
     prices = {"A": [10, 9, 8, 7, 9, 3], "B": [5, 6, 4, 3, 2, 9]}
-    rows = [(key, day, price) for key, each in prices.items() for day, price in enumerate(each, 1)]
+    rows = [
+        (key, day, price)
+        for key, prices_of_key in prices.items()
+        for day, price in enumerate(prices_of_key, 1)
+    ]
     return spark.createDataFrame(rows, "k string, day int, price int")
 
 
 def match(ticks: DataFrame, rules: Any, **options: Any) -> RuleMatches:
-    asked = {"order_by": "day", "partition_by": "k", **options}
-    return matchrec.match_rules(ticks, rules, **asked)
+    """Match rules over the ticks, ordered by day and partitioned by k unless options differ."""
+    arguments = {"order_by": "day", "partition_by": "k", **options}
+    return matchrec.match_rules(ticks, rules, **arguments)
 
 
-def show_rows(found: RuleMatches) -> list[tuple[Any, ...]]:
+def show_rows(result: RuleMatches) -> list[tuple[Any, ...]]:
+    """Return rule, version, key, number, start and end of each match, sorted."""
     columns = ("rule", "rule_version", "k", "match_number", "start_time", "end_time")
-    return sorted(map(tuple, found.matches.select(*columns).collect()), key=str)
+    return sorted(map(tuple, result.matches.select(*columns).collect()), key=str)
 
 
 @pytest.mark.once
@@ -70,8 +76,8 @@ def test_a_version_has_the_rows_of_its_time_and_its_matches_do_not_cross_it(
 ) -> None:
     rules = {"fall": {None: FALL, 4: FALL.replace("D+", "D"), 6: None}, "rise": RISE}
     with settings(ticks.sparkSession, **INTERPRETED):
-        found = match(ticks, rules).cache()
-        assert show_rows(found) == [
+        result = match(ticks, rules).cache()
+        assert show_rows(result) == [
             ("fall", 4, "B", 1, 4, 5),
             ("fall", None, "A", 1, 1, 3),
             ("fall", None, "B", 1, 2, 3),
@@ -79,18 +85,20 @@ def test_a_version_has_the_rows_of_its_time_and_its_matches_do_not_cross_it(
             ("rise", None, "B", 1, 2, 2),
             ("rise", None, "B", 2, 6, 6),
         ]
-        lows = [tuple(row) for row in found.rule("fall").collect()]
+        lows = [tuple(row) for row in result.rule("fall").collect()]
         assert sorted(lows) == [("A", 8), ("B", 2), ("B", 4)]
-    assert found.rules == ("fall", "rise")
+    assert result.rules == ("fall", "rise")
 
 
 @pytest.mark.once
-def test_conditions_over_neighbours_see_those_of_their_version_only(ticks: DataFrame) -> None:
-    one = "PATTERN (U) DEFINE U AS price < PREV(price)"
-    rules = {"all": one, "late": {3: one}, "later": {4: one}}
+def test_prev_does_not_read_rows_of_another_version(ticks: DataFrame) -> None:
+    text = "PATTERN (U) DEFINE U AS price < PREV(price)"
+    rules = {"all": text, "late": {3: text}, "later": {4: text}}
     with settings(ticks.sparkSession, **INTERPRETED):
-        found = [row[:2] + row[4:5] for row in show_rows(match(ticks, rules)) if row[2] == "A"]
-    assert found == [
+        matched_rows = [
+            row[:2] + row[4:5] for row in show_rows(match(ticks, rules)) if row[2] == "A"
+        ]
+    assert matched_rows == [
         *(("all", None, day) for day in (2, 3, 4, 6)),
         *(("late", 3, day) for day in (4, 6)),
         ("later", 4, 6),
@@ -108,25 +116,25 @@ def test_partitions_of_a_version_may_be_divided_and_may_fail(ticks: DataFrame) -
     rows = ticks.selectExpr("*", "price % 2 AS odd")
     rules = {"alike": {None: ALIKE, 3: ALIKE, 6: None}, "twins": {2: TWINS, 5: TWINS}}
     with settings(ticks.sparkSession, **INTERPRETED):
-        found = match(rows, rules, on_error="continue")
-        pairs = Counter(map(tuple, found.rule("alike").collect()))
-        failed = sorted(tuple(row)[:3] for row in found.errors.collect())
+        result = match(rows, rules, on_error="continue")
+        pairs = Counter(map(tuple, result.rule("alike").collect()))
+        failed = sorted(tuple(row)[:3] for row in result.errors.collect())
         expected: Counter[tuple[Any, ...]] = Counter()
         for days in ("day < 3", "day >= 3 AND day < 6"):
-            each = match(rows.where(days), {"alike": ALIKE}).rule("alike")
-            expected += Counter(map(tuple, each.collect()))
+            matches = match(rows.where(days), {"alike": ALIKE}).rule("alike")
+            expected += Counter(map(tuple, matches.collect()))
     assert pairs == expected != Counter()
     assert failed == [("twins", 5, "A"), ("twins", 5, "B")]
-    assert [row[:6] for row in show_rows(found) if row[0] == "twins"] == [
+    assert [row[:6] for row in show_rows(result) if row[0] == "twins"] == [
         ("twins", 2, "A", 1, 2, 3)
     ]
 
 
 @pytest.mark.once
-def test_a_table_of_rules_gives_what_a_dict_of_them_gives(ticks: DataFrame) -> None:
+def test_a_table_of_rules_matches_like_a_dict(ticks: DataFrame) -> None:
     rules = {"fall": {2: FALL, 5: None}, "rise": {3: RISE, 4: RISE}}
     spark = ticks.sparkSession
-    rows = [(rule, text, day) for rule, each in rules.items() for day, text in each.items()]
+    rows = [(rule, text, day) for rule, versions in rules.items() for day, text in versions.items()]
     table = spark.createDataFrame(rows, "rule string, text string, valid_from int")
     with settings(spark, **INTERPRETED):
         expected = show_rows(match(ticks, rules))
@@ -135,16 +143,16 @@ def test_a_table_of_rules_gives_what_a_dict_of_them_gives(ticks: DataFrame) -> N
 
 
 @pytest.mark.once
-def test_what_is_no_rule_is_left_out_and_named(ticks: DataFrame) -> None:
+def test_invalid_rules_of_a_table_are_rejected(ticks: DataFrame) -> None:
     texts = {"rise": RISE, "open": "PATTERN (A", "other": "PATTERN (A) DEFINE A AS prise > 1"}
     texts["type"] = "MEASURES sqrt(A.price, 1) AS x PATTERN (A)"
     rows = [(name, text, None) for name, text in texts.items()]
     table = ticks.sparkSession.createDataFrame(rows, "rule string, text string, valid_from int")
     with pytest.warns(matchrec.warnings.RejectedRuleWarning, match="left out: rule `open`"):
-        found = match(ticks, table, on_error="continue")
-    assert found.rules == ("rise",)
-    assert sorted(found.rejected) == ["open", "other", "type"]
-    assert "unknown column `prise` in DEFINE" in str(found.rejected["other"])
+        result = match(ticks, table, on_error="continue")
+    assert result.rules == ("rise",)
+    assert sorted(result.rejected) == ["open", "other", "type"]
+    assert "unknown column `prise` in DEFINE" in str(result.rejected["other"])
     with pytest.raises(matchrec.MatchRecognizeError, match=r"^rule `open`: "):
         match(ticks, table)
     with pytest.raises(matchrec.MatchRecognizeError, match=r"^rule `open`: "):
@@ -160,7 +168,7 @@ WITH_PARAMETERS = f"{TABLE}, parameters string"
 
 
 @pytest.mark.once
-def test_parameters_of_a_table_are_put_into_the_texts_of_rules(ticks: DataFrame) -> None:
+def test_parameters_of_a_table_replace_placeholders_in_rules(ticks: DataFrame) -> None:
     spark = ticks.sparkSession
     rows = [
         ("fall", FALLS, None, '{"days": 1, "by": 0.5}'),
@@ -182,7 +190,7 @@ def test_parameters_of_a_table_are_put_into_the_texts_of_rules(ticks: DataFrame)
 
 @pytest.mark.once
 @pytest.mark.parametrize("within", ["WITHIN :gap", "WITHIN INTERVAL :gap"])
-def test_a_parameter_is_an_interval(ticks: DataFrame, within: str) -> None:
+def test_a_parameter_of_a_table_can_be_an_interval(ticks: DataFrame, within: str) -> None:
     """Prices 10, 9 and 8 of three days: the third day is two days after the first."""
     fall = FALL.replace("DEFINE", f"{within} DEFINE")
     rows = [("two", fall, None, '{"gap": "48 hours"}'), ("three", fall, None, '{"gap": "3 days"}')]
@@ -193,24 +201,24 @@ def test_a_parameter_is_an_interval(ticks: DataFrame, within: str) -> None:
         "k", "timestamp_seconds(86400 * day) AS at", "price"
     )
     with settings(ticks.sparkSession, **INTERPRETED):
-        found = matchrec.match_rules(falls, table, order_by="at")
-        assert [row.low for row in found.rule("two").collect()] == [9]
-        assert [row.low for row in found.rule("three").collect()] == [8]
+        result = matchrec.match_rules(falls, table, order_by="at")
+        assert [row.low for row in result.rule("two").collect()] == [9]
+        assert [row.low for row in result.rule("three").collect()] == [8]
 
 
-UNREAD = "needs a length of time"
-ALONE = "has a number without a unit"
+NEEDS_A_LENGTH = "needs a length of time"
+HAS_NO_UNIT = "has a number without a unit"
 LENGTHS = {
-    "WITHIN :gap": (2, 2, "is not a distance along", "is not a distance along", UNREAD),
-    "WITHIN INTERVAL :gap": (2, 2, ALONE, ALONE, UNREAD),
-    "WITHIN INTERVAL :gap MINUTE": (2, 2, 2, 2, UNREAD),
+    "WITHIN :gap": (2, 2, "is not a distance along", "is not a distance along", NEEDS_A_LENGTH),
+    "WITHIN INTERVAL :gap": (2, 2, HAS_NO_UNIT, HAS_NO_UNIT, NEEDS_A_LENGTH),
+    "WITHIN INTERVAL :gap MINUTE": (2, 2, 2, 2, NEEDS_A_LENGTH),
 }
 
 
 @pytest.mark.once
 @pytest.mark.parametrize("within", LENGTHS)
 def test_a_table_reads_an_interval_as_a_call_does(spark: SparkSession, within: str) -> None:
-    """Rows at 0, 5, 10 and 15 minutes: two matches of rows that lie less than 10 minutes apart."""
+    """Rows at 0, 5, 10 and 15 minutes: two matches of rows less than 10 minutes apart."""
     rows = spark.sql("SELECT id AS n, timestamp_seconds(300 * id) AS at FROM range(4)")
     text = f"PATTERN (A B+) {within} DEFINE B AS n > 0"
 
@@ -235,16 +243,16 @@ def test_a_table_reads_an_interval_as_a_call_does(spark: SparkSession, within: s
 
 
 @pytest.mark.once
-def test_a_text_in_parameters_is_the_same_in_all_dialects(ticks: DataFrame) -> None:
+def test_a_text_parameter_has_the_same_value_in_all_dialects(ticks: DataFrame) -> None:
     text, values = "MEASURES :t AS t PATTERN (A) DEFINE A AS day > 5", {"t": "a\\b'c"}
     table = ticks.sparkSession.createDataFrame([("x", text, None, dumps(values))], WITH_PARAMETERS)
     for dialect in ("spark", "oracle"):
         with settings(ticks.sparkSession, **INTERPRETED):
-            found = match(ticks, table, dialect=dialect).rule("x")
-            assert {row.t for row in found.collect()} == set(values.values())
+            matches = match(ticks, table, dialect=dialect).rule("x")
+            assert {row.t for row in matches.collect()} == set(values.values())
 
 
-WRONG: dict[str, tuple[str, str | None, str]] = {
+WRONG_PARAMETERS: dict[str, tuple[str, str | None, str]] = {
     "another name": (FALLS, '{"days": 1, "bye": 1}', "parameter `:by` has no value"),
     "no parameters": (FALLS, None, "parameter `:days` has no value"),
     "one too many": (FALL, '{"by": 1}', "the clause has no parameter `:by`"),
@@ -258,13 +266,13 @@ WRONG: dict[str, tuple[str, str | None, str]] = {
 
 @pytest.mark.once
 def test_a_rule_with_wrong_parameters_is_left_out_and_shown_as_written(ticks: DataFrame) -> None:
-    rows = [(name, text, None, values) for name, (text, values, _) in WRONG.items()]
+    rows = [(name, text, None, values) for name, (text, values, _) in WRONG_PARAMETERS.items()]
     table = ticks.sparkSession.createDataFrame([("rise", RISE, None, "{}"), *rows], WITH_PARAMETERS)
     with pytest.warns(matchrec.warnings.RejectedRuleWarning):
-        found = match(ticks, table, on_error="continue")
-    assert found.rules == ("rise",)
-    for name, (_, _, words) in WRONG.items():
-        assert words in str(found.rejected[name]), name
+        result = match(ticks, table, on_error="continue")
+    assert result.rules == ("rise",)
+    for name, (_, _, words) in WRONG_PARAMETERS.items():
+        assert words in str(result.rejected[name]), name
 
 
 ORDERS: dict[str, tuple[str, Any]] = {
@@ -285,17 +293,17 @@ def test_versions_by_all_types_of_an_order(ticks: DataFrame, name: str) -> None:
     order, since = ORDERS[name]
     rows = ticks.selectExpr("k", "price", f"{order} AS day").where("k = 'A'")
     with settings(ticks.sparkSession, **INTERPRETED):
-        found = match(rows, {"any": {since: "PATTERN (A)"}})
-        (first, last) = found.matches.selectExpr("min(start_time)", "max(rule_version)").first()
-        assert found.matches.count() == 4
-        assert dict(found.matches.dtypes)["rule_version"] == dict(rows.dtypes)["day"]
+        result = match(rows, {"any": {since: "PATTERN (A)"}})
+        (first, last) = result.matches.selectExpr("min(start_time)", "max(rule_version)").first()
+        assert result.matches.count() == 4
+        assert dict(result.matches.dtypes)["rule_version"] == dict(rows.dtypes)["day"]
     assert first == last
     table = rows.selectExpr("'any' AS rule", "'PATTERN (A)' AS text", "day AS valid_from").limit(1)
     with settings(ticks.sparkSession, **INTERPRETED):
         assert match(rows, table).matches.count() == len(rows.collect())
 
 
-def table_of(columns: str) -> Callable[[DataFrame], DataFrame]:
+def make_table(columns: str) -> Callable[[DataFrame], DataFrame]:
     return lambda ticks: ticks.sparkSession.range(2).selectExpr(*columns.split("; "))
 
 
@@ -307,32 +315,32 @@ MESSAGES: dict[str, tuple[Any, dict[str, Any], str]] = {
         "a version of rule `fall` is valid from 'monday', of type str",
     ),
     "two at once": (
-        table_of(f"'fall' AS rule; {TEXT}; 3 AS valid_from"),
+        make_table(f"'fall' AS rule; {TEXT}; 3 AS valid_from"),
         {},
         "rule `fall` has two versions that are valid from 3",
     ),
     "no times": (
-        table_of(f"'fall' AS rule; {TEXT}"),
+        make_table(f"'fall' AS rule; {TEXT}"),
         {},
         "the table of rules has no column `valid_from`",
     ),
     "times of another type": (
-        table_of(f"'fall' AS rule; {TEXT}; current_date() AS valid_from"),
+        make_table(f"'fall' AS rule; {TEXT}; current_date() AS valid_from"),
         {},
         "column `valid_from` of the table of rules is of type date",
     ),
     "numbers as names": (
-        table_of(f"id AS rule; {TEXT}; 3 AS valid_from"),
+        make_table(f"id AS rule; {TEXT}; 3 AS valid_from"),
         {},
         "column `rule` of the table of rules is of type bigint",
     ),
     "no name": (
-        table_of(f"IF(id = 1, 'x', NULL) AS rule; {TEXT}; NULL AS valid_from"),
+        make_table(f"IF(id = 1, 'x', NULL) AS rule; {TEXT}; NULL AS valid_from"),
         {},
         "missing name of a rule in a row of the table of rules",
     ),
     "an order of doubles": (
-        table_of(f"'x' AS rule; {TEXT}; NULL AS valid_from"),
+        make_table(f"'x' AS rule; {TEXT}; NULL AS valid_from"),
         {"order_by": "CAST(day AS DOUBLE)"},
         "times of rules are not supported for rows ordered by CAST(day AS DOUBLE) of type double",
     ),
@@ -379,7 +387,7 @@ MESSAGES: dict[str, tuple[Any, dict[str, Any], str]] = {
 
 @pytest.mark.once
 @pytest.mark.parametrize("name", MESSAGES)
-def test_what_is_wrong_with_versions_is_said(ticks: DataFrame, name: str) -> None:
+def test_wrong_versions_raise_an_error_that_says_why(ticks: DataFrame, name: str) -> None:
     rules, options, message = MESSAGES[name]
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
         match(ticks, rules(ticks) if callable(rules) else rules, **options)
@@ -387,57 +395,64 @@ def test_what_is_wrong_with_versions_is_said(ticks: DataFrame, name: str) -> Non
 
 
 @pytest.mark.once
-def test_versions_with_other_columns_have_no_result_in_common(ticks: DataFrame) -> None:
-    found = match(ticks, {"x": {None: FALL, 3: RISE}})
+def test_versions_with_different_columns_have_no_common_result(ticks: DataFrame) -> None:
+    result = match(ticks, {"x": {None: FALL, 3: RISE}})
     with pytest.raises(matchrec.MatchRecognizeError, match="versions of rule `x` have different"):
-        found.rule("x")
+        result.rule("x")
 
 
-# Random versions, over a table and over a stream in pieces, with other sets of them as it goes on.
+# Random versions, over a table, and over a stream that knows more of them at each start.
 
 
-def instant(second: int | None) -> datetime | None:
+def make_instant(second: int | None) -> datetime | None:
+    """Return the time of a second since 1970, or None for None."""
     return None if second is None else datetime.fromtimestamp(second, timezone.utc)
 
 
 def random_versions(rnd: random.Random) -> dict[str, Versions]:
-    """Return rules that change at some moments, to others of all kinds, and back."""
-    found = {}
+    """Return rules whose texts change at random times, also back to an earlier text."""
+    rules = {}
     for number in range(rnd.randint(2, 4)):
         moments = sorted(rnd.sample(range(100, 127), rnd.randint(0, 3)))
         begins = [None, *moments] if rnd.random() < 0.6 or not moments else moments
         contents = rnd.sample([*RULES.values()], min(2, len(begins)))
-        found[f"rule {number}"] = {
-            since: rnd.choice([*contents, *contents, None]) if place else contents[0]
-            for place, since in enumerate(begins)
+        rules[f"rule {number}"] = {
+            since: rnd.choice([*contents, *contents, None]) if index else contents[0]
+            for index, since in enumerate(begins)
         }
-    return found
+    return rules
 
 
 def select_known(rules: dict[str, Versions], second: int) -> dict[str, Versions]:
-    """Return what of the rules is valid from a second on, or earlier."""
-    own = {
-        rule: {since: one for since, one in each.items() if since is None or since <= second}
-        for rule, each in rules.items()
+    """Return the versions that are valid from a second or from an earlier one."""
+    known_rules = {
+        rule: {
+            since: content
+            for since, content in versions.items()
+            if since is None or since <= second
+        }
+        for rule, versions in rules.items()
     }
-    return {rule: each for rule, each in own.items() if any(each.values())}
+    return {rule: versions for rule, versions in known_rules.items() if any(versions.values())}
 
 
 def build_query(rules: dict[str, Versions]) -> Callable[[DataFrame], RuleMatches]:
+    """Return a function that matches the rules over events."""
     by_time: Any = {
-        rule: {instant(since): one for since, one in each.items()} for rule, each in rules.items()
+        rule: {make_instant(since): content for since, content in versions.items()}
+        for rule, versions in rules.items()
     }
     return query_of_rules(by_time)
 
 
-def list_rows(found: RuleMatches, rows: list[dict[str, Any]]) -> Counter[str]:
-    """Return rows of the workers as text, with the names of their rules and without empty slots."""
-    built = found._built
+def list_rows(result: RuleMatches, rows: list[dict[str, Any]]) -> Counter[str]:
+    """Return rows of the workers as text, with names of rules and without empty slots."""
+    built = result._built
 
     def text(row: dict[str, Any]) -> str:
         number = row[wire.RULE]
         reads = [row[wire.read(slot)] for slot in built.slots[number]]
-        others = {name: one for name, one in row.items() if not name.startswith("__r")}
+        others = {name: value for name, value in row.items() if not name.startswith("__r")}
         return repr(
             (built.rule_set.rules[number].name, convert_value(others), convert_value(reads))
         )
@@ -445,99 +460,111 @@ def list_rows(found: RuleMatches, rows: list[dict[str, Any]]) -> Counter[str]:
     return Counter(map(text, rows))
 
 
-def collect_rows(found: RuleMatches) -> Counter[str]:
-    rows = [row.asDict(recursive=True) for row in found._built.rows.collect()]
-    return list_rows(found, rows)
+def collect_rows(result: RuleMatches) -> Counter[str]:
+    """Run a query and return its rows as `list_rows` does."""
+    rows = [row.asDict(recursive=True) for row in result._built.rows.collect()]
+    return list_rows(result, rows)
 
 
 def run_each_version(events: DataFrame, rules: dict[str, Versions]) -> Counter[str]:
-    """Return what the text of each version gives over the rows of its time."""
-    found: Counter[str] = Counter()
+    """Return the rows that the text of each version gives over the rows of its time."""
+    all_rows: Counter[str] = Counter()
     for rule, versions in rules.items():
         begins = [*versions, None]
-        for place, (since, content) in enumerate(versions.items()):
+        for index, (since, content) in enumerate(versions.items()):
             if content is None:
                 continue
-            until, rows = begins[place + 1], events
+            until = begins[index + 1]
+            rows = events
             rows = rows if since is None else rows.where(f"ts >= timestamp_seconds({since})")
             rows = rows if until is None else rows.where(f"ts < timestamp_seconds({until})")
             time = f"1970-01-01 00:{(since or 0) // 60:02}:{(since or 0) % 60:02} UTC"
             name = rule if since is None else f"{rule}, valid from {time}"
-            found += collect_rows(query_of_rules({name: content})(rows))
-    return found
+            all_rows += collect_rows(query_of_rules({name: content})(rows))
+    return all_rows
 
 
 @pytest.mark.parametrize("seed", batches(5))
-def test_versions_give_what_each_gives_by_itself(spark: SparkSession, seed: int) -> None:
+def test_versions_match_like_each_text_over_the_rows_of_its_time(
+    spark: SparkSession, seed: int
+) -> None:
     rnd = random.Random(seed)
     rows = random_events(rnd, [*"pqrstu", None])
     events = list_events(spark, sorted(rows, key=lambda row: row[1] + rnd.choice((0, 0, 3))))
     rules = random_versions(rnd)
     with settings(spark, **INTERPRETED):
-        whole = build_query(rules)(events)
+        result = build_query(rules)(events)
         expected = run_each_version(events, rules)
-        assert collect_rows(whole) == expected
-        seconds = sorted({since for each in rules.values() for since in each if since is not None})
+        assert collect_rows(result) == expected
+        seconds = sorted(
+            {since for versions in rules.values() for since in versions if since is not None}
+        )
         starts = sorted(rnd.sample(seconds, min(2, len(seconds))))
-        known_until = [
-            (select_known(rules, one), choose_later_second(seconds, one)) for one in (*starts, LAST)
-        ]
-        streams = [
-            (StreamedRules(build_query(one), events, "ts"), until)
-            for one, until in known_until
-            if one
-        ]
-    queries = {build_bucket(one.bucket.rules, one.bucket.arriving).query for one, _ in streams}
-    assert len(queries) == 1, "any set goes on with the state of another"
-    assert come_out(streams, rnd) == expected
+        streams = []
+        for start in (*starts, LAST):
+            known_rules = select_known(rules, start)
+            if known_rules:
+                stream = StreamedRules(build_query(known_rules), events, "ts")
+                streams.append((stream, choose_later_second(seconds, start)))
+    buckets = [stream.bucket for stream, _ in streams]
+    queries = {build_bucket(bucket.rules, bucket.arriving).query for bucket in buckets}
+    assert len(queries) == 1, "each set of rules must be able to continue with the state of another"
+    assert run_buckets(streams, rnd) == expected
 
 
 LAST = 10**6
 
 
-def choose_later_second(seconds: list[int], one: int) -> int:
-    """Return the next of the seconds, or one that does not come."""
-    return min((second for second in seconds if second > one), default=LAST)
+def choose_later_second(seconds: list[int], start: int) -> int:
+    """Return the first second after `start`, or LAST if there is none."""
+    return min((second for second in seconds if second > start), default=LAST)
 
 
-def come_out(streams: list[tuple[StreamedRules, int]], rnd: random.Random) -> Counter[str]:
-    """Return the rows of buckets whose events come in pieces, searched for more and more rules.
+def run_buckets(streams: list[tuple[StreamedRules, int]], rnd: random.Random) -> Counter[str]:
+    """Send the events of each bucket in pieces to streams with more and more rules.
 
-    streams: for sets of rules, each with the second before which its events must be, as other
-    rules are not known.
+    Returns the rows that come back.
+
+    Args:
+        streams: a stream for each set of rules, with the second from which further rules are
+            needed.
     """
-    keys, found = streams[0][0], Counter[str]()
-    bucket = np.array([rnd.randrange(3) for _ in keys.by_key])[keys.number]
-    later = np.array([rnd.choice((0, 0, 4000)) for _ in keys.by_key])[keys.number]
-    come = np.array(read_times(keys.frame))
-    for one in np.unique(bucket):
-        events = np.flatnonzero(bucket == one)
-        events = events[np.argsort((come + later)[events], kind="stable")]
-        group, place, begin = Group(), 0, 0
-        for size, watermark in (*draw_pieces(come[events].tolist(), rnd), (len(events), 10**15)):
+    first_stream = streams[0][0]
+    all_rows = Counter[str]()
+    buckets = np.array([rnd.randrange(3) for _ in first_stream.by_key])[first_stream.number]
+    delays = np.array([rnd.choice((0, 0, 4000)) for _ in first_stream.by_key])[first_stream.number]
+    times = np.array(read_times(first_stream.frame))
+    for bucket in np.unique(buckets):
+        events = np.flatnonzero(buckets == bucket)
+        events = events[np.argsort((times + delays)[events], kind="stable")]
+        group = Group()
+        stream_index = 0
+        begin = 0
+        for size, watermark in (*draw_pieces(times[events].tolist(), rnd), (len(events), 10**15)):
             piece = events[begin : begin + size]
             begin += size
-            latest = come[piece].max(initial=group.watermark)
-            place = find_first_knowing(latest, place + (rnd.random() < 0.1), streams)
-            found += rows_of_piece(streams[place][0], piece, group)
+            latest = times[piece].max(initial=group.watermark)
+            stream_index = find_stream(latest, stream_index + (rnd.random() < 0.1), streams)
+            all_rows += run_piece(streams[stream_index][0], piece, group)
             group.watermark = max(group.watermark, watermark)
             if group.timer is not None and group.timer < group.watermark:
-                place = find_first_knowing(group.watermark, place, streams)
-                found += rows_of_piece(streams[place][0], piece[:0], group)
-    return found
+                stream_index = find_stream(group.watermark, stream_index, streams)
+                all_rows += run_piece(streams[stream_index][0], piece[:0], group)
+    return all_rows
 
 
-def find_first_knowing(latest: int, place: int, streams: list[tuple[StreamedRules, int]]) -> int:
-    """Return the first set, from a place on, that knows the rules of the newest row."""
+def find_stream(latest: int, start: int, streams: list[tuple[StreamedRules, int]]) -> int:
+    """Return the index of the first stream, from `start` on, with the rules of the newest row."""
     last = len(streams) - 1
-    return next((n for n in range(place, last) if latest < 1000 * streams[n][1]), last)
+    return next((n for n in range(start, last) if latest < 1000 * streams[n][1]), last)
 
 
-def rows_of_piece(stream: StreamedRules, piece: IntArray, group: Group) -> Counter[str]:
+def run_piece(stream: StreamedRules, piece: IntArray, group: Group) -> Counter[str]:
+    """Send a piece of a bucket to a stream and return the rows that come back."""
     return list_rows(stream.found, list(stream.batch(stream.frame.take(piece), group)))
 
 
-# A stream that goes on with other rules.
+# A stream that is started again with other rules.
 
 SOON_TEXT = "PATTERN SEQ(a p, b q) WHERE skip_till_next_match { q.x > p.x } WITHIN 6 seconds"
 HELD = "MEASURES A.x AS x PATTERN (A B) DEFINE A AS v = 'a', B AS v = 'b'"
@@ -564,32 +591,32 @@ AFTER: dict[str, tuple[dict[str, Versions], str | None]] = {
 
 @pytest.mark.once
 @pytest.mark.parametrize("name", AFTER)
-def test_what_has_come_is_searched_for_the_rules_of_its_time(
+def test_a_change_must_not_concern_rows_that_the_stream_has_read(
     spark: SparkSession, name: str
 ) -> None:
-    """Rows have come up to 145, of which the watermark has passed 130."""
+    """The stream has read rows up to second 145, and its watermark is at 130."""
     changes, rule = AFTER[name]
     events = list_events(spark, [("p", 100 + 15 * i, "aabaz"[i], i) for i in range(5)])
-    rules = {name: each for name, each in (BEFORE | changes).items() if each}
+    rules = {name: versions for name, versions in (BEFORE | changes).items() if versions}
     with settings(spark, **INTERPRETED):
         first = StreamedRules(build_query(BEFORE), events, "ts")
-        then = StreamedRules(build_query(rules), events, "ts")
+        restarted = StreamedRules(build_query(rules), events, "ts")
     (frame,), group = first.by_key, Group()
     group.watermark = 130_000
-    found = list(first.batch(frame[:4], group))
-    assert list_rows(first.found, found).total() == 1
+    rows = list(first.batch(frame[:4], group))
+    assert list_rows(first.found, rows).total() == 1
     group.watermark = 140_000
     if rule is None:
-        list(then.batch(then.by_key[0][4:], group))
+        list(restarted.batch(restarted.by_key[0][4:], group))
         return
     with pytest.raises(matchrec.MatchRecognizeRunError) as caught:
-        list(then.batch(then.by_key[0][4:], group))
-    said = f"rule `{rule}` has changed for rows that the stream has already read, up to "
-    assert caught.value.message == f"{said}1970-01-01 00:02:25 UTC"
+        list(restarted.batch(restarted.by_key[0][4:], group))
+    headline = f"rule `{rule}` has changed for rows that the stream has already read, up to "
+    assert caught.value.message == f"{headline}1970-01-01 00:02:25 UTC"
 
 
 @pytest.mark.once
-def test_a_rule_that_ends_lets_go_of_its_state(spark: SparkSession) -> None:
+def test_a_rule_that_ends_drops_its_state(spark: SparkSession) -> None:
     rows = [("pq"[i % 2], 100 + i, "a", i) for i in range(40)]
     waits = "PATTERN (A B) DEFINE A AS v = 'a', B AS v = 'b'"
     rules: dict[str, Versions] = {"waits": {None: "PATTERN (A+ B)" + waits[13:], 150: None}}
@@ -610,7 +637,8 @@ def feed(spark: SparkSession, tmp_path: Path) -> Feed:
     return Feed(spark, tmp_path)
 
 
-def moment(second: int) -> str:
+def format_time(second: int) -> str:
+    """Return a second of 2026 as text."""
     return f"2026-01-01T00:{second // 60:02}:{second % 60:02}Z"
 
 
@@ -624,17 +652,19 @@ class RuleTable:
     def write(self, *rules: tuple[str, str | None, int | None], **parameters: str) -> None:
         """Write rules, each with the second from which it is valid, and some with parameters."""
         rows = [
-            (rule, text, None if at is None else moment(at), parameters.get(rule))
-            for rule, text, at in rules
+            (rule, text, None if second is None else format_time(second), parameters.get(rule))
+            for rule, text, second in rules
         ]
         table = self.spark.createDataFrame(rows, WITH_PARAMETERS.replace("int", "string"))
         table = table.withColumn("valid_from", table.valid_from.cast("timestamp"))
         table.write.mode("append").parquet(self.path)
 
     def read(self) -> DataFrame:
+        """Read the table."""
         return self.spark.read.parquet(self.path)
 
     def matches(self, events: DataFrame) -> DataFrame:
+        """Match the rules of the table over events."""
         return query_of_rules(self.read)(events).matches
 
 
@@ -648,10 +678,8 @@ A = '{"a": "a"}'
 
 
 @pytest.mark.slow
-def test_a_stream_goes_on_with_the_rules_of_a_table_that_grows(
-    feed: Feed, table: RuleTable
-) -> None:
-    """Runs that are open when it stops go on, but for those of a rule that changes."""
+def test_a_restarted_stream_reads_new_rules_of_its_table(feed: Feed, table: RuleTable) -> None:
+    """Open runs continue after the restart, except those of a rule that has changed."""
     write, matches = table.write, table.matches
     write(("pair", HELD, None), ("long", LONG, None), ("bad", HELD, 4), long=A)
     feed.put([("p", 1, "a", 1), ("q", 2, "a", 2)], [("p", 5, "b", 3), ("p", 12, "b", 5)])
@@ -663,10 +691,10 @@ def test_a_stream_goes_on_with_the_rules_of_a_table_that_grows(
     feed.put([("q", 20, "b", 2), ("p", 50, "a", 1), ("p", 51, "b", 1)], [("q", 200, "z", 0)])
     feed.put([("p", 300, "z", 0), ("q", 300, "z", 0)], [("p", 400, "z", 0)])
     feed.run(matches)
-    found = feed.rows()
-    assert set(early) < set(found)
-    assert found == feed.at_once(matches)
-    assert any("rule='long'" in row for row in found), "its run was open when the rules changed"
+    rows = feed.rows()
+    assert set(early) < set(rows)
+    assert rows == feed.at_once(matches)
+    assert any("rule='long'" in row for row in rows), "its run was open when the rules changed"
 
 
 @pytest.mark.night
@@ -686,13 +714,13 @@ def test_a_loop_starts_a_query_again_as_its_rules_change(feed: Feed, table: Rule
         started.append(writer.trigger(processingTime="100 milliseconds").start(str(feed.result)))
         return started[-1]
 
-    def come() -> None:
+    def add_events() -> None:
         """Add events while the query runs. New rules are known before the events they concern."""
         wait_for(lambda: len(started) == 1)
         try:
             for number in range(12):
-                own = ("p", 10 * number, "abc"[number % 3], 1)
-                feed.put([own, ("q", 10 * number + 3, "ab"[number % 2], number)])
+                event = ("p", 10 * number, "abc"[number % 3], 1)
+                feed.put([event, ("q", 10 * number + 3, "ab"[number % 2], number)])
                 if number in (3, 7):
                     count = len(started)
                     table.write(("pair", None if number == 3 else HELD, 10 * number + 12))
@@ -705,7 +733,7 @@ def test_a_loop_starts_a_query_again_as_its_rules_change(feed: Feed, table: Rule
     table.write(("pair", HELD, None), ("long", LONG, None), long=A)
     feed.put([("p", 0, "a", 1)])
     with ThreadPoolExecutor() as pool:
-        coming = pool.submit(come)
+        coming = pool.submit(add_events)
         names["keep_matching"](start, table.read, seconds=1)
         coming.result()
     assert len(started) == 3
@@ -713,9 +741,10 @@ def test_a_loop_starts_a_query_again_as_its_rules_change(feed: Feed, table: Rule
 
 
 def wait_for(holds: Callable[[], bool]) -> None:
-    until = time.monotonic() + 60
+    """Wait until a condition holds, at most a minute."""
+    deadline = time.monotonic() + 60
     while not holds():
-        assert time.monotonic() < until
+        assert time.monotonic() < deadline
         time.sleep(0.1)
 
 
@@ -729,5 +758,5 @@ def test_a_version_begins_at_a_number_that_the_order_can_have(
     for rules in ({"r": {since: text}}, table):
         with pytest.raises(matchrec.MatchRecognizePlanError, match="a whole number of TINYINT"):
             matchrec.match_rules(rows, rules, order_by="t")
-    found = matchrec.match_rules(rows, {"r": {-128: text, 127: None}}, order_by="t")
-    assert found.matches.count() == 1
+    result = matchrec.match_rules(rows, {"r": {-128: text, 127: None}}, order_by="t")
+    assert result.matches.count() == 1

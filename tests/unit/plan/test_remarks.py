@@ -34,17 +34,19 @@ def test_remarks(request: pytest.FixtureRequest) -> None:
     golden_text.check(RECORDS, answer, update)
 
 
-def test_every_kind_of_a_clause_is_shown() -> None:
+def test_every_kind_of_warning_about_a_clause_has_a_record() -> None:
     shown = {
-        type(one) for record in golden_text.read(RECORDS) for one in list_remarks(record.given)
+        type(remark)
+        for record in golden_text.read(RECORDS)
+        for remark in list_remarks(record.given)
     }
     classes = {value for value in vars(kinds).values() if isinstance(value, type)}
-    known = {class_ for class_ in classes if issubclass(class_, kinds.Located)}
+    warning_classes = {class_ for class_ in classes if issubclass(class_, kinds.Located)}
     of_plans = {kinds.Located, kinds.MatchRecognizeWarning}
     of_queries = {kinds.ProductWarning, kinds.UnboundedStateWarning}
     of_calls = {kinds.DaysInHoursWarning, kinds.RejectedRuleWarning, kinds.UntunedSessionWarning}
     of_runs, of_frames = {kinds.TiesWarning}, {kinds.NanosecondsWarning}
-    assert known - shown == of_plans | of_queries | of_calls | of_runs | of_frames
+    assert warning_classes - shown == of_plans | of_queries | of_calls | of_runs | of_frames
 
 
 @pytest.mark.parametrize(

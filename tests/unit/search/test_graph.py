@@ -16,8 +16,9 @@ from matchrec.search.task import Capacity
 from matchrec.spark.after.expand import list_paths
 from tests.properties.test_selection import STOCK, rising
 from tests.quick.scale import examples
+from tests.references.event_selection import SelectionQuery
 from tests.tasks.contiguous import Rows, search
-from tests.tasks.selection import SelectionQuery, WindowedRows, run_algorithm, task
+from tests.tasks.selection import WindowedRows, run_algorithm, task
 
 CAPACITY = Capacity()
 

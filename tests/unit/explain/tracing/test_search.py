@@ -18,9 +18,10 @@ from matchrec.explain.tracing.search import Attempt, Outcome, Tracer
 from matchrec.explain.tracing.trace import check_attempt, find_search_matches, find_starting_rows
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.search.strategies import ALGORITHMS
+from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.cases.case_file import CaseFile, list_case_files
 from tests.cases.test_matches import parse_after_match
-from tests.tasks.contiguous import Query, Rows, parse_row_pattern, query, words
+from tests.tasks.contiguous import Query, Rows, query, words
 from tests.tasks.selection import query as selection_query
 from tests.tasks.selection import task
 from tests.tasks.traces import check_traces
