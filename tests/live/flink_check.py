@@ -1,10 +1,10 @@
-"""Asks Flink CEP what it finds in the cases of `cases/patterns`, or in random ones.
+"""Compare Flink CEP with the expected matches of `cases/patterns`, or of random patterns.
 
     python -m tests.live.flink_check --flink LIB [--random N --seed S] [--show]
 
 LIB is a folder with Flink's jars: `pyflink/lib` of an installed `apache-flink`. Java 17 is needed,
 with its compiler. Flink's engine runs as it is, over a store in memory: no cluster is started.
-A record with a `# flink:` note says why Flink gives something else; it is listed as an error if
+The `# flink:` note of a record says why Flink finds other matches; such a record is an error if
 Flink agrees after all.
 """
 
@@ -47,18 +47,18 @@ OPERATORS = {
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A question; expected: the lines of every right answer. why: the note on a difference."""
+class FlinkCase:
+    """A question to Flink, and what it should answer."""
 
-    place: str
+    location: str  # file and line of the record, or "random"
     question: Question
-    expected: Sequence[Sequence[str]] = ()
-    why: str | None = None
+    expected: Sequence[Sequence[str]] = ()  # the lines of every right answer
+    why: str | None = None  # the note on a known difference
 
 
 @dataclass(frozen=True)
 class Calls:
-    """A builder that writes down its calls, as the program reads them."""
+    """A pattern builder that writes its calls as text that the Java program reads."""
 
     text: tuple[str, ...] = ()
 
@@ -69,35 +69,40 @@ class Calls:
         if name.startswith("_"):
             raise AttributeError(name)
 
-        def called(*given: Any, gap: int | None = None) -> Calls:
-            return Calls((*self.text, f"({name} {' '.join(arguments(name, given, gap))})"))
+        def add_call(*values: Any, gap: int | None = None) -> Calls:
+            return Calls((*self.text, f"({name} {' '.join(write_arguments(name, values, gap))})"))
 
-        return called
+        return add_call
 
 
-def arguments(name: str, given: Sequence[Any], gap: int | None) -> Iterator[str]:
+def write_arguments(name: str, values: Sequence[Any], gap: int | None) -> Iterator[str]:
+    """Yield the arguments of a call as the program reads them."""
     if name in ("where", "or_where", "until"):
-        yield f"({condition(sqlglot.parse_one(given[0], read='spark'))})"
+        yield f"({write_condition(sqlglot.parse_one(values[0], read='spark'))})"
     elif name in ("times", "times_or_more", "one_or_more"):
-        least, most = (*given, None, None)[:2]
+        least, most = (*values, None, None)[:2]
         counts = (1 if least is None else least, most, gap)
-        yield from ("null" if one is None else str(one) for one in counts)
+        yield from ("null" if value is None else str(value) for value in counts)
     else:
-        yield from (f"({one})" if isinstance(one, Calls) else str(one) for one in given)
+        yield from (f"({value})" if isinstance(value, Calls) else str(value) for value in values)
 
 
-def condition(tree: sql.Expression) -> str:
-    """The inside of a condition's list."""
+def write_condition(tree: sql.Expression) -> str:
+    """Write a condition in prefix notation, without the outer parentheses.
+
+    Raises:
+        ValueError: the program does not know an operator.
+    """
     if type(tree) in OPERATORS:
-        sides = f"({condition(tree.this)}) ({condition(tree.expression)})"
+        sides = f"({write_condition(tree.this)}) ({write_condition(tree.expression)})"
         return f"{OPERATORS[type(tree)]} {sides}"
     match tree:
         case sql.Paren():
-            return condition(tree.this)
+            return write_condition(tree.this)
         case sql.Not():
-            return f"not ({condition(tree.this)})"
+            return f"not ({write_condition(tree.this)})"
         case sql.Is():
-            return f"is_null ({condition(tree.this)})"
+            return f"is_null ({write_condition(tree.this)})"
         case sql.Literal():
             return f"constant {tree.this}"
         case sql.AggFunc(this=column):
@@ -109,43 +114,48 @@ def condition(tree: sql.Expression) -> str:
             raise ValueError(tree.sql())
 
 
-def calls_of(pattern: str) -> str:
+def write_calls(pattern: str) -> str:
+    """Write the calls of a pattern for the program."""
     text = str(build_pattern(pattern, Calls()))
     return text.replace("(one_or_more ", "(times_or_more ")
 
 
-def skip_of(text: str) -> str:
+def write_skip(text: str) -> str:
+    """Write the after-match skip of a question for the program."""
     return {"": "none", "past last event": "past"}.get(text, text.removeprefix("to "))
 
 
-def event_of(event: Event) -> str:
-    def written(value: Any) -> str:
+def write_event(event: Event) -> str:
+    """Write an event for the program, without its number and partition."""
+
+    def write_value(value: Any) -> str:
         return "null" if value is None else str(value).lower()
 
-    kept = (f"({name} {written(value)})" for name, value in event.items() if name not in "np")
-    return f"({' '.join(kept)})"
+    fields = (f"({name} {write_value(value)})" for name, value in event.items() if name not in "np")
+    return f"({' '.join(fields)})"
 
 
 class Flink:
-    """The compiled program."""
+    """The compiled Java program that runs Flink CEP."""
 
     def __init__(self, jars: Path, folder: Path) -> None:
         names = ("flink-cep-*.jar", "flink-dist-*.jar", "log4j-*.jar")
-        found = [str(jar) for name in names for jar in jars.glob(name)]
-        self.path = ":".join([*found, str(folder)])
+        jar_paths = [str(jar) for name in names for jar in jars.glob(name)]
+        self.path = ":".join([*jar_paths, str(folder)])
         compiler = ["javac", "-Xlint:-options", "-cp", self.path, "-d", str(folder), str(PROGRAM)]
         subprocess.run(compiler, check=True)
 
-    def answers(self, asked: Sequence[Asked]) -> list[list[str]]:
-        """The lines for each question; partitions are asked one by one and put together."""
-        texts, counts = [], []
-        for one in asked:
-            question = one.question
+    def find_answers(self, cases: Sequence[FlinkCase]) -> list[list[str]]:
+        """Return the lines for each question; each partition is a run of its own."""
+        texts = []
+        counts = []
+        for case in cases:
+            question = case.question
             counts.append(len(question.streams))
             for stream in question.streams.values():
                 timeouts = "timeouts" if question.timeouts else "-"
-                events = " ".join(map(event_of, stream))
-                texts += [calls_of(question.calls), skip_of(question.skip), timeouts, events]
+                events = " ".join(map(write_event, stream))
+                texts += [write_calls(question.calls), write_skip(question.skip), timeouts, events]
         command = ["java", "-cp", self.path, "FlinkPatterns"]
         run = subprocess.run(
             command, input="\n".join(texts) + "\n", capture_output=True, text=True, check=True
@@ -154,48 +164,55 @@ class Flink:
         return [[line for _ in range(n) for line in next(blocks)] for n in counts]
 
 
-def records() -> Iterator[Asked]:
+def list_case_questions() -> Iterator[FlinkCase]:
+    """Yield the records of `cases/patterns`."""
     for file in list_case_files(CASES / "patterns"):
         for record in file.patterns:
-            place = f"{file.path.stem}:{record.head.line}"
+            location = f"{file.path.stem}:{record.head.line}"
             why = record.head.note_of("flink")
-            yield Asked(place, read_question(record), (record.expected,), why)
+            yield FlinkCase(location, read_question(record), (record.expected,), why)
 
 
-def agrees(asked: Asked, lines: list[str]) -> bool:
-    if any("throws" in line for line in asked.expected[0]):
+def is_right_answer(case: FlinkCase, lines: list[str]) -> bool:
+    """Return whether the lines of Flink are a right answer."""
+    if any("throws" in line for line in case.expected[0]):
         return any(line.startswith("error ") for line in lines)
     matches = [line for line in lines if "timed out" not in line]
-    rest = {line for line in lines if "timed out" in line}
-    for expected in asked.expected:
-        wanted = [line for line in expected if "timed out" not in line]
-        if asked.place == "random":  # order and number of ways are Flink's own
-            same = set(matches) == set(wanted)
+    timeouts = {line for line in lines if "timed out" in line}
+    for expected in case.expected:
+        expected_matches = [line for line in expected if "timed out" not in line]
+        if case.location == "random":  # order and number of ways are Flink's own
+            same_matches = set(matches) == set(expected_matches)
+        elif case.question.skip:
+            same_matches = matches == expected_matches
         else:
-            same = matches == wanted if asked.question.skip else Counter(matches) == Counter(wanted)
-        if same and rest == {line for line in expected if "timed out" in line}:
+            same_matches = Counter(matches) == Counter(expected_matches)
+        if same_matches and timeouts == {line for line in expected if "timed out" in line}:
             return True
     return False
 
 
-def plain(question: Question) -> bool:
-    """Whether a question has none of the constructs in which Flink is known to differ."""
+def is_plain(question: Question) -> bool:
+    """Return whether a question has none of the constructs in which Flink is known to differ."""
     chain = build_pattern(question.calls, Pattern).chain
     if "gap=" in question.calls or "previous_to_current" in question.calls:
         return False
-    names = ["", *(one.name for one in chain if isinstance(one, Stage))]
-    return question.strategy.stage in names and plain_chain(chain, inside=False)
+    names = ["", *(stage.name for stage in chain if isinstance(stage, Stage))]
+    return question.strategy.stage in names and is_plain_chain(chain, inside=False)
 
 
-def plain_chain(chain: Sequence[Element], *, inside: bool) -> bool:
-    for place, one in enumerate(chain):
-        before, after = (list(chain[p : p + 1]) for p in (place - 1, place + 1))
-        if isinstance(one, Group):
-            repeated, head = (one.least, one.most) != (1, 1), inside and place == 0
-            greedy = any(isinstance(e, Stage) and e.greedy for e in one.chain)
-            if repeated or head or greedy or not plain_chain(one.chain, inside=True):
+def is_plain_chain(chain: Sequence[Element], *, inside: bool) -> bool:
+    """Return whether a chain, or the chain inside of a group, has no such construct."""
+    for index, element in enumerate(chain):
+        before = list(chain[index - 1 : index])
+        after = list(chain[index + 1 : index + 2])
+        is_head = inside and index == 0
+        if isinstance(element, Group):
+            repeated = (element.least, element.most) != (1, 1)
+            greedy = any(isinstance(part, Stage) and part.greedy for part in element.chain)
+            if repeated or is_head or greedy or not is_plain_chain(element.chain, inside=True):
                 return False
-        elif isinstance(one, Not):
+        elif isinstance(element, Not):
             if any(isinstance(other, Not | Group) for other in after) or (
                 any(isinstance(other, Not | Group) for other in before)
             ):
@@ -204,47 +221,51 @@ def plain_chain(chain: Sequence[Element], *, inside: bool) -> bool:
             repeated = isinstance(before[0], Stage) and before[0].most != 1
             if ranges or (repeated and not after):
                 return False
-        elif inside and place == 0 and (one.optional or (one.least, one.most) != (1, 1)):
+        elif is_head and (element.optional or (element.least, element.most) != (1, 1)):
             return False
     return True
 
 
-def ordered_alike(question: Question) -> bool:
-    """Whether which match is given first is not a matter of Flink's queues.
+def has_fixed_order(question: Question) -> bool:
+    """Return whether the order of the matches does not depend on Flink's queues.
 
-    Without a window, held back matches do not come out of Flink at the end. Raises TooMuchError.
+    Without a window, Flink does not output matches that it still holds back at the end.
+
+    Raises:
+        TooMuchError: there are too many matches.
     """
     if not question.skip:
         return True
     pattern = build_pattern(question.calls, Pattern)
     (stream,) = question.streams.values()
-    found = Search(pattern, stream).found
-    ranks = {(one.first, one.completes) for one in found}
-    return pattern.within_ is not None and len(ranks) == len(found)
+    matches = Search(pattern, stream).found
+    ranks = {(match.first, match.completes) for match in matches}
+    return pattern.within_ is not None and len(ranks) == len(matches)
 
 
-def random_asked(count: int, seed: int) -> Iterator[Asked]:
+def draw_cases(count: int, seed: int) -> Iterator[FlinkCase]:
+    """Draw random questions that Flink should answer like matchrec."""
     random = Random(seed)
     while count:
         question = draw_question(random)
         with suppress(TooMuchError):
-            if plain(question) and ordered_alike(question):
-                yield Asked("random", question, list_right_lines(question))
+            if is_plain(question) and has_fixed_order(question):
+                yield FlinkCase("random", question, list_right_lines(question))
                 count -= 1
 
 
-def report(asked: Iterable[Asked], answers: Iterable[list[str]], show: bool) -> int:
-    """Prints the differences; how many are not expected."""
+def report(cases: Iterable[FlinkCase], answers: Iterable[list[str]], show: bool) -> int:
+    """Print the differences and return how many of them are not expected."""
     counts: Counter[str] = Counter()
-    for one, lines in zip(asked, answers, strict=True):
-        same = agrees(one, lines)
-        kind = "agrees" if same else "known difference" if one.why else "DISAGREES"
-        if same and one.why:
+    for case, lines in zip(cases, answers, strict=True):
+        is_right = is_right_answer(case, lines)
+        kind = "agrees" if is_right else "known difference" if case.why else "DISAGREES"
+        if is_right and case.why:
             kind = "AGREES AFTER ALL"
         counts[kind] += 1
-        if kind.isupper() or (show and not same):
-            print(f"{one.place}: {kind}\n{one.question}")
-            print("\n".join(f"    expected  {line}" for line in one.expected[0]))
+        if kind.isupper() or (show and not is_right):
+            print(f"{case.location}: {kind}\n{case.question}")
+            print("\n".join(f"    expected  {line}" for line in case.expected[0]))
             print("\n".join(f"    Flink     {line}" for line in lines))
     print(", ".join(f"{count} {kind}" for kind, count in counts.items()))
     return counts["DISAGREES"] + counts["AGREES AFTER ALL"]
@@ -256,11 +277,13 @@ def main() -> int:
     parser.add_argument("--random", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--show", action="store_true")
-    given = parser.parse_args()
-    asked = list(random_asked(given.random, given.seed) if given.random else records())
+    options = parser.parse_args()
+    cases = list(
+        draw_cases(options.random, options.seed) if options.random else list_case_questions()
+    )
     with tempfile.TemporaryDirectory() as folder:
-        answers = Flink(given.flink, Path(folder)).answers(asked)
-    return 1 if report(asked, answers, given.show) else 0
+        answers = Flink(options.flink, Path(folder)).find_answers(cases)
+    return 1 if report(cases, answers, options.show) else 0
 
 
 if __name__ == "__main__":

@@ -1,17 +1,18 @@
-"""Streams of clauses and of rule sets whose process is killed: nothing is lost, nothing doubled.
+"""Kill streams of clauses and of rule sets: no row must be lost or appear twice.
 
     python -m tests.live.killed_streams --kills 6 --seed 0 --query 4
     python -m tests.live.killed_streams --kills 6 --seed 0 --query 6 --sink batches
 
 A process of its own runs the query from files to files, from one checkpoint. It is killed with
-SIGKILL in the middle of a micro-batch, or between two, or only a Python worker of it is; then the
-next process goes on. In the end the files have the rows of the query over all events at once. The
-rules of query 4 change as the stream goes on: each process knows those that are valid soon, and no
-later ones. Query 5 adds up all matches, and builds none. Queries 6 to 10 wait for windows to end:
-their patterns end with NOT, or they list the runs that time out. Some micro-batches have no events,
-and some have a late event, which Spark drops. `--sink batches` uses `foreachBatch` instead of
-Spark's file sink and writes each micro-batch to a folder named by its number.
-Needs Linux; not collected by pytest: starting so many processes takes a minute.
+SIGKILL in the middle of a micro-batch, or between two, or only one of its Python workers is. Then
+the next process continues. In the end the files must have the rows of the query over all events at
+once. The rules of query 4 change during the stream: each process knows those that are valid soon,
+and no later ones. Query 5 aggregates all matches without building them. Queries 6 to 10 wait for
+windows to end: their patterns end with NOT, or they list the runs that time out. Some micro-batches
+have no events, and some have a late event, which Spark drops. `--sink batches` uses `foreachBatch`
+instead of Spark's file sink and writes each micro-batch to a folder named by its number.
+
+It needs Linux. pytest does not collect it, because starting so many processes takes a minute.
 """
 
 from __future__ import annotations
@@ -39,11 +40,12 @@ from tests.spark.test_clauses_over_streams import LONGEST, PAIRS, RISES, build_q
 from tests.spark.test_rule_sets_over_streams import RULES, query_of_rules
 from tests.spark.test_streaming import AND_NO_MORE, SCHEMA, Event, Feed, Query
 
-AT_ONCE = ("rises", "rows", "pairs", "same", "soon", "alone", "strict")  # nothing of the last rows
+# The rules that do not match the last rows.
+AT_ONCE = ("rises", "rows", "pairs", "same", "soon", "alone", "strict")
 
 
-def rules(events: DataFrame) -> DataFrame:
-    """The matches of a rule set, of clauses, SASE+ texts and Patterns."""
+def match_rules(events: DataFrame) -> DataFrame:
+    """Match a rule set of clauses, SASE+ texts and Patterns."""
     return query_of_rules({name: RULES[name] for name in AT_ONCE})(events).matches
 
 
@@ -55,22 +57,29 @@ CHANGES: dict[str, dict[int | None, str | Pattern | None]] = {
     "strict": {120: RULES["strict"], 143: RULES["strict"], 175: RULES["soon"]},
 }
 LATER = 10**6
-AHEAD = 14  # micro-batches for which a process knows the rules, and which it may run
+AHEAD = 14  # the number of micro-batches that a process knows the rules for and may run
 
 
-def changing(events: DataFrame, until: int = LATER) -> DataFrame:
-    """The matches of rules that change. until: versions that are valid from a later second on are
-    not known.
+def match_changing_rules(events: DataFrame, until: int = LATER) -> DataFrame:
+    """Match rules that change.
+
+    Args:
+        until: the last second from which a version that is known may be valid.
     """
-    known = {
-        rule: {moment(since): one for since, one in each.items() if (since or 0) <= until}
-        for rule, each in CHANGES.items()
-    }
-    return query_of_rules({rule: each for rule, each in known.items() if each})(events).matches
+    known_rules = {}
+    for rule, versions in CHANGES.items():
+        known_versions = {
+            make_time(since): content
+            for since, content in versions.items()
+            if (since or 0) <= until
+        }
+        if known_versions:
+            known_rules[rule] = known_versions
+    return query_of_rules(known_rules)(events).matches
 
 
-def moment(second: int | None) -> datetime | None:
-    """The time of the events of a second."""
+def make_time(second: int | None) -> datetime | None:
+    """Return the time of the events of a second, or None for None."""
     begin = datetime(2026, 1, 1, tzinfo=timezone.utc)
     return None if second is None else begin + timedelta(seconds=second)
 
@@ -88,12 +97,12 @@ SILENCE = """
 """
 
 
-def silence(events: DataFrame) -> DataFrame:
+def match_silence(events: DataFrame) -> DataFrame:
     """Find the matches of a SASE+ text whose last event must not follow."""
     return matchrec.match_sase(events, SILENCE, order_by=["ts", "x"], type_column="v")
 
 
-def detected(pattern: Pattern) -> Query:
+def make_pattern_query(pattern: Pattern) -> Query:
     """Return a query for the matches of a Pattern and the runs that time out."""
     return lambda events: matchrec.match_pattern(
         events, pattern, order_by=["ts", "x"], partition_by="k", timeouts=True
@@ -124,12 +133,12 @@ SOON = (
 )
 QUERIES: tuple[Query, ...] = (
     *map(build_query, (RISES, PAIRS, LONGEST)),
-    rules,
-    changing,
+    match_rules,
+    match_changing_rules,
     totals,
     build_query(UNANSWERED),
-    silence,
-    *map(detected, (AND_NO_MORE, STEPS, SOON)),
+    match_silence,
+    *map(make_pattern_query, (AND_NO_MORE, STEPS, SOON)),
 )
 BATCHES = 40
 LATE = "late"  # the value `v` of events that arrive after the watermark has passed them
@@ -137,13 +146,12 @@ PAUSE = "1 second"  # from the start of a micro-batch to that of the next one
 PATIENCE = 300  # seconds
 
 
-def events_of(random: Random) -> Iterator[list[Event]]:
-    """Micro-batches of events, out of order by as much as the watermark lets them be.
+def draw_batches(random: Random) -> Iterator[list[Event]]:
+    """Yield micro-batches of events, out of order by as much as the watermark allows.
 
     One in six has no events, and one in four of the others has a late event.
 
-    No two have the same time and value: a table says nothing of their order, a stream that of
-    arrival.
+    No two events have the same time and value, because a table would not say which one is first.
     """
     second = 100
     for batch in range(BATCHES):
@@ -173,15 +181,16 @@ def write_batch(folder: Path, rows: DataFrame, number: int) -> None:
     rows.write.mode("overwrite").parquet(str(folder / "out" / f"batch={number}"))
 
 
-def run(folder: Path, query: Query, sink: str, *, to_the_end: bool) -> None:
-    """The process that is killed: go on from the checkpoint."""
+def run_stream(folder: Path, query: Query, sink: str, *, to_the_end: bool) -> None:
+    """Run the query from the checkpoint on, in the process that is killed."""
     spark = small_session()
     stream = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
-    if query is changing and not to_the_end:
-        last = max(numbers(folder, "offsets"), default=0) + AHEAD
+    if query is match_changing_rules and not to_the_end:
+        last = max(list_batches(folder, "offsets"), default=0) + AHEAD
         files = ",".join(f"{number:03}" for number in range(last + 1))
         stream = stream.option("pathGlobFilter", f"{{{files}}}.json")
-        query = partial(changing, until=109 + 5 * last)  # the second after that of its events
+        second_after_events = 109 + 5 * last
+        query = partial(match_changing_rules, until=second_after_events)
     events = stream.json(str(folder / "in")).withWatermark("ts", "5 seconds")
     writer = query(events).writeStream
     if sink == "files":
@@ -193,54 +202,55 @@ def run(folder: Path, query: Query, sink: str, *, to_the_end: bool) -> None:
     writer.trigger(**when).start().awaitTermination()  # type: ignore[arg-type]
 
 
-def numbers(folder: Path, what: str) -> set[int]:
-    """The micro-batches that have begun (`offsets`) or ended (`commits`)."""
+def list_batches(folder: Path, what: str) -> set[int]:
+    """Return the micro-batches that have begun (`offsets`) or ended (`commits`)."""
     names = (file.name for file in (folder / "checkpoint" / what).glob("*"))
     return {int(name) for name in names if name.isdigit()}
 
 
-def is_within(folder: Path) -> bool:
-    return bool(numbers(folder, "offsets") - numbers(folder, "commits"))
+def is_in_batch(folder: Path) -> bool:
+    """Return whether a micro-batch has begun and not ended."""
+    return bool(list_batches(folder, "offsets") - list_batches(folder, "commits"))
 
 
-def workers_of(process: int) -> list[int]:
-    """The Python workers below a process: what Spark's daemon of workers has forked."""
+def list_workers(process: int) -> list[int]:
+    """Return the Python workers of a process, which Spark's worker daemon has forked."""
     lines = subprocess.check_output(["ps", "-eo", "pid=,ppid=,args="], text=True).splitlines()
-    found = {
+    processes = {
         int(pid): (int(parent), args) for pid, parent, args in (x.split(None, 2) for x in lines)
     }
 
-    def ancestors(one: int) -> Iterator[int]:
-        while one in found:
-            one = found[one][0]
-            yield one
+    def list_ancestors(child: int) -> Iterator[int]:
+        while child in processes:
+            child = processes[child][0]
+            yield child
 
-    def is_daemon(one: int) -> bool:
-        return "daemon" in found.get(one, (0, ""))[1]
+    def is_daemon(process_id: int) -> bool:
+        return "daemon" in processes.get(process_id, (0, ""))[1]
 
     return [
-        one
-        for one, (parent, _) in found.items()
-        if is_daemon(one) and is_daemon(parent) and process in ancestors(one)
+        child
+        for child, (parent, _) in processes.items()
+        if is_daemon(child) and is_daemon(parent) and process in list_ancestors(child)
     ]
 
 
 def kill_within(folder: Path, process: int, random: Random) -> None:
     """Kill the process if it is in a micro-batch, after a part of its time."""
-    if is_within(folder):
+    if is_in_batch(folder):
         time.sleep(random.choice((0, 0.05, 0.2, 0.5)))
         os.killpg(process, signal.SIGKILL)
 
 
 def kill_between(folder: Path, process: int, _: Random) -> None:
     """Kill it if no micro-batch is running."""
-    if not is_within(folder):
+    if not is_in_batch(folder):
         os.killpg(process, signal.SIGKILL)
 
 
 def kill_workers(folder: Path, process: int, _: Random) -> None:
     """Kill its Python workers in a micro-batch: the query fails if one of them has a task."""
-    for worker in workers_of(process) if is_within(folder) else ():
+    for worker in list_workers(process) if is_in_batch(folder) else ():
         with suppress(ProcessLookupError):
             os.kill(worker, signal.SIGKILL)
 
@@ -248,45 +258,50 @@ def kill_workers(folder: Path, process: int, _: Random) -> None:
 KILLS: tuple[Callable[[Path, int, Random], None], ...] = (kill_within, kill_between, kill_workers)
 
 
-def killed_once(folder: Path, arguments: list[str], number: int, random: Random) -> str:
-    """Start the process, kill it after a few micro-batches, and say where that was."""
-    kill, ended = KILLS[number % len(KILLS)], numbers(folder, "commits")
-    wanted = len(ended) + random.randint(1, 3)
+def run_until_killed(folder: Path, arguments: list[str], number: int, random: Random) -> str:
+    """Start the process, kill it after a few micro-batches, and return a sentence about it."""
+    kill = KILLS[number % len(KILLS)]
+    target = len(list_batches(folder, "commits")) + random.randint(1, 3)
     with (folder / f"{number}.log").open("w") as log:
         process = subprocess.Popen(arguments, stdout=log, stderr=log, start_new_session=True)
-        until = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + PATIENCE
         while process.poll() is None:
-            assert time.monotonic() < until, f"nothing happens: see {log.name}"
-            if len(numbers(folder, "commits")) >= wanted:
+            assert time.monotonic() < deadline, f"nothing happens: see {log.name}"
+            if len(list_batches(folder, "commits")) >= target:
                 kill(folder, process.pid, random)
             time.sleep(0.002)
     if kill is not kill_workers:
         assert process.returncode == -signal.SIGKILL, f"it has ended by itself: see {log.name}"
-    left = "inside of a micro-batch" if is_within(folder) else "between two micro-batches"
+    location = "inside of a micro-batch" if is_in_batch(folder) else "between two micro-batches"
     crashed = "Python worker exited unexpectedly" in (folder / f"{number}.log").read_text()
     assert crashed is (kill is kill_workers), f"see {number}.log"
-    return f"{kill.__name__}: exit code {process.returncode}, {left}"
+    return f"{kill.__name__}: exit code {process.returncode}, {location}"
 
 
 def check(query: Query, sink: str, kills: int, random: Random) -> None:
-    """Ends with an error where the rows are not those of all events at once, without late ones."""
+    """Check that the rows are those of all events at once, without late ones.
+
+    Raises:
+        AssertionError: the rows are different.
+    """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         spark = small_session()
         feed = Feed(spark, folder)
-        batches = list(events_of(random))
+        batches = list(draw_batches(random))
         feed.put(*batches)
         late = [event for batch in batches for event in batch if event[2] == LATE]
-        begin = [sys.executable, "-m", __spec__.name, "--folder", name, "--sink", sink]
-        begin += ["--query", str(QUERIES.index(query))]
+        command = [sys.executable, "-m", __spec__.name, "--folder", name, "--sink", sink]
+        command += ["--query", str(QUERIES.index(query))]
         for number in range(kills):
-            print(killed_once(folder, begin, number, random), flush=True)
-        subprocess.run([*begin, "--to-the-end"], check=True, stderr=subprocess.DEVNULL)
+            print(run_until_killed(folder, command, number, random), flush=True)
+        subprocess.run([*command, "--to-the-end"], check=True, stderr=subprocess.DEVNULL)
         written = spark.read.parquet(str(feed.result)).drop("batch")
-        found, expected = sorted(map(repr, written.collect())), feed.at_once(query, late)
-        assert found == expected, f"{len(found)} rows, not {len(expected)}"
-        counts = f"{len(found)} rows, as at once; {len(late)} late events"
-        print(f"{counts}; {len(numbers(folder, 'commits'))} micro-batches")
+        rows = sorted(map(repr, written.collect()))
+        expected = feed.at_once(query, late)
+        assert rows == expected, f"{len(rows)} rows, not {len(expected)}"
+        counts = f"{len(rows)} rows, as at once; {len(late)} late events"
+        print(f"{counts}; {len(list_batches(folder, 'commits'))} micro-batches")
 
 
 def main() -> None:
@@ -300,7 +315,7 @@ def main() -> None:
     options = parser.parse_args()
     query = QUERIES[options.query]
     if options.folder:
-        run(options.folder, query, options.sink, to_the_end=options.to_the_end)
+        run_stream(options.folder, query, options.sink, to_the_end=options.to_the_end)
     else:
         check(query, options.sink, options.kills, Random(options.seed))
 
