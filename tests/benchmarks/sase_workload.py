@@ -55,20 +55,16 @@ IntArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Cell:
-    """One measurement. rises: how often a price does. wrapped: whether prices stay in 1 .. 1000.
+    """One measurement."""
 
-    windows: the length of the stream of a symbol. output: "all", "non_overlapping", or "count":
-    all, with sequence construction off.
-    """
-
-    predicate: str
-    strategy: str
+    predicate: str  # a key of PREDICATES
+    strategy: str  # a key of STRATEGIES
     engine: str = "basic"
-    output: str = "all"
-    window: int = 500
-    windows: int = WINDOWS
-    rises: float = 0.7
-    wrapped: bool = False
+    output: str = "all"  # or "non_overlapping", or "count": all, without sequence construction
+    window: int = 500  # events
+    windows: int = WINDOWS  # the length of the stream of a symbol
+    rises: float = 0.7  # the probability that a price rises
+    wrapped: bool = False  # whether prices stay in 1 .. 1000
 
     @property
     def text(self) -> str:
@@ -85,51 +81,53 @@ class Cell:
     @property
     def events(self) -> pd.DataFrame:
         """The stream."""
-        return stream(self.windows * self.window, self.rises, self.wrapped)
+        return make_stream(self.windows * self.window, self.rises, self.wrapped)
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a search found and how long it took. counters: see `kernels.layout`."""
+    """What a search finds and how long it takes."""
 
-    seconds: float
+    seconds: float  # CPU time
     events: int
     matches: int
-    mapped: int
-    counters: IntArray
+    mapped: int  # events of all matches
+    counters: IntArray  # see `kernels.layout`
 
     @property
     def rate(self) -> float:
-        """Events a second."""
+        """Events per second."""
         return self.events / self.seconds
 
     @property
     def length(self) -> float:
-        """Events of a match, on average."""
+        """The mean number of events of a match."""
         return self.mapped / max(1, self.matches)
 
     @property
     def runs(self) -> float:
-        """Runs at a time step, those of all symbols together."""
+        """The mean number of runs at a time step, of all symbols together."""
         return SYMBOLS * (self.reads - 1)
 
     @property
     def reads(self) -> float:
-        """How often an event is read by a run, the one that it may begin included."""
+        """How many runs read an event on average, including the run that it may begin."""
         return float(self.counters[layout.READS]) / self.events
 
 
 @lru_cache(maxsize=2)
-def stream(length: int, rises: float, wrapped: bool) -> pd.DataFrame:
-    """The events of all symbols, symbol after symbol; the same ones each time."""
+def make_stream(length: int, rises: float, wrapped: bool) -> pd.DataFrame:
+    """Return the events of all symbols, symbol after symbol; the same ones each time."""
     random = np.random.default_rng(2008)
-    events = [ticks(random, length, rises, wrapped) for _ in range(SYMBOLS)]
+    events = [make_ticks(random, length, rises, wrapped) for _ in range(SYMBOLS)]
     symbol = np.repeat(np.arange(1, SYMBOLS + 1), length)
     return pd.concat(events, ignore_index=True).assign(symbol=symbol, event_type="stock")
 
 
-def ticks(random: np.random.Generator, length: int, rises: float, wrapped: bool) -> pd.DataFrame:
-    """Prices that rise by one, or else fall by one or stay; volumes."""
+def make_ticks(
+    random: np.random.Generator, length: int, rises: float, wrapped: bool
+) -> pd.DataFrame:
+    """Return volumes, and prices that rise by one, fall by one, or stay."""
     chance = random.random(length)
     falls = rises + (1 - rises) / 2
     change = np.where(chance < rises, 1, np.where(chance < falls, -1, 0))
@@ -138,22 +136,22 @@ def ticks(random: np.random.Generator, length: int, rises: float, wrapped: bool)
     return pd.DataFrame({"price": price, "volume": random.integers(1, 1001, length)})
 
 
-def executable(text: str, output: MatchOutput) -> Executable:
-    """A query, linked as Spark would link it: every column is a bigint."""
+def link_query(text: str, output: MatchOutput) -> Executable:
+    """Compile a query as for Spark; every column is a bigint."""
     plan = compile_sase(text, Streams(("time",), output=output))
     drafted = draft_query(plan, InputColumns(()), str)
     types = dict.fromkeys(drafted.columns(), BIGINT)
     return link(drafted, types, "breadth_first", ansi=False)
 
 
-def partitions(linked: Executable, events: pd.DataFrame) -> Partitions:
-    """What Spark would send: a partition for each symbol, columns, conditions, windows."""
+def make_partitions(linked: Executable, events: pd.DataFrame) -> Partitions:
+    """Return what Spark would send: a partition for each symbol, columns, conditions, windows."""
     assert linked.window_rows is not None
     changes = np.flatnonzero(np.diff(events["symbol"])) + 1
     starts = np.array([0, *changes, len(events)], np.int64)
     bits = np.zeros(len(events), np.uint64)
     for bit, condition in enumerate(linked.conditions):
-        bits |= holds(condition.text, events).astype(np.uint64) << np.uint64(bit)
+        bits |= evaluate_condition(condition.text, events).astype(np.uint64) << np.uint64(bit)
     columns = [events[linked.crossing.columns[i].text.strip("`")] for i in linked.crossing.integers]
     integers = np.array(columns, np.int64).reshape(-1, len(events))
     return Partitions(
@@ -166,8 +164,8 @@ def partitions(linked: Executable, events: pd.DataFrame) -> Partitions:
     )
 
 
-def holds(condition: str, events: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Where a condition in SQL is true; no value is NULL."""
+def evaluate_condition(condition: str, events: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """Return for each event whether a condition in SQL is true; no value is NULL."""
     result = np.ones(len(events), np.bool_)
     for conjunct in condition.split(" AND "):
         if "IS NOT NULL" not in conjunct:
@@ -177,7 +175,7 @@ def holds(condition: str, events: pd.DataFrame) -> npt.NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Search:
-    """A cell, ready to be run."""
+    """The search of a cell, ready to run."""
 
     engine: str
     task: Task
@@ -185,18 +183,19 @@ class Search:
     counts_only: bool
 
     def run(self) -> Result:
-        """One run, in processor time: the matching only, matches dropped as soon as they come."""
+        """Run the search, drop its matches, and return the result with its CPU time."""
         counters = np.zeros(layout.COUNTERS, np.int64)
-        began = time.process_time()
-        matches, mapped = 0, 0
-        for chunk in self.found(counters):
+        start = time.process_time()
+        matches = 0
+        mapped = 0
+        for chunk in self.find_matches(counters):
             matches += chunk.count
             mapped += int(chunk.offsets[-1])
-        seconds = time.process_time() - began
+        seconds = time.process_time() - start
         return Result(seconds, self.partitions.rows, matches, mapped, counters)
 
-    def found(self, counters: IntArray) -> Iterator[Matches]:
-        """The matches, in chunks."""
+    def find_matches(self, counters: IntArray) -> Iterator[Matches]:
+        """Yield the matches in chunks."""
         if self.engine == "backtracking":
             algorithm = PRODUCT[self.engine].choose(self.task)
             return algorithm.search(self.task, self.partitions, counters)
@@ -204,43 +203,48 @@ class Search:
         return number_chunks(self.task, map(sort_matches, runs.find_matches()))
 
     def prepare(self) -> SearchInput:
-        """The input of the breadth-first search, with what the paper switches off switched off.
+        """Return the input of the breadth-first search, with merging and output as the cell says.
 
-        Runs are kept apart by a rule that the search has for the graph of all matches. Where the
-        matching alone is measured no state accepts, so none is constructed; the runs are the same.
+        The search has a rule for the graph of all matches that keeps runs from merging. If matching
+        alone is measured, no state accepts: the runs are the same, and no match is constructed.
         """
-        found = prepare_input(self.task, self.partitions)
-        rules, selecting = found.rules, found.selecting
+        search_input = prepare_input(self.task, self.partitions)
+        rules, selecting = search_input.rules, search_input.selecting
         assert selecting is not None
         if self.engine == "basic":
             rules = rules._replace(merge_runs=False)
         if self.counts_only:
             selecting = selecting._replace(accepts=np.full_like(selecting.accepts, -1))
-        return replace(found, rules=rules, selecting=selecting)
+        return replace(search_input, rules=rules, selecting=selecting)
 
 
-def search(cell: Cell) -> Search:
-    """The search that a cell stands for."""
-    one = cell.output == "non_overlapping"
-    linked = executable(cell.text, MatchOutput.NON_OVERLAPPING if one else MatchOutput.ALL)
-    given = partitions(linked, cell.events)
-    return Search(cell.engine, linked.task, given, cell.output == "count")
+def prepare_search(cell: Cell) -> Search:
+    """Prepare the search of a cell."""
+    non_overlapping = cell.output == "non_overlapping"
+    linked = link_query(
+        cell.text, MatchOutput.NON_OVERLAPPING if non_overlapping else MatchOutput.ALL
+    )
+    partitions = make_partitions(linked, cell.events)
+    return Search(cell.engine, linked.task, partitions, cell.output == "count")
 
 
-def measured(cells: list[Cell], rounds: int, enough: float = 6.0) -> dict[Cell, Result]:
-    """The fastest run of every cell, all of them in turn so that a slow spell meets all.
+def measure_cells(cells: list[Cell], rounds: int, enough: float = 6.0) -> dict[Cell, Result]:
+    """Return the fastest run of every cell.
 
-    enough: seconds after which a cell, which has been run twice, is not run again.
+    The cells take turns, so that a time in which the machine is slow affects all of them.
+
+    Args:
+        enough: seconds after which a cell that has run twice does not run again.
     """
-    searches = {cell: search(cell) for cell in cells}
+    searches = {cell: prepare_search(cell) for cell in cells}
     best: dict[Cell, Result] = {}
-    spent = dict.fromkeys(cells, 0.0)
+    seconds_spent = dict.fromkeys(cells, 0.0)
     for number in range(rounds + 1):  # the first round compiles, too
-        for cell, one in searches.items():
-            if number > 1 and spent[cell] > enough:
+        for cell, prepared in searches.items():
+            if number > 1 and seconds_spent[cell] > enough:
                 continue
-            result = one.run()
-            spent[cell] += result.seconds
+            result = prepared.run()
+            seconds_spent[cell] += result.seconds
             if cell not in best or result.seconds < best[cell].seconds:
                 best[cell] = result
     return best

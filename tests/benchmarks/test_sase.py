@@ -1,4 +1,4 @@
-"""The workload of the benchmark `sase`: engines agree, and it is the paper's."""
+"""Check the workload of the benchmark `sase`: algorithms agree, and it is that of the paper."""
 
 from __future__ import annotations
 
@@ -7,34 +7,34 @@ from dataclasses import replace
 import pytest
 
 from matchrec.search.kernels import layout
-from tests.benchmarks.sase import TEMPLATES, state_at_the_end
-from tests.benchmarks.sase_workload import ALGORITHMS, Cell, search
+from tests.benchmarks.sase import TEMPLATES, find_final_state
+from tests.benchmarks.sase_workload import ALGORITHMS, Cell, prepare_search
 
-pytestmark = pytest.mark.slow  # of benchmarks, not of what users run
+pytestmark = pytest.mark.slow  # they test benchmarks, not what users run
 
 
 @pytest.mark.parametrize("output", ["all", "non_overlapping"])
 @pytest.mark.parametrize("key", [*TEMPLATES, ("p3*", "s2"), ("p3*", "s3")], ids=" ".join)
-def test_engines_find_the_same(key: tuple[str, str], output: str) -> None:
+def test_algorithms_find_equally_many_matches_and_events(key: tuple[str, str], output: str) -> None:
     cell = Cell(*key, output=output, windows=5)
-    found = [search(replace(cell, engine=engine)).run() for engine in ALGORITHMS]
-    assert found[0].matches > 0
-    assert len({(one.matches, one.mapped) for one in found}) == 1
+    results = [prepare_search(replace(cell, engine=engine)).run() for engine in ALGORITHMS]
+    assert results[0].matches > 0
+    assert len({(result.matches, result.mapped) for result in results}) == 1
 
 
 @pytest.mark.parametrize(
     ("key", "length"), [(("p1", "s2"), 250), (("p2", "s2"), 4.5), (("p2", "s3"), 140)]
 )
-def test_matches_are_as_long_as_those_of_the_paper(key: tuple[str, str], length: float) -> None:
-    assert search(Cell(*key, windows=200)).run().length == pytest.approx(length, rel=0.1)
+def test_mean_length_of_matches_is_that_of_the_paper(key: tuple[str, str], length: float) -> None:
+    assert prepare_search(Cell(*key, windows=200)).run().length == pytest.approx(length, rel=0.1)
 
 
-def test_without_sequence_construction_the_runs_are_the_same() -> None:
-    whole = search(Cell("p2", "s3", windows=5)).run()
-    counted = search(Cell("p2", "s3", output="count", windows=5)).run()
+def test_runs_are_the_same_without_sequence_construction() -> None:
+    constructed = prepare_search(Cell("p2", "s3", windows=5)).run()
+    counted = prepare_search(Cell("p2", "s3", output="count", windows=5)).run()
     assert counted.matches == 0
-    assert counted.counters[layout.MERGES] == whole.counters[layout.MERGES]
-    assert counted.counters[layout.READS] == whole.counters[layout.READS]
+    assert counted.counters[layout.MERGES] == constructed.counters[layout.MERGES]
+    assert counted.counters[layout.READS] == constructed.counters[layout.READS]
 
 
 @pytest.mark.parametrize("engine", ["basic", "merging"])
@@ -42,7 +42,7 @@ def test_without_sequence_construction_the_runs_are_the_same() -> None:
 def test_live_state_does_not_grow_with_the_stream(predicate: str, engine: str) -> None:
     cell = Cell(predicate, "s3", engine, windows=10)
     for length in (10, 100):
-        work, counters = state_at_the_end(replace(cell, windows=length))
+        work, counters = find_final_state(replace(cell, windows=length))
         assert counters[layout.MOST_LIVE] <= 10
         assert work.runs.shape[1] <= 16
         live = cell.window * counters[layout.MOST_LIVE]  # at most

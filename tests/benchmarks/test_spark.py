@@ -30,7 +30,7 @@ from tests.benchmarks.other_engines import CLAUSE_IN_DUCKDB, DUCKDB
 from tests.benchmarks.tables import TABLES
 from tests.benchmarks.workloads import list_workloads
 
-pytestmark = pytest.mark.slow  # of benchmarks, not of what users run
+pytestmark = pytest.mark.slow  # they test benchmarks, not what users run
 
 SCALE = 0.005
 WORKLOADS = {workload.name: workload for workload in list_workloads()}

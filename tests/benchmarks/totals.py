@@ -35,7 +35,7 @@ from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.task import Capacity, Task, TaskTotals, Total
 from tests.benchmarks.machine import find_processor_name, read_load_averages
 from tests.benchmarks.markdown import format_table
-from tests.benchmarks.sase_workload import executable, partitions, stream
+from tests.benchmarks.sase_workload import link_query, make_partitions, make_stream
 
 FALLING = """
 PATTERN SEQ(stock+ a[])
@@ -88,9 +88,9 @@ class Workload:
     def prepared(self) -> tuple[Task, Partitions]:
         """The task of all matches, and its rows."""
         text = self.text.replace("{window}", str(self.window))
-        linked = executable(text, MatchOutput.ALL)
-        events: pd.DataFrame = stream(self.events, 0.5, wrapped=False)
-        return linked.task, partitions(linked, events)
+        linked = link_query(text, MatchOutput.ALL)
+        events: pd.DataFrame = make_stream(self.events, 0.5, wrapped=False)
+        return linked.task, make_partitions(linked, events)
 
 
 def count(task: Task, rows: Partitions) -> Counted:
