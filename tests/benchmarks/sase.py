@@ -8,8 +8,8 @@
 
 It measures the CPU time of matching alone, in one process over arrays in memory; figures are those
 of the best of several rounds. It prints Markdown: our figures, then the paper's. The machine of the
-paper was a Pentium 4 of 2.8 GHz, and its program was in Java. `basic` is the breadth-first algorithm
-without merging, and `merging` is the same with it; both share the buffer.
+paper was a Pentium 4 of 2.8 GHz, and its program was in Java. `basic` is the breadth-first
+algorithm without merging, and `merging` is the same with it; both share the buffer.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The queries of `published` over few rows, beside the reference matcher.
+"""Compare the queries of `published`, over few rows, with the reference matcher.
 
-Its conditions and measures are written here once more, as functions in Python. Some of them run at
-night, the others with `MATCHREC_FULL=night pytest -m bench`.
+Their conditions and measures are written here once more, as functions in Python. Some queries run
+every night, the others with `MATCHREC_FULL=night pytest -m bench`.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ EACH_NIGHT = {
 NAMES = [
     pytest.param(name, marks=[] if name in EACH_NIGHT else [pytest.mark.bench]) for name in SHAPES
 ]
-Mapped = list[tuple[str, Row]]  # the rows of a match so far, the one that is tried among them
-Condition = Callable[[Mapped, Sequence[Row], int], bool]  # with all rows, and which one it is
+Mapped = list[tuple[str, Row]]  # the rows of a match so far, including the row that is tried
+# Gets the rows of a match so far, all rows, and the index of the row that is tried.
+Condition = Callable[[Mapped, Sequence[Row], int], bool]
 
 
 @pytest.fixture(scope="module")
@@ -62,35 +63,42 @@ def test_rows_are_those_of_the_reference(
     spark: SparkSession, tables: dict[str, list[Row]], name: str
 ) -> None:
     shape = SHAPES[name]
-    conditions = BERLIN_CONDITIONS[name] if name in BERLIN_CONDITIONS else of_template(shape)
+    conditions = (
+        BERLIN_CONDITIONS[name] if name in BERLIN_CONDITIONS else list_template_conditions(shape)
+    )
     expected: Counter[tuple[Any, ...]] = Counter()
-    for rows in partitions(shape, tables[shape.table]):
-        for found in matches(shape, rows, conditions):
-            expected += Counter(values(shape, found))
+    for rows in split_partitions(shape, tables[shape.table]):
+        for match in find_matches(shape, rows, conditions):
+            expected += Counter(list_measure_values(shape, match))
     result = matchrec.sql(spark, shape.workload().query)
-    shown = result.select("id", *measures(shape)) if "ALL ROWS" in shape.rows else result
+    output = result.select("id", *list_measure_names(shape)) if "ALL ROWS" in shape.rows else result
     keys = 0 if "ALL ROWS" in shape.rows else len(shape.keys)
-    assert Counter(tuple(row)[keys:] for row in shown.collect()) == expected
+    assert Counter(tuple(row)[keys:] for row in output.collect()) == expected
     assert expected
 
 
-def partitions(shape: Shape, rows: list[Row]) -> list[list[Row]]:
-    found: dict[Any, list[Row]] = {}
+def split_partitions(shape: Shape, rows: list[Row]) -> list[list[Row]]:
+    """Return the rows of each partition of a query."""
+    rows_by_key: dict[Any, list[Row]] = {}
     for row in rows:
-        found.setdefault(tuple(row[key] for key in shape.keys), []).append(row)
-    return list(found.values())
+        rows_by_key.setdefault(tuple(row[key] for key in shape.keys), []).append(row)
+    return list(rows_by_key.values())
 
 
-def matches(shape: Shape, rows: list[Row], conditions: dict[str, Condition]) -> Iterator[Mapped]:
-    def may(_: int, start: int, variables: tuple[str, ...]) -> bool:
+def find_matches(
+    shape: Shape, rows: list[Row], conditions: dict[str, Condition]
+) -> Iterator[Mapped]:
+    """Yield the matches that the reference matcher finds in a partition."""
+
+    def can_map(_: int, start: int, variables: tuple[str, ...]) -> bool:
         last = start + len(variables) - 1
-        mapped = [(name, rows[start + place]) for place, name in enumerate(variables)]
+        mapped = [(name, rows[start + index]) for index, name in enumerate(variables)]
         return conditions[variables[-1]](mapped, rows, last)
 
     members = {name: frozenset({name}) for name in conditions}
     pattern = parse_row_pattern(shape.pattern)
-    for found in find_all(pattern, len(rows), may, SKIPS[shape.rows], members):
-        yield [(name, rows[found.start + place]) for place, (name, _) in enumerate(found.word)]
+    for match in find_all(pattern, len(rows), can_map, SKIPS[shape.rows], members):
+        yield [(name, rows[match.start + index]) for index, (name, _) in enumerate(match.word)]
 
 
 SKIPS = {
@@ -101,58 +109,72 @@ SKIPS = {
 }
 
 
-def measures(shape: Shape) -> list[str]:
-    return [one.rpartition(" ")[2] for one in shape.measures.split(", ")]
+def list_measure_names(shape: Shape) -> list[str]:
+    """Return the names of the measures of a query."""
+    return [measure.rpartition(" ")[2] for measure in shape.measures.split(", ")]
 
 
-def values(shape: Shape, found: Mapped) -> Iterator[tuple[Any, ...]]:
-    """Of a match as a whole, or of each of its rows, with its id and all rows up to it."""
+def list_measure_values(shape: Shape, mapped: Mapped) -> Iterator[tuple[Any, ...]]:
+    """Yield the measures of a match: once, or for each row with its id and running values."""
+    texts = shape.measures.split(", ")
     if "ALL ROWS" not in shape.rows:
-        yield tuple(value(one, found) for one in shape.measures.split(", "))
+        yield tuple(compute_measure(text, mapped) for text in texts)
         return
-    for place, (_, row) in enumerate(found, 1):
-        so_far = found[:place]
-        yield (row.id, *(value(one, so_far) for one in shape.measures.split(", ")))
+    for length, (_, row) in enumerate(mapped, 1):
+        so_far = mapped[:length]
+        yield (row.id, *(compute_measure(text, so_far) for text in texts))
 
 
-def value(measure: str, found: Mapped) -> Any:
-    """As its text says: FIRST(A.lat), LAST(at), min(X.lat), C.lat, A.id."""
+def compute_measure(measure: str, mapped: Mapped) -> Any:
+    """Compute a measure from its text: FIRST(A.lat), LAST(at), min(X.lat), C.lat, A.id."""
     text = measure.partition(" AS ")[0].rstrip(")")
     function, _, column = text.rpartition("(")
     variable, _, column = column.rpartition(".")
     variables = {"": "ABC UP DOWN SPECIAL", "X": "AB"}.get(variable, variable)
-    read = [row[column] for name, row in found if name in variables]
-    if not read:
+    column_values = [row[column] for name, row in mapped if name in variables]
+    if not column_values:
         return None
-    return {"FIRST": read[0], "min": min(read), "max": max(read)}.get(function, read[-1])
+    match function:
+        case "FIRST":
+            return column_values[0]
+        case "min":
+            return min(column_values)
+        case "max":
+            return max(column_values)
+        case _:
+            return column_values[-1]
 
 
-def before(rows: Sequence[Row], place: int) -> float | None:
-    return rows[place - 1].lat if place else None
+def read_previous_latitude(rows: Sequence[Row], index: int) -> float | None:
+    """Return the latitude of the row before, or None for the first row."""
+    return rows[index - 1].lat if index else None
 
 
-def rises(mapped: Mapped) -> bool:
+def is_higher_than_last_a(mapped: Mapped) -> bool:
+    """Return whether the last row is the first A or has a higher latitude than the last A."""
     earlier = [row.lat for name, row in mapped[:-1] if name == "A"]
     return not earlier or mapped[-1][1].lat > earlier[-1]
 
 
-def differs(rows: Sequence[Row], place: int, sign: int, by: float) -> bool:
-    lat = before(rows, place)
-    return lat is not None and sign * rows[place].lat > sign * (lat + sign * by)
+def moves_by(rows: Sequence[Row], index: int, sign: int, by: float) -> bool:
+    """Return whether the latitude changes by more than `by` in the direction of `sign`."""
+    lat = read_previous_latitude(rows, index)
+    return lat is not None and sign * rows[index].lat > sign * (lat + sign * by)
 
 
-def here(holds: Callable[[Row], bool]) -> Condition:
+def on_row(holds: Callable[[Row], bool]) -> Condition:
+    """Return a condition that reads only the row that is tried."""
     return lambda mapped, _, __: holds(mapped[-1][1])
 
 
-PAIRS = {"A": here(lambda row: row.kind is not None)}
+PAIRS = {"A": on_row(lambda row: row.kind is not None)}
 BY_LATITUDE = {
-    "A": here(lambda row: row.lat > 52.4),
-    "B": here(lambda row: row.lat < 52.6),
-    "C": here(lambda row: row.lat > 52.5),
+    "A": on_row(lambda row: row.lat > 52.4),
+    "B": on_row(lambda row: row.lat < 52.6),
+    "C": on_row(lambda row: row.lat > 52.5),
 }
 RISING: dict[str, Condition] = {
-    "A": lambda mapped, _, __: rises(mapped),
+    "A": lambda mapped, _, __: is_higher_than_last_a(mapped),
     "B": lambda mapped, _, __: mapped[-1][1].lat < mapped[-2][1].lat,
 }
 BERLIN_CONDITIONS: dict[str, dict[str, Condition]] = {
@@ -161,50 +183,50 @@ BERLIN_CONDITIONS: dict[str, dict[str, Condition]] = {
     "03 greedy": BY_LATITUDE,
     "03 reluctant": BY_LATITUDE,
     "04 alternatives": {
-        "UP": lambda _, rows, place: differs(rows, place, 1, 0.01),
-        "DOWN": lambda _, rows, place: differs(rows, place, -1, 0.01),
-        "SPECIAL": here(
+        "UP": lambda _, rows, index: moves_by(rows, index, 1, 0.01),
+        "DOWN": lambda _, rows, index: moves_by(rows, index, -1, 0.01),
+        "SPECIAL": on_row(
             lambda row: row.kind in ("BURGLARY", "ROBBERY") and 52.5 <= row.lat <= 52.55
         ),
     },
     "05 ONE ROW PER MATCH": RISING,
     "06 ALL ROWS PER MATCH": RISING,
-    "07 SUBSET": dict.fromkeys("ABC", here(lambda row: row.lat < 53.0)),
+    "07 SUBSET": dict.fromkeys("ABC", on_row(lambda row: row.lat < 53.0)),
     "08 WITHIN": {
-        "A": here(lambda row: row.lat > 0),
+        "A": on_row(lambda row: row.lat > 0),
         "B": lambda mapped, _, __: mapped[1][1].at - mapped[0][1].at <= timedelta(hours=1),
     },
     "09 NULL": {
-        "A": here(lambda row: row.lat is not None),
-        "B": lambda _, rows, place: differs(rows, place, 1, 0.0),
+        "A": on_row(lambda row: row.lat is not None),
+        "B": lambda _, rows, index: moves_by(rows, index, 1, 0.0),
     },
 }
 
 
-def of_template(shape: Shape) -> dict[str, Condition]:
-    """Of the kinds that the seed has drawn; every variable but the first one looks back to it."""
+def list_template_conditions(shape: Shape) -> dict[str, Condition]:
+    """Return the conditions of a template: kinds of crime, and distances from the first crime."""
 
-    def condition(name: str) -> Condition:
+    def make_condition(name: str) -> Condition:
         def holds(mapped: Mapped, _: Sequence[Row], __: int) -> bool:
             first, row = mapped[0][1], mapped[-1][1]
-            later = row.at <= first.at + WINDOW
+            is_mapped = row.at <= first.at + WINDOW
             if name == "Z":
-                return later
+                return is_mapped
             if "near" in shape.name and len(mapped) > 1:
                 near = (abs(row[axis] - first[axis]) <= NEAR for axis in ("lat", "lon"))
-                later = later and all(near)
+                is_mapped = is_mapped and all(near)
             if "district" in shape.name:
-                later = later and row.district == int(DRAWN.words["district"])
-            return later and row.kind == int(DRAWN.words[name])
+                is_mapped = is_mapped and row.district == int(DRAWN.words["district"])
+            return is_mapped and row.kind == int(DRAWN.words[name])
 
         return holds
 
-    return {name: condition(name) for name in "ABCDEFGZ"}
+    return {name: make_condition(name) for name in "ABCDEFGZ"}
 
 
 @pytest.mark.parametrize("name", [shape.name for shape in list_length_shapes()][: len(FORMS)])
 def test_sums_are_those_of_the_rows_of_a_length(spark: SparkSession, name: str) -> None:
-    shape = {one.name: one for one in list_length_shapes()}[name]
+    shape = {shape.name: shape for shape in list_length_shapes()}[name]
     DRAWN.tables[shape.table].frame(spark).createOrReplaceTempView(shape.table)
     in_order = "ORDER BY id" if "RUNNING" in name else ""
     columns = ["total", "n"] if "ONE ROW" in name else ["id", "total", "n"]
