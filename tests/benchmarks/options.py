@@ -1,4 +1,4 @@
-"""What a part of the benchmark is asked."""
+"""The options of a benchmark."""
 
 from __future__ import annotations
 
@@ -9,23 +9,17 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Options:
-    """scale: of the data. rounds: how often everything is run. only: a word in a workload's name.
+    """What is measured, and how."""
 
-    interpreters: of other engines, by their names. memory_rows: of the partition whose memory is
-    measured. seed: of the kinds' data and texts. rows: of each of their tables at scale 1. data: a
-    folder where these tables stay, to be read again. memory: of the driver, for the first part.
-    trino: the address of a server, if one is measured. tuned: whether `matchrec.tune` has set the
-    session.
-    """
-
-    scale: float = 1.0
-    rounds: int = 5
-    only: str = ""
+    scale: float = 1.0  # the numbers of rows are multiplied by it
+    rounds: int = 5  # measured rounds
+    only: str = ""  # only workloads whose names contain this word
+    # Python interpreters of other engines, by the names of the engines.
     interpreters: Mapping[str, str] = field(default_factory=dict)
-    memory_rows: int = 20_000_000
-    seed: int = 0
-    rows: int = 2_000_000
-    data: Path | None = None
-    memory: str = "4g"
-    trino: str | None = None
-    tuned: bool = False
+    memory_rows: int = 20_000_000  # rows of the partition whose memory is measured
+    seed: int = 0  # of the data and texts of the kinds
+    rows: int = 2_000_000  # of each table of the kinds at scale 1
+    data: Path | None = None  # a folder that keeps these tables for further runs
+    memory: str = "4g"  # of the driver; only the first part can set it
+    trino: str | None = None  # the address of a server, if Trino is measured
+    tuned: bool = False  # whether `matchrec.tune` sets the session

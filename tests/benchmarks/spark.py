@@ -1,4 +1,4 @@
-"""The benchmark of matchrec: everything that `docs/contributing/benchmarks.md` shows.
+"""Measure matchrec: the command behind the tables of `docs/contributing/benchmarks.md`.
 
     python -m tests.benchmarks.spark [--parts A,B] [--scale S] [--rounds N] [--only WORD]
         [--seed N] [--rows N] [--data FOLDER] [--memory 4g] [--trino URL]
@@ -72,7 +72,7 @@ PARTS: dict[str, Part] = {
 
 
 def main() -> None:
-    """Parses the arguments, measures, prints, writes."""
+    """Measure the parts that the command line names, print their tables, and write them."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--parts", default=",".join(PARTS), help=f"of {', '.join(PARTS)}")
     parser.add_argument("--scale", type=float, default=Options.scale)

@@ -68,73 +68,79 @@ ROUNDS = 3
 
 
 @dataclass(frozen=True)
-class Counted:
-    """What a search has found. size: bytes of its arrays."""
+class SearchResult:
+    """What a search finds and what it costs."""
 
     matches: int
-    seconds: float
-    size: int
+    seconds: float  # CPU time, the least of several runs
+    size: int  # bytes of its arrays
 
 
 @dataclass(frozen=True)
 class Workload:
-    """A query over so many events of each of two symbols."""
+    """A query over a stream of two symbols."""
 
     name: str
     text: str
-    window: int
-    events: int
+    window: int  # events
+    events: int  # of each symbol
 
-    def prepared(self) -> tuple[Task, Partitions]:
-        """The task of all matches, and its rows."""
+    def prepare(self) -> tuple[Task, Partitions]:
+        """Return the task that finds all matches, and its rows."""
         text = self.text.replace("{window}", str(self.window))
         linked = link_query(text, MatchOutput.ALL)
         events: pd.DataFrame = make_stream(self.events, 0.5, wrapped=False)
         return linked.task, make_partitions(linked, events)
 
 
-def count(task: Task, rows: Partitions) -> Counted:
-    """Carried along the runs: the number of matches, and that of their rows."""
-    own = end_runs_at_absent_rows(find_each_match_once(task, Grouping.PARTITION))
-    own = replace(own, totals=TaskTotals((TOTAL,), Grouping.PARTITION))
-    best, matches, size = float("inf"), 0, 0
+def count_matches(task: Task, rows: Partitions) -> SearchResult:
+    """Count the matches and their rows without building them: runs carry the totals."""
+    task_with_totals = end_runs_at_absent_rows(find_each_match_once(task, Grouping.PARTITION))
+    task_with_totals = replace(task_with_totals, totals=TaskTotals((TOTAL,), Grouping.PARTITION))
+    best = float("inf")
+    matches = 0
+    size = 0
     for _ in range(ROUNDS):
-        arrays = prepare_input(own, rows)
-        began = time.process_time()
-        search = TotalsSearch(own, arrays, Capacity())
-        (found,) = search.find_matches()
-        best = min(best, time.process_time() - began)
-        assert found.totals is not None
-        matches, size = sum(map(ways, found.totals)), size_of(search)
-    return Counted(matches, best, size)
+        arrays = prepare_input(task_with_totals, rows)
+        start = time.process_time()
+        search = TotalsSearch(task_with_totals, arrays, Capacity())
+        (chunk,) = search.find_matches()
+        best = min(best, time.process_time() - start)
+        assert chunk.totals is not None
+        matches = sum(map(read_total, chunk.totals))
+        size = count_bytes(search)
+    return SearchResult(matches, best, size)
 
 
 TOTAL = Total("sum", "count", frozenset({0}), None, is_float=False)
 
 
-def ways(words: IntArray) -> int:
-    """The number of matches of a group."""
+def read_total(words: IntArray) -> int:
+    """Return the number of matches of a group, which is two words of 64 bits."""
     return int(words[0]) % 2**64 + int(words[1]) * 2**64
 
 
-def build(task: Task, rows: Partitions) -> Counted:
-    """Each match by itself."""
-    best, matches, size = float("inf"), 0, 0
+def build_matches(task: Task, rows: Partitions) -> SearchResult:
+    """Build each match and count them."""
+    best = float("inf")
+    matches = 0
+    size = 0
     for _ in range(ROUNDS):
         search = RunsSearch(task, prepare_input(task, rows), Capacity())
-        began = time.process_time()
+        start = time.process_time()
         matches = sum(chunk.count for chunk in search.find_matches())
-        best, size = min(best, time.process_time() - began), size_of(search)
-    return Counted(matches, best, size)
+        best = min(best, time.process_time() - start)
+        size = count_bytes(search)
+    return SearchResult(matches, best, size)
 
 
-def size_of(search: RunsSearch) -> int:
-    """Bytes of the arrays in which a search works."""
+def count_bytes(search: RunsSearch) -> int:
+    """Return the bytes of the arrays that a search works in."""
     return sum(array.nbytes for array in search.working_arrays.values())
 
 
-def workloads(quick: bool) -> Iterator[Workload]:
-    """From the smallest to the largest."""
+def list_workloads(quick: bool) -> Iterator[Workload]:
+    """Yield the workloads, those of each query from the smallest to the largest."""
     scale = 10 if quick else 1
     for window in (10, 20, 40, 80, 200):
         yield Workload("falling prices", FALLING, window, 20_000 // scale)
@@ -152,20 +158,21 @@ def workloads(quick: bool) -> Iterator[Workload]:
 
 
 def main() -> None:
+    """Count and build the matches of all workloads and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     rows = []
     print(f"{find_processor_name()}, load {read_load_averages()} at the start.\n")
-    for one in workloads(parser.parse_args().quick):
-        task, given = one.prepared()
-        counted = count(task, given)
-        built = build(task, given) if counted.matches <= MOST_BUILT else None
+    for workload in list_workloads(parser.parse_args().quick):
+        task, partitions = workload.prepare()
+        counted = count_matches(task, partitions)
+        built = build_matches(task, partitions) if counted.matches <= MOST_BUILT else None
         if built is not None:
             assert built.matches == counted.matches
         rows.append(
             (
-                f"{one.name}, window {one.window}",
-                f"{2 * one.events:,}",
+                f"{workload.name}, window {workload.window}",
+                f"{2 * workload.events:,}",
                 f"{counted.matches:,}" if counted.matches < 1e12 else f"{counted.matches:.1e}",
                 f"{counted.seconds:.3f}",
                 f"{counted.size / 2**20:.1f}",

@@ -12,29 +12,23 @@ from tests.benchmarks import by_hand, other_engines
 
 @dataclass(frozen=True)
 class Workload:
-    """A query over a table, and other ways to the same rows.
-
-    table: the name of the data it reads. keys, order: columns of the query's partitions; without
-    keys there is one of all rows. aim: the ratio to the identity that is aimed at. by_window: the
-    same as window SQL, by_pandas: as a function for applyInPandas, elsewhere: in the words of other
-    engines, by their names. reads: the columns that the query names, which the identity takes; all
-    if none.
-    """
+    """A query over a table, and alternatives that return the same rows."""
 
     name: str
     table: str
     query: str
-    aim: float
-    keys: tuple[str, ...] = ("symbol",)
-    order: tuple[str, ...] = ("ts",)
-    by_window: str | None = None
-    by_pandas: Callable[[DataFrame], DataFrame] | None = None
+    aim: float  # the ratio to the identity that we aim at
+    keys: tuple[str, ...] = ("symbol",)  # of PARTITION BY; if none, all rows are one partition
+    order: tuple[str, ...] = ("ts",)  # of ORDER BY
+    by_window: str | None = None  # window SQL
+    by_pandas: Callable[[DataFrame], DataFrame] | None = None  # uses applyInPandas
+    # The queries for other engines, by the names of the engines.
     elsewhere: Mapping[str, other_engines.Question] = field(default_factory=dict)
-    reads: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()  # the columns that the query names; all if none
 
 
 def write_clause(table: str, text: str) -> str:
-    """A whole query."""
+    """Return a query with one clause."""
     return f"SELECT * FROM {table} MATCH_RECOGNIZE (\n  {text}\n)"
 
 
@@ -54,7 +48,7 @@ VSHAPE = write_clause("ticks", f"{TICKS_IN_ORDER}\n  MEASURES {VSHAPE_MEASURES}\
 
 
 def list_workloads() -> Iterator[Workload]:
-    """All of them, in the order of the table."""
+    """Yield all workloads, in the order of the table."""
     yield Workload(
         "V-shape, ONE ROW",
         "ticks",
