@@ -26,8 +26,8 @@ from itertools import chain, takewhile
 from matchrec.automaton.folding import ACCEPT, Choice, Effect, Folding, limit_choices, number_states
 from matchrec.automaton.program import (
     A_MATCH,
-    FIRST_NEAR,
-    NOT_NEAR,
+    FIRST_NEIGHBOUR_WINDOW,
+    NO_NEIGHBOUR_WINDOW,
     NOTHING,
     TIMED_OUT,
     Action,
@@ -580,9 +580,11 @@ def fold_stages(
         choices=tuple(state_choices[:-1] for state_choices in choices),
         states=tuple(waiting.state for waiting in waiting_states),
         start_count=len(starts),
-        waits=tuple(state_choices[-1].target for state_choices in choices),
-        ends=tuple(folder.find_end(waiting) for waiting in waiting_states),
-        near=tuple(folder.find_near(waiting) for waiting in waiting_states),
+        waiting_states=tuple(state_choices[-1].target for state_choices in choices),
+        ending_kinds=tuple(folder.find_ending_kind(waiting) for waiting in waiting_states),
+        neighbour_windows=tuple(
+            folder.find_neighbour_window(waiting) for waiting in waiting_states
+        ),
     )
 
 
@@ -714,7 +716,7 @@ class _StageFolder:
         (target,) = self.list_waiting_states(ignore.target)
         return target
 
-    def find_end(self, waiting: WaitingState) -> int:
+    def find_ending_kind(self, waiting: WaitingState) -> int:
         """Return what becomes of a run whose window or partition ends while it waits here.
 
         See the end of `program.py`.
@@ -723,15 +725,18 @@ class _StageFolder:
             return A_MATCH
         if waiting.state == self.program.final or waiting.begins_runs:
             return NOTHING
-        near = self.find_near(waiting)
-        if near != NOT_NEAR:
-            return FIRST_NEAR + near
+        neighbour_window = self.find_neighbour_window(waiting)
+        if neighbour_window != NO_NEIGHBOUR_WINDOW:
+            return FIRST_NEIGHBOUR_WINDOW + neighbour_window
         return TIMED_OUT if self.windowed else NOTHING
 
-    def find_near(self, waiting: WaitingState) -> int:
-        """Return the smallest window from the row mapped last that ends a run, or NOT_NEAR."""
+    def find_neighbour_window(self, waiting: WaitingState) -> int:
+        """Return the number of the smallest window from the row mapped last that ends a run.
+
+        NO_NEIGHBOUR_WINDOW if no such window ends it.
+        """
         if waiting.state == self.program.final or waiting.begins_runs:
-            return NOT_NEAR
+            return NO_NEIGHBOUR_WINDOW
         take, _ = self.find_reading_edges(waiting)
         tests = {test for edge in self.find_edges(waiting, Action.IGNORE) for test in edge.needs}
         if take is not None:
@@ -739,7 +744,7 @@ class _StageFolder:
         for number, test in enumerate(self.window_tests):
             if test in tests:
                 return number
-        return NOT_NEAR
+        return NO_NEIGHBOUR_WINDOW
 
 
 def build_effect_choice(test: VariableId, effect: Effect) -> tuple[Choice, None]:

@@ -159,7 +159,7 @@ def needs_marked_choice(folding: Folding, marked: Callable[[Choice], bool]) -> b
 
     def list_targets(state: int) -> Iterator[int]:
         """Yield where a run goes that maps no row by a marked choice."""
-        waiting_state = folding.find_wait(state)
+        waiting_state = folding.find_waiting_state(state)
         unmarked = (choice.target for choice in folding.choices[state] if not marked(choice))
         for target in (waiting_state, *unmarked):
             if target is not None:
@@ -170,7 +170,7 @@ def needs_marked_choice(folding: Folding, marked: Callable[[Choice], bool]) -> b
         choices = folding.choices[state]
         if any(choice.accepts or choice.effect in ending_effects for choice in choices):
             return True
-        return folding.find_end(state) != NOTHING
+        return folding.find_ending_kind(state) != NOTHING
 
     states = find_reachable(range(folding.start_count), list_targets)
     return not any(has_output(state) for state in states)
@@ -185,10 +185,10 @@ def can_complete(folding: Folding, state: int) -> bool:
         choice.accepts or choice.effect is Effect.COMPLETE_RUN for choice in folding.choices[state]
     ):
         return True
-    return folding.find_end(state) == A_MATCH
+    return folding.find_ending_kind(state) == A_MATCH
 
 
-def can_find_match_twice(folding: Folding, waits: tuple[int | None, ...]) -> bool:
+def can_find_match_twice(folding: Folding, waiting_states: tuple[int | None, ...]) -> bool:
     """Return whether two ways may map the same rows to the same variables and both be a match.
 
     Conditions, tests and effects are unknown here, so any of them may hold. The search follows two
@@ -198,7 +198,8 @@ def can_find_match_twice(folding: Folding, waits: tuple[int | None, ...]) -> boo
 
     Args:
         folding: the folded program.
-        waits: for each state the one in which a run waits after it skips a row, None if it may not.
+        waiting_states: for each state the one in which a run waits after it skips a row; None if it
+            may not skip one.
     """
     folded = folding.choices
     completing = [can_complete(folding, state) for state in range(len(folded))]
@@ -206,10 +207,10 @@ def can_find_match_twice(folding: Folding, waits: tuple[int | None, ...]) -> boo
     def list_next_pairs(pair: tuple[int, int, bool]) -> Iterator[tuple[int, int, bool]]:
         """Yield the pairs of states that two runs can reach with the next row."""
         left, right, differs = pair
-        left_wait = waits[left]
-        right_wait = waits[right]
-        if left_wait is not None and right_wait is not None:
-            yield left_wait, right_wait, differs
+        left_waiting = waiting_states[left]
+        right_waiting = waiting_states[right]
+        if left_waiting is not None and right_waiting is not None:
+            yield left_waiting, right_waiting, differs
         for left_index, left_choice in enumerate(folded[left]):
             for right_index, right_choice in enumerate(folded[right]):
                 if left_choice.variable != right_choice.variable:

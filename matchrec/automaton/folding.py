@@ -92,25 +92,27 @@ class Folding:
     # The other fields are empty unless the program is one of stages.
 
     # The state in which a run waits after it skips a row; None if it may not skip.
-    waits: tuple[int | None, ...] = ()
-    # What becomes of a run whose window or partition ends here, see the end of `program.py`.
-    ends: tuple[int, ...] = ()
-    # The smallest window between neighbouring rows that ends a run here, or NOT_NEAR.
-    near: tuple[int, ...] = ()
+    waiting_states: tuple[int | None, ...] = ()
+    # What becomes of a run whose window or partition ends here: NOTHING, A_MATCH, TIMED_OUT or
+    # FIRST_NEIGHBOUR_WINDOW + n, see the end of `program.py`.
+    ending_kinds: tuple[int, ...] = ()
+    # The number of the smallest window between neighbouring rows that ends a run here, or
+    # NO_NEIGHBOUR_WINDOW.
+    neighbour_windows: tuple[int, ...] = ()
 
-    def find_wait(self, state: int) -> int | None:
+    def find_waiting_state(self, state: int) -> int | None:
         """Return the state in which a run waits after it skips a row.
 
         None if it may not skip one, or if the program is not one of stages.
         """
-        return self.waits[state] if self.waits else None
+        return self.waiting_states[state] if self.waiting_states else None
 
-    def find_end(self, state: int) -> int:
+    def find_ending_kind(self, state: int) -> int:
         """Return what becomes of a run whose window or partition ends in a state.
 
         NOTHING if the program is not one of stages.
         """
-        return self.ends[state] if self.ends else NOTHING
+        return self.ending_kinds[state] if self.ending_kinds else NOTHING
 
 
 def fold(program: Program, *, every_way: bool = False, span: Span | None = None) -> Folding:

@@ -314,7 +314,7 @@ def find_stage_occurrences(compiled: CompiledPattern, stages: int) -> Occurrence
 def add_acceptances_by_time(folding: Folding) -> Folded:
     """Return the choices, with an acceptance in states where a run needs only time, not rows."""
     accepting = []
-    for choices, end in zip(folding.choices, folding.ends, strict=True):
+    for choices, end in zip(folding.choices, folding.ending_kinds, strict=True):
         needs_only_time = end == A_MATCH or any(
             choice.effect is Effect.COMPLETE_RUN for choice in choices
         )

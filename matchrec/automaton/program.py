@@ -247,10 +247,10 @@ def escape_dot_text(text: str) -> str:
 NOTHING = 0  # the run is not output
 A_MATCH = 1
 TIMED_OUT = 2  # the window of the whole match has ended
-# FIRST_NEAR + n: window n between neighbouring rows has ended, or the window of the whole match,
-# whichever ends first.
-FIRST_NEAR = 3
+# FIRST_NEIGHBOUR_WINDOW + n: window n between neighbouring rows has ended, or the window of the
+# whole match, whichever ends first.
+FIRST_NEIGHBOUR_WINDOW = 3
 UNFINISHED = -1  # the partition ended while the run was live, before its window ended
 
-# The value of `Folding.near` if no window between neighbouring rows ends a run in a state.
-NOT_NEAR = -1
+# In `Folding.neighbour_windows`: no window between neighbouring rows ends a run in a state.
+NO_NEIGHBOUR_WINDOW = -1

@@ -210,7 +210,10 @@ def link_coverage(coverage: CoverageDraft, executable: Executable) -> CoverageTa
     """
     draft = coverage.draft
     task = executable.task
-    if task.selects and compile_task(task, len(executable.crossing.integers)).rules.forgets:
+    if (
+        task.selects
+        and compile_task(task, len(executable.crossing.integers)).rules.forgets_after_match
+    ):
         raise errors.coverage_of_match_number()
     bits = find_test_bits(executable)
     columns = executable.crossing.columns

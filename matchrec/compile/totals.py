@@ -124,7 +124,7 @@ def has_late_matches(task: Task) -> bool:
     """Return whether a match can be complete only after its last row."""
     folding = task.pattern.folding
     effects = {choice.effect for choices in folding.choices for choice in choices}
-    return A_MATCH in folding.ends or bool(effects & {Effect.COMPLETE_RUN, Effect.TIME_OUT})
+    return A_MATCH in folding.ending_kinds or bool(effects & {Effect.COMPLETE_RUN, Effect.TIME_OUT})
 
 
 def find_totalled_column(read: ReadTotal, types: Mapping[int, ValueType]) -> TotalledColumn | None:
@@ -165,7 +165,7 @@ def build_total(
     function = read.aggregate.function
     if read.measure is None:
         return Total(
-            over=function, inside="count", members=frozenset(), values=None, is_float=False
+            over=function, inside="count", members=frozenset(), column=None, is_float=False
         )
     inside, variable = find_inner_aggregate(read.measure)
     column = read.measure.column
@@ -175,7 +175,7 @@ def build_total(
         over="sum" if function == "avg" else function,
         inside=inside,
         members=plan.members[variable],
-        values=values,
+        column=values,
         is_float=is_floating and adds_numbers,
     )
 

@@ -414,7 +414,7 @@ def describe_cost(executable: Executable, states: int) -> str:
         merges = (
             executable.strategy.algorithm == "breadth_first"
             and task.output is not MatchOutput.GRAPH
-            and not compile_task(task, len(executable.crossing.integers)).flushes
+            and not compile_task(task, len(executable.crossing.integers)).outputs_ended_runs
         )
         merging = "unless runs merge" if merges else "and runs of this query do not merge"
         return f"number of runs: exponential in {rows}, {merging}"

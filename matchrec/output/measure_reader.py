@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import assert_never
 
-from matchrec.automaton.program import A_MATCH, FIRST_NEAR, TIMED_OUT
+from matchrec.automaton.program import A_MATCH, FIRST_NEIGHBOUR_WINDOW, TIMED_OUT
 from matchrec.conditions.aggregate_table import STATISTICS, find_entry
 from matchrec.conditions.aggregates import build_framed_aggregate, find_basic_form
 from matchrec.conditions.functions.function import AggregateUse, SessionSettings
@@ -424,7 +424,7 @@ def write_timeout(timeouts: Timeouts, measures: MeasureReader) -> Pieces:
     for number, window in enumerate(timeouts.neighbour_windows):
         end = measures.write_measure(window.end)
         earlier = end if match_end is None else ("least(", *match_end, ", ", *end, ")")
-        branches += [f" WHEN {FIRST_NEAR + number} THEN ", *earlier]
+        branches += [f" WHEN {FIRST_NEIGHBOUR_WINDOW + number} THEN ", *earlier]
     return ("CASE ", kind, *branches, " END") if branches else ("NULL",)
 
 

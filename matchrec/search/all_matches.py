@@ -51,7 +51,7 @@ class SelectionByAllRuns(SelectionStrategy):
     """A strategy of all runs at once over a shared buffer of their rows; equal runs merge."""
 
     algorithm = BREADTH_FIRST
-    matching = "event selection, all runs at once"
+    label = "event selection, all runs at once"
     chosen_for = "all matches, or those of them that a rule leaves; the graph of all matches"
     fastest_because = (
         "the query asks for all matches, so runs share their rows, and runs with equal computation "

@@ -48,7 +48,7 @@ class Chained(ContiguousStrategy):
     """A strategy of one run at a time, whose match shares its rows with matches that overlap it."""
 
     algorithm = BACKTRACKING
-    matching = "chained"
+    label = "chained"
     chosen_for = "preferred matches that overlap; conditions read only the data"
     fastest_because = "conditions depend on the data only, so failures are remembered"
 

@@ -70,7 +70,7 @@ class ByDistances(ContiguousStrategy):
 class LongestByDistances(ByDistances):
     """The strategy by distances for the longest match: how far its farthest end is."""
 
-    matching = "longest"
+    label = "longest"
     chosen_for = "longest matches; conditions read only the data"
     fastest_because = (
         "for LONGEST MATCH with conditions that depend on the data only, the distance to the "
@@ -87,7 +87,7 @@ class LongestByDistances(ByDistances):
 class Windowed(ByDistances):
     """The strategy by distances for the preferred match in a window: how far its nearest end is."""
 
-    matching = "windowed"
+    label = "windowed"
     chosen_for = "preferred matches in windows; conditions read only the data"
     fastest_because = (
         "conditions depend on the data only, so the distance to the end of a match is computed "

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.automaton.program import NOT_NEAR
+from matchrec.automaton.program import NO_NEIGHBOUR_WINDOW
 from matchrec.conditions.evaluate import instructions as op
 from matchrec.conditions.evaluate.registers import AggregateRegister, RowRegister
 from matchrec.search.kernel_input import (
@@ -242,7 +242,7 @@ class ResumedSearch:
         has_ended = self.find_ended_runs()
         if not has_ended.any():
             return
-        if arrays.compiled.flushes:
+        if arrays.compiled.outputs_ended_runs:
             search = resume_search(task, arrays, self.live.keep(has_ended), stop, TO_THE_END)
             yield from search.find_matches()
             last_live = search.last_live
@@ -380,9 +380,9 @@ def find_possible_starts(task: Task, partitions: Partitions) -> BoolArray:
 
 def find_windows_between(task: Task, live: LiveRuns) -> tuple[IntArray, IntArray]:
     """Return the runs that wait in a window between neighbours, and the index of that window."""
-    window_by_state = np.array(task.pattern.folding.near, np.int64)
+    window_by_state = np.array(task.pattern.folding.neighbour_windows, np.int64)
     window = window_by_state[live.runs[:, layout.RUN_STATE]]
-    waiting = np.flatnonzero(window != NOT_NEAR)
+    waiting = np.flatnonzero(window != NO_NEIGHBOUR_WINDOW)
     return waiting, window[waiting]
 
 

@@ -259,10 +259,10 @@ def build_total_arrays(
         members[index, list(total.members)] = True
         over = CODES[total.over]
         inside = CODES[total.inside]
-        codes[index] = over, inside, encode_optional(total.values), total.is_float
+        codes[index] = over, inside, encode_optional(total.column), total.is_float
 
     # The columns that only totals read are the last ones.
-    last_column = max((encode_optional(total.values) for total in totals), default=-1)
+    last_column = max((encode_optional(total.column) for total in totals), default=-1)
     first_column = len(partitions.columns) - 1 - last_column
 
     if grouping is Grouping.PARTITION:
@@ -292,7 +292,7 @@ class CompiledTask:
     # What only searches with event selection read.
     selecting: layout.SelectionRules
     # Whether some runs are output when their windows end.
-    flushes: bool
+    outputs_ended_runs: bool
     # The code of the conditions on the run.
     code: ConditionCode
     # The conditions on the run, linked; None if no condition depends on the run.
@@ -356,8 +356,8 @@ def build_task_arrays(task: Task, integers: int, *, merging: bool) -> CompiledTa
     linked = link_run_conditions(task, program, integers)
     remembers_all = bool(np.array_equal(program[:, layout.MEMO], memo_numbers))
 
-    waits, ends = find_waiting_states(task)
-    flushes = bool(ends.any())
+    waiting_states, ending_kinds = encode_waiting(task)
+    outputs_ended_runs = bool(ending_kinds.any())
     maps_further_rows = program[:, layout.TARGET] != layout.ACCEPT
     going_on = program[maps_further_rows, layout.SOURCE]
     rules = layout.Rules(
@@ -365,20 +365,20 @@ def build_task_arrays(task: Task, integers: int, *, merging: bool) -> CompiledTa
         program=program,
         output=list(MatchOutput).index(task.output),
         skip=encode_skip(skip.to),
-        forgets=linked is not None and MATCH_NUMBER in linked.operations,
-        merge_runs=merging and task.output is not MatchOutput.GRAPH and not flushes,
+        forgets_after_match=linked is not None and MATCH_NUMBER in linked.operations,
+        merge_runs=merging and task.output is not MatchOutput.GRAPH and not outputs_ended_runs,
     )
     selecting = layout.SelectionRules(
         start_count=task.pattern.folding.start_count,
         accepts=find_accepting_guards(program, state_count),
         may_continue=np.isin(np.arange(state_count), going_on).astype(np.int64),
-        waits=waits,
-        ends=ends,
+        waiting_states=waiting_states,
+        ending_kinds=ending_kinds,
     )
     return CompiledTask(
         rules=rules,
         selecting=selecting,
-        flushes=flushes,
+        outputs_ended_runs=outputs_ended_runs,
         code=build_condition_code(task, linked, state_count),
         linked=linked,
         remembers_all=remembers_all,
@@ -436,7 +436,7 @@ def link_run_conditions(task: Task, program: IntArray, integers: int) -> LinkedC
         list(tested_at_end) if any(choice.accepts for choice in choices) else []
         for choices in folding.choices
     ]
-    is_tested_before_mapping = has_test & (bool(folding.waits) | ~maps_row)
+    is_tested_before_mapping = has_test & (bool(folding.waiting_states) | ~maps_row)
     for choice in program[is_tested_before_mapping]:
         tested[int(choice[layout.SOURCE])].append(int(choice[layout.TEST]))
 
@@ -458,22 +458,22 @@ def link_run_conditions(task: Task, program: IntArray, integers: int) -> LinkedC
     return linked
 
 
-def find_waiting_states(task: Task) -> tuple[IntArray, IntArray]:
-    """Return `waits` and `ends` of `layout.SelectionRules`.
+def encode_waiting(task: Task) -> tuple[IntArray, IntArray]:
+    """Return `waiting_states` and `ending_kinds` of `layout.SelectionRules`.
 
     If all matches are searched and runs that time out are output as well, a run whose window ends
     is output in each state that is live.
     """
     folding = task.pattern.folding
-    waits = np.array([encode_optional(state) for state in task.waiting_states], np.int64)
+    waiting_states = np.array([encode_optional(state) for state in task.waiting_states], np.int64)
     if task.stages is None:
         times_out = task.partial is not None and task.output is MatchOutput.ALL
-        is_live = find_live_states(folding.choices) if times_out else np.zeros(len(waits))
-        return waits, np.where(is_live, TIMED_OUT, 0).astype(np.int64)
-    ends = np.array(folding.ends, np.int64)
+        is_live = find_live_states(folding.choices) if times_out else np.zeros(len(waiting_states))
+        return waiting_states, np.where(is_live, TIMED_OUT, 0).astype(np.int64)
+    ending_kinds = np.array(folding.ending_kinds, np.int64)
     if not task.stages.outputs_timeouts:
-        ends[ends >= TIMED_OUT] = 0
-    return waits, ends
+        ending_kinds[ending_kinds >= TIMED_OUT] = 0
+    return waiting_states, ending_kinds
 
 
 def number_choices(task: Task) -> tuple[IntArray, IntArray]:

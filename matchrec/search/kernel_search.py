@@ -36,7 +36,7 @@ import numpy.typing as npt
 
 from matchrec import memory
 from matchrec.automaton.facts import can_find_match_twice
-from matchrec.automaton.program import A_MATCH, FIRST_NEAR, TIMED_OUT
+from matchrec.automaton.program import A_MATCH, FIRST_NEIGHBOUR_WINDOW, TIMED_OUT
 from matchrec.conditions.functions.function import AnsiError
 from matchrec.errors.kinds import MakeRunError
 from matchrec.errors.run import failures
@@ -119,9 +119,9 @@ class KernelSearch(ABC, Generic[W]):
         self.rules = arrays.rules
         self.selecting = arrays.selecting
         self.progress = make_progress(self.progress_class, task)
-        # What this search has counted is in `counted`. At its end it is added to `counters`.
+        # The counters of this search alone. They are added to `counters` at its end.
         self.counters = counters
-        self.counted = np.zeros(layout.COUNTERS, np.int64)
+        self.search_counters = np.zeros(layout.COUNTERS, np.int64)
         # For each status that says that arrays are full, how large these arrays are.
         size = max(capacity.initial_rows, 2)
         self.sizes = {
@@ -196,8 +196,8 @@ class KernelSearch(ABC, Generic[W]):
         """Add what this search has counted to `counters`; keep the larger number of live runs."""
         if self.counters is None:
             return
-        most_live = max(self.counters[layout.MOST_LIVE], self.counted[layout.MOST_LIVE])
-        self.counters += self.counted
+        most_live = max(self.counters[layout.MOST_LIVE], self.search_counters[layout.MOST_LIVE])
+        self.counters += self.search_counters
         self.counters[layout.MOST_LIVE] = most_live
 
     def advance(self) -> int:
@@ -418,12 +418,12 @@ def set_first_ended_window(matches: Matches, end_times: IntArray) -> Matches:
     """
     assert matches.kind is not None
     assert matches.rows is not None
-    timed_out = np.flatnonzero(matches.kind >= FIRST_NEAR)
+    timed_out = np.flatnonzero(matches.kind >= FIRST_NEIGHBOUR_WINDOW)
     last_row = matches.rows[matches.offsets[timed_out + 1] - 1]
     times_near = end_times[1:, last_row]
-    time = times_near[matches.kind[timed_out] - FIRST_NEAR, np.arange(len(timed_out))]
+    time = times_near[matches.kind[timed_out] - FIRST_NEIGHBOUR_WINDOW, np.arange(len(timed_out))]
     has_match_window_ended = end_times[0, matches.start[timed_out]] <= time
-    first_near = FIRST_NEAR + (times_near == time).argmax(axis=0)
+    first_near = FIRST_NEIGHBOUR_WINDOW + (times_near == time).argmax(axis=0)
     kind = matches.kind.copy()
     kind[timed_out] = np.where(has_match_window_ended, TIMED_OUT, first_near)
     return replace(matches, kind=kind)
@@ -483,7 +483,7 @@ class BufferSearch(KernelSearch[W]):
     @property
     def pruning(self) -> PruningInput | None:
         """Return what decides, besides the live runs, which nodes are dropped; None if nothing."""
-        return PruningInput(self.arrays.rows.window_end, self.counted)
+        return PruningInput(self.arrays.rows.window_end, self.search_counters)
 
     def prune(self) -> None:
         """Drop the nodes to which no run leads. It is called between two rows."""

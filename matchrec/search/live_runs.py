@@ -31,7 +31,7 @@ class Extreme:
     value: int
     row: int
     # Index of the column of `TotalArrays.values` from which the value comes.
-    values: int
+    column: int
 
     def has_value(self, nodes: IntArray) -> BoolArray:
         """Return bool[n], which nodes have a value."""
@@ -52,14 +52,14 @@ def list_row_extremes(task: Task, begin: int = layout.NODE_SIZE) -> Extremes:
         return ()
     extremes = []
     for index, total in enumerate(task.totals.aggregates):
-        if total.is_row_value and total.values is not None:
+        if total.is_row_value and total.column is not None:
             first = begin + locate_total(index)
             extremes.append(
                 Extreme(
                     known_ways=first + KNOWN + DOUBLE_WORD,
                     value=first + VALUE,
                     row=first + VALUE + ROW,
-                    values=total.values,
+                    column=total.column,
                 )
             )
     return tuple(extremes)

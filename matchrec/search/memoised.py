@@ -54,7 +54,7 @@ class Memoised(ContiguousStrategy):
     """A strategy of one run at a time, which remembers failures by state and row."""
 
     algorithm = BACKTRACKING
-    matching = "memoised"
+    label = "memoised"
     chosen_for = "preferred matches; failures hold from any starting row"
 
     @classmethod
@@ -72,7 +72,9 @@ class Memoised(ContiguousStrategy):
         if task.reads_only_data:
             return "conditions depend on the data only, so failures are remembered"
         reason = "no condition reads the run after two paths meet, so failures are remembered"
-        return f"{reason} until the next match" if compile_arrays(task).rules.forgets else reason
+        if compile_arrays(task).rules.forgets_after_match:
+            return f"{reason} until the next match"
+        return reason
 
     def load(self, task: Task) -> TaskSearchClass:
         """Import and return the search; if conditions depend on the run, the search of `plain`."""

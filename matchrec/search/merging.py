@@ -69,7 +69,7 @@ class AllRuns(ContiguousStrategy):
 class LongestOfAllRuns(AllRuns):
     """The strategy of all runs for the longest match: runs go on after one of them accepts."""
 
-    matching = "longest"
+    label = "longest"
     chosen_for = "longest matches; conditions depend on the run"
     fastest_because = (
         "for LONGEST MATCH with conditions that depend on the run, all runs are searched at once, "
@@ -86,7 +86,7 @@ class LongestOfAllRuns(AllRuns):
 class Merging(AllRuns):
     """The strategy of all runs for the preferred match."""
 
-    matching = "merging"
+    label = "merging"
     chosen_for = "preferred matches; conditions depend on the run, and ways multiply"
     fastest_because = (
         "conditions depend on the run, and the number of paths through the pattern can grow "

@@ -87,7 +87,7 @@ def find_starts(
     return RunStarts(
         kind=kind,
         number=matches_before[:-1] - matches_before[partition_begin],
-        unfinished_in=np.full(1, -1, np.int64),
+        last_unfinished_partition=np.full(1, -1, np.int64),
     )
 
 
@@ -121,7 +121,7 @@ class PartialSearch(SkippingSearch):
 
         is_live = np.array(find_live_states(task.pattern.folding.choices), np.int64)
         assert self.selecting is not None
-        self.selecting = self.selecting._replace(ends=is_live)
+        self.selecting = self.selecting._replace(ending_kinds=is_live)
 
     @property
     def keeps_states(self) -> bool:

@@ -49,7 +49,7 @@ class Plain(ContiguousStrategy):
     """A strategy of one run at a time, under conditions on the run."""
 
     algorithm = BACKTRACKING
-    matching = "plain"
+    label = "plain"
     chosen_for = "preferred matches; conditions depend on the run"
     fastest_because = (
         "conditions depend on the run, but no loop of the pattern can be passed in two ways, so "

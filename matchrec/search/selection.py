@@ -383,11 +383,11 @@ class ReleasingSearch:
         """
         search = self.search
         assert search.selecting is not None
-        waits = (search.selecting.waits >= 0).any()
+        can_wait = (search.selecting.waiting_states >= 0).any()
         for matches in search.find_matches():
             released = self.release(matches)
             yield released
-            releases_many = not waits and released.count >= MIN_SHARE_OF_MANY * matches.count
+            releases_many = not can_wait and released.count >= MIN_SHARE_OF_MANY * matches.count
             # If the runs of one starting row are followed alone, few matches are left out.
             is_rare = releases_many or self.follows_one_start
             search.capacity = self.large_capacity if is_rare else self.small_capacity

@@ -55,7 +55,7 @@ class SelectionByOneRun(SelectionStrategy):
     """A strategy of one run at a time, which finds the preferred match first."""
 
     algorithm = BACKTRACKING
-    matching = "event selection, one run at a time"
+    label = "event selection, one run at a time"
     chosen_for = "preferred matches that skip rows"
     fastest_because = "rows may be skipped, and one run at a time finds the preferred match"
 

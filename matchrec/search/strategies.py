@@ -47,8 +47,7 @@ def format_strategies() -> str:
     for strategy in STRATEGIES:
         file = strategy.__module__.removeprefix("matchrec.").replace(".", "/")
         lines.append(
-            f"| {strategy.matching} | `{file}.py` | `{strategy.algorithm}` | "
-            f"{strategy.chosen_for} |"
+            f"| {strategy.label} | `{file}.py` | `{strategy.algorithm}` | {strategy.chosen_for} |"
         )
     return "\n".join(lines)
 
@@ -155,7 +154,7 @@ def classify_time(task: Task, algorithm: str) -> str:
     if one_at_a_time and compile_arrays(task).remembers_all:
         if task.has_window:
             return within
-        if compile_arrays(task).rules.forgets:
+        if compile_arrays(task).rules.forgets_after_match:
             return (
                 "linear in the number of rows for each match, because conditions read "
                 "MATCH_NUMBER()"

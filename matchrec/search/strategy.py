@@ -30,7 +30,7 @@ class Strategy(ABC):
     # The name of its algorithm. Users may choose the algorithm.
     algorithm: ClassVar[str]
     # What `explain` calls it.
-    matching: ClassVar[str]
+    label: ClassVar[str]
     # Which tasks it is for: a cell of the table that `format_strategies` returns.
     chosen_for: ClassVar[str]
     # Why it is expected to be the fastest for its tasks, for `explain`.
@@ -48,11 +48,11 @@ class Strategy(ABC):
 
     def name(self, task: Task) -> str:
         """Return what `explain` calls the strategy for a task that it can search."""
-        return self.name_matching(task) + ", then unfinished runs" * self.finds_runs
+        return self.name_without_runs(task) + ", then unfinished runs" * self.finds_runs
 
-    def name_matching(self, task: Task) -> str:  # noqa: ARG002 -- other classes look at it
+    def name_without_runs(self, task: Task) -> str:  # noqa: ARG002 -- other classes look at it
         """Return the name for a task without the part about runs."""
-        return self.matching
+        return self.label
 
     def explain_choice(self, task: Task) -> str:  # noqa: ARG002 -- other classes look at it
         """Return why the strategy is expected to be the fastest for a task that it can search."""
@@ -145,7 +145,7 @@ class SelectionStrategy(Strategy):
             return "the query asks for aggregates over all matches instead of matches"
         return None if task.selects else "the query has no event selection"
 
-    def name_matching(self, task: Task) -> str:
+    def name_without_runs(self, task: Task) -> str:
         """Return which matches the task outputs."""
         return "matches after the skip strategy" if task.skip else NAME_BY_OUTPUT[task.output]
 

@@ -110,8 +110,9 @@ class Total:
     inside: str
     # Ids of the variables whose rows are read.
     members: frozenset[int]
-    # Index of the column that is read, among those that only totals read; None for a count of rows.
-    values: int | None
+    # Index of the column that is read, among the columns that only totals read; None for a count of
+    # rows.
+    column: int | None
     # Whether the column holds the bits of doubles.
     is_float: bool
 
@@ -201,7 +202,7 @@ class Task:
         """
         folding = self.pattern.folding
         if self.stages is not None:
-            return folding.waits
+            return folding.waiting_states
         is_strict = self.selection is clauses.EventSelection.STRICT_CONTIGUITY
         return tuple(None if is_strict else state for state in range(len(folding.choices)))
 

@@ -45,7 +45,7 @@ class TotalsOfAllRuns(Strategy):
     """A strategy for aggregates over all matches: runs carry the totals, and no match is built."""
 
     algorithm = BREADTH_FIRST
-    matching = "aggregates over all matches"
+    label = "aggregates over all matches"
     chosen_for = "aggregates over all matches, and no matches"
     fastest_because = (
         "runs carry the aggregates instead of their rows, and runs with equal computation states "

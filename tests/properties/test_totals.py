@@ -424,12 +424,12 @@ def rank_anew(call: SearchCall, totals_task: Task) -> SearchCall:
     assert totals_task.totals is not None
     totals = totals_task.totals.aggregates
     columns = call.partitions.columns.copy()
-    last = max((total.values for total in totals if total.values is not None), default=-1)
+    last = max((total.column for total in totals if total.column is not None), default=-1)
     begin = len(columns) - 1 - last
     for total in totals:
-        if total.is_row_value and total.values is not None:
-            ranks = np.unique(columns[begin + total.values], return_inverse=True)[1]
-            columns[begin + total.values] = ranks - 3
+        if total.is_row_value and total.column is not None:
+            ranks = np.unique(columns[begin + total.column], return_inverse=True)[1]
+            columns[begin + total.column] = ranks - 3
     return replace(call, partitions=replace(call.partitions, columns=columns))
 
 

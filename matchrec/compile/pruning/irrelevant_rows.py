@@ -150,7 +150,7 @@ def all_runs_can_skip(pattern: CompiledPattern) -> bool:
     no runs, and runs without a row need not wait.
     """
     folding = pattern.folding
-    for state, waiting_state in enumerate(folding.waits):
+    for state, waiting_state in enumerate(folding.waiting_states):
         if folding.states[state] == pattern.program.final:
             continue
         choices = folding.choices[state]

@@ -153,7 +153,7 @@ MOST_TRIALS = 20_000
 
 # The arrays of rules that the search reads at each step.
 RULES_READ_OFTEN = ("first_choice", "program")
-SELECTING_READ_OFTEN = ("may_continue", "waits", "ends")
+SELECTING_READ_OFTEN = ("may_continue", "waiting_states", "ending_kinds")
 
 # The effects of edges after which the run cannot go on.
 ENDING_EFFECTS = (Effect.END_RUN, Effect.TIME_OUT, Effect.IGNORE_LATER_CHOICES)

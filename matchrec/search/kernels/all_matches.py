@@ -275,7 +275,7 @@ def step_runs(
     progress = work.progress
     last_live = work.last_live
     window_end = rows.window_end
-    ends = selecting.ends
+    ending_kinds = selecting.ending_kinds
     count = progress.run_count
     nodes_before = progress.node_count
     next_count = offered_count = read_count = fork_count = begun_count = np.int64(0)
@@ -287,7 +287,7 @@ def step_runs(
         if is_live and last_live.shape[0] > 0:
             last_live[run.start] = row
         has_ended = window_end[run.start] <= row
-        if has_ended and (not is_live or ends[run.state] == 0):
+        if has_ended and (not is_live or ending_kinds[run.state] == 0):
             continue
         read_count += not has_ended
         status, next_count, offered, ways = step_run(
@@ -352,7 +352,7 @@ def step_run(
     progress = work.progress
     program = rules.program
     may_continue = selecting.may_continue
-    kind = selecting.ends[run.state]
+    kind = selecting.ending_kinds[run.state]
     status = np.int64(layout.DONE)
     offered = way_count = blocked = stopped = np.int64(0)
     end_of_choices = rules.first_choice[run.state + 1]
@@ -370,7 +370,7 @@ def step_run(
         is_match = has_ended
         progress.match_kind = kind if has_ended else A_MATCH
         if choice == end_of_choices and not has_ended and blocked == 0 and run.node >= 0:
-            target = selecting.waits[run.state]
+            target = selecting.waiting_states[run.state]
             copy_registers(run.slot, new_slot, conditions.registers)
         elif choice < end_of_choices:
             target = program[choice, layout.TARGET]
@@ -702,7 +702,7 @@ class RunsSearch(BufferSearch[AllMatchesWork]):
         super().__init__(task, arrays, capacity, counters)
         # If runs are output that are live at the end of the partition, that end is one more step
         # after the last row.
-        until = arrays.rows.starts[1:] + arrays.compiled.flushes
+        until = arrays.rows.starts[1:] + arrays.compiled.outputs_ended_runs
         arrays.rows.frontier.until[:] = until
 
     @property
@@ -725,7 +725,7 @@ class RunsSearch(BufferSearch[AllMatchesWork]):
             table=self.working_arrays["table"],
             path=self.working_arrays["path"],
             pending_sides=self.working_arrays["pending_sides"],
-            counters=self.counted,
+            counters=self.search_counters,
             last_live=self.last_live,
         )
 

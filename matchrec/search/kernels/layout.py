@@ -64,7 +64,7 @@ class Rules(NamedTuple):
     # Which matches are output: a code below.
     output: int
     # Whether failures hold only until the next match, because conditions read the match number.
-    forgets: bool
+    forgets_after_match: bool
     # Whether equal runs may merge. They may not if each of them is output: in the graph of all
     # matches, or when its window ends.
     merge_runs: bool
@@ -80,10 +80,10 @@ class SelectionRules(NamedTuple):
     # int64[s], whether a state has a choice that does not accept. If not, a run in it is over.
     may_continue: IntArray
     # int64[s], the state in which a run waits after it skips a row; -1 if it may not skip one.
-    waits: IntArray
-    # int64[s], what a run is output as if its window or partition ends in a state: 0 for nothing,
-    # or a kind of `automaton.program`.
-    ends: IntArray
+    waiting_states: IntArray
+    # int64[s], what a run is output as if its window or partition ends in a state: a kind of
+    # `automaton.program`, or NOTHING, which is 0.
+    ending_kinds: IntArray
 
 
 class RowArrays(NamedTuple):
@@ -174,7 +174,7 @@ class RunStarts(NamedTuple):
     # int64[n], how many matches of the partition came before the row.
     number: IntArray
     # int64[1], the last partition that has output an unfinished run.
-    unfinished_in: IntArray
+    last_unfinished_partition: IntArray
 
 
 # What a search keeps between calls is a record of int64, which `make_record` makes. If it keeps

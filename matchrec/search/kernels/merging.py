@@ -125,7 +125,7 @@ class SkippingInput(NamedTuple):
     """The additional arrays of a search in which rows may be skipped."""
 
     # int64[s], the state in which a run waits after it skips a row; -1 if it may not skip one.
-    waits: IntArray
+    waiting_states: IntArray
     # int64[COUNTERS], what was counted: see `layout`. Work that is repeated with more room counts
     # again.
     counters: IntArray
@@ -227,7 +227,12 @@ def expand_run(
         progress.node_count += 1
         progress.next_run_count += 1
     if skipping is not None:
-        if run.node >= 0 and row < bound and blocked == 0 and skipping.waits[run.state] >= 0:
+        if (
+            run.node >= 0
+            and row < bound
+            and blocked == 0
+            and skipping.waiting_states[run.state] >= 0
+        ):
             return skip_row(run, bound, rules, work, conditions, skipping)
     return GOES_ON
 
@@ -269,7 +274,7 @@ def skip_row(
         return layout.RUNS_FULL
     if conditions is not None:
         copy_registers(run.slot, find_slot(new_run, bank), conditions.registers)
-    put_run(runs[bank, new_run], skipping.waits[run.state], run.node, run.start)
+    put_run(runs[bank, new_run], skipping.waiting_states[run.state], run.node, run.start)
     last_row = work.nodes[run.node, layout.NODE_ROW]
     if not has_twin(bank, last_row, bound, rules, work, conditions, skipping):
         progress.next_run_count += 1
@@ -581,7 +586,7 @@ class MergingSearch(BufferSearch[MergingWork]):
     def build_arguments(self) -> tuple[object, ...]:
         """Return the arguments of the kernel that searches."""
         if self.selecting is not None:
-            skipping = SkippingInput(self.selecting.waits, self.counted)
+            skipping = SkippingInput(self.selecting.waiting_states, self.search_counters)
             return self.rules, self.arrays.rows, self.work, self.conditions, skipping
         if self.arrays.compiled.linked is not None:
             return self.rules, self.arrays.rows, self.work, self.conditions

@@ -310,7 +310,7 @@ def skip_match(
     """
     is_target = rules.program[:, layout.IS_TARGET]
     row = find_next_start(rules.skip, is_target, mapped, start, rows)
-    if rules.forgets:
+    if rules.forgets_after_match:
         forget(row, progress)
     return go_on_from(row, start, progress)
 

@@ -184,8 +184,8 @@ def search_from(
     counts = work.counts
     first_choice = rules.first_choice
     may_continue = selecting.may_continue
-    waits = selecting.waits
-    ends = selecting.ends
+    waiting_states = selecting.waiting_states
+    ending_kinds = selecting.ending_kinds
     row = work.progress.start
     state = first_state
     depth = np.int64(0)
@@ -212,12 +212,12 @@ def search_from(
             blocked = np.int64(0 if may_continue[state] else BLOCKED)
             choice = first_choice[state]
             continue
-        if depth > 0 and row < end and blocked == 0 and waits[state] >= 0:
+        if depth > 0 and row < end and blocked == 0 and waiting_states[state] >= 0:
             row = row + 1
-            state = waits[state]
+            state = waiting_states[state]
             choice = first_choice[state]
             continue
-        if depth > 0 and row >= end and ends[state] != 0:
+        if depth > 0 and row >= end and ending_kinds[state] != 0:
             status = np.int64(ACCEPTED)
             break
         if ends_here(depth, counts):

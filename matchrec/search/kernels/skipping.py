@@ -183,8 +183,8 @@ def search_from(
     progress = work.progress
     first_choice = rules.first_choice
     may_continue = selecting.may_continue
-    waits = selecting.waits
-    ends = selecting.ends
+    waiting_states = selecting.waiting_states
+    ending_kinds = selecting.ending_kinds
     start = progress.start
     last_live = work.last_live
     row = start
@@ -195,7 +195,7 @@ def search_from(
     status = np.int64(layout.DONE)
     while True:
         end_of_choices = first_choice[state + 1]
-        kind = ends[state]
+        kind = ending_kinds[state]
         if last_live.shape[0] > 0:
             last_live[start] = max(last_live[start], row)
         if progress.best_start >= 0:
@@ -224,11 +224,11 @@ def search_from(
             blocked = np.int64(0 if may_continue[state] else BLOCKED)
             choice = first_choice[state]
             continue
-        if depth > 0 and row < end and blocked == 0 and waits[state] >= 0:
+        if depth > 0 and row < end and blocked == 0 and waiting_states[state] >= 0:
             if tracing is not None:
                 tracing.note_skipped(row, depth)
             row = row + 1
-            state = waits[state]
+            state = waiting_states[state]
             choice = first_choice[state]
             continue
         if depth > 0 and row >= end and kind != 0:
@@ -312,7 +312,7 @@ def try_choices(
     blocked = position.blocked
     matches = position.matches
     end_of_choices = rules.first_choice[position.state + 1]
-    kind = selecting.ends[position.state]
+    kind = selecting.ending_kinds[position.state]
     status = np.int64(layout.DONE)
     while choice < end_of_choices:
         target = program[choice, layout.TARGET]
@@ -619,8 +619,10 @@ def find_live_run(
     kind = starts.kind[start]
     end = rows.window_end[start]
     status = np.int64(layout.DONE)
-    if kind != NOTHING and (kind != UNFINISHED or starts.unfinished_in[0] != progress.partition):
-        if rules.forgets and starts.number[start] != progress.match_number:
+    if kind != NOTHING and (
+        kind != UNFINISHED or starts.last_unfinished_partition[0] != progress.partition
+    ):
+        if rules.forgets_after_match and starts.number[start] != progress.match_number:
             forget(start, progress)
         progress.match_number = starts.number[start]
         progress.completed = end
@@ -632,7 +634,7 @@ def find_live_run(
         if status == ACCEPTED:
             status = np.int64(write_path_row(layout.PATH_ROWS, progress.best_length, work))
             if status == layout.DONE and kind == UNFINISHED:
-                starts.unfinished_in[0] = progress.partition
+                starts.last_unfinished_partition[0] = progress.partition
     if status == layout.DONE:
         progress.start = start + 1
     return int(status)
@@ -666,7 +668,7 @@ class SkippingSearch(PathSearch[SkippingWork]):
             output=self.output,
             path=self.working_arrays["path"],
             memo=self.working_arrays["memo"],
-            counters=self.counted,
+            counters=self.search_counters,
             last_live=self.last_live,
         )
 

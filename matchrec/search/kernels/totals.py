@@ -139,7 +139,7 @@ class TotalsSearch(RunsSearch):
         for extreme in list_row_extremes(self.task):
             has_value = extreme.has_value(nodes)
             rows = nodes[has_value, extreme.row]
-            nodes[has_value, extreme.value] = totals.values[extreme.values, rows]
+            nodes[has_value, extreme.value] = totals.values[extreme.column, rows]
         super().restore(replace(live, nodes=nodes))
 
     def find_matches(self) -> Iterator[Matches]:

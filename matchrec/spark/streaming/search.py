@@ -86,7 +86,7 @@ class KeySearch(ABC):
         if self.output is not None or executable.task.most_matches is not None:
             return True
         compiled = compile_task(executable.task, len(executable.crossing.integers))
-        return ReadMatchNumber() in executable.reads or compiled.rules.forgets
+        return ReadMatchNumber() in executable.reads or compiled.rules.forgets_after_match
 
     @property
     def end(self) -> int:
