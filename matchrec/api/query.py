@@ -630,7 +630,7 @@ def explain_result(result: ClauseResult, remarks: Remarks) -> ExplainedClause:
     return ExplainedClause(
         plan=result.draft.plan,
         executable=result.executable,
-        keys=preparation.row_filters,
+        keys=preparation.key_filters,
         warnings=tuple(map(str, remarks)),
         is_stream=result.reads_stream,
         written_plan=result.draft.written_plan,

@@ -1,9 +1,10 @@
 """Write the queries that Spark runs before the match: they compute the columns that are sent.
 
 What is sent are columns of values, and columns of bits that hold the truth values of conditions.
-`worker.wire` explains their names. There are two forms of the query.
+`worker.wire` explains their names. There are two forms of the query, and a third one for streams:
+see `streaming.prepare.EventPreparation`.
 
-If Spark sorts the rows, a `Preparation` returns sorted partitions:
+If Spark sorts the rows, a `SortedPreparation` returns sorted partitions:
 
     SELECT <SQL over one row> AS __c0, ..., <bits> AS __x0, ... FROM <the relation> [WHERE ...]
     SELECT *, row_number() OVER w AS __n, lag(__x0, 1) OVER w AS __s0, ... FROM that
@@ -30,6 +31,7 @@ make the column that marks the first row of each partition.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -166,13 +168,13 @@ def reads_other_rows(
 
 
 @dataclass(frozen=True)
-class Preparation:
-    """Computes the columns and bits of one draft over a relation. Spark sorts the rows."""
+class Preparation(ABC):
+    """What Spark runs before the match: it computes the columns and bits of one draft."""
 
     relation: Relation
     draft: Draft
-    # Tests as SQL over one row. Only rows that pass all of them are sent.
-    row_filters: tuple[str, ...] = ()
+    # Tests of partition columns, as SQL. Only rows that pass all of them are sent.
+    key_filters: tuple[str, ...] = ()
     # Who sorts the rows of each partition; None for a stream.
     sorter: Sorter | None = None
 
@@ -201,51 +203,12 @@ class Preparation:
         """
         return self.relation.runner.sql(query)
 
+    @abstractmethod
     def build_query(self, columns: RowColumns) -> Template:
-        """Return the query of the columns __c0, __c1, ..., then __bits0, ...
-
-        It returns sorted partitions. Irrelevant rows are left out before the sort. The bits of
-        conditions on one row are packed before the sort. The bits of conditions on several rows are
-        packed after it, and both are joined by `|`.
-        """
-        conditions = self.draft.row_conditions
-        origins = self.draft.origins
-        conditions_of_several_rows = tuple(
-            condition for condition in conditions if not condition.reads_one_row
-        )
-        tests_before = [
-            mark_origin(condition.text, origins.get(condition.text))
-            if condition.reads_one_row
-            else "FALSE"
-            for condition in conditions
-        ]
-        # The first bit marks the first row of a partition, which only the window tells.
-        packed_before = pack_columns(["FALSE", *tests_before], wire.bits)
-        packed_texts = [packed.sql for packed in packed_before]
-        names = self.name_columns(columns, conditions_of_several_rows, packed_texts)
-        tests_after = [
-            "FALSE" if condition.reads_one_row else names.write_column(condition)
-            for condition in conditions
-        ]
-        packed_after = pack_columns([f"{wire.ROW_NUMBER} = 1", *tests_after], wire.bits)
-        bits = [
-            SelectItem(f"{names.inner[before.sql]} | {after.sql}", after.name)
-            for before, after in zip(packed_before, packed_after, strict=True)
-        ]
-        items = names.select_sent(columns) + bits
-        return self.relation.write_query_over(self.number_rows(names), map(str, items))
-
-    def number_rows(self, names: ColumnNames) -> Template:
-        """Return the query of the sorted rows, with row numbers and what is read on other rows."""
-        frame = self.backend.running_frame
-        window = self.write_window(names)
-        number = SelectItem(f"row_number() OVER ({window} {frame})", wire.ROW_NUMBER)
-        items = [number, *names.select_others(window, frame)]
-        select_list = ", ".join(str(item) for item in items)
-        return join_template(f"SELECT *, {select_list} FROM (", self.build_source(names), ")")
+        """Return the query of these columns, of the bits, and of what else the workers need."""
 
     def infer_fields(self, _columns: RowColumns) -> list[StructField] | None:
-        """Return None: only the session knows the fields of sorted rows."""
+        """Return the fields of the rows with these columns; None if only the session knows them."""
         return None
 
     def map_fields(self, row_fields: Sequence[StructField], columns: RowColumns) -> KnownFields:
@@ -356,7 +319,7 @@ class Preparation:
         }
         other_texts = (
             *(expression.text for expression in self.plan.sorted_by),
-            *self.row_filters,
+            *self.key_filters,
             *(column.text for column in self.draft.relevant),
             *texts,
             *chain.from_iterable(find_row_texts(column) for column in all_columns),
@@ -377,7 +340,7 @@ class Preparation:
     def build_source(self, names: ColumnNames) -> Template:
         """Return the query of what Spark computes over one row, without rows that are left out."""
         query = self.relation.write_query(map(str, names.select_inner()))
-        tests = [names.inner[row_filter] for row_filter in self.row_filters]
+        tests = [names.inner[key_filter] for key_filter in self.key_filters]
         if self.draft.relevant:
             relevant = " OR ".join(names.inner[column.text] for column in self.draft.relevant)
             tests.append(f"({relevant})")
@@ -397,6 +360,54 @@ class Preparation:
     def write_key(self, names: ColumnNames, key: str) -> str:
         """Return a key as SQL in which equal values have the same bits."""
         return normalize_value(names.inner[key], self.relation.find_type(key))
+
+
+@dataclass(frozen=True)
+class SortedPreparation(Preparation):
+    """A preparation whose rows Spark sorts."""
+
+    def build_query(self, columns: RowColumns) -> Template:
+        """Return the query of the columns __c0, __c1, ..., then __bits0, ...
+
+        It returns sorted partitions. Irrelevant rows are left out before the sort. The bits of
+        conditions on one row are packed before the sort. The bits of conditions on several rows are
+        packed after it, and both are joined by `|`.
+        """
+        conditions = self.draft.row_conditions
+        origins = self.draft.origins
+        conditions_of_several_rows = tuple(
+            condition for condition in conditions if not condition.reads_one_row
+        )
+        tests_before = [
+            mark_origin(condition.text, origins.get(condition.text))
+            if condition.reads_one_row
+            else "FALSE"
+            for condition in conditions
+        ]
+        # The first bit marks the first row of a partition, which only the window tells.
+        packed_before = pack_columns(["FALSE", *tests_before], wire.bits)
+        packed_texts = [packed.sql for packed in packed_before]
+        names = self.name_columns(columns, conditions_of_several_rows, packed_texts)
+        tests_after = [
+            "FALSE" if condition.reads_one_row else names.write_column(condition)
+            for condition in conditions
+        ]
+        packed_after = pack_columns([f"{wire.ROW_NUMBER} = 1", *tests_after], wire.bits)
+        bits = [
+            SelectItem(f"{names.inner[before.sql]} | {after.sql}", after.name)
+            for before, after in zip(packed_before, packed_after, strict=True)
+        ]
+        items = names.select_sent(columns) + bits
+        return self.relation.write_query_over(self.number_rows(names), map(str, items))
+
+    def number_rows(self, names: ColumnNames) -> Template:
+        """Return the query of the sorted rows, with row numbers and what is read on other rows."""
+        frame = self.backend.running_frame
+        window = self.write_window(names)
+        number = SelectItem(f"row_number() OVER ({window} {frame})", wire.ROW_NUMBER)
+        items = [number, *names.select_others(window, frame)]
+        select_list = ", ".join(str(item) for item in items)
+        return join_template(f"SELECT *, {select_list} FROM (", self.build_source(names), ")")
 
     def write_order(self, names: ColumnNames, item: SortItem) -> str:
         """Return an item of ORDER BY as SQL."""
@@ -468,7 +479,7 @@ class UnsortedPreparation(Preparation):
             fields.append(StructField(item.name, field.dataType, field.nullable))
         conditions = self.draft.row_conditions
         tests = (*conditions, *self.draft.relevant)
-        if self.row_filters or not all(self.is_known_test(test) for test in tests):
+        if self.key_filters or not all(self.is_known_test(test) for test in tests):
             return None
         if conditions or not items:
             count = wire.count_bit_columns(len(conditions))

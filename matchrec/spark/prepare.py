@@ -45,7 +45,7 @@ from matchrec.output.measure_reader import may_accumulate
 from matchrec.plan.expression import Aggregate
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.shortcuts import current_shortcuts
-from matchrec.spark.columns import Preparation, UnsortedPreparation
+from matchrec.spark.columns import Preparation, SortedPreparation, UnsortedPreparation
 from matchrec.spark.question import Question
 from matchrec.spark.session import QUERY_ERRORS
 from matchrec.spark.ties import watch_ties
@@ -290,11 +290,11 @@ def choose_spark_for_neighbours(question: Question, reason: str) -> Sorter:
 
 def build_preparation(question: Question, drafts: DraftedRules, sorter: Sorter) -> Preparation:
     """Return what computes the rows in Spark, for the workers or for Spark to sort them."""
-    preparation_class = UnsortedPreparation if sorter.is_worker else Preparation
+    preparation_class = UnsortedPreparation if sorter.is_worker else SortedPreparation
     return preparation_class(
         relation=question.relation,
         draft=drafts.joint_draft,
-        row_filters=find_key_filters(drafts.joint_draft.plan, question),
+        key_filters=find_key_filters(drafts.joint_draft.plan, question),
         sorter=sorter,
     )
 
@@ -345,7 +345,7 @@ def analyse_columns(
         # Analyse each rule by itself to find the one that is wrong.
         for rule, draft in zip(question.rules, drafts.rule_drafts, strict=True):
             with question.locating_errors(rule):
-                single = replace(preparation, draft=draft, row_filters=())
+                single = replace(preparation, draft=draft, key_filters=())
                 question.runner.analyse(single.dataframe(draft.columns()))
         raise
     return fields, rows

@@ -35,7 +35,7 @@ from matchrec.search.matches import Matches
 from matchrec.search.partitions import BoolArray, Partitions
 from matchrec.source import make_sort_key
 from matchrec.spark import types
-from matchrec.spark.columns import Preparation
+from matchrec.spark.columns import SortedPreparation
 from matchrec.spark.environment import use_own_interpreter
 from matchrec.spark.execute import project
 from matchrec.spark.prepare import analyse_and_type
@@ -159,8 +159,10 @@ class PartitionCollector:
         """
         question = self.question
         draft = replace(self.draft, relevant=())  # so that all rows of the partition are sent
-        sorted_rows = Preparation(question.relation, draft, self.key_tests, Sorter(is_worker=False))
-        prepared = analyse_and_type(question, draft, sorted_rows)
+        preparation = SortedPreparation(
+            question.relation, draft, self.key_tests, Sorter(is_worker=False)
+        )
+        prepared = analyse_and_type(question, draft, preparation)
         executable = prepared.link()
         search_columns = executable.crossing.columns
         order_texts = [build_row_column(self.as_text(text)) for text in self.orders]

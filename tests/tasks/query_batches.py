@@ -34,7 +34,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.backends import make_runner
-from matchrec.spark.columns import Preparation
+from matchrec.spark.columns import SortedPreparation
 from matchrec.spark.execute import build_result_items
 from matchrec.spark.relation import Relation
 from matchrec.spark.types import (
@@ -197,7 +197,7 @@ class QueryBatch:
     def columns(self, wanted: tuple[RowColumn, ...]) -> DataFrame:
         """Return columns of all rows. Without conditions, Spark leaves no row out."""
         plan = next(iter(self.drafts.values())).plan
-        return Preparation(self.relation, Draft(plan, plan, (), (), ())).dataframe(wanted)
+        return SortedPreparation(self.relation, Draft(plan, plan, (), (), ())).dataframe(wanted)
 
     def prepared(
         self, executables: Iterable[Executable], others: Sequence[RowColumn] = ()

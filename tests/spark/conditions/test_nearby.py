@@ -23,7 +23,7 @@ from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.plan.resolve import InputColumns
 from matchrec.search.nearby import satisfy_nearby
 from matchrec.spark.backends import make_runner
-from matchrec.spark.columns import Preparation
+from matchrec.spark.columns import SortedPreparation
 from matchrec.spark.relation import Relation
 from matchrec.spark.types import to_value_type
 from matchrec.syntax.grammar import parse_clause
@@ -139,7 +139,7 @@ def prepare(spark: SparkSession, draft: Draft, columns: Iterable[RowColumn]) -> 
     """Return columns of all rows, sorted."""
     relation = Relation(make_runner(spark), ("awkward",))
     nothing = replace(draft, conditions=(), outputs=())
-    return Preparation(relation, nothing).dataframe(tuple(columns))
+    return SortedPreparation(relation, nothing).dataframe(tuple(columns))
 
 
 def link_conditions(
