@@ -34,7 +34,6 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quote_name, quote_string
 from matchrec.search.kernels.nearest_runs import NOTED_PARTS
 from matchrec.spark.coverage import list_attempts
-from matchrec.spark.execute import execute
 from matchrec.spark.question import Options, is_streaming
 from matchrec.spark.types import normalize_columns, normalize_value
 
@@ -70,7 +69,7 @@ def backtest(clause: Clause, labels: DataFrame, key: Key, ends: tuple[str, str])
     for rows, what in ((clause.relation.rows, "the input of the query"), (labels, "`labels`")):
         if is_streaming(rows):
             raise errors.backtest_of_stream(what=what)
-    matches = execute(clause.build_question(plan, clause.options)).dataframe
+    matches = clause.evaluate_plan(plan).dataframe
     checked_labels = Labels.build(labels, matches, key, ends)
     return LabelComparison(checked_labels, matches, find_attempts(clause, plan)).backtest()
 

@@ -1,4 +1,4 @@
-"""One clause over its input rows, and the ways to run it."""
+"""One clause over its input rows, and the questions that can be asked about them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from matchrec.errors.sql.window import method_not_for_pattern_window
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, ResultUse
 from matchrec.source import Source
-from matchrec.spark.execute import ClauseResult, execute
+from matchrec.spark.clause_result import ClauseResult, build_clause_result
 from matchrec.spark.question import Options, Question, Rule, find_input_columns
 from matchrec.spark.relation import Relation
 from matchrec.syntax.nodes import Site
@@ -42,12 +42,19 @@ class Clause:
         """Return whether this is a row pattern window (R020), and not a clause."""
         return self.site is not None and self.site.calls is not None
 
-    def run(self) -> ClauseResult:
+    def evaluate(self) -> ClauseResult:
         """Return the result of the clause as a DataFrame that no job has computed yet.
 
         Raises MatchRecognizeError for a mistake in the clause.
         """
-        return execute(self.build_question(self.plan, self.options, self.use))
+        return build_clause_result(self.build_question(self.plan, self.options, self.use))
+
+    def evaluate_plan(self, plan: MatchPlan) -> ClauseResult:
+        """Return the result of another plan over the rows of the clause, with all of its columns.
+
+        Raises MatchRecognizeError for a mistake in the plan.
+        """
+        return build_clause_result(self.build_question(plan, self.options))
 
     def build_question(
         self, plan: MatchPlan, options: Options, use: ResultUse = EVERYTHING

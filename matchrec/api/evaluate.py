@@ -37,8 +37,8 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import Template
 from matchrec.source import Source
 from matchrec.spark.backends import find_backend
+from matchrec.spark.clause_result import ClauseResult
 from matchrec.spark.errors.diagnose import find_unbound_name, make_lost_value_error
-from matchrec.spark.execute import ClauseResult
 from matchrec.spark.question import Options, is_streaming
 from matchrec.spark.relation import Relation, Runner
 from matchrec.syntax import locate
@@ -161,7 +161,7 @@ class ClauseQuery(ParsedQuery):
 
     def evaluate(self) -> EvaluatedQuery:
         """Plan the clause."""
-        return EvaluatedClauseQuery(self, (EvaluatedClause(self.clause, self.clause.run()),))
+        return EvaluatedClauseQuery(self, (EvaluatedClause(self.clause, self.clause.evaluate()),))
 
     def list_first_clauses(self, count: int) -> list[Clause]:
         """Return the clause, which need not be planned."""
@@ -255,7 +255,7 @@ class SqlQuery(ParsedQuery, EvaluatedQuery):
         query = self
         for site in self.node.sites[:count]:
             clause = query.build_clause(site)
-            query = query.with_result(EvaluatedClause(clause, clause.run()))
+            query = query.with_result(EvaluatedClause(clause, clause.evaluate()))
         return query
 
     def build_clause(self, site: Site) -> Clause:

@@ -46,9 +46,9 @@ from matchrec.plan.match_plan import MatchPlan, build_graph_plan
 from matchrec.source import Source
 from matchrec.spark.after.expand import mark_graph, unwind_graph
 from matchrec.spark.backends import find_backend
+from matchrec.spark.clause_result import ClauseResult
 from matchrec.spark.environment import check_session
 from matchrec.spark.errors.diagnose import check_type_column, read_sentence
-from matchrec.spark.execute import ClauseResult
 from matchrec.spark.question import Options
 from matchrec.spark.session import quiet_analysis
 from matchrec.syntax.expressions.expression import read_order_by, read_partition_by

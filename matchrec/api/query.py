@@ -34,8 +34,8 @@ from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import current_surface
 from matchrec.errors.warnings import warn_caller
 from matchrec.source import replace_control_characters
+from matchrec.spark.clause_result import ClauseResult
 from matchrec.spark.environment import check_session, translate_stream_errors
-from matchrec.spark.execute import ClauseResult
 from matchrec.spark.question import NO_OPTIONS, Options
 
 if TYPE_CHECKING:
@@ -253,9 +253,9 @@ class Query:
         """
         from matchrec.api.totals import aggregate
         from matchrec.explain.explanation import Explanation
+        from matchrec.spark.clause_result import describe_range_savings
         from matchrec.spark.counters import Counters, check_can_count
         from matchrec.spark.environment import find_untuned_warning
-        from matchrec.spark.execute import describe_range_savings
 
         if analyze:
             check_can_count(self._spark, current_surface().analyze)

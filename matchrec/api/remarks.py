@@ -21,8 +21,8 @@ from matchrec.plan.clauses import RowExpression
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.remarks import find_warnings
 from matchrec.source import Source
+from matchrec.spark.clause_result import ClauseResult
 from matchrec.spark.environment import warn_once_if_untuned
-from matchrec.spark.execute import ClauseResult
 from matchrec.spark.nanoseconds import find_nanosecond_ties
 from matchrec.spark.prepare import PreparedInput
 from matchrec.spark.question import Question

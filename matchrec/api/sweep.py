@@ -158,7 +158,7 @@ def check_rule(df: DataFrame, rule: Rule, point: Point) -> None:
     assert rule.source is not None
     clause = Clause(rule.plan, build_relation(df, point), NO_OPTIONS, rule.source)
     with locate_errors(rule.source):
-        result = clause.run()
+        result = clause.evaluate()
     warn_caller(*find_clause_remarks(result, clause.source, clause.language))
 
 

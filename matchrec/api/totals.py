@@ -26,7 +26,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import AVERAGE_OR_NULL, quote_name, quote_string
 from matchrec.plan.totals import DOUBLE, FUNCTIONS, TotalAggregate, Totals
 from matchrec.source import Span
-from matchrec.spark.execute import ClauseResult, execute
+from matchrec.spark.clause_result import ClauseResult
 from matchrec.spark.question import is_streaming
 from matchrec.spark.types import find_scale, find_total_type, normalize_value
 
@@ -129,15 +129,13 @@ def run_search(clause: Clause, plan: MatchPlan, totals: Totals) -> ClauseResult:
     # Backtracking looks at one match at a time. Only a user who asks for it gets it here.
     if is_stream or clause.options.algorithm != "backtracking":
         try:
-            return execute(clause.build_question(replace(plan, totals=totals), clause.options))
+            return clause.evaluate_plan(replace(plan, totals=totals))
         except errors.MustBuildMatchesError as error:
             if is_stream:
                 raise
             reason = error.reason
     plan = replace(plan, measures=plan.measures or (MATCH_COLUMN,))
-    return replace(
-        execute(clause.build_question(plan, clause.options)), reason_for_building_matches=reason
-    )
+    return replace(clause.evaluate_plan(plan), reason_for_building_matches=reason)
 
 
 def check_names(names: Iterable[str], group_names: Iterable[str]) -> None:

@@ -14,7 +14,7 @@
    The result is an `Executable`.
 
 No step changes what it gets, so each of them can be called again. `spark.prepare` and
-`spark.execute` call them.
+`spark.clause_result` call them.
 """
 
 from __future__ import annotations

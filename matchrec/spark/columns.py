@@ -246,7 +246,7 @@ class Preparation(ABC):
     def send(
         self, columns: RowColumns, known_fields: KnownFields, rows: DataFrame | None = None
     ) -> SentRows:
-        """Return the rows with these columns, as they are sent to the workers.
+        """Return the rows with these columns, as workers will get them. Nothing is sent yet.
 
         Args:
             columns: the columns.

@@ -101,7 +101,14 @@ class PreparedInput(Generic[DraftsT]):
         return executable
 
     def send(self, columns: tuple[RowColumn, ...]) -> SentRows:
-        """Return the rows with these columns. Raises as `Preparation.send`."""
+        """Return the rows with these columns, as workers will get them. Nothing is sent yet.
+
+        If the engine's error would not name the expression that failed, the rows get a token, by
+        which `errors.second_look` finds it after a failure.
+
+        Raises as `Preparation.send`.
+        """
+        # The rows that were analysed have the analysed columns, which are often the sent ones.
         rows = self.rows if columns == tuple(self.fields) else None
         sent = self.preparation.send(columns, self.fields, rows)
         relation = self.question.relation
@@ -109,7 +116,7 @@ class PreparedInput(Generic[DraftsT]):
         return replace(sent, task_input=replace(sent.task_input, token=token))
 
     def send_watched(self, columns: tuple[RowColumn, ...]) -> SentRows:
-        """Return the rows with these columns, and let the workers that sort them count ties.
+        """Return the rows as `send` does, and let the workers that sort them count ties.
 
         Raises as `Preparation.send`.
         """
@@ -125,7 +132,9 @@ class PreparedInput(Generic[DraftsT]):
 def draft_rules(question: Question) -> tuple[Draft, ...]:
     """Return the drafts of the rules, for whoever is expected to read neighbouring rows.
 
-    `prepare` splits the conditions again if it turns out that Spark must read these rows.
+    This resolves the rules (`Question.resolved_rules`), and splits their conditions. `prepare`
+    splits the conditions of the same resolved rules again if it turns out that Spark must read
+    these rows.
 
     Raises:
         MatchRecognizeError: a rule is wrong whatever the types of its columns are, or cannot run

@@ -2,7 +2,7 @@
 
 A query is a question with one rule that has no name. The question knows the names and types of the
 input's columns and the settings of the session, and resolves each rule with them. `spark.prepare`
-chooses who sorts its rows, and `spark.execute` runs it.
+chooses who sorts its rows, and `spark.clause_result` runs it.
 """
 
 from __future__ import annotations

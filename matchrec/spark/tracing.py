@@ -35,9 +35,9 @@ from matchrec.search.matches import Matches
 from matchrec.search.partitions import BoolArray, Partitions
 from matchrec.source import make_sort_key
 from matchrec.spark import types
+from matchrec.spark.clause_result import project
 from matchrec.spark.columns import SortedPreparation
 from matchrec.spark.environment import use_own_interpreter
-from matchrec.spark.execute import project
 from matchrec.spark.prepare import analyse_and_type
 from matchrec.spark.question import Question
 from matchrec.spark.relation import Relation

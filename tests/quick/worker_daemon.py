@@ -30,7 +30,7 @@ def load() -> None:
     import pyspark.worker  # noqa: F401
     from both_engines import compare_engines
 
-    import matchrec.spark.execute
+    import matchrec.spark.clause_result
     import matchrec.worker.match  # noqa: F401
 
     compare_engines()

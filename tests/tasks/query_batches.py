@@ -34,8 +34,8 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.backends import make_runner
+from matchrec.spark.clause_result import build_result_items
 from matchrec.spark.columns import SortedPreparation
-from matchrec.spark.execute import build_result_items
 from matchrec.spark.relation import Relation
 from matchrec.spark.types import (
     build_read_schema,

@@ -1,8 +1,8 @@
 """Build the DataFrame of all rules of a set over one relation, and the results of each rule.
 
-As for one query (`spark.execute`), everything is built at once and no job runs. All rules share one
-plan: the workers get the rows once, and return rows of all rules, see `worker.rule_set`. Spark
-analyses the measures of all rules together. Only if it rejects them, each rule is analysed by
+As for one query (`spark.clause_result`), everything is built at once and no job runs. All rules
+share one plan: the workers get the rows once, and return rows of all rules, see `worker.rule_set`.
+Spark analyses the measures of all rules together. Only if it rejects them, each rule is analysed by
 itself, to find the one that is wrong. Over a stream, one operator holds the state of all rules, so
 there is one shuffle and one watermark.
 """
@@ -33,8 +33,8 @@ from matchrec.errors.streams import equivalence_test_over_stream
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quote_name, quote_string
 from matchrec.spark.backends import find_backend
+from matchrec.spark.clause_result import build_result_items, project
 from matchrec.spark.errors.diagnose import explain_refusals
-from matchrec.spark.execute import build_result_items, project
 from matchrec.spark.prepare import PreparedInput, draft_rules, prepare
 from matchrec.spark.question import Question
 from matchrec.spark.ranges import check_may_stay_whole

@@ -1,16 +1,18 @@
-"""Execute a question: prepare its rows in Spark, match them in the workers, project the result.
+"""Build the result of a clause: prepare its rows in Spark, match them, project what is read.
 
-`execute` builds the whole DataFrame of a clause at once and runs no job, so that every mistake in
-the query is reported when the user writes it. `api.clause.Clause.run` calls it with the plan of a
-clause, and `api.evaluate` puts the result in the place of the clause in the query around it.
+`build_clause_result` builds the whole DataFrame of a clause at once and runs no job, so that every
+mistake in the query is reported when the user writes it. `api.clause.Clause.evaluate` calls it, and
+`api.evaluate` puts the result in the place of the clause in the query around it.
 
-1. `spark.prepare.prepare` resolves the rules and splits their conditions, chooses who sorts the
-   rows, lets Spark analyse their columns, and types the conditions.
-2. `divide_outputs` finds the columns that nobody uses. They are checked and dropped.
-3. `PreparedInput.link` links the draft of each rule to an executable.
-4. `cut_partitions` cuts large partitions into ranges if that is possible and pays.
-5. `match_rows` sends the rows to the workers, which match them.
-6. `project` lets Spark compute the columns of the result over what the workers read.
+1. `prepare.draft_rules` resolves the names of the query and splits its conditions.
+2. `prepare.prepare` chooses who sorts the rows, lets Spark analyse their columns, and types the
+   conditions.
+3. `divide_outputs` finds the columns that nobody uses. They are checked and dropped.
+4. `PreparedInput.link` links the draft to an executable, and chooses the algorithm of the search.
+5. `cut_partitions` cuts large partitions into ranges if that is possible and pays.
+6. `PreparedInput.send_watched` writes the query of the rows that are sent to the workers.
+7. `match_rows` lets workers match these rows. They return what the output reads of the matches.
+8. `project` lets Spark compute the columns of the result over these reads.
 
 Three watchers say what went wrong once a job runs: `watch_rows` and `watch_matches` say which
 expression failed, and `watch_ties` says which rows have no order.
@@ -95,8 +97,8 @@ class ClauseResult:
         return self.prepared.question.is_stream
 
 
-def execute(question: Question) -> ClauseResult:
-    """Return the result of a query.
+def build_clause_result(question: Question) -> ClauseResult:
+    """Return the result of a question with a single rule, such as a clause. Runs no job.
 
     Raises:
         MatchRecognizeError: the query is wrong or not supported.
@@ -110,7 +112,7 @@ def execute(question: Question) -> ClauseResult:
         if unused:
             check_outputs(narrow(prepared, unused))
             prepared = narrow(prepared, used)
-        return execute_prepared(prepared, columns)
+        return match_and_project(prepared, columns)
 
 
 def list_columns(draft: Draft) -> tuple[str, ...]:
@@ -164,8 +166,8 @@ def check_outputs(prepared: PreparedInput[Draft]) -> None:
     analyse_result(question, executable, project(question.relation, executable, no_rows), schema)
 
 
-def execute_prepared(prepared: PreparedInput[Draft], columns: tuple[str, ...]) -> ClauseResult:
-    """Return the result of a query whose rows are prepared.
+def match_and_project(prepared: PreparedInput[Draft], columns: tuple[str, ...]) -> ClauseResult:
+    """Return the result of a query whose rows are prepared: steps 4 to 8 of this module.
 
     Args:
         prepared: the rows, for the columns that the query around the clause uses.
