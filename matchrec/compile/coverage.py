@@ -234,7 +234,7 @@ def find_test_bits(executable: Executable) -> dict[RowColumn, int]:
         for condition in executable.nearby
         if condition.row_condition is None
     }
-    bits.update({column: bit for bit, column in enumerate(executable.conditions)})
+    bits.update({column: bit for bit, column in enumerate(executable.row_conditions)})
     return bits
 
 

@@ -16,11 +16,11 @@ from matchrec.plan.expression import Frame
 from matchrec.search.strategy import Strategy
 from matchrec.search.task import NearbyCondition, Task
 
-# How far a query looks around the rows of a run, so that a partition can be searched in chunks.
+# How far a query looks around the rows of a run, so that a partition can be searched in pieces.
 #
 # A search can decide about a starting row as soon as it has all rows that it looks at. So a worker
-# can search a large partition in chunks, which overlap by the rows that conditions and measures
-# read before and after a match.
+# can search a large partition in pieces, which overlap by the rows that conditions and measures
+# read before and after a match: see `worker.batches`.
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +152,8 @@ class Executable:
     reason: str
     rows_per_match: RowsPerMatch
     crossing: Crossing
-    # The conditions that Spark computes for every row and packs as one bit each.
-    conditions: tuple[RowColumn, ...]
+    # The row conditions that Spark computes, before the match. Each is packed as one bit.
+    row_conditions: tuple[RowColumn, ...]
     # The bits that this query uses, if several rules share the conditions.
     used_bits: tuple[int, ...]
     # Filters. A row is sent if it passes at least one of them; all rows are sent if there are none.
@@ -172,16 +172,16 @@ class Executable:
     totalled: tuple[TotalledColumn, ...] = ()
     # The row conditions that the worker computes while it sorts the rows.
     nearby: tuple[NearbyCondition, ...] = ()
-    # Bits of `conditions`. A partition has output only if it has a row for each of these bits, so
-    # other partitions need not be searched.
+    # Bits of `row_conditions`. A partition has output only if it has a row for each of these bits,
+    # so other partitions need not be searched.
     needed: tuple[int, ...] = ()
-    # Whether a partition can be searched in chunks, in the order of its rows.
-    in_chunks: bool = True
+    # Whether a partition can be searched in pieces, in the order of its rows.
+    in_pieces: bool = True
 
     @property
     def lookaround(self) -> Lookaround | None:
         """Return how many rows around a run are read; None if it must have the whole partition."""
-        if not self.in_chunks:
+        if not self.in_pieces:
             return None
         offsets = [offset for condition in self.nearby for offset in condition.offsets]
         return find_lookaround(self.task, len(self.crossing.integers), self.reads, offsets)

@@ -540,7 +540,7 @@ def link_draft(
         run=conditions.columns,
     )
     spark_bits = conditions.bits.spark
-    reason_against_chunks = find_obstacle(Shortcut.PIECES, plan, draft.pattern.follow)
+    reason_against_pieces = find_obstacle(Shortcut.PIECES, plan, draft.pattern.follow)
     return Executable(
         pattern=show_pattern(plan.pattern),
         task=task,
@@ -548,7 +548,7 @@ def link_draft(
         reason=reason,
         rows_per_match=plan.rows_per_match,
         crossing=crossing,
-        conditions=tuple(spark_bits),
+        row_conditions=tuple(spark_bits),
         used_bits=tuple(spark_bits[condition] for condition in draft.row_conditions),
         relevant=draft.relevant,
         reads=measures.list_reads(plan.rows_per_match),
@@ -559,7 +559,7 @@ def link_draft(
         totalled=totalled,
         nearby=conditions.nearby,
         needed=find_needed_bits(draft, conditions.bits),
-        in_chunks=current_shortcuts().pieces and not reason_against_chunks,
+        in_pieces=current_shortcuts().pieces and not reason_against_pieces,
     )
 
 

@@ -65,7 +65,7 @@ class RuleSet:
     # The indices of the columns that the events of a match have, by their names in the input.
     events: Mapping[str, int]
     # The row conditions that Spark computes.
-    conditions: tuple[RowColumn, ...]
+    row_conditions: tuple[RowColumn, ...]
     # Filters. A row is sent if it passes at least one of them; all rows are sent if there are none.
     relevant: tuple[RowColumn, ...]
     # Whether some rule has a version that is valid for some time only.
@@ -75,7 +75,7 @@ class RuleSet:
     def bits(self) -> int:
         """Return the number of bits of a row, including those that a worker computes."""
         worker_bits = [condition.bit for rule in self.rules for condition in rule.executable.nearby]
-        return max([len(self.conditions), *(bit + 1 for bit in worker_bits)])
+        return max([len(self.row_conditions), *(bit + 1 for bit in worker_bits)])
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class SharedDrafts:
         return tuple(dict.fromkeys((*self.match_columns, *draft_columns)))
 
     @cached_property
-    def conditions(self) -> tuple[RowColumn, ...]:
+    def row_conditions(self) -> tuple[RowColumn, ...]:
         """Return the row conditions that Spark computes for all rules, each once."""
         return tuple(
             dict.fromkeys(
@@ -160,7 +160,7 @@ class SharedDrafts:
             conditions=(),
             outputs=(),
             relevant=self.relevant,
-            observed=self.conditions,
+            observed=self.row_conditions,
             origins=origins,
             conjuncts=conjuncts,
         )
@@ -198,7 +198,7 @@ def join_rules(
         keys=find_indices(find_key_columns(shared.plan)),
         order=indices[shared.order],
         events={name: indices[build_row_column(quote_name(name))] for name in shared.events},
-        conditions=shared.conditions,
+        row_conditions=shared.row_conditions,
         relevant=shared.relevant,
         has_versions=bool(versions),
     )

@@ -218,7 +218,7 @@ def show_order(item: SortItem) -> str:
 def describe_needed_partitions(executable: Executable, sorter: Sorter | None) -> Iterator[str]:
     """Say which partitions the workers leave out before they sort."""
     if executable.needed and sorter is not None and sorter.is_worker:
-        tests = (show_column(executable.conditions[bit]) for bit in executable.needed)
+        tests = (show_column(executable.row_conditions[bit]) for bit in executable.needed)
         conditions = ", or without a row for ".join(tests)
         yield f"skipped before the sort: partitions without a row for {conditions}"
 
@@ -228,11 +228,11 @@ def describe_work_before(executable: Executable) -> Iterator[str]:
     for index in executable.crossing.used:
         yield f"c{index} = {show_column(executable.crossing.columns[index])}"
     for bit in executable.used_bits:
-        yield f"bit {bit} = {show_column(executable.conditions[bit])}"
+        yield f"bit {bit} = {show_column(executable.row_conditions[bit])}"
     if not executable.crossing.used and not executable.used_bits:
         yield "nothing"
     if executable.relevant:
-        names = {condition: f"bit {bit}" for bit, condition in enumerate(executable.conditions)}
+        names = {condition: f"bit {bit}" for bit, condition in enumerate(executable.row_conditions)}
         names |= {
             negate_test(condition): f"not {name}"
             for condition, name in names.items()

@@ -189,7 +189,7 @@ def list_shared(rules: RuleSet, sorter: Sorter | None) -> Iterator[str]:
     for number, column in enumerate(rules.columns):
         users = [rule.name for rule in rules.rules if number in rule.executable.crossing.used]
         yield f"c{number} = {show_column(column)}{list_rules_in_need(users)}"
-    for number, condition in enumerate(rules.conditions):
+    for number, condition in enumerate(rules.row_conditions):
         users = [rule.name for rule in rules.rules if number in rule.executable.used_bits]
         yield f"bit {number} = {show_column(condition)}{list_rules_in_need(users)}"
     if sorter is not None:

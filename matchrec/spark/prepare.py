@@ -71,12 +71,12 @@ class PreparedInput(Generic[DraftsT]):
     # The rows with these columns first; None if other rows were prepared since.
     rows: DataFrame | None
     # The typed conditions of each rule, in the order of the rules.
-    conditions: tuple[TypedConditions, ...]
+    typed_conditions: tuple[TypedConditions, ...]
 
     @property
     def types(self) -> Mapping[RowColumn, ValueType]:
         """Return the types of the columns of the drafts, which all rules share."""
-        return self.conditions[0].types
+        return self.typed_conditions[0].types
 
     def link(self, number: int = 0, shared_columns: tuple[RowColumn, ...] = ()) -> Executable:
         """Return the executable of one rule.
@@ -91,7 +91,8 @@ class PreparedInput(Generic[DraftsT]):
         """
         options = self.question.options
         draft = self.drafts.rule_drafts[number]
-        executable = link_draft(draft, self.conditions[number], options.algorithm, shared_columns)
+        conditions = self.typed_conditions[number]
+        executable = link_draft(draft, conditions, options.algorithm, shared_columns)
         if self.question.is_stream:
             from matchrec.spark.streaming.prepare import check_executable
 

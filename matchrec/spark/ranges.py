@@ -362,7 +362,7 @@ def find_first_row_bit(plan: MatchPlan, executable: Executable) -> int:
     if len(first_conditions) != 1:
         return 0
     common_condition = first_conditions.pop()
-    if common_condition is None or common_condition >= len(executable.conditions):
+    if common_condition is None or common_condition >= len(executable.row_conditions):
         return 0
     return pack_conditions((common_condition,))
 

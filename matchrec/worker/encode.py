@@ -65,7 +65,7 @@ def encode_partitions(
             from the columns of bits.
     """
     if satisfied is None:
-        satisfied = unpack_conditions(table, len(executable.conditions))
+        satisfied = unpack_conditions(table, len(executable.row_conditions))
     ranks, ranked_values = rank_columns(executable, table)
     window_end = find_first_rows_outside(executable, table, starts)
     if window_end is not None and frontier is not None and frontier.is_incomplete:

@@ -97,7 +97,9 @@ class RuleSetWorker:
 
     def search_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         """Yield the output of all rules for a piece."""
-        words = unpack_conditions(piece.table, len(self.rule_set.conditions), self.rule_set.bits)
+        words = unpack_conditions(
+            piece.table, len(self.rule_set.row_conditions), self.rule_set.bits
+        )
         all_rows = SharedRows(piece.table, piece.starts, words)
         divide_once = cache(all_rows.divide)
         for number, rule in enumerate(self.rule_set.rules):

@@ -150,7 +150,7 @@ def make_partitions(linked: Executable, events: pd.DataFrame) -> Partitions:
     changes = np.flatnonzero(np.diff(events["symbol"])) + 1
     starts = np.array([0, *changes, len(events)], np.int64)
     bits = np.zeros(len(events), np.uint64)
-    for bit, condition in enumerate(linked.conditions):
+    for bit, condition in enumerate(linked.row_conditions):
         bits |= evaluate_condition(condition.text, events).astype(np.uint64) << np.uint64(bit)
     columns = [events[linked.crossing.columns[i].text.strip("`")] for i in linked.crossing.integers]
     integers = np.array(columns, np.int64).reshape(-1, len(events))

@@ -107,7 +107,7 @@ def make_executables(
     columns = {
         column
         for executable in linked.values()
-        for column in (*executable.crossing.columns, *executable.conditions)
+        for column in (*executable.crossing.columns, *executable.row_conditions)
     }
     starts = np.zeros(len(events), np.bool_)
     starts[np.cumsum([0, *map(len, streams.values())])[:-1]] = True

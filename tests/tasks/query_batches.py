@@ -110,7 +110,7 @@ class Prepared:
         """
         columns = [self.columns[column] for column in executable.crossing.columns]
         bits = self.starts.astype(np.int64)
-        for bit, condition in enumerate(executable.conditions):
+        for bit, condition in enumerate(executable.row_conditions):
             truth = self.columns[condition].fill_null(False).to_numpy(zero_copy_only=False)
             bits |= truth.astype(np.int64) << (bit + 1)
         names = [*(f"__c{i}" for i in range(len(columns))), "__bits0"]
@@ -131,7 +131,7 @@ def find_relevant_rows(
     """
     satisfied = {
         condition: bits & 2 << bit != 0
-        for bit, condition in enumerate(executable.conditions)
+        for bit, condition in enumerate(executable.row_conditions)
         if condition.reads_one_row
     }
     failed = {negate_test(condition): ~rows for condition, rows in satisfied.items()}
@@ -203,7 +203,7 @@ class QueryBatch:
         self, executables: Iterable[Executable], others: Sequence[RowColumn] = ()
     ) -> Prepared:
         """Compute the columns and conditions of executables, and other columns, in one job."""
-        read = (c for e in executables for c in (*e.crossing.columns, *e.conditions))
+        read = (c for e in executables for c in (*e.crossing.columns, *e.row_conditions))
         columns = tuple(dict.fromkeys((*read, *others)))
         frame = self.columns(columns)
         table = fetch_rows(frame).combine_chunks()

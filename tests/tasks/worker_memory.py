@@ -90,7 +90,7 @@ def make_batches(asked: Executable, rows: int, keys: int, width: int) -> Iterato
     for begin in range(0, rows, ROWS_A_BATCH):
         known = make_columns(range(begin, min(begin + ROWS_A_BATCH, rows)), keys, width)
         bits = np.zeros(len(known["`x`"]), np.int64)
-        for bit, condition in enumerate(asked.conditions, 1):
+        for bit, condition in enumerate(asked.row_conditions, 1):
             holds = TESTS[show_column(condition)](known["`x`"].to_numpy())
             bits |= holds.astype(np.int64) << bit
         arrays = [*(known[text] for text in texts), pa.array(bits)]

@@ -288,7 +288,7 @@ class Shortcut(Enum):
     PARTITIONS = "partitions"
     # Rows are left out. All rows stay that satisfy a condition, also the condition of an absence.
     ROWS = "rows"
-    # A partition is searched in chunks. Rows before the first undecided start are dropped, if
+    # A partition is searched in pieces. Rows before the first undecided start are dropped, if
     # nothing reads them besides rows of their own match.
     PIECES = "pieces"
     # Matches are added up without being built. Runs carry the values that are added up, and each

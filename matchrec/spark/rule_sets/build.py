@@ -254,7 +254,7 @@ def with_identities(prepared: PreparedRules, rule_set: RuleSet) -> RuleSet:
     linked_rules = []
     drafts = prepared.drafts.rule_drafts
     for rule, linked, draft, conditions in zip(
-        question.rules, rule_set.rules, drafts, prepared.conditions, strict=True
+        question.rules, rule_set.rules, drafts, prepared.typed_conditions, strict=True
     ):
         column_types = [(show_column(column), prepared.types[column]) for column in draft.columns()]
         identity = digest(

@@ -77,7 +77,7 @@ def batches(
         for column in executable.crossing.columns
     ]
     bits = [
-        sum(tests[one.text](x) << bit for bit, one in enumerate(executable.conditions, 1))
+        sum(tests[one.text](x) << bit for bit, one in enumerate(executable.row_conditions, 1))
         | (t == 0)
         for _, t, x in rows
     ]
@@ -142,7 +142,7 @@ def test_equal_conditions_are_one_bit_and_sparks_part_of_them_another() -> None:
     text = """PATTERN (S (A | B | C)+) DEFINE A AS x < PREV(x), B AS B.x < PREV(B.x) AND x > 1,
         C AS x > LAST(S.x) AND C.x < PREV(C.x)"""
     executable = linked(text)
-    assert [condition.text for condition in executable.conditions] == ["`x` > 1"]
+    assert [condition.text for condition in executable.row_conditions] == ["`x` > 1"]
     assert [one.row_condition for one in executable.nearby] == [None, 0]
     assert [condition.row_condition for condition in executable.task.conditions] == [None, 1, 2, 1]
     on_the_run = [condition.run_condition is not None for condition in executable.task.conditions]

@@ -182,7 +182,9 @@ def run_worker(
     task: CoverageTask, rows: Sequence[Unsorted], sorting: Sorting | None, rows_per_call: int
 ) -> tuple[Figures, list[object]]:
     """Return what a worker counts of rows in batches of three; Spark's bits are computed here."""
-    tests = [show_column(condition).replace("`", "") for condition in task.executable.conditions]
+    tests = [
+        show_column(condition).replace("`", "") for condition in task.executable.row_conditions
+    ]
     bits = [
         sum(1 << bit for bit, true in enumerate([first, *map(truth.__getitem__, tests)]) if true)
         for first, truth in compute_truths(rows)
