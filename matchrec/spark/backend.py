@@ -29,6 +29,7 @@ from matchrec.plan.text import AVERAGE_OR_NULL, SUM_OR_NULL
 from matchrec.spark.relation import Relation, Runner, Values
 from matchrec.spark.sail.probes import tries_to_add
 from matchrec.spark.session import (
+    create_lasting_views,
     create_views,
     find_plain_sql,
     is_dataframe,
@@ -82,12 +83,20 @@ class Backend:
             return text
         return text.replace(SUM_OR_NULL, "`+`").replace(AVERAGE_OR_NULL, "avg")
 
-    def run(self, runner: Runner, text: Template) -> DataFrame:
-        """Return the DataFrame of a query text, whose holes stand for DataFrames."""
-        frame_names = [name for name in list_holes(text) if is_dataframe(runner.frames[name])]
-        with ExitStack() as views:  # they are dropped once the text is analysed
-            view_names = create_views(self.spark, runner.frames, frame_names, views)
-            return runner.run_with_views(text, view_names)
+    @contextmanager
+    def open_views(self, frames: Mapping[str, Any], text: Template) -> Iterator[Mapping[str, str]]:
+        """Make views of DataFrames that a text names, for as long as the text is analysed inside.
+
+        Args:
+            frames: what fills the holes of the text, by their names.
+            text: a query text.
+
+        Yields:
+            The name of the view for each hole that has one. PySpark fills the other holes.
+        """
+        frame_names = [name for name in list_holes(text) if is_dataframe(frames[name])]
+        with ExitStack() as views:
+            yield create_views(self.spark, frames, frame_names, views)
 
     def send(self, text: str, args: Values, frames: Mapping[str, Any]) -> DataFrame:
         """Send a text to the engine, and return its DataFrame.
@@ -337,13 +346,19 @@ class Backend:
 class SparkConnect(Backend):
     """Spark behind a server of Spark Connect, in another process or on another machine."""
 
-    def run(self, runner: Runner, text: Template) -> DataFrame:
-        """Run a text with its DataFrames, stored as views if PySpark cannot send them."""
+    @contextmanager
+    def open_views(self, frames: Mapping[str, Any], text: Template) -> Iterator[Mapping[str, str]]:
+        """Make no views if PySpark can send DataFrames along with a text. Otherwise they stay.
+
+        The server reads the text again for every action, so it must find the views then.
+        """
         plain = find_plain_sql(self.spark)
         can_send_frames = takes_keyword_arguments(getattr(plain, "__func__", plain))
-        if not can_send_frames:  # as PySpark 3.5
-            return runner.run_stored(text)
-        return runner.run_with_views(text, {})  # PySpark fills every hole
+        if can_send_frames:
+            yield {}
+            return
+        with create_lasting_views(self.spark, frames, list_holes(text)) as view_names:
+            yield view_names  # as for PySpark 3.5
 
     def send(self, text: str, args: Values, frames: Mapping[str, Any]) -> DataFrame:
         """Return the DataFrame of a text, without a message to the server for a SELECT.

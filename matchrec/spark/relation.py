@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -36,7 +36,7 @@ from matchrec.spark.errors import users_terms
 from matchrec.spark.session import (
     SUBQUERY_START,
     TEXT_ERRORS,
-    create_views,
+    create_lasting_views,
     escape_for_pyspark,
     find_plain_sql,
     list_holes,
@@ -75,8 +75,10 @@ class TextBackend(Protocol):
     def write_sums(self, text: str) -> str:
         """Return SQL with our own sums and averages as the engine computes them."""
 
-    def run(self, runner: Runner, text: Template) -> DataFrame:
-        """Run a text, whose holes the runner fills."""
+    def open_views(
+        self, frames: Mapping[str, Any], text: Template
+    ) -> AbstractContextManager[Mapping[str, str]]:
+        """Make views of DataFrames that a text names, for as long as the text is analysed."""
 
     def send(self, text: str, args: Values, frames: Mapping[str, Any]) -> DataFrame:
         """Send a text to the engine, and return its DataFrame."""
@@ -124,31 +126,29 @@ class Runner:
         return self.backend.spark
 
     def sql(self, text: Template) -> DataFrame:
-        """Return the DataFrame of a query text, which is analysed now and run later."""
-        return self.backend.run(self, text)
-
-    def run_stored(self, text: Template) -> DataFrame:
-        """Run a text as `sql` does, but with views that stay in the session.
-
-        This is for text that Spark stores and reads again later, as in CREATE TEMPORARY VIEW, and
-        for a client of Connect that cannot send DataFrames along with a text.
-        """
-        with ExitStack() as views:
-            view_names = create_views(self.spark, self.frames, list_holes(text), views)
-            result = self.run_with_views(text, view_names)
-            views.pop_all()  # so that nothing drops the views; after an error they are dropped
-            return result
-
-    def run_with_views(self, text: Template, view_names: Mapping[str, str]) -> DataFrame:
-        """Return the DataFrame of a text in some of whose holes views are named.
-
-        Args:
-            text: the query text.
-            view_names: the name of a view for each hole that it fills. PySpark fills the others.
+        """Return the DataFrame of a query text, which is analysed now and run later.
 
         Raises:
             pyspark.errors.AnalysisException: the text is wrong. If the runner has a `source`, the
                 error says so in the user's terms.
+        """
+        with self.backend.open_views(self.frames, text) as view_names:
+            return self._run_with_views(text, view_names)
+
+    def run_stored(self, text: Template) -> DataFrame:
+        """Run a text as `sql` does, but with views that stay in the session.
+
+        This is for text that Spark stores and reads again later, as in CREATE TEMPORARY VIEW.
+        """
+        with create_lasting_views(self.spark, self.frames, list_holes(text)) as view_names:
+            return self._run_with_views(text, view_names)
+
+    def _run_with_views(self, text: Template, view_names: Mapping[str, str]) -> DataFrame:
+        """Return the DataFrame of a text in some of whose holes views are named. Raises as `sql`.
+
+        Args:
+            text: the query text.
+            view_names: the name of a view for each hole that it fills. PySpark fills the others.
         """
         if self.source is None:
             return self._send_to_engine(text, view_names)

@@ -11,7 +11,7 @@ import inspect
 import logging
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from functools import cache, wraps
 from threading import Lock
@@ -114,6 +114,20 @@ def create_views(
         frames[name].createTempView(view_name)
         views.callback(spark.catalog.dropTempView, view_name)
     return view_names
+
+
+@contextmanager
+def create_lasting_views(
+    spark: SparkSession, frames: Mapping[str, Any], names: Iterable[str]
+) -> Iterator[dict[str, str]]:
+    """Create temporary views as `create_views` does. They stay, unless an error is raised inside.
+
+    Yields:
+        The name of the view of each DataFrame.
+    """
+    with ExitStack() as views:
+        yield create_views(spark, frames, names, views)
+        views.pop_all()  # so that nothing drops the views
 
 
 def find_original(function: object) -> Callable[..., DataFrame] | None:
