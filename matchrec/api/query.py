@@ -136,11 +136,24 @@ class Query:
         >>> matchrec.query(spark, "SELECT 1 AS one").to_df().collect()
         [Row(one=1)]
         """
-        with self._suggest_dialect(), self._parse(self.options) as parsed:
+        with self._suggest_dialect(), self._parsing(self.options) as parsed:
             if not isinstance(parsed, EngineQuery):
-                return self._result(parsed)
+                return self._evaluate(parsed)
         # Outside the `with`, so that the engine's own errors stay as they are.
         return parsed.to_df()
+
+    def _evaluate(self, parsed: ParsedQuery) -> DataFrame:
+        """Evaluate a parsed query, warn about what is probably a mistake, and return the result."""
+        evaluated = parsed.evaluate()
+        results = [clause.result for clause in evaluated.clauses]
+        for result in results:
+            warn_caller(*find_clause_remarks(result, parsed.source, parsed.language))
+        warn_caller(*find_session_remarks(self._spark, [result.prepared for result in results]))
+        rows = evaluated.to_df()
+        counters = self.options.counters
+        if counters is None or self.language != "SQL" or not results:
+            return rows
+        return counters.of_query(rows)
 
     # Methods that people know from a DataFrame. Each plans the query again, as `to_df` does.
 
@@ -215,19 +228,6 @@ class Query:
         """
         return self.to_df().columns
 
-    def _result(self, parsed: ParsedQuery) -> DataFrame:
-        """Return the result of a parsed query, and warn about what is probably a mistake."""
-        evaluated = parsed.evaluate()
-        results = [clause.result for clause in evaluated.clauses]
-        for result in results:
-            warn_caller(*find_clause_remarks(result, parsed.source, parsed.language))
-        warn_caller(*find_session_remarks(self._spark, [result.prepared for result in results]))
-        rows = evaluated.to_df()
-        counters = self.options.counters
-        if counters is None or self.language != "SQL" or not results:
-            return rows
-        return counters.of_query(rows)
-
     @check_arguments(**{**ARGUMENTS, "per": PER, "aggregates": AGGREGATES.or_none()})
     def explain(
         self,
@@ -261,7 +261,7 @@ class Query:
             check_can_count(self._spark, current_surface().analyze)
         counters = Counters() if analyze else None
         options = replace(self.options, counters=counters)
-        with self._suggest_dialect(), self._parse(options) as parsed:
+        with self._suggest_dialect(), self._parsing(options) as parsed:
             if aggregates is None:
                 evaluated = parsed.evaluate()
                 results = [evaluated_clause.result for evaluated_clause in evaluated.clauses]
@@ -323,7 +323,7 @@ class Query:
         from matchrec.spark.tracing import Target
 
         order_values = row if row is None or isinstance(row, tuple) else (row,)
-        with self._parse(self.options) as parsed:
+        with self._parsing(self.options) as parsed:
             return explain_partition(
                 parsed.find_clause(clause), Target(partition, order_values), limit
             )
@@ -363,7 +363,7 @@ class Query:
 
         # `coverage` does not use the algorithm of the query, so other options do not apply.
         options = Options(sort=self.options.sort, max_steps=self.options.max_steps)
-        with self._parse(options) as parsed:
+        with self._parsing(options) as parsed:
             count = len(parsed.clause_names)
             last_number = find_clause_number(parsed, count if clause is None else clause)
             clauses = parsed.list_first_clauses(last_number)
@@ -413,7 +413,7 @@ class Query:
         from matchrec.api.backtest import backtest
         from matchrec.api.inputs import take_dataframe
 
-        with self._parse(self.options) as parsed:
+        with self._parsing(self.options) as parsed:
             searched = parsed.find_clause(clause)
             return backtest(searched, take_dataframe(labels), key, (start, end))
 
@@ -465,7 +465,7 @@ class Query:
         from matchrec.api.totals import aggregate
 
         columns = {"matches": "count(*)"} if aggregates is None else aggregates
-        with self._parse(self.options) as parsed:
+        with self._parsing(self.options) as parsed:
             _, totals = aggregate(parsed.find_clause(clause), columns, per)
             return totals
 
@@ -518,7 +518,7 @@ class Query:
         from matchrec.explain.charts.plot import plot
         from matchrec.explain.charts.series import ChartSource
 
-        with self._parse(self.options) as parsed:
+        with self._parsing(self.options) as parsed:
             evaluated = parsed.evaluate()
             if not evaluated.clauses:
                 raise missing_clause()
@@ -558,25 +558,25 @@ class Query:
         # Other dialects are tried by planning the text. That must not happen to a statement that
         # writes, because Spark runs it as soon as it is planned.
         if self.language == "a clause" or (self.language == "SQL" and only_reads(text)):
-            return suggest_dialect(text, self.dialect, self._plan)
+            return suggest_dialect(text, self.dialect, self._evaluate_in)
         return nullcontext()
 
     @contextmanager
-    def _parse_without_session_check(self, options: Options) -> Iterator[ParsedQuery]:
-        """Parse the query. Errors raised inside show their location in the text."""
+    def _parsing_without_session_check(self, options: Options) -> Iterator[ParsedQuery]:
+        """Parse the query, and let errors raised inside show their location in the text."""
         with translate_stream_errors(self._spark):
             parsed = self._front_end.parse(self.dialect, options)
             with locate_errors(parsed.source, parsed.language):
                 yield parsed
 
     @contextmanager
-    def _parse(self, options: Options) -> Iterator[ParsedQuery]:
-        """Parse the query. Raise an error first if the session has been stopped."""
+    def _parsing(self, options: Options) -> Iterator[ParsedQuery]:
+        """Parse the query as above. Raise an error first if the session has been stopped."""
         check_session(self._spark)
-        with self._parse_without_session_check(options) as parsed:
+        with self._parsing_without_session_check(options) as parsed:
             yield parsed
 
-    def _plan(self, dialect: str) -> DataFrame:
+    def _evaluate_in(self, dialect: str) -> DataFrame:
         """Return the result of the query if its text is in another dialect."""
         return self._front_end.parse(dialect, NO_OPTIONS).evaluate().to_df()
 

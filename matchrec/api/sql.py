@@ -587,7 +587,7 @@ def build_answer(dialect: DialectName, options: Options) -> Answer:
         lazy_query = Query(query, "SQL", query_dialect, options, front_end)
         with (
             lazy_query._suggest_dialect(),
-            lazy_query._parse_without_session_check(options) as parsed,
+            lazy_query._parsing_without_session_check(options) as parsed,
         ):
             if not parsed.clause_names:
                 return None
@@ -596,6 +596,6 @@ def build_answer(dialect: DialectName, options: Options) -> Answer:
             for name, frame in frames.items():
                 FRAMES.check("`spark.sql`", name, frame)
             check_session(session)
-            return lazy_query._result(parsed)
+            return lazy_query._evaluate(parsed)
 
     return answer

@@ -145,7 +145,7 @@ def test_attempts_are_what_coverage_counts(
     rows: DataFrame, query: Any, arguments: dict[str, Any]
 ) -> None:
     asked = matchrec.query(rows.selectExpr("*", "'E' AS event_type"), query, **arguments)
-    with asked._parse(asked.options) as parsed:
+    with asked._parsing(asked.options) as parsed:
         clause = parsed.find_clause(1)
         plan = backtest.build_plan_of_matches(clause)
         drafted, task, attempts = backtest.list_attempts(
