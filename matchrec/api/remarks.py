@@ -37,7 +37,7 @@ Remarks = tuple[MatchRecognizeWarning, ...]
 def find_remarks(drafted: Draft, question: Question, source: Source) -> Remarks:
     """Return the warnings about a clause or a rule, with their locations in its text."""
     warnings = list(find_warnings(drafted.written_plan))
-    intervals = question.backend.windows_in_hours(drafted.plan, question.type_of_order)
+    intervals = question.backend.windows_in_hours(drafted.plan, question.find_order_type)
     warnings += [days_in_hours(interval.span, written=interval.text) for interval in intervals]
     warnings += find_nanosecond_remarks(drafted.plan, question)
     return tuple(warning.with_source(source) for warning in warnings)

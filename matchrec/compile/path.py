@@ -264,7 +264,7 @@ def resolve_query(
     plan: MatchPlan,
     columns: InputColumns,
     name_expression: Callable[[str], str],
-    type_of_order: Callable[[str], OrderType] | None = None,
+    find_order_type: Callable[[str], OrderType] | None = None,
     use: ResultUse = EVERYTHING,
 ) -> ResolvedQuery:
     """Resolve a plan over an input with these columns, and compile its row pattern.
@@ -273,7 +273,7 @@ def resolve_query(
         plan: the plan of the query.
         columns: the columns of the input.
         name_expression: returns the name of an output column: see `schema.find_output_columns`.
-        type_of_order: returns the type of an order column, given as text. If it is None, no
+        find_order_type: returns the type of an order column, given as text. If it is None, no
             condition becomes a window, and the end of a window is computed as a sum.
         use: what the query around the clause uses of its result.
 
@@ -285,7 +285,7 @@ def resolve_query(
     outputs = schema.find_output_columns(guarded, columns, name_expression, use)
     pattern = compile_pattern(guarded)
     return ResolvedQuery(
-        plan=find_windows(guarded, pattern, type_of_order),
+        plan=find_windows(guarded, pattern, find_order_type),
         written_plan=resolved,
         pattern=pattern,
         outputs=outputs,
@@ -322,7 +322,7 @@ def split_query(query: ResolvedQuery, scope: RowScope = RowScope.SPARK) -> Draft
 
 
 def find_windows(
-    plan: MatchPlan, pattern: CompiledPattern, type_of_order: Callable[[str], OrderType] | None
+    plan: MatchPlan, pattern: CompiledPattern, find_order_type: Callable[[str], OrderType] | None
 ) -> MatchPlan:
     """Return the plan with its windows in the form that is cheapest to check.
 
@@ -333,14 +333,14 @@ def find_windows(
     Args:
         plan: the plan of the query.
         pattern: its row pattern, compiled.
-        type_of_order: see `resolve_query`.
+        find_order_type: see `resolve_query`.
     """
-    if type_of_order is not None and plan.intervals:
-        plan = measure_windows(plan, type_of_order(plan.order_by[0].expression.text))
+    if find_order_type is not None and plan.intervals:
+        plan = measure_windows(plan, find_order_type(plan.order_by[0].expression.text))
     if plan.gaps:
         plan = replace_gaps_by_conditions(plan, pattern.follow)
-    if type_of_order is not None and current_shortcuts().windows:
-        plan = find_condition_window(plan, pattern.follow, type_of_order)
+    if find_order_type is not None and current_shortcuts().windows:
+        plan = find_condition_window(plan, pattern.follow, find_order_type)
     return plan
 
 

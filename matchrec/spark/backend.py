@@ -245,7 +245,7 @@ class Backend:
         """Raise MatchRecognizeError for types that the engine accepts and Spark does not."""
 
     def windows_in_hours(
-        self, plan: MatchPlan, type_of_order: Callable[[str], OrderType]
+        self, plan: MatchPlan, find_order_type: Callable[[str], OrderType]
     ) -> list[RowExpression]:
         """Return the windows of days that the engine measures in hours.
 
@@ -253,7 +253,7 @@ class Backend:
 
         Args:
             plan: the plan, with its windows.
-            type_of_order: returns the type of an ORDER BY expression.
+            find_order_type: returns the type of an ORDER BY expression.
         """
         return []
 

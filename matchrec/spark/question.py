@@ -2,15 +2,15 @@
 
 A query is a question with one rule that has no name. The question knows the names and types of the
 input's columns and the settings of the session, and resolves each rule with them. `spark.prepare`
-chooses who sorts its rows, and `spark.clause_result` runs it.
+chooses who sorts its rows, and `spark.clause_result` builds its result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, get_args
 
 from pyspark.errors import PySparkException
@@ -258,7 +258,7 @@ class Question:
             self.check_sort_expressions(plan)
             self.check_lengths(plan)
             return resolve_query(
-                plan, self.columns, self.relation.find_name, self.type_of_order, self.use
+                plan, self.columns, self.relation.find_name, self.find_order_type, self.use
             )
 
     @cached_property
@@ -314,24 +314,15 @@ class Question:
         """
         constants = find_constants(plan)
         if constants:
-            order = self.type_of_order(plan.order_by[0].expression.text)
+            order = self.find_order_type(plan.order_by[0].expression.text)
             check_constant_lengths(constants, order, self.runner)
         if plan.frame_length is not None:
             check_frame_length(plan.frame_length, self.runner)
 
-    @cached_property
-    def type_of_order(self) -> Callable[[str], OrderType]:
-        """Return a function that returns the type of an order column, given as SQL.
-
-        It asks Spark once for each column.
-        """
-
-        def find_order_type(text: str) -> OrderType:
-            """Return the type of an ORDER BY expression, and whether its zone has one offset."""
-            zone = self.runner.settings["spark.sql.session.timeZone"]
-            return OrderType(to_value_type(self.relation.find_type(text)), has_fixed_offset(zone))
-
-        return cache(find_order_type)
+    def find_order_type(self, text: str) -> OrderType:
+        """Return the type of an ORDER BY expression, and whether its zone has one offset."""
+        zone = self.runner.settings["spark.sql.session.timeZone"]
+        return OrderType(to_value_type(self.relation.find_type(text)), has_fixed_offset(zone))
 
     @cached_property
     def settings(self) -> SessionSettings:

@@ -19,13 +19,13 @@ def draft_query(
     columns: InputColumns,
     name_of: Callable[[str], str] = str,
     scope: RowScope = RowScope.SPARK,
-    type_of_order: Callable[[str], OrderType] | None = None,
+    find_order_type: Callable[[str], OrderType] | None = None,
 ) -> Draft:
     """Resolve a plan and split its conditions.
 
     The arguments are those of `path.resolve_query` and `path.split_query`.
     """
-    return path.split_query(path.resolve_query(plan, columns, name_of, type_of_order), scope)
+    return path.split_query(path.resolve_query(plan, columns, name_of, find_order_type), scope)
 
 
 def link(

@@ -254,12 +254,12 @@ def plan_of(query: str) -> MatchPlan:
 def draft_plan(
     plan: MatchPlan,
     names: Sequence[str] = NAMES,
-    type_of_order: Callable[[str], OrderType] | None = None,
+    find_order_type: Callable[[str], OrderType] | None = None,
     scope: RowScope = RowScope.SPARK,
 ) -> Draft:
     """Draft a plan over a table with these columns. For the other arguments see `draft_query`."""
     columns = InputColumns(tuple(names))
-    return draft_query(plan, columns, str, type_of_order=type_of_order, scope=scope)
+    return draft_query(plan, columns, str, find_order_type=find_order_type, scope=scope)
 
 
 @dataclass(frozen=True)

@@ -339,7 +339,7 @@ def measure_interval(interval: RowExpression, order: OrderType) -> Distance | No
 
 
 def find_condition_window(
-    plan: MatchPlan, follow: FollowSets, type_of_order: Callable[[str], OrderType]
+    plan: MatchPlan, follow: FollowSets, find_order_type: Callable[[str], OrderType]
 ) -> MatchPlan:
     """Return the plan with its conditions as a window, if they bound every match.
 
@@ -348,8 +348,8 @@ def find_condition_window(
     Args:
         plan: a plan whose names are resolved.
         follow: the follow sets of its row pattern.
-        type_of_order: returns the type of an order column, given as text. It is called only if the
-            last row of every match is bounded, because it may ask Spark.
+        find_order_type: returns the type of an order column, given as text. It is called only if
+            the last row of every match is bounded, because it may ask Spark.
     """
     if not can_have_condition_window(plan):
         return plan
@@ -366,7 +366,7 @@ def find_condition_window(
     bounds_of_last = [select_bounds(facts.get(name, ())) for name in last_variables]
     if not bounds_of_last or not all(bounds_of_last):
         return plan
-    order = type_of_order(plan.order_by[0].expression.text)
+    order = find_order_type(plan.order_by[0].expression.text)
     window = find_widest([find_narrowest(bounds, order) for bounds in bounds_of_last])
     if window is None:
         return plan

@@ -202,12 +202,12 @@ class Sail(SparkConnect):
             check_types(plan, relation)
 
     def windows_in_hours(
-        self, plan: MatchPlan, type_of_order: Callable[[str], OrderType]
+        self, plan: MatchPlan, find_order_type: Callable[[str], OrderType]
     ) -> list[RowExpression]:
         """Return the windows of a day or more that Sail measures in hours."""
         from matchrec.spark.sail.zones import windows_in_hours
 
-        return list(windows_in_hours(plan, self.spark, type_of_order))
+        return list(windows_in_hours(plan, self.spark, find_order_type))
 
     # How rows are sorted, and divided among tasks.
 

@@ -69,7 +69,7 @@ def with_zone(settings: SessionSettings, relation: Relation) -> SessionSettings:
 
 
 def windows_in_hours(
-    plan: MatchPlan, spark: SparkSession, type_of_order: Callable[[str], OrderType]
+    plan: MatchPlan, spark: SparkSession, find_order_type: Callable[[str], OrderType]
 ) -> Iterator[RowExpression]:
     """Return the windows of a day or more that Sail measures in hours, and Spark by the clock.
 
@@ -78,14 +78,14 @@ def windows_in_hours(
     Args:
         plan: the plan.
         spark: the session.
-        type_of_order: returns the type of an order column, see `Question`.
+        find_order_type: returns the type of an order column, see `Question`.
     """
     long_intervals = [
         interval for interval in plan.lengths if interval.text and not is_short(interval.amount)
     ]
     if not long_intervals or not plan.order_by:
         return
-    order = type_of_order(plan.order_by[0].expression.text)
+    order = find_order_type(plan.order_by[0].expression.text)
     if order.type.family is not Family.TIMESTAMP or order.has_fixed_offset:
         return
     if adds_hours_for_days(spark):

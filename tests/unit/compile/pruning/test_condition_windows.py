@@ -36,7 +36,7 @@ def planned(
     """Return the plan with its window. zone: whether it has one offset."""
     query = QUERY.format(order, pattern, define)
     plan = lower_clause(parse_sql(query).sites[0].clause)
-    return draft_query(plan, COLUMNS, str, type_of_order=lambda _: OrderType(type_, zone)).plan
+    return draft_query(plan, COLUMNS, str, find_order_type=lambda _: OrderType(type_, zone)).plan
 
 
 def window(plan: MatchPlan) -> Distance | None:
