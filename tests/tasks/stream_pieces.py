@@ -19,7 +19,6 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import compute
 from pyspark.sql import DataFrame
-from pyspark.sql.types import StructType
 
 from matchrec import RuleMatches
 from matchrec.search.partitions import Frontier, IntArray, find_group_starts
@@ -28,8 +27,7 @@ from matchrec.spark.streaming.arrival import Memory, read_memory, sort_rows
 from matchrec.spark.streaming.bucket import Bucket, RulesOfBucket
 from matchrec.spark.streaming.bucket import build_bucket as build_stream_bucket
 from matchrec.spark.streaming.prepare import WATERMARK, SentEvents
-from matchrec.spark.transport import to_arrow_schema
-from matchrec.spark.types import build_sent_schema
+from matchrec.spark.transport import Worker
 from matchrec.worker import wire
 from matchrec.worker.arrays import encode_equal, number_rows
 from matchrec.worker.batches import Piece
@@ -189,10 +187,9 @@ def remove_marks(row: dict[str, Any]) -> str:
     return re.sub(f"{MARK}[0-9]+", "", text)
 
 
-def build_bucket(crossed: SentEvents, worker: Any, schema: StructType) -> Any:
+def build_bucket(crossed: SentEvents, worker: Worker) -> Any:
     """Return the bucket of a worker, which matches the events that it gets."""
-    sends = to_arrow_schema(build_sent_schema(schema))
-    return replace(build_stream_bucket(worker(sends), crossed.arriving), query=QUERY)
+    return replace(build_stream_bucket(worker, crossed.arriving), query=QUERY)
 
 
 def build_over_stream(
@@ -209,9 +206,9 @@ def build_over_stream(
     """
     kept: list[tuple[SentEvents, Any]] = []
 
-    def keep(crossed: SentEvents, worker: Any, schema: Any, *_: object) -> DataFrame:
+    def keep(crossed: SentEvents, worker: Worker, schema: Any, *_: object) -> DataFrame:
         """Keep what `SentEvents.run` would start, and return an empty result."""
-        kept.append((crossed, build_bucket(crossed, worker, schema)))
+        kept.append((crossed, build_bucket(crossed, worker)))
         return events.sparkSession.createDataFrame([], schema)
 
     with (
