@@ -40,7 +40,7 @@ def test_first_look() -> None:
     assert "1 to 50 times" in read_html(explained)
     (error,) = mistake.outputs
     assert error.ename == "MatchRecognizePlanError"
-    assert "unknown pattern variable `DWN` in MEASURES" in error.traceback[0]
+    assert "unknown pattern variable `FAL` in MEASURES" in error.traceback[0]
     assert len(error.traceback) < 8
     assert "no rise" in read_html(pattern)
 
