@@ -35,14 +35,16 @@ def session(
         engine: where the session runs: `"sail"`, `"spark"`, or the address of a Spark Connect
             server, `"sc://host:port"`. Without it, the running session is returned. If none is
             running, SPARK_REMOTE and `spark-submit` decide first, then what is installed.
-        cores: how many tasks run at once. At the address of a server, the server's limit applies.
+        cores: how many tasks run at once. It is not allowed with the address of a server, or if
+            `spark-submit` has chosen the master.
         memory: a limit such as `"4g"`. On Spark, it is the heap of the JVM. On Sail, it limits the
             memory of Sail's own operators, such as joins. On both engines, the search needs further
-            memory. At the address of a server, the server's limit applies.
+            memory. It is not allowed with the address of a server, or in a program that
+            `spark-submit` has started.
 
     Raises:
         MatchRecognizePlanError: the running session has another engine or other limits than you
-            pass.
+            pass, or the new session cannot have these limits.
         MatchRecognizeError: the engine cannot start, for example Spark while SPARK_REMOTE is set.
 
     >>> spark = matchrec.session()

@@ -525,9 +525,9 @@ def enable(
     """Let `spark.sql` understand MATCH_RECOGNIZE, in every session of this application.
 
     An application is a SparkContext, or the Spark Connect server. Its sessions include those
-    that `newSession` returns and, in Classic, those of the DataFrames in `foreachBatch`. Over
-    Connect the function of `foreachBatch` runs in another process and must call `enable` itself.
-    A second call of `enable` replaces the dialect and the options of the first.
+    that `newSession` returns and, if Spark runs in this program, those of the DataFrames in
+    `foreachBatch`. Over Spark Connect, the function of `foreachBatch` runs in another process and
+    must call `enable` itself. A second call of `enable` replaces the dialect and the options of the first.
 
     A query without a clause is passed to Spark unchanged, whatever the dialect.
 

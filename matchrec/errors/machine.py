@@ -193,6 +193,40 @@ def master_of_server(*, address: str) -> MatchRecognizeError:
     )
 
 
+def limits_of_server(*, arguments: Sequence[str], address: str) -> MatchRecognizePlanError:
+    """Return the error for limits of a session on a server, which the server sets.
+
+    Args:
+        arguments: the names of the arguments with the limits.
+        address: the address of the server.
+    """
+    verb, pronoun = ("is", "it") if len(arguments) == 1 else ("are", "them")
+    return MatchRecognizePlanError(
+        f"`{join_names(arguments)}` {verb} not allowed in a session on a server",
+        notes=(f"the session is on {address}, which has limits of its own",),
+        hint=f"remove {pronoun}, and limit the server where it is started",
+        code="limits-of-server",
+    )
+
+
+def limits_of_master(
+    *, arguments: Sequence[str], options: Sequence[str]
+) -> MatchRecognizePlanError:
+    """Return the error for limits of a session on Spark that `spark-submit` has set before.
+
+    Args:
+        arguments: the names of the arguments with the limits.
+        options: the options of `spark-submit` that set these limits, each with an example.
+    """
+    verb, pronoun = ("is", "it") if len(arguments) == 1 else ("are", "them")
+    return MatchRecognizePlanError(
+        f"`{join_names(arguments)}` {verb} not allowed in a program that spark-submit has set up",
+        notes=("spark-submit or PYSPARK_SUBMIT_ARGS has already set the limits",),
+        hint=f"remove {pronoun}, and write {' '.join(options)} there",
+        code="limits-of-master",
+    )
+
+
 def unknown_setting(*, name: str) -> MatchRecognizeError:
     """Return the error for a setting that Sail does not have."""
     surface = current_surface()

@@ -36,6 +36,9 @@ ADDRESS = re.compile(r"sc://(?:\[[^\]\s]+\]|[^\s/:;\[\]]+)(?::\d+)?(?:[/;]\S*)?"
 SIZE = re.compile(r"(\d+)(b|[kmgtp]b?)?", re.IGNORECASE)
 SUBMITTED = re.compile(r"(?:^|\s)--master\b|\bspark\.master=")
 
+# The options of `spark-submit` that set the limits of a session, by our arguments.
+OPTIONS_OF_SUBMIT = {"cores": "--master 'local[4]'", "memory": "--driver-memory 4g"}
+
 # The units of sizes, as powers of two.
 UNITS = {"b": 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
 
@@ -133,7 +136,7 @@ def start(
         announces: whether to print a line on stderr before Spark starts, which takes seconds.
 
     Raises:
-        MatchRecognizeError: the engine cannot start, or cannot have one of the settings.
+        MatchRecognizeError: the engine cannot start, or cannot have one of the settings or limits.
     """
     settings = dict(settings or {})
     chosen = choose_engine(engine, settings)
@@ -152,6 +155,7 @@ def start(
                 session, settings if zone is None else {TIME_ZONE: zone, **settings}
             )
     check_one_engine(chosen, settings)
+    check_limits(chosen, settings, cores, memory)
     if chosen != SPARK or is_java_running():
         return apply_settings(start_spark(chosen, settings, cores, memory), {})
     if announces:
@@ -178,6 +182,36 @@ def check_one_engine(engine: str, settings: SparkSettings) -> None:
     for name, address in addresses.items():
         if engine == SPARK and address is not None:
             raise errors.server_instead_of_spark(name=name, address=address)
+
+
+def check_limits(
+    engine: str, settings: SparkSettings, cores: int | None, memory: str | None
+) -> None:
+    """Check that nobody asks for limits that a session cannot have, because others have set them.
+
+    A server has limits of its own. A master contains the number of tasks, and `spark-submit` starts
+    Java, which then has its memory, before the program.
+
+    Args:
+        engine: `spark`, or the address of a server.
+        settings: the settings of the session.
+        cores: the number of cores that the caller asks for, if any.
+        memory: the memory that the caller asks for, if any.
+
+    Raises:
+        MatchRecognizeError: the session would ignore `cores` or `memory`.
+    """
+    is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ
+    arguments = []
+    if cores is not None and (engine != SPARK or has_master(settings)):
+        arguments.append("cores")
+    if memory is not None and (engine != SPARK or is_submitted):
+        arguments.append("memory")
+    if arguments and engine != SPARK:
+        raise errors.limits_of_server(arguments=arguments, address=engine)
+    if arguments:
+        options = [OPTIONS_OF_SUBMIT[argument] for argument in arguments]
+        raise errors.limits_of_master(arguments=arguments, options=options)
 
 
 def is_java_running() -> bool:

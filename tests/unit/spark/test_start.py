@@ -207,6 +207,41 @@ def test_spark_is_not_started_beside_a_server(
     )
 
 
+def test_limits_that_a_server_sets_are_not_ignored(
+    comes_along: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+        start(ADDRESS, cores=2)
+    assert str(refused.value) == (
+        "`cores` is not allowed in a session on a server [limits-of-server]\n"
+        "  note: the session is on sc://there:15002, which has limits of its own\n"
+        "  help: remove it, and limit the server where it is started"
+    )
+    monkeypatch.setenv("SPARK_REMOTE", ADDRESS)
+    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+        start(cores=2, memory="4g")
+    assert refused.value.message == "`cores, memory` are not allowed in a session on a server"
+
+
+def test_limits_that_spark_submit_sets_are_not_ignored(
+    comes_along: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--master local[2] pyspark-shell")
+    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+        start(cores=3)
+    assert str(refused.value) == (
+        "`cores` is not allowed in a program that spark-submit has set up [limits-of-master]\n"
+        "  note: spark-submit or PYSPARK_SUBMIT_ARGS has already set the limits\n"
+        "  help: remove it, and write --master 'local[4]' there"
+    )
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "4040")  # a program of spark-submit
+    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+        start(cores=3, memory="4g")
+    assert str(refused.value).endswith(
+        "help: remove them, and write --master 'local[4]' --driver-memory 4g there"
+    )
+
+
 @pytest.mark.parametrize(
     ("engine", "memory"), [("duckdb", None), (None, "much"), (None, "0g"), (None, "4096")]
 )
