@@ -527,7 +527,8 @@ def enable(
     An application is a SparkContext, or the Spark Connect server. Its sessions include those
     that `newSession` returns and, if Spark runs in this program, those of the DataFrames in
     `foreachBatch`. Over Spark Connect, the function of `foreachBatch` runs in another process and
-    must call `enable` itself. A second call of `enable` replaces the dialect and the options of the first.
+    must call `enable` itself. A second call of `enable` replaces the dialect and the options of the
+    first.
 
     A query without a clause is passed to Spark unchanged, whatever the dialect.
 
