@@ -40,22 +40,22 @@ class PatternTexts:
     flink: str
 
 
-DOWN_UP = "DEFINE DOWN AS price < PREV(price), UP AS price > PREV(price)"
-DOWN_UP_OF_FLINK = """DEFINE
-    DOWN AS DOWN.price < LAST(DOWN.price, 1)
-      OR LAST(DOWN.price, 1) IS NULL AND DOWN.price < A.price,
-    UP AS UP.price > LAST(DOWN.price)"""
+FALL_RISE = "DEFINE FALL AS price < PREV(price), RISE AS price > PREV(price)"
+FALL_RISE_OF_FLINK = """DEFINE
+    FALL AS FALL.price < LAST(FALL.price, 1)
+      OR LAST(FALL.price, 1) IS NULL AND FALL.price < A.price,
+    RISE AS RISE.price > LAST(FALL.price)"""
 LOOP = "DEFINE A AS A.price > 90, B AS B.price < A.price AND B.price >= 1, C AS C.price < 1"
 QUERIES = {
     "pairs": PatternTexts(
         "PATTERN (A B) DEFINE B AS price < A.price", "PATTERN (A B) DEFINE B AS B.price < A.price"
     ),
     "fall and rise": PatternTexts(
-        f"PATTERN (A DOWN+ UP) {DOWN_UP}", f"PATTERN (A DOWN+ UP) {DOWN_UP_OF_FLINK}"
+        f"PATTERN (A FALL+ RISE) {FALL_RISE}", f"PATTERN (A FALL+ RISE) {FALL_RISE_OF_FLINK}"
     ),
     "fall and rise in a window": PatternTexts(
-        f"PATTERN (A DOWN+ UP) WITHIN INTERVAL 1 MINUTE {DOWN_UP}",
-        f"PATTERN (A DOWN+ UP) WITHIN INTERVAL '59' SECOND {DOWN_UP_OF_FLINK}",
+        f"PATTERN (A FALL+ RISE) WITHIN INTERVAL 1 MINUTE {FALL_RISE}",
+        f"PATTERN (A FALL+ RISE) WITHIN INTERVAL '59' SECOND {FALL_RISE_OF_FLINK}",
     ),
     "long loop in a window": PatternTexts(
         f"PATTERN (A B* C) WITHIN INTERVAL 1 MINUTE {LOOP}",
