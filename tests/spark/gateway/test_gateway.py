@@ -39,7 +39,9 @@ since_spark_4 = pytest.mark.skipif(pyspark.__version__ < "4", reason="PySpark 3.
 def test_a_classic_session_is_refused(spark: SparkSession, request: pytest.FixtureRequest) -> None:
     if request.config.getoption("--on") != "spark":
         return
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="the session has no Spark Connect server"):
+    with pytest.raises(
+        matchrec.MatchRecognizePlanError, match="the session has no Spark Connect server"
+    ):
         matchrec.serve(spark, port=0)
 
 
