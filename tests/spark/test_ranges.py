@@ -114,7 +114,7 @@ def test_counters_of_whole_partitions_say_so(rows: DataFrame) -> None:
 def test_counters_do_not_hide_that_ranges_are_impossible(rows: DataFrame) -> None:
     clause = "ORDER BY t MEASURES LAST(id) AS l PATTERN (A B) DEFINE A AS x > 0.5"
     options = matchrec.Options(sort="ranges", counters=matchrec.Counters())
-    with pytest.raises(MatchRecognizeError, match="no window of time bounds a match"):
+    with pytest.raises(MatchRecognizeError, match="no WITHIN limits the distance along ORDER BY"):
         matchrec.match_recognize(rows, clause, options=options)
 
 
