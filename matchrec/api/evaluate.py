@@ -228,10 +228,15 @@ class EngineQuery(ParsedQuery, EvaluatedQuery):
 
 @dataclass(frozen=True)
 class SqlQuery(ParsedQuery, EvaluatedQuery):
-    """A SQL query some or all of whose clauses have results; none of them after parsing."""
+    """A SQL query some or all of whose clauses have results; none of them after parsing.
+
+    `with_result` returns the query with one more result. The rows of a clause go to
+    `runner.frames`, where they fill the hole of the clause in later texts. The columns of a
+    window's input go to `node`, where they replace `*`.
+    """
 
     node: QueryNode
-    runner: Runner  # its frames hold the results of the clauses
+    runner: Runner
     options: Options
     clauses: tuple[EvaluatedClause, ...] = ()
 

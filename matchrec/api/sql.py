@@ -306,7 +306,8 @@ class SqlText(FrontEnd):
         """Return the parsed query; an `EngineQuery` if the session can run the text as it is."""
         self.check_is_query()
         node = parse_query(self.spark, self.text, self.args, self.frames, dialect)
-        if not node.sites and node.source.text == self.text:
+        is_translated = node.source.text != self.text  # from another dialect
+        if not node.sites and not is_translated:
             return EngineQuery(self.text, self.spark, self.args, self.frames)
         return SqlQuery(node, build_runner(self.spark, node, self.args, self.frames), options)
 

@@ -191,21 +191,20 @@ def prepare(question: Question, drafts: DraftsT) -> PreparedInput[DraftsT]:
         events = EventPreparation(question.relation, drafts.joint_draft)
         return analyse_and_type(question, drafts, events)
     sorter = choose_sorter(question, drafts)
-    if sorter.spark_reads_neighbours:
-        return prepare_for_spark(question, drafts, sorter)
-    preparation = build_preparation(question, drafts, sorter)
-    fields, rows = analyse_columns(question, drafts, preparation)
-    try:
-        conditions = type_rules(question, drafts, fields)
-    except MatchRecognizeUnsupportedError as error:
-        # With versions of rules, Spark may not sort either, and `choose_spark` says so.
-        if question.workers_must_sort and not question.has_versions:
-            raise
-        reason = error.message
-    else:
-        check_types(question, drafts)
-        return PreparedInput(question, drafts, preparation, fields, rows, conditions)
-    sorter = choose_spark_for_neighbours(question, reason)
+    if not sorter.spark_reads_neighbours:
+        preparation = build_preparation(question, drafts, sorter)
+        fields, rows = analyse_columns(question, drafts, preparation)
+        try:
+            conditions = type_rules(question, drafts, fields)
+        except MatchRecognizeUnsupportedError as error:
+            # With versions of rules, Spark may not sort either, and `choose_spark` says so.
+            if question.workers_must_sort and not question.has_versions:
+                raise
+            reason = error.message  # why the workers cannot compute a condition
+        else:
+            check_types(question, drafts)
+            return PreparedInput(question, drafts, preparation, fields, rows, conditions)
+        sorter = choose_spark_for_neighbours(question, reason)
     return prepare_for_spark(question, drafts, sorter)
 
 
