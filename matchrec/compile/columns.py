@@ -74,19 +74,19 @@ def find_dividing_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
 def build_crossing(
     plan: MatchPlan,
     types: Mapping[RowColumn, ValueType],
-    sent: Mapping[RowColumn, int],
-    of_measures: Iterable[RowColumn],
-    run: RunColumns,
+    sent_columns: Mapping[RowColumn, int],
+    measure_columns: Iterable[RowColumn],
+    run_columns: RunColumns,
 ) -> Crossing:
     """Return the columns that are sent, each once, and what each of them is for.
 
     Args:
         plan: the plan of the query.
         types: the types of the columns.
-        sent: the columns that are sent for other rules and for the measures of this query, with
-            their indices.
-        of_measures: the columns among `sent` that the measures of this query read.
-        run: the columns that conditions on the run read.
+        sent_columns: the columns that are sent for other rules and for the measures of this query,
+            with their indices.
+        measure_columns: those of them that the measures of this query read.
+        run_columns: the columns that conditions on the run read.
 
     Raises:
         MatchRecognizeUnsupportedError: a window is not a distance along its order.
@@ -95,10 +95,9 @@ def build_crossing(
     window = find_window_columns(plan, plan.within, types)
     gap = find_window_columns(plan, plan.row_gap, types)
     ends = find_window_end_columns(plan, types)
-    used = tuple(
-        dict.fromkeys((*of_measures, *run.integers, *run.floats, *window, *gap, *ends, *keys))
-    )
-    indices = dict(sent)
+    read_by_run = (*run_columns.integers, *run_columns.floats)
+    used = tuple(dict.fromkeys((*measure_columns, *read_by_run, *window, *gap, *ends, *keys)))
+    indices = dict(sent_columns)
     for column in used:
         indices.setdefault(column, len(indices))
 
@@ -109,9 +108,9 @@ def build_crossing(
     return Crossing(
         columns=tuple(indices),
         used=find_indices(used),
-        integers=find_indices(run.integers),
-        floats=find_indices(run.floats),
-        ranked=frozenset(find_indices(run.ranked)),
+        integers=find_indices(run_columns.integers),
+        floats=find_indices(run_columns.floats),
+        ranked=frozenset(find_indices(run_columns.ranked)),
         keys=tuple((column.text, indices[column]) for column in keys),
         window=find_indices(window),
         distance=None if plan.within is None else plan.within.distance,

@@ -158,7 +158,7 @@ def draft_coverage(draft: Draft) -> CoverageDraft:
         plan=plan,
         pattern=occurrences.pattern,
         outputs=tuple(RowOutput(text, text) for text in order_texts),
-        relevant=(),
+        row_filters=(),
         observed=tuple(observed),
     )
     return CoverageDraft(narrowed, occurrences, tests, tie)

@@ -157,7 +157,7 @@ class Executable:
     # The bits that this query uses, if several rules share the conditions.
     used_bits: tuple[int, ...]
     # Filters. A row is sent if it passes at least one of them; all rows are sent if there are none.
-    relevant: tuple[RowColumn, ...]
+    row_filters: tuple[RowColumn, ...]
     # The values that a worker returns for each output row.
     reads: tuple[Read, ...]
     # The aggregates that Spark computes over the rows of each match.

@@ -111,7 +111,7 @@ class Draft(ResolvedQuery):
     # The conditions of variables and tests, in parts. A variable without a condition has no entry.
     conditions: tuple[SplitCondition, ...]
     # Filters. A row is sent if it passes at least one of them; all rows are sent if there are none.
-    relevant: tuple[RowColumn, ...] = ()
+    row_filters: tuple[RowColumn, ...] = ()
     # Truth values of rows that belong to no condition of this draft but are needed for something
     # else, such as coverage. Spark or the worker computes them.
     observed: tuple[RowColumn | NearbyTest, ...] = ()
@@ -222,9 +222,9 @@ class Draft(ResolvedQuery):
         reads_neighbours = any(condition.nearby_test is not None for condition in self.conditions)
         has_row_condition = any(condition.row_test is not None for condition in self.conditions)
         if self.sends_all_rows or reads_neighbours or not has_row_condition:
-            return replace(self, relevant=())
+            return replace(self, row_filters=())
         filters = find_row_filters(self.plan, self.pattern, self.conditions)
-        return replace(self, relevant=filters)
+        return replace(self, row_filters=filters)
 
     def narrow(self, outputs: tuple[schema.OutputColumn, ...]) -> Draft:
         """Return the draft with only some of its outputs, for which fewer rows may be needed."""
@@ -535,9 +535,9 @@ def link_draft(
     crossing = build_crossing(
         plan=plan,
         types=conditions.types,
-        sent=measures.crossing,
-        of_measures=measures.columns,
-        run=conditions.columns,
+        sent_columns=measures.crossing,
+        measure_columns=measures.columns,
+        run_columns=conditions.columns,
     )
     spark_bits = conditions.bits.spark
     reason_against_pieces = find_obstacle(Shortcut.PIECES, plan, draft.pattern.follow)
@@ -550,7 +550,7 @@ def link_draft(
         crossing=crossing,
         row_conditions=tuple(spark_bits),
         used_bits=tuple(spark_bits[condition] for condition in draft.row_conditions),
-        relevant=draft.relevant,
+        row_filters=draft.row_filters,
         reads=measures.list_reads(plan.rows_per_match),
         aggregates=tuple(measures.aggregates),
         outputs=outputs,

@@ -67,7 +67,7 @@ class RuleSet:
     # The row conditions that Spark computes.
     row_conditions: tuple[RowColumn, ...]
     # Filters. A row is sent if it passes at least one of them; all rows are sent if there are none.
-    relevant: tuple[RowColumn, ...]
+    row_filters: tuple[RowColumn, ...]
     # Whether some rule has a version that is valid for some time only.
     has_versions: bool = False
 
@@ -130,17 +130,17 @@ class SharedDrafts:
         )
 
     @property
-    def relevant(self) -> tuple[RowColumn, ...]:
+    def row_filters(self) -> tuple[RowColumn, ...]:
         """Return the filters of all rules. There are none if a rule needs all rows.
 
         A rule whose matches are consecutive rows needs all rows: those that no measure reads are
         events of its matches, too.
         """
         for draft in self.drafts.values():
-            if not draft.plan.selects or not draft.relevant:
+            if not draft.plan.selects or not draft.row_filters:
                 return ()
         return tuple(
-            dict.fromkeys(column for draft in self.drafts.values() for column in draft.relevant)
+            dict.fromkeys(column for draft in self.drafts.values() for column in draft.row_filters)
         )
 
     @cached_property
@@ -159,7 +159,7 @@ class SharedDrafts:
             plan=self.plan,
             conditions=(),
             outputs=(),
-            relevant=self.relevant,
+            row_filters=self.row_filters,
             observed=self.row_conditions,
             origins=origins,
             conjuncts=conjuncts,
@@ -199,6 +199,6 @@ def join_rules(
         order=indices[shared.order],
         events={name: indices[build_row_column(quote_name(name))] for name in shared.events},
         row_conditions=shared.row_conditions,
-        relevant=shared.relevant,
+        row_filters=shared.row_filters,
         has_versions=bool(versions),
     )

@@ -231,14 +231,14 @@ def describe_work_before(executable: Executable) -> Iterator[str]:
         yield f"bit {bit} = {show_column(executable.row_conditions[bit])}"
     if not executable.crossing.used and not executable.used_bits:
         yield "nothing"
-    if executable.relevant:
+    if executable.row_filters:
         names = {condition: f"bit {bit}" for bit, condition in enumerate(executable.row_conditions)}
         names |= {
             negate_test(condition): f"not {name}"
             for condition, name in names.items()
             if condition.reads_one_row
         }
-        tests = " or ".join(names[column] for column in executable.relevant)
+        tests = " or ".join(names[column] for column in executable.row_filters)
         yield f"only rows with {tests} are sent to the workers: no other row can change a match"
 
 

@@ -175,7 +175,7 @@ def explain_rules(
         clause = ExplainedClause(
             draft.plan,
             # Rows are left out for all rules together, which the shared lines say.
-            replace(rule.executable, relevant=()),
+            replace(rule.executable, row_filters=()),
             is_stream=sorter is None,
             written_plan=draft.written_plan,
         )
@@ -194,8 +194,8 @@ def list_shared(rules: RuleSet, sorter: Sorter | None) -> Iterator[str]:
         yield f"bit {number} = {show_column(condition)}{list_rules_in_need(users)}"
     if sorter is not None:
         yield "the workers hold a whole partition, and search it for one rule after the other"
-    if rules.relevant:
-        tests = " or ".join(show_column(column) for column in rules.relevant)
+    if rules.row_filters:
+        tests = " or ".join(show_column(column) for column in rules.row_filters)
         yield f"only rows with {tests} are sent to the workers: no other row can change a match"
 
 

@@ -320,7 +320,7 @@ class Preparation(ABC):
         other_texts = (
             *(expression.text for expression in self.plan.sorted_by),
             *self.key_filters,
-            *(column.text for column in self.draft.relevant),
+            *(column.text for column in self.draft.row_filters),
             *texts,
             *chain.from_iterable(find_row_texts(column) for column in all_columns),
         )
@@ -341,9 +341,9 @@ class Preparation(ABC):
         """Return the query of what Spark computes over one row, without rows that are left out."""
         query = self.relation.write_query(map(str, names.select_inner()))
         tests = [names.inner[key_filter] for key_filter in self.key_filters]
-        if self.draft.relevant:
-            relevant = " OR ".join(names.inner[column.text] for column in self.draft.relevant)
-            tests.append(f"({relevant})")
+        if self.draft.row_filters:
+            any_filter = " OR ".join(names.inner[column.text] for column in self.draft.row_filters)
+            tests.append(f"({any_filter})")
         if not tests:
             return query
         return join_template("SELECT * FROM (", query, f") AS __rows WHERE {' AND '.join(tests)}")
@@ -478,7 +478,7 @@ class UnsortedPreparation(Preparation):
                 return None
             fields.append(StructField(item.name, field.dataType, field.nullable))
         conditions = self.draft.row_conditions
-        tests = (*conditions, *self.draft.relevant)
+        tests = (*conditions, *self.draft.row_filters)
         if self.key_filters or not all(self.is_known_test(test) for test in tests):
             return None
         if conditions or not items:

@@ -280,7 +280,7 @@ class Question:
         with self.locating_errors(rule):
             draft = split_query(query, scope)
             if self.needs_all_rows(draft, rule.plan):
-                return replace(draft, sends_all_rows=True, relevant=())
+                return replace(draft, sends_all_rows=True, row_filters=())
             return draft
 
     def needs_all_rows(self, draft: Draft, plan: MatchPlan) -> bool:

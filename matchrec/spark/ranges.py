@@ -284,7 +284,7 @@ def find_costs(question: Question, plan: MatchPlan, executable: Executable) -> I
     Ranges may not pay, or the input may have other rows each time it is computed: it is read three
     times.
     """
-    if executable.relevant:
+    if executable.row_filters:
         yield "few of its rows are sent to the workers"
     if plan.keys:
         yield "PARTITION BY gives many tasks; Options(sort='ranges') cuts large partitions"

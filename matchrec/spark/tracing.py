@@ -158,7 +158,7 @@ class PartitionCollector:
         ORDER BY items, the tests of `build_target_tests`, and the filters. See `AddedColumns`.
         """
         question = self.question
-        draft = replace(self.draft, relevant=())  # so that all rows of the partition are sent
+        draft = replace(self.draft, row_filters=())  # so that all rows of the partition are sent
         preparation = SortedPreparation(
             question.relation, draft, self.key_tests, Sorter(is_worker=False)
         )
@@ -167,7 +167,9 @@ class PartitionCollector:
         search_columns = executable.crossing.columns
         order_texts = [build_row_column(self.as_text(text)) for text in self.orders]
         target_tests = self.build_target_tests()
-        sent = prepared.send((*search_columns, *order_texts, *target_tests, *self.draft.relevant))
+        sent = prepared.send(
+            (*search_columns, *order_texts, *target_tests, *self.draft.row_filters)
+        )
         table = collect_table(sent.rows)
         if not table.num_rows:
             raise self.explain_no_rows()

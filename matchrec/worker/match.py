@@ -124,7 +124,7 @@ def locate_row(
         for name, index in executable.crossing.keys
     }
     order = {text: read_value_at(table, name, row) for text, name in orders}
-    return RowLocation(keys, row_number, bool(executable.relevant), order=order)
+    return RowLocation(keys, row_number, bool(executable.row_filters), order=order)
 
 
 def locate_row_of_piece(

@@ -117,7 +117,7 @@ class Prepared:
         table = pa.table([*columns, pa.array(bits)], names)
         partition = np.cumsum(self.starts) - 1
         kept = np.isin(partition, np.arange(len(bits)) if partitions is None else partitions)
-        if executable.relevant:
+        if executable.row_filters:
             kept &= find_relevant_rows(executable, bits)
         return mark_partitions(table.filter(pa.array(kept)), partition[kept])
 
@@ -125,7 +125,7 @@ class Prepared:
 def find_relevant_rows(
     executable: Executable, bits: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.bool_]:
-    """Return which rows are relevant: they satisfy one of the tests in `executable.relevant`.
+    """Return which rows are relevant: they satisfy one of the tests in `executable.row_filters`.
 
     A test is that a condition holds, or that the condition of a loop does not hold.
     """
@@ -136,7 +136,7 @@ def find_relevant_rows(
     }
     failed = {negate_test(condition): ~rows for condition, rows in satisfied.items()}
     tests = satisfied | failed
-    return np.logical_or.reduce([tests[test] for test in executable.relevant])
+    return np.logical_or.reduce([tests[test] for test in executable.row_filters])
 
 
 def mark_partitions(table: pa.Table, partition: npt.NDArray[np.int64]) -> pa.Table:

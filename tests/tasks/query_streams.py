@@ -42,7 +42,7 @@ class StreamRun(Run):
 
     def of_copies(self, copies: int) -> list[pa.RecordBatch]:
         """Run the executable over so many copies of the rows, as keys of the same buckets."""
-        executable = replace(self.executable, relevant=())
+        executable = replace(self.executable, row_filters=())
         table = self.prepared.table(executable, None)
         time = self.prepared.columns[self.time].cast(pa.int64())
         table = table.append_column(self.order.name, self.prepared.columns[self.further])

@@ -218,7 +218,7 @@ def link_rules(prepared: PreparedRules) -> tuple[Executable, ...]:
     """
     question = prepared.question
     shared = prepared.drafts
-    relevant = shared.relevant
+    row_filters = shared.row_filters
     executables: list[Executable] = []
     for number, (rule, draft) in enumerate(zip(question.rules, shared.rule_drafts, strict=True)):
         sent = executables[-1].crossing.columns if executables else shared.match_columns
@@ -226,7 +226,7 @@ def link_rules(prepared: PreparedRules) -> tuple[Executable, ...]:
             check_dividing_columns(prepared, draft)
             executable = prepared.link(number, sent)
         # the rows that any of the rules needs are sent for all of them
-        executables.append(replace(executable, relevant=relevant))
+        executables.append(replace(executable, row_filters=row_filters))
     return tuple(executables)
 
 

@@ -118,7 +118,7 @@ def draft_condition(condition: str, scope: RowScope) -> Draft:
     text = f"PARTITION BY k ORDER BY t MEASURES 1 AS one PATTERN (B) DEFINE B AS {condition}"
     columns = InputColumns(("k", "t", *COLUMNS))
     return replace(
-        draft_query(lower_clause(parse_clause(text)), columns, str, scope=scope), relevant=()
+        draft_query(lower_clause(parse_clause(text)), columns, str, scope=scope), row_filters=()
     )
 
 

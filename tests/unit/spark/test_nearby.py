@@ -154,7 +154,7 @@ def test_to_an_engine_they_look_only_at_the_data() -> None:
     executable = linked(V_SHAPE)
     assert executable.task.reads_only_data
     assert executable.strategy.name(executable.task) == "memoised"
-    assert executable.relevant == ()
+    assert executable.row_filters == ()
     explained = str(ExplainedClause(planned(V_SHAPE), executable))
     assert (
         "computed by the workers before the search\n"
