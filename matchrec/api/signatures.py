@@ -154,7 +154,8 @@ QUERY = ArgumentKind(
 QUERIED = ArgumentKind(
     "a SparkSession or a DataFrame",
     FRAME.accepts,
-    "pass the session of a query in SQL, or the DataFrame of a clause, of SASE+ or of a Pattern",
+    "pass spark=, the session of a query in SQL, or df=, the DataFrame of a clause, of SASE+ or of "
+    "a Pattern",
 )
 EVENTS = ArgumentKind(
     "the name of a table, or {hole}",

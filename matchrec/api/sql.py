@@ -478,7 +478,7 @@ def query(*args: Any, **kwargs: Any) -> Query:
             return events.build_pattern_query(pop_events(arguments), **arguments)
         arguments = bind_call(events.match_sase, "query", args, kwargs)
         return events.build_sase_query(pop_events(arguments), **arguments)
-    QUERIED.check("`query`", "source", source)
+    QUERIED.check("`query`", "spark` or `df", source)
     QUERY.check("`query`", "query", query)
     return build_clause_query(**bind_call(match_recognize, "query", args, kwargs))
 

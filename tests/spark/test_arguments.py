@@ -441,6 +441,13 @@ def test_a_query_and_a_clause_taken_for_each_other(spark: SparkSession) -> None:
             matchrec.sql(spark, text)
 
 
+def test_a_query_without_a_session_and_without_rows(spark: SparkSession) -> None:
+    for names in ({"query": "SELECT 1"}, {"source": spark, "query": "SELECT 1"}):
+        with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+            matchrec.query(**names)
+        assert refused.value.message == "`spark` or `df` of `query` is None"
+
+
 def test_a_thread_that_asks_quietly_leaves_others_their_log() -> None:
     logger = find_analysis_logger()
     line = logging.makeLogRecord({"msg": "an analysis has failed"})

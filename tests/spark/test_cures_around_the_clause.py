@@ -319,3 +319,13 @@ def test_rows_without_a_column_show_no_hidden_name(spark: SparkSession) -> None:
     assert "`page`" in headline
     assert "_matchrec" not in headline
     assert lines[-2:] == ["  note: the clause gives: none", INSIDE[1]]
+
+
+def test_an_unknown_column_of_rows_without_a_column(spark: SparkSession) -> None:
+    clause = "clicks MATCH_RECOGNIZE (ORDER BY ts PATTERN (A) DEFINE A AS ts > 0)"
+    with pytest.raises(PySparkException) as caught:
+        matchrec.sql(spark, f"SELECT nosuch FROM {clause}")
+    assert str(caught.value).split("\n")[-2:] == [
+        "  note: the clause gives: none",
+        "  help: write MEASURES ... AS nosuch in the clause",
+    ]

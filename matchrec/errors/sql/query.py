@@ -339,6 +339,8 @@ def advise_on_column_inside(name: str, columns: Iterable[str]) -> Advice:
 def advise_on_column_around(name: str, columns: Iterable[str]) -> Advice:
     """Advise on a column that neither the clause nor its input has."""
     columns = tuple(columns)
+    if not columns:
+        return Advice("the clause gives: none", f"write MEASURES ... AS {name} in the clause")
     near = find_nearest(name, columns)
     cure = f"write {near}" if near else "write one of these"
     return Advice(f"the clause gives: {join_names(columns)}", cure)
