@@ -2,7 +2,7 @@ import java.util.List;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.connect.SparkSession;
 
-/** Prints the rows of a clause, and the class and the first line of the error for a wrong column. */
+/** Prints the rows of a clause, and the class and the message of the error for a wrong column. */
 public class Falls {
   public static void main(String[] arguments) {
     SparkSession spark = SparkSession.builder().remote(arguments[0]).getOrCreate();
