@@ -4,7 +4,7 @@ Results never depend on them. All are on, and users have no switch. Tests switch
 compare: see `tests/properties/test_shortcuts.py`. `compile.pruning.locality` lists what each of
 them is proven for.
 
-    with in_force(Shortcuts(ranges=False)):
+    with use_shortcuts(Shortcuts(ranges=False)):
         matches = matchrec.sql(spark, query)
 
 A query that is built inside the `with` block has the record, and so have its workers, whenever the
@@ -41,7 +41,7 @@ class Shortcuts:
     # Columns of the result that nobody reads are not computed.
     columns: bool = True
     # Tests of partition columns that follow the clause are made before it.
-    keys: bool = True
+    partition_filters: bool = True
     # Conditions that bound a match along its order become a window.
     windows: bool = True
     # Conditions on rows at a fixed distance are computed before the match.
@@ -51,9 +51,9 @@ class Shortcuts:
     # The search in a large partition begins before all of its rows are there.
     pieces: bool = True
     # Rows with which no match can begin are skipped.
-    beginnings: bool = True
+    starting_rows: bool = True
     # Matches that overlap share their rows.
-    chains: bool = True
+    shared_rows: bool = True
     # Runs with equal computation states merge.
     merging: bool = True
     # Matches that are only aggregated are not built.
@@ -64,7 +64,7 @@ class Shortcuts:
     # it adds up aggregates row by row. Otherwise each output row would hold all rows of its match.
     accumulators: bool = True
     # The text of a query that was parsed before is not parsed again.
-    texts: bool = True
+    parsed_texts: bool = True
     # The types of rows are inferred from the input's schema if it decides them, so that the
     # session is not asked.
     types: bool = True
@@ -97,29 +97,29 @@ class Shortcuts:
 
 ALL = Shortcuts()
 
-_in_force = ContextVar("shortcuts", default=ALL)
+_current = ContextVar("shortcuts", default=ALL)
 
 
 def current_shortcuts() -> Shortcuts:
     """Return the shortcuts that are in force."""
-    return _in_force.get()
+    return _current.get()
 
 
 @contextmanager
-def in_force(shortcuts: Shortcuts) -> Iterator[None]:
+def use_shortcuts(shortcuts: Shortcuts) -> Iterator[None]:
     """Put shortcuts in force inside the `with` block."""
-    token = _in_force.set(shortcuts)
+    token = _current.set(shortcuts)
     try:
         yield
     finally:
-        _in_force.reset(token)
+        _current.reset(token)
 
 
 def yield_under(shortcuts: Shortcuts, items: Callable[[], Iterator[T]]) -> Iterator[T]:
     """Yield items, and make each of them while some shortcuts are in force.
 
-    `with in_force(...)` around a loop that yields would leave them in force for whoever consumes
-    the generator.
+    `with use_shortcuts(...)` around a loop that yields would leave them in force for whoever
+    consumes the generator.
 
     Args:
         shortcuts: the shortcuts.
@@ -130,10 +130,10 @@ def yield_under(shortcuts: Shortcuts, items: Callable[[], Iterator[T]]) -> Itera
     >>> list(yield_under(Shortcuts(rows_per_call=1), count_rows))
     [1]
     """
-    with in_force(shortcuts):
+    with use_shortcuts(shortcuts):
         iterator = items()
     while True:
-        with in_force(shortcuts):
+        with use_shortcuts(shortcuts):
             try:
                 item = next(iterator)
             except StopIteration:
@@ -169,7 +169,7 @@ def keep_parsed(read: Callable[..., T], most: int = 1 << 18) -> Callable[..., T]
         """Return the kept node of a text, or parse the text and keep its node."""
         key = text, others
         with lock:
-            if current_shortcuts().texts and key in nodes:
+            if current_shortcuts().parsed_texts and key in nodes:
                 nodes.move_to_end(key)
                 return nodes[key]
         node = read(text, *others)

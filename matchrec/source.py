@@ -75,7 +75,7 @@ class Span:
         """Return whether all characters of the other span are in this one."""
         return self.start <= other.start and other.end <= self.end
 
-    def shifted(self, distance: int) -> Span:
+    def shift_by(self, distance: int) -> Span:
         """Return the span in a larger text that contains this text from `distance` on."""
         return Span(self.start + distance, self.end + distance)
 
@@ -95,7 +95,7 @@ class Source:
 
     Excerpts and positions of a translation are taken from the author's text.
 
-    >>> print(Source("SELECT 1\\nFROM t").excerpt(Span(14, 15)))
+    >>> print(Source("SELECT 1\\nFROM t").format_excerpt(Span(14, 15)))
       line 2, column 6
           FROM t
                ^
@@ -140,14 +140,14 @@ class Source:
         start_of_line = text_before.rfind("\n") + 1
         return line, offset - start_of_line + 1
 
-    def excerpt(self, span: Span) -> str:
+    def format_excerpt(self, span: Span) -> str:
         """Return the line of a span with carets under the span.
 
         Of a longer span, the first line is shown. Of a long line, the part around the span is
         shown, with `...` where it is cut.
         """
         if self.origin:
-            return self.origin.source.excerpt(self.origin.find_old_span(span))
+            return self.origin.source.format_excerpt(self.origin.find_old_span(span))
         line, column = self.position(span.start)
         full_text = self.text.split("\n")[line - 1].rstrip().expandtabs(1)
         # Leave out the indentation, but no character of the span.

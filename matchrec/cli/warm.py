@@ -14,7 +14,7 @@ import click
 import matchrec
 from matchrec.cli.arguments import handle_failures
 from matchrec.cli.session import open_local_session
-from matchrec.shortcuts import Shortcuts, in_force
+from matchrec.shortcuts import Shortcuts, use_shortcuts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -92,7 +92,7 @@ def warm() -> None:
     began = time.monotonic()
     # Otherwise small queries are searched without compiled code.
     always_compile = Shortcuts(max_python_steps=0)
-    with open_local_session() as spark, matchrec.progress(spark), in_force(always_compile):
+    with open_local_session() as spark, matchrec.progress(spark), use_shortcuts(always_compile):
         for query in build_queries(spark):
             query.collect()
         ask_questions(spark)

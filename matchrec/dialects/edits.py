@@ -141,7 +141,7 @@ class Note:
 
     def show(self, source: Source) -> str:
         """Return the sentence and an excerpt of the source, in several lines."""
-        return f"{self.message}\n{source.excerpt(self.span)}"
+        return f"{self.message}\n{source.format_excerpt(self.span)}"
 
 
 # Finding the edits that turn a text into its translation, token by token.

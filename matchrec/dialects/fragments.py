@@ -270,7 +270,7 @@ class Fragments:
             MatchRecognizeError: see `translate`.
         """
         edits = self.translate(span, context=context)
-        shifted = [Edit(edit.span.shifted(-span.start), edit.text) for edit in edits]
+        shifted = [Edit(edit.span.shift_by(-span.start), edit.text) for edit in edits]
         return apply_edits(self.text[span.start : span.end], shifted).text
 
     def translate(
@@ -298,12 +298,12 @@ class Fragments:
         masks = [Edit(Span(0, 0), prefix)]
         for name, hole in names.items():
             mask = f"PARTITION BY {name}" if hole in self.windows else name
-            masks.append(Edit(hole.shifted(-span.start), mask))
+            masks.append(Edit(hole.shift_by(-span.start), mask))
         masked = apply_edits(self.text[span.start : span.end], masks)
         if context is None:
             context = self._build_context_outside_clauses(names)
         for edit in self._translate_masked(masked, names, span, context):
-            yield Edit(masked.find_old_span_of_edit(edit.span).shifted(span.start), edit.text)
+            yield Edit(masked.find_old_span_of_edit(edit.span).shift_by(span.start), edit.text)
 
     def _build_context_outside_clauses(self, names: Mapping[str, Span]) -> RuleContext:
         """Return the context of a fragment that is in no clause.
@@ -369,7 +369,7 @@ class Fragments:
             column = tokens[index + 1]
             is_column = column.is_name and column.key not in AFTER_OPERAND
             if token.key in SEMANTICS and is_column and not tokens.is_call(index + 1):
-                both = masked.find_old_span(token.span.to(column.span)).shifted(span.start)
+                both = masked.find_old_span(token.span.to(column.span)).shift_by(span.start)
                 clause = name_part(context.part.value)
                 raise misplaced_running_or_final(
                     both, word=token.key, what="a column", clause=clause
@@ -387,7 +387,7 @@ class Fragments:
         for token in tokenize(masked.text, self.read):
             if (token.line, token.col) == position:
                 reason = find_dialect_syntax_cure(masked.text[: token.end + 1]) or reason
-                span = masked.find_old_span(Span(token.start, token.end + 1)).shifted(span.start)
+                span = masked.find_old_span(Span(token.start, token.end + 1)).shift_by(span.start)
                 break
         return errors.unreadable_in_product(span, product=self.read.title, reason=reason)
 
@@ -409,7 +409,7 @@ class Fragments:
                 translate_fragment(text[call.start : call.end], context)
             except UnsupportedError as call_error:
                 return errors.no_equivalent_in_product(
-                    call.shifted(span.start),
+                    call.shift_by(span.start),
                     product=title,
                     what=f"this {tokens.key(index)}",
                     reason=call_error,

@@ -85,7 +85,7 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
 
     def __str__(self) -> str:
         """Return the message as it prints, see the module."""
-        excerpts = [self.source.excerpt(span) for span in self.spans] if self.source else []
+        excerpts = [self.source.format_excerpt(span) for span in self.spans] if self.source else []
         return replace_control_characters(
             "\n".join([self.headline, *excerpts, *self.format_labelled_lines()])
         )

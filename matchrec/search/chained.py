@@ -58,7 +58,7 @@ class Chained(ContiguousStrategy):
         obstacle = explain_not_preferred(task)
         if obstacle is not None:
             return obstacle
-        if not current_shortcuts().chains:
+        if not current_shortcuts().shared_rows:
             return "matches may not share rows"
         return None if task.can_share_rows else "how a match continues depends on its starting row"
 

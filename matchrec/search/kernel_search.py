@@ -110,7 +110,7 @@ class KernelSearch(ABC, Generic[W]):
     def __init__(
         self, task: Task, arrays: SearchInput, capacity: Capacity, counters: IntArray | None = None
     ) -> None:
-        if self.may_skip_starts and current_shortcuts().beginnings:
+        if self.may_skip_starts and current_shortcuts().starting_rows:
             may_begin = read_only(find_possible_beginnings(task, arrays.rules, arrays.rows))
             arrays = replace(arrays, rows=arrays.rows._replace(may_begin=may_begin))
         self.task = task

@@ -315,7 +315,7 @@ def find_key_filters(plan: MatchPlan, question: Question) -> tuple[str, ...]:
     of one partition may have different NaNs: some sessions order one NaN before all numbers, and
     another one after them.
     """
-    if not question.use.keys or not current_shortcuts().keys:
+    if not question.use.keys or not current_shortcuts().partition_filters:
         return ()
     columns = question.columns
     filters = []

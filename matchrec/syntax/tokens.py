@@ -372,7 +372,9 @@ def read_sqlglot_tokens(text: str, offset: int = 0, dialect: Dialect = SPARK) ->
     try:
         tokens = tokenize_sql(Spark, text)
     except TokenError as error:
-        raise unclosed_text(_find_unclosed(text, offset)) from error
+        span = _find_unclosed(text)
+        mark = text[span.start : span.end]
+        raise unclosed_text(span.shift_by(offset), mark=mark) from error
     if '"' not in text:
         return tokens
     if dialect is Dialect.QUOTED_NAMES:
@@ -497,7 +499,7 @@ def _convert_token(token: SqlglotToken, text: str, offset: int) -> list[Token]:
         return [Token(TokenKind.WORD, token_text, span)]
     if _SEVERAL_WORDS.fullmatch(token_text):
         return [
-            Token(TokenKind.WORD, word[0], Span(*word.span()).shifted(span.start))
+            Token(TokenKind.WORD, word[0], Span(*word.span()).shift_by(span.start))
             for word in re.finditer(r"\w+", token_text)
         ]
     return [Token(TokenKind.SYMBOL, token_text, span)]
@@ -509,15 +511,12 @@ _QUOTE_OR_COMMENT = re.compile(
 )
 
 
-def _find_unclosed(text: str, offset: int) -> Span:
-    """Return the mark that opens a string, a quoted name or a comment that is not closed.
-
-    `offset` is where the text starts in the query.
-    """
+def _find_unclosed(text: str) -> Span:
+    """Return the mark that opens a string, a quoted name or a comment that is not closed."""
     without_closed = _QUOTE_OR_COMMENT.sub(lambda closed: " " * len(closed[0]), text)
     opening = re.search(r"""['"`]|/[*]""", without_closed)
     position = opening.start() if opening else len(text)
-    return Span(position, position + 1).shifted(offset)
+    return Span(position, position + 1)
 
 
 TokenRange = tuple[int, int]  # half-open range of indices of tokens

@@ -8,7 +8,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.shortcuts import Shortcuts, in_force
+from matchrec.shortcuts import Shortcuts, use_shortcuts
 from tests.benchmarks.engine_alone import report_first_searches
 from tests.benchmarks.fresh_copy import fresh_copy
 from tests.benchmarks.markdown import format_table
@@ -54,7 +54,7 @@ def print_first_query() -> None:
 
     The query is compiled, like one over many rows.
     """
-    with open_session() as spark, in_force(Shortcuts(max_python_steps=0)):
+    with open_session() as spark, use_shortcuts(Shortcuts(max_python_steps=0)):
         frame = make_few_ticks(spark)
         for _ in range(3):
             run_query(lambda: frame.mapInArrow(return_batches, frame.schema))

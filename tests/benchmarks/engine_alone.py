@@ -31,7 +31,7 @@ from matchrec.plan.pattern import list_variable_names
 from matchrec.search.partitions import Partitions
 from matchrec.search.strategies import ALGORITHMS, SearchAlgorithm
 from matchrec.search.task import Condition, Task
-from matchrec.shortcuts import Shortcuts, in_force
+from matchrec.shortcuts import Shortcuts, use_shortcuts
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.benchmarks.fresh_copy import fresh_copy
 from tests.benchmarks.markdown import format_table
@@ -297,7 +297,7 @@ def print_first_search(engine: str, run_conditions: str) -> None:
         task = replace(task, pattern=pattern, selection=NEXT, output=MatchOutput.ALL)
     partitions = make_partitions(moves, 10, walk)
     start = time.perf_counter()
-    with in_force(Shortcuts(max_python_steps=0)):
+    with use_shortcuts(Shortcuts(max_python_steps=0)):
         count_matches(ALGORITHMS[engine], task, partitions)
     print(f"{time.perf_counter() - start:.2f} s")
 

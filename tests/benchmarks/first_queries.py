@@ -28,7 +28,7 @@ from typing import Any
 import matchrec
 from matchrec.jit import callbacks
 from matchrec.jit.disk_cache import CachedFunction
-from matchrec.shortcuts import Shortcuts, in_force
+from matchrec.shortcuts import Shortcuts, use_shortcuts
 from tests.benchmarks.fresh_copy import ROOT, FreshCopy, fresh_copy
 from tests.benchmarks.markdown import format_table
 from tests.benchmarks.measure import count_seconds, median
@@ -127,7 +127,7 @@ def measure_query(spark: Any, query: str, max_python_steps: int) -> None:
     """
     warm_up(spark)
     compiled = record_compilation()
-    with in_force(Shortcuts(max_python_steps=max_python_steps)):
+    with use_shortcuts(Shortcuts(max_python_steps=max_python_steps)):
         first = count_seconds(lambda: matchrec.sql(spark, query).collect())
         compiled_first = dict(compiled)
         second = count_seconds(lambda: matchrec.sql(spark, query).collect())

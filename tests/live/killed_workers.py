@@ -35,7 +35,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.shortcuts import in_force
+from matchrec.shortcuts import use_shortcuts
 from tests.live.large_queries import QUERIES, LargeQuery, create_events
 
 CRASH = "Python worker exited unexpectedly (crashed)"
@@ -170,7 +170,7 @@ def run_attack(
     spark.sparkContext.setJobGroup(group, group)
     counters = matchrec.Counters() if attack.counts else None
     options = replace(attack.options, counters=counters)
-    with in_force(attack.shortcuts), killer:
+    with use_shortcuts(attack.shortcuts), killer:
         try:
             frame = attack.query(spark.table("events"), options)
             found = rows_of(frame, frame.columns)

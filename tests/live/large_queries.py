@@ -23,7 +23,7 @@ from pyspark.sql.functions import sum as sum_of
 
 import matchrec
 from matchrec import Options, Pattern
-from matchrec.shortcuts import ALL, Shortcuts, in_force
+from matchrec.shortcuts import ALL, Shortcuts, use_shortcuts
 
 EVENTS = """
     SELECT id % {keys} AS k, id * 3 + pmod(hash(id, 1), 3) AS t,
@@ -159,7 +159,7 @@ def check(spark: SparkSession, name: str, query: LargeQuery, on: str) -> str:
     counters = matchrec.Counters() if counted else None
     options = replace(query.options, counters=counters)
     begin = time.monotonic()
-    with in_force(query.shortcuts):
+    with use_shortcuts(query.shortcuts):
         found = query.query(spark.table("events"), options)
         rows, wrong = count_differences(found, spark.sql(query.expected))
     print(f"{name}: {rows:,} rows in {time.monotonic() - begin:.0f} s", flush=True)

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.conditions.aggregate_table import AGGREGATE_ENTRIES, STATISTICS
-from matchrec.shortcuts import ALL, in_force
+from matchrec.shortcuts import ALL, use_shortcuts
 from matchrec.spark.session import is_connect
 from tests.quick.scale import SEED, examples
 
@@ -87,7 +87,7 @@ def test_random_measures(spark: SparkSession, number: int, size: int) -> None:
     if is_connect(spark):
         text = text.replace("median(", "stddev(")
     found = matchrec.match_recognize(rows, text)
-    with in_force(replace(ALL, accumulators=False)):
+    with use_shortcuts(replace(ALL, accumulators=False)):
         expected = matchrec.match_recognize(rows, text)
     assert found.dtypes == expected.dtypes, text
     assert sorted(map(str, found.collect())) == sorted(map(str, expected.collect())), text

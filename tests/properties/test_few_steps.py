@@ -15,7 +15,7 @@ from matchrec.output.aggregates import find_extreme_rows, sum_decimals, sum_each
 from matchrec.output.measures import find_marked, find_nth_mapped
 from matchrec.search.graph import number_digits
 from matchrec.search.partitions import find_ends_by_bounds, find_ends_by_distance
-from matchrec.shortcuts import ALL, in_force
+from matchrec.shortcuts import ALL, use_shortcuts
 
 BIG = 1 << 63
 Call = tuple[Callable[..., Any], tuple[object, ...]]
@@ -63,9 +63,9 @@ def draw_calls(draw: np.random.Generator) -> list[Call]:
 @pytest.mark.parametrize("seed", range(20))
 def test_python_and_compiled_code_agree(seed: int) -> None:
     for function, arguments in draw_calls(np.random.default_rng(seed)):
-        with in_force(replace(ALL, max_python_steps=1 << 40)):
+        with use_shortcuts(replace(ALL, max_python_steps=1 << 40)):
             by_python = function(*arguments)
-        with in_force(replace(ALL, max_python_steps=0)):
+        with use_shortcuts(replace(ALL, max_python_steps=0)):
             compiled = function(*arguments)
         assert by_python.dtype == compiled.dtype
         np.testing.assert_array_equal(by_python, compiled)

@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.errors import MatchRecognizeError
-from matchrec.shortcuts import ALL, Shortcuts, in_force
+from matchrec.shortcuts import ALL, Shortcuts, use_shortcuts
 from tests.generators import clauses
 from tests.quick.scale import LONG_RUN, SEED, examples, some_of
 
@@ -82,7 +82,7 @@ class Case:
 
     def answer(self, shortcuts: Shortcuts) -> Answer:
         """Run the query, and return its rows and types, or the text of the error that it raises."""
-        with in_force(shortcuts):
+        with use_shortcuts(shortcuts):
             try:
                 result = self.build()
                 types = Counter(f"{field.name} {field.dataType}" for field in result.schema.fields)
@@ -257,7 +257,7 @@ def test_rows_that_no_variable_takes_change_no_selection(spark: SparkSession, pa
             PATTERN ({pattern}) SKIP TILL {selection} MATCH {output} DEFINE {conditions}"""
         answers = []
         for shortcuts in (ALL, replace(ALL, rows=False)):
-            with in_force(shortcuts):
+            with use_shortcuts(shortcuts):
                 answers.append(Counter(map(str, matchrec.match_recognize(rows, clause).collect())))
         assert answers[0] == answers[1], clause
         assert answers[0]

@@ -22,7 +22,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
-from matchrec.shortcuts import ALL, Shortcuts, in_force
+from matchrec.shortcuts import ALL, Shortcuts, use_shortcuts
 from matchrec.worker.sorting import sort as spilling
 from tests.generators import clauses
 from tests.properties.test_shortcuts import (
@@ -128,7 +128,7 @@ Answer = Counter[str] | str
 
 def answer(rows: DataFrame, clause: str, shortcuts: Shortcuts, sort: str) -> Answer:
     """Return the rows as texts, or the text of the error that the query raises."""
-    with in_force(shortcuts):
+    with use_shortcuts(shortcuts):
         try:
             options = matchrec.Options(sort=sort)  # type: ignore[arg-type]
             matches = matchrec.match_recognize(rows, clause, options=options)
@@ -209,7 +209,7 @@ def test_rows_of_a_spilled_partition(spark: SparkSession, spills: Counter[int]) 
     rows = spark.range(0, 200, 1, 4).selectExpr("199 - id AS id", "(199 - id) % 10 AS x")
     clause = """ORDER BY id MEASURES FIRST(id) AS first, FINAL LAST(id) AS last, count(*) AS n
         PATTERN (A B+) DEFINE B AS x > PREV(x)"""
-    with in_force(SPILLED):
+    with use_shortcuts(SPILLED):
         matches = matchrec.match_recognize(rows, clause).collect()
     assert sorted(map(tuple, matches)) == [(ten, ten + 9, 10) for ten in range(0, 200, 10)]
     if is_sail(spark):
@@ -225,7 +225,7 @@ def test_a_folder_for_spills_that_is_gone(
         monkeypatch.setattr(spilling, "find_folder", lambda: str(missing_folder))
     clause = "ORDER BY id MEASURES LAST(id) AS l PATTERN (A B) DEFINE B AS id > PREV(id)"
     rows = spark.range(0, 200, 1, 4).selectExpr("199 - id AS id")
-    with in_force(SPILLED):
+    with use_shortcuts(SPILLED):
         matches = matchrec.match_recognize(rows, clause)
         if not is_sail(spark):
             assert len(matches.collect()) == 100

@@ -15,7 +15,7 @@ from pyarrow import parquet
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.shortcuts import ALL, current_shortcuts, in_force
+from matchrec.shortcuts import ALL, current_shortcuts, use_shortcuts
 from matchrec.spark.backends import find_backend
 from matchrec.spark.sail.sizes import estimate_input_rows
 
@@ -77,7 +77,7 @@ def test_more_rows(spark: SparkSession, tmp_path: Path) -> None:
     assert count_tasks(spark.createDataFrame(make_table(FEW + 1))) == 3
     parquet.write_table(make_table(2 * FEW), tmp_path / "rows.parquet")
     assert count_tasks(spark.read.parquet(str(tmp_path))) == 3
-    with in_force(replace(ALL, max_rows_of_single_task=0)):
+    with use_shortcuts(replace(ALL, max_rows_of_single_task=0)):
         assert count_tasks(spark.createDataFrame(make_table(1))) == 3
 
 

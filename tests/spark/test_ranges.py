@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 import matchrec
 from matchrec.arguments import Sort
 from matchrec.errors import MatchRecognizeError
-from matchrec.shortcuts import Shortcuts, in_force
+from matchrec.shortcuts import Shortcuts, use_shortcuts
 from tests.quick.scale import some_of
 
 KINDS = "DEFINE A AS kind = 'A', B AS kind = 'B' AND x > A.x - 0.5, C AS kind = 'C'"
@@ -45,7 +45,7 @@ SMALL = Shortcuts(min_rows_of_range=1, large_key_one_in=1 << 20)
 
 @pytest.fixture(autouse=True)
 def small_ranges() -> Iterator[None]:
-    with in_force(SMALL):
+    with use_shortcuts(SMALL):
         yield
 
 
@@ -208,7 +208,7 @@ def test_a_small_input_is_not_cut_unasked(spark: SparkSession) -> None:
 
 
 def test_a_large_table_is(spark: SparkSession) -> None:
-    with in_force(replace(SMALL, min_bytes_to_cut=1)):
+    with use_shortcuts(replace(SMALL, min_bytes_to_cut=1)):
         check_large_table(spark)
 
 

@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.shortcuts import Shortcuts, in_force
+from matchrec.shortcuts import Shortcuts, use_shortcuts
 
 ALWAYS = Shortcuts(min_repeats_of_text=1)
 NEVER = Shortcuts(min_repeats_of_text=1 << 40)
@@ -25,14 +25,14 @@ def steps(spark: SparkSession) -> DataFrame:
 
 def list_rows(steps: DataFrame, clause: str, shortcuts: Shortcuts) -> list[str]:
     """Return the rows of a clause as texts."""
-    with in_force(shortcuts):
+    with use_shortcuts(shortcuts):
         return sorted(map(str, matchrec.match_recognize(steps, f"{ORDER} {clause}").collect()))
 
 
 def test_equal_neighbours(steps: DataFrame) -> None:
     clause = f"""{ORDER} MEASURES A.ts AS ts, A.event AS event, count(*) AS n
         PATTERN (A B*) DEFINE B AS event = PREV(event)"""
-    with in_force(ALWAYS):
+    with use_shortcuts(ALWAYS):
         rows = matchrec.match_recognize(steps.where("k = 1"), clause).collect()
     found = sorted((row.ts, row.event, row.n) for row in rows)
     assert found == [(1, "a", 2), (3, "b", 1), (4, None, 1), (5, "b", 2)]
@@ -42,7 +42,7 @@ def test_two_columns_are_compared(steps: DataFrame) -> None:
     """Their dictionaries differ."""
     clause = f"""{ORDER} MEASURES A.ts AS s, LAST(ts) AS e
         PATTERN (A B+) DEFINE B AS place = PREV(event)"""
-    with in_force(ALWAYS):
+    with use_shortcuts(ALWAYS):
         rows = matchrec.match_recognize(steps.where("k = 1"), clause).collect()
     assert sorted((row.s, row.e) for row in rows) == [(1, 2), (3, 4), (5, 6)]
 
@@ -72,6 +72,6 @@ def test_columns_of_nulls(steps: DataFrame) -> None:
     nulls = steps.selectExpr("k", "ts", "CAST(NULL AS STRING) AS event")
     clause = f"""{ORDER} MEASURES A.event AS event, count(*) AS n
         PATTERN (A B*) DEFINE B AS event IS NULL AND PREV(event) IS NULL"""
-    with in_force(ALWAYS):
+    with use_shortcuts(ALWAYS):
         rows = matchrec.match_recognize(nulls, clause).collect()
     assert sorted((row.k, row.event, row.n) for row in rows) == [(1, None, 6), (2, None, 4)]

@@ -22,7 +22,7 @@ from pyspark.sql import DataFrame, SparkSession
 import matchrec
 from matchrec.api.inputs import as_dataframe
 from matchrec.errors.language import COMMAND_LINE, PYTHON, use_surface
-from matchrec.shortcuts import ALL, in_force
+from matchrec.shortcuts import ALL, use_shortcuts
 from matchrec.spark.backends import find_backend
 from matchrec.spark.sail import probes
 from matchrec.spark.sail import sent as sent_rows
@@ -132,7 +132,7 @@ def test_ranges_of_keys_with_one_nan(spark: SparkSession) -> None:
     rows = spark.sql("SELECT id, IF(id % 2 = 0, double('NaN'), sqrt(-1D)) AS k FROM range(4000)")
     clause = """PARTITION BY k ORDER BY id MEASURES B.id AS id AFTER MATCH SKIP TO NEXT ROW
         PATTERN (A B) WITHIN 10 DEFINE B AS id > 0"""
-    with in_force(replace(ALL, min_rows_of_range=100)):
+    with use_shortcuts(replace(ALL, min_rows_of_range=100)):
         found = matchrec.match_recognize(
             rows, clause, options=matchrec.Options(sort="ranges")
         ).collect()

@@ -10,7 +10,7 @@ from matchrec.source import WIDTH, Source, Span, replace_control_characters
 def read_excerpt(text: str, marked: str) -> list[str]:
     """Return the lines of the excerpt of `marked` in a text, without the numbers before them."""
     start = text.index(marked)
-    place, *picture = Source(text).excerpt(Span(start, start + len(marked))).split("\n")
+    place, *picture = Source(text).format_excerpt(Span(start, start + len(marked))).split("\n")
     return [place.strip(), *(line[6:] for line in picture)]
 
 
@@ -66,7 +66,7 @@ def test_carets_stand_under_what_a_terminal_shows(before: str, marked: str, care
 
 
 def test_a_place_behind_the_text() -> None:
-    assert Source("SELECT  ").excerpt(Span(8, 8)).split("\n")[1:] == [
+    assert Source("SELECT  ").format_excerpt(Span(8, 8)).split("\n")[1:] == [
         "      SELECT",
         "              ^",
     ]

@@ -33,14 +33,27 @@ def advise_backticks(text: str) -> str:
     return f"write {quote_in_backticks(text)} in backticks, or pass {dialects}"
 
 
-def unclosed_text(span: Span) -> MatchRecognizeParseError:
-    """Return the error for a quote or a comment that is opened and not closed."""
-    return MatchRecognizeParseError(
-        "a string, a quoted name or a comment is not closed",
-        span,
-        hint="close it where it ends",
-        code="unclosed-text",
-    )
+# What a mark opens, and the mark that closes it.
+_CLOSING_MARKS = {
+    "'": ("string", "'"),
+    '"': ("text in double quotes", '"'),
+    "`": ("quoted name", "`"),
+    "/": ("comment", "*/"),
+}
+
+
+def unclosed_text(span: Span, *, mark: str = "") -> MatchRecognizeParseError:
+    """Return the error for a quote or a comment that is opened and not closed.
+
+    Args:
+        span: the location in the text of the query.
+        mark: the first character of what opens it; "" if it is not known.
+    """
+    what, hint = "a string, a quoted name or a comment", "close it where it ends"
+    if mark in _CLOSING_MARKS:
+        kind, closing = _CLOSING_MARKS[mark]
+        what, hint = f"the {kind} that begins here", f"add {closing} where it ends"
+    return MatchRecognizeParseError(f"{what} is not closed", span, hint=hint, code="unclosed-text")
 
 
 def unexpected_token(text: str, where: str, span: Span) -> MatchRecognizeParseError:

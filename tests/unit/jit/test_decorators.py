@@ -10,7 +10,7 @@ import numpy as np
 from matchrec.jit.bits import bits_to_float, float_to_bits
 from matchrec.jit.decorators import allocating, inlined, inner, kernel
 from matchrec.jit.parts import copy_with_parts, make_dispatcher
-from matchrec.shortcuts import ALL, in_force
+from matchrec.shortcuts import ALL, use_shortcuts
 
 
 class Record(NamedTuple):
@@ -77,7 +77,7 @@ def test_a_record_with_named_fields_is_written_to() -> None:
 def test_arrays_that_may_be_written_to_are_no_other_ones() -> None:
     fixed = np.array([1, 2, 3])
     fixed.flags.writeable = False
-    with in_force(replace(ALL, max_python_steps=0)):
+    with use_shortcuts(replace(ALL, max_python_steps=0)):
         assert [doubled(one).tolist() for one in (fixed, np.array([4]))] == [[2, 4, 6], [8]]
     assert len(doubled.compiled) == 1
 

@@ -17,7 +17,7 @@ from numba.core import config, event
 
 from matchrec.jit import disk_cache
 from matchrec.jit.decorators import allocating, kernel
-from matchrec.shortcuts import Shortcuts, in_force
+from matchrec.shortcuts import Shortcuts, use_shortcuts
 
 THREE = np.array([5, 6, 7])
 IN_A_PROCESS = """
@@ -266,7 +266,7 @@ def test_places(place: Place, tmp_path: Path) -> None:
 
 
 def test_what_allocates_is_kept_too(place: Place, compiled: list[str]) -> None:
-    with in_force(Shortcuts(max_python_steps=0)):
+    with use_shortcuts(Shortcuts(max_python_steps=0)):
         for number in (3, 5.0):
             assert allocating(half)(number) == allocating(half)(number) == number / 2
     assert len(compiled) == 2

@@ -31,7 +31,7 @@ from matchrec.jit.decorators import (
 )
 from matchrec.jit.disk_cache import describe_types
 from matchrec.jit.first_steps import LateKernel, LinearKernel, StoppableKernel
-from matchrec.shortcuts import Shortcuts, in_force
+from matchrec.shortcuts import Shortcuts, use_shortcuts
 
 DONE, STOPPED = 0, 1
 Kernel = StoppableKernel[..., int]
@@ -272,7 +272,7 @@ def test_each_thread_counts_its_own_steps(take: Any) -> None:
 def test_numba_compiles_the_plain_functions() -> None:
     """Points and tests are not in machine code, which stops for its own reason only."""
     numbers, progress = make_numbers(3, 1, 4), make_progress(limit=6)
-    with in_force(Shortcuts(max_python_steps=0)):
+    with use_shortcuts(Shortcuts(max_python_steps=0)):
         assert add_all(numbers, progress, np.zeros(1, np.int64)) == STOPPED
         assert (progress.next, progress.total, progress.tests) == (2, 4, 7)
     assert len(add_all.compiled) == 1
@@ -282,7 +282,7 @@ def test_numba_compiles_the_plain_functions() -> None:
 def test_a_linear_kernel_runs_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Python writes to the same arrays as compiled code."""
     monkeypatch.setattr(negate, "is_on_disk", lambda _: False)  # by an earlier run of this test
-    with in_force(Shortcuts(max_python_steps=6)):
+    with use_shortcuts(Shortcuts(max_python_steps=6)):
         for numbers in (np.array([1, 2, 3]), np.array([4, 5]), np.array([6, 7])):
             expected = [-number for number in numbers.tolist()]
             negate(Numbers(numbers, 1))
@@ -293,7 +293,7 @@ def test_a_linear_kernel_runs_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_an_allocating_kernel_runs_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(halve, "is_on_disk", lambda _: False)  # by an earlier run of this test
-    with in_force(Shortcuts(max_python_steps=6)):
+    with use_shortcuts(Shortcuts(max_python_steps=6)):
         assert [halve(np.arange(size)).tolist() for size in (3, 2)] == [[0, 0, 1], [0, 0]]
         assert halve.compiled == {}
         assert halve(np.arange(3)).tolist() == [0, 0, 1]
@@ -303,7 +303,7 @@ def test_an_allocating_kernel_runs_as_a_whole(monkeypatch: pytest.MonkeyPatch) -
 def test_the_caller_of_an_optional_kernel_takes_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sort, "is_on_disk", lambda _: False)
     arguments = (np.array([2, 1]),)
-    with in_force(Shortcuts(max_python_steps=6)):
+    with use_shortcuts(Shortcuts(max_python_steps=6)):
         assert [sort.take_steps(steps, arguments) for steps in (4, 3, 2, 1)] == [
             True,
             False,
@@ -328,7 +328,7 @@ OTHER_TYPES = describe_types((THREE.astype(np.int32),))
 
 
 def test_python_takes_few_steps(fresh: LateKernel[..., Any]) -> None:
-    with in_force(Shortcuts(max_python_steps=10)):
+    with use_shortcuts(Shortcuts(max_python_steps=10)):
         for left in (10, 6, 2):
             assert fresh.allow_steps(TYPES, 1) == left
             fresh.steps_by_python[TYPES] += 4
@@ -340,7 +340,7 @@ def test_python_takes_few_steps(fresh: LateKernel[..., Any]) -> None:
 
 def test_python_begins_nothing_large(fresh: LateKernel[..., Any]) -> None:
     many = first_steps.MOST_STEPS_AT_ONCE
-    with in_force(Shortcuts(max_python_steps=4 * many)):
+    with use_shortcuts(Shortcuts(max_python_steps=4 * many)):
         assert fresh.allow_steps(TYPES, many) == 4 * many
         assert fresh.allow_steps(TYPES, many + 1) == 0
 
@@ -361,7 +361,7 @@ def test_python_takes_a_part_of_its_steps_before_numba_is_loaded(
 ) -> None:
     """Even of what is there: to load it takes longer than a few steps."""
     monkeypatch.setattr(fresh, "is_on_disk", lambda types: types == TYPES)
-    with in_force(Shortcuts(max_python_steps=4 * first_steps.PART_BEFORE_NUMBA)):
+    with use_shortcuts(Shortcuts(max_python_steps=4 * first_steps.PART_BEFORE_NUMBA)):
         with monkeypatch.context() as patch:
             patch.delitem(sys.modules, "numba")
             for left in (4, 3, 2, 1):
@@ -380,7 +380,7 @@ def test_numba_is_not_loaded_if_nothing_is_kept(
     monkeypatch.setattr(fresh, "is_on_disk", None)
     monkeypatch.setattr(fresh, "may_be_on_disk", lambda: False)
     part = first_steps.PART_BEFORE_NUMBA
-    with in_force(Shortcuts(max_python_steps=4 * part)):
+    with use_shortcuts(Shortcuts(max_python_steps=4 * part)):
         assert fresh.allow_steps(TYPES, 4) == 4
         assert fresh.allow_steps(TYPES, 5) == 4 * part
 

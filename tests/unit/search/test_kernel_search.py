@@ -30,7 +30,7 @@ from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import Partitions
 from matchrec.search.strategies import ALGORITHMS, SearchAlgorithm, choose
 from matchrec.search.task import Capacity
-from matchrec.shortcuts import Shortcuts, in_force
+from matchrec.shortcuts import Shortcuts, use_shortcuts
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.tasks.contiguous import Query, query, run_algorithm, search, words
 
@@ -187,7 +187,7 @@ def test_no_pattern_over_the_data_takes_more_than_linear_time(
 ) -> None:
     """A quadratic search of 200,000 rows would take minutes, an exponential one for ever."""
     rows = partitions(np.ones(200_000, np.int64), 200_000)
-    with in_force(Shortcuts(max_python_steps=0)):  # compiles
+    with use_shortcuts(Shortcuts(max_python_steps=0)):  # compiles
         listed(algorithm, query(text), partitions(np.ones(10, np.int64), 10))
     begin = time.process_time()
     sum(chunk.count for chunk in search(algorithm, query(text).task(), rows))

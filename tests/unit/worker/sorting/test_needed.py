@@ -11,7 +11,7 @@ import pytest
 
 from matchrec.automaton.facts import needs_marked_choice
 from matchrec.automaton.folding import Choice
-from matchrec.shortcuts import Shortcuts, in_force
+from matchrec.shortcuts import Shortcuts, use_shortcuts
 from matchrec.syntax.row_pattern import parse_row_pattern
 from matchrec.worker import wire
 from matchrec.worker.sorting.sort import drop_matchless_partitions
@@ -37,7 +37,7 @@ def keep_needed(rows: pa.Table, *conditions: int) -> list[int]:
 
 @pytest.fixture(autouse=True)
 def always() -> Iterator[None]:
-    with in_force(Shortcuts(needed_rows_one_in=1)):
+    with use_shortcuts(Shortcuts(needed_rows_one_in=1)):
         yield
 
 
@@ -61,7 +61,7 @@ def test_keys_that_arrow_tells_apart_are_not_asked() -> None:
 
 def test_many_such_rows_are_not_looked_up() -> None:
     rows = make_table(["x", "y", "y"], [1, 1, 1], [1, 1, 0])
-    with in_force(Shortcuts(needed_rows_one_in=3)):
+    with use_shortcuts(Shortcuts(needed_rows_one_in=3)):
         assert keep_needed(rows, 0) == [0, 1, 2]
 
 

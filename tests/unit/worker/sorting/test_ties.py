@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.shortcuts import Shortcuts, in_force
+from matchrec.shortcuts import Shortcuts, use_shortcuts
 from matchrec.worker import wire
 from matchrec.worker.sorting import sort as spilling
 from matchrec.worker.sorting.sort import sort_batches
@@ -62,7 +62,7 @@ def test_ties_are_counted(given_rows: Rows, copies: int, hashed: int) -> None:
     """Each row differs from all others in its number."""
     many = given_rows.times(copies) if given_rows.count else given_rows
     sorting, heard = count_watched(many.sorting)
-    with in_force(Shortcuts(min_rows_to_hash=hashed)):
+    with use_shortcuts(Shortcuts(min_rows_to_hash=hashed)):
         _ = [*sort_batches(iter(many.batches), sorting, rows_per_batch=1 << 18)]
     assert heard.number() == count_ties(many)
 
