@@ -153,7 +153,9 @@ class Query:
         counters = self.options.counters
         if counters is None or self.language != "SQL" or not results:
             return rows
-        return counters.of_query(rows)
+        from matchrec.spark.counters import observe_query
+
+        return observe_query(counters, rows)
 
     # Methods that people know from a DataFrame. Each plans the query again, as `to_df` does.
 
@@ -254,7 +256,7 @@ class Query:
         from matchrec.api.totals import aggregate
         from matchrec.explain.explanation import Explanation
         from matchrec.spark.clause_result import describe_range_savings
-        from matchrec.spark.counters import Counters, check_can_count
+        from matchrec.spark.counters import Counters, check_can_count, count_without_rows
         from matchrec.spark.environment import find_untuned_warning
 
         if analyze:
@@ -277,7 +279,7 @@ class Query:
             if counters is None or not results:
                 return Explanation(explained)
             rows = evaluated.to_df() if aggregates is None else totals
-        counters.run(rows)
+        count_without_rows(counters, rows)
         notes = [describe_range_savings(result) for result in results]
         notes.append(str(find_untuned_warning(self._spark) or ""))
         return Explanation(explained, counters, "\n".join(filter(None, notes)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from matchrec.api.clause import Clause
 from matchrec.automaton.compile import compile_pattern
 from matchrec.compile.negation import find_negation_tests
@@ -25,7 +27,10 @@ from matchrec.spark.tracing import Target, collect_partition, compute_measures
 def cover(clause: Clause) -> ClauseCoverage:
     """Count how far the starting rows of a clause come, as `Query.coverage` does. Runs a job."""
     plan = clause.find_searched_plan("coverage")
-    return summarise(count_starting_rows(clause.build_question(plan, clause.options, clause.use)))
+    use = clause.use
+    if use.columns is None and not plan.measures:
+        use = replace(use, columns=frozenset())  # coverage needs no column of the result
+    return summarise(count_starting_rows(clause.build_question(plan, clause.options, use)))
 
 
 def explain_partition(clause: Clause, target: Target, limit: int) -> Why:

@@ -505,7 +505,11 @@ class Coverage(PicturedText):
         ... ''').coverage().svg())
         <?xml ...
         """
-        return render(lambda: draw(self.clauses.values()), "svg").decode()
+        return render(self.figure, "svg").decode()
+
+    def figure(self) -> Figure:
+        """Return the picture as a figure of matplotlib."""
+        return draw(self.clauses.values())
 
 
 # From what the workers have counted to the coverage of a clause.

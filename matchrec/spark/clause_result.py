@@ -363,13 +363,16 @@ def match_rows(
     if counters is None:
         worker = QueryWorker(executable, sent.task_input)
         return sent.run(worker, schema, name, pandas_executable)
-    from matchrec.spark.counters import append_counters_column
+    from matchrec.spark.counters import append_counters_column, observe_workers
 
     schema = append_counters_column(schema)
     worker = QueryWorker(executable, sent.task_input, build_output_schema(schema))
     rows = sent.run(worker, schema, name, pandas_executable)
-    return counters.observe(
-        rows, selects=executable.task.selects, kept_whole=prepared.preparation.is_whole_for_counters
+    return observe_workers(
+        counters,
+        rows,
+        selects=executable.task.selects,
+        kept_whole=prepared.preparation.is_whole_for_counters,
     )
 
 

@@ -2,7 +2,7 @@
 
 1. The last row of each worker has a tally: what the worker has counted, and the number of its task.
 2. `DataFrame.observe` collects the tallies on the way to the result of the first action.
-3. A filter then removes these rows, and a projection removes their column: `Counters.observe`.
+3. A filter then removes these rows, and a projection removes their column: `observe_workers`.
 4. The tallies of the tasks are added up here: `add_up`.
 
 Without counters none of this is in the plan.
@@ -195,17 +195,8 @@ class Counters:
             return html + write_preformatted(KEPT_WHOLE)
         return html
 
-    def observe(self, frame: DataFrame, *, selects: bool, kept_whole: bool) -> DataFrame:
-        """Return the output rows of the workers, which are counted when an action reads them.
-
-        Args:
-            frame: the output of the workers, with the column of tallies.
-            selects: whether the query has event selection, so that runs are counted.
-            kept_whole: whether partitions would be cut into ranges if nothing was counted.
-
-        Raises:
-            MatchRecognizeUnsupportedError: the session cannot count.
-        """
+    def _observe(self, frame: DataFrame, *, selects: bool, kept_whole: bool) -> DataFrame:
+        """Return the output rows of the workers: see `observe_workers`."""
         check_can_count(frame.sparkSession, "counters=")
         name = f"matchrec_{uuid4().hex}"
         observation = find_backend(frame.sparkSession).make_observation(name)
@@ -213,14 +204,40 @@ class Counters:
         self._clauses.append(ClauseObservation(observation, name, selects, kept_whole))
         return observed_frame.filter(f"size({wire.COUNTERS}) = 0").drop(wire.COUNTERS)
 
-    def run(self, result: DataFrame) -> None:
-        """Run a query of SQL text only for its counters. Its rows are dropped."""
-        find_backend(result.sparkSession).run_unread(self.of_query(result))
-
-    def of_query(self, result: DataFrame) -> DataFrame:
-        """Return the result of a query of SQL text, such that its action finds the counters."""
+    def _observe_query(self, result: DataFrame) -> DataFrame:
+        """Return the result of a query of SQL text: see `observe_query`."""
         self._result = find_backend(result.sparkSession).make_observable(result)
         return self._result
+
+
+# What the package does with the counters of a user.
+
+
+def observe_workers(
+    counters: Counters, frame: DataFrame, *, selects: bool, kept_whole: bool
+) -> DataFrame:
+    """Return the output rows of the workers, which are counted when an action reads them.
+
+    Args:
+        counters: the object that gets the counts.
+        frame: the output of the workers, with the column of tallies.
+        selects: whether the query has event selection, so that runs are counted.
+        kept_whole: whether partitions would be cut into ranges if nothing was counted.
+
+    Raises:
+        MatchRecognizeUnsupportedError: the session cannot count.
+    """
+    return counters._observe(frame, selects=selects, kept_whole=kept_whole)
+
+
+def observe_query(counters: Counters, result: DataFrame) -> DataFrame:
+    """Return the result of a query of SQL text, such that its action finds the counters."""
+    return counters._observe_query(result)
+
+
+def count_without_rows(counters: Counters, result: DataFrame) -> None:
+    """Run a query of SQL text only for its counters. Its rows are dropped."""
+    find_backend(result.sparkSession).run_unread(observe_query(counters, result))
 
 
 def format_values(values: dict[str, int | float]) -> Iterator[tuple[str, str]]:

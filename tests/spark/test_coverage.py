@@ -279,3 +279,11 @@ def test_a_query_without_that_clause(spark: SparkSession) -> None:
 def test_explain_names_it_once_a_query_has_run(spark: SparkSession) -> None:
     explained = matchrec.query(spark, FUNNEL, {"last": "pay"}).explain(analyze=True)
     assert str(explained).endswith("what ends them: coverage() of the query")
+
+
+def test_a_clause_without_columns_has_a_coverage(spark: SparkSession) -> None:
+    query = matchrec.query(spark.range(4), "ORDER BY id PATTERN (A) DEFINE A AS id > 1")
+    covered = query.coverage().toPandas()
+    # Rows 0 and 1 fail at A, rows 2 and 3 match.
+    assert covered["reached"].tolist() == [4, 2]
+    assert covered["stopped"].tolist() == [2, 0]

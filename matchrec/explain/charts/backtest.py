@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -136,9 +137,9 @@ class Backtest(figures.PicturedText):
     Attributes:
         incidents: the labels with the result for each.
         matches: the spans of matches.
-        names: the names of the partition columns.
-        keys: the columns of the labels with the partition values.
-        ends: the columns of the labels with the beginning and the end of an incident.
+        partition_columns: the names of the partition columns.
+        key_columns: the columns of the labels with the partition values.
+        span_columns: the columns of the labels with the beginning and the end of an incident.
 
     >>> errors = spark.sql("VALUES (1, 5), (2, 9), (3, 9), (7, 9), (8, 9) AS t(at, load)")
     >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
@@ -155,9 +156,9 @@ class Backtest(figures.PicturedText):
 
     incidents: DataFrame
     matches: DataFrame
-    names: tuple[str, ...]
-    keys: tuple[str, ...]
-    ends: tuple[str, str]
+    partition_columns: tuple[str, ...]
+    key_columns: tuple[str, ...]
+    span_columns: tuple[str, str]
 
     @cached_property
     def score(self) -> Score:
@@ -253,7 +254,7 @@ class Backtest(figures.PicturedText):
     def figure(self) -> Figure:
         """Return the picture as a figure of matplotlib. Runs two jobs."""
         figures.check_matplotlib()  # before any job runs
-        incidents, matches = self.collect_drawn()
+        incidents, matches = self._collect_drawn()
         spans = (*incidents, *matches)
         ends = [end for span in spans for end in (span.begin, span.end) if end is not None]
         # If no incident has an end and there is no match, a band covers an axis without numbers.
@@ -277,15 +278,18 @@ class Backtest(figures.PicturedText):
                 height = heights[match.lane]
                 colour = figures.INK if match.overlaps else figures.ACCENT
                 panel.plot([match.begin, match.end], [height] * 2, "o-", color=colour, ms=4)
-        labels = AxisLabels(" to ".join(self.ends), ", ".join(self.names))
+        axis = "from {} to {}".format(*self.span_columns)
+        labels = AxisLabels(axis, ", ".join(self.partition_columns))
         style_panel(panel, "", labels.shorten(60, min(3 + 6 * len(heights), MOST_CHARACTERS)))
         show_times(panel, ends)
         panel.set_yticks(range(len(heights)), [shorten(lane) for lane in heights])
         panel.set_ylim(len(heights) - 0.5, -0.5)
-        draw_legend(figure, panel, hidden=len(lanes) - len(heights))
+        drawn_kinds = {("incident", incident.overlaps) for incident in incidents}
+        drawn_kinds |= {("match", match.overlaps) for match in matches}
+        draw_legend(figure, panel, drawn_kinds, hidden=len(lanes) - len(heights))
         return figure
 
-    def collect_drawn(self) -> tuple[list[DrawnSpan], list[DrawnSpan]]:
+    def _collect_drawn(self) -> tuple[list[DrawnSpan], list[DrawnSpan]]:
         """Return the incidents and the matches that are drawn, at most 5,000 each. Runs two jobs.
 
         Missed incidents and false alarms come first.
@@ -319,29 +323,43 @@ class Backtest(figures.PicturedText):
             return sorted(spans, key=lambda span: (span.overlaps, make_sort_key(span.lane or "")))
 
         match_ends = ("match_start", "match_end")
-        incidents = collect_spans(self.incidents, self.keys, self.ends, "outcome = 'hit'")
-        matches = collect_spans(self.matches, self.names, match_ends, "incidents > 0")
-        if not self.names:
+        incidents = collect_spans(
+            self.incidents, self.key_columns, self.span_columns, "outcome = 'hit'"
+        )
+        matches = collect_spans(self.matches, self.partition_columns, match_ends, "incidents > 0")
+        if not self.partition_columns:
             matches = [match._replace(lane="") for match in matches]
         return incidents, matches
 
     def __repr__(self) -> str:
         """Return the columns of the labels that have the ends. Runs no job."""
-        return f"<Backtest of incidents in {', '.join(self.ends)}>"
+        return f"<Backtest of incidents in {', '.join(self.span_columns)}>"
 
 
 # The entries of the picture's legend: what is drawn, its colour and its form.
-LEGEND = (
-    ("incident that is hit", figures.MATCHED, "-"),
-    ("incident that is missed", figures.MISSED, "-"),
-    ("match that overlaps an incident", figures.INK, "o-"),
-    ("false alarm", figures.ACCENT, "o-"),
-)
+# By what is drawn, and whether it overlaps something of the other kind.
+LEGEND = {
+    ("incident", True): ("incident that is hit", figures.MATCHED, "-"),
+    ("incident", False): ("incident that is missed", figures.MISSED, "-"),
+    ("match", True): ("match that overlaps an incident", figures.INK, "o-"),
+    ("match", False): ("false alarm", figures.ACCENT, "o-"),
+}
 
 
-def draw_legend(figure: Figure, panel: Axes, hidden: int) -> None:
-    """Say above the panel what the colours mean, and how many partitions are not drawn."""
-    for name, colour, form in LEGEND:
+def draw_legend(
+    figure: Figure, panel: Axes, drawn_kinds: Set[tuple[str, bool]], hidden: int
+) -> None:
+    """Say above the panel what its colours mean, and how many partitions are not drawn.
+
+    Args:
+        figure: the figure.
+        panel: the panel.
+        drawn_kinds: the keys of `LEGEND` that are drawn. If nothing is drawn, all are explained.
+        hidden: how many partitions are not drawn.
+    """
+    for kind, (name, colour, form) in LEGEND.items():
+        if drawn_kinds and kind not in drawn_kinds:
+            continue
         width = 5 if form == "-" else 1.5
         panel.plot([], [], form, color=colour, label=name, ms=4, linewidth=width)
     entries: Any = {"ncols": len(LEGEND), "frameon": False, "fontsize": SMALL}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from matchrec.arguments import ArgumentKind, check_arguments
+from matchrec.arguments import check_arguments
 from matchrec.errors.wording import show_count
 from matchrec.explain.charts.axes import (
     MOST_CHARACTERS,
@@ -29,7 +29,9 @@ from matchrec.explain.charts.series import MOST_MATCHES, ChartSource, MatchSpan,
 from matchrec.explain.pictures.figures import (
     FAINT,
     INK,
+    PATH,
     check_matplotlib,
+    check_picture_format,
     keep_texts,
     make_figure,
     render,
@@ -256,7 +258,20 @@ class Plot:
     figure: Figure
     page: Page
 
-    @check_arguments(path=ArgumentKind("a path", lambda value: isinstance(value, str | Path)))
+    def svg(self) -> str:
+        """Return the picture as an SVG drawing.
+
+        >>> ticks = spark.sql("VALUES (1, 90), (2, 80) AS t(day, price)")
+        >>> falls = matchrec.query(ticks, '''
+        ...     ORDER BY day MEASURES FIRST(day) AS first_day, LAST(day) AS last_day
+        ...     PATTERN (FALL) DEFINE FALL AS price < PREV(price)
+        ... ''')
+        >>> print(falls.plot(x="day", y="price").svg())
+        <?xml ...
+        """
+        return render(lambda: self.figure, "svg").decode()
+
+    @check_arguments(path=PATH)
     def save(self, path: str | Path) -> None:
         """Write the picture to a file. The ending of its name chooses PNG, SVG or PDF.
 
@@ -271,6 +286,7 @@ class Plot:
         ...     os.listdir(folder)
         ['falls.png']
         """
+        check_picture_format(Path(path))
         with keep_texts():
             self.figure.savefig(path, dpi=130)
 

@@ -36,7 +36,7 @@ class Sweep(PicturedText):
     """The figures of each combination of values, from `sweep`. It prints as a table.
 
     Attributes:
-        names: the names of the parameters.
+        parameters: the names of the parameters.
         rows: for each combination its values, then the number of matches, the number of partitions
             with a match, the number of rows in all matches, and two medians over the matches: of
             their number of rows, and of the distance from their first to their last row along the
@@ -47,13 +47,13 @@ class Sweep(PicturedText):
     <Sweep: 2 combinations of least>
     """
 
-    names: tuple[str, ...]
+    parameters: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...] = field(default=())
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns of the table."""
-        return (*self.names, *FIGURE_COLUMNS)
+        return (*self.parameters, *FIGURE_COLUMNS)
 
     @property
     def text(self) -> str:
@@ -81,35 +81,40 @@ class Sweep(PicturedText):
         return make_data_frame(self.columns, self.rows)
 
     def svg(self) -> str:
-        """Return a line chart of the matches against the values of the first parameter.
+        """Return a chart of the matches against the values of the first parameter, as SVG.
 
-        Each combination of the other values has a line. Needs matplotlib.
+        Each combination of the other values has a line, or only points if the first parameter has
+        texts. Needs matplotlib.
 
         >>> clause = "ORDER BY id PATTERN (A+) DEFINE A AS id > :least"
         >>> print(matchrec.sweep(spark.range(5), clause, {"least": [1, 3]}).svg())
         <?xml ...
         """
-        return render(self._draw, "svg").decode()
+        return render(self.figure, "svg").decode()
 
-    def _draw(self) -> Figure:
-        """Return the line chart as a figure of matplotlib."""
+    def figure(self) -> Figure:
+        """Return the chart as a figure of matplotlib."""
         figure = make_figure(WIDTH, 3.4)
         panel = figure.subplots()
-        name, *other_names = self.names
+        name, *other_names = self.parameters
         matches_column = self.columns.index("matches")
         values = list(dict.fromkeys(show_value(row[0]) for row in self.rows))
         # The points of each line, by the values of all parameters but the first.
         lines: dict[tuple[str, ...], dict[int, int]] = {}
         for row in self.rows:
-            label = tuple(show_value(value) for value in row[1 : len(self.names)])
+            label = tuple(show_value(value) for value in row[1 : len(self.parameters)])
             lines.setdefault(label, {})[values.index(show_value(row[0]))] = row[matches_column]
+        # Texts have no order and nothing between them, so a line would suggest a trend.
+        are_texts = any(isinstance(row[0], str) for row in self.rows)
         for index, (label, points) in enumerate(lines.items()):
+            line_style = LINE_STYLES[index // COLOURS % len(LINE_STYLES)]
             panel.plot(
                 list(points),
                 list(points.values()),
                 marker="o",
                 color=f"C{index % COLOURS}",
-                linestyle=LINE_STYLES[index // COLOURS % len(LINE_STYLES)],
+                linestyle="none" if are_texts else line_style,
+                clip_on=False,  # the marker of 0 is on the axis
                 # Each line is thinner than those below it, so that equal lines are all visible.
                 linewidth=1.6 + 3 * (1 - (index + 1) / len(lines)),
                 markersize=5 + 4 * (1 - (index + 1) / len(lines)),
@@ -131,7 +136,7 @@ class Sweep(PicturedText):
 
     def __repr__(self) -> str:
         """Return the number of combinations and the names of the parameters."""
-        return f"<Sweep: {len(self.rows)} combinations of {', '.join(self.names)}>"
+        return f"<Sweep: {len(self.rows)} combinations of {', '.join(self.parameters)}>"
 
     def _repr_html_(self) -> str:
         """Return the table as HTML."""

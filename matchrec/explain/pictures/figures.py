@@ -5,14 +5,19 @@ matplotlib is loaded only when something is drawn.
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from matchrec.arguments import ArgumentKind, check_arguments
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import machine as errors
+from matchrec.errors.command import unknown_format
 from matchrec.explain.pictures.html import wrap_in_scroll_block, write_preformatted
 
 if TYPE_CHECKING:
@@ -69,8 +74,25 @@ def keep_texts() -> Iterator[None]:
     """
     from matplotlib import rc_context
 
-    with rc_context({"svg.fonttype": "none", "text.parse_math": False}):
+    fonts = ["DejaVu Sans", *find_fallback_fonts()]
+    with rc_context({"svg.fonttype": "none", "text.parse_math": False, "font.family": fonts}):
         yield
+
+
+# Fonts with Chinese, Japanese and Korean letters, which the font of matplotlib lacks.
+_FALLBACK_FONTS = (
+    *("Noto Sans CJK JP", "Noto Sans CJK SC", "WenQuanYi Micro Hei", "Hiragino Sans"),
+    *("PingFang SC", "Yu Gothic", "Microsoft YaHei", "Malgun Gothic", "Arial Unicode MS"),
+)
+
+
+@cache
+def find_fallback_fonts() -> tuple[str, ...]:
+    """Return the fonts of this machine for letters that the font of matplotlib lacks."""
+    from matplotlib.font_manager import fontManager
+
+    installed = set(fontManager.get_font_names())
+    return tuple(font for font in _FALLBACK_FONTS if font in installed)
 
 
 def render(draw: Callable[[], Figure], form: str) -> bytes:
@@ -85,9 +107,29 @@ def render(draw: Callable[[], Figure], form: str) -> bytes:
     """
     check_matplotlib()
     content = BytesIO()
-    with keep_texts():
+    with keep_texts(), warnings.catch_warnings():
+        if form == "svg":
+            # The program that shows the texts chooses their fonts.
+            warnings.filterwarnings("ignore", r"Glyph .* missing from", UserWarning)
         draw().savefig(content, format=form, dpi=DPI, bbox_inches="tight")
     return content.getvalue()
+
+
+# Where a picture is written.
+PATH = ArgumentKind("a path", lambda value: isinstance(value, str | Path))
+
+
+FORMATS = (".png", ".svg", ".pdf")
+
+
+def check_picture_format(file: Path) -> None:
+    """Check that the ending of a file name chooses a format of pictures.
+
+    Raises:
+        MatchRecognizeError: it does not.
+    """
+    if file.suffix.lower() not in FORMATS:
+        raise unknown_format(path=str(file), endings=FORMATS)
 
 
 class PicturedText(ABC):
@@ -101,6 +143,31 @@ class PicturedText(ABC):
     @abstractmethod
     def svg(self) -> str:
         """Return the picture as an SVG."""
+
+    @abstractmethod
+    def figure(self) -> Figure:
+        """Return the picture as a figure of matplotlib."""
+
+    @check_arguments(path=PATH)
+    def save(self, path: str | Path) -> None:
+        """Write the picture to a file. The ending of its name chooses PNG, SVG or PDF.
+
+        Needs matplotlib.
+
+        Raises:
+            MatchRecognizeError: the name has another ending.
+
+        >>> clause = "ORDER BY id PATTERN (A+) DEFINE A AS id > :least"
+        >>> counts = matchrec.sweep(spark.range(5), clause, {"least": [1, 3]})
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     counts.save(f"{folder}/counts.png")
+        ...     os.listdir(folder)
+        ['counts.png']
+        """
+        file = Path(path)
+        check_picture_format(file)
+        file.write_bytes(render(self.figure, file.suffix.lower().lstrip(".")))
 
     def __str__(self) -> str:
         """Return the text."""

@@ -362,4 +362,8 @@ class Why(figures.PicturedText):
         >>> print(matchrec.query(spark.range(3), large, order_by="id").why().svg())
         <?xml ...
         """
-        return figures.render(lambda: draw_story(self.story), "svg").decode()
+        return figures.render(self.figure, "svg").decode()
+
+    def figure(self) -> Figure:
+        """Return the picture as a figure of matplotlib."""
+        return draw_story(self.story)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime, timedelta
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from matchrec.compile.coverage import Figures
+from matchrec.errors import MatchRecognizeError
 from matchrec.explain.charts.axes import WIDTH, AxisLabels
 from matchrec.explain.charts.backtest import Backtest, DrawnSpan
 from matchrec.explain.charts.plot import draw_lanes, draw_lines
@@ -181,7 +183,7 @@ def test_texts_of_a_sweep_do_not_overlap(parameters: int, count: int) -> None:
         for number in range(count)
         for other in dict.fromkeys(others)
     )
-    figure = Sweep(names, rows)._draw()
+    figure = Sweep(names, rows).figure()
     assert list_overlaps(figure) == []
     labels = list_tick_labels(figure)
     assert labels[0] == "value 0"
@@ -189,17 +191,36 @@ def test_texts_of_a_sweep_do_not_overlap(parameters: int, count: int) -> None:
 
 
 def test_the_matches_of_a_sweep_begin_at_zero() -> None:
-    figure = Sweep(("least",), ((1, 90, 1, 1, 1, 1), (2, 80, 1, 1, 1, 1)))._draw()
+    figure = Sweep(("least",), ((1, 90, 1, 1, 1, 1), (2, 80, 1, 1, 1, 1))).figure()
     (panel,) = figure.axes
     assert panel.get_ylim()[0] == 0
     assert panel.get_ylim()[1] > 90
     assert panel.get_title(loc="left") == "Matches for each value of least"
 
 
+def test_a_sweep_over_texts_draws_points_and_whole_markers() -> None:
+    for values, style in ((("a", "b"), "None"), ((1, 2), "-")):
+        rows = tuple((value, 0, 0, 0, None, None) for value in values)
+        (panel,) = Sweep(("name",), rows).figure().axes
+        (line,) = panel.get_lines()
+        assert line.get_linestyle() == style
+        assert not line.get_clip_on()
+
+
+def test_pictures_are_written_in_the_format_of_the_name(tmp_path: Path) -> None:
+    counts = Sweep(("n",), ((1, 2, 1, 2, 1, 1),))
+    beginnings = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
+    for form, beginning in beginnings.items():
+        counts.save(tmp_path / f"counts.{form}")
+        assert (tmp_path / f"counts.{form}").read_bytes().startswith(beginning)
+    with pytest.raises(MatchRecognizeError, match=r"unknown format of `counts\.gif`"):
+        counts.save("counts.gif")
+
+
 class DrawnBacktest(Backtest):
     """A back-test whose incidents and matches are known."""
 
-    def collect_drawn(self) -> tuple[list[DrawnSpan], list[DrawnSpan]]:
+    def _collect_drawn(self) -> tuple[list[DrawnSpan], list[DrawnSpan]]:
         spans = [
             DrawnSpan(f"{LONG} {number}", at, at + timedelta(minutes=number), overlaps=False)
             for number, at in enumerate(TIMES["minutes"] * 2)
@@ -216,6 +237,8 @@ def test_texts_of_a_backtest_do_not_overlap() -> None:
     names = [label.get_text() for label in panel.get_yticklabels()]
     assert len(set(names)) == len(names) == 30  # names that differ only at their end
     assert figure.legends[0].get_title().get_text() == "10 more partitions are not drawn"
+    explained = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert explained == ["incident that is missed", "false alarm"]  # nothing else is drawn
 
 
 def test_texts_of_coverage_do_not_overlap() -> None:
