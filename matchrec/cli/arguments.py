@@ -87,11 +87,11 @@ def parse_setting(argument: str) -> tuple[str, str]:
 def suggest_setting(argument: str) -> str:
     """Return NAME=VALUE with the part that a malformed argument has.
 
-    >>> [suggest_setting(argument) for argument in ("days", "days=", "=5", "5")]
-    ['days=VALUE', 'days=VALUE', 'NAME=5', 'NAME=5']
+    >>> [suggest_setting(argument) for argument in ("days", "days=", "=5", "5", "sum(n)")]
+    ['days=VALUE', 'days=VALUE', 'NAME=5', 'NAME=5', 'NAME=sum(n)']
     """
     part = argument.strip("=")
-    is_value = argument.startswith("=") or not part[:1].isalpha()
+    is_value = argument.startswith("=") or not part[:1].isalpha() or "(" in part
     return f"NAME={part or 'VALUE'}" if is_value else f"{part}=VALUE"
 
 
@@ -271,6 +271,9 @@ class Repeatable(click.Command):
         for parameter in self.get_params(ctx):
             line = parameter.get_help_record(ctx)
             if isinstance(parameter, click.Option) and line is not None:
+                names, help_text = line
+                # click writes two spaces before a default that it adds, and our texts have one
+                line = names, help_text.replace("  [", " [")
                 lines[find_option_group(parameter)].append(line)
         for group, listed in lines.items():
             if listed:
@@ -506,7 +509,7 @@ CLAUSE_TABLE = click.option(
 )
 # A clause alone, as `sweep` takes it.
 CLAUSE_OPTIONS = combine_options(
-    QUERY_TEXT, SESSION_OPTIONS, ALGORITHM, DIALECT, SORT, MAX_STEPS, CLAUSE_TABLE
+    QUERY_TEXT, SESSION_OPTIONS, DIALECT, SORT, MAX_STEPS, ALGORITHM, CLAUSE_TABLE
 )
 # A query whose rows are searched, by whichever algorithm the command has.
 SEARCH_OPTIONS = combine_options(QUERY_OPTIONS, SORT, MAX_STEPS)

@@ -327,10 +327,9 @@ DATA = files("matchrec.cli") / "demo_data"
     "--output",
     "picture",
     default="matchrec-demo.png",
-    show_default=True,
     metavar="FILE.png|svg",
     type=arguments.PICTURE_TYPE,
-    help="Write the picture to FILE.",
+    help="Write the picture to FILE. [default: matchrec-demo.png]",
 )
 @arguments.ENGINE
 @arguments.handle_failures

@@ -95,7 +95,13 @@ def suggest_schema(name: str, columns: str) -> str:
 
     >>> suggest_schema("stocks", ""), suggest_schema("id INT, x DOUBLE", "")
     ('stocks: id INT, ts TIMESTAMP', 'NAME: id INT, x DOUBLE')
+    >>> suggest_schema("stocks id INT, x DOUBLE", "")
+    'stocks: id INT, x DOUBLE'
     """
+    first_column = name.partition(",")[0].split()
+    if not columns and len(first_column) == 3 and first_column[0].isidentifier():
+        # A name, then a column and its type: only the colon is missing.
+        return f"{first_column[0]}: {name.strip().removeprefix(first_column[0]).strip()}"
     if name.strip().isidentifier():
         return f"{name.strip()}: id INT, ts TIMESTAMP"
     return f"NAME: {columns.strip() or name.strip() or 'id INT, ts TIMESTAMP'}"

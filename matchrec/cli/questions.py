@@ -12,7 +12,7 @@ import click
 
 import matchrec
 from matchrec.cli import arguments
-from matchrec.cli.failures import report_warnings
+from matchrec.cli.failures import print_notice, report_warnings
 from matchrec.cli.files import parse_labels, write_text
 from matchrec.cli.queries import QueryRequest, make_missing_events_error, read_plain_value
 from matchrec.cli.session import SettingPairs
@@ -67,6 +67,7 @@ def print_answer(answer: PicturedText, svg_file: Path | None) -> None:
     print(answer)
     if svg_file:
         write_text(svg_file, answer.svg())
+        print_notice(f"picture written to {svg_file}")
 
 
 def write_pictures(explanation: matchrec.Explanation, file: Path) -> None:
@@ -74,6 +75,7 @@ def write_pictures(explanation: matchrec.Explanation, file: Path) -> None:
     for number, clause in enumerate(explanation.clauses, 1):
         path = file if number == 1 else file.with_suffix(f".{number}{file.suffix}")
         write_text(path, clause.svg)
+        print_notice(f"picture written to {path}")
 
 
 @click.command(cls=arguments.Repeatable)

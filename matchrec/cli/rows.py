@@ -397,11 +397,15 @@ def format_json_lines(_: ColumnTypes, rows: Iterable[RowTexts]) -> Iterator[str]
 
 def format_json_array(types: ColumnTypes, rows: Iterable[RowTexts]) -> Iterator[str]:
     """Yield the lines of a JSON array with one object in each line."""
-    is_empty = True
+    last_line = None
     for line in format_json_lines(types, rows):
-        yield f"[{line}" if is_empty else f",{line}"
-        is_empty = False
-    yield "[]" if is_empty else "]"
+        yield "[" if last_line is None else f"  {last_line},"
+        last_line = line
+    if last_line is None:
+        yield "[]"
+        return
+    yield f"  {last_line}"
+    yield "]"
 
 
 def format_markdown(types: ColumnTypes, rows: Iterable[RowTexts]) -> Iterator[str]:

@@ -28,21 +28,19 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     "--host",
     metavar="ADDRESS",
     default="127.0.0.1",
-    show_default=True,
-    help="Address of this machine at which clients connect.",
+    help="Address of this machine at which clients connect. [default: 127.0.0.1]",
 )
 @click.option(
     "--port",
     type=arguments.WholeNumber(0, 65535),
     default=15002,
-    show_default=True,
-    help="Port at which clients connect; 0 for any free one.",
+    help="Port at which clients connect; 0 for any free one. [default: 15002]",
 )
 @click.option(
     "--token",
     metavar="TEXT",
     envvar="MATCHREC_TOKEN",
-    help="Require this token of clients. [default: the variable MATCHREC_TOKEN]",
+    help="Require this token of clients. [default: the environment variable MATCHREC_TOKEN]",
 )
 @click.option("--tls-cert", type=FILE, help="Certificate for TLS, a file in PEM format.")
 @click.option("--tls-key", type=FILE, help="Private key of the certificate, a file in PEM format.")

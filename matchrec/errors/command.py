@@ -11,7 +11,7 @@ from matchrec.errors.kinds import (
 )
 from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.wording import join_names, shorten, write_name
+from matchrec.errors.wording import join_names, shorten, show_count, write_name
 
 # What is missing, or does not go together.
 
@@ -128,9 +128,7 @@ def malformed_table(*, argument: str, example: str) -> MatchRecognizeError:
         example: NAME=PATH with the part that the argument has.
     """
     return MatchRecognizeError(
-        f"--table `{argument}` is not NAME=PATH",
-        hint=f"write --table {example}",
-        code="malformed-table",
+        f"`{argument}` is not NAME=PATH", hint=f"write --table {example}", code="malformed-table"
     )
 
 
@@ -358,7 +356,7 @@ def malformed_schema(*, argument: str, example: str) -> MatchRecognizeError:
         example: a schema with the part that the argument has.
     """
     return MatchRecognizeError(
-        f"--schema `{argument}` is not NAME: COLUMNS",
+        f"`{argument}` is not NAME: COLUMNS",
         hint=(
             "write the name of the table, a colon, and the columns with their types: "
             f"--schema '{example}'"
@@ -587,7 +585,8 @@ def backtest_not_drawable(*, kind: str) -> MatchRecognizePlanError:
 def unknown_plot_page(*, page: int, pages: int) -> MatchRecognizePlanError:
     """Return the error for `page` of `plot` with a number that is too small or too large."""
     return MatchRecognizePlanError(
-        f"unknown page {page} of `plot`: there are {pages}",
+        f"unknown page {page} of `plot`: there {'is' if pages == 1 else 'are'} "
+        f"{show_count(pages, 'page')}",
         hint=f"write page={pages}",
         code="unknown-plot-page",
     )

@@ -160,7 +160,7 @@ def test_a_column_of_labels_that_is_not_there(embedded: Path) -> None:
     asked = ("--start", "begin", "--end", "ends")
     assert refused("backtest", "streaks.sql", *STOCKS, *labels, *asked, code=1) == (
         "matchrec: unknown column `begin` in `--start` [unknown-label-column]\n"
-        "  note: `labels` has: sym, begins, ends\n"
+        "  note: `--labels` has: sym, begins, ends\n"
         "  help: write --start begins\n"
     )
 
@@ -446,9 +446,9 @@ def test_a_query_that_is_no_text(files: Path) -> None:
 @pytest.mark.parametrize(
     ("argument", "sentence"),
     [
-        ("prices.csv", "--table `prices.csv` is not NAME=PATH"),
-        ("=prices.csv", "--table `=prices.csv` is not NAME=PATH"),
-        ("a b=prices.csv", "--table `a b=prices.csv` is not NAME=PATH"),
+        ("prices.csv", "`prices.csv` is not NAME=PATH"),
+        ("=prices.csv", "`=prices.csv` is not NAME=PATH"),
+        ("a b=prices.csv", "`a b=prices.csv` is not NAME=PATH"),
         ("t=no.csv", "the file `no.csv` of table `t` does not exist"),
         ("t=streaks.sql", "unknown format of `streaks.sql`"),
     ],

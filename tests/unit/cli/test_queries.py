@@ -68,8 +68,8 @@ def test_what_the_result_of_a_pattern_has(clicks: Path) -> None:
     timed_out = read_rows("pairs.py:late", *EVENTS, "--timeouts")
     assert [line.split(",")[0] for line in timed_out] == ["ann", "bob"]
     refusal = refused("run", "pairs.py", *EVENTS, "--result", "graph", code=1)
-    assert "unknown output `graph`" in refusal
-    assert "write --result matches" in refusal
+    assert "unknown value `graph` for `--result`" in refusal
+    assert "it must be one of matches, events" in refusal
 
 
 def test_a_pattern_of_a_module(clicks: Path) -> None:

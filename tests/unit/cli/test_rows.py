@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from matchrec.cli.rows import format_json_array
 from tests.quick.embedded import invoke
 
 AWKWARD = """
@@ -180,3 +181,9 @@ def test_a_message_does_not_command_the_terminal(embedded: Path, query: str) -> 
     assert result.exit_code == 1
     assert "\x1b" not in result.stderr
     assert "␛" in result.stderr  # Spark 4.3 names only this character of the second query
+
+
+def test_a_json_array_has_commas_at_the_ends_of_lines() -> None:
+    lines = format_json_array([], [('{"n":1}',), ('{"n":2}',)])
+    assert list(lines) == ["[", '  {"n":1},', '  {"n":2}', "]"]
+    assert list(format_json_array([], [])) == ["[]"]

@@ -182,7 +182,7 @@ def test_check_takes_warnings_for_mistakes_if_asked(embedded: Path) -> None:
 @pytest.mark.parametrize(
     ("schema", "message", "code"),
     [
-        ("t", "--schema `t` is not NAME: COLUMNS", 2),
+        ("t", "`t` is not NAME: COLUMNS", 2),
         ("t: sym STRNG", "the columns of --schema for `t` are not SQL", 1),
     ],
 )
