@@ -112,11 +112,21 @@ def __getattr__(name: str) -> Any:
     if name == "warnings":  # not in __all__: the library has a module of this name, too
         return import_module("matchrec.warnings")
     if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise explain_missing_name(name)
     with pause_garbage_collection(), explain_missing_spark():
         home = import_module(next(home for home, names in _HOMES.items() if name in names))
     value = globals()[name] = getattr(home, name)
     return value
+
+
+def explain_missing_name(name: str) -> AttributeError:
+    """Return the error for a name that the package does not have, with the most similar one."""
+    from matchrec.errors.misspellings import find_nearest
+
+    # Python and notebooks look for private names, such as `__path__`: they get no suggestion
+    near = None if name.startswith("_") else find_nearest(name, __all__)
+    cure = f"; write matchrec.{near}" if near else ""
+    return AttributeError(f"module {__name__!r} has no attribute {name!r}{cure}")
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -117,6 +117,8 @@ class ArgumentKind:
     # Returns what the function gets, from the name of the argument and the value. None if the
     # function gets the value itself.
     take: Callable[[str, Any], Any] | None = None
+    # What each value must be, if the argument is a dict whose values have a kind.
+    of_values: ArgumentKind | None = None
 
     def check(self, call: str, argument: str, value: object) -> None:
         """Check that a value is of this kind.
@@ -133,6 +135,9 @@ class ArgumentKind:
             return
         if self.words and isinstance(value, str):
             raise unknown_option_value(call, argument, value, self.words)
+        if self.of_values is not None and isinstance(value, Mapping):
+            for name, inner in value.items():
+                self.of_values.check(call, f"{argument}[{name!r}]", inner)
         cure = self.cure.replace("{argument}", argument)
         raise wrong_argument(call, argument, value, self.wanted, cure)
 

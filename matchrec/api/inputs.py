@@ -428,10 +428,10 @@ def check_parameter_names(text: str, names: Iterable[str]) -> None:
     Raises:
         MatchRecognizePlanError: the clause lacks a name.
     """
-    parameter_names = {name for name, _ in find_clause_parameters(text)}
+    parameter_names = tuple(dict.fromkeys(name for name, _ in find_clause_parameters(text)))
     for name in names:
         if name not in parameter_names:
-            raise unknown_clause_parameter(name=name)
+            raise unknown_clause_parameter(name=name, parameters=parameter_names)
 
 
 def find_possible_parameters(text: str) -> tuple[str, ...]:

@@ -113,6 +113,11 @@ def convert_frame(argument: str, value: Any) -> Any:
     return as_dataframe(matchrec.session(), argument, value)
 
 
+VALUE = ArgumentKind(
+    "a value for which Spark has a literal, such as a number, a string, a date or None",
+    is_value,
+    "convert it first, for example with int(...) or str(...)",
+)
 FRAME = ArgumentKind(
     "a DataFrame of Spark, pandas, Polars or Arrow",
     lambda value: is_dataframe(value) or is_frame(value),
@@ -124,12 +129,14 @@ ARGS = ArgumentKind(
     are_values,
     'write args={"name": value} for :name, or args=[value] for ?; for a DataFrame, df=df and {df}',
     take=convert_values,
+    of_values=VALUE,
 )
 NAMED = ArgumentKind(
     "a dict of values by the names of their parameters",
     lambda value: not isinstance(value, list) and are_values(value),
     'write :name in the clause, and args={"name": value}',
     take=convert_values,
+    of_values=VALUE,
 )
 FRAMES = ArgumentKind(
     "a DataFrame, for {name} in the query, or a literal",

@@ -78,11 +78,17 @@ def convert_grid(_argument: str, grid: Grid) -> Grid:
     return {name: [convert_numpy_value(value) for value in values] for name, values in grid.items()}
 
 
+CANDIDATES = ArgumentKind(
+    "a list with at least one value",
+    is_list_of_values,
+    'write the values in brackets: grid={"days": [3, 5, 8]}',
+)
 GRID = ArgumentKind(
     "a dict of lists of values by the names of parameters",
     is_grid,
     'write grid={"days": [3, 5, 8]}, and :days in the clause: a name without a colon, and a list',
     take=convert_grid,
+    of_values=CANDIDATES,
 )
 
 

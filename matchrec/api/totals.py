@@ -21,7 +21,7 @@ from matchrec.api.clause import Clause
 from matchrec.errors import match_totals as errors
 from matchrec.errors.conditions import duplicate_output_column
 from matchrec.plan.clauses import Grouping, Measure, RowsPerMatch
-from matchrec.plan.expression import MATCH_NUMBER, End, Navigation, Semantics, Term, make_column
+from matchrec.plan.expression import End, Navigation, Semantics, make_column, make_literal
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import AVERAGE_OR_NULL, quote_name, quote_string
 from matchrec.plan.totals import DOUBLE, FUNCTIONS, TotalAggregate, Totals
@@ -38,7 +38,7 @@ _CAST = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 # Matches that are only counted have this measure, because rows need a column.
-MATCH_COLUMN = Measure("__match", Term((MATCH_NUMBER,), Span(0, 0)))
+MATCH_COLUMN = Measure("__match", make_literal("TRUE", Span(0, 0)))
 
 
 def aggregate(

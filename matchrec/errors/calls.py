@@ -11,7 +11,7 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
 )
 from matchrec.errors.language import current_surface
-from matchrec.errors.misspellings import find_nearest
+from matchrec.errors.misspellings import find_nearest, find_nearest_choice
 from matchrec.errors.wording import SHORT, describe_value, find_library, join_names, show_count
 from matchrec.source import Span
 
@@ -237,11 +237,14 @@ def too_many_combinations(*, count: int, limit: int) -> MatchRecognizeUnsupporte
     )
 
 
-def unknown_clause_parameter(*, name: str) -> MatchRecognizePlanError:
+def unknown_clause_parameter(*, name: str, parameters: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for a name in the grid of a sweep that is not in the clause."""
+    near = find_nearest(name, parameters)
+    hint = f"write {near}, or :{name} in the clause" if near else f"write :{name} in the clause"
     return MatchRecognizePlanError(
         f"the clause has no parameter `:{name}`",
-        hint=f"write :{name} in it, or leave {name} out",
+        notes=(f"the clause has: {join_names(f':{parameter}' for parameter in parameters)}",),
+        hint=f"{hint}, or leave {name} out",
         code="unknown-clause-parameter",
     )
 
@@ -522,6 +525,8 @@ _NO_FRAMES = {
     **dict.fromkeys(("list", "dict", "ndarray"), "write pandas.DataFrame(...) around it"),
     "GroupedData": "pass the DataFrame itself: groups are made by PARTITION BY",
     "Pattern": "pass the DataFrame first, and then the Pattern",
+    "SparkSession": "pass a DataFrame, such as spark.table(...); a query over the tables of the "
+    "session goes to matchrec.sql(spark, query)",
 }
 
 
@@ -539,6 +544,8 @@ def wrong_argument(
     """
     if expected.startswith("a DataFrame"):
         cure = _NO_FRAMES.get(type(value).__name__, cure)
+        if isinstance(value, str) and "PATTERN" in value.upper():
+            cure = "pass the DataFrame first, and then this text"
     if "DataFrame" in expected:
         cure = _FRAMES.get(find_library(value) or "", cure)
     return MatchRecognizePlanError(
@@ -560,13 +567,16 @@ def unknown_option_value(
         value: the word that the user passed.
         words: the words that the argument can be.
     """
-    near = find_nearest(value, words)
-    cure = f"write {current_surface().write_option(argument, near or words[0])}"
+    surface = current_surface()
+    near = find_nearest_choice(value, words)
+    cure = "write one of these"
+    if near:
+        cure = f"write {surface.write_option(argument, near)}"
     if argument == "write" and value in ("sase", "pattern"):
         cure = f"SASE+ and Patterns can be read, but not written: {cure}"
     written = SHORT.repr(value)[1:-1]
     return MatchRecognizePlanError(
-        f"unknown {argument} `{written}` of {call}",
+        f"unknown value `{written}` for `{surface.name_option(argument)}` of {call}",
         notes=(f"it must be one of {join_names(words)}",),
         hint=cure,
         code="unknown-option-value",

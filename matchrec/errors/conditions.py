@@ -280,9 +280,9 @@ def wrong_within_type(order: str, interval: str, *spans: Span | None) -> MatchRe
             )
         case _:
             hint = "order by a number or a time, such as CAST(x AS TIMESTAMP)"
-    order_by = name_part("ORDER BY")
+    key = f"an {name_part('ORDER BY')} key of type {order}"
     return MatchRecognizePlanError(
-        f"WITHIN of type {interval} is not a distance along an {order_by} key of type {order}",
+        f"{name_part('WITHIN')} of type {interval} is not a distance along {key}",
         *spans,
         hint=hint,
         code="wrong-within-type",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from matchrec.errors.kinds import MatchRecognizePlanError
 from matchrec.errors.wording import shorten, uncapitalise
 from matchrec.source import Span
@@ -162,12 +164,33 @@ def cannot_make_dataframe(*, name: str, reason: str) -> MatchRecognizePlanError:
     )
 
 
+_COLUMN = re.compile(r"Column<'(?P<text>.*)'>", re.DOTALL)
+# Spark Connect prints `x > 1` as `>(x, 1)`.
+_PREFIX_OPERATION = re.compile(r"(?P<sign>[<>=!+*/%-]+)\((?P<left>[^(),]+), (?P<right>[^(),]+)\)")
+
+
+def _unwrap_column(text: str) -> str:
+    """Return the expression in the text that PySpark prints for a Column; other texts unchanged.
+
+    >>> _unwrap_column("Column<'>(price, 1)'>"), _unwrap_column("Column<'(price > 1)'>")
+    ('price > 1', '(price > 1)')
+    >>> _unwrap_column("price")
+    'price'
+    """
+    column = _COLUMN.fullmatch(text)
+    expression = column["text"] if column else text
+    operation = _PREFIX_OPERATION.fullmatch(expression)
+    if operation:
+        return f"{operation['left']} {operation['sign']} {operation['right']}"
+    return expression
+
+
 def condition_rejected_by_engine(
     *, engine: str, column: str, reason: str
 ) -> MatchRecognizePlanError:
     """Return the error for a Column as a condition that the engine cannot analyse."""
     return MatchRecognizePlanError(
-        f"{engine} cannot evaluate the condition {shorten(column)}: {reason}",
+        f"{engine} cannot evaluate the condition `{shorten(_unwrap_column(column))}`: {reason}",
         notes=("a condition can read the columns of one event only",),
         hint=(
             "use only columns of the DataFrame; or add the condition as a column, "
@@ -180,7 +203,7 @@ def condition_rejected_by_engine(
 def condition_not_boolean(*, column: str, type_name: str) -> MatchRecognizePlanError:
     """Return the error for a Column as a condition that is not boolean."""
     return MatchRecognizePlanError(
-        f"a condition must be boolean, but {shorten(column)} is {type_name}",
+        f"a condition must be boolean, but `{shorten(_unwrap_column(column))}` is {type_name}",
         hint=(
             "compare it with something, such as col(...) > 0; declare the type of your own "
             'function: udf(f, "boolean")'

@@ -75,7 +75,7 @@ SASE = Language(
     calls_on_rows="a[i-1].x for the event before, or an aggregate over events, avg(a[..i-1].x)",
 )
 PATTERN_CALLS = Language(
-    {**_ARGUMENTS, "DEFINE": "a condition", "PATTERN": "the pattern"},
+    {**_ARGUMENTS, "DEFINE": "a condition", "PATTERN": "the pattern", "WITHIN": "a window"},
     pattern="the pattern",
     advice_on_size="lower the numbers of times(m, n), those of groups in one another first",
     condition="a condition",
@@ -248,6 +248,12 @@ class Surface:
             argument = f"options=matchrec.Options({argument})"
         return argument if self.is_python else f"{argument} in a call of Python"
 
+    def write_setting(self, name: str, value: str) -> str:
+        """Return advice to set a property of Spark: `set x to UTC`, `pass --conf x=UTC`."""
+        if self.is_python or self.is_cell:
+            return f"set {name} to {value}"
+        return f"pass --conf {name}={value}"
+
     def write_keys(self, pairs: Sequence[tuple[str, object]]) -> str:
         """Return the option that chooses a partition: `partition={"sym": "X"}`.
 
@@ -308,7 +314,7 @@ COMMAND_LINE = Surface(
     relation="table",
     quoted_file="write the path of a file in quotes, as in FROM 'prices.csv'",
     passed="",
-    header="write FROM 'FILE.csv', or pass --table NAME=FILE: both read names in the first line",
+    header="if the first line of the file has the names, leave out --no-header",
     inner_view=_INNER_VIEW,
     session_view="write CREATE TEMPORARY VIEW without GLOBAL",
     statements="write the statements one after the other, without BEGIN and END",

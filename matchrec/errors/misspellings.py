@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from string import digits
 
 # The parts of a clause, for `find_keyword`.
@@ -58,6 +58,24 @@ def find_nearest(name: str, known_names: Iterable[str]) -> str | None:
         return None
     _, nearest_name = min(candidates, key=lambda candidate: candidate[0])
     return nearest_name
+
+
+def find_nearest_choice(word: str, choices: Sequence[str]) -> str | None:
+    """Return the choice that `word` probably means, or None.
+
+    The choices are few, so a word may differ more from its choice than in `find_nearest`.
+
+    >>> find_nearest_choice("orcl", ["spark", "oracle"])
+    'oracle'
+    >>> find_nearest_choice("postgres", ["spark", "oracle"])
+    """
+    near = find_nearest(word, choices)
+    if near is not None:
+        return near
+    from difflib import get_close_matches  # here, because workers import this module
+
+    similar = get_close_matches(word.lower(), choices, n=1)
+    return similar[0] if similar else None
 
 
 def is_beginning(left: str, right: str) -> bool:

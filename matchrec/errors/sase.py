@@ -13,7 +13,7 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
 )
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.wording import join_names
+from matchrec.errors.wording import join_lines, join_names
 from matchrec.source import Span
 
 
@@ -32,9 +32,25 @@ def unexpected_token(
         f"`{text}` is not allowed here in {where}",
         span,
         notes=(f"expected here: {expected}",),
-        hint=_CURES_OF_WORDS.get(text.upper()),
+        hint=_find_cure(text.upper(), where, expected),
         code="unexpected-word-in-sase",
     )
+
+
+# The words with which a clause of MATCH_RECOGNIZE or a whole query of SQL begins, but no SASE+.
+_WORDS_OF_CLAUSES = frozenset({"PARTITION", "ORDER", "MEASURES", "ONE", "ALL", "AFTER", "DEFINE"})
+
+
+def _find_cure(word: str, where: str, expected: str) -> str | None:
+    """Return what to write instead of a word or sign, in upper case; None if that is not clear."""
+    if where == "the query" and word in _WORDS_OF_CLAUSES and expected == "PATTERN":
+        return (
+            "pass a clause of MATCH_RECOGNIZE to matchrec.match_recognize(df, clause), which takes "
+            "no order_by; or write SASE+, which begins with PATTERN SEQ(...)"
+        )
+    if expected == "SEQ" and word.isidentifier():
+        return "write SEQ and parentheses around the components: PATTERN SEQ(Shelf a, Exit b)"
+    return _CURES_OF_WORDS.get(word)
 
 
 # What to write instead of a word or sign, by its upper case.
@@ -208,15 +224,26 @@ def unknown_component(
 
 
 def unknown_strategy(
-    span: Span, *, name: str, strategies: Sequence[str]
+    span: Span, *, name: str, strategies: Sequence[str], predicates: str = ""
 ) -> MatchRecognizeParseError:
-    """Return the error for a word before `{` in WHERE that is not a selection strategy."""
+    """Return the error for a word before `{` in WHERE that is not a selection strategy.
+
+    Args:
+        span: the location in the text of the query.
+        name: the word.
+        strategies: the strategies that there are.
+        predicates: the text after WHERE, if it is predicates without a strategy and braces.
+    """
     near = find_nearest(name, strategies)
+    headline = f"unknown event selection strategy `{name}` in WHERE"
     hint = "write the strategy before the predicates: WHERE skip_till_next_match { a.x > 1 }"
     if near:
         hint = f"write {near}"
+    elif predicates:
+        headline = "missing event selection strategy in WHERE"
+        hint = f"write WHERE skip_till_next_match {{ {join_lines(predicates)} }}"
     return MatchRecognizeParseError(
-        f"unknown event selection strategy `{name}` in WHERE",
+        headline,
         span,
         notes=(f"strategies: {join_names(strategies)}",),
         hint=hint,

@@ -358,6 +358,7 @@ def not_a_duration(span: Span | None, *, call: str, value: str) -> MatchRecogniz
     return MatchRecognizePlanError(
         f"{call} needs a length of time, not {value}",
         span,
+        notes=("a length is more than 0",) if value.startswith(("'-", '"-')) else (),
         hint=(
             'write a length, such as "10 minutes", "1 hour 30 minutes" or timedelta(minutes=10), '
             "or a number in the unit of the order column"

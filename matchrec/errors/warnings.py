@@ -489,16 +489,14 @@ def days_in_hours(span: Span | None, *, written: str) -> DaysInHoursWarning:
         span: the location in the text of the query.
         written: the interval.
     """
+    in_hours = current_surface().write_setting("spark.sql.session.timeZone", "UTC")
     return DaysInHoursWarning(
         f"this session counts the days of {written} as 24 hours each",
         span,
         notes=(
             "clocks change in its time zone, and Spark ends a day at the same time of the next day",
         ),
-        hint=(
-            "if you mean hours, set spark.sql.session.timeZone to UTC; if you mean days, run on "
-            "Spark"
-        ),
+        hint=f"if you mean hours, {in_hours}; if you mean days, run on Spark",
     )
 
 
@@ -521,7 +519,10 @@ def nanoseconds(
         f"`{column}`",
         span,
         notes=(
-            "Spark's times have microseconds, so the order of these rows can vary from run to run",
+            (
+                "Spark's times have microseconds, so the order of these rows can differ from run "
+                "to run"
+            ),
         ),
         hint=f"pass {part}, and write ORDER BY {write_name(column)}, ns",
     )

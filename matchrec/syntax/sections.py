@@ -362,7 +362,29 @@ def _explain_missing_parentheses(clause: ClauseTokens, index: int) -> MatchRecog
         outside = make_symbol_outside_error(clause, index, index + 1)
         if outside:
             return outside
-    return errors.pattern_without_parentheses(clause[index].span)
+    if clause.has_keys(index + 1, "SEQ", "("):
+        return errors.sase_as_clause(clause.span(index, index + 2))
+    return errors.pattern_without_parentheses(
+        clause[index].span, row_pattern=_find_bare_pattern(clause, index)
+    )
+
+
+_ENDS_BARE_PATTERN = ("WITHIN", "SUBSET", "DEFINE", "AS", ";")
+
+
+def _find_bare_pattern(clause: ClauseTokens, index: int) -> str:
+    """Return the row pattern after PATTERN at `index`, which is not in parentheses.
+
+    In `PATTERN P AS (A B+)`, the pattern with a name of other products, it is `A B+`.
+    """
+    end = index + 1
+    while end < len(clause) and clause.key(end) not in _ENDS_BARE_PATTERN:
+        end += 1
+    if clause.has_keys(end, "AS", "(") and clause.pairs.get(end + 1, 0) > end + 2:
+        return clause.text_at(clause.span(end + 2, clause.pairs[end + 1]))
+    if end == index + 1 or clause.key(end) == "AS":
+        return "A B+"
+    return clause.text_at(clause.span(index + 1, end))
 
 
 def _reject_missing_pattern(clause: ClauseTokens, sections: dict[ClausePart, Section]) -> None:

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.functions import expr
 
 import matchrec
-from matchrec.shortcuts import ALL, in_force
+from matchrec.shortcuts import ALL, use_shortcuts
 from matchrec.spark.session import is_connect
 
 pytestmark = pytest.mark.one_of(2)
@@ -158,11 +158,11 @@ def test_enable_and_disable(spark: SparkSession, steps: DataFrame) -> None:
 
 def test_wrong_engine_and_transport(spark: SparkSession, steps: DataFrame) -> None:
     with pytest.raises(
-        matchrec.MatchRecognizeError, match="unknown algorithm `depth_first`"
+        matchrec.MatchRecognizeError, match="unknown value `depth_first` for `algorithm`"
     ) as caught:
         matchrec.match_recognize(steps, CLAUSE, options=matchrec.Options(algorithm="depth_first"))
     assert "backtracking" in str(caught.value)
-    with pytest.raises(matchrec.MatchRecognizeError, match="unknown transport"):
+    with pytest.raises(matchrec.MatchRecognizeError, match="for `transport`"):
         matchrec.match_recognize(steps, CLAUSE, options=matchrec.Options(transport="csv"))
 
 
@@ -257,7 +257,7 @@ def test_all_rows_of_a_clause_need_no_view(spark: SparkSession, steps: DataFrame
         return plain(self, text, *others, **named)
 
     plain = type(spark).sql
-    with patch.object(type(spark), "sql", noting), in_force(replace(ALL, texts=False)):
+    with patch.object(type(spark), "sql", noting), use_shortcuts(replace(ALL, parsed_texts=False)):
         got = matchrec.sql(spark, f"SELECT * FROM steps MATCH_RECOGNIZE ({CLAUSE}) AS m;")
     assert len(texts) == (0 if is_connect(spark) else 2)
     assert sorted(got.select("m.b", "a").collect()) == [(3, 1), (5, 4)]

@@ -258,7 +258,7 @@ def test_a_word_that_is_nearly_right(spark: SparkSession) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
         matchrec.Options(algorithm="backtraking")  # type: ignore[arg-type]
     assert str(refused.value) == (
-        "unknown algorithm `backtraking` of `Options` [unknown-option-value]\n"
+        "unknown value `backtraking` for `algorithm` of `Options` [unknown-option-value]\n"
         "  note: it must be one of auto, backtracking, breadth_first\n"
         '  help: write options=matchrec.Options(algorithm="backtracking")'
     )

@@ -201,16 +201,16 @@ def test_conditions_that_are_columns_are_checked(events: DataFrame) -> None:
             )
         return str(caught.value)
 
-    assert "must be boolean, but Column<'second'> is " in refused(col("second"))
+    assert "must be boolean, but `second` is " in refused(col("second"))
     assert "Spark cannot evaluate the condition" in refused(col("nosuch") > 1)
     assert "`nosuch`" in refused(col("nosuch") > 1)
     assert "Spark cannot evaluate the condition" in refused(count("second") > 1)
     text = udf(lambda second, least: str(second > least))
     of_texts = refused(text("second", col("second") + 1))
-    assert of_texts.startswith("a condition must be boolean, but Column<'<lambda>(")
+    assert of_texts.startswith("a condition must be boolean, but `<lambda>(")
     assert of_texts.endswith('declare the type of your own function: udf(f, "boolean")')
     unknown = refused(text("nosuch", "second"))
-    assert "cannot evaluate the condition Column<'<lambda>(" in unknown
+    assert "cannot evaluate the condition `<lambda>(" in unknown
     assert unknown.endswith(
         'or add the condition as a column, df.withColumn("name", ...), and write where("name")'
     )

@@ -104,13 +104,17 @@ def test_a_path_or_a_type_is_no_parameter() -> None:
 @pytest.mark.parametrize(
     ("clause", "grid", "words"),
     [
-        ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"y": [1]}, "has no parameter `:y`"),
+        (
+            "ORDER BY id PATTERN (A) DEFINE A AS id > :x",
+            {"y": [1]},
+            r"no parameter `:y` .*\n.*has: :x",
+        ),
         (
             "ORDER BY id PATTERN (A) DEFINE A AS id > :x AND id < :z",
             {"x": [1]},
             "missing values of parameter `:z` .*\n  line 1, column 54\n",
         ),
-        ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": []}, "`grid` of `sweep` is"),
+        ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": []}, r"`grid.'x'.` of `sweep` is"),
         ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": pd.Timedelta(1)}, "`grid` of"),
         ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": range(2000)}, "2,000 combinations"),
         ("ORDER BY id PATTERN (A) DEFINE A AS nix > :x", {"x": [1]}, "nix"),

@@ -696,3 +696,10 @@ def test_over_a_stream_only_ends_are_final(spark: SparkSession) -> None:
         with pytest.raises(matchrec.MatchRecognizeError, match="more matches of such a group"):
             asked.aggregate(per=per)  # type: ignore[arg-type]
     assert asked.aggregate(per="end").columns == ["timestamp", "matches"]
+
+
+def test_explain_of_a_count_names_only_functions_of_the_query(spark: SparkSession) -> None:
+    clause = "ORDER BY id PATTERN (A+) DEFINE A AS id > 1"
+    query = matchrec.query(spark.range(4), clause)
+    assert "MATCH_NUMBER" not in str(query.explain(aggregates={"matches": "count(*)"}))
+    assert query.aggregate().collect() == [(1,)]

@@ -11,6 +11,7 @@ from types import ModuleType
 
 import pytest
 
+import matchrec
 from matchrec import loading
 from matchrec.spark.sail.start import MODULES_OF_QUERIES
 
@@ -61,3 +62,12 @@ def test_a_module_that_is_missing_is_reported_by_whoever_needs_it() -> None:
         pass
     assert "calendar" in sys.modules
     assert gc.isenabled()
+
+
+def test_a_misspelt_name_of_the_package_gets_a_suggestion() -> None:
+    with pytest.raises(
+        AttributeError, match=r"'match_recognise'; write matchrec\.match_recognize$"
+    ):
+        matchrec.match_recognise  # noqa: B018
+    with pytest.raises(AttributeError, match=r"has no attribute '_rows_'$"):
+        matchrec._rows_  # noqa: B018

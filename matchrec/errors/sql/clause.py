@@ -21,7 +21,10 @@ _ORDER = f"the order is: {PARTS_IN_ORDER}"
 def unexpected_first_word(text: str, span: Span) -> MatchRecognizeParseError:
     """Return the error for a clause that does not begin with one of its parts."""
     cure = None
-    if text.upper() not in ("SELECT", "WITH", "FROM"):
+    order = _ORDER
+    if text.upper() in ("SELECT", "WITH", "FROM", "MATCH_RECOGNIZE"):
+        order = ""  # it is a whole query or clause, and the order of its parts may be right
+    else:
         cure = find_cure_of_token(text, "MATCH_RECOGNIZE")
     if cure is None:
         alone = "write the clause alone, from PARTITION BY to DEFINE"
@@ -29,7 +32,7 @@ def unexpected_first_word(text: str, span: Span) -> MatchRecognizeParseError:
     return MatchRecognizeParseError(
         f"`{text}` is not allowed at the start of MATCH_RECOGNIZE",
         span,
-        notes=(_ORDER,),
+        notes=(order,),
         hint=cure,
         code="unexpected-first-word",
     )
@@ -114,13 +117,35 @@ def symbol_outside_pattern(span: Span, *, written: str, text: str) -> MatchRecog
     )
 
 
-def pattern_without_parentheses(span: Span) -> MatchRecognizeParseError:
-    """Return the error for PATTERN A B+."""
+def pattern_without_parentheses(
+    span: Span, *, row_pattern: str = "A B+"
+) -> MatchRecognizeParseError:
+    """Return the error for PATTERN A B+.
+
+    Args:
+        span: the location in the text of the query.
+        row_pattern: the row pattern as the user wrote it, if it can be told from what follows.
+    """
     return MatchRecognizeParseError(
         "missing parentheses after PATTERN",
         span,
-        hint="write PATTERN (A B+)",
+        hint=f"write PATTERN ({join_lines(row_pattern)})",
         code="pattern-without-parentheses",
+    )
+
+
+def sase_as_clause(span: Span) -> MatchRecognizeParseError:
+    """Return the error for a text of SASE+, PATTERN SEQ(...), where a clause belongs."""
+    surface = current_surface()
+    hint = surface.clause.format(name="match_sase")
+    if surface.is_python:
+        hint = 'pass it to matchrec.match_sase(df, text, order_by="...")'
+    return MatchRecognizeParseError(
+        "PATTERN SEQ is not allowed in MATCH_RECOGNIZE",
+        span,
+        notes=("a text that begins with PATTERN SEQ is SASE+",),
+        hint=hint,
+        code="sase-as-clause",
     )
 
 
@@ -401,14 +426,31 @@ def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:
     )
 
 
+# What people write after AFTER MATCH SKIP, and what they mean by it.
+_MEANT_SKIPS = {
+    "PAST NEXT ROW": "TO NEXT ROW",
+    "NEXT ROW": "TO NEXT ROW",
+    "TO THE NEXT ROW": "TO NEXT ROW",
+    "TO LAST ROW": "PAST LAST ROW",
+    "LAST ROW": "PAST LAST ROW",
+    "PAST THE LAST ROW": "PAST LAST ROW",
+    "TO PAST LAST ROW": "PAST LAST ROW",
+    "PAST LAST": "PAST LAST ROW",
+    "PAST": "PAST LAST ROW",
+}
+
+
 def malformed_skip(span: Span, *, text: str) -> MatchRecognizeParseError:
     """Return the error for AFTER MATCH SKIP with other words than it has."""
-    return MatchRecognizeParseError(
-        f"unknown skip strategy `{shorten(text)}` in MATCH_RECOGNIZE",
-        span,
-        hint="write AFTER MATCH SKIP PAST LAST ROW, TO NEXT ROW, TO FIRST A, TO LAST A or TO A",
-        code="malformed-skip",
-    )
+    words = " ".join(text.upper().split())
+    meant = _MEANT_SKIPS.get(words.removeprefix("AFTER MATCH SKIP").strip())
+    hint = "write AFTER MATCH SKIP PAST LAST ROW, TO NEXT ROW, TO FIRST A, TO LAST A or TO A"
+    if meant is not None:
+        hint = f"write AFTER MATCH SKIP {meant}"
+    headline = f"unknown skip strategy `{shorten(text)}` in MATCH_RECOGNIZE"
+    if words in ("AFTER MATCH SKIP", "AFTER MATCH SKIP TO"):
+        headline = f"missing row to skip to after {words} in MATCH_RECOGNIZE"
+    return MatchRecognizeParseError(headline, span, hint=hint, code="malformed-skip")
 
 
 def measure_without_name(span: Span, *, text: str, name: str) -> MatchRecognizeParseError:

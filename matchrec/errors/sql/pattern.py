@@ -5,6 +5,8 @@ In messages about NOT, `name` is the variable that NOT forbids.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from matchrec.errors.kinds import (
     MatchRecognizeParseError,
     MatchRecognizePlanError,
@@ -510,14 +512,34 @@ def navigation_without_column(span: Span, *, function: str, clause: str) -> Matc
 
 
 def wrong_navigation_nesting(
-    *spans: Span, inner: str, outer: str, clause: str
+    *spans: Span, inner: str, outer: str, clause: str, arguments: Sequence[str]
 ) -> MatchRecognizePlanError:
-    """Return the error for FIRST(PREV(x)) and other navigations in a wrong order."""
+    """Return the error for FIRST(PREV(x)) and other navigations in a wrong order.
+
+    Args:
+        spans: the locations of both in the text of the query.
+        inner: the inner navigation.
+        outer: the navigation around it.
+        clause: the clause.
+        arguments: the arguments of the inner navigation, as the query writes them.
+    """
+    value = arguments[0] if arguments else "A.x"
+    if outer in ("FIRST", "LAST") and inner in ("PREV", "NEXT"):
+        corrected = ", ".join([f"{outer}({value})", *arguments[1:]])
+        hint = f"write {outer} inside: {inner}({corrected})"
+    elif inner == outer and inner in ("PREV", "NEXT"):
+        hint = f"write one of them, with the sum of their offsets: {outer}({value}, 2)"
+    elif inner in ("PREV", "NEXT") and outer in ("PREV", "NEXT"):
+        hint = "write one of them, with the difference of their offsets"
+    elif inner in ("FIRST", "LAST") and outer in ("FIRST", "LAST"):
+        hint = f"write one of them: {outer}({value})"
+    else:
+        hint = "write PREV(FIRST(A.x, 2), 3), with the whole expression in the inner one"
     return MatchRecognizePlanError(
         f"{inner} is not allowed in {outer} in {clause}",
         *spans,
         notes=("only PREV and NEXT may contain another navigation, which is FIRST or LAST",),
-        hint="write PREV(FIRST(A.x, 2), 3), with the whole expression in the inner one",
+        hint=hint,
         code="wrong-navigation-nesting",
     )
 
@@ -555,7 +577,7 @@ def offset_too_large(
 
 
 def negative_offset(
-    span: Span, *, function: str, clause: str, written: str, rows: str
+    span: Span, *, function: str, clause: str, value: str, rows: str
 ) -> MatchRecognizePlanError:
     """Return the error for a negative offset of a navigation.
 
@@ -563,20 +585,14 @@ def negative_offset(
         span: the location in the text of the query.
         function: the navigation.
         clause: the clause.
-        written: the offset as the query writes it.
-        rows: the number of rows in the opposite direction.
+        value: the first argument as the query writes it.
+        rows: the offset without its sign: the number of rows in the opposite direction.
     """
-    match function.upper():
-        case "NEXT":
-            hint = f"write PREV(x, {rows}) to go the other way"
-        case "FIRST":
-            hint = f"write LAST(x, {rows}) to go the other way"
-        case "LAST":
-            hint = f"write FIRST(x, {rows}) to go the other way"
-        case _:
-            hint = f"write NEXT(x, {rows}) to go the other way"
+    opposites = {"PREV": "NEXT", "NEXT": "PREV", "FIRST": "LAST", "LAST": "FIRST"}
+    opposite = opposites.get(function.upper(), "NEXT")
+    hint = f"write {opposite}({value}, {rows}) to go the other way"
     return MatchRecognizePlanError(
-        f"offset of {function} in {clause} is `{written}`; the least offset is 0",
+        f"offset of {function} in {clause} is `-{rows}`; the least offset is 0",
         span,
         hint=hint,
         code="negative-offset",

@@ -397,7 +397,7 @@ _AROUND_THE_CLAUSE = {
     ),
     r"should only be called with a list or map": "write an array or a map, such as array(x, y)",
     r'WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE\] Window function "(?P<call>\w+\(.*?\))"|'
-    r"there is no function `(?P<name>(?i:rank|dense_rank|percent_rank|row_number|ntile|lag|lead"
+    r"unknown function `(?P<name>(?i:rank|dense_rank|percent_rank|row_number|ntile|lag|lead"
     r"|cume_dist|nth_value))`": "write OVER (ORDER BY ...) after the parentheses of the function",
     r"is too large$": "write a smaller number",
     r"is not a number$": "write a number, such as INTERVAL '10' MINUTE",

@@ -233,7 +233,7 @@ def unknown_type_column(*, name: str, columns: Sequence[str]) -> MatchRecognizeP
         else "write one of these"
     )
     return MatchRecognizePlanError(
-        f"unknown column `{name}` in type_column",
+        f"unknown column `{name}` in {surface.name_option('type_column')}",
         notes=(f"the input has: {join_names(columns)}",),
         hint=hint,
         code="unknown-type-column",

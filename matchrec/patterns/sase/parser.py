@@ -209,14 +209,32 @@ class QueryReader(EventReader):
     #     WHERE skip_till_next_match(a[], b) { [symbol] AND b.price > 10 }
     #     WHERE skip_till_next_match AND [symbol] AND b.price > 10
 
+    def find_bare_predicates(self, start: int) -> str:
+        """Return the predicates that begin at `start` without a strategy before them; "" if none.
+
+        After a strategy comes a list in parentheses, `{`, AND, or the end of WHERE.
+        """
+        after_name = self.text.key(start + 1)
+        if after_name in ("", "(", "{", "AND", "WITHIN", "RETURN", "-"):
+            return ""
+        level = self.text.walk_level(start, self.end)
+        ends = (index for index in level if self.text.key(index) in ("WITHIN", "RETURN", "{"))
+        end = next(ends, self.end)
+        return self.text.text_at(self.text.span(start, end))
+
     def read_where(self) -> tuple[SaseStrategy, tuple[Scalar, ...]]:
         """Read the strategy, and the predicates without equivalence tests."""
         start = self.position
+        if self.text.key(start) in ("[", "("):
+            span = self.text.span(start, start + 1)
+            find_strategy(self.text.text_at(span), span, self.find_bare_predicates(start))
         self.read_token("an event selection strategy such as skip_till_next_match", TokenKind.WORD)
         while self.accept("-"):
             self.read_token("a name", TokenKind.WORD)
         strategy_span = self.text.span(start, self.position)
-        strategy = find_strategy(self.text.text_at(strategy_span), strategy_span)
+        strategy = find_strategy(
+            self.text.text_at(strategy_span), strategy_span, self.find_bare_predicates(start)
+        )
         if self.key in ("(", "{"):
             conditions = self.read_braces(strategy)
         else:
@@ -330,8 +348,13 @@ def check_negations(components: Components) -> None:
             )
 
 
-def find_strategy(written: str, span: Span) -> SaseStrategy:
+def find_strategy(written: str, span: Span, predicates: str = "") -> SaseStrategy:
     """Return the strategy with a name, in any case, with hyphens or underscores.
+
+    Args:
+        written: the name.
+        span: its location in the text of the query.
+        predicates: the predicates that are there instead of a name, for the error.
 
     Raises:
         MatchRecognizePlanError: there is no such strategy.
@@ -342,7 +365,9 @@ def find_strategy(written: str, span: Span) -> SaseStrategy:
     strategies = {strategy.value: strategy for strategy in SaseStrategy}
     strategy = strategies.get(written.lower().replace("-", "_"))
     if strategy is None:
-        raise errors.unknown_strategy(span, name=written, strategies=list(strategies))
+        raise errors.unknown_strategy(
+            span, name=written, strategies=list(strategies), predicates=predicates
+        )
     return strategy
 
 

@@ -24,12 +24,12 @@ UNBOUND = "UNBOUND_SQL_PARAMETER", "parameter {name} has no value"
 
 # Refusals that are about a name: Spark's condition, and the sentence.
 SAID = {
-    rf"attribute {NAMED} is missing": ("UNRESOLVED_COLUMN", "there is no column {name}"),
+    rf"attribute {NAMED} is missing": ("UNRESOLVED_COLUMN", "unknown column {name}"),
     rf"ambiguous attribute: {NAMED}": ("AMBIGUOUS_REFERENCE", "column {name} is ambiguous"),
-    rf"unknown function: {NAMED}": ("UNRESOLVED_ROUTINE", "there is no function {name}"),
+    rf"unknown function: {NAMED}": ("UNRESOLVED_ROUTINE", "unknown function {name}"),
     rf"Table or view not found: {NAMED}": (
         "TABLE_OR_VIEW_NOT_FOUND",
-        "there is no table or view {name}",
+        "unknown table or view {name}",
     ),
     rf"cannot resolve wildcard: {NAMED}": (STAR, "nothing in FROM is called {name}"),
     rf"No value found for placeholder with name :{NAMED}": UNBOUND,

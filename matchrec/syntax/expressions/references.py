@@ -164,8 +164,12 @@ def _reject_nested_call(reader: ExpressionCursor, function: int, index: int) -> 
                 *spans, navigation=key, aggregate=name, clause=clause
             )
         case key if key in NAVIGATION:
+            arguments = [
+                reader.write_span(reader.text.span(*argument))
+                for argument in find_arguments(reader, index)
+            ]
             raise pattern_errors.wrong_navigation_nesting(
-                *spans, inner=key, outer=name, clause=clause
+                *spans, inner=key, outer=name, clause=clause, arguments=arguments
             )
         case _:
             raise errors.nested_aggregate(*spans, aggregate=inner.text, outer=name, clause=clause)
@@ -463,7 +467,7 @@ def read_navigation(reader: ExpressionCursor, index: int, semantics: Semantics) 
     default = 1 if name in PHYSICAL else 0
     offset = default
     if len(arguments) == 2:
-        offset = _read_offset(reader, name, arguments[1], default)
+        offset = _read_offset(reader, name, arguments, default)
     operand = _read_operand(reader, index, arguments[0], semantics)
 
     def navigate(reference: Reference) -> Reference:
@@ -528,19 +532,21 @@ def _read_operand(
     return Term((reference,), span)
 
 
-def _read_offset(reader: ExpressionCursor, name: str, argument: TokenRange, default: int) -> int:
+def _read_offset(
+    reader: ExpressionCursor, name: str, arguments: tuple[TokenRange, ...], default: int
+) -> int:
     """Read the offset of a navigation: a whole number, or a parameter if it has a value.
 
     Args:
         reader: the cursor.
         name: the navigation.
-        argument: the tokens of the offset.
+        arguments: the tokens of its two arguments; the second one is the offset.
         default: its offset without an argument, for messages.
 
     Raises:
         MatchRecognizeError: it is something else.
     """
-    start, end = argument
+    start, end = arguments[1]
     while reader.key_at(start) == "(" and reader.text.pairs.get(start) == end - 1:
         start += 1
         end -= 1
@@ -553,8 +559,9 @@ def _read_offset(reader: ExpressionCursor, name: str, argument: TokenRange, defa
     token = reader.tokens[start]
     rows = reader.tokens[end - 1].text
     if token.key == "-" and end == start + 2 and rows.isdigit():
+        value = reader.write_span(reader.text.span(*arguments[0]))
         raise pattern_errors.negative_offset(
-            span, function=name, clause=reader.where, written=written, rows=rows
+            span, function=name, clause=reader.where, value=value, rows=rows
         )
     if not (end == start + 1 and token.kind is TokenKind.NUMBER and token.text.isdigit()):
         raise pattern_errors.malformed_offset(

@@ -88,7 +88,9 @@ def test_a_window_between_neighbours_is_refused() -> None:
 
 @pytest.mark.parametrize("write", ["sase", "pattern"])
 def test_a_language_that_is_read_and_not_written(write: Any) -> None:
-    with pytest.raises(matchrec.MatchRecognizePlanError, match=f"unknown write `{write}`") as told:
+    with pytest.raises(
+        matchrec.MatchRecognizePlanError, match=f"unknown value `{write}` for `write`"
+    ) as told:
         matchrec.transpile(Pattern.begin("a"), write=write, order_by="ts")
     assert "must be one of spark, standard, databricks" in str(told.value)
     assert "SASE+ and Patterns can be read, but not written" in str(told.value)

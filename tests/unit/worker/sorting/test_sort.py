@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from matchrec.search.kernels import sorting as kernels
 from matchrec.search.partitions import WordArray
-from matchrec.shortcuts import Shortcuts, in_force
+from matchrec.shortcuts import Shortcuts, use_shortcuts
 from matchrec.worker import arrays, wire
 from matchrec.worker.sorting import order as ordering
 from matchrec.worker.sorting import sort as spilling
@@ -88,7 +88,7 @@ def _compiled_sort(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(ordering, "is_numpy_slow", lambda: True)
     monkeypatch.setattr(ordering, "LEAST_WORDS_FOR_RADIX", 1)
     monkeypatch.setattr(kernels, "WORDS_A_STEP", 1)
-    with in_force(Shortcuts(max_python_steps=0)):
+    with use_shortcuts(Shortcuts(max_python_steps=0)):
         yield
 
 
@@ -223,7 +223,10 @@ def test_keys_come_together_by_a_hash(
     if not given_rows.count:
         return
     many = given_rows.times(copies)
-    with patch.object(ordering, "compute_hashes", hashing), in_force(Shortcuts(min_rows_to_hash=1)):
+    with (
+        patch.object(ordering, "compute_hashes", hashing),
+        use_shortcuts(Shortcuts(min_rows_to_hash=1)),
+    ):
         found = pa.Table.from_batches(sort_batches(iter(many.batches), many.sorting, 1 << 18))
     check_columns(pa.Table.from_batches(many.batches), found)
     expected = sort_rows(many.keys, many.order, many.count)
@@ -242,7 +245,7 @@ def test_texts_that_repeat_are_moved_with_a_dictionary(given_rows: Rows, copies:
     before = pa.Table.from_batches(many.batches)
     texts = [("", "a", None, "long " * 9)[row % 4] for row in range(many.count)]
     before = before.append_column("text", pa.array(texts, pa.string()))
-    with in_force(Shortcuts(min_repeats_of_text=1)):
+    with use_shortcuts(Shortcuts(min_repeats_of_text=1)):
         found = pa.Table.from_batches(sort_batches(before.to_batches(), many.sorting, 1 << 18))
     assert pa.types.is_dictionary(found.schema.field("text").type)
     columns = [arrays.take_column(found, name) for name in found.column_names]
