@@ -442,9 +442,10 @@ def test_a_query_and_a_clause_taken_for_each_other(spark: SparkSession) -> None:
 
 
 def test_a_query_without_a_session_and_without_rows(spark: SparkSession) -> None:
-    for names in ({"query": "SELECT 1"}, {"source": spark, "query": "SELECT 1"}):
+    calls: list[dict[str, Any]] = [{"query": "SELECT 1"}, {"source": spark, "query": "SELECT 1"}]
+    for arguments in calls:
         with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
-            matchrec.query(**names)
+            matchrec.query(**arguments)
         assert refused.value.message == "`spark` or `df` of `query` is None"
 
 
