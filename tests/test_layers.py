@@ -30,7 +30,7 @@ MAY_IMPORT = {
     "plan": {"source", "errors"},
     "conditions": {"source", "errors", "plan"},
     "conditions.evaluate": {"source", "errors", "jit", "plan", "conditions"},
-    "explain.pictures": {"errors", "plan"},
+    "explain.pictures": {"errors", "arguments", "plan"},
     "explain.charts": {"errors", "arguments", "plan", "source", "explain.pictures"},
     "syntax": {"source", "errors", "arguments", "plan"},
     "patterns": {"source", "errors", "arguments", "plan", "syntax", "explain.pictures"},

@@ -134,9 +134,12 @@ TAKEN = (Outcome.TAKEN.value, "given back")
 # The height of a line in inches, and the size of its text in points.
 LINE_HEIGHT, TEXT = 0.2, 9
 
+# How many characters of the pattern and of the partition are drawn.
+MOST_OF_HEADING = 110
+
 
 def draw_story(story: Story) -> Figure:
-    """Draw the attempts below each other, and above them what the symbols mean.
+    """Draw the attempts below each other, and above them the pattern and what the symbols mean.
 
     Rows go down, variables go across, and what failed is written to the right of each row.
     """
@@ -148,6 +151,11 @@ def draw_story(story: Story) -> Figure:
     panel.set_axis_off()
     draw_key(panel, [line for attempt in story.attempts for line in choose_lines(attempt)])
     y = 0
+    for heading in story.heading:
+        is_long = len(heading) > MOST_OF_HEADING
+        write_line(panel, -0.5, y, f"{heading[:MOST_OF_HEADING]}…" if is_long else heading)
+        y += 1
+    y += 1  # an empty line
     for attempt in story.attempts:
         y = draw_attempt(panel, attempt, names, y, story.orders)
     if not story.attempts:

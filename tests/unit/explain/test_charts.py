@@ -289,4 +289,4 @@ def test_a_story_says_what_its_symbols_mean() -> None:
 
 def test_a_story_without_attempts_says_its_result() -> None:
     (panel,) = draw_story(Story(("PATTERN (A)",), "at", ("no match; 0 rows",), ())).axes
-    assert [text.get_text() for text in panel.texts] == ["no match; 0 rows"]
+    assert [text.get_text() for text in panel.texts] == ["PATTERN (A)", "no match; 0 rows"]
