@@ -1,8 +1,8 @@
 """Aggregates in conditions on the run, as a few basic forms and as lists of rows.
 
-The search updates the basic forms with each row. Several of Spark's aggregates are one of these
-forms in other words: `count_if(c)` counts `IF(c, 1, NULL)`, `bool_and(c)` is the least of the truth
-values, and a FILTER is a NULL in the argument. Python computes all other aggregates from a list.
+The search updates the basic forms with each row. Several of Spark's aggregates can be rewritten as
+one of them: `count_if(c)` counts `IF(c, 1, NULL)`, `bool_and(c)` is the least of the truth values,
+and FILTER makes the argument NULL. Python computes all other aggregates from a list of rows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from matchrec.source import Span
 def find_basic_form(aggregate: expression.Aggregate) -> RunningAggregate | None:
     """Return the basic form of an aggregate, or None if it has none.
 
-    For `count_if(x > 0)` that is COUNT of the column `IF(x > 0, 1, NULL)`.
+    The basic form of `count_if(x > 0)` is COUNT of the column `IF(x > 0, 1, NULL)`.
     """
     function = find_entry(aggregate.function).basic
     if function is None or len(aggregate.arguments) > 1 or aggregate.ordering:
@@ -37,41 +37,42 @@ def find_basic_form(aggregate: expression.Aggregate) -> RunningAggregate | None:
 
 
 def write_basic_argument(aggregate: expression.Aggregate) -> str | None:
-    """Return the argument of a basic form as SQL, NULL on rows that do not count.
+    """Return the argument of a basic form as SQL. It is NULL on rows that do not count.
 
-    None if the form counts rows.
+    Returns:
+        The SQL; None for `count(*)` without FILTER, which counts every row.
     """
     text = expression.write_row_sql(aggregate.arguments[0]) if aggregate.arguments else None
     if aggregate.function == "count_if":
         text = f"IF({text}, 1, NULL)"
     if find_entry(aggregate.function).is_truth:
-        text = f"NOT (NOT ({text}))"  # so that Spark rejects what is not a truth value
+        text = f"NOT (NOT ({text}))"  # so that Spark rejects values that are not BOOLEAN
     if aggregate.condition is not None:
         text = f"IF({expression.write_row_sql(aggregate.condition)}, {text or 1}, NULL)"
     return text
 
 
-# Returns what the search computes for a term of an aggregate on a row that is mapped to the
-# variable with this name.
+# Splits a term of an aggregate: returns the step by which the search computes it on a row that is
+# mapped to the variable with this name.
 SplitTerm = Callable[[str, expression.Scalar], Step]
 
 
 def split_aggregate(
     aggregate: expression.Aggregate, variables: Sequence[str], split_term: SplitTerm, span: Span
 ) -> RunningAggregate:
-    """Return an aggregate in its basic form, or with the steps for a list of its rows.
+    """Return an aggregate in its basic form, with the steps for a list of its rows, or with both.
 
-    Sums and averages have both, because the search cannot add values of all types.
+    Sums and averages get both, because the search cannot add values of all types.
 
     Args:
         aggregate: the aggregate.
         variables: for each primary variable, by id, the variable for which its rows are listed: see
             `split.find_listing_variables`.
         split_term: splits a term that reads more than columns.
-        span: where the aggregate was written.
+        span: the location of the aggregate.
 
     Raises:
-        MatchRecognizeUnsupportedError: there is no such aggregate in conditions, or one of its
+        MatchRecognizeUnsupportedError: conditions cannot have this aggregate, or one of its
             arguments must be a constant.
     """
     basic_form = find_basic_form(aggregate)
@@ -81,10 +82,11 @@ def split_aggregate(
             return replace(basic_form, span=span)
     check_python_computes(aggregate, span)
     listed_steps = tuple(
-        build_listed_columns(aggregate, variable, split_term, span) for variable in variables
+        build_listed_steps(aggregate, variable, split_term, span) for variable in variables
     )
-    form = basic_form or RunningAggregate(None, aggregate, None, span)
-    return replace(form, span=span, listed_steps=listed_steps)
+    if basic_form is None:
+        return RunningAggregate(None, aggregate, None, span, listed_steps=listed_steps)
+    return replace(basic_form, span=span, listed_steps=listed_steps)
 
 
 def check_python_computes(aggregate: expression.Aggregate, span: Span) -> None:
@@ -98,24 +100,30 @@ def check_python_computes(aggregate: expression.Aggregate, span: Span) -> None:
     name = f"{aggregate.function} WITHIN GROUP" if aggregate.ordering else aggregate.function
     function = AGGREGATES.get(name)
     if function is None:
-        cure = f"write {ALTERNATIVES[name]}" if name in ALTERNATIVES else AS_MEASURE
-        raise aggregate_not_supported_in_define(span, function=name, cure=cure)
+        hint = f"write {ALTERNATIVES[name]}" if name in ALTERNATIVES else AS_MEASURE
+        raise aggregate_not_supported_in_define(span, function=name, cure=hint)
     for index, argument in enumerate(aggregate.arguments):
         if index == function.constant and argument.references:
             raise not_a_constant(argument.span, position=index + 1, function=aggregate.function)
 
 
-def build_listed_columns(
+def build_listed_steps(
     aggregate: expression.Aggregate, variable: str, split_term: SplitTerm, span: Span
 ) -> tuple[Step, ...]:
-    """Return the steps for what a list holds of a row that is mapped to a variable.
+    """Return the steps that compute the values that a list has for a row mapped to a variable.
 
-    The first step says whether the row counts; the others are the arguments. CLASSIFIER() in them
-    is the name of the variable.
+    The first step computes whether the row counts, the others compute the arguments. CLASSIFIER()
+    in them is the name of the variable.
+
+    Args:
+        aggregate: the aggregate over the list.
+        variable: the primary variable.
+        split_term: splits a term that reads more than columns.
+        span: the location of the aggregate.
     """
 
     def write_reference(reference: expression.Reference) -> str:
-        """Return the SQL of a reference as read on the listed row."""
+        """Return SQL of the value that a reference has on the listed row."""
         match reference:
             case expression.ColumnReference():
                 return expression.write_operand(reference)
@@ -141,9 +149,9 @@ def build_listed_columns(
 
 
 def build_framed_aggregate(aggregate: expression.Aggregate) -> FramedAggregate:
-    """Return an aggregate over a frame as a piece of a column that Spark computes for every row.
+    """Return an aggregate over a frame, which Spark computes for every row.
 
-    An argument without columns remains text, as Spark may need a constant there.
+    An argument that reads no columns remains text, because Spark may require a constant there.
     """
     assert aggregate.frame is not None
     call: list[str | ShiftedValue] = [f"{aggregate.function}("]

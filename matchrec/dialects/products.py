@@ -1,6 +1,6 @@
-"""Products: how the SQL of each one is read, and what it means if something is left out.
+"""Products: how the SQL of each one is read, and which defaults it has.
 
-The values are in `products.txt`, a line for each field and value.
+The values are in `products.txt`, which has a line for each field and value.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Nulls(Enum):
 class Product:
     """A system whose SQL is read and written. Its rules are in `rules/by_product.py`."""
 
-    # The name, as an argument of `dialect=`.
+    # The name in `dialect=`.
     name: str
     # The name in messages.
     title: str
@@ -47,7 +47,7 @@ class Product:
     parameter: str = ":"
     # Functions of row patterns that have other names here: by this name, the name that rules use.
     functions: dict[str, str] = field(default_factory=dict)
-    # What a comment starts with, in addition to `--`; "" for nothing else.
+    # The sign that starts a comment, in addition to `--`; "" if there is no other one.
     comment_sign: str = ""
     # The order of columns with ALL ROWS PER MATCH.
     columns: ColumnOrder = ColumnOrder.STANDARD
@@ -65,7 +65,7 @@ class Product:
     repeats_keys: bool = False
     # Whether PATTERN may be used in OVER and WINDOW.
     has_row_pattern_windows: bool = False
-    # Whether sqlglot has no dialect for it. Ours is then Spark's with a few changes.
+    # Whether sqlglot has no dialect for it. matchrec then has its own: Spark's with a few changes.
     lacks_dialect: bool = False
     # Whether ARRAY_AGG keeps NULLs.
     collects_nulls: bool = False
@@ -75,16 +75,17 @@ class Product:
     divides_sequences: bool = False
     # Whether a clause may return rows without columns, which is enough for COUNT(*).
     has_rows_without_columns: bool = False
-    # Whether we write its SQL. All products are read.
+    # Whether matchrec translates queries to its SQL. It translates queries from all products.
     is_written: bool = True
 
     @property
     def has_functions_of_spark(self) -> bool:
-        """True if a function has the meaning that it has in Spark."""
+        """True if its functions have the same meaning as in Spark."""
         return self.is_spark and not self.lacks_dialect
 
 
-# Rows of the table whose first cell is this are no fields, but spellings that show whose SQL it is.
+# The first cell of those rows of the table that have no field, but a spelling of a product: a text
+# with it is likely to be SQL of the product.
 _SIGNS = "signs"
 
 _ROWS = tuple(read_table("matchrec.dialects", "products.txt"))

@@ -94,29 +94,29 @@ NEVER_FAILING = (
 )
 
 
-def find_operation_before(operator: str, written: str = "") -> str:
+def find_operation_before(operator: str, literal: str = "") -> str:
     """Return the operation of an operator before an operand, which may be a literal.
 
     Args:
         operator: an operator.
-        written: the literal after it; empty if anything else follows.
+        literal: the literal after it; empty if anything else follows.
 
     >>> find_operation_before("/", "2"), find_operation_before("/", "0.0")
     ('/ n', '/')
     >>> find_operation_before("LIKE", "'a%'")
     "LIKE ''"
     """
-    if operator in _DIVISIONS and _is_nonzero(written):
+    if operator in _DIVISIONS and _is_nonzero(literal):
         return f"{operator} n"
     return (
-        f"{operator} ''" if operator in _LIKE_OPERATORS and written[-1:] in ("'", '"') else operator
+        f"{operator} ''" if operator in _LIKE_OPERATORS and literal[-1:] in ("'", '"') else operator
     )
 
 
-def _is_nonzero(written: str) -> bool:
+def _is_nonzero(literal: str) -> bool:
     """Return whether a text is a number other than zero, perhaps with a letter for its type."""
     try:
-        return written[:1].isdecimal() and float(written.rstrip("bdflsyBDFLSY")) != 0
+        return literal[:1].isdecimal() and float(literal.rstrip("bdflsyBDFLSY")) != 0
     except ValueError:
         return False
 

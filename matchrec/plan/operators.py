@@ -1,8 +1,8 @@
 """The table of operators: what every stage knows about an operator or a function, in one entry.
 
 A function that only Python computes needs no entry here. It has one in `conditions.functions`, and
-`words.txt` says whether it can fail. An entry here is for an operator, and for a function that the
-parser, the typing rules or the kernels treat in a way of their own.
+`words.txt` says whether it can fail. Operators have entries here, and so have functions that the
+parser, the typing rules or the kernels treat specially.
 
     column       question                                                 read by
     kind         who computes it over several rows, and how is it typed?  conditions
@@ -14,7 +14,7 @@ parser, the typing rules or the kernels treat in a way of their own.
     is_truth     is it always a truth value?                              conditions.split
     is_quick     does it take no time worth counting?                     plan.operations
 
-The code that computes a value is in three places, as it is written for three kinds of values:
+The code that computes a value is in three places, because it is written for three kinds of values:
 `conditions.evaluate.kernels` for one value in compiled code, `conditions.evaluate.vectors` for the
 values of all rows in NumPy, and `conditions.functions` for objects of Python.
 
@@ -43,7 +43,7 @@ class OperatorKind(Enum):
     DAYS = "a number of days"
     NULL_TEST = "IS NULL"
     CHOICE = "IF"
-    # Arithmetic that is NULL where the operator `form` would raise an error.
+    # Arithmetic that returns NULL if the operator `form` would raise an error.
     TRY = "arithmetic that raises no error"
     # A compiled function of floats: the `run_condition.MathFunction` with the name `form`.
     MATHEMATICS = "a mathematical function"
@@ -67,7 +67,7 @@ class Failure(Enum):
         "if the pattern has a wrong escape; a literal pattern is checked before the query runs"
     )
     CAST = "if the value has no equivalent in the other type"
-    # Another function has the same name, and is no operation here: DECODE(bytes, charset).
+    # Another function with the same name is not an operation here: DECODE(bytes, charset).
     OTHER_CALLS = "only in calls with other arguments"
     POSSIBLE = "for some values"
 
@@ -82,15 +82,15 @@ class Operands(Enum):
     BRANCHES = "the branches, and the compared values: see `expression.split_branches`"
 
 
-# How an operation is written with others.
+# The form of an operation that is rewritten as other operations:
 #
-#     a tuple     is an operation: its operator, then the forms of its operands
-#     a number    is the operand with that index
-#     a name      is that operation on all operands
-#     ZERO_FORM   is the number zero
+#     a tuple     an operation: its operator, then the forms of its operands
+#     a number    the operand with that index
+#     a name      that operation on all operands
+#     ZERO_FORM   the number zero
 #
-# If the form depends on the number of operands, a function builds it from them. Its second argument
-# makes an operation of an operator and its operands.
+# If the form depends on the number of operands, a function builds it from them: a `Rewriting`. Its
+# second argument is a function that builds an operation from an operator and its operands.
 Form = str | int | tuple[Any, ...]
 Combine = Callable[..., Any]
 Rewriting = Callable[[Sequence[Any], Combine], Any]
@@ -99,7 +99,7 @@ ZERO_FORM = "0"
 
 
 def build_form(form: Form | Rewriting, operands: Sequence[Any], combine: Combine) -> Any:
-    """Return the operation that a form makes of operands.
+    """Apply a form to operands, and return the operation.
 
     >>> def combine(operator, *operands):
     ...     return f"{operator}({', '.join(operands)})"
@@ -111,7 +111,7 @@ def build_form(form: Form | Rewriting, operands: Sequence[Any], combine: Combine
     Args:
         form: the form, or the function that builds it.
         operands: the operands.
-        combine: makes an operation of an operator and its operands.
+        combine: builds an operation from an operator and its operands.
     """
     match form:
         case int():
@@ -139,7 +139,7 @@ def build_coalesce(operands: Sequence[Any], combine: Combine) -> Any:
 
 
 def build_extreme(comparison: str) -> Rewriting:
-    """Return the rewriting of GREATEST or LEAST, which leave NULLs out.
+    """Return the rewriting of GREATEST or LEAST. Both ignore NULLs.
 
     Args:
         comparison: `>` for GREATEST, `<` for LEAST.
@@ -149,8 +149,8 @@ def build_extreme(comparison: str) -> Rewriting:
 
     def build(operands: Sequence[Any], combine: Combine) -> Any:
         """Return the extreme of the operands, built from the extremes of both halves."""
-        # Each of two operands occurs several times in the form. With halves rather than one operand
-        # after the other, the depth and so the number of repetitions grows slowly.
+        # The form repeats each of its two operands. Combining halves, rather than one operand after
+        # the other, keeps the depth low, and so the number of repetitions.
         if len(operands) == 1:
             return operands[0]
         middle = len(operands) // 2
@@ -195,7 +195,7 @@ def build_compared_case(comparison: str) -> Rewriting:
     return build
 
 
-# Numbers of arguments: the least, and the most or None.
+# Numbers of arguments: the least, and the most; None for no limit.
 ANY_NUMBER = (1, None)
 ONE, TWO, THREE = (1, 1), (2, 2), (3, 3)
 AT_LEAST_TWO, AT_LEAST_THREE = (2, None), (3, None)
@@ -205,7 +205,7 @@ AT_LEAST_TWO, AT_LEAST_THREE = (2, None), (3, None)
 class OperatorEntry:
     """What every stage knows about an operator. The module explains the columns."""
 
-    # The operator, or several that differ in nothing, in upper case with commas between them.
+    # The operator, in upper case. Several operators with the same entry have commas between them.
     names: str
     kind: OperatorKind
     # For TRY the operator, for MATHEMATICS the name of the compiled function, for CAST the type.
@@ -403,7 +403,7 @@ def find_operator_names(*kinds: OperatorKind) -> frozenset[str]:
 
 
 def find_operators_with_operands(operands: Operands) -> frozenset[str]:
-    """Return the names of operators whose operands the engine brings to one type in this way."""
+    """Return the names of all operators whose operands the engine brings to one type this way."""
     return frozenset(name for name, entry in OPERATORS.items() if entry.operands is operands)
 
 
@@ -412,7 +412,7 @@ def find_failing_operators(failure: Failure) -> frozenset[str]:
     return frozenset(name for name, entry in OPERATORS.items() if entry.failure is failure)
 
 
-# The operators that the search has, so that it need not rewrite them.
+# The operators that the search computes itself, so that they are not rewritten.
 BASIC_OPERATORS = find_operator_names(
     K.LOGIC, K.COMPARISON, K.ARITHMETIC, K.DAYS, K.NULL_TEST, K.CHOICE
 )

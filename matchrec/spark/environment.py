@@ -1,10 +1,11 @@
-"""Check and set up a session, whatever its queries are: its Python workers, its settings.
+"""Check and set up a session: its Python workers and its settings.
 
 If driver and workers are on one machine, the driver's own interpreter runs the functions that are
-sent to workers. The interpreter on PATH may have other versions of packages. Classic reads
-`pythonExec` of the context when a function is made, so it is changed only for that time, and the
-functions of the user keep their interpreter. A server of Connect reads its environment variables
-when it starts, so its interpreter can only be checked.
+sent to workers, because the interpreter on PATH may have other versions of packages. PySpark
+Classic reads `pythonExec` of the context when it creates a function. So this attribute is changed
+only while matchrec creates its functions, and the functions of the user keep their interpreter. A
+server of Connect reads its environment variables when it starts, so its interpreter can only be
+checked.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ from matchrec.errors.warnings import UntunedSessionWarning, untuned_session
 from matchrec.spark.backends import find_backend
 from matchrec.spark.session import find_application, find_context, is_connect, is_stopped
 
-# A program that fails, and says why, if its interpreter cannot run the workers. Its arguments are
-# the version of Python and the packages that they need.
+# A program that exits with the reason if its interpreter cannot run the workers. Its arguments are
+# the version of Python and the packages that the workers need.
 _CHECK_INTERPRETER = """
 import sys
 from importlib.util import find_spec
@@ -50,7 +51,7 @@ _changing_interpreter = RLock()
 
 @contextmanager
 def use_own_interpreter(spark: SparkSession) -> Iterator[None]:
-    """Let functions that are made inside run on this program's interpreter.
+    """Let functions that are created inside run on this program's interpreter.
 
     Does nothing on a cluster, and over Connect.
     """
@@ -70,8 +71,8 @@ def use_own_interpreter(spark: SparkSession) -> Iterator[None]:
 def check_session(spark: SparkSession) -> None:
     """Check that a session runs, and that its workers can match rows.
 
-    Workers are checked only for a server of Connect that runs inside this program. Of other servers
-    it is not known which interpreter they use.
+    Workers are checked only for a server of Connect that runs inside this program, because the
+    interpreter of other servers is not known.
 
     Raises:
         MatchRecognizeError: the session is stopped, or its workers lack a package.
@@ -108,10 +109,11 @@ def check_server_interpreter() -> None:
 def find_interpreter_problem(interpreter: str) -> str | None:
     """Return why an interpreter cannot run the workers; None if it can.
 
-    It costs nothing for the driver's own interpreter, and one start of Python, once, for another.
+    The driver's own interpreter needs no check. Any other one is started once, which takes a
+    fraction of a second.
 
-    The interpreter of a virtual environment is a link to the system's interpreter. So paths are
-    compared as they are written: the end of the links says nothing about installed packages.
+    The interpreter of a virtual environment is a link to the system's interpreter, but has other
+    packages. So paths are compared without following links.
     """
     path = shutil.which(interpreter)
     if path is None:
@@ -129,9 +131,9 @@ def find_interpreter_problem(interpreter: str) -> str | None:
 
 @contextmanager
 def translate_stream_errors(spark: SparkSession) -> Iterator[None]:
-    """Raise an error of ours inside if the engine says that it does not know streams.
+    """Replace the engine's error, raised inside, that it does not support streams.
 
-    It says so when it is asked for the columns of one.
+    An engine raises it when the columns of a stream are analysed.
 
     Raises:
         MatchRecognizeUnsupportedError: the session has no watermarks.
@@ -170,15 +172,15 @@ class Setting:
     """A setting of Spark that `tune` may change."""
 
     name: str
-    # Its value before, and from now on; None if the session has no such setting.
+    # The value before `tune`, and after it. None if the session has no such setting.
     before: str | None
     now: str | None
-    # Why it has this value now.
+    # The reason for the value.
     why: str
 
     @property
     def is_new(self) -> bool:
-        """Return whether it has another value than before."""
+        """Return whether `tune` changes the value."""
         return self.before != self.now
 
     def __str__(self) -> str:
@@ -189,10 +191,10 @@ class Setting:
 
 @dataclass(frozen=True, repr=False)
 class TuningReport:
-    """The result of `tune`: each setting, with its value before and now. It prints as text.
+    """The report of `tune`: each setting with its value before and after. It prints as text.
 
     Attributes:
-        settings: each setting with its value before and now.
+        settings: each setting with its value before and after.
 
     >>> report = matchrec.tune(spark)
     >>> len(report.settings)
@@ -279,13 +281,13 @@ def explain_unknown_cores(spark: SparkSession) -> str:
 
 
 def choose_setting(spark: SparkSession, name: str, best_value: str, why: str) -> Setting:
-    """Return a setting with its best value, if it may be changed.
+    """Return a setting with its best value if it may be changed, otherwise with its own value.
 
     Args:
         spark: the session.
         name: the name of the setting.
         best_value: the value that makes queries fastest.
-        why: why it does.
+        why: the reason for this value.
     """
     if not spark.conf.isModifiable(name):
         return Setting(
@@ -323,10 +325,10 @@ def find_untuned_warning(spark: SparkSession) -> UntunedSessionWarning | None:
 def warn_once_if_untuned(
     spark: SparkSession, types: Iterable[spark_types.DataType]
 ) -> UntunedSessionWarning | None:
-    """Return the warning that `tune` would help, at the first query of an application only.
+    """Return the warning that `tune` would help; None after the first query of an application.
 
-    Queries that send long values do not count. A session is checked once, because over Connect that
-    takes a message each time.
+    Queries that send long values do not count. An application is checked once, because over Connect
+    each check takes a message to the server.
 
     Args:
         spark: the session.

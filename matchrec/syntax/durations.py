@@ -1,10 +1,9 @@
-"""Read lengths of windows that are Python values.
-
-They are the arguments of a `Pattern`, values of parameters after WITHIN, and texts after WITHIN.
+"""Read durations: lengths of windows that users pass as Python values or write after WITHIN.
 
     10 minutes    1 hour 30 minutes    INTERVAL '10' SECONDS    500    timedelta(minutes=10)
 
-A number without a unit is in the unit of the order column.
+Python values are arguments of a `Pattern`, and values of parameters after WITHIN. A number without
+a unit is in the unit of the order column.
 """
 
 from __future__ import annotations
@@ -26,8 +25,10 @@ from matchrec.source import Span
 from matchrec.syntax.tokens import UNITS_OF_TIME, TokenSequence, read_amount
 
 NUMBER = r"\d{1,40}(?:\.\d{1,40})?"
-LONGEST_DURATION = 2**63  # in microseconds, or in the unit of the order column
-MOST_DIGITS = 38  # of a DECIMAL of Spark
+# Durations must be shorter than this, in microseconds or in the unit of the order column.
+DURATION_LIMIT = 2**63
+# The most digits of a DECIMAL of Spark.
+MOST_DIGITS = 38
 # A number, perhaps in quotes, with its unit.
 AMOUNT = re.compile(rf"\s*(?P<quote>')?(?P<number>{NUMBER})(?(quote)')\s*(?P<unit>[A-Za-z]+)\s*")
 DURATION_ARGUMENT = ArgumentKind(
@@ -35,8 +36,8 @@ DURATION_ARGUMENT = ArgumentKind(
     lambda value: isinstance(value, str | timedelta) or is_number(value),
     'write a length, such as "10 minutes", timedelta(minutes=10), or 500',
 )
-# An interval with several fields, such as `'1 12' DAY TO HOUR`. Spark reads it.
-FIELDS = re.compile(
+# An interval with several fields, such as `'1 12' DAY TO HOUR`. It is passed to Spark as it is.
+INTERVAL_WITH_FIELDS = re.compile(
     r"\s*(?:INTERVAL\b)?\s*('[\d:. ]+'\s*(?:DAY|HOUR|MINUTE)\s+TO\s+(?:HOUR|MINUTE|SECOND))\s*",
     re.IGNORECASE,
 )
@@ -48,7 +49,7 @@ LONE_NUMBER = re.compile(rf"\s*({NUMBER})\s*")
 class Duration:
     """A distance along the order column."""
 
-    # Whether `amount` is in microseconds, and not in the unit of the order column.
+    # True if `amount` is in microseconds, False if it is in the unit of the order column.
     is_time: bool
     amount: Fraction
 
@@ -60,7 +61,7 @@ class Duration:
     def build_expression(self, span: Span | None = None) -> RowExpression:
         """Return the distance as an expression, for the text at `span`.
 
-        A time has the largest unit in which it is a whole number: `INTERVAL 90 MINUTE`.
+        A time is written in the largest unit of which it is a whole number: `INTERVAL 90 MINUTE`.
         """
         if not self.is_time:
             text = write_number(self.amount)
@@ -97,16 +98,16 @@ def write_number(number: Fraction) -> str:
 def read_positive_duration(
     value: object, call: str, span: Span | None = None, counted_in: str | None = None
 ) -> Duration:
-    """Return the distance that a value means.
+    """Return a value as a duration. It must be positive.
 
     Args:
-        value: the value.
-        call: where it was passed, for messages.
-        span: what the error points at.
+        value: the value, such as "10 minutes", 500 or a timedelta.
+        call: the call or the clause with the value, for messages.
+        span: the location that an error shows.
         counted_in: the unit of a number; by default, the unit of the order column.
 
     Raises:
-        MatchRecognizePlanError: the value is not a length, not positive, or too long.
+        MatchRecognizePlanError: the value is not a duration, not positive, or too long.
 
     >>> read_positive_duration("1 hour 30 minutes", "within").sql
     'INTERVAL 90 MINUTE'
@@ -115,20 +116,20 @@ def read_positive_duration(
     >>> read_positive_duration(90, "within", counted_in="SECONDS").sql
     'INTERVAL 90 SECOND'
     """
-    length = read_duration(value, call, span)
-    if length is not None and counted_in and not length.is_time:
-        microseconds = length.amount * find_microseconds(counted_in, call, span)
-        length = Duration(is_time=True, amount=microseconds)
+    duration = read_duration(value, call, span)
+    if duration is not None and counted_in and not duration.is_time:
+        microseconds = duration.amount * find_microseconds(counted_in, call, span)
+        duration = Duration(is_time=True, amount=microseconds)
     has_part_of_microsecond = (
-        length is not None and length.is_time and length.amount.denominator > 1
+        duration is not None and duration.is_time and duration.amount.denominator > 1
     )
-    if length is None or has_part_of_microsecond:
+    if duration is None or has_part_of_microsecond:
         raise errors.not_a_duration(span, call=call, value=describe_value(value))
-    if length.amount <= 0:
+    if duration.amount <= 0:
         raise errors.not_a_positive_duration(span, call=call, value=value)
-    if length.amount >= LONGEST_DURATION:
+    if duration.amount >= DURATION_LIMIT:
         raise errors.too_long_duration(span, call=call, value=value)
-    return length
+    return duration
 
 
 def build_interval(
@@ -137,34 +138,38 @@ def build_interval(
     """Return a value after WITHIN as Spark SQL.
 
     Args:
-        value: the value.
-        call: where it was passed, for messages.
-        span: what the error points at.
-        text: the text in the query that has the value.
+        value: the value, such as that of a parameter.
+        call: the call or the clause with the value, for messages.
+        span: the location that an error shows.
+        text: the text of the value or parameter in the query.
         counted_in: the unit after it, "" if there is none; None without the word INTERVAL.
 
     Raises:
-        MatchRecognizeError: the value is not a positive length, or INTERVAL has no unit.
+        MatchRecognizeError: the value is not a positive duration, or INTERVAL has no unit.
 
     >>> build_interval("INTERVAL '1 12' DAY TO HOUR", "WITHIN", Span(0, 4), ":gap", None).text
     "INTERVAL '1 12' DAY TO HOUR"
     """
-    fields = FIELDS.fullmatch(value) if isinstance(value, str) else None
+    fields = INTERVAL_WITH_FIELDS.fullmatch(value) if isinstance(value, str) else None
     if fields:
         return RowExpression(f"INTERVAL {fields[1]}", span, is_constant=True)
-    length = read_positive_duration(value, call, span, counted_in)
+    duration = read_positive_duration(value, call, span, counted_in)
     has_interval_word = counted_in is not None
-    if has_interval_word and not length.is_time:
+    if has_interval_word and not duration.is_time:
         unit = "MINUTE, or pass '10 minutes'"
         raise interval_without_unit(span, number=text, where="WITHIN", unit=unit)
-    return length.build_expression(span)
+    return duration.build_expression(span)
 
 
 def read_duration(value: Any, call: str, span: Span | None) -> Duration | None:
-    """Return the distance that a value means; None if it means none.
+    """Return a value as a duration; None if it is not a duration.
 
-    It may have a part of a microsecond, and need not be positive. `call` and `span` are as for
-    `read_positive_duration`.
+    The duration may be zero or negative, and may have a part of a microsecond.
+
+    Args:
+        value: the value.
+        call: the call or the clause with the value, for messages.
+        span: the location that an error shows.
 
     Raises:
         MatchRecognizePlanError: a unit is not known.
@@ -172,7 +177,7 @@ def read_duration(value: Any, call: str, span: Span | None) -> Duration | None:
     if isinstance(value, timedelta):
         return Duration(is_time=True, amount=Fraction(value // timedelta(microseconds=1)))
     if is_number(value) or (isinstance(value, Decimal) and value.is_finite()):
-        # The text of a float, so that 0.1 is a tenth.
+        # A float is read from its text, so that 0.1 is exactly a tenth.
         exact = Fraction(str(value) if isinstance(value, float) else value)
         return Duration(is_time=False, amount=exact)
     if not isinstance(value, str):
@@ -196,7 +201,10 @@ def read_duration(value: Any, call: str, span: Span | None) -> Duration | None:
 def find_microseconds(name: str, call: str, span: Span | None) -> int:
     """Return the microseconds of a unit of time, singular or plural.
 
-    `call` and `span` are as for `read_positive_duration`.
+    Args:
+        name: the unit, such as "minutes".
+        call: the call or the clause with the unit, for messages.
+        span: the location that an error shows.
 
     Raises:
         MatchRecognizePlanError: the unit is not known.
@@ -225,7 +233,7 @@ def is_distance(tokens: TokenSequence, index: int) -> bool:
     """
     if tokens.key(index) == "INTERVAL" or is_length_of_time(tokens, index):
         return True
-    is_number = 0 <= index < len(tokens) and tokens[index].is_constant
+    is_constant = 0 <= index < len(tokens) and tokens[index].is_constant
     is_parameter = tokens.key(index) in (":", "?")
     last = index + 1 if tokens.key(index) == ":" else index
-    return (is_number or is_parameter) and tokens.key(last + 1) == "ROWS"
+    return (is_constant or is_parameter) and tokens.key(last + 1) == "ROWS"

@@ -348,13 +348,13 @@ def check_negations(components: Components) -> None:
             )
 
 
-def find_strategy(written: str, span: Span, predicates: str = "") -> SaseStrategy:
+def find_strategy(name: str, span: Span, predicates: str = "") -> SaseStrategy:
     """Return the strategy with a name, in any case, with hyphens or underscores.
 
     Args:
-        written: the name.
+        name: the name as it is written.
         span: its location in the text of the query.
-        predicates: the predicates that are there instead of a name, for the error.
+        predicates: the predicates that the query has instead of a name, for the error.
 
     Raises:
         MatchRecognizePlanError: there is no such strategy.
@@ -363,10 +363,10 @@ def find_strategy(written: str, span: Span, predicates: str = "") -> SaseStrateg
     'SKIP_TILL_ANY_MATCH'
     """
     strategies = {strategy.value: strategy for strategy in SaseStrategy}
-    strategy = strategies.get(written.lower().replace("-", "_"))
+    strategy = strategies.get(name.lower().replace("-", "_"))
     if strategy is None:
         raise errors.unknown_strategy(
-            span, name=written, strategies=list(strategies), predicates=predicates
+            span, name=name, strategies=list(strategies), predicates=predicates
         )
     return strategy
 

@@ -1,4 +1,4 @@
-"""Check calls of a Pattern, and what can be checked only on the complete Pattern.
+"""Check the calls that build a Pattern, and then the complete Pattern.
 
 Source: Flink CEP, "The Pattern API", and what its builder and compiler reject.
 """
@@ -15,7 +15,7 @@ from matchrec.plan.stages import Contiguity
 from matchrec.syntax.durations import Duration
 from matchrec.syntax.tokens import MOST_ROWS
 
-# What a window limits: `kind` of `Pattern.within`.
+# The values of `kind` in `Pattern.within`: which events a window limits.
 KINDS = get_args(WindowKind)
 
 # Flink's own name for the state after the last stage.
@@ -34,7 +34,7 @@ def check_new_name(stages: tuple[Stage, ...], name: str, call: str) -> None:
         call: the name of the method that the user called.
 
     Raises:
-        MatchRecognizePlanError: it is not allowed, or not new.
+        MatchRecognizePlanError: the name is not allowed, or a stage has it.
     """
     if not name.strip() or ":" in name or name == END_STATE:
         raise errors.invalid_stage_name(call=call, name=name)
@@ -87,7 +87,7 @@ def make_test(expression: Condition, stage: Stage, call: str) -> Test:
 
 
 def check_repetitions(stage: Stage, least: int, most: int | None) -> None:
-    """Check how often a stage is to be repeated; `most` is None if there is no limit.
+    """Check how often a stage is repeated; `most` is None if there is no limit.
 
     Raises:
         MatchRecognizeError: a bound is too large or too small, or `most` is less than `least`.
@@ -106,7 +106,7 @@ def check_can_be_optional(stages: tuple[Stage, ...]) -> None:
     """Check that the last stage can become optional.
 
     Raises:
-        MatchRecognizeError: it is a NOT, is optional already, or follows a greedy stage.
+        MatchRecognizeError: the stage is a NOT, is optional already, or follows a greedy stage.
     """
     stage = find_last_stage(stages)
     if stage.negated:
@@ -158,12 +158,10 @@ def check_gap_windows(stages: tuple[Stage, ...]) -> None:
 
 
 def find_match_window(stages: tuple[Stage, ...]) -> Duration | None:
-    """Return the window of the whole match: the smallest from the first to the last event.
-
-    None if there is no such window.
+    """Return the smallest window from the first to the last event; None if there is none.
 
     Raises:
-        MatchRecognizeError: one is a time and another one a number.
+        MatchRecognizeError: one such window is a time and another one a number.
     """
     windows = [stage.within for stage in walk_stages(stages) if stage.within is not None]
     for window in windows:
@@ -182,12 +180,12 @@ def check_comparable(left: Duration | None, right: Duration | None) -> None:
 
 
 def check_end(stages: tuple[Stage, ...]) -> None:
-    """Check the end of a complete pattern: a NOT there needs a window.
+    """Check that a NOT at the end has a window, and that no other NOT limits the time to its event.
+
+    Without a window, `not_followed_by` at the end could never be complete.
 
     Raises:
-        MatchRecognizeError: a NOT that is not at the end limits the time to its event, or
-            `not_followed_by` at the end has no window, so that no event could ever complete a
-            match.
+        MatchRecognizeError: a NOT breaks one of these rules.
     """
     nots_at_end = list(takewhile(lambda stage: stage.negated, reversed(stages)))
     for stage in walk_stages(stages):

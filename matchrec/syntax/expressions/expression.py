@@ -1,6 +1,6 @@
-"""Parse an expression: operators by precedence, over the operands that `operands` reads.
+"""Parse an expression: operators by precedence, over the operands that `OperandReader` reads.
 
-What reads rows of a match becomes a reference, everything else stays text:
+A part that reads rows of a match becomes a reference. All other text stays text:
 
     LAST(A.price) * 1.1 > price      →      > ( * (?, 1.1), ?)   over   `? * 1.1 > ?`
 """
@@ -68,8 +68,8 @@ class ScalarReader(OperandReader):
                               | [NOT] LIKE value [ESCAPE string]]
         value       := comparison over | ^ & shifts, + - ||, * / % DIV, unary, loose to tight
 
-    The smallest part that is not modelled becomes an opaque `Term`. A term is always right. An
-    operation lets later passes look inside of it, too.
+    A part that has no rule here becomes an opaque `Term`, which is always correct. Of an operation,
+    later passes can also use the operands.
 
     Source: Spark's SqlBaseParser.g4, booleanExpression, predicate, valueExpression.
     """
@@ -121,7 +121,7 @@ class ScalarReader(OperandReader):
         """Read what follows IN. A subquery is opaque.
 
         Args:
-            start: the first token of the operand before it.
+            start: the index of the first token of the operand before it.
             left: that operand.
             operator: IN or NOT IN.
         """
@@ -140,7 +140,7 @@ class ScalarReader(OperandReader):
         """Read LIKE or a similar word, and what follows it. LIKE ANY and LIKE ALL are opaque.
 
         Args:
-            start: the first token of the operand before it.
+            start: the index of the first token of the operand before it.
             left: that operand.
             negated: "NOT " if NOT is before the word, else "".
         """
@@ -161,7 +161,12 @@ class ScalarReader(OperandReader):
         return self.make_operation(f"{negated}{operator}", start, *operands, operations=operations)
 
     def read_is(self, start: int, left: Scalar) -> Operation:
-        """Read what follows IS. The arguments are as for `read_membership`."""
+        """Read what follows IS.
+
+        Args:
+            start: the index of the first token of the operand before it.
+            left: that operand.
+        """
         negated = "NOT " if self.accept("NOT") else ""
         for word in ("NULL", "TRUE", "FALSE", "UNKNOWN"):
             if self.accept(word):
@@ -223,7 +228,7 @@ class ScalarReader(OperandReader):
         """Return a chain of operators as a tree, or as one opaque operation if it is too long.
 
         Args:
-            start: the first token.
+            start: the index of the first token.
             tree: the tree of the chain, or of its beginning if the chain is too long.
             chain: the operands.
             chain_operations: the operations of its operators.
@@ -258,10 +263,10 @@ class ScalarReader(OperandReader):
 
 
 def parse_scalar(tokens: lexing.TokenSequence, scope: Scope) -> Scalar:
-    """Return the expression that all these tokens are.
+    """Parse tokens that must be one expression.
 
     Raises:
-        MatchRecognizeError: they are no expression, or it reads what it may not read there.
+        MatchRecognizeError: they are not an expression, or it reads rows that its scope forbids.
 
     >>> from matchrec.plan.expression import render
     >>> scope = Scope(ClausePart.DEFINE, ("A",))
@@ -273,15 +278,15 @@ def parse_scalar(tokens: lexing.TokenSequence, scope: Scope) -> Scalar:
 
 
 def parse_row_expression(tokens: lexing.TokenSequence, clause: ClausePart) -> RowExpression:
-    """Return an expression over one row of the input, or over none.
+    """Parse an expression over one row of the input, or a constant.
 
     Args:
         tokens: its tokens.
         clause: the part of the clause in which it is written.
 
     Raises:
-        MatchRecognizeError: they are no expression, it reads rows of a match, or it is a constant
-            in PARTITION BY or ORDER BY.
+        MatchRecognizeError: they are not an expression, it reads rows of a match, or it is a
+            constant in PARTITION BY or ORDER BY.
     """
     reader, tree = _read(tokens, Scope(clause, reads_match=False))
     is_constant = _is_constant(reader)
@@ -298,12 +303,12 @@ def parse_row_expression(tokens: lexing.TokenSequence, clause: ClausePart) -> Ro
 
 
 def make_key_expression(text: str) -> RowExpression:
-    """Return an expression over one row from its text in Spark's dialect, which is valid."""
+    """Return an expression over one row, given its text in Spark's dialect. It must be valid."""
     return RowExpression(text, names=read_column_path(lexing.read_tokens(text).tokens))
 
 
 def _read(tokens: lexing.TokenSequence, scope: Scope) -> tuple[ScalarReader, Scalar]:
-    """Return the expression that all tokens are, and the reader that has read it."""
+    """Parse tokens that must be one expression. Return the reader, too."""
     reader = ScalarReader(tokens, scope)
     try:
         return reader, reader.read_range(0, reader.end)
@@ -314,8 +319,8 @@ def _read(tokens: lexing.TokenSequence, scope: Scope) -> tuple[ScalarReader, Sca
 def _is_constant(reader: ScalarReader) -> bool:
     """Return whether an expression has the same value for all rows.
 
-    It reads no column, and calls no function whose value differs from row to row. A function
-    without arguments may be such a one.
+    A constant reads no column, and calls no function whose value may differ from row to row. A
+    function without arguments may be such a function, unless it is known.
     """
     if reader.rows_read:
         return False
@@ -337,7 +342,7 @@ _DIRECTIONS = frozenset({"ASC", "DESC", "NULLS"})
 def read_order_by(
     texts: str | Sequence[str], dialect: lexing.Dialect = lexing.SPARK
 ) -> tuple[str, ...]:
-    """Return the expressions of the argument `order_by`, as Spark gets them.
+    """Return the expressions of the argument `order_by` as SQL of Spark.
 
     Raises:
         MatchRecognizeError: there are none, or one is malformed or constant.
@@ -351,7 +356,7 @@ def read_order_by(
 def read_partition_by(
     texts: str | Sequence[str], dialect: lexing.Dialect = lexing.SPARK
 ) -> tuple[str, ...]:
-    """Return the expressions of the argument `partition_by`, as Spark gets them.
+    """Return the expressions of the argument `partition_by` as SQL of Spark.
 
     Raises:
         MatchRecognizeError: one is malformed or constant.
@@ -362,7 +367,7 @@ def read_partition_by(
 def _read_argument(
     texts: str | Sequence[str], part: ClausePart, dialect: lexing.Dialect
 ) -> tuple[str, ...]:
-    """Return the expressions of the argument that is named like a part of the clause.
+    """Return the expressions of the argument with the name of a part of the clause.
 
     Raises:
         MatchRecognizeError: one is malformed. The error for a comma or a direction says what to
