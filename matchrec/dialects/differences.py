@@ -40,11 +40,11 @@ class Difference:
     # The numbers of arguments that the call may have.
     argument_counts: range
     # Whether the construct is an error, as opposed to a warning.
-    is_refused: bool
+    is_rejected: bool
     # The sentence that says what differs.
     sentence: str
     # What to write instead; "" if there is nothing.
-    cure: str
+    replacement: str
     # The construct as the reference page shows it; "" if the page can make it from `words`.
     form: str = ""
 
@@ -56,7 +56,7 @@ class Difference:
     @property
     def hint(self) -> str | None:
         """The sentence that says what to write instead; None if there is nothing."""
-        return f"write {self.cure}" if self.cure else None
+        return f"write {self.replacement}" if self.replacement else None
 
     @property
     def is_call(self) -> bool:
@@ -150,7 +150,7 @@ def _read_row(cells: list[str]) -> Difference:
     The third cell is the required text, or a number of arguments: `=2` for two, `3+` for three or
     more.
     """
-    products, words, requirement, severity, sentence, cure, *form = cells
+    products, words, requirement, severity, sentence, replacement, *form = cells
     argument_counts = range(maxsize)
     number = requirement.strip("=+")
     if number.isdigit():
@@ -164,8 +164,8 @@ def _read_row(cells: list[str]) -> Difference:
         words=tuple(words.split()),
         required_text=required_text,
         argument_counts=argument_counts,
-        is_refused=severity == "refused",
+        is_rejected=severity == "refused",
         sentence=sentence,
-        cure=cure,
+        replacement=replacement,
         form="".join(form),
     )

@@ -54,12 +54,12 @@ class LimitedPart(NamedTuple):
     # rejects the part: the query is written, with a note.
     lacking: list[str]
     # What to write instead; None if there is nothing.
-    cure: str | None = None
+    replacement: str | None = None
 
     @property
     def hint(self) -> str | None:
         """The sentence that says what to write instead; None if there is nothing."""
-        return f"write {self.cure}" if self.cure else None
+        return f"write {self.replacement}" if self.replacement else None
 
 
 @cache
@@ -67,7 +67,8 @@ def read_limits() -> dict[str, LimitedPart]:
     """Return the table, by the names of the parts."""
     rows = read_table("matchrec.dialects", "limits.txt")
     return {
-        name: LimitedPart(words, lacking.split(), *cure) for name, words, lacking, *cure in rows
+        name: LimitedPart(words, lacking.split(), *replacement)
+        for name, words, lacking, *replacement in rows
     }
 
 

@@ -227,7 +227,7 @@ def _note_differences(tokens: TokenSequence, read: Product, write: Product) -> I
     """
     for difference, span in find_differences(tokens, read, write):
         is_for_writing = any(">" in product for product in difference.products)
-        if difference.is_refused and (write.has_functions_of_spark or is_for_writing):
+        if difference.is_rejected and (write.has_functions_of_spark or is_for_writing):
             raise errors.no_equivalent_in_product(
                 span,
                 product=write.title,

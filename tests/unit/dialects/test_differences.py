@@ -65,13 +65,15 @@ def lines_of(rows: list[Difference]) -> Iterator[str]:
     """Yield a line for the rows that have all in common except the name of the function."""
     groups: dict[tuple[object, ...], list[Difference]] = {}
     for row in rows:
-        groups.setdefault((row.products, row.is_refused, row.sentence, row.cure), []).append(row)
+        groups.setdefault(
+            (row.products, row.is_rejected, row.sentence, row.replacement), []
+        ).append(row)
     for group in groups.values():
         first = group[0]
         names = ", ".join(dict.fromkeys(map(name_of, group)))
-        answer = "error" if first.is_refused else "warning"
+        answer = "error" if first.is_rejected else "warning"
         marks = [answer if first.products & {product, "others"} else "" for product in READ]
-        escaped = [re.sub(r"([|*])", r"\\\1", cell) for cell in (first.sentence, first.cure)]
+        escaped = [re.sub(r"([|*])", r"\\\1", cell) for cell in (first.sentence, first.replacement)]
         yield line_of(names, *escaped, *marks)
 
 
