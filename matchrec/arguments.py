@@ -3,9 +3,9 @@
     @check_arguments(df=DATAFRAME, clause=TEXT, dialect=DIALECT)
     def match_recognize(df, clause, *, dialect="spark"): ...
 
-An `ArgumentKind` says what an argument may be: as a test, in words for messages, and with what to
-write instead. Spark's own objects are recognized by their methods, because Classic, Connect and
-vendors have different classes for them.
+An `ArgumentKind` has a test of the values that an argument may have. For messages it has a
+description of them, and what to write instead of other values. Spark's objects are recognized by
+their methods, because Classic, Connect and vendors have different classes for them.
 """
 
 from __future__ import annotations
@@ -104,21 +104,21 @@ class ArgumentKind:
     """What an argument may be."""
 
     # What an argument of this kind must be, for messages: "a whole number, 1 or more".
-    wanted: str
+    description: str
     # Returns whether a value is of this kind.
     accepts: Callable[[Any], bool]
     # What to write instead of a value of another kind; `{argument}` stands for the name of the
     # argument. Empty if there is nothing to suggest.
-    cure: str = ""
+    hint: str = ""
     # The words, if the argument is one of a few words.
     words: tuple[str, ...] = ()
     # The fields of the objects that are accepted, if users may pass them as arguments by mistake.
     fields: tuple[str, ...] = ()
-    # Returns what the function gets, from the name of the argument and the value. None if the
-    # function gets the value itself.
-    take: Callable[[str, Any], Any] | None = None
-    # What each value must be, if the argument is a dict whose values have a kind.
-    of_values: ArgumentKind | None = None
+    # Converts the value that the user passed to the one that the function gets. Its arguments are
+    # the name of the argument and the value. None if the function gets the value as it is.
+    converter: Callable[[str, Any], Any] | None = None
+    # The kind of each value, if the argument is a dict whose values have a kind.
+    value_kind: ArgumentKind | None = None
 
     def check(self, call: str, argument: str, value: object) -> None:
         """Check that a value is of this kind.
@@ -135,28 +135,28 @@ class ArgumentKind:
             return
         if self.words and isinstance(value, str):
             raise unknown_option_value(call, argument, value, self.words)
-        if self.of_values is not None and isinstance(value, Mapping):
-            for name, inner in value.items():
-                self.of_values.check(call, f"{argument}[{name!r}]", inner)
-        cure = self.cure.replace("{argument}", argument)
-        raise wrong_argument(call, argument, value, self.wanted, cure)
+        if self.value_kind is not None and isinstance(value, Mapping):
+            for name, inner_value in value.items():
+                self.value_kind.check(call, f"{argument}[{name!r}]", inner_value)
+        hint = self.hint.replace("{argument}", argument)
+        raise wrong_argument(call, argument, value, self.description, hint)
 
     def convert(self, call: str, argument: str, value: object) -> object:
         """Check a value, and return what the function gets for it. Raises as `check` does."""
         self.check(call, argument, value)
-        return value if self.take is None else self.take(argument, value)
+        return value if self.converter is None else self.converter(argument, value)
 
-    def or_none(self) -> ArgumentKind:
+    def allow_none(self) -> ArgumentKind:
         """Return this kind, with None accepted as well."""
         return replace(
             self,
-            wanted=f"{self.wanted}, or None",
+            description=f"{self.description}, or None",
             accepts=lambda value: value is None or self.accepts(value),
         )
 
 
-def one_of(words: tuple[str, ...]) -> ArgumentKind:
-    """Return the kind of an argument that is one of a few words, listed in the order given."""
+def make_word_kind(words: tuple[str, ...]) -> ArgumentKind:
+    """Return the kind of an argument that is one of a few words. Messages keep their order."""
     return ArgumentKind(
         f"one of {', '.join(words)}",
         lambda value: isinstance(value, str) and value in words,
@@ -168,10 +168,11 @@ def one_of(words: tuple[str, ...]) -> ArgumentKind:
 def check_arguments(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorate a function so that each call checks all of its arguments.
 
-    A call that does not fit the signature raises Python's own TypeError, unless an argument is
-    wrong that it does have: in `sql(query)`, the query is where the session should be.
+    A call that does not fit the signature raises Python's own TypeError, unless one of its
+    arguments is wrong: in `sql(query)`, the query is where the session should be.
 
-    If the object of a method has an attribute `_about`, messages say that the call is at that.
+    If the object of a method has an attribute `_about`, messages add it after the name of the
+    method: "`Pattern.where` at `down`".
 
     Args:
         kinds: the kind of each parameter, by its name. For `**name`, the kind of each value.
@@ -227,9 +228,9 @@ def bind_arguments(
     """Return the arguments of a call as the function gets them.
 
     Args:
-        signature: of the function.
+        signature: the signature of the function.
         kinds: the kinds of its parameters.
-        function_name: what messages call it.
+        function_name: what messages call the function.
         args: positional arguments.
         kwargs: keyword arguments.
 
@@ -264,7 +265,7 @@ def check_fields(
     """Check that no field of an argument is passed as an argument: `sql(..., algorithm=...)`.
 
     Raises:
-        MatchRecognizePlanError: one is; the error names the argument whose field it is.
+        MatchRecognizePlanError: a field is. The error names the argument that has the field.
     """
     parameters = signature.parameters
     unknown_names = kwargs.keys() - parameters.keys()
@@ -283,13 +284,13 @@ def check_fields(
 def suggest_names(
     signature: inspect.Signature, kwargs: Mapping[str, object], error: TypeError
 ) -> str:
-    """Return the end of a message that says how to name an argument; empty if there is nothing.
+    """Return the end of a message that suggests names of arguments; "" for no suggestion.
 
-    For an unknown name, that is the most similar one, or all names. For too many positional
-    arguments, it is the names of those that need one.
+    For an unknown name, it suggests the most similar name, or else lists all names. For too many
+    positional arguments, it lists the arguments that must be passed by name.
 
     Args:
-        signature: of the function.
+        signature: the signature of the function.
         kwargs: the keyword arguments.
         error: why they do not fit the signature.
 
@@ -346,8 +347,8 @@ def is_number(value: object) -> bool:
     return is_whole(value) or (isinstance(value, float) and isfinite(value))
 
 
-def has_methods(*names: str) -> Callable[[object], bool]:
-    """Return a test whether a value is an object, not a class, that has all of these methods."""
+def make_method_test(*names: str) -> Callable[[object], bool]:
+    """Return a test of whether a value is an object, not a class, with all of these methods."""
 
     def has_all(value: object) -> bool:
         """Return whether a value is an object that has all of the methods."""
@@ -358,13 +359,13 @@ def has_methods(*names: str) -> Callable[[object], bool]:
     return has_all
 
 
-def instance_of(*classes: type) -> Callable[[object], bool]:
-    """Return a test whether a value is an instance of one of these classes."""
+def make_class_test(*classes: type) -> Callable[[object], bool]:
+    """Return a test of whether a value is an instance of one of these classes."""
     return lambda value: isinstance(value, classes)
 
 
-def dict_of(accepts: Callable[[object], bool]) -> Callable[[Any], bool]:
-    """Return a test whether a value is a dict from texts to values that pass a test."""
+def make_dict_test(accepts: Callable[[object], bool]) -> Callable[[Any], bool]:
+    """Return a test of whether a value is a dict from texts to values that pass a test."""
     return lambda value: (
         isinstance(value, Mapping)
         and all(isinstance(key, str) for key in value)
@@ -372,16 +373,16 @@ def dict_of(accepts: Callable[[object], bool]) -> Callable[[Any], bool]:
     )
 
 
-def one_or_several(accepts: Callable[[object], bool]) -> Callable[[object], bool]:
-    """Return a test whether a value, or each element of a list or tuple, passes a test."""
+def make_list_test(accepts: Callable[[object], bool]) -> Callable[[object], bool]:
+    """Return a test of whether a value, or each element of a list or tuple, passes a test."""
     return lambda value: all(
         accepts(inner) for inner in (value if isinstance(value, list | tuple) else (value,))
     )
 
 
-is_session = has_methods("sql", "createDataFrame", "stop")
-is_dataframe = has_methods("select", "selectExpr", "mapInArrow")
-is_column = has_methods("isNotNull", "alias", "cast")
+is_session = make_method_test("sql", "createDataFrame", "stop")
+is_dataframe = make_method_test("select", "selectExpr", "mapInArrow")
+is_column = make_method_test("isNotNull", "alias", "cast")
 
 # The classes of tables of other libraries.
 FRAMES = {"pandas": ("DataFrame",), "polars": ("DataFrame", "LazyFrame"), "pyarrow": ("Table",)}
@@ -403,15 +404,15 @@ SESSION = ArgumentKind("a SparkSession", is_session, "pass the session: matchrec
 DATAFRAME = ArgumentKind(
     "a DataFrame of Spark", is_dataframe, "pass one, such as spark.table(...) or spark.read..."
 )
-TEXT = ArgumentKind("a string", instance_of(str))
+TEXT = ArgumentKind("a string", make_class_test(str))
 TEXTS = ArgumentKind(
     "a string, or a list of strings",
-    one_or_several(instance_of(str)),
+    make_list_test(make_class_test(str)),
     'write {argument}="name", or {argument}=["name", "another"]',
 )
 TERMS = ArgumentKind(
     "a string of SQL or a Column, or a list of these",
-    one_or_several(lambda value: isinstance(value, str) or is_column(value)),
+    make_list_test(lambda value: isinstance(value, str) or is_column(value)),
     'write {argument}="name", or {argument}=["name", "another"]',
 )
 COUNT = ArgumentKind(
@@ -419,4 +420,6 @@ COUNT = ArgumentKind(
     lambda value: is_whole(value) and 1 <= value < 2**31,
     "write {argument}=4, or leave it out",
 )
-FLAG = ArgumentKind("True or False", instance_of(bool), "write {argument}=True, or leave it out")
+FLAG = ArgumentKind(
+    "True or False", make_class_test(bool), "write {argument}=True, or leave it out"
+)

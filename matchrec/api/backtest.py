@@ -95,7 +95,7 @@ def build_plan_of_matches(clause: Clause) -> MatchPlan:
     return replace(
         plan,
         partition_by=tuple(reversed(keys.values())),
-        equal=(),
+        equivalence_keys=(),
         measures=(
             Measure("__first", build_order_term(End.FIRST)),
             Measure("__last", build_order_term(End.LAST)),

@@ -1,11 +1,11 @@
 """`dialect=` of the public functions: parse a query of another product as Spark SQL.
 
-The text is translated to Spark SQL first. Some expressions mean different things for columns of
-different types, so the translation may need the types of columns. These are known only when the
-clauses before have been planned. So a query is translated and planned in turns, clause by clause.
-
-If the dialect that the user named does not read a query, but another dialect does, the error names
-that one.
+1. The text is translated to Spark SQL. Some expressions mean different things for columns of
+   different types, so the translation may need types.
+2. The types of a clause's columns are known only once the clauses before it have been planned. So a
+   query is translated and planned in turns, clause by clause: see `parse_query`.
+3. If a query cannot be planned in the dialect that the user named, but can be in another one, the
+   error suggests the other dialect: see `suggest_dialect`.
 
 The rules of products are imported by the functions that need them, because most users write Spark
 SQL.
@@ -35,7 +35,7 @@ from matchrec.errors.warnings import other_in_product, warn_caller
 from matchrec.shortcuts import keep_parsed
 from matchrec.source import Source
 from matchrec.spark.backends import find_backend
-from matchrec.spark.errors.users_terms import InUsersTerms
+from matchrec.spark.errors.users_terms import RewrittenEngineError
 from matchrec.spark.question import NO_OPTIONS
 from matchrec.syntax import tokens as lexing
 from matchrec.syntax.grammar import parse_clause
@@ -59,8 +59,8 @@ def parse_query(
     """Parse a query in the SQL of `dialect`.
 
     Args:
-        spark: the session. It is asked for types of columns only if they change the meaning of the
-            query.
+        spark: the session. Types of columns are looked up in it only if they change the meaning of
+            the query.
         text: the query.
         args: the values of its parameters.
         frames: the DataFrames that it names as `{name}`.
@@ -76,11 +76,17 @@ def parse_query(
     from matchrec.dialects.translate import QueryKnowledge, translate_query
 
     values = args if isinstance(args, Mapping) else {}
-    tables = find_tables(spark)
+    look_up_table = make_table_lookup(spark)
 
     def translate(kinds: Sequence[ClauseKinds]) -> tuple[Translation, QueryNode]:
-        """Translate and parse the text, given the types of columns of its first clauses."""
-        translation = translate_query(text, product, SPARK, QueryKnowledge(kinds, values, tables))
+        """Translate and parse the text.
+
+        Args:
+            kinds: the types of columns of the first clauses, as far as they are known.
+        """
+        translation = translate_query(
+            text, product, SPARK, QueryKnowledge(kinds, values, look_up_table)
+        )
         query = parse_sql(translation.text, frames, quotes, translation.source.origin)
         query = add_spellings(spark, query, quotes)
         sites = [
@@ -90,22 +96,27 @@ def parse_query(
         return translation, replace(query, sites=tuple(sites))
 
     translation, query = translate(())
-    for count in range(len(query.sites) + 1):
+    # Each turn plans one more clause, and translates the text again with the types of its columns.
+    for planned_count in range(len(query.sites) + 1):
         if not translation.untyped_columns or not query.sites:
             break
         runner = inputs.build_runner(spark, query, args, frames)
-        kinds = find_kinds(SqlQuery(query, runner, NO_OPTIONS), count)
+        kinds = find_clause_kinds(SqlQuery(query, runner, NO_OPTIONS), planned_count)
         translation, query = translate(kinds)
     warn_about_differences(translation, Source(text), product)
     return query
 
 
 def add_spellings(spark: SparkSession, query: QueryNode, quotes: lexing.Dialect) -> QueryNode:
-    """Return the query with what Sail must get instead of some of its words.
+    """Return the query with other spellings of the parts that Sail reads differently from Spark.
+
+    Args:
+        spark: the session. On Spark, the query stays as it is.
+        query: the query.
+        quotes: what double quotes mean in it.
 
     Raises:
-        MatchRecognizeUnsupportedError: Sail reads a part of the query differently from Spark, and
-            there is no other spelling.
+        MatchRecognizeUnsupportedError: there is no other spelling of a part.
     """
     if not query.sites or find_backend(spark).reads_sql_of_spark:
         return query
@@ -114,7 +125,7 @@ def add_spellings(spark: SparkSession, query: QueryNode, quotes: lexing.Dialect)
     return replace(query, spellings=spellings) if spellings else query
 
 
-def parse_clause_of(
+def parse_clause_in_dialect(
     df: DataFrame, text: str, dialect: str, values: Mapping[str, str] | None = None
 ) -> tuple[MatchRecognize, Source]:
     """Parse a clause over `df` in the SQL of `dialect`, and return it with its text.
@@ -192,10 +203,11 @@ def check_clause(text: str) -> None:
 
 @contextmanager
 def leave_rest_to_session(text: str) -> Iterator[None]:
-    """Drop an error raised inside if only a session can tell whether it is right and complete.
+    """Drop an error raised inside if a session may not raise it, or may say more.
 
-    A setting of the session decides what double quotes mean. And if the text may be of another
-    product, the session can try that product's dialect, so that the error names it.
+    It may not raise it if the text has double quotes, because a setting decides what they mean. It
+    can say more if the text may be of another product: with a session, that product's dialect is
+    tried, so that the error can suggest it.
     """
     try:
         yield
@@ -206,11 +218,12 @@ def leave_rest_to_session(text: str) -> Iterator[None]:
             raise
 
 
-def find_kinds(query: SqlQuery, count: int) -> list[ClauseKinds]:
-    """Return the types of columns around the first `count` clauses, and before the next one.
+def find_clause_kinds(query: SqlQuery, count: int) -> list[ClauseKinds]:
+    """Return the types of columns of the first `count` clauses and, if there is one, the next.
 
-    Each clause has the types of its input and of its result; the next clause has only the types of
-    its input, because it may not be planned before its text is translated with them.
+    The first `count` clauses are planned, so the types of their inputs and results are known. Of
+    the next clause only the types of its input are: its text must be translated with them before
+    the clause can be planned.
     """
     from matchrec.dialects.rules.context import ClauseKinds
 
@@ -226,7 +239,7 @@ def find_kinds(query: SqlQuery, count: int) -> list[ClauseKinds]:
     return kinds
 
 
-def find_tables(spark: SparkSession) -> TableLookup:
+def make_table_lookup(spark: SparkSession) -> TableLookup:
     """Return a function that finds the types of the columns of a table or view of the session."""
 
     @cache
@@ -234,14 +247,14 @@ def find_tables(spark: SparkSession) -> TableLookup:
         """Return the types of the columns of a table; None if Spark cannot read it."""
         try:
             return find_column_kinds(spark.table(name))
-        except PySparkException:  # Spark raises it again when it runs the query
+        except PySparkException:  # the query will raise it again
             return None
 
     return find_table
 
 
 def find_column_kinds(df: DataFrame) -> ColumnKinds:
-    """Return the types of the columns of a DataFrame, as the rules of dialects know them."""
+    """Return the types of the columns of a DataFrame as the rules of dialects have them."""
     from matchrec.dialects.rules.context import find_kind_of_type_name
 
     fields = df.schema.fields
@@ -252,7 +265,7 @@ def find_column_kinds(df: DataFrame) -> ColumnKinds:
 
 
 def warn_about_differences(translation: Translation, source: Source, product: Product) -> None:
-    """Warn about everything that may have another result in the product than here.
+    """Warn about each part of a query whose result may differ between the product and Spark.
 
     Args:
         translation: the translation with its notes.
@@ -263,14 +276,15 @@ def warn_about_differences(translation: Translation, source: Source, product: Pr
     warn_caller(*(other_in_product(title=product.title, message=message) for message in messages))
 
 
-# Naming the dialect that reads a query if the one that the user named does not
+# Suggest another dialect if a query cannot be planned in the one that the user named.
 
-Plan = Callable[[str], object]  # plans a query in the dialect with this name, or raises an error
+# Plans a query in the dialect with this name, or raises an error.
+PlanInDialect = Callable[[str], object]
 
 
 @contextmanager
-def suggest_dialect(text: str, dialect: str, plan: Plan) -> Iterator[None]:
-    """Make errors raised inside name another dialect, if the text can be planned in it.
+def suggest_dialect(text: str, dialect: str, plan: PlanInDialect) -> Iterator[None]:
+    """Make an error raised inside suggest another dialect, if the text can be planned in it.
 
     Args:
         text: the query.
@@ -284,18 +298,26 @@ def suggest_dialect(text: str, dialect: str, plan: Plan) -> Iterator[None]:
         names_dialect = re.search(r"dialect ?=|--dialect ", message) is not None
         if not names_dialect:
             other_dialect = find_other_dialect(f"{text}\n{message}", dialect, plan)
-            if other_dialect is not None and isinstance(error, InUsersTerms):
-                error.add_cure(add_dialect_cure(None, other_dialect))
-            elif other_dialect is not None and isinstance(error, MatchRecognizeError):
-                error.hint = add_dialect_cure(error.hint, other_dialect)
+            if other_dialect is not None:
+                add_dialect_to_error(error, other_dialect)
         raise
 
 
-def find_other_dialect(text: str, dialect: str, plan: Plan) -> str | None:
+def add_dialect_to_error(
+    error: MatchRecognizeError | AnalysisException, other_dialect: str
+) -> None:
+    """Add to an error that the query can be planned in another dialect."""
+    if isinstance(error, RewrittenEngineError):
+        error.add_help(add_dialect_cure(None, other_dialect))
+    elif isinstance(error, MatchRecognizeError):
+        error.hint = add_dialect_cure(error.hint, other_dialect)
+
+
+def find_other_dialect(text: str, dialect: str, plan: PlanInDialect) -> str | None:
     """Return the first other dialect in which a query can be planned, or None.
 
     Args:
-        text: the query and the error. Only products whose words it has are tried.
+        text: the query and the error. Only products whose spellings it has are tried.
         dialect: the dialect in which the query cannot be planned.
         plan: plans the query in a dialect.
     """
@@ -305,14 +327,14 @@ def find_other_dialect(text: str, dialect: str, plan: Plan) -> str | None:
     return None
 
 
-def can_plan(plan: Plan, dialect: str) -> bool:
+def can_plan(plan: PlanInDialect, dialect: str) -> bool:
     """Return whether a query can be planned in a dialect. Warnings of the attempt are dropped."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             plan(dialect)
         except (PySparkException, LookupError, ValueError):
-            # An error of ours or of Spark, or one of sqlglot, which fails on what is not SQL.
+            # An error of matchrec, of Spark, or of sqlglot, which fails on text that is not SQL.
             return False
     return True
 
@@ -324,10 +346,10 @@ _QUERY = re.compile(
 _WRITES = re.compile(r"\b(INSERT|UPDATE|DELETE|MERGE)\b", re.IGNORECASE)
 
 
-def only_reads(text: str) -> bool:
-    """Return whether a statement can only be a query.
+def is_query(text: str) -> bool:
+    """Return whether a statement is certainly a query, which changes nothing.
 
-    >>> only_reads("-- all\\nSELECT 1"), only_reads("WITH c AS (SELECT 1) INSERT INTO t FROM c")
+    >>> is_query("-- all\\nSELECT 1"), is_query("WITH c AS (SELECT 1) INSERT INTO t FROM c")
     (True, False)
     """
     return _QUERY.match(text) is not None and _WRITES.search(text) is None

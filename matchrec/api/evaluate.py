@@ -8,8 +8,8 @@ innermost first, and adds the result of each clause to the query: a DataFrame th
 text can name. What remains is the query around the clauses, which the engine runs like any other
 query.
 
-SASE+ texts, Patterns and clauses over a DataFrame have one clause and nothing around it:
-`ClauseQuery`. A text without a clause belongs to the engine alone: `EngineQuery`.
+A SASE+ text, a Pattern or a clause over a DataFrame has one clause and nothing around it. It is a
+`ClauseQuery`. A text without a clause is an `EngineQuery`: the engine runs it as it is.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing_extensions import override
 
 from matchrec.api.clause import Clause, EvaluatedClause
 from matchrec.api.inputs import Frames
-from matchrec.api.missing_columns import add_help
+from matchrec.api.missing_columns import advise_on_unknown_column
 from matchrec.arguments import Arguments
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import inspection as inspection_errors
@@ -73,17 +73,22 @@ class ParsedQuery(ABC):
     @property
     @abstractmethod
     def clause_names(self) -> Sequence[str]:
-        """The alias of each clause; without one the alias of its input; without both ""."""
+        """The name of each clause: its alias, else the alias of its input, else ""."""
 
     @abstractmethod
     def evaluate(self) -> EvaluatedQuery:
-        """Plan every clause. Runs no job. Raises MatchRecognizeError for a mistake in one."""
+        """Plan every clause. Runs no job.
+
+        Raises:
+            MatchRecognizeError: a clause has a mistake.
+        """
 
     @abstractmethod
     def list_first_clauses(self, count: int) -> list[Clause]:
-        """Return the first `count` clauses, at least one.
+        """Return the first `count` clauses; `count` is at least 1.
 
-        All but the last one are planned, because the next one may read their results.
+        All of them but the last one are planned, because a clause may read the results of those
+        before it.
         """
 
     def find_clause(self, clause: int | str | None) -> Clause:
@@ -160,16 +165,16 @@ class ClauseQuery(ParsedQuery):
         return ("",)
 
     def evaluate(self) -> EvaluatedQuery:
-        """Plan the clause."""
+        """Plan the clause. Runs no job."""
         return EvaluatedClauseQuery(self, (EvaluatedClause(self.clause, self.clause.evaluate()),))
 
     def list_first_clauses(self, count: int) -> list[Clause]:
-        """Return the clause, which need not be planned."""
+        """Return the only clause. It is not planned."""
         assert count == 1, "the query has one clause"
         return [self.clause]
 
     def finish(self, result: ClauseResult) -> DataFrame:
-        """Return the rows that the user gets. Front ends override what they change."""
+        """Return the rows that the user gets. Front ends override this to change the result."""
         return result.dataframe
 
 
@@ -185,12 +190,12 @@ class EvaluatedClauseQuery(EvaluatedQuery):
         return self.query.finish(self.clauses[0].result)
 
 
-# A text that the engine alone runs.
+# A text that the engine runs as it is.
 
 
 @dataclass(frozen=True)
 class EngineQuery(ParsedQuery, EvaluatedQuery):
-    """A SQL text without a clause, which the engine gets as it was written."""
+    """A SQL text without a clause. The engine runs it as it is."""
 
     text: str
     spark: SparkSession
@@ -247,7 +252,7 @@ class SqlQuery(ParsedQuery, EvaluatedQuery):
 
     @property
     def clause_names(self) -> Sequence[str]:
-        """Return the alias of each clause; empty for a clause without one."""
+        """Return the name of each clause: its alias, else the alias of its input, else ""."""
         return [site.alias or "" for site in self.node.sites]
 
     def evaluate(self) -> SqlQuery:
@@ -255,16 +260,16 @@ class SqlQuery(ParsedQuery, EvaluatedQuery):
         return self.evaluate_first(len(self.node.sites))
 
     def evaluate_first(self, count: int) -> SqlQuery:
-        """Return the query with the results of its first `count` clauses. It has none yet."""
-        assert not self.clauses
+        """Plan the first `count` clauses, and return the query with their results."""
+        assert not self.clauses, "no clause has a result yet"
         query = self
         for site in self.node.sites[:count]:
             clause = query.build_clause(site)
-            query = query.with_result(EvaluatedClause(clause, clause.evaluate()))
+            query = query.add_result(EvaluatedClause(clause, clause.evaluate()))
         return query
 
     def build_clause(self, site: Site) -> Clause:
-        """Return the next clause. Everything that it reads must have a result; it has none yet.
+        """Return the clause of a site. The clauses that it reads must have results.
 
         Raises:
             MatchRecognizeUnsupportedError: it reads a stream, and so does a clause before it.
@@ -278,7 +283,7 @@ class SqlQuery(ParsedQuery, EvaluatedQuery):
         return Clause(plan, relation, self.options, self.node.source, site=site)
 
     def build_input(self, site: Site) -> Relation:
-        """Return the input of a clause, once the clauses in it have results."""
+        """Return the input of the clause of a site. The clauses that it reads must have results."""
         runner = replace(self.runner, with_clauses=locate.write_with_clauses(self.node, site))
         relation_text = locate.write_relation(self.node, site)
         if site.reads_previous_window:
@@ -287,7 +292,10 @@ class SqlQuery(ParsedQuery, EvaluatedQuery):
         return Relation(runner, relation_text, all_rows=lambda: self.select_all(query))
 
     def select_all(self, text: Template) -> DataFrame:
-        """Return the rows of an input.
+        """Return all rows of an input.
+
+        Args:
+            text: the query that selects them.
 
         Raises:
             MatchRecognizePlanError: a parameter has no value; the error shows its location.
@@ -296,12 +304,13 @@ class SqlQuery(ParsedQuery, EvaluatedQuery):
         try:
             return runner.sql(text)
         except AnalysisException as error:
-            raise (
-                find_unbound_parameter(error, self.node, tuple(runner.args or ())) or error
-            ) from None
+            clearer_error = find_unbound_parameter(error, self.node, tuple(runner.args or ()))
+            if clearer_error is None:
+                raise
+            raise clearer_error from None
 
-    def with_result(self, evaluated: EvaluatedClause) -> SqlQuery:
-        """Return the query with the result of one more clause, which the text after it can name."""
+    def add_result(self, evaluated: EvaluatedClause) -> SqlQuery:
+        """Return the query with the result of one more clause, which later clauses can read."""
         site = evaluated.clause.site
         assert site is not None
         rows = evaluated.result.dataframe
@@ -309,12 +318,12 @@ class SqlQuery(ParsedQuery, EvaluatedQuery):
         if site.calls is None:
             check_renames(site, evaluated.result)
         else:
-            node = name_columns(node, site, rows.columns)
+            node = limit_star_to_input(node, site, rows.columns)
         runner = self.runner.with_frames(**{site.view.name: rows})
         return replace(self, node=node, runner=runner, clauses=(*self.clauses, evaluated))
 
     def list_first_clauses(self, count: int) -> list[Clause]:
-        """Return the first clauses. All but the last one are planned, as it may read their rows."""
+        """Return the first `count` clauses: see `ParsedQuery.list_first_clauses`."""
         assert count > 0, "at least one clause is needed"  # -1 would mean all but the last one
         evaluated = self.evaluate_first(count - 1)
         last = evaluated.build_clause(self.node.sites[count - 1])
@@ -324,16 +333,17 @@ class SqlQuery(ParsedQuery, EvaluatedQuery):
         """Return the result of the query around the clauses."""
         assert len(self.clauses) == len(self.node.sites), "every clause needs a result"
         text = locate.write_outer_query(self.node)
-        plain = locate.match_plain_select(text)
-        rows = None if plain is None else select_columns(self.runner, plain)
-        if rows is not None:
-            return rows
+        plain_select = locate.match_plain_select(text)
+        if plain_select is not None:
+            rows = select_columns(self.runner, plain_select)
+            if rows is not None:
+                return rows
         try:
             runner = self.runner.with_source(self.node.source)
             return run_outer_query(self.node, runner, text)
         except AnalysisException as error:
             evaluated = [clause for clause in self.clauses if not clause.clause.is_window]
-            add_help(error, evaluated, self.node.source)
+            advise_on_unknown_column(error, evaluated, self.node.source)
             raise
 
 
@@ -341,10 +351,12 @@ class SqlQuery(ParsedQuery, EvaluatedQuery):
 
 
 def select_columns(runner: Runner, select: locate.PlainSelect) -> DataFrame | None:
-    """Return the columns of a view that a query selects, without asking the session about them.
+    """Return the result of a query that only selects columns of a view.
+
+    The session need not analyse the query, which is faster.
 
     Args:
-        runner: its frames have the view.
+        runner: a runner whose frames contain the view.
         select: the query.
 
     Returns:
@@ -385,7 +397,10 @@ def run_outer_query(query: QueryNode, runner: Runner, text: Template) -> DataFra
             runner.analyse(rows)  # so that a missing value is found here and not in a job
         return find_backend(runner.spark).finish(rows, keeps_text=query.keeps_text)
     except AnalysisException as error:
-        raise find_unbound_parameter(error, query, value_names) or error from None
+        clearer_error = find_unbound_parameter(error, query, value_names)
+        if clearer_error is None:
+            raise
+        raise clearer_error from None
 
 
 def find_unbound_parameter(
@@ -402,7 +417,8 @@ def find_unbound_parameter(
     if name is None:
         return None
     span = locate.find_first_parameters(query.source.text).get(name)
-    if name in value_names:  # Spark has lost the value
+    has_value = name in value_names
+    if has_value:  # so Spark has lost it
         return make_lost_value_error(name, span).with_source(query.source)
     return unbound_parameter(span, name=name, parameters=value_names).with_source(query.source)
 
@@ -436,10 +452,16 @@ def check_renames(site: Site, result: ClauseResult) -> None:
         )
 
 
-def name_columns(node: QueryNode, site: Site, columns: Sequence[str]) -> QueryNode:
-    """Return a query in which `*` around a window stands for the columns of the window's input."""
-    columns_of_calls = {call.column for site in node.sites for call in site.calls or ()}
-    input_columns = tuple(name for name in columns if name not in columns_of_calls)
+def limit_star_to_input(node: QueryNode, site: Site, columns: Sequence[str]) -> QueryNode:
+    """Return a query in which `*` around a window selects only the columns of the window's input.
+
+    Args:
+        node: the query.
+        site: the window.
+        columns: the columns of the window's result: those of its input and those of its calls.
+    """
+    call_columns = {call.column for site in node.sites for call in site.calls or ()}
+    input_columns = tuple(name for name in columns if name not in call_columns)
     blocks = [
         replace(block, columns=input_columns) if block.rows == site.replaced else block
         for block in node.blocks

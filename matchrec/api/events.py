@@ -19,8 +19,8 @@ from matchrec.api.inputs import (
     ColumnsOrSql,
     Frame,
     build_relation,
+    cast_to_dataframe,
     find_quote_dialect,
-    take_dataframe,
     write_terms,
 )
 from matchrec.api.query import FrontEnd, Query, resolve_options
@@ -50,7 +50,7 @@ from matchrec.spark.clause_result import ClauseResult
 from matchrec.spark.environment import check_session
 from matchrec.spark.errors.diagnose import check_type_column, read_sentence
 from matchrec.spark.question import Options
-from matchrec.spark.session import quiet_analysis
+from matchrec.spark.session import silence_analysis
 from matchrec.syntax.expressions.expression import read_order_by, read_partition_by
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def match_sase(  # noqa: PLR0913 -- public signature
     |    1|    3|
     +-----+-----+
     """
-    events = Events.build(take_dataframe(df), order_by, partition_by)
+    events = Events.build(cast_to_dataframe(df), order_by, partition_by)
     return build_sase_query(events, text, args, type_column, output, options).to_df()
 
 
@@ -155,7 +155,7 @@ def match_pattern(  # noqa: PLR0913 -- public signature
     |           1|         1|       2|[{1, Login}]|[{2, Error}]|
     +------------+----------+--------+------------+------------+
     """
-    events = Events.build(take_dataframe(df), order_by, partition_by)
+    events = Events.build(cast_to_dataframe(df), order_by, partition_by)
     return build_pattern_query(events, pattern, args, output, timeouts, options).to_df()
 
 
@@ -440,7 +440,7 @@ def add_conditions(df: DataFrame, conditions: dict[str, Any]) -> DataFrame:
     """
     for name, column in conditions.items():
         column_text = str(column)
-        with quiet_analysis():
+        with silence_analysis():
             try:
                 data_type = df.select("*", column.alias(name)).schema.fields[-1].dataType
             except AnalysisException as error:

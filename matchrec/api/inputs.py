@@ -1,10 +1,11 @@
 """The inputs of a query: its rows, the values of its parameters, and the DataFrames that it names.
 
 Users pass SQL texts, Columns, values, and frames of several libraries. The functions here check
-these and turn them into what the rest of matchrec works with:
+these and convert them:
 
+    from                       by                 to
     order_by, partition_by     write_terms        SQL texts
-    a frame of any library     as_dataframe       a DataFrame of Spark
+    a frame of any library     to_dataframe       a DataFrame of Spark
     a DataFrame                build_relation     the `Relation` that a clause reads
     args and frames            build_runner       the `Runner` of the parts of a query
 """
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 
-from matchrec.arguments import Arguments, NamedArguments, is_dataframe, is_frame
+from matchrec.arguments import Arguments, NamedArguments, find_library, is_dataframe, is_frame
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import frames as errors
 from matchrec.errors.calls import (
@@ -31,7 +32,7 @@ from matchrec.errors.calls import (
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.machine import stopped_session
 from matchrec.errors.rule_sets import unbound_rule_parameter
-from matchrec.errors.wording import describe_value, find_library, show_count
+from matchrec.errors.wording import describe_value, show_count
 from matchrec.plan.text import View, name_parameter, quote_name
 from matchrec.source import Source, Span
 from matchrec.spark.backends import find_backend, make_runner
@@ -42,7 +43,7 @@ from matchrec.spark.frames import (
     find_unfit_value,
     with_microseconds,
 )
-from matchrec.spark.nanoseconds import CLOSE_TIMES, find_close_times
+from matchrec.spark.nanoseconds import AMBIGUOUS_TIMES, find_ambiguous_times
 from matchrec.spark.relation import Relation, Runner
 from matchrec.spark.sail.probes import has_times_of_day
 from matchrec.spark.sail.sent import remember_index
@@ -56,11 +57,11 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-# What sorts or divides rows: SQL over one row, a Column that names a column of the DataFrame, or
-# several of both.
+# An argument that sorts or divides rows: SQL over one row, a Column that names a column of the
+# DataFrame, or several of both.
 ColumnsOrSql: TypeAlias = "str | Column | Sequence[str | Column]"
 
-# What functions over a DataFrame take: a DataFrame of Spark, or a frame of pandas, Polars or Arrow.
+# The rows of a clause: a DataFrame of Spark, or a frame of pandas, Polars or Arrow.
 Frame: TypeAlias = "DataFrame | pd.DataFrame | pl.DataFrame | pl.LazyFrame | pa.Table"
 
 # What may replace `{name}` in a query: a frame, or a value that is written into the text.
@@ -74,9 +75,9 @@ FrameOrLiteral: TypeAlias = (
 
 
 def find_quote_dialect(spark: SparkSession, *texts: object) -> Dialect:
-    """Return what double quotes mean in texts of a session: strings, or names.
+    """Return the dialect of texts of a session: whether double quotes enclose strings or names.
 
-    The session is asked only if a text has double quotes.
+    The settings of the session are read only if a text has double quotes.
     """
     if not any('"' in str(text) for text in texts):
         return SPARK
@@ -115,7 +116,7 @@ def write_terms(df: DataFrame, argument: str, terms: ColumnsOrSql) -> list[str]:
 def find_column_name(column_text: str, names: Sequence[str]) -> str | None:
     """Return the name of the column that a Column stands for; None if it is anything else.
 
-    PySpark says only in the printed form what a Column is. A column is printed as `at` or, after
+    Only the printed form of a Column shows what it is. A column is printed as `at` or, after
     `df.alias("t")`, as `t.at`. A field of a struct is printed as `place.at`, and is not a column.
 
     Args:
@@ -149,12 +150,15 @@ def build_relation(df: DataFrame, args: NamedArguments | None = None) -> Relatio
     return Relation(runner, (View("df"),), all_rows=lambda: rows)
 
 
-def take_dataframe(frame: Frame) -> DataFrame:
-    """Return a frame as a DataFrame of Spark, which `check_arguments` has made of it."""
+def cast_to_dataframe(frame: Frame) -> DataFrame:
+    """Tell type checkers that a frame is a DataFrame of Spark.
+
+    `check_arguments` has already converted the argument with `to_dataframe`.
+    """
     return cast("DataFrame", frame)
 
 
-def as_dataframe(spark: SparkSession, name: str, value: object) -> object:
+def to_dataframe(spark: SparkSession, name: str, value: object) -> object:
     """Return a frame of pandas, Polars or Arrow as a DataFrame of Spark.
 
     Its rows are sent to the session once. Any value that is not a frame is returned unchanged.
@@ -180,7 +184,7 @@ def as_dataframe(spark: SparkSession, name: str, value: object) -> object:
     elif spark.version.startswith("3."):
         raise errors.arrow_table_not_supported(version=spark.version, name=name)
     # Spark has microseconds, so this must be done while the frame still has nanoseconds.
-    close_times = find_close_times(name, find_library(value), frame)
+    ambiguous_times = find_ambiguous_times(name, find_library(value), frame)
     if not is_table:
         frame = with_microseconds(frame)
     try:
@@ -188,7 +192,7 @@ def as_dataframe(spark: SparkSession, name: str, value: object) -> object:
             frame = cast_to_spark_types(frame)
             check_times(spark, frame.schema)
         backend = find_backend(spark)
-        with backend.creating_frames():
+        with backend.use_arrow():
             df = remember_index(backend.create_frame(frame), getattr(value, "index", None))
     except MatchRecognizeError:
         raise
@@ -197,7 +201,7 @@ def as_dataframe(spark: SparkSession, name: str, value: object) -> object:
         if clearer_error is None:
             raise
         raise clearer_error from error
-    vars(df)[CLOSE_TIMES] = close_times
+    vars(df)[AMBIGUOUS_TIMES] = ambiguous_times
     return df
 
 
@@ -242,7 +246,7 @@ def explain_failed_conversion(
 
 
 def check_times(spark: SparkSession, schema: Any) -> None:
-    """Check that the session has the types of an Arrow table: Spark 3 has no times of day.
+    """Check that the session has the type of times of day, if an Arrow table has some.
 
     Raises:
         TypeError: a column has times of day, and the session does not have them.
@@ -382,22 +386,32 @@ def name_values(query: QueryNode, args: Arguments | None) -> dict[str, Any] | No
     Raises:
         MatchRecognizePlanError: there are more or fewer values than positional parameters.
     """
-    values = args if isinstance(args, list) else []
-    if len(values) != len(query.positional_parameters):
-        if isinstance(args, Mapping):
-            problem = "is a dict"
-        elif values:
-            problem = f"has {show_count(len(values), 'value')}"
-        else:
-            problem = "has no values"
-        parameters = query.positional_parameters
-        without_value = parameters[len(values) :]
-        error = wrong_number_of_values(problem, len(parameters), *without_value[:1])
-        raise error.with_source(query.source)
+    check_positional_values(query, args)
     if isinstance(args, list):
         names = [name_parameter(parameter) for parameter in query.positional_parameters]
         return dict(zip(names, args, strict=True))
     return None if args is None else dict(args)
+
+
+def check_positional_values(query: QueryNode, args: Arguments | None) -> None:
+    """Check that `args` is a list with a value for each `?` of a query, if it has some.
+
+    Raises:
+        MatchRecognizePlanError: there are more or fewer values than positional parameters.
+    """
+    parameters = query.positional_parameters
+    values = args if isinstance(args, list) else []
+    if len(values) == len(parameters):
+        return
+    if isinstance(args, Mapping):
+        problem = "is a dict"
+    elif values:
+        problem = f"has {show_count(len(values), 'value')}"
+    else:
+        problem = "has no values"
+    parameters_without_value = parameters[len(values) :]
+    error = wrong_number_of_values(problem, len(parameters), *parameters_without_value[:1])
+    raise error.with_source(query.source)
 
 
 # Parameters of a clause
@@ -423,10 +437,10 @@ def find_clause_parameters(text: str) -> Iterator[tuple[str, Span]]:
 
 
 def check_parameter_names(text: str, names: Iterable[str]) -> None:
-    """Check that a clause has a parameter for each name.
+    """Check that a clause has a parameter with each of these names.
 
     Raises:
-        MatchRecognizePlanError: the clause lacks a name.
+        MatchRecognizePlanError: it lacks one.
     """
     parameter_names = tuple(dict.fromkeys(name for name, _ in find_clause_parameters(text)))
     for name in names:
@@ -435,16 +449,16 @@ def check_parameter_names(text: str, names: Iterable[str]) -> None:
 
 
 def find_possible_parameters(text: str) -> tuple[str, ...]:
-    """Return the names after `:` and `@` in a text of any language, in its strings, too."""
+    """Return the names after `:` and `@` in a text of any language, also inside its strings."""
     return tuple(dict.fromkeys(_POSSIBLE_PARAMETER.findall(text)))
 
 
 def reject_unused(text: str, values: Mapping[str, object]) -> None:
-    """Check that every value has a parameter in the text. The command line does so.
+    """Check that every value has a parameter in the text. Only the command line calls this.
 
-    Calls of `sql` do not, because with PySpark, too, one dict may serve several queries.
+    `sql` accepts unused values, as PySpark does, because one dict may serve several queries.
 
-    Nothing is checked if a parameter has no value, because a later check reports that with its
+    If a parameter has no value, nothing is checked here: a later check reports it with its
     location.
 
     Raises:

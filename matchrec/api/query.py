@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from pyspark.sql import DataFrame, SparkSession
 
-from matchrec.api.dialects import only_reads, suggest_dialect
+from matchrec.api.dialects import is_query, suggest_dialect
 from matchrec.api.evaluate import EngineQuery, ParsedQuery, find_clause_number
 from matchrec.api.remarks import Remarks, find_clause_remarks, find_session_remarks
 from matchrec.api.signatures import AGGREGATES, ARGUMENTS, DIALECT, FRAME, KEY, NAME, PER
@@ -230,7 +230,7 @@ class Query:
         """
         return self.to_df().columns
 
-    @check_arguments(**{**ARGUMENTS, "per": PER, "aggregates": AGGREGATES.or_none()})
+    @check_arguments(**{**ARGUMENTS, "per": PER, "aggregates": AGGREGATES.allow_none()})
     def explain(
         self,
         *,
@@ -413,13 +413,13 @@ class Query:
           1 after HIGH: HIGH's condition was false
         """
         from matchrec.api.backtest import backtest
-        from matchrec.api.inputs import take_dataframe
+        from matchrec.api.inputs import cast_to_dataframe
 
         with self._parsing(self.options) as parsed:
             searched = parsed.find_clause(clause)
-            return backtest(searched, take_dataframe(labels), key, (start, end))
+            return backtest(searched, cast_to_dataframe(labels), key, (start, end))
 
-    @check_arguments(**{**ARGUMENTS, "per": PER, "aggregates": AGGREGATES.or_none()})
+    @check_arguments(**{**ARGUMENTS, "per": PER, "aggregates": AGGREGATES.allow_none()})
     def aggregate(
         self,
         aggregates: Mapping[str, str] | None = None,
@@ -559,7 +559,7 @@ class Query:
         text = str(self.text)
         # Other dialects are tried by planning the text. That must not happen to a statement that
         # writes, because Spark runs it as soon as it is planned.
-        if self.language == "a clause" or (self.language == "SQL" and only_reads(text)):
+        if self.language == "a clause" or (self.language == "SQL" and is_query(text)):
             return suggest_dialect(text, self.dialect, self._evaluate_in)
         return nullcontext()
 

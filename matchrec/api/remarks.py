@@ -1,4 +1,4 @@
-"""Warnings about queries that run but are probably not meant; `explain` shows them too."""
+"""Warnings about queries that run but may not do what the user meant. `explain` shows them too."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Remarks = tuple[MatchRecognizeWarning, ...]
 def find_remarks(drafted: Draft, question: Question, source: Source) -> Remarks:
     """Return the warnings about a clause or a rule, with their locations in its text."""
     warnings = list(find_warnings(drafted.written_plan))
-    intervals = question.backend.windows_in_hours(drafted.plan, question.find_order_type)
+    intervals = question.backend.find_windows_in_hours(drafted.plan, question.find_order_type)
     warnings += [days_in_hours(interval.span, written=interval.text) for interval in intervals]
     warnings += find_nanosecond_remarks(drafted.plan, question)
     return tuple(warning.with_source(source) for warning in warnings)
@@ -48,20 +48,20 @@ def find_nanosecond_remarks(plan: MatchPlan, question: Question) -> Iterator[Mat
     columns = question.columns
     relation = question.relation
 
-    def name_of(expression: RowExpression) -> str:
-        """Return the name of a column, or "" for another expression."""
+    def find_name(expression: RowExpression) -> str:
+        """Return the name of the column that an expression is; "" if it is not a column."""
         return columns.find_by_text(expression.text) or columns.find(expression.names) or ""
 
     frames = [relation.runner.frames[name] for name in list_holes(relation.write_query(["*"]))]
-    order = [name_of(item.expression) for item in plan.order_by]
-    keys = [name_of(key) for key in plan.keys]
-    for close_times, column, count in find_nanosecond_ties(frames, order, keys):
+    order = [find_name(item.expression) for item in plan.order_by]
+    keys = [find_name(key) for key in plan.keys]
+    for times, column, count in find_nanosecond_ties(frames, order, keys):
         yield nanoseconds(
             plan.order_by[order.index(column)].expression.span,
             count=count,
-            frame=close_times.frame,
+            frame=times.frame_name,
             column=column,
-            part=close_times.parts[column],
+            part=times.expressions[column],
         )
 
 
@@ -76,7 +76,7 @@ def find_clause_remarks(result: ClauseResult, source: Source, language: Language
 
 def find_state_remarks(plan: MatchPlan, executable: Executable, source: Source) -> Remarks:
     """Return the warning that the state of a stream grows without bound, if it does."""
-    if executable.is_bounded or executable.crossing.ends:
+    if executable.is_bounded or executable.sent_columns.ends:
         return ()
     unbounded = unbounded_runs if executable.task.selects else unbounded_state
     return (unbounded(plan.pattern.span).with_source(source),)

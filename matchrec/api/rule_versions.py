@@ -22,16 +22,16 @@ from typing import Any, NamedTuple, TypeAlias
 from pyspark.sql import DataFrame
 from pyspark.sql.types import NullType, StringType
 
-from matchrec.arguments import ArgumentKind, OrderValue, instance_of, is_dataframe
+from matchrec.arguments import ArgumentKind, OrderValue, is_dataframe, make_class_test
 from matchrec.compile.rule_set import Version
 from matchrec.errors import rule_sets as errors
 from matchrec.errors.frames import condition_rejected_by_engine
 from matchrec.patterns.stages.builder import Pattern
 from matchrec.plan.text import quote_string
 from matchrec.spark.errors.diagnose import read_sentence
+from matchrec.spark.order_numbers import OrderNumbers
 from matchrec.spark.relation import Relation
-from matchrec.spark.session import QUERY_ERRORS, quiet_analysis
-from matchrec.spark.types import OrderNumbers
+from matchrec.spark.session import QUERY_ERRORS, silence_analysis
 
 # A dict of rules by name, or a DataFrame of them. A rule is a text, a Pattern, or a dict of its
 # versions by the time from which each is valid.
@@ -43,7 +43,7 @@ FixedRules: TypeAlias = (
 Rules: TypeAlias = "FixedRules | Callable[[], FixedRules]"
 
 PARAMETERS = "parameters"  # the column of a DataFrame of rules with the values of parameters
-IS_RULE = instance_of(str, Pattern)
+is_rule = make_class_test(str, Pattern)
 
 
 def is_versions(value: Any) -> bool:
@@ -53,7 +53,7 @@ def is_versions(value: Any) -> bool:
     """
     if not isinstance(value, Mapping) or not value:
         return False
-    return all(version is None or IS_RULE(version) for version in value.values())
+    return all(version is None or is_rule(version) for version in value.values())
 
 
 def has_rule_names(value: Any) -> bool:
@@ -146,7 +146,7 @@ def read_rules(rules: FixedRules, relation: Relation, order: str) -> tuple[Writt
         return tuple(build_versions(read_table(rules, times), times))
     check_names(rules)
     for name, value in rules.items():
-        if not IS_RULE(value) and not is_versions(value):
+        if not is_rule(value) and not is_versions(value):
             raise errors.not_a_rule(name=name, value=value)
     if not any(is_versions(value) for value in rules.values()):
         # Without versions the order may have any type.
@@ -176,7 +176,7 @@ def find_times(relation: Relation, order: str) -> OrderNumbers:
     Raises:
         MatchRecognizePlanError: the engine refuses the order, or versions cannot have its type.
     """
-    with quiet_analysis():
+    with silence_analysis():
         try:
             times = OrderNumbers(relation.find_type(order))
         except QUERY_ERRORS as error:
@@ -210,7 +210,9 @@ def read_dict(rules: Mapping[str, Any], times: OrderNumbers) -> Iterator[Version
         for time, content in versions.items():
             since = None if time is None else times.convert_value(time)
             if since is None and time is not None:
-                raise errors.wrong_valid_from(name=name, value=time, expected=times.counting.wanted)
+                raise errors.wrong_valid_from(
+                    name=name, value=time, expected=times.conversion.value_noun
+                )
             yield VersionRow(name, content, None, since)
 
 
@@ -231,7 +233,7 @@ def read_table(table: DataFrame, times: OrderNumbers) -> list[VersionRow]:
             raise errors.rules_column_type(
                 name=name, type_name=types[name].simpleString(), expected_type=expected_type
             )
-    if not times.is_alike(types["valid_from"]):
+    if not times.has_same_kind(types["valid_from"]):
         raise errors.rules_column_type(
             name="valid_from",
             type_name=types["valid_from"].simpleString(),
@@ -260,8 +262,8 @@ def build_versions(rows: Iterable[VersionRow], times: OrderNumbers) -> Iterator[
     versions_by_rule: dict[str, dict[int | None, VersionRow]] = {}
     for row in rows:
         versions = versions_by_rule.setdefault(row.rule, {})
-        if row.since is not None and not times.holds(row.since):
-            expected_value = f"{times.counting.wanted} of {times.type.simpleString().upper()}"
+        if row.since is not None and not times.has_number(row.since):
+            expected_value = f"{times.conversion.value_noun} of {times.type.simpleString().upper()}"
             raise errors.wrong_valid_from(name=row.rule, value=row.since, expected=expected_value)
         if row.since in versions:
             time = "the beginning" if row.since is None else times.show(row.since)

@@ -15,9 +15,15 @@ from typing import TYPE_CHECKING, Any, NoReturn, get_args
 
 from pyspark.sql import DataFrame
 
-from matchrec.api.dialects import parse_clause_of
+from matchrec.api.dialects import parse_clause_in_dialect
 from matchrec.api.events import Events, add_conditions, lower_over
-from matchrec.api.inputs import ColumnsOrSql, Frame, build_relation, fill_parameters, take_dataframe
+from matchrec.api.inputs import (
+    ColumnsOrSql,
+    Frame,
+    build_relation,
+    cast_to_dataframe,
+    fill_parameters,
+)
 from matchrec.api.query import resolve_options
 from matchrec.api.remarks import find_remarks, find_session_remarks, find_state_remarks
 from matchrec.api.rule_versions import RULES, Rules, WrittenRule, read_rules
@@ -31,7 +37,7 @@ from matchrec.arguments import (
     OnError,
     check_arguments,
     is_dataframe,
-    one_of,
+    make_word_kind,
 )
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import rule_sets as errors
@@ -55,7 +61,7 @@ from matchrec.spark.question import (
     Rule,
     find_input_columns,
     is_streaming,
-    naming_rule,
+    name_rule_in_errors,
 )
 from matchrec.spark.rule_sets import build
 from matchrec.syntax.lower import lower_clause
@@ -73,8 +79,8 @@ RejectedRules = dict[str, MatchRecognizeError]
     **{
         **ARGUMENTS,
         "rules": RULES,
-        "on_error": one_of(get_args(OnError)),
-        "event_columns": TEXTS.or_none(),
+        "on_error": make_word_kind(get_args(OnError)),
+        "event_columns": TEXTS.allow_none(),
     }
 )
 def match_rules(  # noqa: PLR0913 -- public signature
@@ -140,7 +146,7 @@ def match_rules(  # noqa: PLR0913 -- public signature
     +------------+----------+--------+
     """
     options = resolve_options("match_rules", options, "transport", "counters")
-    rows = take_dataframe(df)
+    rows = cast_to_dataframe(df)
     check_session(rows.sparkSession)
     event_names = (event_columns,) if isinstance(event_columns, str) else event_columns
     events = Events.build(rows, order_by, partition_by)
@@ -244,7 +250,7 @@ class RulesReader:
         rules = []
         for written in written_rules:
             content = written.content
-            with naming_rule(written.name):
+            with name_rule_in_errors(written.name):
                 if isinstance(content, Pattern):
                     rule, frame = self.read_pattern(written.name, content, frame)
                 elif IS_SASE.match(content):
@@ -274,7 +280,7 @@ class RulesReader:
             text: the clause.
             values: the values of its parameters, as SQL.
         """
-        node, source = parse_clause_of(self.events.df, text, self.dialect, values)
+        node, source = parse_clause_in_dialect(self.events.df, text, self.dialect, values)
         with locate_errors(source):
             reject_keys_and_order(node)
             plan = lower_clause(self.add_keys_and_order(node))

@@ -16,7 +16,9 @@ from matchrec.spark.sail.start import (
 )
 
 
-@check_arguments(engine=ENGINE.or_none(), cores=COUNT.or_none(), memory=MEMORY_SIZE.or_none())
+@check_arguments(
+    engine=ENGINE.allow_none(), cores=COUNT.allow_none(), memory=MEMORY_SIZE.allow_none()
+)
 def session(
     engine: str | None = None, *, cores: int | None = None, memory: str | None = None
 ) -> SparkSession:

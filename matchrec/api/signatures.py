@@ -24,14 +24,14 @@ from matchrec.arguments import (
     DialectName,
     PatternOutput,
     SaseOutput,
-    dict_of,
     find_library,
-    instance_of,
     is_column,
     is_dataframe,
     is_frame,
     is_whole,
-    one_of,
+    make_class_test,
+    make_dict_test,
+    make_word_kind,
 )
 from matchrec.dialects.products import PRODUCTS
 from matchrec.spark.question import OPTIONS as FIELDS
@@ -55,7 +55,7 @@ def are_values(values: object) -> bool:
         return True
     if isinstance(values, list):
         return all(is_value(value) for value in values)
-    return dict_of(is_value)(values)
+    return make_dict_test(is_value)(values)
 
 
 def convert_numpy_value(value: Any) -> Any:
@@ -108,9 +108,9 @@ def convert_frame(argument: str, value: Any) -> Any:
     if not is_frame(value):
         return value
     import matchrec  # for its session, as if the user had called it
-    from matchrec.api.inputs import as_dataframe
+    from matchrec.api.inputs import to_dataframe
 
-    return as_dataframe(matchrec.session(), argument, value)
+    return to_dataframe(matchrec.session(), argument, value)
 
 
 VALUE = ArgumentKind(
@@ -122,37 +122,37 @@ FRAME = ArgumentKind(
     "a DataFrame of Spark, pandas, Polars or Arrow",
     lambda value: is_dataframe(value) or is_frame(value),
     "pass one, such as spark.table(...), spark.read... or pandas.read_csv(...)",
-    take=convert_frame,
+    converter=convert_frame,
 )
 ARGS = ArgumentKind(
     "a dict of values by the names of their parameters, or a list with a value for each ?",
     are_values,
     'write args={"name": value} for :name, or args=[value] for ?; for a DataFrame, df=df and {df}',
-    take=convert_values,
-    of_values=VALUE,
+    converter=convert_values,
+    value_kind=VALUE,
 )
 NAMED = ArgumentKind(
     "a dict of values by the names of their parameters",
     lambda value: not isinstance(value, list) and are_values(value),
     'write :name in the clause, and args={"name": value}',
-    take=convert_values,
-    of_values=VALUE,
+    converter=convert_values,
+    value_kind=VALUE,
 )
 FRAMES = ArgumentKind(
     "a DataFrame, for {name} in the query, or a literal",
     fills_hole,
     "pass {argument}=df; for other values write :{argument} in the query and pass args",
 )
-DIALECT = one_of(get_args(DialectName))
-SASE_OUTPUT = one_of(get_args(SaseOutput))
-PATTERN_OUTPUT = one_of(get_args(PatternOutput))
+DIALECT = make_word_kind(get_args(DialectName))
+SASE_OUTPUT = make_word_kind(get_args(SaseOutput))
+PATTERN_OUTPUT = make_word_kind(get_args(PatternOutput))
 OPTIONS = ArgumentKind(
     "Options",
-    instance_of(Options),
+    make_class_test(Options),
     'write options=matchrec.Options(algorithm="backtracking"), or leave it out',
     fields=tuple(FIELDS),
-).or_none()
-READS = one_of((*PRODUCTS, "sase"))
+).allow_none()
+READS = make_word_kind((*PRODUCTS, "sase"))
 QUERY = ArgumentKind(
     "a string or a Pattern",
     lambda value: isinstance(value, str) or is_pattern(value),
@@ -172,9 +172,9 @@ EVENTS = ArgumentKind(
 PATTERN = ArgumentKind("a Pattern", is_pattern, 'write matchrec.Pattern.begin("a")...')
 PARTITION = ArgumentKind(
     "a dict of values by the names of the PARTITION BY columns",
-    dict_of(lambda _: True),
+    make_dict_test(lambda _: True),
     'write partition={"name": value}',
-).or_none()
+).allow_none()
 ROW = ArgumentKind(
     "a value of an ORDER BY column, or a tuple of values of several",
     can_name_row,
@@ -184,34 +184,38 @@ CLAUSE = ArgumentKind(
     "the number of a clause, or the alias of its result",
     lambda value: isinstance(value, str) or (is_whole(value) and abs(value) < 2**31),
     "write clause=1",
-).or_none()
+).allow_none()
 
-NAME = ArgumentKind("the name of a column", instance_of(str), 'write {argument}="name"')
-KEY = ArgumentKind("the name of a column, or a list of names", TEXTS.accepts, TEXTS.cure).or_none()
+NAME = ArgumentKind("the name of a column", make_class_test(str), 'write {argument}="name"')
+KEY = ArgumentKind(
+    "the name of a column, or a list of names", TEXTS.accepts, TEXTS.hint
+).allow_none()
 NAMES = ArgumentKind(
     "the names of two columns, in which a match begins and ends",
     lambda value: (
-        isinstance(value, tuple | list) and len(value) == 2 and all(map(instance_of(str), value))
+        isinstance(value, tuple | list)
+        and len(value) == 2
+        and all(map(make_class_test(str), value))
     ),
     'write {argument}=("first", "last")',
 )
 AGGREGATES = ArgumentKind(
     "a dict of aggregates by the names of columns",
-    lambda value: dict_of(instance_of(str))(value) and len(value) > 0,
+    lambda value: make_dict_test(make_class_test(str))(value) and len(value) > 0,
     'write {argument}={"matches": "count(*)"}',
 )
-PER = one_of(get_args(AggregatePer))
+PER = make_word_kind(get_args(AggregatePer))
 
 # The arguments that mean the same in all functions.
 ARGUMENTS: Mapping[str, ArgumentKind] = {
     **dict.fromkeys(("x", "y"), NAME),
-    **dict.fromkeys(("by", "match"), NAME.or_none()),
+    **dict.fromkeys(("by", "match"), NAME.allow_none()),
     **dict.fromkeys(("limit", "page", "panels"), COUNT),
     **dict.fromkeys(("order_by", "partition_by"), TERMS),
     **dict.fromkeys(("text", "type_column"), TEXT),
     "analyze": FLAG,
     "args": ARGS,
-    "between": NAMES.or_none(),
+    "between": NAMES.allow_none(),
     "clause": CLAUSE,
     "df": FRAME,
     "dialect": DIALECT,

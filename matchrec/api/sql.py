@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, Any, overload
 from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.api.clause import Clause
-from matchrec.api.dialects import parse_clause_of, parse_query
+from matchrec.api.dialects import parse_clause_in_dialect, parse_query
 from matchrec.api.evaluate import ClauseQuery, EngineQuery, ParsedQuery, SqlQuery
 from matchrec.api.inputs import (
     ColumnsOrSql,
     Frame,
     FrameOrLiteral,
     Frames,
-    as_dataframe,
     build_relation,
     build_runner,
-    take_dataframe,
+    cast_to_dataframe,
+    to_dataframe,
 )
 from matchrec.api.query import FrontEnd, Query, resolve_options
 from matchrec.api.signatures import ARGS, ARGUMENTS, FRAMES, NAMED, QUERIED, QUERY, is_pattern
@@ -73,12 +73,12 @@ NO_QUERY = re.compile(
 )
 SESSION_OF_SQL = replace(
     SESSION,
-    cure="pass the session: matchrec.session(); a clause over a DataFrame goes to"
+    hint="pass the session: matchrec.session(); a clause over a DataFrame goes to"
     " matchrec.match_recognize(df, clause)",
 )
 CLAUSE_TEXT = replace(
     TEXT,
-    cure='write "ORDER BY ... PATTERN ..."; a Pattern goes to'
+    hint='write "ORDER BY ... PATTERN ..."; a Pattern goes to'
     " matchrec.match_pattern(df, pattern, order_by=...)",
 )
 
@@ -224,10 +224,10 @@ def match_recognize(
     |        2|    70|
     +---------+------+
     """
-    return build_clause_query(take_dataframe(df), clause, args, dialect, options).to_df()
+    return build_clause_query(cast_to_dataframe(df), clause, args, dialect, options).to_df()
 
 
-@check_arguments(df=DATAFRAME, column=TEXT.or_none())
+@check_arguments(df=DATAFRAME, column=TEXT.allow_none())
 def explode_matches(df: DataFrame, column: str | None = None) -> DataFrame:
     """Return a row for each row of each match, as ALL ROWS PER MATCH does.
 
@@ -285,7 +285,7 @@ def build_sql_query(  # noqa: PLR0913 -- the arguments of `sql`
 
 def convert_frames(spark: SparkSession, frames: Frames) -> Frames:
     """Convert the frames of other libraries that a query names to DataFrames of Spark."""
-    return {name: as_dataframe(spark, name, frame) for name, frame in frames.items()}
+    return {name: to_dataframe(spark, name, frame) for name, frame in frames.items()}
 
 
 @dataclass(frozen=True)
@@ -368,7 +368,7 @@ class ClauseText(FrontEnd):
 
     def parse(self, dialect: str, options: Options) -> ParsedQuery:
         """Return the query of the clause over the DataFrame."""
-        node, source = parse_clause_of(self.df, self.text, dialect)
+        node, source = parse_clause_in_dialect(self.df, self.text, dialect)
         with locate_errors(source):
             plan = lower_clause(node, self.args or {})
             return ClauseQuery(Clause(plan, build_relation(self.df, self.args), options, source))

@@ -17,13 +17,13 @@ from pyspark.sql.functions import expr
 from pyspark.sql.types import DataType, IntegralType
 
 from matchrec.api.clause import Clause
-from matchrec.api.dialects import parse_clause_of
+from matchrec.api.dialects import parse_clause_in_dialect
 from matchrec.api.inputs import (
     Frame,
     build_relation,
+    cast_to_dataframe,
     check_parameter_names,
     find_clause_parameters,
-    take_dataframe,
 )
 from matchrec.api.query import resolve_options
 from matchrec.api.remarks import find_clause_remarks
@@ -33,8 +33,8 @@ from matchrec.arguments import (
     DialectName,
     Grid,
     check_arguments,
-    dict_of,
     find_library,
+    make_dict_test,
 )
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
@@ -58,19 +58,18 @@ Point = dict[str, Any]  # a combination: one value for each parameter
 
 
 def is_list_of_values(values: Any) -> bool:
-    """Return whether this is a list, or a one-dimensional array of NumPy or pandas, with values."""
+    """Return whether this is a list or a one-dimensional array of NumPy or pandas, not empty."""
     if isinstance(values, list | tuple | range):
         return len(values) > 0
-    # The library is asked for first, because a Column of PySpark has every attribute.
+    # The library is tested first, because a Column of PySpark has every attribute.
     is_array = find_library(values) in ("numpy", "pandas") and getattr(values, "ndim", 0) == 1
     return is_array and len(values) > 0
 
 
 def is_grid(grid: Any) -> bool:
-    """Return whether this is a dict of lists of values by the names of parameters."""
-    if not dict_of(is_list_of_values)(grid) or not grid:
-        return False
-    return all(name.isidentifier() for name in grid)
+    """Return whether this is a dict, not empty, with a list of values for each parameter."""
+    has_lists = make_dict_test(is_list_of_values)
+    return has_lists(grid) and len(grid) > 0 and all(name.isidentifier() for name in grid)
 
 
 def convert_grid(_argument: str, grid: Grid) -> Grid:
@@ -87,8 +86,8 @@ GRID = ArgumentKind(
     "a dict of lists of values by the names of parameters",
     is_grid,
     'write grid={"days": [3, 5, 8]}, and :days in the clause: a name without a colon, and a list',
-    take=convert_grid,
-    of_values=CANDIDATES,
+    converter=convert_grid,
+    value_kind=CANDIDATES,
 )
 
 
@@ -126,14 +125,15 @@ def sweep(
        2     0        1           1     2          2.0          1.0
        2     5        1           1     2          2.0          1.0
     """
-    rows = take_dataframe(df)
+    rows = cast_to_dataframe(df)
     options = resolve_options("sweep", options, "transport", "counters")
     points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     if len(points) > MAX_POINTS:
         raise errors.too_many_combinations(count=len(points), limit=MAX_POINTS)
     check_parameters(clause, grid)
     first_point = points[0]
-    check_rule(rows, build_rule(rows, clause, first_point, "", dialect), first_point)
+    first_rule = build_rule(rows, clause, first_point, name="", dialect=dialect)
+    check_rule(rows, first_rule, first_point)
     points_by_name = {show_point(point): point for point in points}
     rules, args = build_rules(rows, clause, points_by_name, dialect)
     relation = build_relation(rows, args)
@@ -156,7 +156,7 @@ def check_parameters(clause: str, grid: Grid) -> None:
 
 
 def check_rule(df: DataFrame, rule: Rule, point: Point) -> None:
-    """Plan one rule by itself, so that errors and warnings are about the clause as it is written.
+    """Plan one rule by itself, so that errors and warnings show the clause as the user wrote it.
 
     Raises:
         MatchRecognizeError: the clause has a mistake.
@@ -169,7 +169,7 @@ def check_rule(df: DataFrame, rule: Rule, point: Point) -> None:
 
 
 def show_point(point: Point) -> str:
-    """Return a combination of values as a message names it.
+    """Return a combination of values as messages show it.
 
     >>> show_point({"days": 3, "kind": "rise"})
     "days = 3, kind = 'rise'"
@@ -207,7 +207,7 @@ def build_rules(
     return tuple(rules), args
 
 
-def build_rule(  # noqa: PLR0913 -- the clause, its values, and the names of both
+def build_rule(  # noqa: PLR0913 -- a clause, its values, and the names of the rule and its values
     df: DataFrame,
     clause: str,
     point: Point,
@@ -217,8 +217,8 @@ def build_rule(  # noqa: PLR0913 -- the clause, its values, and the names of bot
 ) -> Rule:
     """Return the clause for one combination of values.
 
-    Its result has one row for each match, whose events are all rows of the match: exclusions do not
-    count.
+    Its result has one row for each match. The events of a match are all of its rows, also those in
+    exclusions.
 
     Args:
         df: the input of the clause.
@@ -228,8 +228,8 @@ def build_rule(  # noqa: PLR0913 -- the clause, its values, and the names of bot
         dialect: the product whose SQL the clause is written in.
         new_names: the names that the parameters get in this rule; empty if they keep theirs.
     """
-    renamed = {parameter: f":{new_name}" for parameter, new_name in new_names.items()}
-    node, source = parse_clause_of(df, clause, dialect, renamed or None)
+    replacements = {parameter: f":{new_name}" for parameter, new_name in new_names.items()}
+    node, source = parse_clause_in_dialect(df, clause, dialect, replacements or None)
     values = {new_names.get(parameter, parameter): value for parameter, value in point.items()}
     with locate_errors(source):
         plan = lower_clause(replace(node, measures=(), rows_per_match=RowsPerMatch.ONE_ROW), values)
@@ -245,7 +245,8 @@ def write_span(time_type: DataType) -> str:
     """Return SQL of the distance between the ends of a match; NULL if the type has no distance."""
     if isinstance(time_type, IntegralType):
         # The distance between two numbers of a type may be too large for the type.
-        end, start = (f"CAST({name} AS DECIMAL(20, 0))" for name in ("end_time", "start_time"))
+        start = "CAST(start_time AS DECIMAL(20, 0))"
+        end = "CAST(end_time AS DECIMAL(20, 0))"
         return f"CAST(abs({end} - {start}) AS DOUBLE)"
     return "abs(end_time - start_time)" if has_distance(time_type) else "NULL"
 

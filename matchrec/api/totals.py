@@ -1,16 +1,16 @@
-"""`Query.aggregate`: aggregates over all matches of a clause, computed without them if possible.
+"""`Query.aggregate`: aggregates over all matches, without building the matches if possible.
 
-1. Each aggregate, such as `avg(days)`, is parsed, and split into the totals that it is made of: the
-   sum and the count of `days`.
-2. The search is asked for these totals, and returns a row for each group of matches. If it cannot
-   compute them, it is asked for the matches instead.
-3. SQL makes the aggregates from these rows: see `write_over_groups` and `write_over_matches`.
+1. Each aggregate, such as `avg(days)`, is parsed, and split into the totals that it is computed
+   from: the sum and the count of `days`.
+2. The search computes these totals, and returns a row for each group of matches. If it cannot
+   compute them, it returns the matches.
+3. SQL computes the aggregates from these rows: see `write_over_groups` and `write_over_matches`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pyspark.sql import DataFrame
@@ -28,7 +28,8 @@ from matchrec.plan.totals import DOUBLE, FUNCTIONS, TotalAggregate, Totals
 from matchrec.source import Span
 from matchrec.spark.clause_result import ClauseResult
 from matchrec.spark.question import is_streaming
-from matchrec.spark.types import find_scale, find_total_type, normalize_value
+from matchrec.spark.read_types import find_total_type
+from matchrec.spark.types import find_scale, normalize_value
 
 # An aggregate: its function, then `*`, a name, or a name in backticks.
 _CALL = re.compile(r"\s*(\w+)\s*\(\s*(?:(\*)|(\w+)|`((?:[^`]|``)+)`)\s*\)\s*")
@@ -52,7 +53,7 @@ def aggregate(
         per: as for `Query.aggregate`.
 
     Returns:
-        The result of the search, for explanations, and a DataFrame with a row for each group.
+        The result of the search, for explanations; and a DataFrame with a row for each group.
 
     Raises:
         MatchRecognizePlanError: a text is not an aggregate of a measure, or two columns of the
@@ -103,8 +104,8 @@ def group_rows(rows: DataFrame, group_names: Sequence[str], aggregates: Sequence
     """
     fields = list(zip(group_names, rows.schema.fields, strict=False))
     if not group_names or is_streaming(rows):
-        # In a stream each row is a group, because no row is ever added to it. Without columns that
-        # tell groups apart, all rows are one group.
+        # In a stream, each row is a complete group. Without columns of groups, all rows are one
+        # group.
         groups = [f"{quote_name(field.name)} AS {quote_name(name)}" for name, field in fields]
         return rows.selectExpr(*groups, *aggregates)
     # Equal values may have several forms, such as 0.0 and -0.0.
@@ -116,9 +117,9 @@ def group_rows(rows: DataFrame, group_names: Sequence[str], aggregates: Sequence
 
 
 def run_search(clause: Clause, plan: MatchPlan, totals: Totals) -> ClauseResult:
-    """Run the search with totals for each group, or else run it for the matches.
+    """Run the search for totals of each group, or for matches if it cannot compute totals.
 
-    The result of the second has the reason why the search cannot compute the totals.
+    In the second case, the result has the reason in `reason_for_building_matches`.
 
     Raises:
         MatchRecognizeUnsupportedError: the clause reads a stream, and the search cannot compute the
@@ -126,7 +127,7 @@ def run_search(clause: Clause, plan: MatchPlan, totals: Totals) -> ClauseResult:
     """
     is_stream = is_streaming(clause.relation.rows)
     reason = errors.BY_ONE_AT_A_TIME
-    # Backtracking looks at one match at a time. Only a user who asks for it gets it here.
+    # Backtracking finds one match at a time. It is used only if the options name it.
     if is_stream or clause.options.algorithm != "backtracking":
         try:
             return clause.evaluate_plan(replace(plan, totals=totals))
@@ -146,7 +147,7 @@ def check_names(names: Iterable[str], group_names: Iterable[str]) -> None:
         group_names: the names of the columns that say which group it is.
 
     Raises:
-        MatchRecognizePlanError: two columns have the same name, but for upper and lower case.
+        MatchRecognizePlanError: two columns have the same name, ignoring case.
     """
     used_names = {name.lower() for name in group_names}
     for name in names:
@@ -191,13 +192,7 @@ def parse_call(text: str, plan: MatchPlan) -> TotalAggregate:
         raise errors.not_an_aggregate(text=text, measures=sorted(measure_names.values()))
     function, star, word, name_in_backticks = match.groups()
     function = function.lower()
-    if star:
-        functions: tuple[str, ...] = ("count",)
-    elif cast is not None:
-        functions = ("count", "sum")
-    else:
-        functions = FUNCTIONS
-    if function not in functions:
+    if function not in find_allowed_functions(has_star=bool(star), has_cast=cast is not None):
         raise errors.not_an_aggregate(text=text, measures=sorted(measure_names.values()))
     if star:
         return TotalAggregate(function, None, cast)
@@ -205,6 +200,20 @@ def parse_call(text: str, plan: MatchPlan) -> TotalAggregate:
     if name.lower() not in measure_names:
         raise errors.unknown_measure(name=name, measures=sorted(measure_names.values()))
     return TotalAggregate(function, measure_names[name.lower()], cast)
+
+
+def find_allowed_functions(*, has_star: bool, has_cast: bool) -> Collection[str]:
+    """Return the functions that an aggregate may call.
+
+    Args:
+        has_star: whether the argument is `*`.
+        has_cast: whether there is a CAST around the call.
+    """
+    if has_star:
+        return ("count",)
+    if has_cast:
+        return ("count", "sum")
+    return FUNCTIONS
 
 
 def split_cast(text: str) -> tuple[str, str | None]:
@@ -223,11 +232,11 @@ def split_cast(text: str) -> tuple[str, str | None]:
 def write_over_groups(
     call: TotalAggregate, rows: DataFrame, columns: Mapping[TotalAggregate, str]
 ) -> str:
-    """Return SQL of an aggregate over the rows of groups.
+    """Return SQL of an aggregate over rows of totals, such as `sum(total)` for a count.
 
     Args:
         call: the aggregate.
-        rows: the rows of groups; several rows may belong to one group.
+        rows: the rows of the search. Several of them may belong to one group.
         columns: the column of each total.
     """
     if call.function == "avg":
@@ -288,7 +297,7 @@ def write_quotient(dividend: str, divisor: str) -> str:
 
 
 def write_sum(call: TotalAggregate, argument: str, type_: spark_types.DataType) -> str:
-    """Return SQL of a sum of numbers that is an error in every mode if it is too large."""
+    """Return SQL of a sum of numbers. It raises an error if the sum is too large, in every mode."""
     if isinstance(type_, spark_types.DoubleType):
         return f"sum(CAST({argument} AS DOUBLE))"
     type_name = type_.simpleString().upper()
@@ -322,8 +331,9 @@ def fail_on_null(call: TotalAggregate, value: str, argument: str, type_name: str
 def find_key_measures(plan: MatchPlan, grouping: Grouping) -> dict[str, Measure]:
     """Return measures of the ORDER BY columns on the first or last row of a match, by column.
 
-    They say which row a group of matches starts or ends with. A partition needs none. The measures
-    have names of our own, because a measure of the query may have the name of a column.
+    They tell groups apart: the matches of a group start, or end, with the same row. Groups by
+    partition need no such measures. The names of the measures are internal, because a measure of
+    the query may have the name of a column.
 
     Raises:
         MatchRecognizePlanError: no item of ORDER BY is a column, other than a partition column.
@@ -331,13 +341,15 @@ def find_key_measures(plan: MatchPlan, grouping: Grouping) -> dict[str, Measure]
     if grouping is Grouping.PARTITION:
         return {}
     end = End.FIRST if grouping is Grouping.START else End.LAST
-    row = Navigation(end=end, semantics=Semantics.FINAL)
+    navigation = Navigation(end=end, semantics=Semantics.FINAL)
     partition_texts = {key.text for key in plan.partition_by}
     measures = {}
     for number, item in enumerate(plan.order_by):
         key = item.expression
         if len(key.names) == 1 and key.text not in partition_texts:
-            term = replace(make_column(row, key.text, names=key.names), span=key.span_or_start)
+            term = replace(
+                make_column(navigation, key.text, names=key.names), span=key.span_or_start
+            )
             measures[key.names[0]] = Measure(f"__key_{number}", term)
     if not measures:
         raise errors.no_sort_column(per=grouping.value)

@@ -216,12 +216,12 @@ def read_plot_options(picture: Path | None, **columns: Any) -> PlotOptions | Non
 def run_single(request: QueryRequest, output: Output, plot: PlotOptions | None) -> None:
     """Run the only statement, or compute the aggregates over the matches of the last one."""
     totals = request.totals
-    gives_rows = bool(totals) or request.gives_rows
-    if output.file and not gives_rows:
+    has_rows = bool(totals) or request.has_rows
+    if output.file and not has_rows:
         raise click.UsageError(str(errors.not_one_query(count="none")))
     with request.open_query() as (spark, query):
         frame = query.aggregate(**totals, clause=request.clause) if totals else query.to_df()
-        if gives_rows:
+        if has_rows:
             suggest_coverage(request, output.write(spark, frame))
         if plot:
             plot.draw(query)
@@ -241,7 +241,7 @@ def run_statements(request: QueryRequest, output: Output, plot: PlotOptions | No
             with label_errors(statement.label):
                 query = request.build_query(spark, statement.text)
                 frame = query.to_df()
-                if not (statement.is_query if output.file else statement.gives_rows):
+                if not (statement.is_query if output.file else statement.has_rows):
                     continue
                 if has_printed:
                     output.print_separator()

@@ -110,9 +110,9 @@ class QueryRequest:
         return (*self.earlier, Statement(self.content, self.label))
 
     @property
-    def gives_rows(self) -> bool:
+    def has_rows(self) -> bool:
         """Return whether the last statement has rows to print."""
-        return self.language != "sql" or self.statements[-1].gives_rows
+        return self.language != "sql" or self.statements[-1].has_rows
 
     def build_query(self, spark: SparkSession, content: Any) -> matchrec.Query:
         """Return the query of a statement, or of a SASE+ text or Pattern over the events."""
@@ -144,9 +144,9 @@ class QueryRequest:
     @contextmanager
     def open_session(self) -> Iterator[SparkSession]:
         """Yield a session in which the files are tables."""
-        from matchrec.spark.session import quiet_analysis
+        from matchrec.spark.session import silence_analysis
 
-        with open_local_session(self.settings, self.engine) as spark, quiet_analysis():
+        with open_local_session(self.settings, self.engine) as spark, silence_analysis():
             for table in self.tables:
                 table.register(spark, only_schema=self.only_schema)
             yield spark

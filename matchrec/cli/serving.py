@@ -83,8 +83,8 @@ def serve(  # noqa: PLR0913 -- one for each option
         for table in files:
             table.register(spark)
 
-    chosen = choose_engine(engine, dict(conf))
-    settings = SERVER_OF_SPARK if chosen == SPARK else {}
+    is_spark = choose_engine(engine, dict(conf)) == SPARK
+    settings = SERVER_OF_SPARK if is_spark else {}
     with open_local_session((*settings.items(), *conf), engine) as spark:
         make_views(spark)  # so that a file that cannot be read is reported before clients connect
         prepare = make_views if files else None
@@ -94,9 +94,9 @@ def serve(  # noqa: PLR0913 -- one for each option
 
 
 def wait_for_signal(gateway: Gateway) -> None:
-    """Wait until the program is to end: by Ctrl-C, or by SIGTERM as containers send it."""
+    """Wait for Ctrl-C, or for SIGTERM, which containers send to end a program."""
     is_over = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: is_over.set())
     while gateway.is_running and not is_over.wait(0.5):
-        pass  # with a timeout, because Windows does not interrupt a wait for ever
+        pass  # `wait` has a timeout, because Windows does not interrupt it otherwise

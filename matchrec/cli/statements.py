@@ -22,16 +22,18 @@ COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 SCRIPT = re.compile(r"\s*BEGIN\b", re.IGNORECASE)  # one statement that contains others
 SHOWS_ROWS = re.compile(r"\s*(SHOW|DESC|DESCRIBE|EXPLAIN|SET|TABLE)\b", re.IGNORECASE)
 TEMPORARY_VIEW = re.compile(r"\s*CREATE\s+(OR\s+REPLACE\s+)?TEMP(ORARY)?\s+VIEW\b", re.IGNORECASE)
-COMMON_TABLE = r"\b{name}\s*(\([^()]*\)\s*)?AS\s*\("  # of WITH
+COMMON_TABLE = r"\b{name}\s*(\([^()]*\)\s*)?AS\s*\("  # the name of a table in WITH
 
+# Keywords before a relation.
 RELATION_STARTS = ("FROM", "JOIN")
-LIST_ENDS = ("SELECT", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "WINDOW", "QUALIFY")
+# Keywords that end a list of relations, in which commas separate relations.
+RELATION_LIST_ENDS = ("SELECT", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "WINDOW", "QUALIFY")
 SUBQUERY_STARTS = ("SELECT", "WITH", "FROM", "(")  # after an opening parenthesis
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement of a text. Its text begins with blanks, so that it keeps its line and column."""
+    """A statement of a text. Its text begins with blanks, which keep its line and column."""
 
     text: str
     label: str = ""  # such as `statement 2 of 3`, for errors; empty if it is the only statement
@@ -39,15 +41,15 @@ class Statement:
     @property
     def is_query(self) -> bool:
         """Return whether the statement only returns rows and changes nothing."""
-        from matchrec.api.dialects import only_reads
+        from matchrec.api.dialects import is_query
 
-        return only_reads(self.text)
+        return is_query(self.text)
 
     @property
-    def gives_rows(self) -> bool:
-        """Return whether the statement has rows to print. Queries and SHOW TABLES have some.
+    def has_rows(self) -> bool:
+        """Return whether the statement has rows to print, as queries and SHOW TABLES have.
 
-        The result of the engine does not show this: Sail returns a row for every statement.
+        The text decides, because Sail returns a row for every statement.
         """
         return self.is_query or SHOWS_ROWS.match(drop_comments(self.text)) is not None
 
@@ -95,10 +97,10 @@ def blank_out(text: str) -> str:
 
 
 def replace_file_names(text: str, table_names: Collection[str]) -> tuple[str, list[Table]]:
-    """Replace each file in FROM and JOIN by the name of a table, and return these tables.
+    """Replace each file in FROM and JOIN by the name of a table. Return the text and the tables.
 
-    A table has the name of its file, without characters that a name cannot have. Spaces after it
-    keep the rest of the line in place.
+    A table has the name of its file, without the characters that a name cannot have. Spaces after
+    it keep the rest of the line in its column.
 
     Args:
         text: one or more statements.
@@ -136,28 +138,28 @@ def try_read_tokens(text: str) -> TokenSequence | None:
 
 
 def find_file_tokens(tokens: TokenSequence) -> Iterator[Token]:
-    """Find the strings that are a relation of FROM or JOIN and name a file of a known format."""
-    # whether a comma divides relations, for each pair of parentheses by the index of the first one
-    in_relations: dict[int, bool] = {}
+    """Yield the strings in FROM and JOIN that name a file of a known format."""
+    # Whether a comma separates relations, by the index of the opening parenthesis around it.
+    separates_relations: dict[int, bool] = {}
     follows_start = False
     for index in range(len(tokens)):
         token = tokens[index]
         parenthesis = tokens.around[index]
-        follows_comma = tokens.key(index - 1) == "," and in_relations.get(parenthesis, False)
+        follows_comma = tokens.key(index - 1) == "," and separates_relations.get(parenthesis, False)
         is_relation = token.is_string and (follows_start or follows_comma)
         if is_relation and has_known_format(read_path(token)):
             yield token
         follows_start = starts_relation(tokens, index)
         if follows_start:
-            in_relations[parenthesis] = True
-        elif token.key in LIST_ENDS:
-            in_relations[parenthesis] = False
+            separates_relations[parenthesis] = True
+        elif token.key in RELATION_LIST_ENDS:
+            separates_relations[parenthesis] = False
 
 
 def starts_relation(tokens: TokenSequence, index: int) -> bool:
     """Return whether the token is a FROM or JOIN before a relation.
 
-    FROM of `trim(LEADING 'x' FROM s)` and of `a IS DISTINCT FROM b` is not.
+    The FROM in `trim(LEADING 'x' FROM s)` and in `a IS DISTINCT FROM b` is not.
     """
     parenthesis = tokens.around[index]
     is_in_query = parenthesis < 0 or tokens.key(parenthesis + 1) in SUBQUERY_STARTS

@@ -1,17 +1,17 @@
-"""Rewrite a program so that a row which must be absent between two rows of a match ends the run.
+"""Rewrite a program so that a run ends at a row that must be absent between two rows of its match.
 
-Normally the search looks for such rows when it has found a match. If it adds matches up without
+Normally the search looks for such rows once it has found a match. If it adds matches up without
 building them, the program itself must reject matches with such rows. So each state is divided: a
 run guesses whether the row that it has just mapped is the last row before the absence begins. A run
-that guessed wrong never becomes a match. A run that guessed right ends with the first row that must
+that guessed wrong never becomes a match. A run that guessed right ends at the first row that must
 be absent.
 
     A+ ~(N n) B      after an A that is not the last one:     A
                      after the last A:                        B, and a row that is an N ends the run
 
-Each absence divides a state into at most four; in most patterns into two after `A+`, and after `A`
-it is not divided. Absences before or after a match need no division, because the first and the last
-row of the match decide them.
+Each absence divides a state into at most four states. In most patterns it divides the state after
+`A+` into two, and does not divide the state after `A`. Absences before or after a match need no
+division, because the first and the last row of the match decide them.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ SAFE_OPERATORS = (*BasicOperator, *Comparison)
 
 
 def end_runs_at_absent_rows(task: Task) -> Task:
-    """Return the task with a program whose runs end with a row that must be absent.
+    """Return the task with a program whose runs end at rows that must be absent.
 
     Only absences between two rows of a match become part of the program. The others stay in
     `Task.absences`.
@@ -177,9 +177,9 @@ class StateDivision:
     def build_choices(self, state: DividedState) -> Iterator[tuple[Choice, DividedState | None]]:
         """Yield the choices of a state in the order in which they are tried, and their targets.
 
-        The row with which an absence ends may satisfy the condition of the absent variable. So the
-        choices that end an absence come before the choice that ends the run. A row that is mapped
-        earlier may not satisfy the condition.
+        The row at which an absence ends may satisfy the condition of the absent variable. So the
+        choices that end an absence come before the choice that ends the run. Rows that are mapped
+        before that may not satisfy the condition.
 
         Raises:
             MustBuildMatchesError: two absences overlap, and no order of the choices is right for
@@ -189,6 +189,8 @@ class StateDivision:
             for choice in self.task.pattern.folding.choices[state.state]:
                 if choice.accepts:
                     yield choice, None
+        # Moves after which fewer absences continue come first. Before each move come the choices
+        # that end the run for those absences that continue after this move.
         current_absences = find_absences_within(state.phases)
         tested: frozenset[int] = frozenset()
         moves = sorted(
@@ -256,7 +258,7 @@ def find_all_moves(
 
 
 def check_ends_after_absences(state: DividedState, choices: Folded) -> None:
-    """Check that a run in a state is no match before its absences have ended.
+    """Check that a run in a state cannot be a match before its absences have ended.
 
     Raises:
         MustBuildMatchesError: it can be one.

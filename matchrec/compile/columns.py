@@ -1,7 +1,8 @@
-"""Find the columns that Spark computes and sends, guard them, and remember where they come from.
+"""Find the columns that Spark computes and sends to the workers.
 
-Columns are sent because outputs, conditions on the run, windows or messages read them. Each is sent
-once, whoever reads it.
+A column is sent if an output, a condition on the run, a window or a message reads it. It is sent
+once, even if several of them do. The module also puts guards around what can raise an error, and
+finds out where the user wrote what Spark computes.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from functools import partial
 
-from matchrec.compile.executable import Crossing
+from matchrec.compile.executable import SentColumns
 from matchrec.conditions import residual
 from matchrec.conditions.aggregates import build_framed_aggregate, find_basic_form
 from matchrec.conditions.guards import add_guards_to_expression
@@ -57,35 +58,37 @@ WITHOUT_DISTANCE = COMPARED_BY_SPARK | {Family.STRING, Family.BINARY, Family.BOO
 
 
 def find_key_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
-    """Return the columns whose values name a partition in messages."""
+    """Return the columns of PARTITION BY, whose values name a partition in messages."""
     return tuple(build_row_column(key.text) for key in plan.partition_by)
 
 
 def find_dividing_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
-    """Return the columns that divide partitions further, as an equivalence test in SASE+ does.
+    """Return the columns of equivalence tests of SASE+, which also divide rows into partitions.
 
-    Partition columns are not among them.
+    Columns of PARTITION BY are not among them.
     """
     keys = find_key_columns(plan)
-    columns = dict.fromkeys(build_row_column(expression.text) for expression in plan.equal)
+    columns = dict.fromkeys(
+        build_row_column(expression.text) for expression in plan.equivalence_keys
+    )
     return tuple(column for column in columns if column not in keys)
 
 
-def build_crossing(
+def build_sent_columns(
     plan: MatchPlan,
     types: Mapping[RowColumn, ValueType],
-    sent_columns: Mapping[RowColumn, int],
+    shared_indices: Mapping[RowColumn, int],
     measure_columns: Iterable[RowColumn],
     run_columns: RunColumns,
-) -> Crossing:
-    """Return the columns that are sent, each once, and what each of them is for.
+) -> SentColumns:
+    """List the columns that are sent to the workers, each once, with the purpose of each.
 
     Args:
         plan: the plan of the query.
         types: the types of the columns.
-        sent_columns: the columns that are sent for other rules and for the measures of this query,
-            with their indices.
-        measure_columns: those of them that the measures of this query read.
+        shared_indices: the index of each column that is sent for other rules or for the measures of
+            this query.
+        measure_columns: the columns that the measures of this query read.
         run_columns: the columns that conditions on the run read.
 
     Raises:
@@ -97,7 +100,7 @@ def build_crossing(
     ends = find_window_end_columns(plan, types)
     read_by_run = (*run_columns.integers, *run_columns.floats)
     used = tuple(dict.fromkeys((*measure_columns, *read_by_run, *window, *gap, *ends, *keys)))
-    indices = dict(sent_columns)
+    indices = dict(shared_indices)
     for column in used:
         indices.setdefault(column, len(indices))
 
@@ -105,7 +108,7 @@ def build_crossing(
         """Return the indices of columns among the columns that are sent."""
         return tuple(indices[column] for column in columns)
 
-    return Crossing(
+    return SentColumns(
         columns=tuple(indices),
         used=find_indices(used),
         integers=find_indices(run_columns.integers),
@@ -228,8 +231,8 @@ def find_window_end_columns(
 ) -> tuple[RowColumn, ...]:
     """Return the ends of all windows as columns of one type.
 
-    There are none unless the plan has windows between neighbours in its pattern. If some ends are
-    timestamps, dates are cast to timestamps.
+    The result is empty unless the plan has windows between neighbours in its pattern. If some ends
+    are timestamps, ends that are dates are cast to timestamps.
     """
     neighbour_ends = build_neighbour_window_columns(plan)
     if not neighbour_ends:
@@ -248,26 +251,34 @@ def find_window_end_columns(
 #
 #     MEASURES sum(10 / A.z) ... DEFINE A AS z > 0   →   sum(CASE WHEN z > 0 THEN 10 / z END)
 #
-# Spark computes it for every row, before the match, so it must not raise on rows that no match has.
+# Spark computes it for every row, before the search. So it must not raise an error on rows that are
+# in no match.
 
 
 def guard_reads(plan: MatchPlan) -> MatchPlan:
-    """Return the plan with guards around what can raise an error on rows that no match has.
+    """Return the plan with guards around what can raise an error on rows that are in no match.
 
     Aggregates get guards wherever they are written; columns get guards in measures only.
     """
 
     def guard_scalar(scalar: Scalar, variable: str | None) -> Scalar:
         """Return a scalar with guards around the references that can raise."""
-        return map_references(scalar, partial(guard_reference, plan, of_measure=variable is None))
+        in_measure = variable is None
+        return map_references(scalar, partial(guard_reference, plan, in_measure=in_measure))
 
     return map_expressions(plan, guard_scalar)
 
 
-def guard_reference(plan: MatchPlan, reference: Reference, *, of_measure: bool) -> Reference:
-    """Return a reference, with a guard if it is one that can raise: see `guard_reads`."""
+def guard_reference(plan: MatchPlan, reference: Reference, *, in_measure: bool) -> Reference:
+    """Return a reference, with a guard if it can raise an error: see `guard_reads`.
+
+    Args:
+        plan: the plan of the query.
+        reference: a reference in a measure or in a condition.
+        in_measure: whether it is in a measure.
+    """
     match reference:
-        case ColumnReference() if of_measure:
+        case ColumnReference() if in_measure:
             return guard_column(plan, reference)
         case Aggregate(frame=None) if reference.function != MATCHED_ROWS:
             return guard_aggregate(plan, reference)
@@ -318,50 +329,49 @@ def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
 def find_conjuncts(
     plan: MatchPlan, conditions: Iterable[residual.SplitCondition]
 ) -> Mapping[RowColumn, tuple[Scalar, ...]]:
-    """Return what the tests that Spark computes before the match consist of, joined by AND.
+    """Return, for each test that Spark computes before the search, the conjuncts it consists of.
 
-    From `sym = 'X' AND price >= 90 AND price < PREV(price)`, Spark computes three columns: the
-    first two conjuncts, and both of them joined.
+    From `sym = 'X' AND price >= 90 AND price < PREV(price)`, Spark computes three tests: each of
+    the first two conjuncts, and both of them joined by AND.
 
     Args:
         plan: the plan of the query.
-        conditions: the split conditions of its variables. Others are left out, such as the tests
-            that replace NOTs.
+        conditions: the split conditions. Those that belong to no definition are left out, such as
+            the tests that replace NOTs.
     """
-    written = {definition.variable: definition.condition for definition in plan.definitions}
-    conjuncts: dict[RowColumn, tuple[Scalar, ...]] = {}
+    definitions = {definition.variable: definition.condition for definition in plan.definitions}
+    conjuncts_by_test: dict[RowColumn, tuple[Scalar, ...]] = {}
     for condition in conditions:
-        if condition.variable not in written:
+        if condition.variable not in definitions:
             continue
-        tested = [
+        conjuncts_before_run = [
             conjunct
-            for conjunct in split_conjuncts(written[condition.variable])
+            for conjunct in split_conjuncts(definitions[condition.variable])
             if conjunct not in condition.run_conjuncts
         ]
-        joined = []
-        for conjunct, test in zip(tested, condition.tests, strict=True):
+        conjuncts_of_row = []
+        for conjunct, test in zip(conjuncts_before_run, condition.tests, strict=True):
             if isinstance(test, RowColumn):
-                conjuncts[test] = (conjunct,)
-                joined.append(conjunct)
+                conjuncts_by_test[test] = (conjunct,)
+                conjuncts_of_row.append(conjunct)
         if condition.row_test is not None:
-            conjuncts[condition.row_test] = tuple(joined)
-    return conjuncts
+            conjuncts_by_test[condition.row_test] = tuple(conjuncts_of_row)
+    return conjuncts_by_test
 
 
 # Where the user wrote what Spark computes: see `errors.run.origins`.
 
-ComputedValue = (
-    str | RowColumn | ShiftedValue | FramedAggregate
-)  # SQL over one row, or a value of several rows
+# What Spark computes: SQL over one row (a text or a column), or a value of several rows.
+ComputedValue = str | RowColumn | ShiftedValue | FramedAggregate
 
 
 def find_origins(
     plan: MatchPlan, conditions: Iterable[residual.SplitCondition], outputs: Iterable[OutputColumn]
 ) -> Mapping[ComputedValue, SqlOrigin]:
-    """Return where the user wrote what Spark computes before the match.
+    """Return where the user wrote each value that Spark computes before the search.
 
-    If several parts of a query need the same value, its origin is the first of them: partition and
-    order columns come first, then conditions, then measures.
+    If several parts of a query need the same value, its origin is the first of them in this order:
+    partition and order columns, conditions, measures.
     """
     origins: dict[ComputedValue, SqlOrigin] = {}
     for expression in plan.sorted_by:

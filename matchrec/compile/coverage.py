@@ -118,7 +118,7 @@ class CoverageTask:
     @property
     def first_naming_columns(self) -> tuple[int, ...]:
         """Return the partition columns, and the first column of ORDER BY."""
-        return self.naming_columns[: len(self.executable.crossing.keys) + 1]
+        return self.naming_columns[: len(self.executable.sent_columns.keys) + 1]
 
 
 def check_coverable(plan: MatchPlan) -> None:
@@ -212,12 +212,12 @@ def link_coverage(coverage: CoverageDraft, executable: Executable) -> CoverageTa
     task = executable.task
     if (
         task.selects
-        and compile_task(task, len(executable.crossing.integers)).rules.forgets_after_match
+        and compile_task(task, len(executable.sent_columns.integers)).rules.forgets_after_match
     ):
         raise errors.coverage_of_match_number()
     bits = find_test_bits(executable)
-    columns = executable.crossing.columns
-    partition_columns = [index for _, index in executable.crossing.keys]
+    columns = executable.sent_columns.columns
+    partition_columns = [index for _, index in executable.sent_columns.keys]
     order_columns = [columns.index(build_row_column(output.name)) for output in draft.outputs]
     return CoverageTask(
         executable=executable,

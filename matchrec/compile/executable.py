@@ -72,7 +72,7 @@ class ResultColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class Crossing:
+class SentColumns:
     """The columns that Spark computes for every row and sends, and what each of them is for.
 
     All numbers in its fields are indices in `columns`.
@@ -115,7 +115,7 @@ class ColumnAspect(Enum):
 class TotalledColumn:
     """A column that aggregates over all matches read."""
 
-    column: int  # its index in `Crossing.columns`
+    column: int  # its index in `SentColumns.columns`
     aspect: ColumnAspect
 
 
@@ -151,7 +151,7 @@ class Executable:
     strategy: Strategy
     reason: str
     rows_per_match: RowsPerMatch
-    crossing: Crossing
+    sent_columns: SentColumns
     # The row conditions that Spark computes, before the match. Each is packed as one bit.
     row_conditions: tuple[RowColumn, ...]
     # The bits that this query uses, if several rules share the conditions.
@@ -184,7 +184,7 @@ class Executable:
         if not self.in_pieces:
             return None
         offsets = [offset for condition in self.nearby for offset in condition.offsets]
-        return find_lookaround(self.task, len(self.crossing.integers), self.reads, offsets)
+        return find_lookaround(self.task, len(self.sent_columns.integers), self.reads, offsets)
 
     @property
     def is_bounded(self) -> bool:

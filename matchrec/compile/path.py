@@ -32,7 +32,7 @@ from matchrec.automaton.facts import needs_marked_choice
 from matchrec.automaton.folding import Choice
 from matchrec.compile.columns import (
     ComputedValue,
-    build_crossing,
+    build_sent_columns,
     find_conjuncts,
     find_dividing_columns,
     find_key_columns,
@@ -519,8 +519,8 @@ def link_draft(
         conditions: its conditions, typed.
         algorithm: "auto" or the name of an algorithm. An algorithm that cannot run the plan is an
             error. It is never replaced by another one.
-        shared_columns: the columns that are sent for other rules. In `Executable.crossing`, those
-            that this query needs in addition follow them.
+        shared_columns: the columns that are sent for other rules. `Executable.sent_columns` has
+            them first, and then the columns that only this query needs.
 
     Raises:
         MatchRecognizeError: the algorithm cannot run the plan, or a measure is not supported.
@@ -532,10 +532,10 @@ def link_draft(
     if plan.totals is not None:
         task, totalled = link_totals(plan, plan.totals, task, measures)
     strategy, reason = choose(task, algorithm)
-    crossing = build_crossing(
+    sent_columns = build_sent_columns(
         plan=plan,
         types=conditions.types,
-        sent_columns=measures.crossing,
+        shared_indices=measures.crossing,
         measure_columns=measures.columns,
         run_columns=conditions.columns,
     )
@@ -547,7 +547,7 @@ def link_draft(
         strategy=strategy,
         reason=reason,
         rows_per_match=plan.rows_per_match,
-        crossing=crossing,
+        sent_columns=sent_columns,
         row_conditions=tuple(spark_bits),
         used_bits=tuple(spark_bits[condition] for condition in draft.row_conditions),
         row_filters=draft.row_filters,
@@ -639,7 +639,9 @@ def build_task(draft: Draft, conditions: TypedConditions) -> Task:
         selection=plan.selection,
         output=plan.output,
         absences=tuple(build_absent(plan, absence) for absence in plan.absences),
-        closing=None if plan.closing is None else plan.variables.index(plan.closing),
+        closing=None
+        if plan.match_condition is None
+        else plan.variables.index(plan.match_condition),
         has_window=has_windows,
         stages=stages,
         partial=plan.partial,

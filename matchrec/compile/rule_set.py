@@ -176,7 +176,7 @@ def join_rules(
         executables: the executable of each rule, in their order. The last one has all columns.
         versions: the versions of the rules that have some, by the names of the rules.
     """
-    columns = executables[-1].crossing.columns
+    columns = executables[-1].sent_columns.columns
     indices = {column: index for index, column in enumerate(columns)}
 
     def find_indices(columns: Iterable[RowColumn]) -> tuple[int, ...]:

@@ -132,7 +132,8 @@ def find_totalled_column(read: ReadTotal, types: Mapping[int, ValueType]) -> Tot
 
     Args:
         read: the aggregate.
-        types: the types of the columns that measures read, by their indices in `Crossing.columns`.
+        types: the types of the columns that measures read, by their indices in
+            `SentColumns.columns`.
 
     Raises:
         MustBuildMatchesError: runs do not carry this aggregate.

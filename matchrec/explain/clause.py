@@ -34,7 +34,7 @@ from matchrec.plan.show import show_reference, show_scalar
 from matchrec.plan.text import quote_name
 from matchrec.search.strategies import classify_time
 
-# What is kept of each partition of a stream between two micro-batches.
+# The state of a stream: the rows of each partition that are kept between two micro-batches.
 
 
 # The rows that a search keeps if it reads a partition in pieces.
@@ -42,7 +42,7 @@ UNFINISHED_ROWS = "the rows that the search has not finished with"
 
 
 def describe_stream(executable: Executable) -> Iterator[str]:
-    """Say what a stream keeps of each partition, and how much that can be."""
+    """Yield lines about the rows that a stream keeps of each partition, and their number."""
     yield "state of each partition: the rows that the watermark has not passed, and"
     if executable.task.selects:
         yield "the unfinished runs with their rows"
@@ -54,7 +54,7 @@ def describe_stream(executable: Executable) -> Iterator[str]:
 
 
 def describe_bound(executable: Executable) -> str:
-    """Say what bounds the rows that a stream keeps."""
+    """Return what bounds the number of rows that a stream keeps."""
     longest = executable.task.pattern.longest
     if executable.window_rows is not None:
         return f"bounded by the window: a run ends after {executable.window_rows:,} rows"
@@ -86,7 +86,7 @@ class ExplainedClause:
     # Why each match is built although only aggregates over all matches are needed. None if no
     # match is built, or if matches are needed.
     reason_for_building_matches: str | None = None
-    # A sentence that says whether partitions are cut into ranges.
+    # A sentence about whether partitions are cut into ranges.
     ranges: str = ""
 
     def __str__(self) -> str:
@@ -116,8 +116,8 @@ class ExplainedClause:
         yield "computed by the engine before the search", describe_work_before(executable)
         yield "computed by the workers before the search", list_nearby_conditions(executable)
         yield "conditions", describe_conditions(plan, executable)
-        more = "more states; dot() of the explanation has all of them"
-        yield "program (NFA^b; edges in preferment order)", limit_lines(states, more)
+        advice = "more states; dot() of the explanation has all of them"
+        yield "program (NFA^b; edges in preferment order)", limit_lines(states, advice)
         yield (
             "value vector V of a run, and what each state needs (bitmask M)",
             describe_registers(executable),
@@ -180,7 +180,7 @@ def join_clauses(clauses: Mapping[int, str]) -> str:
 def describe_partitions(
     plan: MatchPlan, tests: tuple[str, ...], sorter: Sorter | None
 ) -> Iterator[str]:
-    """Say how rows are divided and ordered, and who sorts them, if that is known.
+    """Yield lines about how rows are divided and ordered, and about who sorts them.
 
     Args:
         plan: the plan.
@@ -189,9 +189,9 @@ def describe_partitions(
     """
     keys = ", ".join(show_key(key) for key in plan.partition_by)
     yield f"partition by {keys}" if keys else "all rows form one partition"
-    if plan.equal:
-        equal = ", ".join(expression.text for expression in plan.equal)
-        yield f"equivalence tests: all rows of a match have the same non-NULL {equal}"
+    if plan.equivalence_keys:
+        texts = ", ".join(expression.text for expression in plan.equivalence_keys)
+        yield f"equivalence tests: all rows of a match have the same non-NULL {texts}"
     if tests:
         yield f"only partitions with {' AND '.join(tests)}, which the outer query requires"
     orders = ", ".join(show_order(item) for item in plan.order_by)
@@ -201,12 +201,12 @@ def describe_partitions(
 
 
 def show_key(key: RowExpression) -> str:
-    """Return a key of PARTITION BY as one writes it."""
+    """Return a key of PARTITION BY as it is written in a query."""
     return f"{key.text} AS {quote_name(key.name)}" if key.name else key.text
 
 
 def show_order(item: SortItem) -> str:
-    """Return an item of ORDER BY as one writes it."""
+    """Return an item of ORDER BY as it is written in a query."""
     text = item.expression.text
     if item.descending:
         text += " DESC"
@@ -216,7 +216,7 @@ def show_order(item: SortItem) -> str:
 
 
 def describe_needed_partitions(executable: Executable, sorter: Sorter | None) -> Iterator[str]:
-    """Say which partitions the workers leave out before they sort."""
+    """Yield a line about the partitions that the workers drop before they sort."""
     if executable.needed and sorter is not None and sorter.is_worker:
         tests = (show_column(executable.row_conditions[bit]) for bit in executable.needed)
         conditions = ", or without a row for ".join(tests)
@@ -225,11 +225,11 @@ def describe_needed_partitions(executable: Executable, sorter: Sorter | None) ->
 
 def describe_work_before(executable: Executable) -> Iterator[str]:
     """Yield the columns and conditions that Spark computes, and which rows it sends."""
-    for index in executable.crossing.used:
-        yield f"c{index} = {show_column(executable.crossing.columns[index])}"
+    for index in executable.sent_columns.used:
+        yield f"c{index} = {show_column(executable.sent_columns.columns[index])}"
     for bit in executable.used_bits:
         yield f"bit {bit} = {show_column(executable.row_conditions[bit])}"
-    if not executable.crossing.used and not executable.used_bits:
+    if not executable.sent_columns.used and not executable.used_bits:
         yield "nothing"
     if executable.row_filters:
         names = {condition: f"bit {bit}" for bit, condition in enumerate(executable.row_conditions)}
@@ -250,7 +250,7 @@ def list_nearby_conditions(executable: Executable) -> Iterator[str]:
 
 
 def describe_conditions(plan: MatchPlan, executable: Executable) -> Iterator[str]:
-    """Say how the condition of each variable is tested, and what the conditions depend on."""
+    """Yield a line about how the condition of each variable is tested, and what all depend on."""
     task = executable.task
     texts = show_conditions(plan, (test.definition for test in find_negation_tests(plan)))
     for variable, condition in zip(task.variables, task.conditions, strict=True):
@@ -269,7 +269,7 @@ def describe_conditions(plan: MatchPlan, executable: Executable) -> Iterator[str
 
 
 def describe_python_functions(executable: Executable) -> Iterator[str]:
-    """Say which functions of the conditions Python computes during the search."""
+    """Yield a line with the functions that Python computes during the search, if there are any."""
     names = [
         part.name
         for condition in executable.task.conditions
@@ -283,7 +283,7 @@ def describe_python_functions(executable: Executable) -> Iterator[str]:
 
 
 def describe_algorithm(executable: Executable) -> Iterator[str]:
-    """Say which algorithm searches, why, and how much time and memory it needs."""
+    """Yield lines about the algorithm: why it was chosen, and how much time and memory it needs."""
     strategy = executable.strategy
     yield f"{strategy.algorithm}, {strategy.name(executable.task)}: {executable.reason}"
     if not executable.task.selects:
@@ -306,7 +306,7 @@ def describe_algorithm(executable: Executable) -> Iterator[str]:
 def describe_totals(
     plan: MatchPlan, executable: Executable, reason_for_building_matches: str | None
 ) -> Iterator[str]:
-    """Say which aggregates over all matches the search computes instead of the matches, or why not.
+    """Yield the aggregates that the search computes instead of matches, or why it builds matches.
 
     Args:
         plan: the plan.
@@ -318,14 +318,14 @@ def describe_totals(
     if plan.totals is not None:
         rows = f"a row for {plan.totals.grouped.meaning}"
         yield f"computed by the search, which builds no matches: {rows}"
-        columns = [show_column(column) for column in executable.crossing.columns]
+        columns = [show_column(column) for column in executable.sent_columns.columns]
         for read in executable.reads:
             if isinstance(read, ReadTotal):
                 yield read.show(columns)
 
 
 def describe_output_rows(plan: MatchPlan) -> Iterator[str]:
-    """Say which rows a match has in the output, and where the search goes on after a match."""
+    """Yield which rows of a match are output, and where the search goes on after a match."""
     partial = f" {plan.partial.words}" if plan.partial else ""
     yield f"{plan.rows_per_match.value}{partial}"
     if plan.output in ONE_MATCH_PER_START:
@@ -334,14 +334,14 @@ def describe_output_rows(plan: MatchPlan) -> Iterator[str]:
 
 def describe_output_columns(executable: Executable) -> Iterator[str]:
     """Yield each output column, as SQL over what the workers return."""
-    columns = [show_column(column) for column in executable.crossing.columns]
+    columns = [show_column(column) for column in executable.sent_columns.columns]
     for output in executable.outputs:
         text = "".join(show_piece(piece, executable, columns) for piece in output.pieces)
         yield f"{output.name} = {text}"
 
 
 def show_piece(piece: SqlPiece, executable: Executable, columns: list[str]) -> str:
-    """Return a piece of an output column's SQL: text, or a read or aggregate as one writes it.
+    """Return a piece of an output column's SQL: text, or a read or aggregate as a query has it.
 
     Args:
         piece: the piece.

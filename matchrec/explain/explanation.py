@@ -187,7 +187,7 @@ def explain_rules(
 def list_shared(rules: RuleSet, sorter: Sorter | None) -> Iterator[str]:
     """Yield the columns and conditions of all rules, each with the rules that need it."""
     for number, column in enumerate(rules.columns):
-        users = [rule.name for rule in rules.rules if number in rule.executable.crossing.used]
+        users = [rule.name for rule in rules.rules if number in rule.executable.sent_columns.used]
         yield f"c{number} = {show_column(column)}{list_rules_in_need(users)}"
     for number, condition in enumerate(rules.row_conditions):
         users = [rule.name for rule in rules.rules if number in rule.executable.used_bits]

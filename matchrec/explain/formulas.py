@@ -169,7 +169,7 @@ def describe_selection(plan: MatchPlan) -> Iterator[str]:
 
 
 def describe_windows(plan: MatchPlan) -> Iterator[str]:
-    """Say how far apart the rows of a match may be, and where that is tested."""
+    """Yield lines that say how far apart the rows of a match may be, and where that is tested."""
     if not has_window(plan):
         return
     if plan.within_rows is not None:
@@ -195,7 +195,7 @@ def describe_match_window(plan: MatchPlan, within: Within) -> str:
 
 
 def describe_gap(gap: Gap) -> str:
-    """Say how far apart rows inside of a match may be."""
+    """Return a text that says how far apart rows inside of a match may be."""
     if gap.to is None:
         return f"each row is less than {gap.interval.text} after the row before it in the match"
     before = f"the last row of {gap.after} before it"
@@ -213,8 +213,8 @@ def describe_absences(plan: MatchPlan) -> Iterator[str]:
     for absence in plan.absences:
         condition = conditions.get(absence.variable, "true")
         yield f"no row for {absence.variable} {locate_absence(absence)}: {condition}"
-    if plan.closing is not None:
-        yield f"the whole match, on edges to the final state: {conditions[plan.closing]}"
+    if plan.match_condition is not None:
+        yield f"the whole match, on edges to the final state: {conditions[plan.match_condition]}"
 
 
 def locate_absence(absence: Absence) -> str:
@@ -240,8 +240,8 @@ def write_formulas(plan: MatchPlan, task: Task) -> Formulas:
         for edge_index, edge in enumerate(state.edges):
             parts = [write_formula(edge, state_id, task, conditions)]
             is_last = edge.target == program.final and plan.staging is None
-            if is_last and plan.closing is not None:
-                parts.append(conditions[plan.closing])
+            if is_last and plan.match_condition is not None:
+                parts.append(conditions[plan.match_condition])
             reads_row = is_last or edge.action is not Action.PROCEED
             # The first row of a run is always in the run's window.
             if has_window_test and reads_row and state_id != program.start:
@@ -394,13 +394,13 @@ def find_sources(
 
 
 def describe_reach(task: Task) -> str:
-    """Say what W is: the rows that one run can read."""
+    """Return a text that says what W is: the rows that one run can read."""
     window = "a window" if task.has_window else "a partition"
     return f"the number of rows in {window}"
 
 
 def describe_cost(executable: Executable, states: int) -> str:
-    """Say how many runs there may be at once.
+    """Return a text that says how many runs there may be at once.
 
     Args:
         executable: the executable.
@@ -414,7 +414,7 @@ def describe_cost(executable: Executable, states: int) -> str:
         merges = (
             executable.strategy.algorithm == "breadth_first"
             and task.output is not MatchOutput.GRAPH
-            and not compile_task(task, len(executable.crossing.integers)).outputs_ended_runs
+            and not compile_task(task, len(executable.sent_columns.integers)).outputs_ended_runs
         )
         merging = "unless runs merge" if merges else "and runs of this query do not merge"
         return f"number of runs: exponential in {rows}, {merging}"
@@ -434,12 +434,12 @@ def describe_registers(executable: Executable) -> Iterator[str]:
     The line of a state has the values that are still needed in it.
     """
     task = executable.task
-    compiled = compile_task(task, len(executable.crossing.integers))
+    compiled = compile_task(task, len(executable.sent_columns.integers))
     linked = compiled.linked
     if linked is None or not linked.meanings:
         return
-    run_columns = (*executable.crossing.integers, *executable.crossing.floats)
-    columns = [show_column(executable.crossing.columns[index]) for index in run_columns]
+    run_columns = (*executable.sent_columns.integers, *executable.sent_columns.floats)
+    columns = [show_column(executable.sent_columns.columns[index]) for index in run_columns]
     describer = RegisterDescriber(task, linked, columns)
     # V1, V2, ... in the order of their first registers.
     values = list(enumerate(sorted(linked.meanings, key=lambda value: value[0]), 1))

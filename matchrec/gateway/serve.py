@@ -166,13 +166,13 @@ class Gateway:
 
 
 @check_arguments(
-    spark=SESSION.or_none(),
-    engine=ENGINE.or_none(),
+    spark=SESSION.allow_none(),
+    engine=ENGINE.allow_none(),
     host=TEXT,
     port=PORT_NUMBER,
-    token=TEXT.or_none(),
-    tls_cert=TEXT.or_none(),
-    tls_key=TEXT.or_none(),
+    token=TEXT.allow_none(),
+    tls_cert=TEXT.allow_none(),
+    tls_key=TEXT.allow_none(),
     allow_anyone=FLAG,
 )
 def serve(  # noqa: PLR0913 -- public signature

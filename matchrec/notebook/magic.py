@@ -22,7 +22,7 @@ from pyspark.errors import PySparkException, PythonException
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.api.inputs import as_dataframe
+from matchrec.api.inputs import to_dataframe
 from matchrec.api.signatures import are_values, fills_hole
 from matchrec.api.sql import IS_SASE, build_answer
 from matchrec.arguments import COUNT, is_dataframe, is_frame, is_session
@@ -42,9 +42,9 @@ from matchrec.spark.sail.start import describe_engine, start
 from matchrec.spark.session import (
     ALL_SESSIONS,
     SESSION_ERRORS,
-    quiet_analysis,
     replace_sql,
     restore_sql,
+    silence_analysis,
 )
 from matchrec.syntax.locate import may_have_clause
 
@@ -170,7 +170,7 @@ class MatchrecMagics(Magics):
             surface = replace(CELL, frames=list_frames(variables), asking=write_why_line(line))
             with (
                 use_surface(surface),
-                quiet_analysis(),
+                silence_analysis(),
                 report_warnings(print_notice),
                 cancelled_by_interrupt(spark),
             ):
@@ -280,7 +280,7 @@ def build_query(
     """
     source: Any = spark if arguments.events is None else variables.get(arguments.events)
     if is_frame(source):
-        source = as_dataframe(spark, arguments.events, source)
+        source = to_dataframe(spark, arguments.events, source)
         print_notice(
             f"sent `{arguments.events}` to the engine: {show_count(source.count(), 'row')}"
         )

@@ -27,7 +27,7 @@ from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import Navigation, Semantics
 from matchrec.plan.totals import TotalAggregate
 
-# Types of values, in terms of the input's columns; `spark.types` has the types of these.
+# Types of values, in terms of the input's columns; `spark.read_types` has the types of these.
 
 
 @dataclass(frozen=True, slots=True)

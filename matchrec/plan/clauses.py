@@ -279,7 +279,7 @@ ONE_MATCH_PER_START = (MatchOutput.PREFERRED, MatchOutput.LONGEST)
 
 
 def needs_event_selection(
-    selection: EventSelection, output: MatchOutput, absences: Sized, closing: object
+    selection: EventSelection, output: MatchOutput, absences: Sized, match_condition: object
 ) -> bool:
     """Return whether a query needs event selection, and not just one match per starting row.
 
@@ -287,13 +287,13 @@ def needs_event_selection(
         selection: which rows a match may skip.
         output: which matches are output.
         absences: the variables that are absent in a part of the match.
-        closing: the condition on a complete match, or None.
+        match_condition: the condition on a complete match, or None.
     """
     return (
         selection is not EventSelection.STRICT_CONTIGUITY
         or output not in ONE_MATCH_PER_START
         or len(absences) > 0
-        or closing is not None
+        or match_condition is not None
     )
 
 

@@ -61,7 +61,7 @@ class MatchPlan:
     gaps: tuple[clauses.Gap, ...] = ()
     # Expressions that have one value on all rows of a match. They divide the rows into partitions,
     # as `partition_by` does, but are not output.
-    equal: tuple[clauses.RowExpression, ...] = ()
+    equivalence_keys: tuple[clauses.RowExpression, ...] = ()
     # Union variables.
     subsets: tuple[clauses.Subset, ...] = ()
     # DEFINE: the conditions of variables.
@@ -75,7 +75,7 @@ class MatchPlan:
     # Variables whose condition no row may satisfy in a part of the match, as in SASE+.
     absences: tuple[clauses.Absence, ...] = ()
     # The name of the definition whose condition a complete match must satisfy.
-    closing: str | None = None
+    match_condition: str | None = None
     # The stages of a fluent `Pattern`, which decide how rows are matched.
     staging: Staging | None = None
     # The aggregates over all matches that are output instead of matches.
@@ -86,7 +86,7 @@ class MatchPlan:
     @property
     def keys(self) -> tuple[clauses.RowExpression, ...]:
         """The expressions that divide the rows into partitions."""
-        return (*self.partition_by, *self.equal)
+        return (*self.partition_by, *self.equivalence_keys)
 
     @property
     def sorted_by(self) -> tuple[clauses.RowExpression, ...]:
@@ -126,7 +126,7 @@ class MatchPlan:
     def selects(self) -> bool:
         """Return whether the query needs event selection: see `clauses.needs_event_selection`."""
         return clauses.needs_event_selection(
-            self.selection, self.output, self.absences, self.closing
+            self.selection, self.output, self.absences, self.match_condition
         )
 
     @cached_property
@@ -136,13 +136,13 @@ class MatchPlan:
         After the variables of the pattern follow names to which no row is mapped:
 
         - variables under NOT and of absences, whose conditions are about rows that must not exist,
-        - `closing`, whose condition is about a complete match,
+        - `match_condition`, whose condition is about a complete match,
         - the tests of stages.
         """
         mapped_or_absent = dict.fromkeys((*list_variable_names(self.pattern), *self.absent))
-        closing = () if self.closing is None else (self.closing,)
+        match_condition = () if self.match_condition is None else (self.match_condition,)
         tests = () if self.staging is None else self.staging.tests
-        return (*mapped_or_absent, *closing, *tests)
+        return (*mapped_or_absent, *match_condition, *tests)
 
     @property
     def unions(self) -> tuple[str, ...]:
@@ -205,7 +205,7 @@ def build_graph_plan(plan: MatchPlan) -> MatchPlan:
     state = Term((Classifier(pointer),), Span(0, 0))
     event = make_column(pointer, "struct(*)")
     measures = (clauses.Measure("state", state), clauses.Measure("event", event))
-    return replace(plan, partition_by=plan.keys, equal=(), measures=measures)
+    return replace(plan, partition_by=plan.keys, equivalence_keys=(), measures=measures)
 
 
 def list_states(plan: MatchPlan) -> dict[str, list[str]]:

@@ -261,7 +261,7 @@ def reads_current_row(
     if not navigation.is_last or navigation.physical_offset != step:
         return False
     # The test of a stage reads the row that it tests only through its own name.
-    if plan.staging is not None or definition.variable == plan.closing:
+    if plan.staging is not None or definition.variable == plan.match_condition:
         return navigation.variable == definition.variable
     return plan.ids[definition.variable] in plan.members[navigation.variable]
 

@@ -111,7 +111,7 @@ def resolve(plan: MatchPlan, columns: InputColumns) -> MatchPlan:
     return replace(
         map_expressions(plan, lambda scalar, _: map_column_references(scalar, resolve_reference)),
         partition_by=tuple(resolve_row(key, columns) for key in plan.partition_by),
-        equal=tuple(resolve_row(key, columns) for key in plan.equal),
+        equivalence_keys=tuple(resolve_row(key, columns) for key in plan.equivalence_keys),
         order_by=tuple(
             replace(item, expression=resolve_row(item.expression, columns))
             for item in plan.order_by

@@ -136,7 +136,7 @@ class Backend:
         """
 
     @contextmanager
-    def refusing(self) -> Iterator[None]:
+    def translate_server_errors(self) -> Iterator[None]:
         """Raise MatchRecognizeError inside for an error of the server that is not Spark's."""
         yield
 
@@ -147,7 +147,7 @@ class Backend:
             frame: the DataFrame, which is analysed now.
             text: its expressions over rows whose types are known; None for anything else.
         """
-        with self.refusing():
+        with self.translate_server_errors():
             fields: list[StructField] = frame.schema.fields
         return fields
 
@@ -198,7 +198,7 @@ class Backend:
         return self.spark.createDataFrame(rows if is_arrow(rows) else combine_chunks(rows))
 
     @contextmanager
-    def creating_frames(self) -> Iterator[None]:
+    def use_arrow(self) -> Iterator[None]:
         """Send rows by Arrow inside, so that a missing number of pandas becomes NULL.
 
         Over Connect it always does. Without Arrow, PySpark makes it NaN, the greatest of all
@@ -244,7 +244,7 @@ class Backend:
     def check_types(self, plan: MatchPlan, relation: Relation) -> None:
         """Raise MatchRecognizeError for types that the engine accepts and Spark does not."""
 
-    def windows_in_hours(
+    def find_windows_in_hours(
         self, plan: MatchPlan, find_order_type: Callable[[str], OrderType]
     ) -> list[RowExpression]:
         """Return the windows of days that the engine measures in hours.
@@ -287,7 +287,7 @@ class Backend:
         """Return the text of the frame that functions like `row_number` need in their window."""
         return ""
 
-    def window_keys(self, keys: str) -> str:
+    def write_window_keys(self, keys: str) -> str:
         """Return the text after PARTITION BY for a window divided by some keys; "" for none."""
         return keys
 
@@ -366,7 +366,7 @@ class SparkConnect(Backend):
         The server would only answer that the plan of a SELECT is its text. It reads the text again
         whenever the DataFrame is analysed or run.
         """
-        with self.refusing():
+        with self.translate_server_errors():
             if not frames and BEGINS_WITH_SELECT.match(text):
                 plan = plan_text(text, args)
                 if plan is not None:
@@ -381,7 +381,7 @@ class SparkConnect(Backend):
 
     def analyse(self, runner: Runner, frame: DataFrame, text: Template | None) -> DataFrame:
         """Let the server analyse a DataFrame, so that it raises its errors here."""
-        with self.refusing():
+        with self.translate_server_errors():
             _ = frame.schema  # asks the server, which analyses the DataFrame
         return frame
 
@@ -395,7 +395,7 @@ class SparkConnect(Backend):
         cast("Any", frame)._cached_schema = StructType(list(fields))
 
     @contextmanager
-    def refusing(self) -> Iterator[None]:
+    def translate_server_errors(self) -> Iterator[None]:
         """Raise an error about clauses that are too deeply nested if an answer cannot be read."""
         from google.protobuf.message import DecodeError
         from pyspark.errors.exceptions.connect import SparkConnectGrpcException
@@ -425,7 +425,7 @@ class SparkConnect(Backend):
         return self.keep_sent_rows(self.spark.createDataFrame(combine_chunks(rows)))
 
     @contextmanager
-    def creating_frames(self) -> Iterator[None]:
+    def use_arrow(self) -> Iterator[None]:
         """Change nothing, because Spark Connect always sends rows by Arrow."""
         yield  # PySpark always uses Arrow
 

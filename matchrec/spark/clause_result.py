@@ -61,10 +61,11 @@ from matchrec.spark.ranges import (
     find_ranges,
     plan_ranges,
 )
+from matchrec.spark.read_types import build_read_schema
 from matchrec.spark.relation import Relation
-from matchrec.spark.session import quiet_analysis
+from matchrec.spark.session import silence_analysis
 from matchrec.spark.transport import SentRows, build_output_schema
-from matchrec.spark.types import build_read_schema, is_nested, to_value_type
+from matchrec.spark.types import is_nested, to_value_type
 from matchrec.worker import wire
 from matchrec.worker.query_worker import QueryWorker
 from matchrec.worker.wire import SelectItem
@@ -104,7 +105,7 @@ def build_clause_result(question: Question) -> ClauseResult:
         MatchRecognizeError: the query is wrong or not supported.
     """
     (rule,) = question.rules
-    with quiet_analysis(), question.locating_errors(rule):
+    with silence_analysis(), question.locate_rule_errors(rule):
         (draft,) = draft_rules(question)
         prepared = prepare(question, draft)
         columns = list_columns(prepared.drafts)
@@ -157,7 +158,7 @@ def check_outputs(prepared: PreparedInput[Draft]) -> None:
     executable = prepared.link()
     if not computes_in_spark(executable):
         return
-    columns = executable.crossing.columns
+    columns = executable.sent_columns.columns
     fields = prepared.preparation.find_fields(columns, prepared.fields)
     schema = build_read_schema(executable, fields)
     if infer_result_fields(prepared, executable, schema) is not None:
@@ -178,10 +179,10 @@ def match_and_project(prepared: PreparedInput[Draft], columns: tuple[str, ...]) 
     question = prepared.question
     executable = prepared.link()
     prepared = cut_partitions(prepared, executable)
-    sent = prepared.send_watched(executable.crossing.columns)
-    schema = build_read_schema(executable, sent.fields)
-    matched = match_rows(prepared, executable, sent, schema)
-    token = sent.task_input.token
+    sent_rows = prepared.send_watched(executable.sent_columns.columns)
+    schema = build_read_schema(executable, sent_rows.fields)
+    matched = match_rows(prepared, executable, sent_rows, schema)
+    token = sent_rows.task_input.token
     dataframe = project(question.relation, executable, matched, token)
     if computes_in_spark(executable):
         if token and not executable.aggregates:
@@ -320,7 +321,7 @@ def describe_range_savings(result: ClauseResult) -> str:
     ranges = plan_ranges(question, result.draft.plan, result.executable)
     if isinstance(ranges, WholePartitions):
         return ""
-    columns = result.executable.crossing.columns
+    columns = result.executable.sent_columns.columns
     all_rows = replace(preparation, ranges=WholePartitions()).dataframe(columns)
     cut_rows = replace(preparation, ranges=ranges).dataframe(columns)
     range_sizes = [row[1] for row in cut_rows.groupBy(wire.RANGE).count().collect()]
@@ -347,27 +348,27 @@ def show_range_sizes(rows: int, range_sizes: Sequence[int]) -> str:
 
 
 def match_rows(
-    prepared: PreparedInput[Draft], executable: Executable, sent: SentRows, schema: StructType
+    prepared: PreparedInput[Draft], executable: Executable, sent_rows: SentRows, schema: StructType
 ) -> DataFrame:
     """Let the workers match the rows that are sent to them, and return their reads.
 
     Args:
         prepared: the prepared rows.
         executable: the query.
-        sent: the rows, as they are sent.
+        sent_rows: the rows, as they are sent.
         schema: the schema of the reads.
     """
     counters = prepared.question.options.counters
     pandas_executable = executable if prepared.question.sends_pandas else None
     name = f"match_recognize[PATTERN ({executable.pattern})]"
     if counters is None:
-        worker = QueryWorker(executable, sent.task_input)
-        return sent.run(worker, schema, name, pandas_executable)
+        worker = QueryWorker(executable, sent_rows.task_input)
+        return sent_rows.run(worker, schema, name, pandas_executable)
     from matchrec.spark.counters import append_counters_column, observe_workers
 
     schema = append_counters_column(schema)
-    worker = QueryWorker(executable, sent.task_input, build_output_schema(schema))
-    rows = sent.run(worker, schema, name, pandas_executable)
+    worker = QueryWorker(executable, sent_rows.task_input, build_output_schema(schema))
+    rows = sent_rows.run(worker, schema, name, pandas_executable)
     return observe_workers(
         counters,
         rows,
@@ -409,7 +410,7 @@ def build_result_items(executable: Executable, slots: Sequence[int]) -> list[Sel
         text = mark_origin(write_output(output, executable, slots), output.origin)
         if output.is_measure and shows_unmatched:
             # on an unmatched row, every measure is NULL
-            text = f"CASE WHEN {wire.read(slots[-1])} THEN {text} END"
+            text = f"CASE WHEN {wire.name_read(slots[-1])} THEN {text} END"
         items.append(SelectItem(text, quote_name(output.name)))
     return items
 
@@ -427,7 +428,7 @@ def write_output(output: ResultColumn, executable: Executable, slots: Sequence[i
     """
     if len(output.pieces) == 1:
         return write_piece(output.pieces[0], slots)
-    column_texts = [show_column(column) for column in executable.crossing.columns]
+    column_texts = [show_column(column) for column in executable.sent_columns.columns]
     texts = []
     for piece in output.pieces:
         text = write_piece(piece, slots)
@@ -442,5 +443,5 @@ def write_piece(piece: SqlPiece, slots: Sequence[int]) -> str:
     if isinstance(piece, str):
         return piece
     if isinstance(piece, int):
-        return wire.read(slots[piece])
-    return wire.aggregate(piece.index)
+        return wire.name_read(slots[piece])
+    return wire.name_aggregate(piece.index)

@@ -65,8 +65,9 @@ from matchrec.spark.backend import Backend
 from matchrec.spark.backends import find_backend
 from matchrec.spark.ranges import Ranges, WholePartitions
 from matchrec.spark.relation import Relation
+from matchrec.spark.substitutes import build_sent_schema, encode_columns
 from matchrec.spark.transport import SentRows, to_arrow_schema
-from matchrec.spark.types import build_sent_schema, encode_columns, is_nested, normalize_value
+from matchrec.spark.types import is_nested, normalize_value
 from matchrec.worker import wire
 from matchrec.worker.query_worker import TaskInput
 from matchrec.worker.wire import (
@@ -134,7 +135,7 @@ class ColumnNames:
         A column of one row already has its name, which the inner query gave it.
         """
         return [
-            SelectItem(self.write_column(column), wire.column(index))
+            SelectItem(self.write_column(column), wire.name_column(index))
             for index, column in enumerate(columns)
         ]
 
@@ -223,7 +224,7 @@ class Preparation(ABC):
     def describe_task_input(self, columns: RowColumns) -> TaskInput:
         """Return how rows with these columns reach a worker, and what it does to them first."""
         orders = self.list_order_columns(self.name_columns(columns))
-        sent_names = {wire.column(index) for index in range(len(columns))}
+        sent_names = {wire.name_column(index) for index in range(len(columns))}
         return TaskInput(orders=orders if {name for _, name in orders} <= sent_names else ())
 
     def list_order_columns(self, names: ColumnNames) -> OrderColumns:
@@ -285,7 +286,9 @@ class Preparation(ABC):
         if not self.backend.analyses_again:
             return ()
         texts = {name: text for text, name in self.name_columns(columns).inner.items()}
-        texts |= {wire.column(index): show_column(column) for index, column in enumerate(columns)}
+        texts |= {
+            wire.name_column(index): show_column(column) for index, column in enumerate(columns)
+        }
         fields = runner.find_fields(rows, " ".join(texts.values()))
         schema = to_arrow_schema(build_sent_schema(StructType(fields)))
         in_utc = runner.settings["spark.sql.session.timeZone"] in UTC_NAMES
@@ -313,7 +316,7 @@ class Preparation(ABC):
             conditions = self.draft.row_conditions
         all_columns = (*columns, *conditions)
         inner = {
-            column.text: wire.column(index)
+            column.text: wire.name_column(index)
             for index, column in enumerate(columns)
             if column.reads_one_row
         }
@@ -325,16 +328,16 @@ class Preparation(ABC):
             *chain.from_iterable(find_row_texts(column) for column in all_columns),
         )
         for text in other_texts:
-            inner.setdefault(text, wire.inner(len(inner)))
+            inner.setdefault(text, wire.name_inner(len(inner)))
         others: dict[ShiftedValue | FramedAggregate, str] = {}
         for column in all_columns:
             if column.reads_one_row:
                 continue
             for piece in column.pieces:
                 if reads_other_rows(piece):
-                    others.setdefault(piece, wire.other_row(len(others)))
+                    others.setdefault(piece, wire.name_shifted(len(others)))
         if not inner:
-            inner = {"1": wire.inner(0)}  # a query needs a column
+            inner = {"1": wire.name_inner(0)}  # a query needs a column
         return ColumnNames(inner, others, self.draft.origins)
 
     def build_source(self, names: ColumnNames) -> Template:
@@ -385,14 +388,14 @@ class SortedPreparation(Preparation):
             for condition in conditions
         ]
         # The first bit marks the first row of a partition, which only the window tells.
-        packed_before = pack_columns(["FALSE", *tests_before], wire.bits)
+        packed_before = pack_columns(["FALSE", *tests_before], wire.name_bits)
         packed_texts = [packed.sql for packed in packed_before]
         names = self.name_columns(columns, conditions_of_several_rows, packed_texts)
         tests_after = [
             "FALSE" if condition.reads_one_row else names.write_column(condition)
             for condition in conditions
         ]
-        packed_after = pack_columns([f"{wire.ROW_NUMBER} = 1", *tests_after], wire.bits)
+        packed_after = pack_columns([f"{wire.ROW_NUMBER} = 1", *tests_after], wire.name_bits)
         bits = [
             SelectItem(f"{names.inner[before.sql]} | {after.sql}", after.name)
             for before, after in zip(packed_before, packed_after, strict=True)
@@ -419,7 +422,7 @@ class SortedPreparation(Preparation):
         """Return the window that puts equal keys together and sorts them, as SQL."""
         order = ", ".join(self.write_order(names, item) for item in self.plan.order_by)
         keys = ", ".join(self.write_key(names, key.text) for key in self.plan.keys)
-        keys = self.backend.window_keys(keys)
+        keys = self.backend.write_window_keys(keys)
         partition = f"PARTITION BY {keys} " if keys else ""
         return f"{partition}ORDER BY {order or '1'}"
 
@@ -441,7 +444,7 @@ class UnsortedPreparation(Preparation):
         conditions = self.draft.row_conditions
         if conditions or not items:
             tests = [names.write_column(condition) for condition in conditions]
-            items += pack_columns(["FALSE", *tests], wire.bits)
+            items += pack_columns(["FALSE", *tests], wire.name_bits)
         return self.relation.write_query_over(self.build_source(names), map(str, items))
 
     def select_unpacked(self, columns: RowColumns) -> list[SelectItem]:
@@ -483,7 +486,7 @@ class UnsortedPreparation(Preparation):
             return None
         if conditions or not items:
             count = wire.count_bit_columns(len(conditions))
-            fields += [StructField(wire.bits(index), LongType()) for index in range(count)]
+            fields += [StructField(wire.name_bits(index), LongType()) for index in range(count)]
         return fields
 
     def is_known_test(self, test: RowColumn) -> bool:
@@ -526,7 +529,9 @@ class UnsortedPreparation(Preparation):
                 )
             struct_type = StructType(struct_fields)
             fields_by_name[struct.name] = StructField(struct.name, struct_type, nullable=False)
-        return {column: fields_by_name[wire.column(index)] for index, column in enumerate(columns)}
+        return {
+            column: fields_by_name[wire.name_column(index)] for index, column in enumerate(columns)
+        }
 
     def describe_task_input(self, columns: RowColumns) -> TaskInput:
         """Return how a worker sorts rows with these columns, and puts structs together."""
@@ -564,7 +569,7 @@ class UnsortedPreparation(Preparation):
         inner = self.name_all_parts(columns).inner
         return tuple(
             Struct(
-                name=wire.column(index),
+                name=wire.name_column(index),
                 fields=column.fields,
                 parts=tuple(inner[quote_name(field)] for field in column.fields),
             )

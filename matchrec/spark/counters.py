@@ -351,15 +351,15 @@ def append_counters_column(schema: spark_types.StructType) -> spark_types.Struct
     return make_struct_type(types | {wire.COUNTERS: tally_type})
 
 
-def check_can_count(spark: SparkSession, given: str) -> None:
+def check_can_count(spark: SparkSession, request_text: str) -> None:
     """Check that a session can count.
 
     Args:
         spark: the session.
-        given: the user's text that needs counters, for the error.
+        request_text: the user's text that needs counters, for the error.
 
     Raises:
         MatchRecognizeUnsupportedError: the engine has no Observation.
     """
     if not can_observe(spark):
-        raise counters_not_supported(argument=given)
+        raise counters_not_supported(argument=request_text)

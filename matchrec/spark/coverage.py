@@ -12,9 +12,10 @@ from matchrec.compile import coverage
 from matchrec.errors.inspection import method_not_for_stream
 from matchrec.spark.prepare import draft_rules, prepare
 from matchrec.spark.question import Question
-from matchrec.spark.session import quiet_analysis
+from matchrec.spark.session import silence_analysis
+from matchrec.spark.substitutes import write_text
 from matchrec.spark.transport import Worker, build_output_schema
-from matchrec.spark.types import make_struct_type, write_text
+from matchrec.spark.types import make_struct_type
 from matchrec.worker import wire
 from matchrec.worker.cover import AttemptWorker, CoverageWorker, sum_coverage
 from matchrec.worker.query_worker import TaskInput
@@ -70,7 +71,7 @@ def find_nearest_start(
     if not candidates:
         return None
     nearest = min(candidates, key=lambda row: (row[1], *(text or "" for text in row[2:])))
-    keys = [name for name, _ in task.executable.crossing.keys]
+    keys = [name for name, _ in task.executable.sent_columns.keys]
     names = [*keys, *(output.name for output in draft.draft.outputs)]
     shown_names = [question.columns.find_by_text(name) or name for name in names]
     values = list(zip(shown_names, nearest[2:], strict=True))
@@ -115,17 +116,17 @@ def follow_starting_rows(
     (rule,) = question.rules
     coverage.check_coverable(rule.plan)
 
-    with quiet_analysis(), question.locating_errors(rule):
+    with silence_analysis(), question.locate_rule_errors(rule):
         (rule_draft,) = draft_rules(question)
         prepared = prepare(question, coverage.draft_coverage(rule_draft))
         draft = prepared.drafts
         executable = prepared.link()
         task = coverage.link_coverage(draft, executable)
-        sent = prepared.send(executable.crossing.columns)
+        sent_rows = prepared.send(executable.sent_columns.columns)
         name = f"match_recognize_coverage[PATTERN ({executable.pattern})]"
-        schema = schema_of(task, sent.fields)
-        cover_worker = make_worker(task, build_output_schema(schema), sent.task_input)
-        rows = sent.run(cover_worker, schema, name)
+        schema = schema_of(task, sent_rows.fields)
+        cover_worker = make_worker(task, build_output_schema(schema), sent_rows.task_input)
+        rows = sent_rows.run(cover_worker, schema, name)
         return draft, task, question.runner.analyse(rows)
 
 
@@ -144,7 +145,7 @@ def build_counts_schema(
     long = spark_types.LongType()
     types = {wire.COUNTERS: spark_types.ArrayType(long), wire.ROW_NUMBER: long}
     for index, column in enumerate(task.naming_columns):
-        types[wire.read(index)] = fields[column].dataType
+        types[wire.name_read(index)] = fields[column].dataType
     return make_struct_type(types)
 
 
@@ -163,4 +164,4 @@ def build_attempt_schema(
     naming_types = [fields[column].dataType for column in task.first_naming_columns]
     order_type = naming_types[-1]
     types = [*naming_types, order_type, *[spark_types.LongType()] * NOTED]
-    return make_struct_type({wire.read(index): type_ for index, type_ in enumerate(types)})
+    return make_struct_type({wire.name_read(index): type_ for index, type_ in enumerate(types)})

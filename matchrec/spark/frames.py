@@ -37,24 +37,26 @@ def with_sample_row(frame: Any) -> Any:
     """
     import pandas as pd
 
-    samples = {index: sample_of(dtype) for index, dtype in enumerate(frame.dtypes)}
+    samples = {index: make_sample(dtype) for index, dtype in enumerate(frame.dtypes)}
     sample = pd.DataFrame(samples)
     sample.columns = frame.columns
     return sample
 
 
-def sample_of(dtype: Any) -> Any:
+def make_sample(dtype: Any) -> Any:
     """Return an array with one value of the type of a pandas column.
 
     >>> import numpy as np, pandas as pd
-    >>> sample_of(np.dtype("int16")), sample_of(np.dtype("O")), sample_of(pd.Int8Dtype()).dtype
-    (array([0], dtype=int16), array([''], dtype=object), Int8Dtype())
+    >>> make_sample(np.dtype("int16")), make_sample(np.dtype("O"))
+    (array([0], dtype=int16), array([''], dtype=object))
+    >>> make_sample(pd.Int8Dtype()).dtype
+    Int8Dtype()
     """
     import numpy as np
     import pandas as pd
 
     if isinstance(dtype, pd.CategoricalDtype):
-        return sample_of(dtype.categories.dtype)
+        return make_sample(dtype.categories.dtype)
     if dtype == np.dtype(object):
         return np.array([""], dtype=object)
     if isinstance(dtype, np.dtype):

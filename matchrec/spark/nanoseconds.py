@@ -1,100 +1,124 @@
-"""Find times of a frame that differ only in their nanoseconds, which Spark's times do not have.
+"""Find times of a frame that differ only in their nanoseconds, which Spark drops.
 
-Rows with such times are equal in ORDER BY. They are found when a frame is sent, and counted when a
-clause divides and sorts the rows by some columns.
+Spark's times have microseconds, so rows with such times become equal in ORDER BY:
+
+    10:00:00.000001 001      after Spark has dropped the last three digits, these two rows
+    10:00:00.000001 002      have the same time, and their order is lost
+
+When a frame is sent, `find_ambiguous_times` keeps these rows with their nanoseconds. When a clause
+divides and sorts the rows by some columns, `find_nanosecond_ties` counts the rows whose order
+depends on the nanoseconds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# The attribute of a DataFrame that holds the `CloseTimes` of the frame it was made from.
-CLOSE_TIMES = "_matchrec_close_times"
+# The attribute of a DataFrame that holds the `AmbiguousTimes` of the frame it was made from.
+AMBIGUOUS_TIMES = "_matchrec_ambiguous_times"
 
 
 @dataclass(frozen=True, slots=True)
-class CloseTimes:
+class AmbiguousTimes:
     """The rows of a frame that have the microsecond of another row, but other nanoseconds."""
 
-    frame: str  # the name of the frame in messages
-    rows: Any  # a pandas frame of these rows
-    times: Mapping[str, Any]  # the nanoseconds of these rows, by column
-    parts: Mapping[str, str]  # an expression for the nanoseconds in the user's library, by column
+    # The name of the frame in messages.
+    frame_name: str
+    # A pandas frame of these rows.
+    rows: Any
+    # By column, the times of these rows in nanoseconds: int64[n].
+    nanoseconds: Mapping[str, Any]
+    # By column, an expression of the user's library that adds a column `ns` of nanoseconds.
+    expressions: Mapping[str, str]
 
-    def count_ties(self, order: Sequence[str], keys: Iterable[str]) -> int:
-        """Return the number of rows that only nanoseconds tell apart from another row.
+    def count_ties(self, order: Sequence[str], keys: Collection[str]) -> int:
+        """Return the number of rows that differ from another row only in nanoseconds.
 
         Args:
-            order: the columns of ORDER BY; 0 is returned if the frame lacks one, as the values of
-                that column may tell the rows apart.
-            keys: the columns of PARTITION BY; those that the frame lacks do not count.
+            order: the columns of ORDER BY. If the frame lacks one, the result is 0, because the
+                values of that column may differ, too.
+            keys: the columns of PARTITION BY. Those that the frame lacks are ignored.
         """
         import pandas as pd
 
-        names = [str(name) for name in self.rows.columns]
-        if any(names.count(name) != 1 for name in order):
+        frame_columns = [str(name) for name in self.rows.columns]
+        if any(frame_columns.count(name) != 1 for name in order):
             return 0
-        columns = {
-            name: self.rows.iloc[:, names.index(name)] for name in {*order, *keys} & {*names}
-        }
-        values = {name: comparable(column) for name, column in columns.items()}
-        times = [name for name in order if name in self.times]
-        values |= {name: self.times[name] // 1000 for name in times}
+        time_columns = [name for name in order if name in self.nanoseconds]
+        values = {}
+        for name in {*order, *keys} & {*frame_columns}:
+            if name in time_columns:
+                values[name] = self.nanoseconds[name] // 1000
+            else:
+                values[name] = make_groupable(self.rows.iloc[:, frame_columns.index(name)])
+        # Rows of one group are equal in Spark.
         groups = pd.DataFrame(values).groupby(list(values), dropna=False, sort=False).ngroup()
-        apart = pd.Series(False, groups.index)
-        for name in times:
-            same_group = pd.Series(self.times[name]).groupby(groups)
-            apart |= same_group.transform("min") != same_group.transform("max")
-        return int(apart.sum())
+        differs_in_group = pd.Series(False, groups.index)
+        for name in time_columns:
+            times = pd.Series(self.nanoseconds[name]).groupby(groups)
+            differs_in_group |= times.transform("min") != times.transform("max")
+        return int(differs_in_group.sum())
 
 
-def comparable(column: Any) -> Any:
-    """Return the values of a column as an array that pandas can group by."""
+def make_groupable(column: Any) -> Any:
+    """Return the values of a pandas column as an array that pandas can group by."""
     if column.dtype == object:
         return column.where(column.notna(), None).map(repr).to_numpy()
     return column.array
 
 
-def find_close_times(name: str, library: str | None, rows: Any) -> CloseTimes | None:
-    """Return the close times of a pandas frame or an Arrow table; None if there are none.
+def find_ambiguous_times(frame_name: str, library: str, frame: Any) -> AmbiguousTimes | None:
+    """Return the rows whose times differ from another row's only in nanoseconds; None for no rows.
 
     Args:
-        name: what messages call the frame.
+        frame_name: what messages call the frame.
         library: the library of the user's frame, such as `polars`.
-        rows: the frame or the table, with nanoseconds.
+        frame: the rows as a pandas frame or an Arrow table, with nanoseconds.
     """
     import numpy as np
 
-    is_arrow = hasattr(rows, "slice")
-    find = read_arrow_nanoseconds if is_arrow else read_pandas_nanoseconds
-    names = [str(column) for column in (rows.column_names if is_arrow else rows.columns)]
-    times = {}
-    is_close = np.zeros(len(rows), bool)
-    for index, column_name in enumerate(names):
-        values = find(rows.column(index) if is_arrow else rows.iloc[:, index])
-        if values is None:
-            continue
-        is_close_here = close_rows(values)
-        if is_close_here.any():
-            times[column_name] = values
-            is_close |= is_close_here
-    if not times:
+    is_arrow = hasattr(frame, "slice")
+    nanoseconds = {}
+    is_ambiguous = np.zeros(len(frame), bool)
+    for name, values in read_nanosecond_columns(frame, is_arrow=is_arrow):
+        is_ambiguous_here = find_ambiguous_rows(values)
+        if is_ambiguous_here.any():
+            nanoseconds[name] = values
+            is_ambiguous |= is_ambiguous_here
+    if not nanoseconds:
         return None
     if is_arrow:
-        close_frame = rows.filter(is_close).to_pandas(ignore_metadata=True)
+        rows = frame.filter(is_ambiguous).to_pandas(ignore_metadata=True)
     else:
-        close_frame = rows[is_close]
-    return CloseTimes(
-        frame=name,
-        rows=close_frame.reset_index(drop=True),
-        times={column: values[is_close] for column, values in times.items()},
-        parts={column: write_nanosecond_column(name, column, library) for column in times},
+        rows = frame[is_ambiguous]
+    return AmbiguousTimes(
+        frame_name=frame_name,
+        rows=rows.reset_index(drop=True),
+        nanoseconds={name: values[is_ambiguous] for name, values in nanoseconds.items()},
+        expressions={name: write_nanoseconds(frame_name, name, library) for name in nanoseconds},
     )
+
+
+def read_nanosecond_columns(frame: Any, *, is_arrow: bool) -> Iterator[tuple[str, Any]]:
+    """Yield the name and the values, as int64, of each column whose times have nanoseconds.
+
+    Args:
+        frame: a pandas frame or an Arrow table.
+        is_arrow: whether it is an Arrow table.
+    """
+    names = frame.column_names if is_arrow else frame.columns
+    for index, name in enumerate(names):
+        if is_arrow:
+            values = read_arrow_nanoseconds(frame.column(index))
+        else:
+            values = read_pandas_nanoseconds(frame.iloc[:, index])
+        if values is not None:
+            yield str(name), values
 
 
 def read_pandas_nanoseconds(column: Any) -> Any:
@@ -124,44 +148,50 @@ def read_arrow_nanoseconds(column: Any) -> Any:
     return column.cast(pa.int64()).fill_null(np.iinfo(np.int64).min).to_numpy()
 
 
-def close_rows(times: Any) -> Any:
+def find_ambiguous_rows(times: Any) -> Any:
     """Return, for each row, whether another row has the same microsecond and other nanoseconds.
 
+    Args:
+        times: int64[n], the times of the rows in nanoseconds.
+
     >>> import numpy as np
-    >>> close_rows(np.array([1_001, 2_000, 1_002, 2_000, 3_000])).tolist()
+    >>> find_ambiguous_rows(np.array([1_001, 2_000, 1_002, 2_000, 3_000])).tolist()
     [True, False, True, False, False]
     """
     import numpy as np
 
-    result = np.zeros(len(times), bool)
+    is_ambiguous = np.zeros(len(times), bool)
     if not (times % 1000 != 0).any():
-        return result
+        return is_ambiguous
     order = np.argsort(times, kind="stable")
     sorted_times = times[order]
-    same_microsecond = np.diff(sorted_times // 1000) == 0
-    group = np.concatenate([[0], np.cumsum(~same_microsecond)])
-    has_others = np.zeros(group[-1] + 1, bool)
-    has_others[group[1:][same_microsecond & (np.diff(sorted_times) != 0)]] = True
-    result[order] = has_others[group]
-    return result
+    # A group is the rows of one microsecond. It is ambiguous if two neighbours in it differ.
+    has_same_microsecond = np.diff(sorted_times // 1000) == 0
+    group = np.concatenate([[0], np.cumsum(~has_same_microsecond)])
+    differs = has_same_microsecond & (np.diff(sorted_times) != 0)
+    is_ambiguous_group = np.zeros(group[-1] + 1, bool)
+    is_ambiguous_group[group[1:][differs]] = True
+    is_ambiguous[order] = is_ambiguous_group[group]
+    return is_ambiguous
 
 
-def write_nanosecond_column(name: str, column: str, library: str | None) -> str:
+def write_nanoseconds(frame_name: str, column: str, library: str) -> str:
     """Return the expression, in the user's library, that adds a column `ns` of nanoseconds."""
-    time = f'{name}["{column}"]'
+    time = f'{frame_name}["{column}"]'
     if library == "pandas":
-        return f'{name}.assign(ns={time}.astype("int64") % 1000)'
+        return f'{frame_name}.assign(ns={time}.astype("int64") % 1000)'
     if library == "polars":
-        return f"{name}.with_columns(ns={time}.to_physical() % 1000)"
-    return f'{name}.append_column("ns", {time}.cast("int64"))'
+        return f"{frame_name}.with_columns(ns={time}.to_physical() % 1000)"
+    return f'{frame_name}.append_column("ns", {time}.cast("int64"))'
 
 
 def find_nanosecond_ties(
-    frames: Iterable[DataFrame], order: Sequence[str], keys: Collection[str]
-) -> Iterable[tuple[CloseTimes, str, int]]:
-    """Yield each frame with rows that only nanoseconds tell apart.
+    frames: Collection[DataFrame], order: Sequence[str], keys: Collection[str]
+) -> Iterator[tuple[AmbiguousTimes, str, int]]:
+    """Yield each frame with rows whose order depends on nanoseconds.
 
-    Each item is the frame's close times, the name of the ORDER BY column, and the number of rows.
+    Each item has the ambiguous times of the frame, the first ORDER BY column with such times, and
+    the number of rows.
 
     Args:
         frames: the DataFrames that a clause reads.
@@ -169,12 +199,12 @@ def find_nanosecond_ties(
         keys: the columns of PARTITION BY.
     """
     for frame in frames:
-        close: CloseTimes | None = getattr(frame, "__dict__", {}).get(CLOSE_TIMES)
-        if close is None:
+        times: AmbiguousTimes | None = getattr(frame, "__dict__", {}).get(AMBIGUOUS_TIMES)
+        if times is None:
             continue
-        column = next((name for name in order if name in close.times), None)
+        column = next((name for name in order if name in times.nanoseconds), None)
         if column is None:
             continue
-        count = close.count_ties(order, keys)
+        count = times.count_ties(order, keys)
         if count:
-            yield close, column, count
+            yield times, column, count

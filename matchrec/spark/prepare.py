@@ -111,23 +111,23 @@ class PreparedInput(Generic[DraftsT]):
         """
         # The rows that were analysed have the analysed columns, which are often the sent ones.
         rows = self.rows if columns == tuple(self.fields) else None
-        sent = self.preparation.send(columns, self.fields, rows)
+        sent_rows = self.preparation.send(columns, self.fields, rows)
         relation = self.question.relation
-        token = self.question.backend.watch_rows(sent.rows, relation, self.drafts.rule_drafts)
-        return replace(sent, task_input=replace(sent.task_input, token=token))
+        token = self.question.backend.watch_rows(sent_rows.rows, relation, self.drafts.rule_drafts)
+        return replace(sent_rows, task_input=replace(sent_rows.task_input, token=token))
 
     def send_watched(self, columns: tuple[RowColumn, ...]) -> SentRows:
         """Return the rows as `send` does, and let the workers that sort them count ties.
 
         Raises as `Preparation.send`.
         """
-        sent = self.send(columns)
-        sorting = sent.task_input.sorting
+        sent_rows = self.send(columns)
+        sorting = sent_rows.task_input.sorting
         if self.question.is_stream or sorting is None:
-            return sent
+            return sent_rows
         watch = watch_ties(self.question.runner.spark, self.preparation.plan, sorting)
-        task_input = replace(sent.task_input, sorting=replace(sorting, watch=watch))
-        return replace(sent, task_input=task_input)
+        task_input = replace(sent_rows.task_input, sorting=replace(sorting, watch=watch))
+        return replace(sent_rows, task_input=task_input)
 
 
 def draft_rules(question: Question) -> tuple[Draft, ...]:
@@ -148,7 +148,7 @@ def draft_rules(question: Question) -> tuple[Draft, ...]:
             raise streams_not_supported()
         check_options(question.options)
         for rule in question.rules:
-            with rule.naming():
+            with rule.name_in_errors():
                 check_plan(rule.plan)
     scopes = [expect_scope(question, query) for query in question.resolved_rules]
     return split_rules(question, scopes)
@@ -353,7 +353,7 @@ def analyse_columns(
     except QUERY_ERRORS:
         # Analyse each rule by itself to find the one that is wrong.
         for rule, draft in zip(question.rules, drafts.rule_drafts, strict=True):
-            with question.locating_errors(rule):
+            with question.locate_rule_errors(rule):
                 single = replace(preparation, draft=draft, key_filters=())
                 question.runner.analyse(single.dataframe(draft.columns()))
         raise
@@ -379,7 +379,7 @@ def type_rules(
     conditions = []
     for rule, draft in zip(question.rules, drafts.rule_drafts, strict=True):
         settings = question.settings if depends_on_settings(draft) else DEFAULT_SETTINGS
-        with question.locating_errors(rule):
+        with question.locate_rule_errors(rule):
             conditions.append(
                 type_conditions(draft, types, bits, ansi=question.ansi, session=settings)
             )
@@ -393,7 +393,7 @@ def check_types(question: Question, drafts: DraftedRules) -> None:
         MatchRecognizeError: a rule has such a type.
     """
     for rule, draft in zip(question.rules, drafts.rule_drafts, strict=True):
-        with question.locating_errors(rule):
+        with question.locate_rule_errors(rule):
             question.backend.check_types(draft.written_plan, question.relation)
 
 

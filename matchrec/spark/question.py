@@ -39,7 +39,7 @@ from matchrec.spark.errors.diagnose import explain_refusals, find_refusal
 from matchrec.spark.errors.users_terms import put_in_plain_words
 from matchrec.spark.relation import Relation, Runner
 from matchrec.spark.sail.probes import spark_version
-from matchrec.spark.session import quiet_analysis
+from matchrec.spark.session import silence_analysis
 from matchrec.spark.types import find_char_length, to_value_type
 from matchrec.spark.window_lengths import check_constant_lengths, check_frame_length, find_constants
 
@@ -98,9 +98,9 @@ class Options:
 
 
 OPTIONS: dict[str, arguments.ArgumentKind] = {
-    "algorithm": arguments.one_of(get_args(arguments.Algorithm)),
-    "sort": arguments.one_of(get_args(arguments.Sort)),
-    "transport": arguments.one_of(get_args(arguments.Transport)),
+    "algorithm": arguments.make_word_kind(get_args(arguments.Algorithm)),
+    "sort": arguments.make_word_kind(get_args(arguments.Sort)),
+    "transport": arguments.make_word_kind(get_args(arguments.Transport)),
     "max_steps": MAX_STEPS,
     "counters": COUNTERS,
 }
@@ -109,7 +109,7 @@ NO_OPTIONS = Options()
 
 
 @contextmanager
-def naming_rule(name: str) -> Iterator[None]:
+def name_rule_in_errors(name: str) -> Iterator[None]:
     """Add the name of a rule to errors that are raised inside, if it has a name."""
     try:
         yield
@@ -135,12 +135,12 @@ class Rule:
     columns: tuple[str, ...] = ()
 
     @contextmanager
-    def naming(self) -> Iterator[None]:
+    def name_in_errors(self) -> Iterator[None]:
         """Add the name and the text of the rule to errors that are raised inside."""
         showing_text = (
             nullcontext() if self.source is None else locate_errors(self.source, self.language)
         )
-        with naming_rule(self.name), showing_text:
+        with name_rule_in_errors(self.name), showing_text:
             yield
 
 
@@ -173,12 +173,12 @@ class Question:
 
         def is_known(name: str) -> bool:
             """Return whether the session resolves a name in the input."""
-            with quiet_analysis():
+            with silence_analysis():
                 return find_refusal([name], relation) is None
 
         rules = []
         for rule in self.rules:
-            with rule.naming():
+            with rule.name_in_errors():
                 plan = inline_earlier_measures(rule.plan, columns, is_known)
                 plan = pad_chars(plan, relation, columns)
                 plan = backend.rewrite_plan(plan, relation, columns)
@@ -235,13 +235,13 @@ class Question:
         return self.options.transport == "pandas"
 
     @contextmanager
-    def locating_errors(self, rule: Rule) -> Iterator[None]:
+    def locate_rule_errors(self, rule: Rule) -> Iterator[None]:
         """Turn Spark's errors that are raised inside into errors that show their place in a rule.
 
         Raises:
             MatchRecognizeError: Spark or matchrec rejects something inside.
         """
-        with rule.naming(), explain_refusals(rule.plan, self.relation, self.columns):
+        with rule.name_in_errors(), explain_refusals(rule.plan, self.relation, self.columns):
             yield
 
     def resolve_rule(self, rule: Rule) -> ResolvedQuery:
@@ -251,7 +251,7 @@ class Question:
             MatchRecognizeError: the rule is wrong, whatever the types of its columns are.
         """
         plan = rule.plan
-        with self.locating_errors(rule):
+        with self.locate_rule_errors(rule):
             if self.options.max_steps is not None and plan.selects:
                 raise max_steps_with_event_selection()
             check_order(plan)
@@ -277,7 +277,7 @@ class Question:
         Raises:
             MatchRecognizeError: the rule is wrong, whatever the types of its columns are.
         """
-        with self.locating_errors(rule):
+        with self.locate_rule_errors(rule):
             draft = split_query(query, scope)
             if self.needs_all_rows(draft, rule.plan):
                 return replace(draft, sends_all_rows=True, row_filters=())

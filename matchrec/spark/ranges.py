@@ -43,10 +43,11 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import MICROSECONDS, Amount, Template, View, join_template
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.environment import use_own_interpreter
+from matchrec.spark.order_numbers import OrderNumbers
 from matchrec.spark.relation import Runner
 from matchrec.spark.session import OTHER_VERSION_ERRORS
 from matchrec.spark.transport import make_task_function
-from matchrec.spark.types import OrderNumbers, make_struct_type
+from matchrec.spark.types import make_struct_type
 from matchrec.worker import wire
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ from matchrec.spark.session import (
     escape_for_pyspark,
     find_plain_sql,
     list_holes,
-    quiet_analysis,
+    silence_analysis,
 )
 from matchrec.spark.types import to_value_type
 
@@ -152,12 +152,12 @@ class Runner:
         """
         if self.source is None:
             return self._send_to_engine(text, view_names)
-        with quiet_analysis():
+        with silence_analysis():
             try:
                 return self.analyse(self._send_to_engine(text, view_names), text)
             except TEXT_ERRORS as error:
                 filled = users_terms.FilledTemplate(text, view_names, self.source)
-                raise users_terms.put_in_users_terms(
+                raise users_terms.rewrite_engine_error(
                     error, filled, self.list_tables, self.list_functions
                 ) from None
 

@@ -200,7 +200,7 @@ def is_logged(_: logging.LogRecord) -> bool:
     return not _IS_QUIET.get()
 
 
-def quiet_analysis() -> AbstractContextManager[None]:
+def silence_analysis() -> AbstractContextManager[None]:
     """Keep PySpark from logging the analyses that fail inside, in this thread.
 
     The caller raises a clearer error.

@@ -34,14 +34,14 @@ from matchrec.plan.text import quote_name, quote_string
 from matchrec.search.matches import Matches
 from matchrec.search.partitions import BoolArray, Partitions
 from matchrec.source import make_sort_key
-from matchrec.spark import types
+from matchrec.spark import read_types, substitutes, types
 from matchrec.spark.clause_result import project
 from matchrec.spark.columns import SortedPreparation
 from matchrec.spark.environment import use_own_interpreter
 from matchrec.spark.prepare import analyse_and_type
 from matchrec.spark.question import Question
 from matchrec.spark.relation import Relation
-from matchrec.spark.session import quiet_analysis
+from matchrec.spark.session import silence_analysis
 from matchrec.worker import wire
 from matchrec.worker.arrays import read_integers, take_column, write_batches
 from matchrec.worker.encode import check_ends_of_windows, encode_partitions
@@ -117,7 +117,7 @@ def collect_partition(question: Question, target: Target) -> CollectedPartition:
     if question.is_stream:
         raise errors.method_not_for_stream(call="`why`")
     (rule,) = question.rules
-    with quiet_analysis(), question.locating_errors(rule):
+    with silence_analysis(), question.locate_rule_errors(rule):
         draft = question.split_rule(rule, question.resolve_rule(rule), RowScope.SPARK)
         return PartitionCollector(question, draft, target).collect()
 
@@ -164,8 +164,8 @@ class PartitionCollector:
         )
         prepared = analyse_and_type(question, draft, preparation)
         executable = prepared.link()
-        search_columns = executable.crossing.columns
-        order_texts = [build_row_column(self.as_text(text)) for text in self.orders]
+        search_columns = executable.sent_columns.columns
+        order_texts = [build_row_column(self.write_as_text(text)) for text in self.orders]
         target_tests = self.build_target_tests()
         sent = prepared.send(
             (*search_columns, *order_texts, *target_tests, *self.draft.row_filters)
@@ -201,7 +201,7 @@ class PartitionCollector:
             first: the index of the first added column.
             end: the index after the last one.
         """
-        arrays = [take_column(table, wire.column(index)) for index in range(first, end)]
+        arrays = [take_column(table, wire.name_column(index)) for index in range(first, end)]
         tests = [read_integers(array) != 0 for array in arrays[len(self.orders) :]]
         is_target, is_before, *passes_filters = tests
         return AddedColumns(arrays[: len(self.orders)], is_target, is_before, passes_filters)
@@ -338,9 +338,9 @@ class PartitionCollector:
 
     # Values as SQL.
 
-    def as_text(self, text: str) -> str:
+    def write_as_text(self, text: str) -> str:
         """Return SQL of the text that names the value of an expression."""
-        return types.write_text(text, self.question.relation.find_type(text))
+        return substitutes.write_text(text, self.question.relation.find_type(text))
 
     def write_comparable(self, text: str) -> str:
         """Return SQL of the value of an expression as it is compared with `write_value`.
@@ -349,7 +349,9 @@ class PartitionCollector:
         """
         type_ = self.question.relation.find_type(text)
         return (
-            self.as_text(text) if is_compared_as_text(type_) else types.normalize_value(text, type_)
+            self.write_as_text(text)
+            if is_compared_as_text(type_)
+            else types.normalize_value(text, type_)
         )
 
     def write_value(self, argument: str, text: str, value: object) -> str:
@@ -387,7 +389,7 @@ class PartitionCollector:
         key_tests = self.key_tests if argument == "row" else ()
         items = [
             f"try_cast(CAST({literal_text} AS STRING) AS {type_name}) AS c",
-            f"{self.as_text(text)} AS s",
+            f"{self.write_as_text(text)} AS s",
             f"{' AND '.join(key_tests) or 'TRUE'} AS k",
         ]
         rows = self.question.relation.select(items).where("k AND s IS NOT NULL").limit(1)
@@ -519,12 +521,12 @@ def compute_measures(partition: CollectedPartition, matches: Matches) -> TextsBy
         for _ in task_rows:  # one batch, of one row
             yield from pa.ipc.open_stream(packed)
 
-    schema = types.build_read_schema(executable, partition.fields)
+    schema = read_types.build_read_schema(executable, partition.fields)
     spark = partition.relation.runner.spark
     with use_own_interpreter(spark):
         one_row = spark.range(0, 1, 1, 1)
-        sent = one_row.mapInArrow(return_batch, types.build_sent_schema(schema))
-    result = project(partition.relation, executable, types.decode_columns(sent, schema))
+        sent = one_row.mapInArrow(return_batch, substitutes.build_sent_schema(schema))
+    result = project(partition.relation, executable, substitutes.decode_columns(sent, schema))
     first_measure = len(executable.outputs) - len(partition.plan.measures)
     measure_fields = result.schema.fields[first_measure:]
     texts = result.selectExpr(*[write_quoted_text(field) for field in measure_fields])
@@ -533,6 +535,6 @@ def compute_measures(partition: CollectedPartition, matches: Matches) -> TextsBy
 
 def write_quoted_text(field: spark_types.StructField) -> str:
     """Return SQL of the text of a column's value, in quotes if the column has texts."""
-    text = types.write_text(quote_name(field.name), field.dataType)
+    text = substitutes.write_text(quote_name(field.name), field.dataType)
     is_text = isinstance(field.dataType, spark_types.StringType)
     return f"concat(chr(39), {text}, chr(39))" if is_text else text

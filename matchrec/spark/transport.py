@@ -1,13 +1,13 @@
-"""Send rows to the worker function and back: by mapInArrow, or by mapInPandas if asked for.
+"""Send rows to the worker function and back: by mapInArrow, or by mapInPandas on request.
 
-Arrow keeps every value. It is the default, and it is also the faster way.
+Arrow is the default, because it keeps every value and is faster.
 
-Pandas has one mark for NULL and NaN. It turns integers into floats if a NULL is among them, and
-instants into wall clocks. So for mapInPandas the columns are encoded:
+Pandas has one mark for NULL and NaN. It turns integers into floats if one of them is NULL, and
+instants into local times. So for mapInPandas the columns are encoded:
 
     price (DOUBLE)       __c0 = coalesce(price, 0), and a bit of __null0 that says price is NULL
     at (TIMESTAMP)       __c1 = coalesce(unix_micros(at), 0), and another bit of __null0
-    point (STRUCT)       a column for each field, and one that says the struct is NULL
+    point (STRUCT)       a column for each field, and one that is true if the struct is NULL
 
 A query is rejected if pandas would still alter one of its columns. The error names the column.
 """
@@ -39,12 +39,8 @@ from matchrec.loading import makes_queries
 from matchrec.plan.text import quote_name
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.environment import use_own_interpreter
-from matchrec.spark.types import (
-    build_sent_schema,
-    decode_columns,
-    make_struct_type,
-    write_microseconds,
-)
+from matchrec.spark.substitutes import build_sent_schema, decode_columns, write_microseconds
+from matchrec.spark.types import make_struct_type
 from matchrec.worker import wire
 from matchrec.worker.query_worker import TaskInput
 from matchrec.worker.wire import SelectItem, count_bits_per_column, pack_columns
@@ -65,14 +61,15 @@ class SentRows:
     """The rows of a query as they are sent to its workers."""
 
     rows: DataFrame
-    # The fields of the columns that the query uses, structs that are sent in parts included.
+    # The fields of the columns that the query uses. A struct has one here, even if its fields are
+    # sent as columns.
     fields: tuple[spark_types.StructField, ...]
     task_input: TaskInput = TaskInput()
 
     def run(
         self, worker: Worker, schema: StructType, name: str, in_pandas: Executable | None = None
     ) -> DataFrame:
-        """Return the output of a worker over the rows, as a DataFrame that is not computed yet.
+        """Return the output of a worker over the rows as a DataFrame. Runs no job.
 
         Args:
             worker: the worker. It yields batches of the schema `build_output_schema(schema)`.
@@ -88,7 +85,7 @@ class SentRows:
         if in_pandas is not None:
             encoding = build_encoding(rows, in_pandas)
             rows = encoding.encode(rows)
-            run = encoding.run_over_pandas(run)
+            run = encoding.adapt_to_pandas(run)
         run.__name__ = name
         with use_own_interpreter(rows.sparkSession):
             map_batches: Any = rows.mapInArrow if in_pandas is None else rows.mapInPandas
@@ -103,9 +100,9 @@ def build_output_schema(schema: StructType) -> pa.Schema:
 def make_task_function(worker: Any) -> Callable[..., Iterator[Any]]:
     """Return a function that runs `worker.run` in a Python worker of Spark.
 
-    The worker is pickled here, not with the function: a Python worker without this package can
-    then load the function, which raises an error that says what to install. So the function must
-    not use anything of this module.
+    The worker is pickled here and not with the function. So a Python worker that lacks this package
+    can load the function, which then raises an error that says what to install. For the same
+    reason, the function must not use anything of this module.
     """
     makes_queries.set()
     payload = pickle.dumps(worker)
@@ -139,9 +136,9 @@ def make_task_function(worker: Any) -> Callable[..., Iterator[Any]]:
 
 
 def make_unpacker() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return a function that reads the rows of Arrow streams, which are the only column.
+    """Return a function for mapInArrow that unpacks rows. Its input has a column of Arrow streams.
 
-    It needs no package but Arrow in a Python worker.
+    In a Python worker, it needs no package but Arrow.
     """
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -156,22 +153,28 @@ def make_unpacker() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBa
 
 def to_arrow_schema(schema: spark_types.StructType) -> pa.Schema:
     """Return the Arrow schema in which a worker yields values of these Spark types."""
-    from pyspark.sql.pandas.types import to_arrow_schema
+    from pyspark.sql.pandas import types as pandas_types
 
-    options: dict[str, Any] = {"timezone": "UTC"} if _takes_time_zone(to_arrow_schema) else {}
-    return to_arrow_schema(schema, **options)
+    options: dict[str, Any] = {"timezone": "UTC"} if _has_zone_parameter() else {}
+    return pandas_types.to_arrow_schema(schema, **options)
 
 
 @cache
-def _takes_time_zone(to_arrow_schema: Callable[..., pa.Schema]) -> bool:
-    """Return whether PySpark's function has a parameter for the zone; older ones use UTC."""
-    return "timezone" in signature(to_arrow_schema).parameters
+def _has_zone_parameter() -> bool:
+    """Return whether PySpark's `to_arrow_schema` has a parameter for the zone; older ones use UTC.
+
+    PySpark adds parameters in minor versions, and vendors backport them.
+    """
+    from pyspark.sql.pandas import types as pandas_types
+
+    return "timezone" in signature(pandas_types.to_arrow_schema).parameters
 
 
 # Rows through pandas.
 
 
-# Types that pandas keeps, as this module encodes them. Decimals and intervals are kept, too.
+# Types whose values pandas keeps, if they are encoded as in this module. So are decimals and
+# intervals.
 UNALTERED = {
     "boolean",
     "tinyint",
@@ -187,16 +190,16 @@ UNALTERED = {
 }
 
 # Types that pandas alters in an array of the output, whose elements are Python objects: NaN becomes
-# NULL, and an instant becomes a wall clock.
+# NULL, and an instant becomes a local time.
 ALTERED_IN_ARRAYS = (FloatType, DoubleType, DateType, TimestampType)
 
 
-class SentColumn(NamedTuple):
-    """A column that is sent through pandas: a column of the rows, or a field of a struct."""
+class LeafColumn(NamedTuple):
+    """A column that pandas gets: a column of the rows, a field of a struct, or marks of NULL."""
 
     path: str  # SQL over the rows
     name: str
-    kind: spark_types.DataType
+    data_type: spark_types.DataType
 
 
 @dataclass(frozen=True)
@@ -205,48 +208,52 @@ class PandasColumn:
 
     name: str  # the names of its fields begin with it
     path: str  # SQL over the rows
-    kind: spark_types.DataType
+    data_type: spark_types.DataType
     # The fields of a struct, each with its name there. A struct is sent as its fields and as the
     # column `name`_n, which says where the struct is NULL.
     fields: tuple[tuple[str, PandasColumn], ...] = ()
 
     @staticmethod
-    def build(name: str, path: str, kind: spark_types.DataType) -> PandasColumn:
+    def build(name: str, path: str, data_type: spark_types.DataType) -> PandasColumn:
         """Return a column with its fields, and the fields of these."""
-        struct_fields = kind.fields if isinstance(kind, spark_types.StructType) else ()
+        struct_fields = data_type.fields if isinstance(data_type, spark_types.StructType) else ()
         fields = []
         for index, struct_field in enumerate(struct_fields):
             field_path = f"{path}.{quote_name(struct_field.name)}"
             column = PandasColumn.build(f"{name}_{index}", field_path, struct_field.dataType)
             fields.append((struct_field.name, column))
-        return PandasColumn(name, path, kind, tuple(fields))
+        return PandasColumn(name, path, data_type, tuple(fields))
 
-    def list_sent_columns(self) -> Iterator[SentColumn]:
-        """Yield the columns that are sent for it."""
+    def list_leaves(self) -> Iterator[LeafColumn]:
+        """Yield the columns that pandas gets for this column."""
         if self.fields:
-            yield SentColumn(f"{self.path} IS NULL", f"{self.name}_n", spark_types.BooleanType())
+            yield LeafColumn(f"{self.path} IS NULL", f"{self.name}_n", spark_types.BooleanType())
             for _, column in self.fields:
-                yield from column.list_sent_columns()
+                yield from column.list_leaves()
         else:
-            yield SentColumn(self.path, self.name, self.kind)
+            yield LeafColumn(self.path, self.name, self.data_type)
 
     def find_arrow_type(self) -> pa.DataType:
         """Return the Arrow type of the column.
 
         Raises:
-            ValueError: pandas alters a type. The argument is the name of the first such type.
+            ValueError: pandas alters a value. The argument is the name of the first such type.
         """
         if self.fields:
             return pa.struct(
                 [pa.field(name, column.find_arrow_type()) for name, column in self.fields]
             )
-        kind = find_unaltered_type(self.kind)
-        if kind is None:
-            raise ValueError(self.kind.simpleString())
-        return kind
+        data_type = find_unaltered_type(self.data_type)
+        if data_type is None:
+            raise ValueError(self.data_type.simpleString())
+        return data_type
 
     def assemble(self, sent: Mapping[str, pa.Array]) -> pa.Array:
-        """Return the column, given all columns that were sent and their names."""
+        """Build the column from its leaves.
+
+        Args:
+            sent: all leaves that were sent, by their names.
+        """
         if not self.fields:
             return sent[self.name]
         is_null = sent[f"{self.name}_n"]
@@ -262,29 +269,29 @@ class PandasEncoding:
     # What the user wrote for a column, by the name of the column.
     texts: Mapping[str, str] = field(default_factory=dict)
 
-    def list_sent_columns(self) -> list[SentColumn]:
-        """Return all columns that are sent, without the columns of NULL marks."""
-        return [sent for column in self.columns for sent in column.list_sent_columns()]
+    def list_leaves(self) -> list[LeafColumn]:
+        """Return the columns that pandas gets, without the columns of NULL marks."""
+        return [leaf for column in self.columns for leaf in column.list_leaves()]
 
-    def encode(self, rows: DataFrame, *others: str) -> DataFrame:
+    def encode(self, rows: DataFrame, *plain_columns: str) -> DataFrame:
         """Encode rows: each column as pandas can hold it, and packed marks of NULL.
 
         Args:
             rows: the rows.
-            others: names of columns that are sent as they are.
+            plain_columns: names of columns that are sent as they are.
         """
-        sent = self.list_sent_columns()
-        unpacked = [SelectItem(column.path, column.name) for column in sent]
-        if any(item.sql != item.name for item in unpacked):  # there are structs
-            rows = rows.selectExpr(*map(str, unpacked), *others)
+        leaves = self.list_leaves()
+        unpacked = [SelectItem(leaf.path, leaf.name) for leaf in leaves]
+        has_structs = any(item.sql != item.name for item in unpacked)
+        if has_structs:
+            rows = rows.selectExpr(*map(str, unpacked), *plain_columns)
         values = [
-            SelectItem(write_encoded_value(column.name, column.kind), column.name)
-            for column in sent
+            SelectItem(write_encoded_value(leaf.name, leaf.data_type), leaf.name) for leaf in leaves
         ]
-        marks = pack_columns([f"{column.name} IS NULL" for column in sent], wire.nulls)
-        return rows.selectExpr(*map(str, [*values, *others, *marks]))
+        marks = pack_columns([f"{leaf.name} IS NULL" for leaf in leaves], wire.name_nulls)
+        return rows.selectExpr(*map(str, [*values, *plain_columns, *marks]))
 
-    def batch(self, frame: pd.DataFrame) -> pa.RecordBatch:
+    def decode_frame(self, frame: pd.DataFrame) -> pa.RecordBatch:
         """Return the rows of a frame as they were before they were encoded.
 
         Raises:
@@ -292,69 +299,70 @@ class PandasEncoding:
                 input may have changed.
         """
         arrays = {}
-        for index, sent in enumerate(self.list_sent_columns()):
+        for index, leaf in enumerate(self.list_leaves()):
             column_index, bit = divmod(index, count_bits_per_column())
-            marks = frame[wire.nulls(column_index)].to_numpy().astype(np.int64)
+            marks = frame[wire.name_nulls(column_index)].to_numpy().astype(np.int64)
             is_null = (marks >> bit) & 1 == 1
-            arrays[sent.name] = self.decode_column(sent, frame[sent.name].to_numpy(), is_null)
+            arrays[leaf.name] = self.decode_leaf(leaf, frame[leaf.name].to_numpy(), is_null)
         columns = [column.assemble(arrays) for column in self.columns]
         return pa.RecordBatch.from_arrays(columns, [column.name for column in self.columns])
 
-    def decode_column(
-        self, sent: SentColumn, values: npt.NDArray[Any], is_null: npt.NDArray[np.bool_]
+    def decode_leaf(
+        self, leaf: LeafColumn, values: npt.NDArray[Any], is_null: npt.NDArray[np.bool_]
     ) -> pa.Array:
-        """Return a column that was sent as it was before.
+        """Return a column as it was before it was encoded.
 
         Args:
-            sent: the column.
-            values: what pandas holds of it.
+            leaf: the column.
+            values: the values that pandas got.
             is_null: which of the values were NULL.
 
         Raises:
-            MatchRecognizeRunError: see `batch`.
+            MatchRecognizeRunError: see `decode_frame`.
         """
-        type_ = find_unaltered_type(sent.kind)
-        in_microseconds = pa.types.is_timestamp(type_) or pa.types.is_duration(type_)
-        sent_type = pa.int64() if in_microseconds else type_
+        data_type = find_unaltered_type(leaf.data_type)
+        in_microseconds = pa.types.is_timestamp(data_type) or pa.types.is_duration(data_type)
+        sent_type = pa.int64() if in_microseconds else data_type
         try:
-            is_other = is_number(sent_type) and pa.from_numpy_dtype(values.dtype) != sent_type
+            has_other_type = is_number(sent_type) and (
+                pa.from_numpy_dtype(values.dtype) != sent_type
+            )
             array = pa.array(values, sent_type, mask=is_null, from_pandas=False)
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-            is_other = True
-        if is_other:
+            has_other_type = True
+        if has_other_type:
             from matchrec.worker.planned import name_type  # not loaded while a query is planned
 
-            arrived = pa.array(values, mask=is_null).type
-            column_name = sent.path.partition(".")[0]
+            column_name = leaf.path.partition(".")[0]
             raise column_type_changed(
                 column=self.texts.get(column_name, column_name),
-                planned=sent.kind.simpleString(),
-                arrived=name_type(arrived),
+                planned=leaf.data_type.simpleString(),
+                arrived=name_type(pa.array(values, mask=is_null).type),
             )
-        return array.cast(type_)
+        return array.cast(data_type)
 
-    def run_over_pandas(self, run: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
-        """Return `run` as a function for mapInPandas.
+    def adapt_to_pandas(self, run: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
+        """Return a function for mapInPandas that does what `run` does for mapInArrow.
 
         It decodes the frames, runs `run` over their batches, and yields frames whose columns are
         backed by Arrow.
         """
 
-        def over_pandas(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        def run_over_frames(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
             """Run over DataFrames of pandas instead of Arrow batches."""
             import pandas as pd
 
-            for batch in run(map(self.batch, frames)):
+            for batch in run(map(self.decode_frame, frames)):
                 yield batch.to_pandas(types_mapper=pd.ArrowDtype)
 
-        return over_pandas
+        return run_over_frames
 
 
 def build_encoding(rows: DataFrame, executable: Executable) -> PandasEncoding:
     """Return how the rows of a query are encoded for pandas.
 
     Args:
-        rows: the rows, with the columns of `executable.crossing` first.
+        rows: the rows, with the columns of `executable.sent_columns` first.
         executable: the query.
 
     Raises:
@@ -362,24 +370,25 @@ def build_encoding(rows: DataFrame, executable: Executable) -> PandasEncoding:
     """
     in_arrays = find_columns_in_arrays(executable)
     sent_fields = rows.schema.fields
-    crossing_columns = executable.crossing.columns
-    pairs = zip(sent_fields, crossing_columns, strict=False)
+    columns_of_query = executable.sent_columns.columns
+    pairs = zip(sent_fields, columns_of_query, strict=False)
     for index, (sent_field, column) in enumerate(pairs):
-        written = str(column.pieces[0])
-        kind = sent_field.dataType
-        if find_unaltered_type(kind) is None:
-            raise column_altered_by_pandas(column=written, type_name=kind.simpleString())
-        if index in in_arrays and isinstance(kind, ALTERED_IN_ARRAYS):
-            type_name = f"{kind.simpleString()} in an array"
-            raise column_altered_by_pandas(column=written, type_name=type_name)
-    columns = [
+        column_text = str(column.pieces[0])
+        data_type = sent_field.dataType
+        if find_unaltered_type(data_type) is None:
+            raise column_altered_by_pandas(column=column_text, type_name=data_type.simpleString())
+        if index in in_arrays and isinstance(data_type, ALTERED_IN_ARRAYS):
+            type_name = f"{data_type.simpleString()} in an array"
+            raise column_altered_by_pandas(column=column_text, type_name=type_name)
+    pandas_columns = [
         PandasColumn.build(sent_field.name, sent_field.name, sent_field.dataType)
         for sent_field in sent_fields
     ]
     texts = {
-        wire.column(index): show_column(column) for index, column in enumerate(crossing_columns)
+        wire.name_column(index): show_column(column)
+        for index, column in enumerate(columns_of_query)
     }
-    return PandasEncoding(tuple(columns), texts)
+    return PandasEncoding(tuple(pandas_columns), texts)
 
 
 def find_columns_in_arrays(executable: Executable) -> set[int]:
@@ -391,27 +400,29 @@ def find_columns_in_arrays(executable: Executable) -> set[int]:
     return columns
 
 
-def is_number(kind: pa.DataType) -> bool:
+def is_number(data_type: pa.DataType) -> bool:
     """Return whether pandas holds values of a type as numbers or truth values, not as objects."""
-    is_boolean = pa.types.is_boolean(kind)
-    return bool(is_boolean or pa.types.is_integer(kind) or pa.types.is_floating(kind))
+    is_boolean = pa.types.is_boolean(data_type)
+    return bool(is_boolean or pa.types.is_integer(data_type) or pa.types.is_floating(data_type))
 
 
-@cache  # a stream asks for each of its batches
-def find_unaltered_type(type_: spark_types.DataType) -> pa.DataType | None:
+@cache  # because a stream calls it for each of its batches
+def find_unaltered_type(data_type: spark_types.DataType) -> pa.DataType | None:
     """Return the Arrow type of a Spark type, or None if pandas alters its values."""
-    has_parameters = isinstance(type_, spark_types.DecimalType | spark_types.DayTimeIntervalType)
-    if not has_parameters and type_.simpleString() not in UNALTERED:
+    has_parameters = isinstance(
+        data_type, spark_types.DecimalType | spark_types.DayTimeIntervalType
+    )
+    if not has_parameters and data_type.simpleString() not in UNALTERED:
         return None
-    return to_arrow_schema(make_struct_type({"": type_})).field(0).type
+    return to_arrow_schema(make_struct_type({"": data_type})).field(0).type
 
 
-def write_encoded_value(name: str, type_: spark_types.DataType) -> str:
-    """Return SQL for a column, of a type that pandas holds exactly.
+def write_encoded_value(name: str, data_type: spark_types.DataType) -> str:
+    """Return SQL of a column as a type that pandas holds exactly.
 
-    NULL becomes zero if pandas would otherwise change the type because of it.
+    NULL becomes zero or FALSE if it would make pandas change the type of the column.
     """
-    match type_:
+    match data_type:
         case spark_types.BooleanType():
             return f"coalesce({name}, FALSE)"
         case spark_types.TimestampType():
@@ -419,7 +430,7 @@ def write_encoded_value(name: str, type_: spark_types.DataType) -> str:
         case spark_types.DayTimeIntervalType():
             return f"coalesce({write_microseconds(name)}, 0L)"
         case spark_types.IntegralType() | spark_types.FloatType() | spark_types.DoubleType():
-            return f"coalesce({name}, CAST(0 AS {type_.simpleString()}))"
+            return f"coalesce({name}, CAST(0 AS {data_type.simpleString()}))"
     return name
 
 
@@ -427,14 +438,14 @@ def write_encoded_value(name: str, type_: spark_types.DataType) -> str:
 
 
 def write_parquet(frame: DataFrame, path: Path) -> int:
-    """Write all rows of a DataFrame to a Parquet file, in their order, and return their number."""
+    """Write all rows of a DataFrame to a Parquet file, in their order. Return their number."""
     table = frame.toArrow()
     parquet.write_table(table, path)
     return table.num_rows  # type: ignore[no-any-return]
 
 
 def cast_to_spark_types(table: pa.Table) -> pa.Table:
-    """Return a user's table with types that Spark has, see `arrays.find_spark_type`."""
+    """Return a user's table with its columns cast to types of Spark: see `find_spark_type`."""
     from matchrec.worker.arrays import find_spark_type
 
     schema = pa.schema([column.with_type(find_spark_type(column.type)) for column in table.schema])

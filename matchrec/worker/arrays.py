@@ -163,7 +163,7 @@ def read_flags(table: pa.Table, condition: int) -> IntArray:
     """Return where a condition holds that Spark has computed: int64[n], 1 or 0."""
     # the first bit of all marks partitions
     column_index, bit = divmod(condition + 1, wire.count_bits_per_column())
-    return (read_integers(take_column(table, wire.bits(column_index))) >> bit) & 1
+    return (read_integers(take_column(table, wire.name_bits(column_index))) >> bit) & 1
 
 
 def read_decimal_words(values: pa.Array) -> IntArray:

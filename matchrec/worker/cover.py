@@ -119,7 +119,7 @@ class CoverageWorker:
         counts.nearest_of_all[nearest_runs.NEAREST_START] = NO_START
         remaining = int(counts.nearest_of_all[nearest_runs.NEAREST_REMAINING])
         names = [
-            decode(take_encoded_column(piece.table, wire.column(index)).slice(start, 1))
+            decode(take_encoded_column(piece.table, wire.name_column(index)).slice(start, 1))
             for index in self.task.naming_columns
         ]
         return [pa.array([remaining]), *names]
@@ -173,7 +173,8 @@ class AttemptWorker:
             notes[:, nearest_runs.NOTE_PARTS],
         )
         *keys, order = [
-            take_column(piece.table, wire.column(index)) for index in self.task.first_naming_columns
+            take_column(piece.table, wire.name_column(index))
+            for index in self.task.first_naming_columns
         ]
         columns = [key.take(pa.array(starts)) for key in keys]
         columns += [order.take(pa.array(rows)) for rows in (starts, last_rows)]

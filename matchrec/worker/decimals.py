@@ -15,7 +15,7 @@ DECIMAL_LIMIT = 10**38  # the least number that has more digits than a decimal
 SURELY_TOO_LARGE = 1.2e38
 
 
-def always_fit(values: pa.Array) -> bool:
+def has_exact_sums(values: pa.Array) -> bool:
     """Return whether every sum of some of these decimals has at most 38 digits."""
     if values.type.precision <= 28 or not len(values):
         return True

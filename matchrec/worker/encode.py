@@ -78,13 +78,13 @@ def encode_partitions(
     def read_columns(indices: tuple[int, ...]) -> list[pa.Array]:
         """Return some columns of the rows, with ranks instead of values where there are ranks."""
         return [
-            ranks[index] if index in ranks else take_column(table, wire.column(index))
+            ranks[index] if index in ranks else take_column(table, wire.name_column(index))
             for index in indices
         ]
 
-    integers = read_columns(executable.crossing.integers)
-    floats = read_columns(executable.crossing.floats)
-    totalled = [take_column(table, wire.column(use.column)) for use in executable.totalled]
+    integers = read_columns(executable.sent_columns.integers)
+    floats = read_columns(executable.sent_columns.floats)
+    totalled = [take_column(table, wire.name_column(use.column)) for use in executable.totalled]
     numbers = [encode_for_conditions(values) for values in integers]
     numbers += [read_floats(values).view(np.int64) for values in floats]
     numbers += [
@@ -140,9 +140,9 @@ def encode_timeouts(executable: Executable, table: pa.Table) -> IntArray | None:
     never ends.
     """
     stages = executable.task.stages
-    if not executable.crossing.ends or stages is None or not stages.outputs_timeouts:
+    if not executable.sent_columns.ends or stages is None or not stages.outputs_timeouts:
         return None
-    ends = [take_column(table, wire.column(index)) for index in executable.crossing.ends]
+    ends = [take_column(table, wire.name_column(index)) for index in executable.sent_columns.ends]
     if not all(arrays.is_whole(values.type) for values in ends):
         ranks = arrays.rank_values(append_columns(ends))
         ends = [ranks.slice(i * table.num_rows, table.num_rows) for i in range(len(ends))]
@@ -197,7 +197,8 @@ def unpack_conditions(table: pa.Table, conditions: int, bits: int = 0) -> WordAr
     """
     indices = range(wire.count_bit_columns(conditions))
     packed = [
-        read_integers(take_column(table, wire.bits(index))).view(np.uint64) for index in indices
+        read_integers(take_column(table, wire.name_bits(index))).view(np.uint64)
+        for index in indices
     ]
     word_count = -(-max(1, conditions, bits) // WORD)
     words = np.empty((table.num_rows, word_count), np.uint64)
@@ -221,23 +222,23 @@ def rank_columns(
     """Rank the values of the columns that conditions read as ranks.
 
     Returns:
-        The ranks of each such column, by its index in `Crossing.columns`; and the values by rank,
-        by its index among the integer columns. Unless the type is nested, the values are given only
-        if Python computes with them.
+        The ranks of each such column, by its index in `SentColumns.columns`. Then the values by
+        rank, by the index of the column among the integer columns: only for nested types, and for
+        columns that Python computes with.
     """
     indices_by_type: dict[object, list[int]] = {}
-    for index in sorted(executable.crossing.ranked):
-        shape = find_type_shape(table.column(wire.column(index)).type)
+    for index in sorted(executable.sent_columns.ranked):
+        shape = find_type_shape(table.column(wire.name_column(index)).type)
         indices_by_type.setdefault(shape, []).append(index)
     calls_python = any(executable.task.list_calls())
     ranks: dict[int, pa.Array] = {}
     values_by_column: dict[int, list[object]] = {}
     for indices in indices_by_type.values():
-        columns = [arrays.take_encoded_column(table, wire.column(index)) for index in indices]
+        columns = [arrays.take_encoded_column(table, wire.name_column(index)) for index in indices]
         ranked, values = rank_together(columns, with_values=calls_python)
         for position, index in enumerate(indices):
             ranks[index] = ranked.slice(position * table.num_rows, table.num_rows)
-            values_by_column[executable.crossing.integers.index(index)] = values
+            values_by_column[executable.sent_columns.integers.index(index)] = values
     return ranks, values_by_column
 
 
@@ -342,12 +343,12 @@ def find_first_rows_outside(
     executable: Executable, table: pa.Table, starts: IntArray
 ) -> IntArray | None:
     """Return for each row the first row that is outside of its windows; None without a window."""
-    crossing = executable.crossing
+    sent_columns = executable.sent_columns
     if executable.window_rows is not None:
         ends: IntArray | None = find_ends_by_row_count(starts, executable.window_rows)
     else:
-        ends = find_ends_along_order(table, starts, crossing.window, crossing.distance)
-    ends_of_gaps = find_ends_along_order(table, starts, crossing.gap, crossing.gap_distance)
+        ends = find_ends_along_order(table, starts, sent_columns.window, sent_columns.distance)
+    ends_of_gaps = find_ends_along_order(table, starts, sent_columns.gap, sent_columns.gap_distance)
     if ends_of_gaps is None:
         return ends
     first_gaps = find_first_gaps(ends_of_gaps, starts)
@@ -368,10 +369,10 @@ def find_ends_along_order(
     """
     if not columns:
         return None
-    order = take_column(table, wire.column(columns[0]))
+    order = take_column(table, wire.name_column(columns[0]))
     if distance is not None:
         return find_ends_at_distance(distance, order, starts)
-    bound = take_column(table, wire.column(columns[1]))
+    bound = take_column(table, wire.name_column(columns[1]))
     return find_ends_by_bounds(starts, *make_comparable(order, bound))
 
 
@@ -448,14 +449,19 @@ def check_ends_of_windows(executable: Executable, table: pa.Table, starts: IntAr
         RunFailure: the end of a window is NULL, it is before its beginning, or what the conditions
             compute for a window wraps around.
     """
-    crossing = executable.crossing
-    for clause, columns in (("WITHIN", crossing.window), ("WITHIN BETWEEN ROWS", crossing.gap)):
+    sent_columns = executable.sent_columns
+    for clause, columns in (
+        ("WITHIN", sent_columns.window),
+        ("WITHIN BETWEEN ROWS", sent_columns.gap),
+    ):
         if len(columns) == 2:
-            order, bound = (take_column(table, wire.column(index)) for index in columns)
+            order, bound = (take_column(table, wire.name_column(index)) for index in columns)
             check_window_ends(clause, order, bound)
-    distance = crossing.distance
+    distance = sent_columns.distance
     if distance is not None and distance.bits and not executable.ansi:
-        check_distance(distance, starts, take_column(table, wire.column(crossing.window[0])))
+        check_distance(
+            distance, starts, take_column(table, wire.name_column(sent_columns.window[0]))
+        )
 
 
 def check_window_ends(clause: str, order: pa.Array, bound: pa.Array) -> None:

@@ -59,7 +59,7 @@ from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import BoolArray, FloatArray, IntArray, take_or_default
 from matchrec.worker import arrays, wire
 from matchrec.worker.arrays import find_valid, make_array, read_offsets, take_column, take_rows
-from matchrec.worker.decimals import always_fit, find_too_large, make_decimals, widen_for_sum
+from matchrec.worker.decimals import find_too_large, has_exact_sums, make_decimals, widen_for_sum
 from matchrec.worker.encode import read_values
 from matchrec.worker.totals import TotalFiller
 
@@ -219,11 +219,11 @@ class Gatherer:
 
     def read_column(self, index: int) -> pa.Array:
         """Return the values of a column, by row position."""
-        return take_column(self.table, wire.column(index))
+        return take_column(self.table, wire.name_column(index))
 
     def read_encoded_column(self, index: int) -> pa.Array:
         """Return the same, with the dictionary of the column if it has one."""
-        return arrays.take_encoded_column(self.table, wire.column(index))
+        return arrays.take_encoded_column(self.table, wire.name_column(index))
 
     def find_true(self, index: int) -> BoolArray:
         """Return on which rows a truth value is true, not false or NULL: bool[n]."""
@@ -517,7 +517,7 @@ class Aggregation:
         type_of_sum = widen_for_sum(value_type)
         words_by_row = self.aggregates.sum_decimals(arrays.read_decimal_words(self.values))
         words = take_or_default(words_by_row, last_mapped, 0)
-        if always_fit(self.values):
+        if has_exact_sums(self.values):
             return make_decimals(words, is_null, type_of_sum)
         doubles = self.sum_floats(semantics)
         is_too_large = find_too_large(words, doubles, value_type.scale) & ~is_null

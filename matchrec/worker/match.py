@@ -39,7 +39,7 @@ from matchrec.worker import arrays, wire
 from matchrec.worker.arrays import take_column
 from matchrec.worker.batches import PartitionWithoutRoom, Piece
 from matchrec.worker.count import ENCODING, GATHERING, WAITING, Tally
-from matchrec.worker.decimals import always_fit
+from matchrec.worker.decimals import has_exact_sums
 from matchrec.worker.encode import check_ends_of_windows, encode_partitions, read_value_at
 from matchrec.worker.gather import Gatherer
 from matchrec.worker.wire import OrderColumns
@@ -61,7 +61,7 @@ def request_chains(executable: Executable, table: pa.Table) -> Task:
     if not (task.can_share_rows and can_read_all_from_chains(reads, executable.rows_per_match)):
         return task
     all_exact = all(
-        adds_exactly(take_column(table, wire.column(read.column)), ansi=executable.ansi)
+        adds_exactly(take_column(table, wire.name_column(read.column)), ansi=executable.ansi)
         for read in reads
         if isinstance(read, ReadBasicAggregate) and read.function is Reduction.SUM
         if read.column is not None
@@ -77,7 +77,7 @@ def adds_exactly(values: pa.Array, *, ansi: bool) -> bool:
     even if matches share their rows, so their sums can be read from chains as well.
     """
     if pa.types.is_decimal(values.type):
-        return always_fit(values)
+        return has_exact_sums(values)
     if pa.types.is_floating(values.type):
         return True
     return not ansi or never_wraps(arrays.read_integers(values))
@@ -110,18 +110,18 @@ def locate_row(
     row_number: int | None,
     orders: OrderColumns = (),
 ) -> RowLocation:
-    """Return the location of a row of a table: the keys of its partition, its number in there.
+    """Return the location of a row: the keys of its partition, and its number in the partition.
 
     Args:
         executable: the compiled query.
         table: rows as the worker gets them.
         row: the position of the row in `table`.
-        row_number: its number in its partition, from 1; None if that is not known.
-        orders: the ORDER BY keys whose values the location shall have.
+        row_number: its number in the partition, from 1; None if it is not known.
+        orders: the ORDER BY keys whose values are added to the location.
     """
     keys = {
-        name: read_value_at(table, wire.column(index), row)
-        for name, index in executable.crossing.keys
+        name: read_value_at(table, wire.name_column(index), row)
+        for name, index in executable.sent_columns.keys
     }
     order = {text: read_value_at(table, name, row) for text, name in orders}
     return RowLocation(keys, row_number, bool(executable.row_filters), order=order)
@@ -159,7 +159,7 @@ def check_and_locate(
 
 
 def name_large_partitions(executable: Executable, pieces: Iterator[Piece]) -> Iterator[Piece]:
-    """Yield the pieces, and name the partition if there is no room for its rows.
+    """Yield the pieces. If there is too little memory for a partition, name it in the error.
 
     Raises:
         MatchRecognizeRunError: there is too little memory for the rows of a partition.
@@ -215,7 +215,7 @@ class PieceWorker:
     def match_partitions(self, piece: Piece, partitions: Partitions) -> Iterator[pa.RecordBatch]:
         """Search the partitions of a piece, and yield their output.
 
-        If unmatched rows are output, `piece.covered` gets the rows that matches have.
+        If unmatched rows are output, the rows of matches are marked in `piece.covered`.
         """
         rows_per_match = self.executable.rows_per_match
         search_start = piece.frontier.start.copy()  # the search moves the frontier

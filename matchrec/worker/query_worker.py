@@ -100,7 +100,7 @@ class QueryWorker:
         # counters count all rows, so no partition may be dropped
         needed = self.executable.needed if self.counted_schema is None else ()
         reads = self.executable.reads
-        never_null = {wire.column(read.column) for read in reads if isinstance(read, ReadRow)}
+        never_null = {wire.name_column(read.column) for read in reads if isinstance(read, ReadRow)}
         lookaround = self.executable.lookaround
         pieces = self.task_input.read_pieces(batches, lookaround, needed, never_null)
         worker = PieceWorker(

@@ -189,7 +189,7 @@ class RuleSetWorker:
             error: the error.
         """
         keys = {
-            wire.key(index): take_column(row, wire.column(key))
+            wire.name_key(index): take_column(row, wire.name_column(key))
             for index, key in enumerate(self.rule_set.keys)
         }
         columns = {
@@ -245,14 +245,14 @@ class RuleSetWorker:
     def fill_slots(self, number: int, gatherer: Gatherer) -> Columns:
         """Return the columns of what a rule reads."""
         pairs = zip(self.slots[number], gatherer.executable.reads, strict=True)
-        return {wire.read(slot): gatherer.fill_column(read) for slot, read in pairs}
+        return {wire.name_read(slot): gatherer.fill_column(read) for slot, read in pairs}
 
     def describe_matches(self, gatherer: Gatherer) -> Columns:
         """Return the columns that every match has. Each match is one output row."""
         reader = gatherer.reader
         rule_set = self.rule_set
         keys = {
-            wire.key(index): gatherer.take_values(key, reader.rows.row)
+            wire.name_key(index): gatherer.take_values(key, reader.rows.row)
             for index, key in enumerate(rule_set.keys)
         }
         match_numbers = reader.find_match_numbers()
@@ -299,7 +299,7 @@ class SharedRows:
             version: the version.
             order: the column of the order.
         """
-        values = take_column(self.table, wire.column(order))
+        values = take_column(self.table, wire.name_column(order))
         is_seen = select_rows_of_version(version, read_integers(values), find_valid(values))
         if is_seen.all():
             return self
@@ -320,7 +320,9 @@ class SharedRows:
         if not columns:
             return self
         outer = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-        codes = [encode_equal(take_column(self.table, wire.column(index))) for index in columns]
+        codes = [
+            encode_equal(take_column(self.table, wire.name_column(index))) for index in columns
+        ]
         number, _ = number_rows([outer, *codes])
         order = np.argsort(number, kind="stable")
         first_rows = np.flatnonzero(np.diff(number[order], prepend=-1))

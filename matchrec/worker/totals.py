@@ -52,7 +52,7 @@ class TotalFiller:
         """Return the values that the measure reads, by row position. It must read a column."""
         assert self.read.measure is not None
         assert self.read.measure.column is not None
-        return take_column(self.table, wire.column(self.read.measure.column))
+        return take_column(self.table, wire.name_column(self.read.measure.column))
 
     def fill(self) -> pa.Array:
         """Return the aggregate for each group.
@@ -174,7 +174,9 @@ class TotalFiller:
             fields: its arguments, apart from the aggregate and the location of the row.
         """
         if is_lost.any():
-            columns = [show_column(row_column) for row_column in self.executable.crossing.columns]
+            columns = [
+                show_column(row_column) for row_column in self.executable.sent_columns.columns
+            ]
             row = self.find_first_row(is_lost)
             raise RunFailure(make_error, row, {**fields, "aggregate": self.read.show(columns)})
 

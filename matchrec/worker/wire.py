@@ -64,16 +64,16 @@ LAST = "__last"
 EVENTS = "__events"
 MESSAGE = "__message"
 
-# Names with a number: each of these is called with one.
-column = "__c{}".format  # a column that is sent to the workers
-inner = "__x{}".format  # SQL over one row that other columns are made from
-other_row = "__s{}".format  # a value of the row at a fixed distance
-bits = "__bits{}".format  # packed truth values
-nulls = "__null{}".format  # packed truth values: which columns are NULL
-read = "__r{}".format  # what a measure reads
-aggregate = "__g{}".format  # an aggregate over the rows of a match that Spark computes
-values = "__v{}".format  # the values that such an aggregate is over
-key = "__k{}".format  # a partition key of the rows of a rule set
+# Functions that return the name of a column, given its number.
+name_column = "__c{}".format  # a column that is sent to the workers
+name_inner = "__x{}".format  # SQL over one row that other columns are made from
+name_shifted = "__s{}".format  # a value of the row at a fixed distance
+name_bits = "__bits{}".format  # packed truth values
+name_nulls = "__null{}".format  # packed truth values: which columns are NULL
+name_read = "__r{}".format  # what a measure reads
+name_aggregate = "__g{}".format  # an aggregate over the rows of a match that Spark computes
+name_values = "__v{}".format  # the values that such an aggregate is over
+name_key = "__k{}".format  # a partition key in the rows of a rule set
 
 # Packed truth values.
 
@@ -101,7 +101,7 @@ def pack_columns(tests: Sequence[str], name: Callable[[int], str]) -> list[Selec
     depends on the number of different types, not on bytes
     (docs/contributing/decisions/bytes_of_a_batch.md).
 
-    >>> [item] = pack_columns(["a > 1", "b IS NULL"], bits)
+    >>> [item] = pack_columns(["a > 1", "b IS NULL"], name_bits)
     >>> item.name, item.sql
     ('__bits0', 'CASE WHEN a > 1 THEN 1L ELSE 0L END | CASE WHEN b IS NULL THEN 2L ELSE 0L END')
 
@@ -227,4 +227,4 @@ def name_output(executable: Executable) -> list[str]:
     """Return the names of the output columns of the workers."""
     if returns_result(executable):
         return [output.name for output in executable.outputs]
-    return [read(index) for index in range(len(executable.reads))]
+    return [name_read(index) for index in range(len(executable.reads))]

@@ -152,7 +152,9 @@ def make_partitions(linked: Executable, events: pd.DataFrame) -> Partitions:
     bits = np.zeros(len(events), np.uint64)
     for bit, condition in enumerate(linked.row_conditions):
         bits |= evaluate_condition(condition.text, events).astype(np.uint64) << np.uint64(bit)
-    columns = [events[linked.crossing.columns[i].text.strip("`")] for i in linked.crossing.integers]
+    columns = [
+        events[linked.sent_columns.columns[i].text.strip("`")] for i in linked.sent_columns.integers
+    ]
     integers = np.array(columns, np.int64).reshape(-1, len(events))
     return Partitions(
         starts,

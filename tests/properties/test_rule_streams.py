@@ -17,7 +17,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.spark.streaming.bucket import needs_in
+from matchrec.spark.streaming.bucket import read_key_states
 from matchrec.spark.streaming.search import COVERED, START
 from tests.generators.queries import Batch, Query, random_streams
 from tests.properties.test_queries import (
@@ -105,13 +105,13 @@ def come_out(streamed: StreamedRules, decided: Decided, random: Random) -> Itera
 def count_decided(streamed: StreamedRules, group: Group, frame: pd.DataFrame) -> Decided:
     """Return how many starting rows of each key are decided, by key and rule."""
     searches, (name,) = streamed.bucket.searches, streamed.bucket.arriving.keys
-    rows = Counter(streamed.bucket.arriving.encoding.batch(frame).column(name).to_pylist())
+    rows = Counter(streamed.bucket.arriving.encoding.decode_frame(frame).column(name).to_pylist())
     found = {(key,): dict.fromkeys(range(len(searches)), count) for key, count in rows.items()}
     if not group.exists:
         return found
     keys = group.memory.keys.column(name).to_pylist()
     numbers = {one.name: number for number, one in enumerate(searches)}
-    for search, needs in needs_in(group.memory.arrays, searches).items():
+    for search, needs in read_key_states(group.memory.arrays, searches).items():
         starts, kept = needs.states[START].values, needs.states[COVERED].sizes
         for key, start, count in zip(needs.keys.tolist(), starts, kept, strict=True):
             found[keys[key],][numbers[search]] += int(start - count)

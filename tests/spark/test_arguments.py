@@ -28,7 +28,7 @@ import matchrec
 from matchrec import AfterMatch, Counters, MatchRecognizeError, Options, Pattern, Query
 from matchrec.api import questions
 from matchrec.spark.backend import Backend
-from matchrec.spark.session import find_analysis_logger, quiet_analysis
+from matchrec.spark.session import find_analysis_logger, silence_analysis
 
 pytestmark = pytest.mark.one_of(4)
 
@@ -381,12 +381,12 @@ def test_threads_set_a_setting_one_after_the_other() -> None:
 
     def ask() -> None:
         first_is_in.wait()
-        with Backend(session).creating_frames():
+        with Backend(session).use_arrow():
             seen.append(session.conf[name])
 
     thread = Thread(target=ask)
     thread.start()
-    with Backend(session).creating_frames():
+    with Backend(session).use_arrow():
         first_is_in.set()
         thread.join(0.1)
         assert not seen
@@ -452,7 +452,7 @@ def test_a_query_without_a_session_and_without_rows(spark: SparkSession) -> None
 def test_a_thread_that_asks_quietly_leaves_others_their_log() -> None:
     logger = find_analysis_logger()
     line = logging.makeLogRecord({"msg": "an analysis has failed"})
-    one, other = quiet_analysis(), quiet_analysis()
+    one, other = silence_analysis(), silence_analysis()
     with ThreadPoolExecutor(1) as threads:
         with one:
             assert threads.submit(logger.filter, line).result()

@@ -451,7 +451,7 @@ def list_rows(result: RuleMatches, rows: list[dict[str, Any]]) -> Counter[str]:
 
     def text(row: dict[str, Any]) -> str:
         number = row[wire.RULE]
-        reads = [row[wire.read(slot)] for slot in built.slots[number]]
+        reads = [row[wire.name_read(slot)] for slot in built.slots[number]]
         others = {name: value for name, value in row.items() if not name.startswith("__r")}
         return repr(
             (built.rule_set.rules[number].name, convert_value(others), convert_value(reads))

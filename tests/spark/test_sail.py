@@ -20,7 +20,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.api.inputs import as_dataframe
+from matchrec.api.inputs import to_dataframe
 from matchrec.errors.language import COMMAND_LINE, PYTHON, use_surface
 from matchrec.shortcuts import ALL, use_shortcuts
 from matchrec.spark.backends import find_backend
@@ -593,7 +593,7 @@ def test_two_columns_of_one_name_in_pieces(
     monkeypatch.setattr(sent_rows, "BYTES_A_CALL", 1_000)
     rows = pd.DataFrame({"t": range(200), "v": range(200), "w": "x"})
     rows.columns = pd.Index(["t", "v", "v"])
-    found = as_dataframe(spark, "df", rows)
+    found = to_dataframe(spark, "df", rows)
     assert found.columns == ["t", "v", "v"]
     assert sorted(found.collect())[-1] == (199, 199, "x")
 

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from matchrec.spark.types import encode_columns, sorts_exactly
+from matchrec.spark.substitutes import encode_columns
+from matchrec.spark.types import sorts_exactly
 from matchrec.worker.sorting.sort import sort_batches
 from matchrec.worker.wire import SortColumn, Sorting
 

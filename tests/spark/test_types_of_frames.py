@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from datetime import date, time
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 import pyarrow as pa
@@ -300,6 +300,27 @@ def test_times_that_differ_in_nanoseconds(
         warnings.simplefilter("always", matchrec.warnings.NanosecondsWarning)
         matchrec.match_recognize(rows, f"{clause} MEASURES A.v AS a PATTERN (A)")
     assert [str(one.message).partition(" rows")[0] for one in found] == [str(count)][: count > 0]
+
+
+def test_nanoseconds_of_a_polars_frame(spark: SparkSession) -> None:
+    """The warning suggests an expression of Polars, not one of Arrow."""
+    if spark.version.startswith("3."):
+        pytest.skip("no DataFrame of a table of Arrow")
+
+    class DataFrame:
+        """Stands for a frame of Polars, which need not be installed."""
+
+        __module__ = "polars.dataframe.frame"
+
+        def to_arrow(self) -> pa.Table:
+            return pa.table({"ts": pa.array([1_001, 1_002], pa.timestamp("ns")), "v": [1, 2]})
+
+    clause = "ORDER BY ts MEASURES A.v AS a PATTERN (A)"
+    with pytest.warns(matchrec.warnings.NanosecondsWarning) as found:
+        matchrec.match_recognize(cast("Any", DataFrame()), clause)
+    warning = cast("matchrec.warnings.NanosecondsWarning", found[0].message)
+    suggestion = 'df.with_columns(ns=df["ts"].to_physical() % 1000)'
+    assert warning.hint == f"pass {suggestion}, and write ORDER BY ts, ns"
 
 
 def test_nanoseconds_of_a_frame_in_a_query(spark: SparkSession) -> None:

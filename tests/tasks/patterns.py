@@ -107,7 +107,7 @@ def make_executables(
     columns = {
         column
         for executable in linked.values()
-        for column in (*executable.crossing.columns, *executable.row_conditions)
+        for column in (*executable.sent_columns.columns, *executable.row_conditions)
     }
     starts = np.zeros(len(events), np.bool_)
     starts[np.cumsum([0, *map(len, streams.values())])[:-1]] = True
@@ -176,7 +176,7 @@ class PatternBatch(QueryBatch):
         spark.createDataFrame(rows, f"q int, {SCHEMA}").createOrReplaceTempView(TABLE)
         super().__init__(spark, TABLE, ())
         for number, question in enumerate(questions):
-            with self.refusing(number):
+            with self.translate_server_errors(number):
                 self.drafts[number] = draft_pattern(question)
 
     def answers(self) -> dict[str, list[list[str]]]:
@@ -198,7 +198,7 @@ class PatternBatch(QueryBatch):
             return [f"error {self.refused[number]}"]
         executable = linked[number]
         question = prepared.columns[
-            executable.crossing.columns[executable.crossing.keys[0][1]]
+            executable.sent_columns.columns[executable.sent_columns.keys[0][1]]
         ].to_numpy()
         partition = np.cumsum(prepared.starts) - 1
         partitions = np.unique(partition[question == number]).tolist()

@@ -36,14 +36,10 @@ from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.backends import make_runner
 from matchrec.spark.clause_result import build_result_items
 from matchrec.spark.columns import SortedPreparation
+from matchrec.spark.read_types import build_read_schema
 from matchrec.spark.relation import Relation
-from matchrec.spark.types import (
-    build_read_schema,
-    build_sent_schema,
-    decode_columns,
-    encode_columns,
-    to_value_type,
-)
+from matchrec.spark.substitutes import build_sent_schema, decode_columns, encode_columns
+from matchrec.spark.types import to_value_type
 from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.lower_windows import lower_window
@@ -108,7 +104,7 @@ class Prepared:
         Args:
             partitions: the numbers of the partitions, from 0; None for all.
         """
-        columns = [self.columns[column] for column in executable.crossing.columns]
+        columns = [self.columns[column] for column in executable.sent_columns.columns]
         bits = self.starts.astype(np.int64)
         for bit, condition in enumerate(executable.row_conditions):
             truth = self.columns[condition].fill_null(False).to_numpy(zero_copy_only=False)
@@ -172,11 +168,11 @@ class QueryBatch:
         self.drafts: dict[str, Draft] = {}
         self.refused: dict[str, str] = {}
         for query in queries:
-            with self.refusing(query):
+            with self.translate_server_errors(query):
                 self.drafts[query] = draft_plan(plan_of(query), names, scope=scope)
 
     @contextmanager
-    def refusing(self, query: str) -> Iterator[None]:
+    def translate_server_errors(self, query: str) -> Iterator[None]:
         """Catch the error with which a query is refused, and keep its message."""
         try:
             yield
@@ -190,7 +186,7 @@ class QueryBatch:
         types = {c: to_value_type(f.dataType) for c, f in zip(columns, fields, strict=False)}
         linked = {}
         for query, draft in self.drafts.items():
-            with self.refusing(query):
+            with self.translate_server_errors(query):
                 linked[query] = link(draft, types, engine, ansi=ansi)
         return linked
 
@@ -203,7 +199,7 @@ class QueryBatch:
         self, executables: Iterable[Executable], others: Sequence[RowColumn] = ()
     ) -> Prepared:
         """Compute the columns and conditions of executables, and other columns, in one job."""
-        read = (c for e in executables for c in (*e.crossing.columns, *e.row_conditions))
+        read = (c for e in executables for c in (*e.sent_columns.columns, *e.row_conditions))
         columns = tuple(dict.fromkeys((*read, *others)))
         frame = self.columns(columns)
         table = fetch_rows(frame).combine_chunks()
@@ -306,7 +302,7 @@ class Run:
 
     def schema(self, first: int) -> list[StructField]:
         """Return the fields of the output, named with numbers from `first` on."""
-        inputs = [self.prepared.fields[column] for column in self.executable.crossing.columns]
+        inputs = [self.prepared.fields[column] for column in self.executable.sent_columns.columns]
         fields = build_read_schema(self.executable, inputs).fields
         return [StructField(f"__r{first + i}", f.dataType) for i, f in enumerate(fields)]
 

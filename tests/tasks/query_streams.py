@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from matchrec.conditions.row_column import RowColumn
 from matchrec.spark.streaming.arrival import Arriving, ColumnMap, read_times
-from matchrec.spark.streaming.bucket import PLACES, Bucket, needs_in
+from matchrec.spark.streaming.bucket import PLACES, Bucket, read_key_states
 from matchrec.spark.streaming.search import START, ContiguousSearch
 from matchrec.spark.transport import PandasEncoding
 from matchrec.worker import wire
@@ -22,7 +22,7 @@ from tests.tasks.query_batches import Run
 from tests.tasks.stream_pieces import QUERY, Group
 
 A_DAY = 86_400_000  # milliseconds
-KEY = wire.key(0)
+KEY = wire.name_key(0)
 FURTHER = SortColumn("__o0", descending=False, nulls_first=True)
 
 
@@ -118,7 +118,7 @@ def count_decided(bucket: Bucket, rows: pa.Table, group: Group) -> dict[int, int
     if not group.exists:
         return found
     keys = group.memory.keys.column(KEY).to_pylist()
-    for needs in needs_in(group.memory.arrays, bucket.searches).values():
+    for needs in read_key_states(group.memory.arrays, bucket.searches).values():
         starts, kept = needs.states[START].values, needs.states[PLACES].sizes
         for key, start, count in zip(needs.keys.tolist(), starts, kept, strict=True):
             if keys[key] in found:  # else it is a copy's

@@ -91,7 +91,7 @@ class Keys:
 
     def numbers(self, frame: pd.DataFrame) -> IntArray:
         """Return the number of the key of each event."""
-        batch = self.bucket.arriving.encoding.batch(frame)
+        batch = self.bucket.arriving.encoding.decode_frame(frame)
         names = self.bucket.arriving.keys
         return number_rows([encode_equal(batch.column(name)) for name in names])[0]
 
@@ -152,7 +152,7 @@ class Keys:
         events = piece.reset_index(drop=True)
         if copies > 1:
             new = (
-                mark_copies(self.bucket.arriving.encoding.batch(events), self.keys, copies)
+                mark_copies(self.bucket.arriving.encoding.decode_frame(events), self.keys, copies)
                 if len(piece)
                 else []
             )
@@ -232,7 +232,7 @@ class Streamed(Keys):
     def at_once(self, frame: pd.DataFrame) -> list[dict[str, Any]]:
         """Return the output of a bucket's events, matched as in a batch."""
         number, orders = self.numbers(frame), self.bucket.arriving.orders
-        table = pa.Table.from_batches([self.bucket.arriving.encoding.batch(frame)])
+        table = pa.Table.from_batches([self.bucket.arriving.encoding.decode_frame(frame)])
         table, rows = sort_rows(table, orders, number).combine_chunks(), table.num_rows
         starts = find_group_starts(np.bincount(number))
         whole = Piece(table, starts, Frontier.create(starts), 0, np.zeros(rows, np.bool_), rows)

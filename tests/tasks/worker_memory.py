@@ -85,7 +85,7 @@ def make_columns(rows: range, keys: int, width: int) -> dict[str, pa.Array]:
 
 def make_batches(asked: Executable, rows: int, keys: int, width: int) -> Iterator[pa.RecordBatch]:
     """Yield rows as they cross, in the order of `t`. width: bytes of a text."""
-    texts = [show_column(column) for column in asked.crossing.columns]
+    texts = [show_column(column) for column in asked.sent_columns.columns]
     names = [f"__c{place}" for place in range(len(texts))]
     for begin in range(0, rows, ROWS_A_BATCH):
         known = make_columns(range(begin, min(begin + ROWS_A_BATCH, rows)), keys, width)
@@ -99,7 +99,7 @@ def make_batches(asked: Executable, rows: int, keys: int, width: int) -> Iterato
 
 def run_worker(asked: Executable, rows: int, keys: int, width: int) -> Iterator[pa.RecordBatch]:
     """Return the batches that come out."""
-    names = [show_column(column) for column in asked.crossing.columns]
+    names = [show_column(column) for column in asked.sent_columns.columns]
     key, order = (f"__c{names.index(name)}" for name in ("`k`", "`t`"))
     sorting = Sorting((key,), (SortColumn(order, descending=False, nulls_first=True),))
     return QueryWorker(asked, TaskInput(sorting)).run(make_batches(asked, rows, keys, width))

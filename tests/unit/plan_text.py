@@ -91,7 +91,7 @@ def _lines(plan: MatchPlan) -> Iterator[str]:
         yield f"subset: {subset.name} = ({', '.join(subset.members)})"
     yield f"selection: {plan.selection.value}"
     yield f"output: {plan.output.value}"
-    for word, keys in (("partition by", plan.partition_by), ("equal", plan.equal)):
+    for word, keys in (("partition by", plan.partition_by), ("equal", plan.equivalence_keys)):
         if keys:
             yield f"{word}: {', '.join(key.text for key in keys)}"
     if plan.order_by:
@@ -101,8 +101,8 @@ def _lines(plan: MatchPlan) -> Iterator[str]:
     if plan.within_rows:
         yield f"within rows: {plan.within_rows}"
     yield from map(_absence, plan.absences)
-    if plan.closing:
-        yield f"closing: {plan.closing}"
+    if plan.match_condition:
+        yield f"closing: {plan.match_condition}"
     for definition in plan.definitions:
         yield f"define {definition.variable}"
         for part in split_conjuncts(definition.condition):

@@ -379,7 +379,7 @@ def can_have_condition_window(plan: MatchPlan) -> bool:
     if has_window or plan.absences or list_negations(plan.pattern):
         return False
     has_special_ends = (
-        plan.staging is not None or plan.closing is not None or plan.partial is not None
+        plan.staging is not None or plan.match_condition is not None or plan.partial is not None
     )
     if has_special_ends or plan.output is MatchOutput.GRAPH:
         return False

@@ -83,7 +83,7 @@ def find_tests_with_fillers(
     for variable, name in enumerate(plan.variables):
         test = tests.get(name)
         is_filler = variable in fillers
-        if name == plan.closing or (is_filler and test is None):
+        if name == plan.match_condition or (is_filler and test is None):
             continue
         if test is None or not test.reads_one_row:
             return ()

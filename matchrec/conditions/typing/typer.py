@@ -490,9 +490,9 @@ def may_fail(step: TypedOperation, type_: ValueType) -> bool:
             return False
         case Failure.TOO_LARGE:
             # FLOOR and CEIL of a number that is too large return the nearest BIGINT.
-            return entry.kind is not OperatorKind.MATHEMATICS and overflows(type_)
+            return entry.kind is not OperatorKind.MATHEMATICS and can_overflow(type_)
         case Failure.DIVISION:
-            return overflows(type_) or not is_nonzero_constant(step.operands[1])
+            return can_overflow(type_) or not is_nonzero_constant(step.operands[1])
         case Failure.CAST:
             return cast_may_fail(step.operands[0].type, type_)
         case Failure.PATTERN | Failure.POSSIBLE:
@@ -508,7 +508,7 @@ def is_nonzero_constant(operand: TypedStep) -> bool:
     return operand.expression.value != 0
 
 
-def overflows(type_: ValueType) -> bool:
+def can_overflow(type_: ValueType) -> bool:
     """Return whether the result of a sum or difference may be too large for its type.
 
     Dates and timestamps are left out, because they hardly ever are too large.

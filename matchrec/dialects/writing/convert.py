@@ -201,7 +201,7 @@ def prepare_for_sql(reading: ReadQuery) -> tuple[MatchPlan, tuple[Note, ...]]:
     reject_negations(plan)
     reject_undefinable_conditions(plan)
     measures = [measure for measure in plan.measures if not shapes.reads_whole_rows(measure.value)]
-    kept = replace(plan, measures=tuple(measures), partition_by=plan.keys, equal=())
+    kept = replace(plan, measures=tuple(measures), partition_by=plan.keys, equivalence_keys=())
     renamed = rename_variables(kept, choose_names(kept))
     return renamed, tuple(_note_losses(reading))
 
@@ -231,7 +231,7 @@ def reject_undefinable_conditions(plan: MatchPlan) -> None:
     """
     for definition in plan.definitions:
         condition = definition.condition
-        if definition.variable == plan.closing:
+        if definition.variable == plan.match_condition:
             what = "a condition on the whole match"
             hint = "return the value as a column, and test it in a query over the result"
             raise errors.no_equivalent_in_sql(condition.span, what=what, cure=hint)
@@ -246,7 +246,7 @@ def reject_undefinable_conditions(plan: MatchPlan) -> None:
 def _note_losses(reading: ReadQuery) -> Iterator[Note]:
     """Yield notes on what differs in the output."""
     plan = reading.plan
-    for key in plan.equal:
+    for key in plan.equivalence_keys:
         if key.span is not None:
             yield Note(f"`{key.text.strip('`')}` becomes a column of the result", key.span)
     if any(shapes.reads_whole_rows(measure.value) for measure in plan.measures):

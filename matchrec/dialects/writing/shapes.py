@@ -57,7 +57,7 @@ def list_shapes(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
     yield "the output of matches", (plan.output, skip)
     yield "FIRST k MATCHES", plan.first_matches
     yield "negation", frozenset(_find_absence_shape(absence, plan) for absence in plan.absences)
-    yield "a condition on the whole match", plan.closing
+    yield "a condition on the whole match", plan.match_condition
     yield "MEASURES", tuple((measure.name, find_shape(measure.value)) for measure in plan.measures)
 
 
@@ -175,7 +175,7 @@ def starts_one_match(plan: MatchPlan) -> bool:
     That is so if no row may be skipped and the row pattern has a single word.
     """
     is_strict = plan.selection is EventSelection.STRICT_CONTIGUITY
-    has_conditions_on_match = bool(plan.absences) or plan.closing is not None
+    has_conditions_on_match = bool(plan.absences) or plan.match_condition is not None
     return is_strict and not has_conditions_on_match and has_one_word(plan.pattern)
 
 

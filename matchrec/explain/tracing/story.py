@@ -308,7 +308,7 @@ class StoryWriter:
         return "" if within.distance is None else f", window: {within.distance.text}"
 
     def describe_window(self) -> Iterator[str]:
-        """Say how far the last row of a match may be from its first one.
+        """Yield lines that say how far the last row of a match may be from its first one.
 
         Nothing if there is no window, or one whose length is neither an interval nor a distance.
         """

@@ -68,11 +68,11 @@ def lower_sase(query: SaseQuery, streams: nodes.Streams) -> MatchPlan:
     definitions = tuple(list_definitions(query, make_key_expression(streams.type_column)))
     check_unique([(item.name, item.span) for item in query.items], duplicate_measure)
     window = query.window
-    has_closing = bool(definitions) and definitions[-1].variable == nodes.CLOSING
+    has_match_condition = bool(definitions) and definitions[-1].variable == nodes.CLOSING
     plan = MatchPlan(
         pattern=build_pattern(components),
         partition_by=tuple(make_key_expression(text) for text in streams.partition_by),
-        equal=tuple(list_equal_keys(query)),
+        equivalence_keys=tuple(list_equal_keys(query)),
         order_by=tuple(clauses.SortItem(make_key_expression(text)) for text in streams.order_by),
         measures=query.items or tuple(list_event_arrays(components)),
         within=clauses.Within(window) if isinstance(window, RowExpression) else None,
@@ -83,7 +83,7 @@ def lower_sase(query: SaseQuery, streams: nodes.Streams) -> MatchPlan:
         output=streams.output,
         first_matches=query.first_matches,
         absences=tuple(list_absences(components)),
-        closing=nodes.CLOSING if has_closing else None,
+        match_condition=nodes.CLOSING if has_match_condition else None,
     )
     check_plan(plan)
     return plan

@@ -17,7 +17,7 @@ from matchrec.arguments import (
     DurationLike,
     WindowKind,
     check_arguments,
-    instance_of,
+    make_class_test,
 )
 from matchrec.errors import stages as errors
 from matchrec.errors.calls import no_attribute
@@ -34,7 +34,9 @@ SKIP_TARGET = ArgumentKind(
     lambda value: value is None or isinstance(value, SkipTo),
     'write AfterMatch.SKIP_TO_NEXT, or AfterMatch.skip_to_first("stage")',
 )
-NO_STAGE = ArgumentKind("None", instance_of(type(None)), 'write AfterMatch.skip_to_first("stage")')
+NO_STAGE = ArgumentKind(
+    "None", make_class_test(type(None)), 'write AfterMatch.skip_to_first("stage")'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,7 @@ TIMES = ArgumentKind(
     "write times(2), times(2, 4) or times_or_more(2)",
 )
 SKIP = ArgumentKind(
-    "an AfterMatch", instance_of(AfterMatch), "write after_match(AfterMatch.SKIP_TO_NEXT)"
+    "an AfterMatch", make_class_test(AfterMatch), "write after_match(AfterMatch.SKIP_TO_NEXT)"
 )
 STAGES = ArgumentKind(
     "the stages that calls have built",
@@ -171,7 +173,7 @@ class Pattern:
         """Check the types of the fields, because the class is public."""
         STAGES.check("`Pattern`", "stages", self.stages)
         SKIP.check("`Pattern`", "skip", self.skip)
-        arguments.COUNT.or_none().check("`Pattern`", "most_matches", self.most_matches)
+        arguments.COUNT.allow_none().check("`Pattern`", "most_matches", self.most_matches)
 
     @staticmethod
     @check_arguments(content=CONTENT)
@@ -273,7 +275,7 @@ class Pattern:
             raise errors.until_twice(stage=stage.label)
         return self._change_last(until=checks.make_test(condition, stage, "until"))
 
-    @check_arguments(gap=DURATION_ARGUMENT.or_none())
+    @check_arguments(gap=DURATION_ARGUMENT.allow_none())
     def one_or_more(self, gap: DurationLike | None = None) -> Pattern:
         """Let the last stage take one or more events.
 
@@ -285,7 +287,7 @@ class Pattern:
         """
         return self._repeat("one_or_more", 1, None, gap)
 
-    @check_arguments(least=TIMES, most=TIMES.or_none(), gap=DURATION_ARGUMENT.or_none())
+    @check_arguments(least=TIMES, most=TIMES.allow_none(), gap=DURATION_ARGUMENT.allow_none())
     def times(
         self, least: int, most: int | None = None, gap: DurationLike | None = None
     ) -> Pattern:
@@ -302,7 +304,7 @@ class Pattern:
         checks.check_repetitions(self._last, least, most)
         return self._repeat("times", least, least if most is None else most, gap)
 
-    @check_arguments(least=TIMES, gap=DURATION_ARGUMENT.or_none())
+    @check_arguments(least=TIMES, gap=DURATION_ARGUMENT.allow_none())
     def times_or_more(self, least: int, gap: DurationLike | None = None) -> Pattern:
         """Let the last stage take `least` or more events.
 
@@ -360,7 +362,7 @@ class Pattern:
         checks.check_can_have_inner_contiguity(self._last, "allow_combinations")
         return self._change_last(inner=Contiguity.ANY)
 
-    @check_arguments(window=DURATION_ARGUMENT, kind=arguments.one_of(checks.KINDS))
+    @check_arguments(window=DURATION_ARGUMENT, kind=arguments.make_word_kind(checks.KINDS))
     def within(self, window: DurationLike, kind: WindowKind = "first_to_last") -> Pattern:
         """Limit the time between events: it must be less than the window.
 

@@ -55,7 +55,7 @@ class MatchAggregates:
     matched: DataFrame
     executable: Executable
     # The columns of the other reads, which are kept.
-    kept: tuple[str, ...]
+    kept_columns: tuple[str, ...]
     # The column with the array of a match's rows.
     rows: str
     # The token that the workers carry, see `spark.errors.second_look`.
@@ -78,7 +78,7 @@ class MatchAggregates:
             pyspark.errors.AnalysisException: Spark does not allow an aggregate.
         """
         indices = range(len(self.aggregates))
-        grouped = self.compute_groups(self.matched, self.kept, indices)
+        grouped = self.compute_groups(self.matched, self.kept_columns, indices)
         result_types = self.find_result_types(grouped)
         folds = {}
         for index in indices:
@@ -89,10 +89,10 @@ class MatchAggregates:
         if not folds:
             return grouped
         if not others:
-            return self.compute_folds(folds, result_types, self.kept)
-        folded = self.compute_folds(folds, result_types, (*self.kept, self.rows))
-        fold_columns = [wire.aggregate(index) for index in folds]
-        return self.compute_groups(folded, (*self.kept, *fold_columns), others)
+            return self.compute_folds(folds, result_types, self.kept_columns)
+        folded = self.compute_folds(folds, result_types, (*self.kept_columns, self.rows))
+        fold_columns = [wire.name_aggregate(index) for index in folds]
+        return self.compute_groups(folded, (*self.kept_columns, *fold_columns), others)
 
     def find_result_types(self, grouped: DataFrame) -> list[types.DataType]:
         """Return the types of the aggregates, which are the last columns of a DataFrame."""
@@ -110,16 +110,19 @@ class MatchAggregates:
         return [field.dataType for field in fields]
 
     def compute_folds(
-        self, folds: Mapping[int, Fold], result_types: Sequence[types.DataType], kept: Sequence[str]
+        self,
+        folds: Mapping[int, Fold],
+        result_types: Sequence[types.DataType],
+        kept_columns: Sequence[str],
     ) -> DataFrame:
         """Compute some of the aggregates as folds.
 
         Args:
             folds: the folds, by the indices of the aggregates.
             result_types: the types of all aggregates.
-            kept: the columns that are kept as well.
+            kept_columns: the columns that are kept as well.
         """
-        arrays = self.collect_values(folds, kept)
+        arrays = self.collect_values(folds, kept_columns)
         values = {
             index: self.describe_values(arrays, index, fold, result_types[index])
             for index, fold in folds.items()
@@ -130,10 +133,12 @@ class MatchAggregates:
                 is_distinct = self.aggregates[index].call.distinct
                 sql = write_distinct_values(array) if is_distinct else array.sql
                 items.append(SelectItem(sql, array.sql))
-            arrays = arrays.selectExpr(*kept, *map(str, items))
+            arrays = arrays.selectExpr(*kept_columns, *map(str, items))
         origins = {index: find_origin(self.aggregates[index]) for index in folds}
         items = [
-            SelectItem(mark_origin(fold.sql(values[index]), origins[index]), wire.aggregate(index))
+            SelectItem(
+                mark_origin(fold.sql(values[index]), origins[index]), wire.name_aggregate(index)
+            )
             for index, fold in folds.items()
         ]
         if self.token:
@@ -141,7 +146,7 @@ class MatchAggregates:
                 item.sql: origins[index] for item, index in zip(items, folds, strict=True)
             }
             watch_matches(self.runner, arrays, self.token, item_origins)
-        return self.runner.select(arrays, [*kept, *map(str, items)])
+        return self.runner.select(arrays, [*kept_columns, *map(str, items)])
 
     def describe_values(
         self, arrays: DataFrame, index: int, fold: Fold, result_type: types.DataType
@@ -155,12 +160,12 @@ class MatchAggregates:
             result_type: the type of its result.
         """
         aggregate = self.aggregates[index]
-        array_type = arrays.schema[wire.values(index)].dataType
+        array_type = arrays.schema[wire.name_values(index)].dataType
         assert isinstance(array_type, types.ArrayType)
         is_legacy = self.runner.settings["spark.sql.legacy.statisticalAggregate"] == "true"
         row_arguments = fold.count_row_arguments(len(aggregate.arguments))
         return FoldedValues(
-            sql=wire.values(index),
+            sql=wire.name_values(index),
             element=array_type.elementType,
             type=result_type,
             constants=tuple(write_term(term) for term in aggregate.arguments[row_arguments:]),
@@ -169,7 +174,7 @@ class MatchAggregates:
             undefined=NAN if is_legacy else "NULL",
         )
 
-    def collect_values(self, folds: Mapping[int, Fold], kept: Sequence[str]) -> DataFrame:
+    def collect_values(self, folds: Mapping[int, Fold], kept_columns: Sequence[str]) -> DataFrame:
         """Return, for each aggregate, a column with the array of its values.
 
         Functions over arrays accept neither subqueries nor Python functions. If a term has one,
@@ -177,16 +182,18 @@ class MatchAggregates:
 
         Args:
             folds: the folds, by the indices of the aggregates.
-            kept: the columns that are kept as well.
+            kept_columns: the columns that are kept as well.
         """
         arrays = [
-            SelectItem(self.write_values(index, fold), wire.values(index))
+            SelectItem(self.write_values(index, fold), wire.name_values(index))
             for index, fold in folds.items()
         ]
         try:
-            return self.runner.analyse(self.runner.select(self.matched, [*kept, *map(str, arrays)]))
+            return self.runner.analyse(
+                self.runner.select(self.matched, [*kept_columns, *map(str, arrays)])
+            )
         except AnalysisException:  # by groups, Spark has accepted the same terms
-            return self.collect_values_by_group(folds, kept)
+            return self.collect_values_by_group(folds, kept_columns)
 
     def write_values(self, index: int, fold: Fold) -> str:
         """Return SQL of the array of an aggregate's values, from the array of rows."""
@@ -199,7 +206,9 @@ class MatchAggregates:
             array = drop_nulls(values, aggregate, fold)
         return mark_origin(array, find_origin(aggregate))
 
-    def collect_values_by_group(self, folds: Mapping[int, Fold], kept: Sequence[str]) -> DataFrame:
+    def collect_values_by_group(
+        self, folds: Mapping[int, Fold], kept_columns: Sequence[str]
+    ) -> DataFrame:
         """Return what `collect_values` returns, by exploding the rows and grouping them again.
 
         They are sorted by their position `p` in the match. On each row, `k0` is whether the row is
@@ -216,29 +225,33 @@ class MatchAggregates:
             # a match without rows is exploded to one row of NULLs
             rows = f"filter({ROW_VALUES}, x -> x.p IS NOT NULL AND x.k{index})"
             values = drop_nulls(f"transform({rows}, x -> x.t{index})", aggregate, fold)
-            items.append(SelectItem(values, wire.values(index)))
-        exploded = explode_rows(self.matched, kept, self.rows)
+            items.append(SelectItem(values, wire.name_values(index)))
+        exploded = explode_rows(self.matched, kept_columns, self.rows)
         row_values = SelectItem(f"struct({', '.join(fields)})", ROW_VALUES)
-        evaluated = self.runner.select(exploded, [OUTPUT_ROW, *kept, str(row_values)])
+        evaluated = self.runner.select(exploded, [OUTPUT_ROW, *kept_columns, str(row_values)])
         in_order = f"array_sort(collect_list({ROW_VALUES}), (l, r) -> CAST(l.p - r.p AS INT))"
-        grouped = group_rows(self.runner, evaluated, kept, [SelectItem(in_order, ROW_VALUES)])
-        return grouped.selectExpr(*kept, *map(str, items))
+        grouped = group_rows(
+            self.runner, evaluated, kept_columns, [SelectItem(in_order, ROW_VALUES)]
+        )
+        return grouped.selectExpr(*kept_columns, *map(str, items))
 
     def compute_groups(
-        self, frame: DataFrame, kept: Sequence[str], indices: Sequence[int]
+        self, frame: DataFrame, kept_columns: Sequence[str], indices: Sequence[int]
     ) -> DataFrame:
         """Compute some of the aggregates by GROUP BY.
 
         Args:
             frame: the output rows, with the array of rows.
-            kept: the columns that are kept as well.
+            kept_columns: the columns that are kept as well.
             indices: the indices of the aggregates.
         """
         items = [
-            SelectItem(write_aggregate(self.aggregates[index]), wire.aggregate(index))
+            SelectItem(write_aggregate(self.aggregates[index]), wire.name_aggregate(index))
             for index in indices
         ]
-        return group_rows(self.runner, explode_rows(frame, kept, self.rows), kept, items)
+        return group_rows(
+            self.runner, explode_rows(frame, kept_columns, self.rows), kept_columns, items
+        )
 
 
 def aggregate_matches(
@@ -259,9 +272,11 @@ def aggregate_matches(
     rows_index = next(
         index for index, read in enumerate(reads) if isinstance(read, ReadRowsForSpark)
     )
-    kept = tuple(wire.read(index) for index in range(len(reads)) if index != rows_index)
-    rows = wire.read(rows_index)
-    return MatchAggregates(runner, matched, executable, kept, rows, token).compute()
+    kept_columns = tuple(
+        wire.name_read(index) for index in range(len(reads)) if index != rows_index
+    )
+    rows = wire.name_read(rows_index)
+    return MatchAggregates(runner, matched, executable, kept_columns, rows, token).compute()
 
 
 def choose_fold(aggregate: RowAggregate, result_type: types.DataType) -> Fold | None:
@@ -337,7 +352,7 @@ def write_row_filter(aggregate: RowAggregate, variables: Sequence[str] = ()) -> 
     if set(aggregate.variables) != set(variables):
         tests.append(f"{VARIABLE} IN ({', '.join(map(quote_string, aggregate.variables))})")
     if aggregate.last_position is not None:
-        tests.append(f"{POSITION} <= {wire.read(aggregate.last_position)}")
+        tests.append(f"{POSITION} <= {wire.name_read(aggregate.last_position)}")
     if aggregate.condition is not None:
         tests.append(f"({write_term(aggregate.condition)})")
     return " AND ".join(tests)
@@ -345,7 +360,7 @@ def write_row_filter(aggregate: RowAggregate, variables: Sequence[str] = ()) -> 
 
 def write_term(term: RowTerm) -> str:
     """Return SQL of what an aggregate evaluates on a row. A number in it stands for a read."""
-    return "".join(wire.read(piece) if isinstance(piece, int) else piece for piece in term)
+    return "".join(wire.name_read(piece) if isinstance(piece, int) else piece for piece in term)
 
 
 def find_origin(aggregate: RowAggregate) -> SqlOrigin:
@@ -357,36 +372,41 @@ def find_origin(aggregate: RowAggregate) -> SqlOrigin:
 # Arrays as rows, and back.
 
 
-def explode_rows(frame: DataFrame, kept: Sequence[str], rows: str) -> DataFrame:
+def explode_rows(frame: DataFrame, kept_columns: Sequence[str], rows: str) -> DataFrame:
     """Return the rows of all matches, each with the number of its output row.
 
     An output row without rows of a match becomes one row of NULL.
 
     Args:
         frame: the output rows.
-        kept: the columns of an output row that each of its rows keeps.
+        kept_columns: the columns of an output row that each of its rows keeps.
         rows: the column with the array of rows.
     """
     number = SelectItem("monotonically_increasing_id()", OUTPUT_ROW)
     row = SelectItem(f"explode_outer({rows})", ROW)
-    return frame.selectExpr("*", str(number)).selectExpr(OUTPUT_ROW, *kept, str(row))
+    return frame.selectExpr("*", str(number)).selectExpr(OUTPUT_ROW, *kept_columns, str(row))
 
 
 def group_rows(
-    runner: Runner, exploded: DataFrame, kept: Sequence[str], aggregates: Sequence[SelectItem]
+    runner: Runner,
+    exploded: DataFrame,
+    kept_columns: Sequence[str],
+    aggregates: Sequence[SelectItem],
 ) -> DataFrame:
     """Return the output rows of exploded rows, with aggregates of their rows.
 
     Args:
         runner: runs the query.
         exploded: rows as `explode_rows` returns them.
-        kept: the columns of output rows.
+        kept_columns: the columns of output rows.
         aggregates: the aggregates, as items of the select list.
     """
-    fields = {name: exploded.schema[name] for name in kept}
-    keys = [name for name in kept if can_be_key(fields[name])]
+    fields = {name: exploded.schema[name] for name in kept_columns}
+    keys = [name for name in kept_columns if can_be_key(fields[name])]
     items = [SelectItem(name, name) for name in keys]
-    items += [SelectItem(write_first(fields[name]), name) for name in kept if name not in keys]
+    items += [
+        SelectItem(write_first(fields[name]), name) for name in kept_columns if name not in keys
+    ]
     select_list = runner.find_holes(", ".join(map(str, [*items, *aggregates])))
     groups = f" GROUP BY {', '.join([OUTPUT_ROW, *keys])}"
     source = (View("matchrec_exploded"), groups)

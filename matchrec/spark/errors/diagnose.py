@@ -59,7 +59,7 @@ from matchrec.spark.relation import Relation
 from matchrec.spark.sail import probes
 from matchrec.spark.sail.sent import list_index_names
 from matchrec.spark.sail.words import find_error_condition, simplify_refusal, split_help
-from matchrec.spark.session import QUERY_ERRORS, SUBQUERY_START, quiet_analysis
+from matchrec.spark.session import QUERY_ERRORS, SUBQUERY_START, silence_analysis
 from matchrec.spark.types import is_nested, iterate_types
 
 # A text literal, which contains no parameter, or a parameter `:name`. A `:` after a word, a quote,
@@ -68,7 +68,7 @@ PARAMETER = re.compile(r"'[^']*'|(?<![\w`:\])]):([A-Za-z_]\w*)")
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenSql:
+class ExpressionSql:
     """SQL over one row that stands for something the user wrote."""
 
     # The clause, for messages.
@@ -83,11 +83,11 @@ class WrittenSql:
     columns: tuple[ColumnReference, ...] = ()
 
 
-def list_expressions(plan: MatchPlan) -> Iterator[WrittenSql]:
+def list_expressions(plan: MatchPlan) -> Iterator[ExpressionSql]:
     """Return the parts of every expression, smallest first, so that the caret is exact."""
     yield from list_keys(plan)
     for interval in plan.intervals:
-        yield WrittenSql("WITHIN", interval.text, interval.span)
+        yield ExpressionSql("WITHIN", interval.text, interval.span)
     for clause, scalar in list_scalars(plan):
         yield from list_parts(clause, scalar)
 
@@ -100,16 +100,20 @@ def list_scalars(plan: MatchPlan) -> Iterator[tuple[str, Scalar]]:
         yield "MEASURES", measure.value
 
 
-def list_keys(plan: MatchPlan) -> Iterator[WrittenSql]:
+def list_keys(plan: MatchPlan) -> Iterator[ExpressionSql]:
     """Return what divides and sorts the rows."""
     order = tuple(item.expression for item in plan.order_by)
-    by_clause = {"PARTITION BY": plan.partition_by, "[...]": plan.equal, "ORDER BY": order}
+    by_clause = {
+        "PARTITION BY": plan.partition_by,
+        "[...]": plan.equivalence_keys,
+        "ORDER BY": order,
+    }
     for clause, expressions in by_clause.items():
         for expression in expressions:
-            yield WrittenSql(clause, expression.text, expression.span)
+            yield ExpressionSql(clause, expression.text, expression.span)
 
 
-def list_row_conditions(plan: MatchPlan) -> Iterator[WrittenSql]:
+def list_row_conditions(plan: MatchPlan) -> Iterator[ExpressionSql]:
     """Return the conditions that can be written over one row, each part of AND by itself.
 
     Parts whose form shows that they are truth values, such as comparisons, are left out.
@@ -120,7 +124,7 @@ def list_row_conditions(plan: MatchPlan) -> Iterator[WrittenSql]:
                 yield from write_over_one_row("DEFINE", part)
 
 
-def list_parts(clause: str, scalar: Scalar) -> Iterator[WrittenSql]:
+def list_parts(clause: str, scalar: Scalar) -> Iterator[ExpressionSql]:
     """Return the arguments of the references, then the whole expression or the parts of its AND."""
     all_columns = tuple(
         column for reference in scalar.references for column in find_columns_read(reference)
@@ -129,9 +133,9 @@ def list_parts(clause: str, scalar: Scalar) -> Iterator[WrittenSql]:
         span = reference.span or scalar.span
         call = find_call_around(reference, scalar)
         for column in find_columns_read(reference):
-            yield WrittenSql(clause, column.argument, span, call, all_columns)
+            yield ExpressionSql(clause, column.argument, span, call, all_columns)
         if isinstance(reference, Aggregate):
-            yield WrittenSql(clause, write_over_all_rows(reference), span)
+            yield ExpressionSql(clause, write_over_all_rows(reference), span)
     for part in split_conjuncts(scalar):
         yield from write_over_one_row(clause, part)
 
@@ -150,18 +154,18 @@ def find_call_around(reference: Reference, scalar: Scalar) -> str:
     return f"{reference.function.upper()}({'DISTINCT ' * reference.distinct}"
 
 
-def write_over_one_row(clause: str, scalar: Scalar) -> Iterator[WrittenSql]:
+def write_over_one_row(clause: str, scalar: Scalar) -> Iterator[ExpressionSql]:
     """Return the expression as if every reference read the same row; nothing if it aggregates."""
     if not any(isinstance(reference, Aggregate) for reference in scalar.references):
-        yield WrittenSql(clause, render(scalar, render_stand_in), scalar.span)
+        yield ExpressionSql(clause, render(scalar, render_stand_in), scalar.span)
 
 
-def list_aggregating(plan: MatchPlan) -> Iterator[WrittenSql]:
+def list_aggregating(plan: MatchPlan) -> Iterator[ExpressionSql]:
     """Return the expressions that aggregate, as if all rows of the input were one match."""
     for clause, scalar in list_scalars(plan):
         for part in split_conjuncts(scalar):
             if any(isinstance(reference, Aggregate) for reference in part.references):
-                yield WrittenSql(clause, render(part, render_over_all_rows), part.span)
+                yield ExpressionSql(clause, render(part, render_over_all_rows), part.span)
 
 
 def render_over_all_rows(reference: Reference) -> str:
@@ -301,7 +305,9 @@ class Diagnosis:
         what = f"column `{name}` of the input"
         return correlated_subquery(smallest, clause="MEASURES", what=what).point_at(name)
 
-    def explain_refusal(self, written: WrittenSql, error: PySparkException) -> MatchRecognizeError:
+    def explain_refusal(
+        self, expression_sql: ExpressionSql, error: PySparkException
+    ) -> MatchRecognizeError:
         """Return the error of one expression that the engine refuses.
 
         Unknown names have messages of ours. Anything else has the engine's sentence, with advice.
@@ -310,14 +316,14 @@ class Diagnosis:
         parameters = tuple(map(str, runner.args or ()))
         unbound = find_unbound_name(error)
         if unbound is None:  # not every engine names a parameter without a value
-            unbound = next(find_parameters_without_value(written.text, parameters), None)
+            unbound = next(find_parameters_without_value(expression_sql.text, parameters), None)
         if unbound is not None:
-            return make_unbound_error(written, unbound, parameters)
-        condition, name = find_named(str(error), written.text) or (None, written.text)
-        clause, span = written.clause, written.span
+            return make_unbound_error(expression_sql, unbound, parameters)
+        condition, name = find_named(str(error), expression_sql.text) or (None, expression_sql.text)
+        clause, span = expression_sql.clause, expression_sql.span
         match condition:
-            case "UNRESOLVED_COLUMN" if not SUBQUERY_START.search(written.text):
-                return errors.unknown_column(name, clause, self.find_names(written), span)
+            case "UNRESOLVED_COLUMN" if not SUBQUERY_START.search(expression_sql.text):
+                return errors.unknown_column(name, clause, self.find_names(expression_sql), span)
             case "UNRESOLVED_ROUTINE":
                 return errors.unknown_function(name, clause, runner.list_functions(), span)
             case "AMBIGUOUS_REFERENCE":
@@ -333,34 +339,34 @@ class Diagnosis:
             refusal.hint = find_refusal_cure(str(error), sentence)
         return refusal
 
-    def find_names(self, written: WrittenSql) -> errors.KnownNames:
+    def find_names(self, expression_sql: ExpressionSql) -> errors.KnownNames:
         """Return the names that the user may have meant in an expression."""
-        plan, span = self.plan, written.span
+        plan, span = self.plan, expression_sql.span
         other_measures = [
             measure
             for measure in plan.measures
             if span is None or not measure.value.span.contains(span)
         ]
-        in_function = written.clause == "MEASURES" and written.call != ""
+        in_function = expression_sql.clause == "MEASURES" and expression_sql.call != ""
         return errors.KnownNames(
             columns=self.columns.names,
             variables=(*plan.variables, *(subset.name for subset in plan.subsets)),
             measures={measure.name: show_value_so_far(measure, plan) for measure in other_measures},
             keys=tuple(key.name for key in plan.partition_by if key.name),
-            call=written.call,
-            example=self.choose_example_column(written),
+            call=expression_sql.call,
+            example=self.choose_example_column(expression_sql),
             over_window=in_function and plan.rows_per_match.is_window_output,
             index=list_index_names(self.relation.runner.frames.values()),
         )
 
-    def choose_example_column(self, written: WrittenSql) -> str:
+    def choose_example_column(self, expression_sql: ExpressionSql) -> str:
         """Return a column that may have been meant.
 
         It is one in the same expression, or else one that the function around can take.
         """
-        candidates = [self.columns.find(column.names) for column in written.columns]
+        candidates = [self.columns.find(column.names) for column in expression_sql.columns]
         likely = [name for name in candidates if name]
-        if written.call and not likely:
+        if expression_sql.call and not likely:
             fields = self.relation.rows.schema.fields
             likely = [field.name for field in fields if isinstance(field.dataType, NumericType)]
         return next(iter((*likely, *self.columns.names)), "x")
@@ -376,14 +382,14 @@ def find_refusal(texts: Sequence[str], relation: Relation) -> PySparkException |
 
 
 def find_first_refused(
-    written: Sequence[WrittenSql], relation: Relation
-) -> tuple[WrittenSql, PySparkException] | None:
+    expression_sql: Sequence[ExpressionSql], relation: Relation
+) -> tuple[ExpressionSql, PySparkException] | None:
     """Return the first of several expressions that the engine refuses by itself, and its refusal.
 
     None if the engine accepts all of them together.
     """
     return find_first_failing(
-        written, lambda some: find_refusal([sql.text for sql in some], relation)
+        expression_sql, lambda some: find_refusal([sql.text for sql in some], relation)
     )
 
 
@@ -442,21 +448,21 @@ def find_unbound_name(refusal: PySparkException) -> str | None:
 
 
 def make_unbound_error(
-    written: WrittenSql, name: str, parameters: tuple[str, ...]
+    expression_sql: ExpressionSql, name: str, parameters: tuple[str, ...]
 ) -> MatchRecognizeError:
     """Return the error of a parameter without a value in an expression of the user.
 
     Args:
-        written: the expression.
+        expression_sql: the expression.
         name: the parameter, or the name that a `?` has in generated SQL.
         parameters: the parameters with a value. If `name` is one of them, the session has lost it.
     """
     if name in parameters:
-        return make_lost_value_error(name, written.span)
+        return make_lost_value_error(name, expression_sql.span)
     question_mark = find_positional_parameter(name)
     if question_mark is not None:
         return calls.positional_parameter_without_value(question_mark)
-    return calls.unbound_parameter(written.span, name=name, parameters=parameters).point_at(
+    return calls.unbound_parameter(expression_sql.span, name=name, parameters=parameters).point_at(
         f":{name}"
     )
 
@@ -507,7 +513,7 @@ def check_type_column(df: DataFrame, name: str, plan: MatchPlan) -> None:
     )
     if not any(_tests_type(conjunct, name) for conjunct in all_conjuncts):
         return
-    with quiet_analysis():
+    with silence_analysis():
         try:
             is_column = name in df.columns
             if is_column and not name.replace(".", "_").isidentifier():

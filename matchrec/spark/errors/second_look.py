@@ -50,7 +50,7 @@ from matchrec.plan.expression import (
 from matchrec.spark.errors.users_terms import reword
 from matchrec.spark.relation import Relation, Runner
 from matchrec.spark.sail.words import explain_value_failure, read_value_failure
-from matchrec.spark.session import quiet_analysis
+from matchrec.spark.session import silence_analysis
 from matchrec.spark.ties import warn_of_ties
 
 T = TypeVar("T")
@@ -334,7 +334,7 @@ def explain(error: PySparkException, plan: Any) -> PySparkException | None:
     with _changing:
         looks = [look for look in _looks if look.token in tokens]
     run_error = None
-    with quiet_analysis(), set_variable(_LOOKING, True):
+    with silence_analysis(), set_variable(_LOOKING, True):
         for look in looks:
             run_error = look.find(of_rows)
             if run_error is not None:
@@ -361,7 +361,7 @@ def explain_elsewhere(text: str, *, is_in_input: bool) -> MatchRecognizeRunError
     failure = read_value_failure(text.removeprefix(NOT_COMPUTED))
     if failure is None:
         return None
-    reason, cure = failure
+    reason, hint = failure
     if is_in_input:
-        return row_not_computed(reason=reason, cure=cure)
-    return value_not_computed(reason=reason, cure=cure)
+        return row_not_computed(reason=reason, cure=hint)
+    return value_not_computed(reason=reason, cure=hint)

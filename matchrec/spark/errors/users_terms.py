@@ -180,22 +180,27 @@ def _drop_hidden_names(suggestions: re.Match[str]) -> str:
     return suggestions[0].replace(suggestions["names"], ", ".join(names)) if names else ""
 
 
-class InUsersTerms(Located):
+class RewrittenEngineError(Located):
     """An error of the engine in the user's terms: a message, its location and what to write."""
 
-    # What the sentence was made with, by Spark's names.
+    # The parameters of Spark's message, by their names in Spark.
     _parameters: dict[str, str]
 
-    def add_cure(self, cure: str, note: str | None = None) -> None:
-        """Add advice after the advice there is, and a fact that explains it."""
+    def add_help(self, hint: str, note: str | None = None) -> None:
+        """Add a hint after the existing ones.
+
+        Args:
+            hint: what to write.
+            note: a fact that explains it.
+        """
         if note is not None:
             self.notes = (*self.notes, note)
-        self.hint = cure if self.hint is None else f"{self.hint}\n{cure}"
+        self.hint = hint if self.hint is None else f"{self.hint}\n{hint}"
 
     getMessage = Located.__str__  # noqa: N815 -- PySpark's name
 
     def getMessageParameters(self) -> dict[str, str]:  # noqa: N802 -- PySpark's name
-        """Return what the sentence was made with, by Spark's names, in the user's terms."""
+        """Return the parameters of Spark's message, by name, in the user's terms."""
         return self._parameters
 
     def getQueryContext(self) -> list[Any]:  # noqa: N802 -- PySpark's name
@@ -203,7 +208,7 @@ class InUsersTerms(Located):
         return []
 
 
-def put_in_users_terms(
+def rewrite_engine_error(
     error: PySparkException, filled: FilledTemplate, tables: ListTables, functions: ListFunctions
 ) -> PySparkException:
     """Return the error, of its class, in terms of the user's text and without the plan.
@@ -214,7 +219,7 @@ def put_in_users_terms(
         tables: returns the names of the tables that exist.
         functions: returns the names of the functions that exist.
     """
-    if isinstance(error, InUsersTerms):
+    if isinstance(error, RewrittenEngineError):
         return error  # such as the error of a value that an INSERT could not compute
     error_text = str(error)
     sentence, position = _split_position(simplify_refusal(error_text))
@@ -249,7 +254,7 @@ def put_in_users_terms(
     if short.hint is None:
         advice = find_cure(short, error_text, filled, functions)
         if advice:
-            short.add_cure(advice)
+            short.add_help(advice)
     refusal: PySparkException = short
     return refusal
 
@@ -284,13 +289,13 @@ def find_cure(
         filled: the text that the engine has read.
         functions: returns the names of the functions that exist.
     """
-    cure = find_refusal_cure(error_text, refusal.message)
-    if refusal.code == CODES["UNRESOLVED_ROUTINE"] and cure is None:
+    hint = find_refusal_cure(error_text, refusal.message)
+    if refusal.code == CODES["UNRESOLVED_ROUTINE"] and hint is None:
         name = (refusal._parameters.get("routineName") or "").replace("`", "")
         return find_unknown_function_cure(name, functions()) if name else None
-    if cure is None and refusal.code in OTHER_CODES and filled.has_clause and not refusal.spans:
+    if hint is None and refusal.code in OTHER_CODES and filled.has_clause and not refusal.spans:
         return FIND_THE_PART
-    return cure
+    return hint
 
 
 def put_in_plain_words(error: PySparkException, tables: ListTables) -> PySparkException:
@@ -300,7 +305,7 @@ def put_in_plain_words(error: PySparkException, tables: ListTables) -> PySparkEx
         error: the error of the engine; one that is in the user's terms already is returned.
         tables: returns the names of the tables that exist.
     """
-    if isinstance(error, InUsersTerms):
+    if isinstance(error, RewrittenEngineError):
         return error
     error_text = str(error)
     sentence, advice = split_help(_split_position(simplify_refusal(error_text))[0])
@@ -308,7 +313,7 @@ def put_in_plain_words(error: PySparkException, tables: ListTables) -> PySparkEx
     if short.hint is None:
         advice = find_refusal_cure(error_text, sentence)
         if advice:
-            short.add_cure(advice)
+            short.add_help(advice)
     refusal: PySparkException = short
     return refusal
 
@@ -320,7 +325,7 @@ def _shorten(
     tables: ListTables,
     show: Callable[[str], str] = str,
 ) -> Any:
-    """Return an error as an `InUsersTerms` with its sentence alone, its code, and advice on names.
+    """Return an error as a `RewrittenEngineError`: its sentence, its code, and advice on names.
 
     Args:
         error: the error of the engine.
@@ -341,14 +346,14 @@ def _shorten(
     )
     for text in (advice, advice_on_names):
         if text is not None:
-            short.add_cure(text)
+            short.add_help(text)
     return short
 
 
 def reword(error: PySparkException, message: str) -> Any:
     """Return a copy of an error with another message, as a subclass of its class.
 
-    The copy is an `InUsersTerms` without spans, notes and hint.
+    The copy is an `RewrittenEngineError` without spans, notes and hint.
     """
     error_class: Any = type(error)
     short: Any = error_class.__new__(_make_subclass(error_class))
@@ -423,15 +428,15 @@ _OURS: tuple[tuple[type[PySparkException], type[MatchRecognizeError]], ...] = (
 
 @cache
 def _make_subclass(pyspark_class: Any) -> Any:
-    """Return a subclass of one of PySpark's classes and of `InUsersTerms`, with the same name.
+    """Return a subclass of a class of PySpark and of `RewrittenEngineError`, with the same name.
 
     For a refusal of a query it is a subclass of one of our classes too, so that both
     `except AnalysisException` and `except MatchRecognizeError` catch it.
     """
-    bases: tuple[type, ...] = (InUsersTerms, pyspark_class)
+    bases: tuple[type, ...] = (RewrittenEngineError, pyspark_class)
     for theirs, ours in _OURS:
         if issubclass(pyspark_class, theirs):
-            bases = (InUsersTerms, ours, pyspark_class)
+            bases = (RewrittenEngineError, ours, pyspark_class)
             break
     return type(pyspark_class.__name__, bases, {"__module__": pyspark_class.__module__})
 

@@ -35,14 +35,16 @@ from matchrec.plan.text import quote_name, quote_string
 from matchrec.spark.backends import find_backend
 from matchrec.spark.clause_result import build_result_items, project
 from matchrec.spark.errors.diagnose import explain_refusals
+from matchrec.spark.order_numbers import OrderNumbers
 from matchrec.spark.prepare import PreparedInput, draft_rules, prepare
 from matchrec.spark.question import Question
 from matchrec.spark.ranges import check_may_stay_whole
-from matchrec.spark.session import QUERY_ERRORS, quiet_analysis
+from matchrec.spark.read_types import build_read_schema
+from matchrec.spark.session import QUERY_ERRORS, silence_analysis
 from matchrec.spark.streaming.bucket import digest
 from matchrec.spark.streaming.prepare import check_one_row
 from matchrec.spark.transport import build_output_schema
-from matchrec.spark.types import OrderNumbers, build_read_schema, find_padding, make_struct_type
+from matchrec.spark.types import find_padding, make_struct_type
 from matchrec.worker import wire
 from matchrec.worker.rule_set import VARIABLE, RowKind, RuleSetWorker
 from matchrec.worker.wire import SelectItem
@@ -86,7 +88,9 @@ def find_slots(rule_set: RuleSet, inputs: StructFields) -> tuple[Slots, StructFi
             type_text = f"{field.dataType.json()} {field.metadata}"
             slot = slots_by_type.setdefault((type_text, read_counts[type_text]), len(fields))
             if slot == len(fields):
-                fields.append(StructField(wire.read(slot), field.dataType, metadata=field.metadata))
+                fields.append(
+                    StructField(wire.name_read(slot), field.dataType, metadata=field.metadata)
+                )
             read_counts[type_text] += 1
             slots.append(slot)
         slots_of_rules.append(tuple(slots))
@@ -108,7 +112,7 @@ def build_row_schema(rule_set: RuleSet, inputs: StructFields, slots: StructField
     keys = []
     for index, column in enumerate(rule_set.keys):
         key = inputs[column]
-        keys.append(StructField(wire.key(index), key.dataType, metadata=find_padding(key)))
+        keys.append(StructField(wire.name_key(index), key.dataType, metadata=find_padding(key)))
     match_types = {
         wire.ROW_NUMBER: LongType(),
         wire.FIRST: order_type,
@@ -160,7 +164,7 @@ def build_rule_set(question: Question, events: tuple[str, ...]) -> BuiltRuleSet:
     Raises:
         MatchRecognizeError: a rule is wrong, or cannot run with others.
     """
-    with quiet_analysis():
+    with silence_analysis():
         check_shared_plan(question)
         check_may_stay_whole(question, "rules share the rows of a partition")
         drafts = draft_rules(question)
@@ -198,7 +202,7 @@ def check_stream_drafts(question: Question, drafts: tuple[Draft, ...]) -> None:
         MatchRecognizeError: a rule needs neighbouring rows, or divides partitions further.
     """
     for rule, draft in zip(question.rules, drafts, strict=True):
-        with rule.naming():
+        with rule.name_in_errors():
             check_one_row((*draft.columns(), *draft.row_conditions), draft.plan)
             for column in find_dividing_columns(draft.plan):
                 raise equivalence_test_over_stream(column=show_column(column))
@@ -221,10 +225,10 @@ def link_rules(prepared: PreparedRules) -> tuple[Executable, ...]:
     row_filters = shared.row_filters
     executables: list[Executable] = []
     for number, (rule, draft) in enumerate(zip(question.rules, shared.rule_drafts, strict=True)):
-        sent = executables[-1].crossing.columns if executables else shared.match_columns
-        with question.locating_errors(rule):
+        sent_columns = executables[-1].sent_columns.columns if executables else shared.match_columns
+        with question.locate_rule_errors(rule):
             check_dividing_columns(prepared, draft)
-            executable = prepared.link(number, sent)
+            executable = prepared.link(number, sent_columns)
         # the rows that any of the rules needs are sent for all of them
         executables.append(replace(executable, row_filters=row_filters))
     return tuple(executables)
@@ -278,13 +282,17 @@ def match_rules(prepared: PreparedRules, rule_set: RuleSet) -> tuple[DataFrame, 
     Returns:
         the rows of the workers, and the slots of the rules' reads.
     """
-    sent = prepared.send_watched(rule_set.columns)
-    slots, slot_fields = find_slots(rule_set, sent.fields)
-    schema = build_row_schema(rule_set, sent.fields, slot_fields)
+    sent_rows = prepared.send_watched(rule_set.columns)
+    slots, slot_fields = find_slots(rule_set, sent_rows.fields)
+    schema = build_row_schema(rule_set, sent_rows.fields, slot_fields)
     worker = RuleSetWorker(
-        rule_set, slots, build_output_schema(schema), prepared.question.on_error, sent.task_input
+        rule_set,
+        slots,
+        build_output_schema(schema),
+        prepared.question.on_error,
+        sent_rows.task_input,
     )
-    return sent.run(worker, schema, f"match_recognize[{len(rule_set.rules)} rules]"), slots
+    return sent_rows.run(worker, schema, f"match_recognize[{len(rule_set.rules)} rules]"), slots
 
 
 # Results of a set.
@@ -316,8 +324,8 @@ def select_rows_of_kind(
         kind: the kind.
         columns: the columns of the workers' rows, by their names in the result.
     """
-    names = key_names(built.shared.plan, built.question)
-    keys = [SelectItem(wire.key(index), quote_name(name)) for index, name in enumerate(names)]
+    names = list_key_names(built.shared.plan, built.question)
+    keys = [SelectItem(wire.name_key(index), quote_name(name)) for index, name in enumerate(names)]
     items = [SelectItem(column, name) for name, column in columns.items()]
     select_list = [str(item) for item in (*list_rule_columns(built), *keys, *items)]
     return built.rows.where(f"{wire.KIND} = {int(kind)}").selectExpr(*select_list)
@@ -331,7 +339,7 @@ def check_measures(built: BuiltRuleSet) -> None:
     """
     numbers = range(len(built.rule_set.rules))
     texts = [item.sql for number in numbers for item in list_rule_items(built, number)]
-    items = [str(SelectItem(text, wire.read(index))) for index, text in enumerate(texts)]
+    items = [str(SelectItem(text, wire.name_read(index))) for index, text in enumerate(texts)]
     runner = built.question.relation.runner
     try:
         if items:
@@ -364,10 +372,10 @@ def build_rule_result(built: BuiltRuleSet, number: int) -> DataFrame:
     kind_list = ", ".join(str(int(kind)) for kind in kinds)
     rule_rows = built.rows.where(f"{wire.KIND} IN ({kind_list}) AND {wire.RULE} = {number}")
     question, runner = built.question, built.question.runner
-    with question.locating_errors(question.rules[number]):
+    with question.locate_rule_errors(question.rules[number]):
         if executable.aggregates:
             reads = [
-                f"{wire.read(slot)} AS {wire.read(index)}"
+                f"{wire.name_read(slot)} AS {wire.name_read(index)}"
                 for index, slot in enumerate(built.slots[number])
             ]
             return project(question.relation, executable, rule_rows.selectExpr(*reads))
@@ -418,7 +426,7 @@ def list_rule_columns(built: BuiltRuleSet) -> Iterator[SelectItem]:
         yield SelectItem(f"element_at(array({', '.join(literals)}), {wire.RULE} + 1)", name)
 
 
-def key_names(plan: MatchPlan, question: Question) -> Iterator[str]:
+def list_key_names(plan: MatchPlan, question: Question) -> Iterator[str]:
     """Yield the names of the partition columns in a result."""
     for key in dict.fromkeys(plan.partition_by):
         yield question.columns.find_by_text(key.text) or question.relation.find_name(key.text)
@@ -433,7 +441,7 @@ def check_input_names(built: BuiltRuleSet) -> None:
     folded = built.question.columns.fold_name
     our_names = (*NAMES, VERSION) if built.rule_set.has_versions else NAMES
     our_folded_names = {folded(name) for name in our_names}
-    for name in key_names(built.shared.plan, built.question):
+    for name in list_key_names(built.shared.plan, built.question):
         if folded(name) in our_folded_names:
             raise column_name_taken(what="partition column", name=name)
     for name in built.shared.events:

@@ -83,7 +83,7 @@ class Sail(SparkConnect):
         the text of the plan. A text that depends only on tables and on values is planned once for
         columns of the same types and values of the same types.
         """
-        with self.refusing():
+        with self.translate_server_errors():
             schema = frame.schema
         if not probes.analyses_late(self.spark):
             return frame
@@ -101,11 +101,11 @@ class Sail(SparkConnect):
         return frame
 
     @contextmanager
-    def refusing(self) -> Iterator[None]:
+    def translate_server_errors(self) -> Iterator[None]:
         """Raise errors as over any server, and AnalysisException if an analysis crashes."""
         from pyspark.errors.exceptions.connect import SparkConnectGrpcException
 
-        with super().refusing():
+        with super().translate_server_errors():
             try:
                 yield
             except SparkConnectGrpcException as error:
@@ -176,12 +176,12 @@ class Sail(SparkConnect):
     def rewrite_plan(self, plan: MatchPlan, relation: Relation, columns: InputColumns) -> MatchPlan:
         """Rewrite the conditions and measures that Sail evaluates differently."""
         from matchrec.spark.sail.doubles import with_doubles
-        from matchrec.spark.sail.guards import with_guards
-        from matchrec.spark.sail.negation import with_right_negations
+        from matchrec.spark.sail.guards import add_guards
+        from matchrec.spark.sail.negation import correct_negations
 
-        plan = with_right_negations(plan, relation)
+        plan = correct_negations(plan, relation)
         plan = with_doubles(plan, relation, columns.find)
-        return with_guards(plan) if self.evaluates_eagerly(plan) else plan
+        return add_guards(plan) if self.evaluates_eagerly(plan) else plan
 
     def complete_settings(self, settings: SessionSettings, relation: Relation) -> SessionSettings:
         """Add to the settings whether a CAST converts instants to local times in UTC."""
@@ -201,13 +201,13 @@ class Sail(SparkConnect):
         if probes.takes_any_condition(self.spark):
             check_types(plan, relation)
 
-    def windows_in_hours(
+    def find_windows_in_hours(
         self, plan: MatchPlan, find_order_type: Callable[[str], OrderType]
     ) -> list[RowExpression]:
         """Return the windows of a day or more that Sail measures in hours."""
-        from matchrec.spark.sail.zones import windows_in_hours
+        from matchrec.spark.sail.zones import find_windows_in_hours
 
-        return list(windows_in_hours(plan, self.spark, find_order_type))
+        return list(find_windows_in_hours(plan, self.spark, find_order_type))
 
     # How rows are sorted, and divided among tasks.
 
@@ -220,7 +220,7 @@ class Sail(SparkConnect):
         """
         from matchrec.spark.sail.sizes import estimate_input_rows, has_few_rows
 
-        cores = probes.tasks_at_once(self.spark)
+        cores = probes.count_tasks_at_once(self.spark)
         if cores is None:
             return None
         rows_of_files = estimate_input_rows(input_rows)
@@ -241,7 +241,7 @@ class Sail(SparkConnect):
         # structs.
         return show_frame(Frame(None, 0))
 
-    def window_keys(self, keys: str) -> str:
+    def write_window_keys(self, keys: str) -> str:
         """Return the keys of a window; a constant if there are none."""
         return keys or "0"  # without a key, Sail would divide the sorted rows again among tasks
 

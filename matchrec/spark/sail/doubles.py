@@ -36,7 +36,7 @@ from matchrec.plan.operators import (
 )
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail.probes import compares_as_decimals
-from matchrec.spark.session import SUBQUERY_START, quiet_analysis
+from matchrec.spark.session import SUBQUERY_START, silence_analysis
 from matchrec.spark.types import is_nested, iterate_types, to_value_type
 
 # Operators that compare their operands with each other.
@@ -202,7 +202,10 @@ class Doubles:
         """Return the family of an expression by its text, or if that does not tell, from Sail."""
         family = self.read_family(scalar)
         if family is None and expression.reads_columns_only(scalar) and self.is_needed:
-            with quiet_analysis(), suppress(PySparkException):  # it is not an expression by itself
+            with (
+                silence_analysis(),
+                suppress(PySparkException),
+            ):  # it is not an expression by itself
                 return to_value_type(
                     self.relation.find_type(expression.write_row_sql(scalar))
                 ).family

@@ -18,7 +18,7 @@ from matchrec.spark.eager_operators import find_one_row
 GUARDING = frozenset({"AND", "OR", "CASE", "IF", "COALESCE", "NVL", "IFNULL"})
 
 
-def with_guards(plan: MatchPlan) -> MatchPlan:
+def add_guards(plan: MatchPlan) -> MatchPlan:
     """Return a plan in which what may fail is computed only if the parts before it allow it.
 
     Spark does so by itself, except for the operators of `spark.eager_operators`. Sail may turn a

@@ -29,7 +29,7 @@ from matchrec.plan.match_plan import MatchPlan, map_expressions
 from matchrec.spark.errors.diagnose import render_over_all_rows, render_stand_in
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail.probes import negates_to_scale_ten
-from matchrec.spark.session import quiet_analysis
+from matchrec.spark.session import silence_analysis
 from matchrec.spark.types import iterate_types, write_type
 
 # The operators, and their names in the set of an expression's operations.
@@ -40,7 +40,7 @@ NEGATION_NAMES = frozenset({"NEG", "NEGATIVE()"})
 AS_NEGATED = DecimalType(38, 10)
 
 
-def with_right_negations(plan: MatchPlan, relation: Relation) -> MatchPlan:
+def correct_negations(plan: MatchPlan, relation: Relation) -> MatchPlan:
     """Return the plan with negated decimals written as differences, if the session needs that.
 
     The operation stays a negation for whatever computes it itself; only its SQL is another one:
@@ -110,7 +110,7 @@ def find_operand_decimal(operand: Scalar, relation: Relation) -> DecimalType | N
     """
     has_aggregates = any(isinstance(reference, Aggregate) for reference in operand.references)
     text = render(operand, render_over_all_rows if has_aggregates else render_stand_in)
-    with quiet_analysis(), suppress(PySparkException):  # a mistake, which is explained later
+    with silence_analysis(), suppress(PySparkException):  # a mistake, which is explained later
         type_ = relation.find_type(text)
         return type_ if isinstance(type_, DecimalType) else None
     return None

@@ -230,7 +230,7 @@ def drops_hours(spark: SparkSession) -> bool:
 
 
 @ask_once
-def tasks_at_once(spark: SparkSession) -> int | None:
+def count_tasks_at_once(spark: SparkSession) -> int | None:
     """Return how many tasks of a query run at once, all in one process.
 
     On Sail, a `repartition` without a number keeps the number of tasks of what comes before it.

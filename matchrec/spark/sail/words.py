@@ -243,8 +243,8 @@ def split_help(sentence: str) -> tuple[str, str | None]:
     >>> split_help(simplify_refusal("PlanNode::CacheTable"))
     ('there is no CacheTable in Sail', 'run it on Spark')
     """
-    plain, _, cure = sentence.partition(HELP)
-    return plain, cure or None
+    plain, _, hint = sentence.partition(HELP)
+    return plain, hint or None
 
 
 # Failures that are about a value: the sentence, then advice.
@@ -309,8 +309,8 @@ def read_value_failure(error_text: str) -> tuple[str, str | None] | None:
     if row is None:
         return None
     words, sentence = row
-    reason, _, cure = sentence.format(**words.groupdict()).partition(". Write ")
-    return uncapitalise(reason), f"write {cure}" if cure else None
+    reason, _, replacement = sentence.format(**words.groupdict()).partition(". Write ")
+    return uncapitalise(reason), f"write {replacement}" if replacement else None
 
 
 def is_about_streams(error_text: str) -> bool:

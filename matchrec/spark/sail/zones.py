@@ -68,7 +68,7 @@ def with_zone(settings: SessionSettings, relation: Relation) -> SessionSettings:
     return replace(settings, casts_in_utc=casts_in_utc(relation.runner.spark))
 
 
-def windows_in_hours(
+def find_windows_in_hours(
     plan: MatchPlan, spark: SparkSession, find_order_type: Callable[[str], OrderType]
 ) -> Iterator[RowExpression]:
     """Return the windows of a day or more that Sail measures in hours, and Spark by the clock.

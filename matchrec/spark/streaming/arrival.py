@@ -229,7 +229,7 @@ class Arriving:
         old_names = {text: name for name, text in memory.column_map.columns.items()}
         old_bits = {text: bit for bit, text in enumerate(memory.column_map.bits)}
         packed_count = wire.count_bit_columns(len(self.column_map.bits))
-        packed_index = {wire.bits(index): index for index in range(packed_count)}
+        packed_index = {wire.name_bits(index): index for index in range(packed_count)}
         arrays = []
         for field in self.schema:
             text = self.column_map.columns.get(field.name, field.name)

@@ -31,6 +31,7 @@ from matchrec.compile.rule_set import Version
 from matchrec.errors.streams import rule_changed_in_the_past, stream_state_too_large
 from matchrec.memory import may_take
 from matchrec.search.partitions import IntArray
+from matchrec.spark.order_numbers import OrderNumbers
 from matchrec.spark.streaming.arrival import (
     Array,
     Arrays,
@@ -51,7 +52,6 @@ from matchrec.spark.streaming.arrival import (
 from matchrec.spark.streaming.search import IDLE, KEPT, NEVER, NEXT_END, ContiguousSearch, KeySearch
 from matchrec.spark.streaming.selecting import SelectingSearch
 from matchrec.spark.transport import Worker
-from matchrec.spark.types import OrderNumbers
 from matchrec.worker import wire
 from matchrec.worker.arrays import write_batches
 from matchrec.worker.query_worker import QueryWorker
@@ -164,7 +164,7 @@ def make_memory(
     )
 
 
-def needs_in(arrays: Arrays, searches: tuple[KeySearch, ...]) -> dict[str, KeyState]:
+def read_key_states(arrays: Arrays, searches: tuple[KeySearch, ...]) -> dict[str, KeyState]:
     """Return what each search needs, by its name, as `make_memory` has stored it.
 
     A search without any state is left out. The states of searches that there are no more are not
@@ -233,7 +233,7 @@ class Bucket:
             frames: the new events, encoded for pandas.
             group: Spark's state of the bucket.
         """
-        batches = (self.arriving.encoding.batch(frame) for frame in frames if len(frame))
+        batches = (self.arriving.encoding.decode_frame(frame) for frame in frames if len(frame))
         for batch in self.batch(batches, group):
             yield pd.DataFrame({"rows": [write_batches([batch])]})
 
@@ -287,7 +287,7 @@ class Bucket:
             arrived: the rows of the bucket.
             watermark: in microseconds.
         """
-        key_states = needs_in(arrays, self.searches)
+        key_states = read_key_states(arrays, self.searches)
         for number, search in enumerate(self.searches):
             stored = key_states.pop(search.name, None) or make_key_state(search, NO_KEYS)
             keys_with_rows = np.flatnonzero(arrived.find_new_rows(search.version).sizes)
@@ -379,7 +379,7 @@ def build_bucket(worker: Worker, arriving: Arriving) -> Bucket:
         for number, rule in enumerate(rule_set.rules)
     )
     # rules may change over the same state, but not what they share
-    columns = [wire.column(index) for index in (rule_set.order, *rule_set.events.values())]
+    columns = [wire.name_column(index) for index in (rule_set.order, *rule_set.events.values())]
     events = tuple(rule_set.events), arriving.describe_columns(columns)
     query = digest(arriving.partitions, events, worker.on_error, rule_set.has_versions)
     versions = {rule.identity: replace(rule.version, rule=rule.name) for rule in rule_set.rules}

@@ -38,7 +38,7 @@ from matchrec.plan.pattern import PartitionEnd, list_negations, walk_pattern
 from matchrec.plan.text import Template
 from matchrec.search.incremental import keeps_values
 from matchrec.search.kernel_input import compile_task
-from matchrec.spark import types
+from matchrec.spark import order_numbers, substitutes
 from matchrec.spark.columns import KnownFields, Preparation, RowColumns, add_columns
 from matchrec.spark.environment import use_own_interpreter
 from matchrec.spark.question import Options
@@ -56,7 +56,7 @@ from matchrec.worker import wire
 from matchrec.worker.wire import SelectItem, pack_columns
 
 WATERMARK = "spark.watermarkDelayMs"  # in the metadata of a column that has a watermark
-NO_KEY = wire.key(0)  # has the same value for all events if there are no keys
+NO_KEY = wire.name_key(0)  # has the same value for all events if there are no keys
 PARAMETER = re.compile(r":\s*(\w+)")
 # The state depends on this number. At most this many tasks have something to do.
 BUCKETS = 64
@@ -87,7 +87,7 @@ class EventPreparation(Preparation):
         else:
             bucket = "0"
         items = add_columns(names.select_sent(columns), (*keys, *order))
-        items += pack_columns(["FALSE", *tests], wire.bits)
+        items += pack_columns(["FALSE", *tests], wire.name_bits)
         if not keys:
             items.append(SelectItem("0", NO_KEY))
         items.append(SelectItem(time, wire.EVENT_TIME))
@@ -125,7 +125,7 @@ class EventPreparation(Preparation):
         prepared = self.dataframe(columns) if rows is None else rows
         names = self.name_columns(columns)
         texts = {name: text for text, name in names.inner.items()}
-        frame = types.encode_columns(prepared)
+        frame = substitutes.encode_columns(prepared)
         unchanged = (wire.BUCKET, wire.EVENT_TIME)
         pandas_columns = [
             PandasColumn.build(field.name, field.name, field.dataType)
@@ -136,7 +136,7 @@ class EventPreparation(Preparation):
             pa.field(column.name, find_arrow_type(column, texts)) for column in pandas_columns
         ]
         time_type = prepared.schema[wire.EVENT_TIME].dataType
-        microseconds = types.OrderNumbers(time_type).write_number(wire.EVENT_TIME)
+        microseconds = order_numbers.OrderNumbers(time_type).write_number(wire.EVENT_TIME)
         pandas_columns.append(PandasColumn(wire.MICROSECONDS, microseconds, spark_types.LongType()))
         arrow_fields.append(pa.field(wire.MICROSECONDS, pa.int64()))
 
@@ -162,7 +162,7 @@ class EventPreparation(Preparation):
         """
         conditions = self.draft.row_conditions
         packed_count = wire.count_bit_columns(len(conditions))
-        packed_names = {wire.bits(index) for index in range(packed_count)}
+        packed_names = {wire.name_bits(index) for index in range(packed_count)}
         columns = {
             name: self.add_parameters(texts.get(name, name))
             for name in schema.names
@@ -229,8 +229,8 @@ class SentEvents(SentRows):
             packed = groups.applyInPandasWithState(
                 search, "rows binary", "state binary", "append", "EventTimeTimeout"
             )
-            unpacked = packed.mapInArrow(make_unpacker(), types.build_sent_schema(schema))
-            return types.decode_columns(unpacked, schema)
+            unpacked = packed.mapInArrow(make_unpacker(), substitutes.build_sent_schema(schema))
+            return substitutes.decode_columns(unpacked, schema)
 
 
 def find_arrow_type(column: PandasColumn, texts: Mapping[str, str]) -> pa.DataType:
@@ -302,7 +302,7 @@ def check_executable(executable: Executable) -> None:
         MatchRecognizeError: it needs all rows at once.
     """
     task = executable.task
-    crossing = executable.crossing
+    sent_columns = executable.sent_columns
     if executable.aggregates:
         raise streams.aggregate_over_stream()
     if not task.selects:
@@ -313,12 +313,12 @@ def check_executable(executable: Executable) -> None:
         raise streams.list_over_stream()
     # ranks are of the rows of one call, so no run may keep one until the next call
     ranked = frozenset(
-        index for index, column in enumerate(crossing.integers) if column in crossing.ranked
+        index for index, column in enumerate(sent_columns.integers) if column in sent_columns.ranked
     )
     if keeps_values(task, ranked):
         raise streams.min_of_strings_over_stream()
     # the rows around a row that is kept may be dropped
-    condition_offsets = compile_task(task, len(crossing.integers)).offsets
+    condition_offsets = compile_task(task, len(sent_columns.integers)).offsets
     read_offsets = [
         read.navigation.physical_offset for read in executable.reads if isinstance(read, ReadAt)
     ]

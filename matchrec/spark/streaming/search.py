@@ -85,7 +85,7 @@ class KeySearch(ABC):
         executable = self.executable
         if self.output is not None or executable.task.most_matches is not None:
             return True
-        compiled = compile_task(executable.task, len(executable.crossing.integers))
+        compiled = compile_task(executable.task, len(executable.sent_columns.integers))
         return ReadMatchNumber() in executable.reads or compiled.rules.forgets_after_match
 
     @property
@@ -104,14 +104,14 @@ class KeySearch(ABC):
 
 def find_window_times(executable: Executable, rows: pa.Table) -> IntArray:
     """Return when the window that begins with each row ends, in microseconds; NEVER without one."""
-    crossing = executable.crossing
-    if not crossing.window:
+    sent_columns = executable.sent_columns
+    if not sent_columns.window:
         return np.full(rows.num_rows, NEVER, np.int64)
-    window_times = read_integers(take_column(rows, wire.column(crossing.window[-1])))
-    if crossing.distance is None:
+    window_times = read_integers(take_column(rows, wire.name_column(sent_columns.window[-1])))
+    if sent_columns.distance is None:
         return window_times
     # the column has the order of the row, and the window ends a known distance later
-    length = int(crossing.distance.limit) + 1
+    length = int(sent_columns.distance.limit) + 1
     return np.asarray(np.minimum(window_times, NEVER - length) + length, np.int64)
 
 
@@ -121,12 +121,12 @@ def find_neighbour_window_times(executable: Executable, rows: pa.Table) -> IntAr
     Returns:
         int64[w, n], in microseconds; None if the pattern has no such windows.
     """
-    ends = executable.crossing.ends
-    if executable.crossing.window:  # the first one is that of the match
+    ends = executable.sent_columns.ends
+    if executable.sent_columns.window:  # the first one is that of the match
         ends = ends[1:]
     if not ends:
         return None
-    return np.stack([read_integers(take_column(rows, wire.column(index))) for index in ends])
+    return np.stack([read_integers(take_column(rows, wire.name_column(index))) for index in ends])
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ class SelectingSearch(KeySearch):
     def make_empty_states(self) -> KeyStates:
         """Return the states of one key that has had no events."""
         task = self.executable.task
-        compiled = compile_task(task, len(self.executable.crossing.integers))
+        compiled = compile_task(task, len(self.executable.sent_columns.integers))
         arrays = pack_state(make_empty_state(compiled.registers, count_node_columns(task)))
         return {name: ByKey.concatenate([array]) for name, array in arrays.items()}
 
@@ -119,7 +119,7 @@ class SelectingSearch(KeySearch):
         with locate_failures(rows_of_key.locate):
             for matches in search.find_matches():
                 if matches.count:
-                    yield moved(task, matches, key, rows_of_key.first)
+                    yield shift_to_partition(task, matches, key, rows_of_key.first)
         new_state, kept = search.finish()
         return self.find_states(rows_of_key, call, new_state, kept)
 
@@ -188,7 +188,7 @@ class SelectingSearch(KeySearch):
         }
 
 
-def moved(task: Task, matches: Matches, partition: int, first: int) -> Matches:
+def shift_to_partition(task: Task, matches: Matches, partition: int, first: int) -> Matches:
     """Return matches of one partition as matches of several partitions.
 
     Args:

@@ -256,7 +256,9 @@ def split_values(values: pa.Array) -> tuple[list[Part], bool]:
         return [Part.measure(numbers) for numbers in split_texts(values)], False
     part = Part.measure(arrays.sort_keys(values))
     is_wide = part.greatest - part.least >= WIDE
-    if is_wide and not most_differ(arrays.make_array(part.values)):  # such as hashes used as keys
+    if is_wide and not has_many_values(
+        arrays.make_array(part.values)
+    ):  # such as hashes used as keys
         return [Part.measure(rank_repeated_numbers(part.values))], False
     return [part], arrays.is_whole(kind)
 
@@ -282,12 +284,12 @@ def split_texts(values: pa.Array) -> list[IntArray]:
     """
     lengths = arrays.read_integers(pc.binary_length(values))
     longest = int(lengths.max())
-    if longest <= LONGEST_TEXT and most_differ(values):
+    if longest <= LONGEST_TEXT and has_many_values(values):
         return [*split_bytes(values, longest), lengths]
     return [arrays.read_integers(arrays.rank_repeated_values(values))]
 
 
-def most_differ(values: pa.Array) -> bool:
+def has_many_values(values: pa.Array) -> bool:
     """Return whether many values differ, so that it would take long to rank them.
 
     That is so if a quarter of the first values or more are distinct.

@@ -182,7 +182,7 @@ def test_the_worker_computes_what_sparks_window_does(spark: SparkSession, batch:
         fields = prepare(spark, plain, columns).schema.fields
         types = {c: to_value_type(f.dataType) for c, f in zip(columns, fields, strict=False)}
         executables = link_conditions(asked, types)
-        crossing = (c for one in executables.values() for c in one.crossing.columns)
+        crossing = (c for one in executables.values() for c in one.sent_columns.columns)
         columns |= dict.fromkeys(crossing)
         frame = prepare(spark, plain, columns)
         table = fetch_rows(frame).combine_chunks()

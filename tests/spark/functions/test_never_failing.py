@@ -14,7 +14,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.plan.operations import FUNCTIONS, NEVER_FAILING
-from matchrec.spark.session import quiet_analysis
+from matchrec.spark.session import silence_analysis
 from tests.quick.scale import some_of
 
 pytestmark = pytest.mark.larger  # asks for all functions
@@ -126,7 +126,7 @@ def keep_analysed(edges: DataFrame, expressions: Iterable[str]) -> Iterator[str]
     units = [f"cast({unit} as" for unit in UNITS]
     for expression in dict.fromkeys(expressions):
         try:
-            with quiet_analysis():
+            with silence_analysis():
                 found = edges.selectExpr(f"{expression} AS value")
                 plan = found._jdf.queryExecution().optimizedPlan().toString()
         except (PySparkException, Py4JJavaError):  # also of a constant that is no date

@@ -10,7 +10,7 @@ import pytest
 
 from matchrec.output import reads
 from matchrec.output.reads import POINTER_TYPES, NamedType, PointerField, Read, ReadFact
-from matchrec.spark.types import NAMED_TYPES
+from matchrec.spark.read_types import NAMED_TYPES
 from matchrec.worker import gather
 from matchrec.worker.gather import FILL
 

@@ -74,7 +74,7 @@ def batches(
     tests = {"`x` > 1": lambda x: x > 1}
     columns = [
         pa.array([row[named[show_column(column)]] for row in rows], pa.int64())
-        for column in executable.crossing.columns
+        for column in executable.sent_columns.columns
     ]
     bits = [
         sum(tests[one.text](x) << bit for bit, one in enumerate(executable.row_conditions, 1))
@@ -188,7 +188,7 @@ def test_arithmetic_with_constants_is_computed_where_the_column_is(
     own = ("`x` + 0.5", "`x` - 0.5", "2 * `x` + 0.5", "`x` + 1", "`x` * 2 - 1", "`x` / 2")
     types |= dict.fromkeys((*own, "`x` + exp(0)"), type_)
     executable = linked(f"PATTERN (A B) DEFINE B AS {condition}", types=types)
-    assert {show_column(column) for column in executable.crossing.columns} == crossing | {
+    assert {show_column(column) for column in executable.sent_columns.columns} == crossing | {
         "`k`",
         "`t`",
     }

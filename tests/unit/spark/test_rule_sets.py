@@ -31,7 +31,7 @@ def draft_rule(condition: str, *divided_by: str) -> Draft:
     """Draft a rule with a condition, whose partitions are divided further by some columns."""
     plan = lower_clause(parse_clause(CLAUSE + condition))
     equal = tuple(RowExpression(name, names=(name,)) for name in divided_by)
-    return draft_query(replace(plan, equal=equal), COLUMNS, scope=RowScope.WORKER)
+    return draft_query(replace(plan, equivalence_keys=equal), COLUMNS, scope=RowScope.WORKER)
 
 
 def test_equal_conditions_over_neighbours_of_rows_that_are_divided_alike_are_one_bit() -> None:
@@ -60,7 +60,7 @@ def test_words_have_the_bits_of_the_columns_without_the_first(conditions: int) -
     chosen = Random(conditions)
     rows = [[chosen.random() < 0.5 for _ in range(conditions)] for _ in range(20)]
     columns = {
-        wire.bits(one): pa.array([number_of([True, *row][first : first + 62]) for row in rows])
+        wire.name_bits(one): pa.array([number_of([True, *row][first : first + 62]) for row in rows])
         for one, first in enumerate(range(0, conditions + 1, 62))
     }
     words = unpack_conditions(pa.table(columns), conditions, conditions + 3)
@@ -87,7 +87,7 @@ def test_equal_values_have_equal_codes(values: pa.Array, codes: list[int]) -> No
 
 def test_a_rule_divides_partitions_in_the_order_of_their_first_rows() -> None:
     keys, rows = ["b", "a", "b", "a", "a", "b"], np.arange(6)
-    table = pa.table({wire.column(0): pa.array(keys), wire.column(1): pa.array(rows)})
+    table = pa.table({wire.name_column(0): pa.array(keys), wire.name_column(1): pa.array(rows)})
     words = np.arange(6, dtype=np.uint64).reshape(-1, 1)
     shared = SharedRows(table, np.array([0, 3, 6]), words)
     divided = shared.divide((0,))
@@ -99,7 +99,7 @@ def test_a_rule_divides_partitions_in_the_order_of_their_first_rows() -> None:
 
 
 def test_rows_between_partitions() -> None:
-    table = pa.table({wire.column(0): pa.array(range(6))})
+    table = pa.table({wire.name_column(0): pa.array(range(6))})
     shared = SharedRows(table, np.array([0, 1, 3, 6]), np.zeros((6, 1), np.uint64))
     part = shared.select_partitions(range(1, 3))
     assert part.table.column(0).to_pylist() == [1, 2, 3, 4, 5]

@@ -13,7 +13,7 @@ from matchrec.search.matches import make_one_row_matches
 from matchrec.search.partitions import list_positions
 from matchrec.search.task import TaskTotals, Total
 from matchrec.spark.streaming.arrival import ByKey
-from matchrec.spark.streaming.selecting import moved
+from matchrec.spark.streaming.selecting import shift_to_partition
 from matchrec.worker.arrays import encode_equal, number_rows
 from tests.tasks.selection import query, task
 
@@ -62,7 +62,7 @@ def test_rows_of_one_key_are_found_among_those_of_several() -> None:
     words[0, extreme + layout.KNOWN + 2] = words[:, added + layout.KNOWN + 2] = 1
     words[:, extreme + layout.VALUE + layout.ROW] = words[:, added + layout.VALUE + layout.ROW] = 2
     found = make_one_row_matches(np.zeros(2, np.int64), np.array([3, 4]), np.zeros(2, np.int16))
-    there = moved(own, replace(found, totals=words), 6, 100)
+    there = shift_to_partition(own, replace(found, totals=words), 6, 100)
     assert (there.partition.tolist(), there.start.tolist()) == ([6, 6], [103, 104])
     assert there.totals is not None
     assert there.totals[:, extreme + layout.VALUE + layout.ROW].tolist() == [102, 2]

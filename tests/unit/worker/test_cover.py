@@ -37,8 +37,8 @@ SCHEMA = pa.schema(
     [
         (wire.COUNTERS, pa.list_(pa.int64())),
         (wire.ROW_NUMBER, pa.int64()),
-        (wire.read(0), pa.string()),
-        (wire.read(1), pa.int32()),
+        (wire.name_read(0), pa.string()),
+        (wire.name_read(1), pa.int32()),
     ]
 )
 
@@ -64,8 +64,8 @@ def make_batches(rows: Sequence[Row], size: int) -> Iterator[pa.RecordBatch]:
         before = (key, order)
     table = pa.table(
         {
-            wire.column(0): pa.array(orders, pa.int32()),
-            wire.column(1): pa.array(keys, pa.string()),
+            wire.name_column(0): pa.array(orders, pa.int32()),
+            wire.name_column(1): pa.array(keys, pa.string()),
             wire.FIRST_BITS: pa.array(bits, pa.int8()),
         }
     )
@@ -175,7 +175,7 @@ def nearby_task(pattern: str, skip: str, scope: RowScope) -> CoverageTask:
 
 def name_columns(task: CoverageTask) -> list[str]:
     """Return the columns that cross."""
-    return [column.text.strip("`") for column in task.executable.crossing.columns]
+    return [column.text.strip("`") for column in task.executable.sent_columns.columns]
 
 
 def run_worker(
@@ -192,7 +192,7 @@ def run_worker(
     values = dict(zip("ktax", zip(*rows, strict=True), strict=True))
     types = {"k": pa.string(), "t": pa.int32(), "x": pa.int32()}
     columns = {
-        wire.column(place): pa.array(values[name], types[name])
+        wire.name_column(place): pa.array(values[name], types[name])
         for place, name in enumerate(name_columns(task))
     }
     table = pa.table(columns | {wire.FIRST_BITS: pa.array(bits, pa.int32())})
@@ -245,7 +245,7 @@ def test_workers_that_sort_count_the_same(rows: list[Unsorted], pattern: str, sk
     by_spark = nearby_task(pattern, skip, RowScope.SPARK)
     expected = run_worker(by_spark, in_order, None, ALL.rows_per_call)
     task = nearby_task(pattern, skip, RowScope.WORKER)
-    place = {name: wire.column(i) for i, name in enumerate(name_columns(task))}
+    place = {name: wire.name_column(i) for i, name in enumerate(name_columns(task))}
     order = SortColumn(place["t"], descending=False, nulls_first=True)
     for rows_per_call in (2, ALL.rows_per_call):
         assert run_worker(task, rows, Sorting((place["k"],), (order,)), rows_per_call) == expected

@@ -25,7 +25,9 @@ def make_table(keys: list[object], others: list[object], bits: list[int]) -> pa.
     """Return rows of partitions; each bit is that of a condition."""
     packed = pa.array([bit << 1 for bit in bits], pa.int64())
     places = pa.array(range(len(keys)), pa.int64())
-    return pa.table({"k": pa.array(keys), "j": pa.array(others), wire.bits(0): packed, "p": places})
+    return pa.table(
+        {"k": pa.array(keys), "j": pa.array(others), wire.name_bits(0): packed, "p": places}
+    )
 
 
 def keep_needed(rows: pa.Table, *conditions: int) -> list[int]:
@@ -68,7 +70,7 @@ def test_many_such_rows_are_not_looked_up() -> None:
 def test_a_bit_of_the_second_column() -> None:
     rows = make_table(["x", "y"], [1, 1], [0, 0])
     flags = pa.array([0, 1 << 3], pa.int64())
-    assert keep_needed(rows.append_column(wire.bits(1), flags), wire.BITS_A_COLUMN + 2) == [1]
+    assert keep_needed(rows.append_column(wire.name_bits(1), flags), wire.BITS_A_COLUMN + 2) == [1]
 
 
 def test_random_rows_of_whole_partitions_stay() -> None:

@@ -1,0 +1,122 @@
+"""The types of the columns that the workers return: `build_read_schema`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pyspark.sql import types as spark_types
+from pyspark.sql.types import DataType, StructField, StructType
+from typing_extensions import assert_never
+
+from matchrec.compile.executable import Executable
+from matchrec.errors import match_totals as errors
+from matchrec.output.reads import (
+    ColumnType,
+    ListType,
+    NamedType,
+    Nullability,
+    ReadAt,
+    ReadKind,
+    ReadRow,
+    ReadType,
+    RowsType,
+    SumType,
+    TotalType,
+)
+from matchrec.plan.totals import TotalAggregate
+from matchrec.spark.types import find_padding, find_scale, find_sum_type, make_struct_type
+from matchrec.worker import wire
+
+
+def build_read_schema(executable: Executable, inputs: Sequence[StructField]) -> StructType:
+    """Return the schema of the rows that the workers return.
+
+    Args:
+        executable: the compiled query.
+        inputs: the fields of the columns that are sent to the workers.
+    """
+    reads_kind = any(isinstance(read, ReadKind) for read in executable.reads)
+    shows_partial = executable.task.partial is not None or reads_kind
+    shows_unmatched = executable.rows_per_match.shows_unmatched
+    nullability = Nullability(
+        columns=tuple(field.nullable for field in inputs),
+        has_rows_without_match=shows_unmatched or shows_partial,
+    )
+    fields = []
+    for name, read in zip(wire.name_output(executable), executable.reads, strict=True):
+        read_type = find_read_type(read.type, inputs)
+        padding = find_padding(inputs[read.column]) if isinstance(read, ReadRow | ReadAt) else None
+        fields.append(StructField(name, read_type, read.may_be_null(nullability), padding))
+    return StructType(fields)
+
+
+# The Spark types of reads that have the same type for every input.
+NAMED_TYPES: dict[NamedType, DataType] = {
+    NamedType.TEXT: spark_types.StringType(),
+    NamedType.NUMBER: spark_types.LongType(),
+    NamedType.TRUTH: spark_types.BooleanType(),
+    NamedType.DOUBLE: spark_types.DoubleType(),
+    NamedType.INTEGERS: spark_types.ArrayType(spark_types.IntegerType(), containsNull=False),
+}
+
+
+def find_read_type(type_: ReadType, inputs: Sequence[StructField]) -> DataType:
+    """Return the Spark type of the values of a read.
+
+    Args:
+        type_: the type of the read in terms of the input's columns.
+        inputs: the fields of these columns.
+    """
+    match type_:
+        case ColumnType(column):
+            return inputs[column].dataType
+        case SumType(column):
+            return find_sum_type(inputs[column].dataType)
+        case ListType(column):
+            return spark_types.ArrayType(inputs[column].dataType, containsNull=False)
+        case RowsType(columns, names):
+            value_types = [inputs[column].dataType for column in columns]
+            field_types = [*value_types, spark_types.StringType(), spark_types.LongType()]
+            row_type = make_struct_type(dict(zip(names, field_types, strict=True)))
+            return spark_types.ArrayType(row_type, containsNull=False)
+        case NamedType():
+            return NAMED_TYPES[type_]
+        case TotalType(aggregate, measure):
+            return find_total_type(
+                aggregate, None if measure is None else find_read_type(measure, inputs)
+            )
+        case _:
+            assert_never(type_)
+
+
+def find_total_type(aggregate: TotalAggregate, measure: DataType | None) -> DataType:
+    """Return the type of an aggregate over all matches.
+
+    It is the type that Spark's aggregate over the matches has, or the type of the CAST around it.
+
+    Args:
+        aggregate: the aggregate.
+        measure: the type of the measure that it aggregates; None if it counts matches.
+
+    Raises:
+        MatchRecognizePlanError: the CAST is to a decimal that would round the aggregate.
+    """
+    if measure is not None and aggregate.function in ("min", "max"):
+        return measure
+    if aggregate.is_double:
+        return spark_types.DoubleType()
+    spark_type = (
+        spark_types.LongType()
+        if measure is None or aggregate.function == "count"
+        else find_sum_type(measure)
+    )
+    if aggregate.cast is None:
+        return spark_type
+    exact_type = spark_types.DecimalType(38, find_scale(spark_type))
+    exact_cast = (
+        None if spark_type == spark_types.DoubleType() else f"DECIMAL(38, {exact_type.scale})"
+    )
+    if aggregate.cast != exact_cast:
+        raise errors.inexact_cast(aggregate=aggregate, exact=replace(aggregate, cast=exact_cast))
+    return exact_type
