@@ -5,7 +5,7 @@
 3. Spark joins both with the labels, by the partition and along the order.
 
 In the SQL of the joins, `label` is the labels, `span` the matches or attempts, and `hit`, `attempt`
-and `known_key` are what is known of each incident: see `LabelComparison.find_facts`.
+and `known_key` are facts about each incident: see `LabelComparison.find_facts`.
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ class Attempts(ABC):
 
     @abstractmethod
     def find_facts(self, comparison: LabelComparison) -> list[tuple[str, DataFrame]]:
-        """Return what is known of the attempts at each incident, by the alias of the DataFrame.
+        """Return facts about the attempts at each incident, by the alias of the DataFrame.
 
         See `LabelComparison.find_facts`.
         """
@@ -466,7 +466,7 @@ class LabelComparison:
         )
 
     def find_facts(self) -> list[tuple[str, DataFrame]]:
-        """Return what is known of each incident, by the alias of the DataFrame that has it.
+        """Return facts about each incident, by the alias of the DataFrame that has them.
 
         - `hit`, for incidents that are hit: the number of matches, and the ends of the first one.
         - `attempt`, for incidents with rows: the best attempt among these rows. It is the one that

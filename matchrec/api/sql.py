@@ -358,7 +358,7 @@ class ClauseText(FrontEnd):
     """The text of a clause, the DataFrame that it reads, and the values of its parameters."""
 
     df: DataFrame
-    text: str  # what is written between the parentheses of MATCH_RECOGNIZE
+    text: str  # the text between the parentheses of MATCH_RECOGNIZE
     args: NamedArguments | None
 
     @property

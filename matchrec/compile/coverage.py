@@ -293,7 +293,7 @@ def guard_tests(tests: Sequence[RowTest]) -> Sequence[RowTest]:
 
     In `z <> 0 AND x / z > 2`, the second test can raise if it is computed for every row. It becomes
     `CASE WHEN z <> 0 THEN x / z > 2 ELSE TRUE END`: it is computed only if all tests before it
-    hold, and is true otherwise, so that the first false test is what is counted.
+    hold, and is true otherwise, so that the first false test is counted.
     """
     guarded: list[RowTest] = []
     for test in tests:

@@ -39,7 +39,7 @@ def find_lookaround(
     Args:
         task: the task of the search.
         integers: the number of integer columns that conditions on the run read.
-        reads: what is read of each output row.
+        reads: the reads of each output row.
         offsets: the distances from the current row at which the row conditions read that the worker
             computes; negative for rows before.
     """

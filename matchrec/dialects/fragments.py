@@ -222,7 +222,7 @@ def _remove_prefixes(node: exp.Expr, context: RuleContext) -> exp.Expr:
     return exp.Anonymous(this=name, expressions=node.expressions)
 
 
-# A prefix that makes a query of the relation of a clause, which is what follows FROM.
+# A prefix that turns the relation of a clause into a query: the relation follows FROM.
 SELECT_ALL = "SELECT * FROM "
 
 _HOLE = "hole_of_match_recognize_"

@@ -1,4 +1,4 @@
-"""Build the result of a clause: prepare its rows in Spark, match them, project what is read.
+"""Build the result of a clause: prepare its rows in Spark, match them, and select its columns.
 
 `build_clause_result` builds the whole DataFrame of a clause at once and runs no job, so that every
 mistake in the query is reported when the user writes it. `api.clause.Clause.evaluate` calls it, and

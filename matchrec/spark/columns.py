@@ -104,7 +104,7 @@ class ColumnNames:
         return [SelectItem(self.add_origin(text, text), name) for text, name in self.inner.items()]
 
     def select_others(self, window: str, frame: str) -> Iterator[SelectItem]:
-        """Yield the select list of what is read on other rows of the sorted partition.
+        """Yield a select list of the values that are read on other rows of the sorted partition.
 
         A value on a row that does not exist is NULL.
 
@@ -404,7 +404,7 @@ class SortedPreparation(Preparation):
         return self.relation.write_query_over(self.number_rows(names), map(str, items))
 
     def number_rows(self, names: ColumnNames) -> Template:
-        """Return the query of the sorted rows, with row numbers and what is read on other rows."""
+        """Return the query of the sorted rows, with row numbers and values of other rows."""
         frame = self.backend.running_frame
         window = self.write_window(names)
         number = SelectItem(f"row_number() OVER ({window} {frame})", wire.ROW_NUMBER)

@@ -41,10 +41,11 @@ rows_read_by_workers = SharedCounter()
 
 
 def report_errors(output: Callable[[], Iterator[T]]) -> Iterator[T]:
-    """Yield the output of a worker. An error of ours gets its fields as text at its end.
+    """Yield the output of a worker. Append the fields of matchrec's errors to their messages.
 
-    It leaves the worker without its traceback, because Spark Connect cuts long messages off, and
-    the end is what matters. What a task has loaded is never looked at by the garbage collector.
+    Errors leave the worker without their tracebacks, because Spark Connect cuts off the end of long
+    messages, which has the fields. The garbage collector never scans the objects that a task has
+    loaded.
 
     Args:
         output: returns the output.

@@ -278,7 +278,7 @@ def find_dependencies(plan: MatchPlan, follow: FollowSets) -> Iterator[PlanDepen
 class Shortcut(Enum):
     """A shortcut that leaves rows out or searches a partition in parts: see `shortcuts.Shortcuts`.
 
-    The comment at each member is what the shortcut relies on.
+    The comment at each member says what the shortcut relies on.
     """
 
     # Partitions are cut into ranges. All rows from the one with which a match may begin to the end

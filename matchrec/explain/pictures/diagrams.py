@@ -178,7 +178,7 @@ class _Drawing:
         return Sequence(*chain.from_iterable(items))
 
     def draw_step(self, step: RepeatedPart | ForbiddenEvent, index: int) -> Iterator[DiagramItem]:
-        """Yield the items of a stage. Before all but the first is what may be skipped there."""
+        """Yield the items of a stage. A comment before it shows the rows that may be skipped."""
         if isinstance(step, ForbiddenEvent):
             reach = "directly after" if step.only_next else "up to the next one"
             yield Group(draw_forbidden(step.name, self.show_test(step.test)), reach)

@@ -55,7 +55,7 @@ WriteExpression = Callable[[Scalar], str]
 class ReferencePart:
     """A reference in a conjunct, and the measure of its value."""
 
-    # The reference as one writes it.
+    # The reference as it is written in a query.
     text: str
     # The index of the measure.
     measure: int

@@ -59,7 +59,7 @@ class Index(Enum):
     ALL = "a[]"
 
     def write_for(self, variable: str) -> str:
-        """Return the index as one writes it for a variable.
+        """Return the index as it is written for a variable.
 
         >>> Index.LAST.write_for("up"), Index.ALONE.write_for("up")
         ('up[up.LEN]', 'up')

@@ -331,7 +331,7 @@ def _shorten(
         error: the error of the engine.
         sentence: what it says.
         advice: what to write instead, if that is known.
-        tables: returns the names of the tables that exist, of which one may be meant.
+        tables: returns the names of the tables that exist. The user may mean one of them.
         show: returns a text of the engine's with the user's names.
     """
     parameters = read_parameters(error)

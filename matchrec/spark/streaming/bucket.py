@@ -309,7 +309,7 @@ class Bucket:
     def search(
         self, number: int, key_state: KeyState, arrived: ArrivedRows, watermark: int
     ) -> KeySearching:
-        """Go on with some keys. Yield their output, and return what is needed of them.
+        """Go on with some keys. Yield their output, and return the state that they still need.
 
         Args:
             number: the index of the search.
