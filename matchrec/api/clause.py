@@ -34,7 +34,7 @@ class Clause:
 
     @property
     def use(self) -> ResultUse:
-        """Return what the query around the clause reads of the result."""
+        """Return the part of the result that the query around the clause uses."""
         return EVERYTHING if self.site is None else self.site.use
 
     @property

@@ -625,7 +625,7 @@ def resolve_options(call: str, options: Options | None, *unsupported: str) -> Op
 
 
 def explain_result(result: ClauseResult, remarks: Remarks) -> ExplainedClause:
-    """Return what `explain` shows of a planned clause, with the warnings about it."""
+    """Return the explanation of a planned clause, with the warnings about it."""
     from matchrec.explain.clause import ExplainedClause
 
     preparation = result.prepared.preparation

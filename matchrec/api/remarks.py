@@ -83,7 +83,7 @@ def find_state_remarks(plan: MatchPlan, executable: Executable, source: Source) 
 
 
 def find_session_remarks(spark: SparkSession, prepared: Sequence[PreparedInput[Any]]) -> Remarks:
-    """Return what would make the session faster, for the first of its queries that would gain."""
+    """Return the warning that `tune` would help, for the first query that would gain from it."""
     if not prepared or any(clause.question.is_stream for clause in prepared):
         return ()
     types = (type_ for clause in prepared for type_ in find_value_types(clause))

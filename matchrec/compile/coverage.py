@@ -85,7 +85,7 @@ class CoverageDraft:
         return self.draft
 
     def with_rule_drafts(self, drafts: tuple[Draft, ...]) -> CoverageDraft:
-        """Return what coverage needs of another draft of the query: see `DraftedRules`."""
+        """Return the coverage draft for another draft of the query: see `DraftedRules`."""
         (draft,) = drafts
         return draft_coverage(draft)
 
@@ -134,7 +134,7 @@ def check_coverable(plan: MatchPlan) -> None:
 
 
 def draft_coverage(draft: Draft) -> CoverageDraft:
-    """Return what coverage needs of the draft of a query.
+    """Return the coverage draft of a query, given its draft.
 
     Measures and filters are dropped. The only outputs are the columns of ORDER BY. Together with
     the columns of PARTITION BY, which are sent in any case, they name a starting row.
@@ -199,7 +199,7 @@ def build_tie_test(order_texts: tuple[str, ...], draft: Draft) -> RowTest | None
 
 
 def link_coverage(coverage: CoverageDraft, executable: Executable) -> CoverageTask:
-    """Return what a worker counts.
+    """Return the task by which a worker counts the coverage of a query.
 
     Args:
         coverage: the draft.
@@ -263,7 +263,7 @@ def number_parts(
 def link_tie(
     tie: RowTest | None, executable: Executable, bits: Mapping[RowColumn, int]
 ) -> int | NearbyCondition | None:
-    """Return what tells a worker that a row equals the one before it, see `CoverageTask.tie`."""
+    """Return the test of whether a row equals the one before it: see `CoverageTask.tie`."""
     if tie is None:
         return None
     if isinstance(tie, NearbyTest):

@@ -198,7 +198,7 @@ def find_inner_aggregate(read: ReadBasicAggregate | ReadAt) -> tuple[str, str | 
 
 
 def choose_aspect(function: str, inside: str) -> ColumnAspect:
-    """Return what a total needs to know of the values of its column.
+    """Return the aspect of a column's values that a total needs.
 
     Args:
         function: the aggregate over all matches.

@@ -323,7 +323,7 @@ class ConditionSplitter:
                 raise AssertionError(piece)
 
     def build_step(self, scalar: Scalar) -> Step:
-        """Return what the search computes for an expression during the match.
+        """Return the step by which the search computes an expression during the match.
 
         An expression over one position of the run is a column that is read there. Any other one is
         an operation, whose operands become steps in turn.
@@ -437,7 +437,7 @@ class ConditionSplitter:
         return OTHER_ROWS
 
     def split_aggregate_term(self, variable: str, term: Scalar) -> Step:
-        """Return what the search computes for a term of an aggregate on a row that is listed.
+        """Return the step by which the search computes a term of an aggregate on a listed row.
 
         Args:
             variable: the variable to which the listed row is mapped.
@@ -455,7 +455,7 @@ class NearbySplitter(ConditionSplitter):
     __slots__ = ()
 
     def build_step(self, scalar: Scalar) -> Step:
-        """Return what the worker computes for an expression.
+        """Return the step by which the worker computes an expression.
 
         What only Spark can compute is a column that the worker reads.
         """
@@ -679,7 +679,7 @@ def build_not_computed_error(scalar: Scalar) -> MatchRecognizeError:
 
 
 def name_expression(scalar: Scalar) -> str:
-    """Return what a message calls an expression: its operator, function or first word."""
+    """Return the name of an expression in messages: its operator, function or first word."""
     if isinstance(scalar, Operation):
         return scalar.operator
     text = show_scalar(scalar)

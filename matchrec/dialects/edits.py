@@ -105,7 +105,7 @@ class EditedText:
         return Span(start, start)
 
     def _find_old_characters(self, offset: int) -> Span:
-        """Return what a character of the new text comes from.
+        """Return the origin of a character of the new text.
 
         That is one character of the old text, or the origin of the edit whose text it is part of.
         An offset at the end of the new text counts as one more character there.

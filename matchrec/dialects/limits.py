@@ -171,7 +171,7 @@ def _find_features_of_keys(clause: MatchRecognize) -> Iterator[Feature]:
 
 
 def _find_features_of_definitions(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
-    """Yield what conditions of DEFINE use, and what DEFINE leaves out."""
+    """Yield the features that conditions of DEFINE use, and those that DEFINE leaves out."""
     variables = list_variable_names(clause.pattern)
     definitions = clause.definitions
     if not definitions:
@@ -189,7 +189,7 @@ def _find_features_of_definitions(clause: MatchRecognize, product: Product) -> I
 def _find_features_of_condition(
     definition: NamedExpression, other_variables: frozenset[str], product: Product
 ) -> Iterator[Feature]:
-    """Yield what a condition calls, and the variables whose columns it reads.
+    """Yield the features that a condition uses: calls, and columns of other variables.
 
     Args:
         definition: the definition with the condition.

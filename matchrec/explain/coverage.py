@@ -645,7 +645,7 @@ def list_row_numbers(needed: int) -> list[int]:
 
 
 def find_endings(counted_coverage: CountedCoverage) -> list[tuple[RunEnding, ...]]:
-    """Return what ended the runs that had their last row at each occurrence.
+    """Return the reasons why runs ended, for each occurrence at which they had their last row.
 
     The first entry is for runs without a row. In each entry the most frequent reason comes first.
     """

@@ -200,5 +200,5 @@ def list_shared(rules: RuleSet, sorter: Sorter | None) -> Iterator[str]:
 
 
 def list_rules_in_need(users: Sequence[str]) -> str:
-    """Return what follows a column or condition: the names of the rules that need it."""
+    """Return the text after a column or condition: the names of the rules that need it."""
     return f", for {', '.join(users)}" if users else ""

@@ -477,7 +477,7 @@ class RegisterDescriber:
     columns: list[str]
 
     def show(self, register: int, meaning: registers.Meaning) -> str:
-        """Return what a value is: an operation, the column and the variables.
+        """Return a description of a value: its operation, its column and its variables.
 
         Args:
             register: the first register of the value.

@@ -353,12 +353,12 @@ if not hasattr(proto, "FetchErrorDetailsRequest"):
 
 
 def read_key(request: Any) -> SessionKey:
-    """Return what identifies the session of a request."""
+    """Return the key of the session of a request."""
     return SessionKey(request.user_context.user_id, request.session_id)
 
 
 def read_execution_key(request: Any) -> ExecutionKey:
-    """Return what identifies the execution that a request is about."""
+    """Return the key of the execution that a request is about."""
     return read_key(request), request.operation_id
 
 

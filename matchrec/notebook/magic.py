@@ -201,7 +201,7 @@ class MatchrecMagics(Magics):
 def run_cell(
     arguments: Namespace, text: str, spark: SparkSession, variables: dict[str, Any]
 ) -> Any:
-    """Return what a cell shows: the first rows of its query, or the answer to a question about it.
+    """Return the output of a cell: the first rows of its query, or an answer about the query.
 
     Args:
         arguments: the arguments of the magic.
@@ -476,7 +476,7 @@ def find_or_start_session(variables: dict[str, Any]) -> SparkSession:
 
 
 def find_frames(query: str, variables: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a query names in braces: `{stocks}` is the DataFrame with this name.
+    """Return the variables that a query names in braces, such as `{stocks}`.
 
     >>> find_frames("SELECT {n} FROM t MATCH_RECOGNIZE (... A{2} {- B -})", {"n": 1, "B": 2})
     {'n': 1}

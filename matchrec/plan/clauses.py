@@ -201,7 +201,7 @@ class AfterMatchSkip:
 
     @property
     def dependencies(self) -> tuple[Dependency, ...]:
-        """Return what the option reads in addition to the match's own rows."""
+        """Return the dependencies of the option, in addition to the rows of the match."""
         return self.to.dependencies
 
 

@@ -267,7 +267,7 @@ def reads_current_row(
 
 
 def show_plain_argument(reference: ColumnReference) -> str:
-    """Return what a reference reads, without the backticks that a column does not need."""
+    """Return the argument of a reference, without backticks that a column does not need."""
     name = reference.names[0] if len(reference.names) == 1 else ""
     return name if name.isascii() and name.isidentifier() else reference.argument
 

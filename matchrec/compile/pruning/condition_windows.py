@@ -103,7 +103,7 @@ DistanceFact = Bound | NotBefore
 
 
 def read_distance(conjunct: Scalar, in_order: InOrder) -> DistanceFact | None:
-    """Return what a conjunct says about the distance to the first row; None if it says nothing.
+    """Return the fact that a conjunct states about the distance to the first row, or None.
 
     Args:
         conjunct: a conjunct of the condition of a variable.
@@ -135,7 +135,7 @@ def read_between(between: Operation, in_order: InOrder) -> Bound | None:
 def read_comparison(
     operator: str, smaller: Scalar, larger: Scalar, in_order: InOrder
 ) -> DistanceFact | None:
-    """Return what `smaller < larger` or `smaller <= larger` says about the distance."""
+    """Return the fact that `smaller < larger` or `smaller <= larger` states about the distance."""
     for form, length in find_lengths(smaller, larger, in_order):
         amount = read_constant(length)
         if amount is not None:
@@ -396,7 +396,7 @@ def can_have_condition_window(plan: MatchPlan) -> bool:
 def read_definition(
     plan: MatchPlan, follow: FollowSets, definition: Definition
 ) -> tuple[DistanceFact | None, ...]:
-    """Return what each conjunct of a condition says about the distance to the first row."""
+    """Return the facts that conjuncts of a condition state about the distance to the first row."""
     in_order = make_order_check(plan, follow, definition.variable)
     return tuple(
         read_distance(conjunct, in_order) for conjunct in split_conjuncts(definition.condition)
@@ -533,7 +533,7 @@ class ConditionWindow:
         return all(self.implies_bound_of(name) for name in self.first_variables)
 
     def remove_implied(self, definition: Definition) -> Definition | None:
-        """Return what is left of a condition without what the window implies; None if nothing is.
+        """Return a condition without the conjuncts that the window implies; None if none is left.
 
         The condition of a first row stays if the window is not tested on first rows.
         """

@@ -127,7 +127,7 @@ class Function:
     repeats_last: bool = False
 
     def find_parameter(self, index: int) -> ParameterType:
-        """Return what the function takes as the argument with this index, from 0."""
+        """Return the parameter for the argument with this index, from 0."""
         return self.parameters[min(index, len(self.parameters) - 1)]
 
     def takes_count(self, argument_count: int) -> bool:

@@ -194,7 +194,7 @@ class Typer(ABC):
                 return expression
 
     def place_listed_columns(self, items: Iterable[ListItem]) -> tuple[ListItem, ...]:
-        """Return what an aggregate keeps of a row, over the columns of the search."""
+        """Return the values that an aggregate keeps of a row, over the columns of the search."""
         return tuple(
             replace(item, expression=self.place_columns(item.expression)) for item in items
         )

@@ -166,7 +166,7 @@ def _is_trunc(node: exp.Expr) -> bool:
 
 
 def _find_use(node: exp.Expr, context: RuleContext) -> DifferenceUse:
-    """Return what the expressions around a difference need it to be."""
+    """Return how a difference of dates is used: as an interval, as a number, or as either."""
     parent = node.parent
     if parent is None or isinstance(parent, (exp.Alias, exp.Select)):
         return DifferenceUse.EITHER

@@ -316,7 +316,7 @@ def _write_parts(plan: MatchPlan) -> Iterator[str]:
 
 
 def _list_selection(plan: MatchPlan) -> Iterator[str]:
-    """Yield what comes after the row pattern. The standard's matches need nothing."""
+    """Yield the options after the row pattern. The matches of the standard need none."""
     if plan.output is not MatchOutput.PREFERRED:
         yield plan.selection.value
         yield plan.output.value

@@ -281,7 +281,7 @@ class EventReader(ScalarReader):
         return component
 
     def make_reference(self, identifier: Identifier) -> Term:
-        """Return what an identifier reads: of one event, or in an aggregate of each event.
+        """Return the reference of an identifier: to one event or, in an aggregate, to each event.
 
         Raises:
             MatchRecognizeError: the identifier is not allowed at this place.

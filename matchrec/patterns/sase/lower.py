@@ -251,7 +251,7 @@ def find_test_point(conjunct: Scalar, components: Components) -> str:
 
 
 def find_reading(reference: Reference, components: Components) -> EventReading:
-    """Return what a reference of a condition reads, and when it is bound."""
+    """Return the event that a reference of a condition reads, and when it is bound."""
     assert isinstance(reference, ColumnReference | Aggregate), reference
     name = find_variable(reference)
     span = reference.span
