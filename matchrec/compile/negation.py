@@ -70,7 +70,7 @@ class KnownState:
 
 @dataclass(slots=True)
 class Separation:
-    """Rewrites a folding to one without NOTs, and collects what its tests must check."""
+    """A rewriter of a folding to one without NOTs. It collects what the tests must check."""
 
     # The folding of the row pattern, whose choices have bits for NOTs in their guards.
     folding: Folding
@@ -222,7 +222,7 @@ def separate_negations(
 
 @dataclass(frozen=True, slots=True)
 class NegationTestBuilder:
-    """Builds the conditions of tests."""
+    """A builder of the conditions of tests."""
 
     plan: MatchPlan
     folding: Folding  # with the tests

@@ -18,7 +18,7 @@ from matchrec.plan.match_plan import MatchPlan, map_expressions
 
 @dataclass(frozen=True)
 class Padding:
-    """Pads the texts that conditions of a plan compare. `pad_plan` is the entry point."""
+    """A rewriter that pads the texts that a plan compares. `pad_plan` is the entry point."""
 
     # Returns the n of a CHAR(n) column with these names, None for any other column.
     find_char_length: Callable[[tuple[str, ...]], int | None]

@@ -336,7 +336,7 @@ class Backend:
         result.write.format("noop").mode("overwrite").save()
 
     def read_counts(self, result: DataFrame, name: str) -> dict[str, Any]:
-        """Return what an action on `result` counted under a name, if its Observation has no values.
+        """Return the counters of an action on `result` under a name, if its Observation has none.
 
         Returns an empty dict if nothing is found.
         """

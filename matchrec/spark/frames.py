@@ -228,7 +228,7 @@ def find_changed_time(frame: Any) -> UnfitValue | None:
 
 
 def describe_time(value: Any) -> str:
-    """Return what an error calls a value in a column of times.
+    """Return the noun by which errors name a value in a column of times.
 
     All values of a column must have the same description.
     """

@@ -298,7 +298,7 @@ def choose_spark_for_neighbours(question: Question, reason: str) -> Sorter:
 
 
 def build_preparation(question: Question, drafts: DraftedRules, sorter: Sorter) -> Preparation:
-    """Return what computes the rows in Spark, for the workers or for Spark to sort them."""
+    """Return the preparation of the rows in Spark, which the workers or Spark then sort."""
     preparation_class = UnsortedPreparation if sorter.is_worker else SortedPreparation
     return preparation_class(
         relation=question.relation,

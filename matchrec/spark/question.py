@@ -187,7 +187,7 @@ class Question:
 
     @property
     def runner(self) -> Runner:
-        """Return what runs queries in the session of the relation."""
+        """Return the runner of queries in the session of the relation."""
         return self.relation.runner
 
     @property

@@ -104,7 +104,7 @@ class TextBackend(Protocol):
 
 @dataclass(frozen=True)
 class Runner:
-    """Runs the SQL texts of one query of the user."""
+    """A runner of the SQL texts of one query of the user."""
 
     backend: TextBackend
     # The values of the parameters in the user's query.

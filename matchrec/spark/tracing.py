@@ -131,7 +131,7 @@ def find_irrelevant_rows(filters: list[BoolArray]) -> frozenset[int]:
 
 @dataclass(frozen=True)
 class PartitionCollector:
-    """Collects the partition of a target."""
+    """A collector of the partition of a target."""
 
     question: Question
     draft: Draft

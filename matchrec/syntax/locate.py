@@ -537,7 +537,7 @@ def _find_replacements(query: QueryNode, before: int) -> Iterator[tuple[Span, Te
 def _find_block_replacements(
     query: QueryNode, block: Block, last: Site
 ) -> Iterator[tuple[Span, Template]]:
-    """Yield what is replaced in a SELECT once the last of its windows is evaluated."""
+    """Yield the spans to replace in a SELECT after the last of its windows has been evaluated."""
     hole = make_hole(query.source.text_at(block.rows), last.view)
     if block.alias:
         hole = (*hole, Replacement(_write_alias(block), 0))

@@ -194,7 +194,7 @@ def check_absent_rows(plan: MatchPlan) -> None:
 
 
 def _find_unknown_value(reference: expression.Reference, name: str) -> str | None:
-    """Return what a reference reads, for messages, if a found match does not determine its value.
+    """Return the description of a reference whose value a found match does not determine, or None.
 
     None if it does.
 
@@ -279,7 +279,7 @@ def lower_clause(
 def _make_scope(
     clause: nodes.MatchRecognize, pattern: patterns.RowPattern, values: ParameterValues
 ) -> Scope:
-    """Return what the measures of a clause may refer to. The pattern still has its NOTs."""
+    """Return the scope of the measures of a clause. The pattern still has its NOTs."""
     names = (*patterns.list_variable_names(pattern), *patterns.list_negated_names(pattern))
     return Scope(
         ClausePart.MEASURES,

@@ -106,7 +106,7 @@ def encode_partitions(
 
 
 def encode_for_conditions(values: pa.Array) -> IntArray:
-    """Return what a condition on the run reads of a column that has no floats, as int64[n].
+    """Return the values that conditions on the run read in a column without floats, as int64[n].
 
     A type that has neither numbers nor ranks becomes zeros: all that a condition can ask of it is
     whether a value is NULL.
@@ -119,7 +119,7 @@ def encode_for_conditions(values: pa.Array) -> IntArray:
 
 
 def encode_totalled(values: pa.Array, aspect: ColumnAspect) -> IntArray:
-    """Return what totals over all matches read of a column, as int64[n].
+    """Return the values that totals over all matches read in a column, as int64[n].
 
     Floats that are added up are given as their bits.
     """

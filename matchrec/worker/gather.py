@@ -75,7 +75,7 @@ SAIL_ROWS, SAIL_COPIES = 1 << 13, 5
 
 @dataclass(frozen=True)
 class Gatherer:
-    """Fills the reads of an executable for output rows over one table."""
+    """A gatherer of the reads of an executable, for output rows over one table."""
 
     executable: Executable
     table: pa.Table
@@ -460,7 +460,7 @@ def fill_aggregates(gatherer: Gatherer, read: ReadBasicAggregate) -> pa.Array:
 
 @dataclass(frozen=True)
 class Aggregation:
-    """Computes an aggregate of one column for all output rows."""
+    """A computation of an aggregate of one column for all output rows."""
 
     aggregates: AggregateReader
     values: pa.Array  # the column; None for a count of rows

@@ -156,7 +156,7 @@ def read_comparison(
 def find_lengths(
     smaller: Scalar, larger: Scalar, in_order: InOrder
 ) -> Iterator[tuple[DistanceForm, Scalar]]:
-    """Yield what is the length in `smaller < larger` if it is a constant, with the form it has.
+    """Yield the length in `smaller < larger`, with its form, if it is a constant.
 
     For example, `C.ts - V.ts < 1800` yields `Form.DIFFERENCE, 1800`.
     """

@@ -124,7 +124,7 @@ def draw_stages(steps: Steps, conditions: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Drawing:
-    """Makes the items of a diagram."""
+    """A builder of the items of a diagram."""
 
     # The texts of conditions, by the names of variables or tests.
     conditions: Mapping[str, str]

@@ -209,7 +209,7 @@ class MatchAggregates:
     def collect_values_by_group(
         self, folds: Mapping[int, Fold], kept_columns: Sequence[str]
     ) -> DataFrame:
-        """Return what `collect_values` returns, by exploding the rows and grouping them again.
+        """Do the same as `collect_values`, but explode the rows and group them again.
 
         They are sorted by their position `p` in the match. On each row, `k0` is whether the row is
         one of aggregate 0, and `t0` is its value.

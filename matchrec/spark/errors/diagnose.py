@@ -101,7 +101,7 @@ def list_scalars(plan: MatchPlan) -> Iterator[tuple[str, Scalar]]:
 
 
 def list_keys(plan: MatchPlan) -> Iterator[ExpressionSql]:
-    """Return what divides and sorts the rows."""
+    """Return the expressions that divide and sort the rows."""
     order = tuple(item.expression for item in plan.order_by)
     by_clause = {
         "PARTITION BY": plan.partition_by,

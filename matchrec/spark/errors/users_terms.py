@@ -170,7 +170,7 @@ class FilledTemplate:
         return any(name.startswith(CLAUSE) for name in views)
 
     def _find_user_name(self, hole: str) -> str:
-        """Return what the user calls a hole: a DataFrame in braces, or the clause."""
+        """Return the user's name for a hole: a DataFrame in braces, or the clause."""
         return CLAUSE if hole.startswith(CLAUSE) else f"{{{hole}}}"
 
 
@@ -279,7 +279,7 @@ def find_syntax_cure(error_text: str, span: Span, filled: FilledTemplate) -> str
 def find_cure(
     refusal: Any, error_text: str, filled: FilledTemplate, functions: ListFunctions
 ) -> str | None:
-    """Return what to write instead of what is refused, if there is no advice yet.
+    """Return what to write instead of the rejected text, if there is no advice yet.
 
     None for an unknown column: the caller knows the columns of the clauses.
 
@@ -406,7 +406,7 @@ def find_error_code(error: PySparkException) -> str:
 
 
 def read_parameters(error: Exception) -> dict[str, str]:
-    """Return what the sentence of a refusal was made with, by Spark's names."""
+    """Return the parameters of the sentence of a refusal, by their names in Spark."""
     condition, name = find_error_condition(str(error)) or ("", "")
     if condition in PARAMETERS:
         return {PARAMETERS[condition]: quote_name(name)}
@@ -460,7 +460,7 @@ def _split_position(text: str) -> tuple[str, tuple[int, int] | None]:
 
 
 def _locate_context(context: Any, filled: FilledTemplate) -> Span | None:
-    """Return what the user wrote for one of Spark's contexts; None if it is about other text."""
+    """Return the location of one of Spark's contexts in the user's text; None if it has none."""
     if context.contextType().name != "SQL":
         return None
     start = context.startIndex()
@@ -480,10 +480,10 @@ def _locate_word(position: tuple[int, int], filled: FilledTemplate) -> Span | No
 
 
 def _locate_name(error_text: str, filled: FilledTemplate) -> Span | None:
-    """Return what an error without a position is about.
+    """Return the location of an error for which the engine gives none.
 
-    It has the characters, a name, or a part of the query that `PLACES` knows. A name or part is
-    located only if the query has it once.
+    The error names characters, a name, or a part of the query that `PLACES` knows. A name or part
+    is located only if the query has it once.
     """
     characters = find_error_place(error_text, filled.text)
     if characters is not None:

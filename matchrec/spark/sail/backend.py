@@ -273,7 +273,7 @@ class Sail(SparkConnect):
 
 
 def name_inputs(runner: Runner, text: Template) -> tuple[str, ...] | None:
-    """Return what a text depends on besides tables: the types of values, the columns of frames.
+    """Return the inputs of a text other than tables: the types of values, the columns of frames.
 
     None if that is not known.
     """

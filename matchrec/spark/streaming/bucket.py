@@ -165,7 +165,7 @@ def make_memory(
 
 
 def read_key_states(arrays: Arrays, searches: tuple[KeySearch, ...]) -> dict[str, KeyState]:
-    """Return what each search needs, by its name, as `make_memory` has stored it.
+    """Return the key states of each search, by its name, as `make_memory` has stored them.
 
     A search without any state is left out. The states of searches that there are no more are not
     read, so they will be dropped.
@@ -212,7 +212,7 @@ KeySearching = Generator[pa.RecordBatch, None, KeyState]
 
 @dataclass(frozen=True)
 class Bucket:
-    """Searches the events of a bucket. Picklable."""
+    """A search over the events of a bucket. Picklable."""
 
     arriving: Arriving
     # A digest of the query, or of what all rules of a set share.
@@ -326,7 +326,7 @@ class Bucket:
 
 @dataclass(frozen=True)
 class RulesOfBucket(Bucket):
-    """Runs all rules of a set over the events of a bucket. Picklable.
+    """A search for all rules of a set over the events of a bucket. Picklable.
 
     A rule that fails for one key goes on with the others.
     """

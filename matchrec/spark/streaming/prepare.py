@@ -64,7 +64,7 @@ BUCKETS = 64
 
 @dataclass(frozen=True)
 class EventPreparation(Preparation):
-    """Computes the columns and bits of one draft over the events of a stream."""
+    """The preparation of one draft: computes its columns and bits over the events of a stream."""
 
     def build_query(self, columns: RowColumns) -> Template:
         """Return the query of the columns __c0, ..., __bits0, ..., __time and __bucket.
@@ -154,7 +154,7 @@ class EventPreparation(Preparation):
         return SentEvents(encoding.encode(frame, *unchanged), fields, arriving=arriving)
 
     def map_columns(self, texts: Mapping[str, str], schema: pa.Schema) -> ColumnMap:
-        """Return what the columns and bits of the events mean.
+        """Return the meaning of the columns and bits of the events.
 
         Args:
             texts: the SQL of columns, by their names.

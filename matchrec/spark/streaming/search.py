@@ -53,7 +53,7 @@ Searching = Generator[pa.RecordBatch, None, KeyStates]
 
 @dataclass(frozen=True)
 class KeySearch(ABC):
-    """Runs an executable over the events of some keys. Picklable."""
+    """A search of an executable over the events of some keys. Picklable."""
 
     executable: Executable
     # Makes the batches of the output; None if the output consists of the reads of the executable.

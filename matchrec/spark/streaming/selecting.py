@@ -294,7 +294,7 @@ class NumberedRows:
         return replace(location, time=str(np.datetime64(int(self.times[row]), "us")))
 
     def make_call(self, kept: int) -> SearchCall:
-        """Return what the search of one key gets.
+        """Return the arguments of the search of one key.
 
         Absences before and after a match are looked for in its whole window. So a row is searched
         when the window that begins with it has ended, and kept while a match may lie in its window.

@@ -137,7 +137,7 @@ class TiesParameter:
     program: str  # its id, see `identify_process`
 
     def zero(self, _value: TiesOfQueries) -> TiesOfQueries:
-        """Return what an accumulator begins with."""
+        """Return the first value of an accumulator."""
         return {}
 
     def addInPlace(self, before: TiesOfQueries, ties: TiesOfQueries) -> TiesOfQueries:  # noqa: N802 -- PySpark's name
