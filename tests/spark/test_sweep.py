@@ -115,7 +115,7 @@ def test_a_path_or_a_type_is_no_parameter() -> None:
             "missing values of parameter `:z` .*\n  line 1, column 54\n",
         ),
         ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": []}, r"`grid.'x'.` of `sweep` is"),
-        ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": pd.Timedelta(1)}, "`grid` of"),
+        ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": pd.Timedelta(1)}, r"`grid.'x'.` of"),
         ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": range(2000)}, "2,000 combinations"),
         ("ORDER BY id PATTERN (A) DEFINE A AS nix > :x", {"x": [1]}, "nix"),
         ("ORDER BY id PATTERN (A) DEFINE B AS id > :x", {"x": [1]}, "DEFINE has `B`"),
