@@ -352,7 +352,7 @@ def test_a_mapping_need_not_be_a_dict(spark: SparkSession) -> None:
     assert matchrec.match_rules(df, rules, order_by="id").matches.count() == 2
     aggregates = MappingProxyType({"matches": "count(*)"})
     assert matchrec.query(df, clause, least).aggregate(aggregates).collect() == [Row(matches=2)]
-    with pytest.raises(MatchRecognizeError, match="`args` of `sql` is"):
+    with pytest.raises(MatchRecognizeError, match=r"`args\['x'\]` of `sql` is"):
         matchrec.sql(spark, "SELECT :x", MappingProxyType({"x": object()}))  # type: ignore[arg-type]
 
 
