@@ -235,7 +235,7 @@ class EngineQuery(ParsedQuery, EvaluatedQuery):
 class SqlQuery(ParsedQuery, EvaluatedQuery):
     """A SQL query some or all of whose clauses have results; none of them after parsing.
 
-    `with_result` returns the query with one more result. The rows of a clause go to
+    `add_result` returns the query with one more result. The rows of a clause go to
     `runner.frames`, where they fill the hole of the clause in later texts. The columns of a
     window's input go to `node`, where they replace `*`.
     """
