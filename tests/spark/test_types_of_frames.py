@@ -315,7 +315,7 @@ def test_nanoseconds_of_a_polars_frame(spark: SparkSession) -> None:
         def to_arrow(self) -> pa.Table:
             return pa.table({"ts": pa.array([1_001, 1_002], pa.timestamp("ns")), "v": [1, 2]})
 
-    clause = "ORDER BY ts MEASURES A.v AS a PATTERN (A)"
+    clause = "ORDER BY ts MEASURES A.v AS a PATTERN (A) DEFINE A AS v > 0"
     with pytest.warns(matchrec.warnings.NanosecondsWarning) as found:
         matchrec.match_recognize(cast("Any", DataFrame()), clause)
     warning = cast("matchrec.warnings.NanosecondsWarning", found[0].message)
