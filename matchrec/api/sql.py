@@ -585,7 +585,9 @@ def build_answer(dialect: DialectName, options: Options) -> Answer:
             frames = convert_frames(session, frames)
         if isinstance(args, Mapping):
             args = dict(args)
-        front_end = SqlText(session, query, args, frames)
+        # Wrong values are left out here, and reported below.
+        accepted_args = args if ARGS.accepts(args) else None
+        front_end = SqlText(session, query, accepted_args, frames)
         lazy_query = Query(query, "SQL", query_dialect, options, front_end)
         with (
             lazy_query._suggest_dialect(),

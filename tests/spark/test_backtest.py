@@ -86,7 +86,7 @@ def test_each_kind_of_incident(spark: SparkSession, rows: DataFrame) -> None:
     shown = found._repr_html_()
     assert shown.index("8 incidents") < shown.index("<svg")
     (panel,) = found.figure().axes
-    assert (panel.get_xlabel(), panel.get_ylabel()) == ("b to e", "k")
+    assert (panel.get_xlabel(), panel.get_ylabel()) == ("from b to e", "k")
     assert repr(found) == "<Backtest of incidents in b, e>"
 
 

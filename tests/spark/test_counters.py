@@ -174,7 +174,9 @@ def test_explain_analyze_runs_the_query_and_shows_what_it_counted(
     query = f"SELECT * FROM {{events}} MATCH_RECOGNIZE ({CLAUSE})"
     explained = matchrec.query(spark, query, events=events).explain(analyze=True)
     text = str(explained)
-    assert re.search(r"last run\n +events +15\n +partitions +3\n +matches +[1-9]", text), text
+    assert re.search(
+        r"counters of the last execution\n +events +15\n +partitions +3\n +matches +[1-9]", text
+    ), text
     assert "counters" not in str(matchrec.query(spark, query, events=events).explain())
     assert "counters" not in str(matchrec.query(spark, "SELECT 1").explain(analyze=True))
 
@@ -189,6 +191,6 @@ def test_explain_analyze_names_what_would_make_the_session_faster(
     kept = spark.conf.get(MAX_BYTES)
     spark.conf.unset(MAX_BYTES)
     try:
-        assert f"faster: it sets {MAX_BYTES}" in str(asked.explain(analyze=True))
+        assert f"matchrec.tune sets {MAX_BYTES}" in str(asked.explain(analyze=True))
     finally:
         spark.conf.set(MAX_BYTES, kept or "64m")

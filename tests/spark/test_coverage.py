@@ -278,7 +278,9 @@ def test_a_query_without_that_clause(spark: SparkSession) -> None:
 
 def test_explain_names_it_once_a_query_has_run(spark: SparkSession) -> None:
     explained = matchrec.query(spark, FUNNEL, {"last": "pay"}).explain(analyze=True)
-    assert str(explained).endswith("what ends them: coverage() of the query")
+    assert str(explained).endswith(
+        "coverage() of the query shows how far starting rows get, and what stops them"
+    )
 
 
 def test_a_clause_without_columns_has_a_coverage(spark: SparkSession) -> None:
