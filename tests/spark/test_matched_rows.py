@@ -68,7 +68,7 @@ def test_a_measure_is_not_taken_for_a_column_of_the_rows(prices: DataFrame) -> N
         (
             "one",
             "1 AS one, MATCHED_ROWS() AS rows",
-            "`one` is not a column with .*\n.*\n.*\n  help: name it: explode_matches",
+            "`one` is not a column with .*\n.*\n.*\n  help: write explode_matches",
         ),
         (
             None,

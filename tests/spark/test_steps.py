@@ -32,7 +32,7 @@ def test_the_error_names_partition_and_row(rows: DataFrame, algorithm: str) -> N
 
 @pytest.mark.parametrize("most", [0, -3, True, 1e9, "many"])
 def test_what_is_no_number_of_steps(rows: DataFrame, most: object) -> None:
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="a whole number of 1 or more"):
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="a whole number, 1 or more"):
         matchrec.match_recognize(rows, HOPELESS, options=matchrec.Options(max_steps=most))  # type: ignore[arg-type]
 
 
