@@ -191,6 +191,6 @@ def test_python_needs_no_compiled_arithmetic(monkeypatch: pytest.MonkeyPatch) ->
     with python_takes_steps(MANY):
         # Not `tasks.contiguous.search`, which in a full run lets machine code search, too.
         planned_task = task("A+? B", {"B": rising}, None)
-        (found,) = ALGORITHMS["backtracking"].search(planned_task, rows)
+        (found,) = ALGORITHMS["backtracking"].choose(planned_task).search(planned_task, rows)
     assert found.start.tolist() == [0, 3]
     assert found.offsets.tolist() == [0, 3, 6]
