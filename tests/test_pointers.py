@@ -1,20 +1,27 @@
-"""What texts point at is there: each "see `name`" of the package, each path of a file anywhere."""
+"""Names in texts exist: "see `name`" and `Raises:` in the package, paths of files anywhere."""
 
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from pkgutil import resolve_name
 
+import pyarrow as pa
 import pytest
+from pyspark import errors
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "matchrec"
 MODULES = {path: path.relative_to(PACKAGE).with_suffix("").parts for path in PACKAGE.rglob("*.py")}
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "tests").rglob("README.md")]
 SEE = re.compile(r"\bsee\s+(?:#\s+)?`([\w.]+)`", re.IGNORECASE)
+# The lines after `Raises:`, and the names in one of them: `ArrowException, OSError: ...`.
+RAISES = re.compile(r"^( *)Raises:\n((?:\1    .*\n|\n)+)", re.M)
+RAISED = re.compile(r"([\w.]+(?:, [\w.]+)*):")
 FILE = re.compile(r"`((?:[a-z_.]+/)+[a-z_\d.]+\.(?:py|txt|md|test))`")
 HISTORY = {"CHANGELOG.md"}  # which tells of what was there
 
@@ -57,6 +64,28 @@ def is_there(pointer: str, here: Path) -> bool:
 def test_what_a_module_says_to_see(path: Path) -> None:
     pointers = SEE.findall(path.read_text(encoding="utf-8"))
     assert [one for one in pointers if not is_there(one, path)] == []
+
+
+def list_raised(path: Path) -> Iterator[str]:
+    """Yield the names of errors after `Raises:` in the docstrings of a module."""
+    for indent, lines in RAISES.findall(path.read_text(encoding="utf-8")):
+        for line in lines.splitlines():
+            entry = RAISED.match(line.removeprefix(f"{indent}    "))
+            if entry is not None:
+                yield from entry[1].split(", ")
+
+
+def is_error(name: str, here: Path) -> bool:
+    """Return whether a name is an error of the package, of Python, or of a library."""
+    if "." in name:
+        error: object = resolve_name(name)
+        return isinstance(error, type) and issubclass(error, BaseException)
+    return is_there(name, here) or any(hasattr(module, name) for module in (builtins, errors, pa))
+
+
+@pytest.mark.parametrize("path", sorted(MODULES), ids=lambda path: str(path.relative_to(ROOT)))
+def test_errors_that_a_docstring_names(path: Path) -> None:
+    assert [name for name in list_raised(path) if not is_error(name, path)] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))

@@ -535,7 +535,7 @@ def link_draft(
     sent_columns = build_sent_columns(
         plan=plan,
         types=conditions.types,
-        shared_indices=measures.crossing,
+        shared_indices=measures.sent_columns,
         measure_columns=measures.columns,
         run_columns=conditions.columns,
     )

@@ -144,13 +144,13 @@ class MeasureReader:
     types: Mapping[RowColumn, ValueType]
     # The columns that are sent to the workers for all queries, with their indices. Columns that
     # this query needs and that are missing are added.
-    crossing: dict[RowColumn, int]
+    sent_columns: dict[RowColumn, int]
     session: SessionSettings
-    # The columns of this query, with their indices in `crossing`.
+    # The columns of this query, with their indices in `sent_columns`.
     columns: dict[RowColumn, int] = field(default_factory=dict)
     # The reads of this query, with their indices.
     reads: dict[Read, int] = field(default_factory=dict)
-    # The columns of rows of the match that Spark's aggregates need: by index in `crossing`, the
+    # The columns of rows of the match that Spark's aggregates need: by index in `sent_columns`, the
     # number of the field.
     fields: dict[int, int] = field(default_factory=dict)
     # The aggregates that Spark computes for each output row, over the rows of its match.
@@ -164,12 +164,12 @@ class MeasureReader:
             measure: the measure that is aggregated; None to count matches.
 
         Raises:
-            NotCarriedError: Spark computes the measure or a part of it.
+            MustBuildMatchesError: Spark computes the measure or a part of it.
         """
         if measure is None:
             return self.add_read(ReadTotal(total, None))
         # What the measure itself reads is not a read of the query, so another collector gets it.
-        reader = MeasureReader(self.plan, self.types, self.crossing, self.session, self.columns)
+        reader = MeasureReader(self.plan, self.types, self.sent_columns, self.session, self.columns)
         pieces = reader.write_measure(measure)
         reads = list(reader.reads)
         if len(pieces) == 1 and isinstance(pieces[0], int):
@@ -385,7 +385,9 @@ class MeasureReader:
 
     def write_field(self, column: RowColumn) -> str:
         """Return the SQL of a column of a row of the match."""
-        return f"{ROW}.c{self.fields.setdefault(self.add_column(column), len(self.fields))}"
+        index = self.add_column(column)
+        number = self.fields.setdefault(index, len(self.fields))
+        return f"{ROW}.c{number}"
 
     def list_reads(self, rows_per_match: RowsPerMatch) -> tuple[Read, ...]:
         """Return the reads, at least one.
@@ -406,7 +408,7 @@ class MeasureReader:
 
     def add_column(self, column: RowColumn) -> int:
         """Return the index of a column among all that are sent; it is added if it is new."""
-        index = self.crossing.setdefault(column, len(self.crossing))
+        index = self.sent_columns.setdefault(column, len(self.sent_columns))
         return self.columns.setdefault(column, index)
 
 
@@ -454,15 +456,16 @@ def write_end_function(function: MatchFunction, measures: MeasureReader) -> Piec
 def may_accumulate(plan: MatchPlan, aggregate: Aggregate) -> bool:
     """Return whether workers can add up an aggregate row by row, if its types allow it.
 
-    Of DISTINCT aggregates only counts, because a sum of numbers depends on which of them comes
-    first. A count without DISTINCT is a basic aggregate.
+    Among DISTINCT aggregates, only counts can be: the sum of the distinct numbers depends on their
+    order, because doubles are rounded. A count without DISTINCT is a basic aggregate.
     """
     is_count = aggregate.function == "count"
     return (
         current_shortcuts().accumulators
         and not (plan.rows_per_match.has_one_row_per_match or aggregate.ordering)
         and (is_count or aggregate.function in STATISTICS)
-        and aggregate.distinct is is_count
+        # A count must be DISTINCT, and a statistic must not be.
+        and aggregate.distinct == is_count
         and len(aggregate.arguments) > 0
         and all(term.references and reads_columns_only(term) for term in list_terms(aggregate))
     )
