@@ -61,15 +61,19 @@ LONGEST_TEXT = 64
 # first, unless most of them differ.
 WIDE = 1 << 44
 
-BYTES = 8  # of a word
+BYTE_BITS = 8  # of a byte
+BYTES = WORD_BITS // BYTE_BITS  # of a word
 # MASKS[n] keeps the first n bytes of a word.
-MASKS = np.array([(1 << 64) - (1 << (64 - 8 * count)) for count in range(BYTES + 1)], np.uint64)
+MASKS = np.array(
+    [(1 << WORD_BITS) - (1 << (WORD_BITS - BYTE_BITS * count)) for count in range(BYTES + 1)],
+    np.uint64,
+)
 
 # The least number of words for which the compiled sort is faster than NumPy if that is slow.
 LEAST_WORDS_FOR_RADIX = 1 << 14
 # NumPy is slow if it takes longer than this. It takes 8 to 11 nanoseconds a word or about 50; the
 # compiled sort takes 11 to 16.
-SLOW_SECONDS_A_WORD = 20e-9
+SLOW_SECONDS_PER_WORD = 20e-9
 
 # The bits of a hash, at least. The order is put beside the hash if it leaves this much room.
 LEAST_HASH_BITS = 28
@@ -142,16 +146,16 @@ class Part:
         return Part(values, int(values.min()), int(values.max()))
 
     def find_distances(self) -> WordArray:
-        """Return how far each number is from the least one: uint64[n]."""
+        """Return each number's distance from the minimum, as uint64[n]."""
         return np.asarray(self.values.view(np.uint64) - np.uint64(self.least & ALL_BITS))
 
 
 @dataclass(frozen=True, slots=True)
 class SortCode:
-    """The codes of numbers: how many units each of them is from the least one."""
+    """The codes of numbers: each value's distance from the minimum, in units."""
 
     part: Part  # the numbers
-    unit: int  # divides how far each of them is from the least
+    unit: int  # divides each number's distance from the minimum
     bits: int  # how many bits a code has
     is_descending: bool  # codes are inverted
     is_key: bool  # whether the numbers are of a key, not of the order in a partition
@@ -271,10 +275,10 @@ def rank_repeated_numbers(numbers: IntArray) -> IntArray:
     numbered = number_distinct(numbers)
     if numbered is None:
         return arrays.read_integers(arrays.rank_repeated_values(arrays.make_array(numbers)))
-    found, distinct = numbered
-    ranks = np.empty(len(distinct), np.int64)
-    ranks[np.argsort(distinct)] = np.arange(len(distinct))
-    return ranks.take(found)
+    value_numbers, distinct_values = numbered
+    ranks = np.empty(len(distinct_values), np.int64)
+    ranks[np.argsort(distinct_values)] = np.arange(len(distinct_values))
+    return ranks.take(value_numbers)
 
 
 def split_texts(values: pa.Array) -> list[IntArray]:
@@ -292,7 +296,7 @@ def split_texts(values: pa.Array) -> list[IntArray]:
 def has_many_values(values: pa.Array) -> bool:
     """Return whether many values differ, so that it would take long to rank them.
 
-    That is so if a quarter of the first values or more are distinct.
+    That is so if more than a quarter of the first values are distinct.
     """
     sample = values.slice(0, SAMPLE)
     return 4 * len(pc.unique(sample)) > len(sample)
@@ -317,9 +321,9 @@ def split_bytes(values: pa.Array, longest: int) -> Iterator[IntArray]:
         len(padded) - BYTES + 1, ">u8", padded, strides=(1,)
     )
     for skipped in range(0, longest, BYTES):
-        begins = np.minimum(ends[:-1] + skipped, ends[1:])
-        numbers = from_byte[begins].astype(np.uint64)
-        numbers &= MASKS[np.minimum(ends[1:] - begins, BYTES)]
+        starts = np.minimum(ends[:-1] + skipped, ends[1:])
+        numbers = from_byte[starts].astype(np.uint64)
+        numbers &= MASKS[np.minimum(ends[1:] - starts, BYTES)]
         yield numbers.view(np.int64) ^ SIGN_BIT  # then signed numbers compare as unsigned ones did
 
 
@@ -332,8 +336,8 @@ class Order:
 
     # int64[n], the row numbers in order; None if the rows are in order already.
     rows: IntArray | None
-    # bool[n], which of the rows in order begin a partition.
-    begins: BoolArray
+    # bool[n], which of the rows in order start a partition.
+    starts_partition: BoolArray
     # The word of the rows in order, if one sort of one word was enough.
     word: Word | None = None
     # The words of the rows as they came, the last one first.
@@ -342,7 +346,7 @@ class Order:
     def find_ties(self) -> IntArray:
         """Return the numbers of the rows, in order, that equal the row before."""
         if not self.words:  # all rows are equal
-            return np.arange(1, len(self.begins))
+            return np.arange(1, len(self.starts_partition))
         return find_ties(self.words, self.rows, self.word)
 
 
@@ -360,16 +364,16 @@ def find_order(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False)
     codes = [*encode_table(table, sorting)]
     words = pack_words(codes)
     if are_in_order(words):
-        return Order(None, find_begins(words, count, None), None, words)
+        return Order(None, find_partition_starts(words, count, None), None, words)
     if in_any_order:
         hashed_words = hash_keys(codes, words, count)
         if hashed_words:
             return order_by_hash(codes, words, hashed_words)
     rows, word = sort_words(words, count)
-    return Order(rows, find_begins(words, count, rows, word), word, words)
+    return Order(rows, find_partition_starts(words, count, rows, word), word, words)
 
 
-def find_begins(
+def find_partition_starts(
     words: list[Word], count: int, rows: IntArray | None, sorted_word: Word | None = None
 ) -> BoolArray:
     """Return which rows have other keys than the row before them, as bool[n], in order.
@@ -380,8 +384,8 @@ def find_begins(
         rows: the numbers of the rows in order; None if they came in order.
         sorted_word: the only word, of the rows in order, if that is known.
     """
-    begins = np.zeros(count, np.bool_)
-    begins[0] = True
+    starts_partition = np.zeros(count, np.bool_)
+    starts_partition[0] = True
     if sorted_word is not None:
         words = [sorted_word]
         rows = None
@@ -389,8 +393,8 @@ def find_begins(
         if word.key_bits:
             keys = word.values if rows is None else word.values.take(rows)
             keys = keys & np.uint64(word.key_bits)
-            begins[1:] |= keys[1:] != keys[:-1]
-    return begins
+            starts_partition[1:] |= keys[1:] != keys[:-1]
+    return starts_partition
 
 
 def find_ties(words: Sequence[Word], rows: IntArray | None, sorted_word: Word | None) -> IntArray:
@@ -414,7 +418,7 @@ def find_ties(words: Sequence[Word], rows: IntArray | None, sorted_word: Word | 
 
 
 def are_in_order(words: list[Word]) -> bool:
-    """Return whether no row must come before the row before it.
+    """Return whether the rows are in order already.
 
     The first rows are compared first, since they mostly show that rows are not in order.
     """
@@ -441,21 +445,21 @@ def sort_words(words: list[Word], count: int) -> tuple[IntArray, Word | None]:
         and it was sorted at once.
     """
     position_bits = count.bit_length()
-    bits_a_sort = WORD_BITS - position_bits
+    bits_per_sort = WORD_BITS - position_bits
     rows: IntArray | None = None
     # a radix sort: by the last bits first, each sort keeps the order of equal rows
     for word in words:
-        for shift in range(0, word.bits, bits_a_sort):
+        for shift in range(0, word.bits, bits_per_sort):
             digits = word.values >> np.uint64(shift) if shift else word.values
             digits = digits if rows is None else digits.take(rows)
             digits = digits << np.uint64(position_bits)  # drops the bits of later sorts
             digits |= np.arange(count, dtype=np.uint64)
-            sorted_bits = min(bits_a_sort, word.bits - shift)
+            sorted_bits = min(bits_per_sort, word.bits - shift)
             digits = sort_numbered_words(digits, position_bits, sorted_bits)
             sorted_positions = (digits & np.uint64((1 << position_bits) - 1)).view(np.int64)
             rows = sorted_positions if rows is None else rows.take(sorted_positions)
     assert rows is not None
-    if len(words) > 1 or words[0].bits > bits_a_sort:
+    if len(words) > 1 or words[0].bits > bits_per_sort:
         return rows, None
     return rows, replace(words[0], values=digits >> np.uint64(position_bits))
 
@@ -492,7 +496,7 @@ def is_numpy_slow() -> bool:
         began = time.thread_time()
         copy.sort()
         seconds.append(time.thread_time() - began)
-    return min(seconds) > SLOW_SECONDS_A_WORD * SAMPLE
+    return min(seconds) > SLOW_SECONDS_PER_WORD * SAMPLE
 
 
 # Orders in which partitions come by the hash of their keys.
@@ -509,31 +513,31 @@ def hash_keys(codes: list[SortCode], words: list[Word], count: int) -> list[Word
         count: the number of rows.
     """
     keys = [code for code in codes if code.is_key]
-    bits_a_sort = WORD_BITS - count.bit_length()
+    bits_per_sort = WORD_BITS - count.bit_length()
     if (
         not keys
         or count < current_shortcuts().min_rows_to_hash
-        or count_sorts(words, bits_a_sort) == 1
+        or count_sorts(words, bits_per_sort) == 1
     ):
         return []
     order_words = pack_words(code for code in codes if not code.is_key)
     *last_words, first_word = order_words or [make_empty_word(count)]
-    if first_word.bits > bits_a_sort - LEAST_HASH_BITS:  # too little room for a hash beside it
+    if first_word.bits > bits_per_sort - LEAST_HASH_BITS:  # too little room for a hash beside it
         last_words.append(first_word)
         first_word = make_empty_word(count)
-    if count_sorts(last_words, bits_a_sort) + 1 >= count_sorts(words, bits_a_sort):
+    if count_sorts(last_words, bits_per_sort) + 1 >= count_sorts(words, bits_per_sort):
         return []
-    hash_bits = bits_a_sort - first_word.bits
+    hash_bits = bits_per_sort - first_word.bits
     values = compute_hashes(keys) >> np.uint64(WORD_BITS - hash_bits)
     values <<= np.uint64(first_word.bits)
     values |= first_word.values
     key_bits = ((1 << hash_bits) - 1) << first_word.bits
-    return [*last_words, Word(values, bits_a_sort, key_bits, first_word.columns)]
+    return [*last_words, Word(values, bits_per_sort, key_bits, first_word.columns)]
 
 
-def count_sorts(words: list[Word], bits_a_sort: int) -> int:
+def count_sorts(words: list[Word], bits_per_sort: int) -> int:
     """Return how often rows are sorted by some words."""
-    return sum(-(-word.bits // bits_a_sort) for word in words)
+    return sum(-(-word.bits // bits_per_sort) for word in words)
 
 
 def compute_hashes(keys: list[SortCode]) -> WordArray:
@@ -559,13 +563,13 @@ def order_by_hash(codes: list[SortCode], words: list[Word], hashed_words: list[W
     """
     count = len(words[0].values)
     rows, word = sort_words(hashed_words, count)
-    begins = find_begins(words, count, rows)
-    hash_begins = find_begins(hashed_words, count, rows, word)
-    is_mixed = begins & ~hash_begins  # the key changes, and the hash does not
+    starts_partition = find_partition_starts(words, count, rows)
+    starts_hash = find_partition_starts(hashed_words, count, rows, word)
+    is_mixed = starts_partition & ~starts_hash  # the key changes, and the hash does not
     if is_mixed.any():
         word = None
         # sort the rows of these hashes once more, by all codes
-        group = np.cumsum(hash_begins, dtype=np.int64)
+        group = np.cumsum(starts_hash, dtype=np.int64)
         positions = np.flatnonzero(np.isin(group, group[is_mixed]))
         mixed_rows = rows[positions]
         mixed_codes = [
@@ -581,8 +585,8 @@ def order_by_hash(codes: list[SortCode], words: list[Word], hashed_words: list[W
         )
         mixed_order, _ = sort_words(pack_words([*mixed_codes, group_code]), len(mixed_rows))
         rows[positions] = mixed_rows[mixed_order]
-        begins = find_begins(words, count, rows)
-    return Order(rows, begins, word, words)
+        starts_partition = find_partition_starts(words, count, rows)
+    return Order(rows, starts_partition, word, words)
 
 
 # Tables in order.
@@ -611,16 +615,18 @@ def sort_table(
     table = take_in_order(table, order, sorting)
     if watch is not None:
         watch.count(table, order.find_ties())
-    return mark_partitions(table, order.begins)
+    return mark_partitions(table, order.starts_partition)
 
 
-def mark_partitions(table: pa.Table, begins: BoolArray) -> pa.Table:
+def mark_partitions(table: pa.Table, starts_partition: BoolArray) -> pa.Table:
     """Return the table with bit 0 of the first column of bits set where a partition begins."""
     if wire.FIRST_BITS not in table.column_names:
-        return table.append_column(wire.FIRST_BITS, arrays.make_array(begins.astype(np.int8)))
+        return table.append_column(
+            wire.FIRST_BITS, arrays.make_array(starts_partition.astype(np.int8))
+        )
     index = table.column_names.index(wire.FIRST_BITS)
     marked = arrays.read_numbers(arrays.take_column(table, wire.FIRST_BITS)) & ~1
-    marked |= begins
+    marked |= starts_partition
     return table.set_column(index, table.schema.field(index), arrays.make_array(marked))
 
 
@@ -628,7 +634,7 @@ def take_in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
     """Return the rows of a table in an order."""
     if order.rows is None:
         return table
-    partition_starts = np.flatnonzero(order.begins)
+    partition_starts = np.flatnonzero(order.starts_partition)
     partition_ends = np.append(partition_starts[1:], table.num_rows)
     row_numbers = arrays.make_array(order.rows)
     columns = []
