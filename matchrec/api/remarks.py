@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 Remarks = tuple[MatchRecognizeWarning, ...]
 
 
-def find_remarks(drafted: Draft, question: Question, source: Source) -> Remarks:
+def find_remarks(draft: Draft, question: Question, source: Source) -> Remarks:
     """Return the warnings about a clause or a rule, with their locations in its text."""
-    warnings = list(find_warnings(drafted.written_plan))
-    intervals = question.backend.find_windows_in_hours(drafted.plan, question.find_order_type)
+    warnings = list(find_warnings(draft.written_plan))
+    intervals = question.backend.find_windows_in_hours(draft.plan, question.find_order_type)
     warnings += [days_in_hours(interval.span, written=interval.text) for interval in intervals]
-    warnings += find_nanosecond_remarks(drafted.plan, question)
+    warnings += find_nanosecond_remarks(draft.plan, question)
     return tuple(warning.with_source(source) for warning in warnings)
 
 
@@ -55,13 +55,13 @@ def find_nanosecond_remarks(plan: MatchPlan, question: Question) -> Iterator[Mat
     frames = [relation.runner.frames[name] for name in list_holes(relation.write_query(["*"]))]
     order = [find_name(item.expression) for item in plan.order_by]
     keys = [find_name(key) for key in plan.keys]
-    for times, column, count in find_nanosecond_ties(frames, order, keys):
+    for ambiguous_times, column, count in find_nanosecond_ties(frames, order, keys):
         yield nanoseconds(
             plan.order_by[order.index(column)].expression.span,
             count=count,
-            frame=times.frame_name,
+            frame=ambiguous_times.frame_name,
             column=column,
-            part=times.expressions[column],
+            part=ambiguous_times.expressions[column],
         )
 
 
@@ -82,11 +82,13 @@ def find_state_remarks(plan: MatchPlan, executable: Executable, source: Source) 
     return (unbounded(plan.pattern.span).with_source(source),)
 
 
-def find_session_remarks(spark: SparkSession, prepared: Sequence[PreparedInput[Any]]) -> Remarks:
+def find_session_remarks(
+    spark: SparkSession, prepared_inputs: Sequence[PreparedInput[Any]]
+) -> Remarks:
     """Return the warning that `tune` would help, for the first query that would gain from it."""
-    if not prepared or any(clause.question.is_stream for clause in prepared):
+    if not prepared_inputs or any(prepared.question.is_stream for prepared in prepared_inputs):
         return ()
-    types = (type_ for clause in prepared for type_ in find_value_types(clause))
+    types = (type_ for prepared in prepared_inputs for type_ in find_value_types(prepared))
     untuned = warn_once_if_untuned(spark, types)
     return () if untuned is None else (untuned,)
 

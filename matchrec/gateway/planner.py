@@ -39,10 +39,10 @@ from matchrec.spark.sail.server import find_channel_builder, make_channel_builde
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# After how many seconds without a statement the planner forgets a session.
-IDLE = 3600.0
+# The number of seconds without a statement after which the planner forgets a session.
+IDLE_SECONDS = 3600.0
 
-# How often the planner repeats a call if the engine does not answer, which takes some four seconds.
+# The number of retries of a call that the engine does not answer. They take some four seconds.
 # With PySpark's default, a client would wait for ten minutes.
 MOST_RETRIES = 4
 
@@ -128,7 +128,7 @@ class PlanningSession:
 
 
 class Planner:
-    """Plans statements in the sessions of the clients that sent them.
+    """A planner of statements, each in the session of the client that sent it.
 
     Args:
         address: the address of the engine's server, `sc://host:port`.
@@ -185,7 +185,7 @@ class Planner:
         session = self.find_session(caller.key)
         client = cast("Any", session.spark).client
         client._server_session_id = caller.engine_session or None
-        current = CURRENT_CALLER.set(caller)
+        reset_token = CURRENT_CALLER.set(caller)
         try:
             for tag in caller.tags:
                 client.add_tag(tag)
@@ -196,7 +196,7 @@ class Planner:
             yield session.spark
         finally:
             client.clear_tags()
-            CURRENT_CALLER.reset(current)
+            CURRENT_CALLER.reset(reset_token)
 
     def find_session(self, key: SessionKey) -> PlanningSession:
         """Return the planning session of a client. Drop sessions that were not used for long."""
@@ -206,7 +206,7 @@ class Planner:
                 session = PlanningSession(connect(self.address, self.channel, key))
             self.sessions[key] = session
             session.last_used = monotonic()
-            while next(iter(self.sessions.values())).last_used < session.last_used - IDLE:
+            while next(iter(self.sessions.values())).last_used < session.last_used - IDLE_SECONDS:
                 del self.sessions[next(iter(self.sessions))]
             return session
 

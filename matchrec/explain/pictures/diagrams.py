@@ -57,13 +57,13 @@ def draw_item(item: DiagramItem) -> str:
     return content.getvalue()
 
 
-def draw_loop(item: DiagramItem, least: int, most: int | None, words: str) -> DiagramItem:
+def build_loop(item: DiagramItem, least: int, most: int | None, words: str) -> DiagramItem:
     """Return an item with a line back to its beginning, if it may be repeated.
 
     Args:
         item: the item.
-        least: how often it must be there.
-        most: how often it may be there, or None.
+        least: the minimum number of repetitions.
+        most: the maximum number of repetitions; None for no limit.
         words: words at the line back, after the numbers.
     """
     if most == 0:
@@ -74,7 +74,7 @@ def draw_loop(item: DiagramItem, least: int, most: int | None, words: str) -> Di
     return OneOrMore(item, Comment(comment) if comment else None)
 
 
-def draw_bypass(item: DiagramItem, *, preferred: bool) -> DiagramItem:
+def build_bypass(item: DiagramItem, *, preferred: bool) -> DiagramItem:
     """Return an item with a line around it, which is straight if leaving it out is preferred."""
     return Choice(0 if preferred else 1, Skip(), item)
 
@@ -86,7 +86,7 @@ def show_bounds(least: int, most: int | None) -> str:
     return f"{least} times" if least == most else f"{least} to {most} times"
 
 
-def draw_forbidden(name: str, condition: str) -> DiagramItem:
+def build_forbidden(name: str, condition: str) -> DiagramItem:
     """Return the box of a row that must not be there."""
     return Terminal(f"no {name}", title=condition, cls="forbidden")
 
@@ -106,7 +106,7 @@ def draw_row_pattern(pattern: RowPattern, conditions: Mapping[str, str]) -> str:
         pattern: the row pattern.
         conditions: the text of each variable's condition, by the name of the variable.
     """
-    return draw_item(_Drawing(conditions).draw_pattern(pattern))
+    return draw_item(_Drawing(conditions).build_pattern(pattern))
 
 
 def draw_stages(steps: Steps, conditions: Mapping[str, str]) -> str:
@@ -116,10 +116,10 @@ def draw_stages(steps: Steps, conditions: Mapping[str, str]) -> str:
 
     Args:
         steps: the stages.
-        conditions: the text of each test, by its name. The name of a test that is missing is its
-            text.
+        conditions: the text of each test, by its name. A test without an entry is shown as
+            written.
     """
-    return draw_item(_Drawing(conditions).draw_steps(steps))
+    return draw_item(_Drawing(conditions).build_steps(steps))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class _Drawing:
     # The texts of conditions, by the names of variables or tests.
     conditions: Mapping[str, str]
 
-    def draw_pattern(self, pattern: RowPattern) -> DiagramItem:
+    def build_pattern(self, pattern: RowPattern) -> DiagramItem:
         """Return the item of a row pattern."""
         match pattern:
             case Empty():
@@ -141,20 +141,20 @@ class _Drawing:
             case Variable(name):
                 return Terminal(name, title=self.show_condition(name))
             case Negation(names):
-                boxes = [draw_forbidden(name, self.show_condition(name)) for name in names]
+                boxes = [build_forbidden(name, self.show_condition(name)) for name in names]
                 return Sequence(*boxes)
             case Concatenation(parts):
-                return Sequence(*map(self.draw_pattern, parts))
+                return Sequence(*map(self.build_pattern, parts))
             case Alternation(parts):
-                return Choice(0, *map(self.draw_pattern, parts))
+                return Choice(0, *map(self.build_pattern, parts))
             case Permutation(parts):
                 return Group(
-                    MultipleChoice(0, "all", *map(self.draw_pattern, parts)), "in any order"
+                    MultipleChoice(0, "all", *map(self.build_pattern, parts)), "in any order"
                 )
             case Quantified():
-                return self.draw_quantified(pattern)
+                return self.build_quantified(pattern)
             case Exclusion(part):
-                return Group(self.draw_pattern(part), "not in the result")
+                return Group(self.build_pattern(part), "not in the result")
             case _:
                 assert_never(pattern)
 
@@ -162,42 +162,42 @@ class _Drawing:
         """Return the condition of a variable."""
         return self.conditions.get(name, "every row")
 
-    def draw_quantified(self, pattern: Quantified) -> DiagramItem:
+    def build_quantified(self, pattern: Quantified) -> DiagramItem:
         """Return a part with a line back, and with a line around it if it may be left out."""
         words = "" if pattern.greedy else "as few as possible"
-        item = draw_loop(self.draw_pattern(pattern.part), pattern.least, pattern.most, words)
-        return item if pattern.least else draw_bypass(item, preferred=not pattern.greedy)
+        item = build_loop(self.build_pattern(pattern.part), pattern.least, pattern.most, words)
+        return item if pattern.least else build_bypass(item, preferred=not pattern.greedy)
 
     def show_test(self, test: str) -> str:
         """Return the condition of a test of a stage."""
         return self.conditions.get(test, test)
 
-    def draw_steps(self, steps: Steps) -> DiagramItem:
+    def build_steps(self, steps: Steps) -> DiagramItem:
         """Return the item of some stages."""
-        items = (self.draw_step(step, index) for index, step in enumerate(steps))
+        items = (self.build_step(step, index) for index, step in enumerate(steps))
         return Sequence(*chain.from_iterable(items))
 
-    def draw_step(self, step: RepeatedPart | ForbiddenEvent, index: int) -> Iterator[DiagramItem]:
+    def build_step(self, step: RepeatedPart | ForbiddenEvent, index: int) -> Iterator[DiagramItem]:
         """Yield the items of a stage. A comment before it shows the rows that may be skipped."""
         if isinstance(step, ForbiddenEvent):
             reach = "directly after" if step.only_next else "up to the next one"
-            yield Group(draw_forbidden(step.name, self.show_test(step.test)), reach)
+            yield Group(build_forbidden(step.name, self.show_test(step.test)), reach)
             return
         if index > 0:
             yield Comment(SKIPPED[step.contiguity])
-        yield self.draw_part(step)
+        yield self.build_part(step)
 
-    def draw_part(self, part: RepeatedPart) -> DiagramItem:
+    def build_part(self, part: RepeatedPart) -> DiagramItem:
         """Return a stage or a group, with a line back and a line around it."""
         content = part.content
         words = [SKIPPED[part.inner]]
         if isinstance(content, SingleStage):
             item: DiagramItem = Terminal(content.name, title=self.show_test(content.test))
         else:
-            item = Group(self.draw_steps(content))
+            item = Group(self.build_steps(content))
         if part.greedy:
             words.append("as many as possible")
         if part.until is not None:
             words.append(f"until {self.show_test(part.until.test)}")
-        item = draw_loop(item, part.least, part.most, ", ".join(words))
-        return draw_bypass(item, preferred=not part.greedy) if part.optional else item
+        item = build_loop(item, part.least, part.most, ", ".join(words))
+        return build_bypass(item, preferred=not part.greedy) if part.optional else item

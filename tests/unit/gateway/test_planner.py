@@ -17,7 +17,7 @@ import pytest
 pytest.importorskip("grpc_status")
 
 from matchrec.gateway import planner
-from matchrec.gateway.planner import IDLE, Caller, Planner, SessionKey
+from matchrec.gateway.planner import IDLE_SECONDS, Caller, Planner, SessionKey
 
 KEY = SessionKey("reader", "6e1b1a9e-4b7e-4c0a-9b39-0c6c9f5b9a11")
 OTHER = SessionKey("reader", "7a0f4f3b-3f0c-4bb0-8a8e-2d2f4f6f1c22")
@@ -90,7 +90,7 @@ def test_sessions_that_are_not_used_for_long_are_forgotten(
     now = [0.0]
     monkeypatch.setattr(planner, "monotonic", lambda: now[0])
     for key, time in ((KEY, 0.0), (OTHER, 0.5), (KEY, 0.9), (OTHER, 1.8), (OTHER, 2.0)):
-        now[0] = time * IDLE
+        now[0] = time * IDLE_SECONDS
         with plans.use_session(Caller(key)):
             pass
     assert list(plans.sessions) == [OTHER]
