@@ -44,7 +44,7 @@ NO_VARIABLES: VariableIds = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Restriction:
-    """What a test checks besides the condition of a variable. Conditions are given by variable."""
+    """The extra checks of a test. Variable ids stand for their conditions."""
 
     # The variable to which the tested row is mapped.
     variable: int
@@ -114,11 +114,16 @@ class Separation:
         for choice in self.folding.choices[source.state]:
             forbidden = find_forbidden_variables(choice.guard)
             if choice.target is None:
+                # `find_targets` allows only one set of NOTs at the ends of a state. So either the
+                # last test has already excluded the conditions, which are `absent` then, or they
+                # are `present`: the next row satisfies one of them, and the match cannot end here.
                 if forbidden and forbidden != source.absent:
                     continue
                 if not accepts_always:
                     yield choice
                 accepts_always = accepts_always or not choice.guard & ANCHORS
+            # If every condition in `present` is forbidden here, the next row cannot be mapped by
+            # this choice, because it satisfies at least one of them.
             elif not source.present or not source.present <= forbidden:
                 yield choice
 

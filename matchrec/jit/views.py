@@ -21,14 +21,14 @@ def read_only(argument: Any) -> Any:
 
 
 def get_record_array(record: object) -> npt.NDArray[np.void]:
-    """Return the array of one element that has the memory of a record."""
+    """Return the one-element array whose memory `record` shares."""
     array: object = cast("np.record", record).base
     return cast("npt.NDArray[np.void]", array)
 
 
 @lru_cache
 def make_structure(fields: tuple[str, ...]) -> type[ctypes.Structure]:
-    """Return the structure of ctypes that has the memory of a record of int64 with some fields."""
+    """Return a ctypes structure with the layout of a NumPy record of int64 fields."""
     members = [(field, ctypes.c_int64) for field in fields]
     return type("Fields", (ctypes.Structure,), {"_fields_": members})
 
@@ -62,8 +62,8 @@ def share_with_python(argument: A) -> A:
     - It reads an element of a memoryview in half the time that it takes for an array, and gets an
       integer of Python, which is faster than one of NumPy. So arrays that are read only by element
       become memoryviews. Other arrays stay as they are.
-    - It calls a function of its own faster than a pointer. So pointers to functions of Python
-      become these functions.
+    - It calls a Python function faster than a pointer. So pointers to Python functions become these
+      functions.
     """
     shared: object = find_python_function(argument)
     if isinstance(shared, np.record):
