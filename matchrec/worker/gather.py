@@ -66,9 +66,9 @@ from matchrec.worker.totals import TotalFiller
 # Output rows as batches.
 
 # About how many bytes a batch has at most.
-BYTES_A_BATCH = 128 << 20
+BYTES_PER_BATCH = 128 << 20
 # The most bytes of one output row: offsets in an Arrow column have 31 bits.
-MOST_BYTES_OF_ROW = (1 << 31) - 2 * BYTES_A_BATCH
+MOST_BYTES_OF_ROW = (1 << 31) - 2 * BYTES_PER_BATCH
 # Sail makes one batch of this many rows, and holds this many copies of it.
 SAIL_ROWS, SAIL_COPIES = 1 << 13, 5
 
@@ -88,7 +88,7 @@ class Gatherer:
     def divide(self, events: Collection[int] = ()) -> Iterator[Gatherer]:
         """Yield gatherers for consecutive output rows, so that batches are not too large.
 
-        A batch has about BYTES_A_BATCH at most. Without output rows there is no gatherer.
+        A batch has about BYTES_PER_BATCH at most. Without output rows there is no gatherer.
 
         Args:
             events: columns whose values on all rows of the match are added to each output row, of
@@ -105,7 +105,7 @@ class Gatherer:
         are_groups_or_pointers = matches.totals is not None or matches.pointers is not None
         most_bytes = self.estimate_longest_row() * rows.count
         most_bytes += self.estimate_longest_values(events) * len(matches.classifiers)
-        if are_groups_or_pointers or most_bytes <= BYTES_A_BATCH:
+        if are_groups_or_pointers or most_bytes <= BYTES_PER_BATCH:
             yield self
             return
         sizes = self.estimate_sizes()
@@ -115,7 +115,7 @@ class Gatherer:
         # columns of fixed width are filled once for all batches, since they cost little memory
         narrow = [read for read in self.executable.reads if not self.is_wide(read)]
         filled = {read: self.fill_column(read) for read in narrow}
-        first_rows = np.flatnonzero(np.diff(np.cumsum(sizes) // BYTES_A_BATCH, prepend=0))
+        first_rows = np.flatnonzero(np.diff(np.cumsum(sizes) // BYTES_PER_BATCH, prepend=0))
         for begin, end in pairwise(np.unique([0, *first_rows, len(sizes)]).tolist()):
             slices = {read: values.slice(begin, end - begin) for read, values in filled.items()}
             reader = self.reader.select_rows(begin, end)

@@ -77,12 +77,12 @@ name_key = "__k{}".format  # a partition key in the rows of a rule set
 
 # Packed truth values.
 
-BITS_A_COLUMN = 62
+BITS_PER_COLUMN = 62
 
 
 def count_bits_per_column() -> int:
     """Return how many truth values share a column of bits."""
-    return BITS_A_COLUMN if current_shortcuts().packing else 1
+    return BITS_PER_COLUMN if current_shortcuts().packing else 1
 
 
 def count_bit_columns(conditions: int) -> int:

@@ -37,7 +37,7 @@ from tests.live.trino_check import Trino, TrinoError
 from tests.properties.test_queries import answers, counted, expected_rows, matched, text_of
 from tests.references.queries import Answer
 
-QUERIES_A_BATCH = 150
+QUERIES_PER_BATCH = 150
 THREADS = 8  # Trino's time is mostly waiting
 LIMITS = Limits(
     running_first=False,
@@ -170,7 +170,7 @@ def smallest(trino: Trino, case: Case, answer: Rows | str) -> str:
 def random_cases(seed: int, count: int) -> Iterator[tuple[Batch, dict[Query, Answer]]]:
     """Batches with `count` queries in all, and the oracle's answers."""
     while count > 0:
-        batch = random_batch(seed, QUERIES_A_BATCH, LIMITS, with_nan=False)
+        batch = random_batch(seed, QUERIES_PER_BATCH, LIMITS, with_nan=False)
         found = {q: a for q, a in answers(batch).items() if not deviates(q.pattern)}
         found = dict(list(found.items())[:count])
         count -= len(found)

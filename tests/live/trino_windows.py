@@ -24,7 +24,7 @@ from tests.live.trino_random import LIMITS, THREADS, deviates, for_trino, plain
 from tests.properties.test_windows import Texts, find_rows, respell_doubles
 from tests.references.queries import TooManyWords
 
-WINDOWS_A_BATCH = 50
+WINDOWS_PER_BATCH = 50
 Case = tuple[Batch, WindowQuery, Texts]
 
 
@@ -32,9 +32,9 @@ def random_cases(seed: int, count: int) -> Iterator[Case]:
     """So many windows that fail in no partition, each with its rows."""
     while count > 0:
         batch, random = random_batch(seed, 0, LIMITS, with_nan=False), Random(seed)
-        for _ in range(min(count, WINDOWS_A_BATCH)):
+        for _ in range(min(count, WINDOWS_PER_BATCH)):
             yield random_case(random, batch)
-        count -= WINDOWS_A_BATCH
+        count -= WINDOWS_PER_BATCH
         seed += 1
 
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::matchrec.warnings.MatchRecognizeWarning"
 )  # random queries
 
-QUERIES_A_BATCH = 50
+QUERIES_PER_BATCH = 50
 EXAMPLES = examples(25)
 REFUSALS = (  # as the documentation describes them
     "PATTERN may end with one NOT or with another",
@@ -25,9 +25,9 @@ REFUSALS = (  # as the documentation describes them
 
 
 @pytest.mark.night
-@pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // QUERIES_A_BATCH)))
+@pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // QUERIES_PER_BATCH)))
 def test_both_engines_give_the_rows_of_the_reference(spark: SparkSession, seed: int) -> None:
-    batch = draw_negated_batch(seed, QUERIES_A_BATCH)
+    batch = draw_negated_batch(seed, QUERIES_PER_BATCH)
     messages = matched(spark, batch, answers(batch))
     unexpected = [text for text in messages if not any(words in text for words in REFUSALS)]
     assert unexpected == []

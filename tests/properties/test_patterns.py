@@ -22,7 +22,7 @@ from tests.quick.scale import examples
 from tests.references.patterns import Search, TooMuchError, report_matches, select_matches
 from tests.tasks.patterns import (
     ALGORITHMS,
-    ROWS_A_BATCH,
+    ROWS_PER_BATCH,
     answer_question,
     make_executables,
     read_row,
@@ -82,10 +82,10 @@ def test_the_first_matches_are_those_of_all(question: Question, most: int) -> No
     for one in linked.values():
         limited = replace(one, task=replace(one.task, most_matches=most))
         try:
-            every = name_columns(Run(one, prepared, None, ROWS_A_BATCH))
+            every = name_columns(Run(one, prepared, None, ROWS_PER_BATCH))
         except MatchRecognizeError:  # of a stage that a match misses, maybe behind the first ones
             assume(False)
-        found = name_columns(Run(limited, prepared, None, ROWS_A_BATCH))
+        found = name_columns(Run(limited, prepared, None, ROWS_PER_BATCH))
         assert found == [row for row in every if row["match_number"] <= most]
 
 

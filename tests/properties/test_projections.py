@@ -39,8 +39,8 @@ pytestmark = pytest.mark.filterwarnings(
 )  # random queries
 
 EXAMPLES = examples(20)
-QUERIES_A_BATCH = 6
-PROJECTIONS_A_QUERY = 4
+QUERIES_PER_BATCH = 6
+PROJECTIONS_PER_QUERY = 4
 WAYS = tuple(product(ALGORITHMS, ("arrow", "pandas")))
 CONSTANT = Expression("'hit'", Type.TEXT, lambda _: "hit")
 
@@ -101,7 +101,7 @@ def projections(batch: Batch, query: Query, random: Random) -> Iterator[Projecti
     """Yield the count, and some of the subsets of columns; each with a filter or without."""
     names = batch.columns(query)
     subsets = list(chain.from_iterable(combinations(names, n) for n in range(1, len(names) + 1)))
-    most = min(len(subsets), max(PROJECTIONS_A_QUERY, EXAMPLES // 100))
+    most = min(len(subsets), max(PROJECTIONS_PER_QUERY, EXAMPLES // 100))
     conditions = filters(batch, query, random)
     yield Projection((), ALL_ROWS)
     yield Projection((name_constant(query),), random.choice(conditions))
@@ -115,7 +115,7 @@ def name_constant(query: Query) -> str:
 
 
 def batch_of(seed: int) -> Batch:
-    drawn = random_batch(seed, QUERIES_A_BATCH)
+    drawn = random_batch(seed, QUERIES_PER_BATCH)
     chosen = some_of(drawn.queries)
     queries = tuple(replace(query, measures=(*query.measures, CONSTANT)) for query in chosen)
     return replace(drawn, queries=queries)

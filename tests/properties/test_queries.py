@@ -34,7 +34,7 @@ pytestmark = pytest.mark.filterwarnings(
 )  # random queries
 
 EXAMPLES = examples(18)
-QUERIES_A_BATCH = 50
+QUERIES_PER_BATCH = 50
 QUERIES_OF_A_QUICK_RUN = 8
 ALGORITHMS = ("backtracking", "breadth_first")
 INTERPRETED = {  # faster for so many columns and so few rows
@@ -182,9 +182,9 @@ def differs(batch: Batch, query: Query, found: Answer, results: list[Result]) ->
     return f"only expected: {expected - result}\nonly there: {result - expected}"
 
 
-@pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // QUERIES_A_BATCH)))
+@pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // QUERIES_PER_BATCH)))
 def test_both_engines_give_the_rows_of_the_oracle(spark: SparkSession, seed: int) -> None:
-    batch = random_batch(seed, min(max(EXAMPLES, QUERIES_OF_A_QUICK_RUN), QUERIES_A_BATCH))
+    batch = random_batch(seed, min(max(EXAMPLES, QUERIES_OF_A_QUICK_RUN), QUERIES_PER_BATCH))
     assert matched(spark, batch, answers(batch)) == []
 
 

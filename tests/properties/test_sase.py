@@ -37,9 +37,9 @@ pytestmark = pytest.mark.filterwarnings(
 )  # random queries
 
 EXAMPLES = examples(30)
-QUERIES_A_BATCH = 60
+QUERIES_PER_BATCH = 60
 QUERIES_OF_A_QUICK_RUN = 3
-STREAMS_A_BATCH = 50
+STREAMS_PER_BATCH = 50
 ALGORITHMS = ("backtracking", "breadth_first")
 Rows = Counter[tuple[float | str | None, ...]]
 Found = dict[tuple[str, "Asked"], Result]
@@ -61,7 +61,7 @@ class Streams:
     """Random streams as one table; the number of a stream is its partition."""
 
     def __init__(self, random: Random) -> None:
-        numbers = range(STREAMS_A_BATCH)
+        numbers = range(STREAMS_PER_BATCH)
         self.streams = [random_stream(random, number) for number in numbers]
 
     def frame(self, spark: SparkSession, random: Random) -> DataFrame:
@@ -145,7 +145,7 @@ def collect_found_rows(spark: SparkSession, asked: Sequence[Asked], random: Rand
 
 def group_by_stream(rows: Result) -> list[Rows]:
     """Return the rows of each stream; the first column is its number."""
-    found: list[Rows] = [Counter() for _ in range(STREAMS_A_BATCH)]
+    found: list[Rows] = [Counter() for _ in range(STREAMS_PER_BATCH)]
     for number, *values in rows:
         found[int(number)][tuple(map(make_comparable, values))] += 1
     return found
@@ -183,13 +183,13 @@ def list_keys(asked: Asked) -> tuple[str, ...]:
     return () if asked.query.strategy == "strict_contiguity" else asked.query.keys
 
 
-@pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // QUERIES_A_BATCH)))
+@pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // QUERIES_PER_BATCH)))
 def test_both_engines_find_what_the_definitions_say(spark: SparkSession, seed: int) -> None:
     random = Random(seed)
     streams = Streams(random)
     differences = []
     with streams.view(spark, random), settings(spark, **INTERPRETED):
-        count = min(max(EXAMPLES, QUERIES_OF_A_QUICK_RUN), QUERIES_A_BATCH)
+        count = min(max(EXAMPLES, QUERIES_OF_A_QUICK_RUN), QUERIES_PER_BATCH)
         asked = sorted(draw_cases(random, count), key=list_keys)
         for _, alike in groupby(asked, key=list_keys):
             found = collect_found_rows(spark, list(alike), random)

@@ -39,8 +39,8 @@ pytestmark = pytest.mark.filterwarnings(
 
 IN_MEMORY = replace(ALL, max_sort_bytes=1 << 30, rows_per_call=16)
 SPILLED = replace(IN_MEMORY, max_sort_bytes=64)
-ROWS_A_BATCH = 5
-ROWS_A_BATCH_OF_SPARK = "spark.sql.execution.arrow.maxRecordsPerBatch"
+ROWS_PER_BATCH = 5
+ROWS_PER_BATCH_OF_SPARK = "spark.sql.execution.arrow.maxRecordsPerBatch"
 
 KEYS = {
     "": "",
@@ -90,9 +90,9 @@ def sort_small_batches(
 ) -> Iterator[pa.RecordBatch]:
     """Sort tables as `sort_tables` does, but from batches of a few rows."""
     small_batches = (
-        batch.slice(begin, ROWS_A_BATCH)
+        batch.slice(begin, ROWS_PER_BATCH)
         for batch in batches
-        for begin in range(0, batch.num_rows, ROWS_A_BATCH)
+        for begin in range(0, batch.num_rows, ROWS_PER_BATCH)
     )
     return original_sort_tables(small_batches, *others)  # type: ignore[arg-type]
 
@@ -111,16 +111,16 @@ def spills(spark: SparkSession) -> Iterator[Counter[int]]:
         levels[level] += 1
         put(self, spill, level)  # type: ignore[arg-type]
 
-    usual_size = None if is_sail(spark) else spark.conf.get(ROWS_A_BATCH_OF_SPARK)
+    usual_size = None if is_sail(spark) else spark.conf.get(ROWS_PER_BATCH_OF_SPARK)
     if usual_size is not None:
-        spark.conf.set(ROWS_A_BATCH_OF_SPARK, str(ROWS_A_BATCH))
+        spark.conf.set(ROWS_PER_BATCH_OF_SPARK, str(ROWS_PER_BATCH))
     with (
-        patch.multiple(spilling, SPILLS_A_MERGE=3, sort_tables=sort_small_batches),
+        patch.multiple(spilling, SPILLS_PER_MERGE=3, sort_tables=sort_small_batches),
         patch.object(spilling.Spills, "add_to_level", put_and_count),
     ):
         yield levels
     if usual_size is not None:
-        spark.conf.set(ROWS_A_BATCH_OF_SPARK, usual_size)
+        spark.conf.set(ROWS_PER_BATCH_OF_SPARK, usual_size)
 
 
 Answer = Counter[str] | str
@@ -213,7 +213,7 @@ def test_rows_of_a_spilled_partition(spark: SparkSession, spills: Counter[int]) 
         matches = matchrec.match_recognize(rows, clause).collect()
     assert sorted(map(tuple, matches)) == [(ten, ten + 9, 10) for ten in range(0, 200, 10)]
     if is_sail(spark):
-        assert spills[0] >= 200 // ROWS_A_BATCH - 4
+        assert spills[0] >= 200 // ROWS_PER_BATCH - 4
 
 
 def test_a_folder_for_spills_that_is_gone(

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::matchrec.warnings.MatchRecognizeWarning"
 )  # random queries
 
-WINDOWS_A_BATCH = 6
+WINDOWS_PER_BATCH = 6
 EXAMPLES = examples(24)
 REFUSALS = ("SEEK is not supported", "may be outside the window's frame", "if the frame's")
 
@@ -61,12 +61,12 @@ def respell_doubles(row: tuple[str | None, ...], query: WindowQuery) -> tuple[st
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // WINDOWS_A_BATCH)))
+@pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // WINDOWS_PER_BATCH)))
 def test_both_engines_give_the_rows_of_the_reference(spark: SparkSession, seed: int) -> None:
     random = Random(seed)
     batch = random_batch(seed, 0)
     expected: dict[WindowQuery, Texts] = {}
-    while len(expected) < WINDOWS_A_BATCH:
+    while len(expected) < WINDOWS_PER_BATCH:
         query = random_window(random)
         with suppress(TooManyWords):
             rows = find_rows(query, batch)
@@ -79,7 +79,7 @@ def test_both_engines_give_the_rows_of_the_reference(spark: SparkSession, seed: 
         assert all(
             any(refusal in message for refusal in REFUSALS) for message in queries.refused.values()
         )
-        assert len(queries.refused) < WINDOWS_A_BATCH
+        assert len(queries.refused) < WINDOWS_PER_BATCH
         prepared = queries.prepared(linked[ALGORITHMS[0]].values())
         cases = []
         for algorithm, (number, query) in product(ALGORITHMS, enumerate(expected)):

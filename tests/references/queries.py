@@ -18,7 +18,7 @@ from tests.generators.queries import Batch, Query
 from tests.references.matcher import Failure, Match, find_all
 from tests.references.sql_values import Value
 
-TESTS_A_PARTITION = 20_000  # number of conditions that may be tested
+TESTS_PER_PARTITION = 20_000  # number of conditions that may be tested
 
 
 class TooManyWords(Exception):  # noqa: N818
@@ -84,7 +84,7 @@ def compute_partition_rows(
     def can_map(number: int, start: int, variables: tuple[str, ...]) -> bool:
         nonlocal tests
         tests += 1
-        if tests > TESTS_A_PARTITION:
+        if tests > TESTS_PER_PARTITION:
             raise TooManyWords
         if query.window_rows is not None and len(variables) > query.window_rows:
             return False

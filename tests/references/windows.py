@@ -20,7 +20,7 @@ from matchrec.plan.clauses import SkipTo
 from tests.generators.expressions import Row, Seen
 from tests.generators.windows import WindowQuery
 from tests.references.matcher import Failure, Word, Words
-from tests.references.queries import TESTS_A_PARTITION, TooManyWords
+from tests.references.queries import TESTS_PER_PARTITION, TooManyWords
 from tests.references.sql_values import Value
 
 
@@ -69,7 +69,7 @@ def find_match_of_frame(query: WindowQuery, frame: list[Row], tests: list[int]) 
 
     def can_map(number: int, start: int, variables: tuple[str, ...]) -> bool:
         tests[0] += 1
-        if tests[0] > TESTS_A_PARTITION:
+        if tests[0] > TESTS_PER_PARTITION:
             raise TooManyWords
         condition = query.definitions.get(variables[-1])
         seen = Seen(frame, start, variables, len(variables), number, members)

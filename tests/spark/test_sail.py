@@ -359,7 +359,7 @@ def list_views(spark: SparkSession) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("library", "bytes_a_call", "sent"),
+    ("library", "bytes_per_call", "sent"),
     [("pandas", 300_000, 2), ("pyarrow", 1 << 20, 1), ("pyspark", 300_000, 2)],
 )
 def test_rows_of_the_program_are_sent_once(
@@ -367,12 +367,12 @@ def test_rows_of_the_program_are_sent_once(
     request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
     library: str,
-    bytes_a_call: int,
+    bytes_per_call: int,
     sent: int,
 ) -> None:
     if library == "pyarrow" and pyspark.__version__.startswith("3."):
         pytest.skip("no DataFrame of a table of Arrow")
-    monkeypatch.setattr(sent_rows, "BYTES_A_CALL", bytes_a_call)
+    monkeypatch.setattr(sent_rows, "BYTES_PER_CALL", bytes_per_call)
     monkeypatch.setattr(sent_rows, "FEW_BYTES", 1 << 16)
     before, rows = list_views(spark), rows_of_program([Decimal("1.5"), Decimal("12345.678")])
     if library == "pandas":
@@ -438,7 +438,7 @@ def test_rows_that_are_sent_once_are_the_same(
     found = []
     for few, at_once in ((1 << 40, 1 << 40), (0, 1 << 40), (0, 200)):
         monkeypatch.setattr(sent_rows, "FEW_BYTES", few)
-        monkeypatch.setattr(sent_rows, "BYTES_A_CALL", at_once)
+        monkeypatch.setattr(sent_rows, "BYTES_PER_CALL", at_once)
         result = matchrec.match_recognize(rows, clause).orderBy("o")
         found.append((result.schema, result.collect()))
     assert len(found[0][1]) == len(rows)
@@ -482,7 +482,7 @@ def test_a_later_value_of_a_wider_type(
     values = pd.Series([first] * 2_000 + [last], dtype=object)
     rows = pd.DataFrame({"t": range(2_001), "v": values}).set_index(pd.Index([7] * 2_001))
     monkeypatch.setattr(sent_rows, "FEW_BYTES", 0)
-    monkeypatch.setattr(sent_rows, "BYTES_A_CALL", 4_000)
+    monkeypatch.setattr(sent_rows, "BYTES_PER_CALL", 4_000)
     found = matchrec.match_recognize(rows, LAST_VALUE)
     assert found.dtypes == [("v", type_name)]
     assert found.collect() == [(read,)]
@@ -511,17 +511,17 @@ def test_a_frame_above_32_mib(spark: SparkSession) -> None:
     ],
     ids=["list", "struct", "decimal", "bigint", "time after date", "date after time", "zone"],
 )
-@pytest.mark.parametrize("bytes_a_call", [50, 1 << 20])
+@pytest.mark.parametrize("bytes_per_call", [50, 1 << 20])
 @pytest.mark.filterwarnings("ignore:createDataFrame attempted Arrow")
 def test_values_without_a_common_type(
     spark: SparkSession,
     monkeypatch: pytest.MonkeyPatch,
     values: list[Any],
     words: str,
-    bytes_a_call: int,
+    bytes_per_call: int,
 ) -> None:
     """The error has the column and the row, however the rows are sent."""
-    monkeypatch.setattr(sent_rows, "BYTES_A_CALL", bytes_a_call)
+    monkeypatch.setattr(sent_rows, "BYTES_PER_CALL", bytes_per_call)
     rows = pd.DataFrame({"t": range(len(values)), "v": pd.Series(values, dtype=object)})
     with pytest.raises(matchrec.MatchRecognizePlanError, match="column `v` of `df` has") as refused:
         matchrec.match_recognize(rows, LAST_VALUE)
@@ -561,7 +561,7 @@ def test_rows_of_which_the_last_are_long(
     rows = pd.DataFrame({"t": range(len(texts)), "v": texts})
     rows = pa.Table.from_pandas(rows) if library == "pyarrow" else rows
     monkeypatch.setattr(spark, "createDataFrame", measured)
-    monkeypatch.setattr(sent_rows, "BYTES_A_CALL", 4_000)
+    monkeypatch.setattr(sent_rows, "BYTES_PER_CALL", 4_000)
     (last,) = matchrec.match_recognize(rows, LAST_VALUE).collect()
     assert last.v == "z" * 5_000
     assert len(sizes) > 10
@@ -575,8 +575,8 @@ def test_tables_of_many_chunks(spark: SparkSession, monkeypatch: pytest.MonkeyPa
     """The chunks have one row each, texts with 64-bit offsets, and a dictionary."""
     if pyspark.__version__.startswith("3."):
         pytest.skip("no DataFrame of a table of Arrow")
-    for bytes_a_call in (1 << 20, 100):
-        monkeypatch.setattr(sent_rows, "BYTES_A_CALL", bytes_a_call)
+    for bytes_per_call in (1 << 20, 100):
+        monkeypatch.setattr(sent_rows, "BYTES_PER_CALL", bytes_per_call)
         for kind in (pa.large_string(), pa.dictionary(pa.int8(), pa.string())):
             chunks = [pa.array([f"x{row}"], pa.string()).cast(kind) for row in range(50)]
             table = pa.table({"t": range(50), "v": pa.chunked_array(chunks, kind)})
@@ -590,7 +590,7 @@ def test_two_columns_of_one_name_in_pieces(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sent_rows, "FEW_BYTES", 0)
-    monkeypatch.setattr(sent_rows, "BYTES_A_CALL", 1_000)
+    monkeypatch.setattr(sent_rows, "BYTES_PER_CALL", 1_000)
     rows = pd.DataFrame({"t": range(200), "v": range(200), "w": "x"})
     rows.columns = pd.Index(["t", "v", "v"])
     found = to_dataframe(spark, "df", rows)

@@ -42,7 +42,9 @@ def test_rows_of_files_are_estimated(spark: SparkSession, tmp_path: Path) -> Non
     lines = tmp_path / "lines.csv"
     csv.write_csv(pa.table({"id": range(640)}), str(lines))
     line_rows = spark.read.csv(str(lines))
-    assert sizes.estimate_input_rows(line_rows) == round(lines.stat().st_size / sizes.BYTES_A_LINE)
+    assert sizes.estimate_input_rows(line_rows) == round(
+        lines.stat().st_size / sizes.BYTES_PER_LINE
+    )
 
 
 def test_rows_that_are_in_no_file_are_not_estimated(spark: SparkSession) -> None:
@@ -77,8 +79,8 @@ def test_a_large_input_has_more_tasks(
     rows = spark.read.parquet(write_files(tmp_path / "rows", ROWS))
     session = find_backend(spark)
     assert session.count_tasks(rows) == 3  # for two cores
-    for rows_a_task, tasks in ((ROWS, 3), (ROWS // 20, 20), (1, backend.MOST_TASKS)):
-        monkeypatch.setattr(backend, "ROWS_A_TASK", rows_a_task)
+    for rows_per_task, tasks in ((ROWS, 3), (ROWS // 20, 20), (1, backend.MOST_TASKS)):
+        monkeypatch.setattr(backend, "ROWS_PER_TASK", rows_per_task)
         assert session.count_tasks(rows) == pytest.approx(tasks, abs=1)
 
 
@@ -117,11 +119,15 @@ def find_rises(key_of: Callable[[int], object]) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("key", KEYS)
-@pytest.mark.parametrize("rows_a_task", [ROWS, ROWS // 16, 1])
+@pytest.mark.parametrize("rows_per_task", [ROWS, ROWS // 16, 1])
 def test_rows_do_not_depend_on_the_number_of_tasks(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, rows_a_task: int
+    spark: SparkSession,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    key: str,
+    rows_per_task: int,
 ) -> None:
-    monkeypatch.setattr(backend, "ROWS_A_TASK", rows_a_task)
+    monkeypatch.setattr(backend, "ROWS_PER_TASK", rows_per_task)
     text, key_of = KEYS[key]
     rows = spark.read.parquet(write_files(tmp_path / "rows", ROWS))
     rows = rows.selectExpr(f"{text} AS k", "id AS t", "id * 7 % 11 AS x")
@@ -132,7 +138,7 @@ def test_rows_do_not_depend_on_the_number_of_tasks(
 def test_no_rows_have_no_matches(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backend, "ROWS_A_TASK", 1)
+    monkeypatch.setattr(backend, "ROWS_PER_TASK", 1)
     rows = spark.read.parquet(write_files(tmp_path / "rows", ROWS)).where("id < 0")
     clause = "PARTITION BY id ORDER BY id PATTERN (A) DEFINE A AS id >= 0"
     assert matchrec.match_recognize(rows, clause).collect() == []

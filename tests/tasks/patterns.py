@@ -42,7 +42,7 @@ ALGORITHMS = ("backtracking", "breadth_first")
 TABLE = "pattern_events"
 KEYS = ("q", "p")
 COLUMNS = InputColumns(("q", *NAMES))
-ROWS_A_BATCH = 1 << 20
+ROWS_PER_BATCH = 1 << 20
 Streams = Mapping[str, Sequence[Event]]
 
 
@@ -75,7 +75,7 @@ def make_after_match(skip: Skip) -> AfterMatch:
 
 
 def answer_question(
-    question: Question, algorithms: Sequence[str] = ALGORITHMS, rows_per_batch: int = ROWS_A_BATCH
+    question: Question, algorithms: Sequence[str] = ALGORITHMS, rows_per_batch: int = ROWS_PER_BATCH
 ) -> dict[str, list[str]]:
     """Return for each algorithm the lines of a question, or one line with the error."""
     try:
@@ -203,7 +203,7 @@ class PatternBatch(QueryBatch):
         partition = np.cumsum(prepared.starts) - 1
         partitions = np.unique(partition[question == number]).tolist()
         streams = self.questions[number].streams
-        return run(Run(executable, prepared, partitions, ROWS_A_BATCH), streams)
+        return run(Run(executable, prepared, partitions, ROWS_PER_BATCH), streams)
 
 
 # Output

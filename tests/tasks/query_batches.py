@@ -49,7 +49,7 @@ from tests.quick.scale import copies_of
 from tests.tasks.linking import draft_query, link
 from tests.tasks.many_keys import take_one_copy
 
-ROWS_A_CALL = 256  # for copies, see `tests.tasks.copies`
+ROWS_PER_CALL = 256  # for copies, see `tests.tasks.copies`
 LARGE_RUNS = 4  # Spark computes the measures of copies for so many runs of a batch
 
 Texts = list[tuple[str | None, ...]]
@@ -293,7 +293,7 @@ class Run:
         Raises:
             MatchRecognizeRunError: the rows cause an error.
         """
-        rows_per_batch = self.rows_per_batch if copies == 1 else ROWS_A_CALL
+        rows_per_batch = self.rows_per_batch if copies == 1 else ROWS_PER_CALL
         table = self.prepared.table(self.executable, self.partitions)
         table = pa.concat_tables([table] * copies).combine_chunks()
         batches = table.to_batches(max_chunksize=rows_per_batch)

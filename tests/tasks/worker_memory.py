@@ -49,7 +49,7 @@ KINDS = {
     "runs that multiply": "MEASURES LAST(t) AS e PATTERN (A B+ C) SKIP TILL ANY MATCH ALL MATCHES"
     " DEFINE A AS x = 7, B AS x > FIRST(x) - 5, C AS x = 7",
 }
-ROWS_A_BATCH = 10_000
+ROWS_PER_BATCH = 10_000
 PARTITIONED = "PARTITION BY k ORDER BY t"
 TESTS: dict[str, Callable[[IntArray], BoolArray]] = {
     "`x` = 7": lambda x: x == 7,
@@ -87,8 +87,8 @@ def make_batches(asked: Executable, rows: int, keys: int, width: int) -> Iterato
     """Yield rows as they cross, in the order of `t`. width: bytes of a text."""
     texts = [show_column(column) for column in asked.sent_columns.columns]
     names = [f"__c{place}" for place in range(len(texts))]
-    for begin in range(0, rows, ROWS_A_BATCH):
-        known = make_columns(range(begin, min(begin + ROWS_A_BATCH, rows)), keys, width)
+    for begin in range(0, rows, ROWS_PER_BATCH):
+        known = make_columns(range(begin, min(begin + ROWS_PER_BATCH, rows)), keys, width)
         bits = np.zeros(len(known["`x`"]), np.int64)
         for bit, condition in enumerate(asked.row_conditions, 1):
             holds = TESTS[show_column(condition)](known["`x`"].to_numpy())

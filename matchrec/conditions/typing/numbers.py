@@ -36,7 +36,7 @@ from matchrec.conditions.types import (
     is_wide_decimal,
 )
 
-MICROSECONDS_A_DAY = 86_400_000_000
+MICROSECONDS_PER_DAY = 86_400_000_000
 LARGEST = 2**63 - 1
 F = Family
 
@@ -205,7 +205,7 @@ def compute_times(
         case (F.INTERVAL, "+", F.TIMESTAMP | F.TIMESTAMP_NTZ):
             return TypedStep(expression, right.type)
         case (F.DATE, "-", F.DATE):
-            day = Constant(MICROSECONDS_A_DAY, Kind.INTEGER)
+            day = Constant(MICROSECONDS_PER_DAY, Kind.INTEGER)
             microseconds = make_integer_arithmetic(ArithmeticOperator.MULTIPLY, expression, day)
             return TypedStep(microseconds, INTERVAL)
         case (F.TIMESTAMP, "-", F.TIMESTAMP) | (F.TIMESTAMP_NTZ, "-", F.TIMESTAMP_NTZ):

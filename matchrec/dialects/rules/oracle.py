@@ -39,7 +39,7 @@ from matchrec.dialects.rules.values import (
 )
 from matchrec.syntax.tokens import split_words
 
-MICROSECONDS_A_DAY = 86_400_000_000
+MICROSECONDS_PER_DAY = 86_400_000_000
 
 _NOT_KNOWN = "the types of these columns are not known"
 _AMBIGUOUS = (
@@ -150,8 +150,8 @@ def rewrite_time_difference(node: exp.Sub, context: RuleContext) -> exp.Expr:
     later = convert_to_microseconds(left, left_kind)
     earlier = convert_to_microseconds(right, right_kind)
     microseconds = exp.paren(exp.Sub(this=later, expression=earlier), copy=False)
-    microseconds_a_day = exp.Literal.number(MICROSECONDS_A_DAY)
-    return exp.paren(exp.Div(this=microseconds, expression=microseconds_a_day), copy=False)
+    microseconds_per_day = exp.Literal.number(MICROSECONDS_PER_DAY)
+    return exp.paren(exp.Div(this=microseconds, expression=microseconds_per_day), copy=False)
 
 
 def _is_date(node: exp.Expr) -> bool:

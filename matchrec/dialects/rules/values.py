@@ -211,8 +211,8 @@ _AddedInterval = exp.DateAdd | exp.TimestampAdd | exp.DatetimeAdd | exp.TsOrDsAd
 _SubtractedInterval = exp.DateSub | exp.TimestampSub | exp.DatetimeSub
 
 _SECONDS = {"SECOND": 1, "MINUTE": 60, "HOUR": 3600}
-_SECONDS_A_DAY = 86_400
-_MICROSECONDS_A_SECOND = 1_000_000
+_SECONDS_PER_DAY = 86_400
+_MICROSECONDS_PER_SECOND = 1_000_000
 
 _UNITS = split_words("YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND")
 
@@ -309,7 +309,7 @@ def rewrite_elapsed_time(node: exp.DateDiff | exp.TimestampDiff, context: RuleCo
     unit = node.args.get("unit")
     if unit is None or not context.is_condition:
         return node
-    seconds = (_SECONDS | {"DAY": _SECONDS_A_DAY}).get(unit.name.upper())
+    seconds = (_SECONDS | {"DAY": _SECONDS_PER_DAY}).get(unit.name.upper())
     if seconds is None:
         return node
     later_kind = context.find_kind(node.this)
@@ -319,7 +319,7 @@ def rewrite_elapsed_time(node: exp.DateDiff | exp.TimestampDiff, context: RuleCo
     later = convert_to_microseconds(node.this.copy(), later_kind)
     earlier = convert_to_microseconds(node.expression.copy(), earlier_kind)
     microseconds = exp.Sub(this=later, expression=earlier)
-    return _count_whole_units(microseconds, seconds * _MICROSECONDS_A_SECOND)
+    return _count_whole_units(microseconds, seconds * _MICROSECONDS_PER_SECOND)
 
 
 def _count_whole_units(length: exp.Expr, unit: int) -> exp.Expr:

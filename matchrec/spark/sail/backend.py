@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 PLANNED = "_matchrec_planned"
 
 # About how many rows a task of a large input has, and how many tasks there are at most.
-ROWS_A_TASK = 1 << 21
+ROWS_PER_TASK = 1 << 21
 MOST_TASKS = 128
 
 # What chooses one of several values, whose types may differ.
@@ -226,7 +226,7 @@ class Sail(SparkConnect):
         rows_of_files = estimate_input_rows(input_rows)
         if has_few_rows(input_rows, rows_of_files, current_shortcuts().max_rows_of_single_task):
             return 1
-        needed = min(MOST_TASKS, rows_of_files // ROWS_A_TASK)
+        needed = min(MOST_TASKS, rows_of_files // ROWS_PER_TASK)
         return max(cores + cores // 2, needed)
 
     def repartition(self, rows: DataFrame, keys: Sequence[Column], tasks: int | None) -> DataFrame:

@@ -22,7 +22,7 @@ from matchrec.errors.frames import dataframe_too_large_to_send, row_too_large_to
 from matchrec.spark.frames import with_arrow_columns, with_sample_row, with_single_chunks
 
 # How many bytes of rows one call sends.
-BYTES_A_CALL = 32 << 20
+BYTES_PER_CALL = 32 << 20
 
 # How many bytes of rows a plan may have: the limit of a call, with some space for the plan itself.
 MOST_BYTES = 127 << 20
@@ -96,7 +96,7 @@ def is_large(rows: Any) -> bool:
         rows: an Arrow table, or a pandas frame without columns of Python objects.
     """
     size = rows.nbytes if is_arrow(rows) else rows.memory_usage(index=False).sum()
-    return int(size) > BYTES_A_CALL
+    return int(size) > BYTES_PER_CALL
 
 
 def remember_index(frame: DataFrame, index: Any) -> DataFrame:

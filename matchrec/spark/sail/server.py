@@ -30,7 +30,7 @@ started_applications: set[Hashable] = set()
 
 # Threads of the server. One of them waits at the end of a task until the search has ended, even if
 # the query was interrupted. Without others, the server would not answer meanwhile.
-THREADS_A_CORE = 4
+THREADS_PER_CORE = 4
 
 # The variable of the environment that PySpark sets once a program has a session of Connect.
 CONNECTED = "SPARK_CONNECT_MODE_ENABLED"
@@ -49,7 +49,7 @@ ARROWS_POOL = "ARROW_DEFAULT_MEMORY_POOL"
 
 # How many rows a batch has. Each batch is passed from thread to thread. With Sail's default of
 # 8,192 rows there are four times as many batches.
-BATCH_SIZE, ROWS_A_BATCH = "SAIL_EXECUTION__BATCH_SIZE", 1 << 15
+BATCH_SIZE, ROWS_PER_BATCH = "SAIL_EXECUTION__BATCH_SIZE", 1 << 15
 
 # After how many idle seconds the server forgets a session. By default these are 15 minutes, after
 # which a notebook has lost its views; the server ends with this program, so no session need end.
@@ -151,12 +151,12 @@ def build_environment(cores: int | None, memory: int | None, folder: Path) -> di
         memory: the maximal number of bytes that the engine takes, or None.
         folder: where `checkpoint` and `localCheckpoint` write rows.
     """
-    threads = THREADS_A_CORE * (cores or os.cpu_count() or 1)
+    threads = THREADS_PER_CORE * (cores or os.cpu_count() or 1)
     variables = {
         "RUST_LOG": os.environ.get("RUST_LOG", "off"),  # nothing in the user's terminal
         "TOKIO_WORKER_THREADS": os.environ.get("TOKIO_WORKER_THREADS", str(threads)),
         "SAIL_EXECUTION__CHECKPOINT__PATH": folder.as_uri(),
-        BATCH_SIZE: os.environ.get(BATCH_SIZE, str(ROWS_A_BATCH)),
+        BATCH_SIZE: os.environ.get(BATCH_SIZE, str(ROWS_PER_BATCH)),
         IDLE: os.environ.get(IDLE, str(TEN_YEARS)),
         COLLECT_STATISTICS: os.environ.get(COLLECT_STATISTICS, "false"),
     }

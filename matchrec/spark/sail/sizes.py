@@ -24,7 +24,7 @@ PARQUET = ".parquet"
 SAMPLED_FILES = 3
 
 # About how many bytes a row takes in a file of text, such as CSV.
-BYTES_A_LINE = 64
+BYTES_PER_LINE = 64
 
 # In a plan of Sail: an operator with its statistics, an operator that reads files, and one that
 # reads rows in memory, with the number of batches in each of its partitions.
@@ -153,6 +153,6 @@ def estimate_rows_per_byte(paths: list[Path]) -> float:
     step = max(1, len(paths) // SAMPLED_FILES)
     sample = [path for path in paths[::step] if path.suffix == PARQUET]
     if not sample:
-        return 1 / BYTES_A_LINE
+        return 1 / BYTES_PER_LINE
     row_count = sum(int(parquet.read_metadata(path).num_rows) for path in sample)
     return row_count / max(1, sum(path.stat().st_size for path in sample))

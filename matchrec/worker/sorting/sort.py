@@ -55,7 +55,7 @@ from matchrec.worker.wire import Sorting, TieCounter
 
 # Errors of a full disk. The last one is a user's limit on the size of a file.
 DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-SPILLS_A_MERGE = 32
+SPILLS_PER_MERGE = 32
 # The budget if there is room for it, and the smallest budget.
 BYTES_IN_MEMORY = 256 << 20
 LEAST_IN_MEMORY = 16 << 20
@@ -215,7 +215,7 @@ class Spills:
     sorting: Sorting
     # How many bytes of rows are held in memory.
     budget: int
-    # Spills of rows that were merged once, twice, ... Each level has fewer than SPILLS_A_MERGE.
+    # Spills of rows that were merged once, twice, ... Each level has fewer than SPILLS_PER_MERGE.
     levels: list[list[IO[bytes]]] = field(default_factory=list)
 
     def add(self, table: pa.Table) -> None:
@@ -230,7 +230,7 @@ class Spills:
             self.levels.append([])
         spills = self.levels[level]
         spills.append(spill)
-        if len(spills) == SPILLS_A_MERGE:
+        if len(spills) == SPILLS_PER_MERGE:
             merged = self.merge_to_one(spills)
             spills.clear()
             self.add_to_level(merged, level + 1)
@@ -239,8 +239,8 @@ class Spills:
         """Yield all rows in order, with the first row of each partition marked."""
         spills = [spill for level in reversed(self.levels) for spill in level]  # as the rows came
         self.levels = [spills]
-        while len(spills) > SPILLS_A_MERGE:
-            spills[-SPILLS_A_MERGE:] = [self.merge_to_one(spills[-SPILLS_A_MERGE:])]
+        while len(spills) > SPILLS_PER_MERGE:
+            spills[-SPILLS_PER_MERGE:] = [self.merge_to_one(spills[-SPILLS_PER_MERGE:])]
         yield from merge(spills, self.sorting, self.sorting.watch)
 
     def merge_to_one(self, spills: list[IO[bytes]]) -> IO[bytes]:
@@ -253,7 +253,7 @@ class Spills:
     @property
     def bytes_a_batch(self) -> int:
         """Return the size of a batch of a spill. A merge has one batch of each spill in memory."""
-        return self.budget // SPILLS_A_MERGE
+        return self.budget // SPILLS_PER_MERGE
 
     def close(self) -> None:
         """Close all files, which removes them."""

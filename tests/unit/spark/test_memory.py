@@ -55,7 +55,7 @@ def test_small_calls_and_batches_hold_the_same_rows(
     whole = [*run_worker(compile_kind(kind), *FEW)]
     monkeypatch.setattr(batches, "BYTES_PER_SEARCH", 4_000)
     in_calls = [*run_worker(compile_kind(kind), *FEW)]
-    monkeypatch.setattr(gather, "BYTES_A_BATCH", 2_000)
+    monkeypatch.setattr(gather, "BYTES_PER_BATCH", 2_000)
     divided = [*run_worker(compile_kind(kind), *FEW)]
     if whole:
         assert pa.Table.from_batches(in_calls).equals(pa.Table.from_batches(whole))
@@ -76,7 +76,7 @@ def test_what_finds_no_room_says_so(monkeypatch: pytest.MonkeyPatch, kind: str) 
 
 
 def test_a_row_that_is_too_large_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gather, "BYTES_A_BATCH", 100)
+    monkeypatch.setattr(gather, "BYTES_PER_BATCH", 100)
     monkeypatch.setattr(gather, "MOST_BYTES_OF_ROW", 100)
     with pytest.raises(MatchRecognizeRunError, match="a row of the result would take"):
         list(run_worker(compile_kind("arrays"), *FEW))
@@ -84,7 +84,7 @@ def test_a_row_that_is_too_large_says_so(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_rows_that_are_too_large_together_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only an engine in the same program makes large batches of rows. Others pass them on."""
-    monkeypatch.setattr(gather, "BYTES_A_BATCH", 100)
+    monkeypatch.setattr(gather, "BYTES_PER_BATCH", 100)
     monkeypatch.setattr(gather, "SAIL_COPIES", 1 << 40)
     monkeypatch.setattr(gather, "makes_queries", Event())
     assert list(run_worker(compile_kind("arrays"), *FEW))

@@ -143,7 +143,7 @@ def test_a_folder_that_goes_while_rows_are_sorted(local: Path) -> None:
 
 
 def test_few_files_are_open_at_a_time(local: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("matchrec.worker.sorting.sort.SPILLS_A_MERGE", 4)
+    monkeypatch.setattr("matchrec.worker.sorting.sort.SPILLS_PER_MERGE", 4)
     most = 0
 
     def watched() -> Iterator[pa.RecordBatch]:

@@ -70,7 +70,8 @@ def test_many_such_rows_are_not_looked_up() -> None:
 def test_a_bit_of_the_second_column() -> None:
     rows = make_table(["x", "y"], [1, 1], [0, 0])
     flags = pa.array([0, 1 << 3], pa.int64())
-    assert keep_needed(rows.append_column(wire.name_bits(1), flags), wire.BITS_A_COLUMN + 2) == [1]
+    rows = rows.append_column(wire.name_bits(1), flags)
+    assert keep_needed(rows, wire.BITS_PER_COLUMN + 2) == [1]
 
 
 def test_random_rows_of_whole_partitions_stay() -> None:

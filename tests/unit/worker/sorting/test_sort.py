@@ -68,7 +68,7 @@ def make_comparable(values: pa.ChunkedArray) -> pa.Array:
 @settings(max_examples=examples(48), deadline=None)
 @given(given_rows=rows(), budget=st.integers(0, 2000), at_once=st.integers(2, 4))
 def test_rows_come_in_order_through_files(given_rows: Rows, budget: int, at_once: int) -> None:
-    with patch.object(spilling, "SPILLS_A_MERGE", at_once):
+    with patch.object(spilling, "SPILLS_PER_MERGE", at_once):
         found = [*sort_batches(iter(given_rows.batches), given_rows.sorting, 16, budget)]
     check(given_rows, found, 16)
 

@@ -71,7 +71,7 @@ def test_ties_are_counted(given_rows: Rows, copies: int, hashed: int) -> None:
 @given(given_rows=rows(), budget=st.integers(0, 2000), at_once=st.integers(2, 4))
 def test_ties_are_counted_once_through_files(given_rows: Rows, budget: int, at_once: int) -> None:
     sorting, heard = count_watched(given_rows.sorting)
-    with patch.object(spilling, "SPILLS_A_MERGE", at_once):
+    with patch.object(spilling, "SPILLS_PER_MERGE", at_once):
         _ = [*sort_batches(iter(given_rows.batches), sorting, 16, budget)]
     assert heard.number() == count_ties(given_rows)
 
