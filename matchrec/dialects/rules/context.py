@@ -1,4 +1,4 @@
-"""The context of a rule: where its expression is, and of which kinds its values are.
+"""The context of a rule: where its expression is, and the kind of its values.
 
 - `find_kind` returns the kind of an expression's values, if the kinds of its columns are known.
 - `VisibleColumns` finds the kind of a column in the relations that its query reads.
@@ -55,10 +55,13 @@ NUMBERS = frozenset({ValueKind.INTEGER, ValueKind.FRACTION, ValueKind.DECIMAL})
 TIMESTAMPS = frozenset({ValueKind.TIMESTAMP, ValueKind.TIMESTAMP_NTZ})
 TIMES = TIMESTAMPS | {ValueKind.DATE}
 
+# Intervals, and what may be one.
+_DURATIONS = frozenset({ValueKind.INTERVAL, ValueKind.DIFFERENCE})
+
 # The kind of an operation on two numbers is the first of these that one of its operands has.
 _WIDEST_FIRST = (ValueKind.FRACTION, ValueKind.DECIMAL, ValueKind.INTEGER)
 
-# Instead of a kind in `kinds.txt`: the call has the kind of its first operand.
+# The entry in `kinds.txt` for a call whose result has the kind of its first operand.
 _SAME_AS_OPERAND = "SAME"
 
 # The name of the kind of each call's result. A call is named by sqlglot's class, or by the
@@ -115,10 +118,11 @@ def find_kind(node: exp.Expr | None, look_up: ColumnLookup) -> ValueKind | None:
         case exp.Add() | exp.Sub() | exp.Mul() | exp.Div() | exp.IntDiv() | exp.Mod():
             return _find_kind_of_arithmetic(node, look_up)
         case exp.Coalesce() | exp.If() | exp.Case() | exp.Greatest() | exp.Least():
-            for alternative in _list_alternatives(node):
-                if kind := find_kind(alternative, look_up):
-                    return kind
-            return None
+            return _find_kind_of_alternatives(_list_alternatives(node), look_up)
+        case exp.Lag() | exp.Lead():
+            return _find_kind_of_alternatives(_list_alternatives(node), look_up)
+        case exp.Anonymous(this=str(name)) if name.upper() == "MOD":
+            return _find_kind_of_alternatives(node.expressions, look_up)
         case exp.Predicate():
             return ValueKind.OTHER
         case exp.Anonymous():
@@ -145,32 +149,93 @@ def _find_kind_of_literal(node: exp.Literal) -> ValueKind:
 
 
 def _find_kind_of_arithmetic(node: exp.Expr, look_up: ColumnLookup) -> ValueKind | None:
-    """Return the kind of a sum, difference, product, quotient or remainder.
+    """Return the kind of a sum, difference, product, quotient or remainder; None if not known.
 
-    Two numbers give a number, two times a difference. A time and an interval, or a number of days,
-    give a time.
+        number and number               the wider number; a fraction for `/` of two integers
+        time - time                     DIFFERENCE
+        time + duration, duration + time, time - duration
+                                        the time
+        time + number, number + time, time - number
+                                        the time, moved by days; a date and a fraction of days
+                                        give a timestamp
+        duration + duration, duration - duration
+                                        the duration; DIFFERENCE if one of them is
+        duration * number, number * duration, duration / number
+                                        the duration
+
+    A duration is an INTERVAL or a DIFFERENCE. The kinds of all other pairs are not known.
     """
     left = find_kind(node.this, look_up)
     right = find_kind(node.expression, look_up)
+    if left is None or right is None:
+        return None
     if left in NUMBERS and right in NUMBERS:
         if left is right is ValueKind.INTEGER and isinstance(node, exp.Div):
             return ValueKind.FRACTION
-        return next(kind for kind in _WIDEST_FIRST if kind in (left, right))
-    if left in TIMES and right in TIMES:
-        return ValueKind.DIFFERENCE
-    if left is None or right is None:
+        return _combine_kinds({left, right})
+    match node:
+        case exp.Sub() if left in TIMES and right in TIMES:
+            return ValueKind.DIFFERENCE
+        case exp.Add() | exp.Sub() if left in TIMES:
+            return _find_kind_of_moved_time(left, right)
+        case exp.Add() if right in TIMES:
+            return _find_kind_of_moved_time(right, left)
+        case exp.Add() | exp.Sub() if left in _DURATIONS and right in _DURATIONS:
+            return left if left is right else ValueKind.DIFFERENCE
+        case exp.Mul() | exp.Div() if left in _DURATIONS and right in NUMBERS:
+            return left
+        case exp.Mul() if left in NUMBERS and right in _DURATIONS:
+            return right
+    return None
+
+
+def _find_kind_of_moved_time(time: ValueKind, shift: ValueKind) -> ValueKind | None:
+    """Return the kind of a time that is moved by a duration or by a number of days."""
+    if shift in _DURATIONS:
+        return time
+    if shift not in NUMBERS:
         return None
-    return right if left in NUMBERS else left
+    if time is ValueKind.DATE and shift is not ValueKind.INTEGER:
+        return ValueKind.TIMESTAMP
+    return time
+
+
+def _find_kind_of_alternatives(
+    alternatives: Sequence[exp.Expr], look_up: ColumnLookup
+) -> ValueKind | None:
+    """Return the kind of an expression whose value is one of several; None if it is not known.
+
+    A NULL does not count, because it takes the type of the other alternatives.
+    """
+    values = [value for value in alternatives if not isinstance(value.unnest(), exp.Null)]
+    return _combine_kinds({find_kind(value, look_up) for value in values})
+
+
+def _combine_kinds(kinds: Set[ValueKind | None]) -> ValueKind | None:
+    """Return the kind that values of several kinds have in common; None if it is not known.
+
+    This is the widest kind of numbers. A date and a timestamp are both timestamps.
+    """
+    if len(kinds) == 1:
+        return next(iter(kinds))
+    if kinds and kinds <= NUMBERS:
+        return next(kind for kind in _WIDEST_FIRST if kind in kinds)
+    timestamps = kinds - {ValueKind.DATE}
+    if len(timestamps) == 1 and timestamps <= TIMESTAMPS:
+        return next(iter(timestamps))
+    return None
 
 
 def _list_alternatives(node: exp.Expr) -> list[exp.Expr]:
-    """Return the possible values of CASE, IF, COALESCE or GREATEST."""
+    """Return the possible values of CASE, IF, COALESCE, GREATEST, LEAST, LAG or LEAD."""
     match node:
         case exp.Case():
             results = [branch.args["true"] for branch in node.args["ifs"]]
             results.append(node.args.get("default"))
         case exp.If():
             results = [node.args["true"], node.args.get("false")]
+        case exp.Lag() | exp.Lead():
+            results = [node.this, node.args.get("default")]
         case _:
             return [node.this, *node.expressions]
     return [result for result in results if result]
@@ -477,7 +542,7 @@ class RuleContext:
         return exists
 
     def remark(self, message: str, *, is_compensated: bool = False) -> None:
-        """Add a remark on what means something else in the product that is written.
+        """Add a note about a difference in the target product.
 
         Args:
             message: the difference, in one sentence.
