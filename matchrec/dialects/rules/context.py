@@ -61,6 +61,11 @@ _DURATIONS = frozenset({ValueKind.INTERVAL, ValueKind.DIFFERENCE})
 # The kind of an operation on two numbers is the first of these that one of its operands has.
 _WIDEST_FIRST = (ValueKind.FRACTION, ValueKind.DECIMAL, ValueKind.INTEGER)
 
+# Kinds of which a UNION makes another one, if the values of another query have a wider kind.
+_WIDENED = frozenset(
+    {ValueKind.INTEGER, ValueKind.DECIMAL, ValueKind.DATE, ValueKind.TIMESTAMP_NTZ}
+)
+
 # The entry in `kinds.txt` for a call whose result has the kind of its first operand.
 _SAME_AS_OPERAND = "SAME"
 
@@ -313,16 +318,46 @@ class VisibleColumns:
 
     def _search_relation(self, relation: exp.Expr, name: str) -> ColumnSearch:
         """Search a table or subquery of FROM for a column."""
-        query, column_names = _find_query(relation)
+        queries, column_names = _find_queries(relation)
         if column_names:
             return name in column_names, None
-        if isinstance(query, exp.Select):
-            for item in query.expressions:
-                if item.alias_or_name.lower() == name:
-                    return True, find_kind(item.unalias(), self.find_kind)
-            return self._search_query(query, name) if query.is_star else (False, None)
-        kinds = self._find_columns_of_table(relation) if query is None else None
-        return (None, None) if kinds is None else (name in kinds, kinds.get(name))
+        if not queries:
+            kinds = self._find_columns_of_table(relation)
+            return (None, None) if kinds is None else (name in kinds, kinds.get(name))
+        query = queries[0]
+        if not isinstance(query, exp.Select):
+            return None, None
+        for index, item in enumerate(query.expressions):
+            if item.alias_or_name.lower() == name:
+                kind = find_kind(item.unalias(), self.find_kind)
+                return True, self._widen_kind(kind, queries[1:], index)
+        if not query.is_star:
+            return False, None
+        exists, kind = self._search_query(query, name)
+        return exists, self._widen_kind(kind, queries[1:], None)
+
+    def _widen_kind(
+        self, kind: ValueKind | None, queries: Sequence[exp.Expr], index: int | None
+    ) -> ValueKind | None:
+        """Return the kind of a column of a UNION; None if it is not known.
+
+        Queries in which the column is not known do not count if the kind cannot be widened.
+
+        Args:
+            kind: the kind of the column in the first query.
+            queries: the other queries.
+            index: the index of the column in each query; None if it comes from `*`.
+        """
+        kinds = {kind}
+        for query in queries:
+            items: list[exp.Expr] = []
+            if isinstance(query, exp.Select) and not query.is_star and index is not None:
+                items = query.expressions[index : index + 1]
+            if items and isinstance(items[0].unalias(), exp.Null):
+                continue
+            kinds.add(find_kind(items[0].unalias(), self.find_kind) if items else None)
+        widest = _combine_kinds(kinds - {None})
+        return None if None in kinds and widest in _WIDENED else widest
 
     def _find_columns_of_table(self, relation: exp.Expr) -> ColumnKinds | None:
         """Return the columns of a clause's result or of a table; None if they are not known."""
@@ -334,20 +369,42 @@ class VisibleColumns:
         return None
 
 
-def _find_query(relation: exp.Expr) -> tuple[exp.Expr | None, list[str]]:
-    """Return the query of a subquery or of a name that WITH defines, and its column names.
+def _find_queries(relation: exp.Expr) -> tuple[list[exp.Expr], list[str]]:
+    """Return the queries of a subquery or of a name that WITH defines, and its column names.
 
-    The query is None if the relation is neither. A UNION has the columns of its first query. The
-    names come from a list as in `AS t (a, b)` and are in lower case; without a list there are none.
+    There are several queries if it is a UNION, whose columns have the names of the first query's,
+    and none if the relation is neither a subquery nor a name that WITH defines. Queries that read
+    the name itself are left out: a recursion has the types of the query that it starts with.
+
+    The names come from a list as in `AS t (a, b)` and are in lower case; without a list there are
+    none.
     """
     definition = relation if isinstance(relation, exp.Subquery) else _find_definition(relation)
     column_names = relation.alias_column_names
     if not column_names and definition is not None:
         column_names = definition.alias_column_names
-    query = None if definition is None else definition.this
-    while isinstance(query, exp.SetOperation):
-        query = query.this
-    return query, [column_name.lower() for column_name in column_names]
+    queries = [] if definition is None else list(_list_queries_of_union(definition.this))
+    if isinstance(definition, exp.CTE):
+        own_name = definition.alias.lower()
+        queries = [
+            query for query in queries if query is queries[0] or not _reads_table(query, own_name)
+        ]
+    return queries, [column_name.lower() for column_name in column_names]
+
+
+def _list_queries_of_union(query: exp.Expr) -> Iterator[exp.Expr]:
+    """Yield the queries that a UNION, INTERSECT or EXCEPT combines; else the query itself."""
+    if isinstance(query, exp.SetOperation):
+        yield from _list_queries_of_union(query.this)
+        yield from _list_queries_of_union(query.expression)
+    else:
+        yield query
+
+
+def _reads_table(query: exp.Expr, name: str) -> bool:
+    """Return whether a query reads a table of this name, which is in lower case."""
+    tables = query.find_all(exp.Table)
+    return any(table.name.lower() == name and not table.db for table in tables)
 
 
 def _find_definition(relation: exp.Expr) -> exp.CTE | None:

@@ -135,3 +135,33 @@ def test_quotients_of_alternatives(text: str, expected: str, notes: list[str]) -
     assert len(found.notes) == len(notes)
     for note, beginning in zip(found.notes, notes, strict=True):
         assert note.message.startswith(beginning)
+
+
+# Queries that are read by `SELECT x / 2`, and whether the quotient is one of integers.
+UNIONS = [
+    ("SELECT 1 AS x UNION ALL SELECT 2", "x DIV 2", []),
+    ("SELECT 1 AS x UNION ALL SELECT NULL UNION ALL SELECT 3", "x DIV 2", []),
+    ("SELECT 1 AS x UNION ALL SELECT 1E0", "x / 2", []),
+    ("SELECT 1E0 AS x UNION ALL SELECT y FROM u", "x / 2", []),
+    ("SELECT 1 AS x UNION ALL SELECT y FROM u", "x / 2", ["the quotient of two integers"]),
+    ("SELECT 1 AS x UNION ALL SELECT * FROM u", "x / 2", ["the quotient of two integers"]),
+    ("SELECT NULL AS x UNION ALL SELECT y FROM u", "x / 2", ["the quotient of two integers"]),
+]
+
+
+@pytest.mark.parametrize(("query", "expected", "notes"), UNIONS)
+def test_quotients_of_columns_of_unions(query: str, expected: str, notes: list[str]) -> None:
+    text = f"SELECT x / 2 AS y FROM ({query}) AS q"
+    found = matchrec.transpile(text, read="trino", write="spark")
+    assert found.text == f"SELECT {expected} AS y FROM ({query}) AS q"
+    assert len(found.notes) == len(notes)
+    for note, beginning in zip(found.notes, notes, strict=True):
+        assert note.message.startswith(beginning)
+
+
+def test_a_recursion_has_the_kinds_of_its_first_query() -> None:
+    query = "SELECT 1 AS x UNION ALL SELECT x + 1 FROM r WHERE x < 9"
+    text = f"WITH RECURSIVE r AS ({query}) SELECT x / 2 AS y FROM r"
+    found = matchrec.transpile(text, read="trino", write="spark")
+    assert found.text.endswith("SELECT x DIV 2 AS y FROM r")
+    assert not any("quotient" in note.message for note in found.notes)
