@@ -82,7 +82,7 @@ def parse_query(
         """Translate and parse the text.
 
         Args:
-            kinds: the types of columns of the first clauses, as far as they are known.
+            kinds: the known types of columns of the first clauses.
         """
         translation = translate_query(
             text, product, SPARK, QueryKnowledge(kinds, values, look_up_table)

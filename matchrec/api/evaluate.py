@@ -458,7 +458,7 @@ def limit_star_to_input(node: QueryNode, site: Site, columns: Sequence[str]) -> 
     Args:
         node: the query.
         site: the window.
-        columns: the columns of the window's result: those of its input and those of its calls.
+        columns: the columns of the window's result: the columns of its input and its calls.
     """
     call_columns = {call.column for site in node.sites for call in site.calls or ()}
     input_columns = tuple(name for name in columns if name not in call_columns)

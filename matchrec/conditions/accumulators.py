@@ -54,7 +54,7 @@ FindAggregateType = Callable[[AggregateUse], ValueType | None]  # None: the argu
 class Accumulator:
     """The state of an aggregate over the rows that have been added so far."""
 
-    # What the aggregate keeps of these rows. Each aggregate has a state of its own type.
+    # What the aggregate keeps of these rows. The type depends on the aggregate.
     state: AggregateState
     # Returns the state after one more row, from the state and the arguments of the aggregate.
     step: AddRow
@@ -535,7 +535,7 @@ def check_fraction(fraction: float) -> float:
 def interpolate(values: Sequence[Value], fraction: float, *, weighs_both: bool) -> float:
     """Return the value at a fraction of the way through sorted values, as Spark computes it.
 
-    Between two values, the result is a number between them. All bits are those of Spark's result.
+    Between two values, the result is a number between them. It equals Spark's result in all bits.
 
     >>> interpolate([10, 20, 40], 0.25, weighs_both=False)
     15.0
@@ -617,7 +617,7 @@ def find_type_of_value(use: AggregateUse) -> ValueType | None:
 
 
 def find_listagg_type(use: AggregateUse) -> ValueType | None:
-    """Return the type of LISTAGG: that of its texts, which the delimiter must have, too."""
+    """Return the type of LISTAGG, which is the type of its texts and of its delimiter."""
     if not use.types or len(use.types) > 2:
         return None
     family = use.types[0].family

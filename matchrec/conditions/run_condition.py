@@ -39,7 +39,7 @@ class Constant:
 class ReadValue:
     """The value of a column on a row of the run; NULL if there is no such row."""
 
-    # The index of the column among those of its kind.
+    # The index of the column among the columns of its kind.
     column: int
     # The kind of the column.
     kind: Kind

@@ -90,9 +90,9 @@ class EditedText:
     def find_old_span_of_edit(self, span: Span) -> Span:
         """Return the characters of the old text to replace for an edit of the new text at `span`.
 
-        They are those of `find_old_span`, except for an insertion, whose span is empty: it inserts
-        before the character that follows it, or inside the text of an edit, before what that edit
-        replaced.
+        They are the same as for `find_old_span`, except for an insertion, whose span is empty: it
+        inserts before the character that follows it, or inside the text of an edit, before what
+        that edit replaced.
 
         >>> edited = EditedText("SELECT a::int FROM t", (Edit(Span(7, 13), "CAST(a AS INT)"),))
         >>> edited.find_old_span_of_edit(Span(22, 22)), edited.find_old_span(Span(22, 22))

@@ -283,7 +283,7 @@ def name_frames(spark: SparkSession, statement: SqlStatement) -> tuple[str, dict
     frames = {}
     for name, relation in statement.relations.items():
         text = re.sub(rf"(?<![\w`{{]){re.escape(name)}(?![\w`}}])", f"{{{name}}}", text)
-        # A copy, whose ids must differ from those of the plans that this program makes around it.
+        # A copy. Its ids must differ from the ids of the plans that this program makes around it.
         plan = CachedRelation(renumber_plans(copy_relation(relation)))
         frames[name] = ConnectDataFrame(plan, cast("Any", spark))
     return text, frames

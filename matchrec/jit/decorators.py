@@ -66,7 +66,7 @@ def stoppable_kernel(function: Callable[P, R]) -> StoppableKernel[P, R]:
 
     It must call a `stopping_point`. When it has returned because something stopped it, a call with
     the same arguments must go on where it was. It must not rely on integers that wrap, because
-    those of Python do not.
+    integers of Python do not.
     """
     return StoppableKernel(function, _OPTIONS)
 

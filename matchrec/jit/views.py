@@ -50,7 +50,7 @@ def find_compiled_function(pointer: Any) -> Any:
     return pointer if compiled is None else compiled()
 
 
-# The names of arrays of which kernels read only single elements, no rows.
+# The names of arrays from which kernels read only single elements, no rows.
 READ_BY_ELEMENT = frozenset({"first_choice", "satisfied", "instructions"})
 
 

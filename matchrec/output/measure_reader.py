@@ -403,7 +403,7 @@ class MeasureReader:
         return reads or (ReadNothing(),)
 
     def add_read(self, read: Read) -> int:
-        """Return the index of a read among those of the query; it is added if it is new."""
+        """Return the index of a read among the reads of the query, and add it if it is new."""
         return self.reads.setdefault(read, len(self.reads))
 
     def add_column(self, column: RowColumn) -> int:

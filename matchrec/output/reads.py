@@ -231,7 +231,7 @@ class ReadRowsForSpark(Read):
     def names(self) -> tuple[str, ...]:
         """Return the names of the fields: columns, then `v`, the variable, and `p`, the position.
 
-        The position is that of the row in its match, from 0.
+        The position counts the rows of the match, from 0.
         """
         return (*(f"c{index}" for index in range(len(self.columns))), "v", "p")
 

@@ -32,7 +32,7 @@ class OutputRows:
         return len(self.row)
 
     def take(self, part: BoolArray | slice) -> OutputRows:
-        """Return the output rows that are marked, or those of a slice."""
+        """Return the output rows that are marked, or the output rows of a slice."""
         return OutputRows(self.row[part], self.match[part], self.current[part])
 
 

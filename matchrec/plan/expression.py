@@ -428,7 +428,7 @@ def find_column_names(scalar: Scalar) -> tuple[str, ...]:
 
 
 def list_text_operations(scalar: Scalar) -> Operations:
-    """Return the operations of an expression's text, without those of the columns that it reads."""
+    """Return the operations of an expression's text, but none of the columns that it reads."""
     return NO_OPERATIONS.union(*map(find_operations_of_part, walk_scalar(scalar)))
 
 

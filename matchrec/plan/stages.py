@@ -249,7 +249,7 @@ def list_tests(steps: Steps, before: frozenset[str]) -> Iterator[StageTest]:
 
     Args:
         steps: the steps of a pattern or of a group.
-        before: the stages before these steps, and those of the loops around them.
+        before: the stages before these steps, and the stages of the loops around them.
     """
     for step in steps:
         if isinstance(step, ForbiddenEvent):

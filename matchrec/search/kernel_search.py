@@ -328,9 +328,9 @@ class KernelSearch(ABC, Generic[W]):
         raise RunFailure(make_error, int(row), fields)
 
     def shape_registers(self, runs: int) -> Shapes:
-        """Return the shape of the registers: those before the first row, then those of `runs` runs.
+        """Return the shape of the registers, which is empty if the search needs none.
 
-        It is empty if the search needs no registers.
+        The first line has the registers before the first row. The others have those of each run.
         """
         if self.arrays.compiled.linked is None and not self.arrays.selects:
             return {}

@@ -61,7 +61,7 @@ class Duration:
     def build_expression(self, span: Span | None = None) -> RowExpression:
         """Return the distance as an expression, for the text at `span`.
 
-        A time is written in the largest unit of which it is a whole number: `INTERVAL 90 MINUTE`.
+        A time is written as a whole number of the largest unit possible: `INTERVAL 90 MINUTE`.
         """
         if not self.is_time:
             text = write_number(self.amount)
@@ -138,7 +138,7 @@ def build_interval(
     """Return a value after WITHIN as Spark SQL.
 
     Args:
-        value: the value, such as that of a parameter.
+        value: the value, such as the value of a parameter.
         call: the call or the clause with the value, for messages.
         span: the location that an error shows.
         text: the text of the value or parameter in the query.

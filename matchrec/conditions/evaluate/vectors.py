@@ -43,7 +43,7 @@ SAFE_PRODUCT = 2.0**62
 BY_ORDERS = np.less, np.equal, np.less_equal, np.greater, np.not_equal, np.greater_equal
 
 
-class Limits(NamedTuple):
+class ValueLimits(NamedTuple):
     """Numbers that no value is less or greater than. Both are NaN if there is a NaN."""
 
     least: int | float
@@ -54,11 +54,11 @@ class Limits(NamedTuple):
         return -(1 << bits - 1) <= self.least and self.greatest < 1 << bits - 1
 
 
-def find_limits(values: Vector) -> Limits:
+def find_limits(values: Vector) -> ValueLimits:
     """Return the least and the greatest value, both 0 if there are no values."""
     if not values.size:
-        return Limits(0, 0)
-    return Limits(values.min().item(), values.max().item())
+        return ValueLimits(0, 0)
+    return ValueLimits(values.min().item(), values.max().item())
 
 
 def compare_vectors(
@@ -105,8 +105,8 @@ either = partial(connect_truth_values, np.logical_or)
 
 
 def find_result_limits(
-    operator: ArithmeticOperator, left: Limits | None, right: Limits | None
-) -> Limits | None:
+    operator: ArithmeticOperator, left: ValueLimits | None, right: ValueLimits | None
+) -> ValueLimits | None:
     """Return limits of the results of an operation, before they are wrapped to some bits.
 
     They are None if an operand may be infinite or NaN, if its limits are not known, and for other
@@ -117,9 +117,9 @@ def find_result_limits(
         return None
     match operator:
         case ArithmeticOperator.ADD:
-            return Limits(left.least + right.least, left.greatest + right.greatest)
+            return ValueLimits(left.least + right.least, left.greatest + right.greatest)
         case ArithmeticOperator.SUBTRACT:
-            return Limits(left.least - right.greatest, left.greatest - right.least)
+            return ValueLimits(left.least - right.greatest, left.greatest - right.least)
         case _:
             return None
 
@@ -188,7 +188,7 @@ def divide(operator: ArithmeticOperator, left: Vector, right: Vector) -> Vector:
 # Fewer rows fit better into the processor's cache, but then Python takes longer than NumPy.
 ROWS_A_BLOCK = 1 << 17
 
-Operands = tuple[RunExpression, ...]
+OperandExpressions = tuple[RunExpression, ...]
 
 
 class RowFailure(Exception):  # noqa: N818 -- not a user's error yet
@@ -205,8 +205,8 @@ class NullableVector(NamedTuple):
     values: Vector
     # Where the values are not NULL; one truth value for all rows if it is the same for all.
     valid: BoolArray
-    # Limits of the values, if these are known.
-    limits: Limits | None = None
+    # ValueLimits of the values, if these are known.
+    limits: ValueLimits | None = None
 
     @property
     def may_be_nan(self) -> bool:
@@ -220,7 +220,7 @@ class ColumnFacts(NamedTuple):
     """Facts about all values of a column, which need not be found again for each block of rows."""
 
     has_nulls: bool
-    limits: Limits
+    limits: ValueLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +288,7 @@ class VectorEvaluator:
                     values = values.astype(np.float32)
                     limits = None
                 if limits is not None:
-                    limits = Limits(*map(float, limits))
+                    limits = ValueLimits(*map(float, limits))
                 return NullableVector(values.astype(np.float64), valid, limits)
             case RunOperation(BasicOperator.AND | BasicOperator.OR as operator, operands):
                 return self.connect(
@@ -347,7 +347,7 @@ class VectorEvaluator:
         return shifted
 
     def compare(
-        self, comparison: Comparison, operands: Operands, demanded: BoolArray
+        self, comparison: Comparison, operands: OperandExpressions, demanded: BoolArray
     ) -> NullableVector:
         """Return the truth values of a comparison."""
         left, right = (self.evaluate(operand, demanded) for operand in operands)
@@ -397,7 +397,7 @@ class VectorEvaluator:
             raise RowFailure(make_error, self.begin + int(np.argmax(failing)))
 
     def connect(
-        self, operands: Operands, demanded: BoolArray, *, decisive: np.bool_
+        self, operands: OperandExpressions, demanded: BoolArray, *, decisive: np.bool_
     ) -> NullableVector:
         """Return the truth values of AND or OR.
 
@@ -418,7 +418,7 @@ class VectorEvaluator:
             demanded = both(demanded, np.logical_not(decides))
         return NullableVector(decided == decisive, either(decided, all_valid))
 
-    def choose(self, operands: Operands, demanded: BoolArray) -> NullableVector:
+    def choose(self, operands: OperandExpressions, demanded: BoolArray) -> NullableVector:
         """Return the values of a conditional expression: condition, then, otherwise."""
         truth = self.evaluate_truth(operands[0], demanded)
         chosen = both(truth.values, truth.valid)

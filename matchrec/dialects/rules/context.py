@@ -61,7 +61,7 @@ _DURATIONS = frozenset({ValueKind.INTERVAL, ValueKind.DIFFERENCE})
 # The kind of an operation on two numbers is the first of these that one of its operands has.
 _WIDEST_FIRST = (ValueKind.FRACTION, ValueKind.DECIMAL, ValueKind.INTEGER)
 
-# Kinds of which a UNION makes another one, if the values of another query have a wider kind.
+# Kinds that a UNION changes if the values of another query have a wider kind.
 _WIDENED = frozenset(
     {ValueKind.INTEGER, ValueKind.DECIMAL, ValueKind.DATE, ValueKind.TIMESTAMP_NTZ}
 )

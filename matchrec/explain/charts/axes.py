@@ -33,12 +33,12 @@ class AxisLabels:
     series: str = ""
 
     def shorten(self, most_x: int, most_y: int) -> AxisLabels:
-        """Return the labels of the axes with at most so many characters."""
+        """Return the labels of the axes with at most `characters` characters."""
         return AxisLabels(shorten(self.x, most_x), shorten(self.y, most_y), self.series)
 
 
 def shorten(text: str, most: int = MOST_CHARACTERS) -> str:
-    """Return a text in one line with at most so many characters, without its middle if it is long.
+    """Return a text in one line, and leave out its middle if it has more characters than allowed.
 
     The beginning and the end stay, because names often differ in a number at their end.
 
@@ -108,7 +108,7 @@ def show_times(panel: Axes, times: Sequence[Any], *, is_narrow: bool = False) ->
 
 
 def show_dates(panel: Axes, most_ticks: Sequence[int]) -> None:
-    """Put the ticks of an axis at dates, at most so many of each unit, from years on."""
+    """Put the ticks of an axis at dates, with a limit for each unit, from years on."""
     from matplotlib import dates
 
     units: list[int] = [

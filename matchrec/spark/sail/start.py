@@ -189,8 +189,8 @@ def check_limits(
 ) -> None:
     """Check that nobody asks for limits that a session cannot have, because others have set them.
 
-    A server has limits of its own. A master contains the number of tasks, and `spark-submit` starts
-    Java, which then has its memory, before the program.
+    A server has its limits already. A master contains the number of tasks. `spark-submit` starts
+    Java before the program, so the memory is fixed by then.
 
     Args:
         engine: `spark`, or the address of a server.
@@ -254,7 +254,7 @@ def start_spark(
 
 
 def apply_settings(session: SparkSession, settings: SparkSettings) -> SparkSession:
-    """Set some settings and those of `tune` in a running session, and return the session.
+    """Set some settings and the settings of `tune` in a running session, and return the session.
 
     Raises:
         MatchRecognizeError: a setting cannot be changed once a session runs.

@@ -268,7 +268,7 @@ def split_values(values: pa.Array) -> tuple[list[Part], bool]:
 
 
 def rank_repeated_numbers(numbers: IntArray) -> IntArray:
-    """Return the ranks of numbers of which many are equal: int64[n]. Equal ones have equal ranks.
+    """Return the ranks of numbers, many of them equal: int64[n]. Equal ones have equal ranks.
 
     Arrow ranks them if there are too many distinct ones for a kernel, or it is not compiled yet.
     """

@@ -428,5 +428,5 @@ def drop_matchless_partitions(table: pa.Table, sorting: Sorting) -> pa.Table:
 
 
 def are_too_many(holds: npt.NDArray[np.generic]) -> bool:
-    """Return whether a condition holds for so many rows that looking up their keys does not pay."""
+    """Return whether looking up keys does not pay, because too many rows satisfy a condition."""
     return int(np.count_nonzero(holds)) * current_shortcuts().needed_rows_one_in > len(holds)

@@ -63,7 +63,7 @@ def compute_arithmetic(function: int, left: int, right: int) -> int:
 def compute_arithmetic_in_python(function: int, left: int, right: int) -> int:
     """Compute as `compute_arithmetic`, in Python. The caller lets integers wrap.
 
-    The operands become integers of NumPy, because those of Python do not wrap.
+    The operands become integers of NumPy, because integers of Python do not wrap.
     """
     return int(calculate(function, np.int64(left), np.int64(right)))
 
