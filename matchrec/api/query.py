@@ -497,7 +497,7 @@ class Query:
 
         Args:
             x: a column of the input: a date, a timestamp or a number.
-            y: a column of the input: a number, drawn as a line, or a text, drawn above a point.
+            y: a column of the input: a number, drawn as a line, or a string, drawn above a point.
             by: a column of the input. Each of its values is a series, in a separate panel. The
                 result, or the events in its arrays, must also have this column.
             between: the two columns with the beginning and the end of a match, if they have other

@@ -114,7 +114,7 @@ def match_rules(  # noqa: PLR0913 -- public signature
             text, or a Pattern.
         order_by: as for `match_sase`, the same for all rules.
         partition_by: as for `match_sase`, the same for all rules.
-        type_column: the column with the types of events, for SASE+ texts.
+        type_column: the column with the types of events, for SASE+ queries.
         dialect: the product whose SQL the clauses are written in, as in `sql`.
         on_error: what happens if a rule fails in a partition, for instance because a sum is too
             large. "raise" ends the query, and the error names the rule. "continue" runs all other

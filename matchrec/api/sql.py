@@ -436,7 +436,7 @@ def query(
 
 
 def query(*args: Any, **kwargs: Any) -> Query:
-    """Return a query that has not run: SQL, a clause, a SASE+ text or a Pattern.
+    """Return a query that has not run: SQL, a clause, a SASE+ query or a Pattern.
 
     Its methods return its rows, show how it runs, and show why rows match.
 
@@ -444,7 +444,7 @@ def query(*args: Any, **kwargs: Any) -> Query:
 
         a session and SQL text            sql
         a DataFrame and a clause          match_recognize
-        a DataFrame and a SASE+ text      match_sase; the text begins with PATTERN SEQ
+        a DataFrame and a SASE+ query     match_sase; the text begins with PATTERN SEQ
         a DataFrame and a Pattern         match_pattern
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")

@@ -14,6 +14,7 @@ from functools import partial
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from matchrec.arguments import check_arguments
 from matchrec.automaton.facts import UNREACHABLE
 from matchrec.automaton.occurrences import Occurrences
 from matchrec.compile.coverage import (
@@ -31,6 +32,7 @@ from matchrec.explain.pictures.figures import (
     CHARACTER,
     INK,
     MATCHED,
+    PATH,
     REACHED,
     PicturedText,
     make_figure,
@@ -50,6 +52,8 @@ from matchrec.plan.stages import SingleStage, Staging, list_repeated_parts
 from matchrec.source import replace_control_characters
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -506,6 +510,28 @@ class Coverage(PicturedText):
         <?xml ...
         """
         return render(self.figure, "svg").decode()
+
+    @check_arguments(path=PATH)
+    def save(self, path: str | Path) -> None:
+        """Write the picture to a file. The ending of its name chooses PNG, SVG or PDF.
+
+        Needs matplotlib.
+
+        Raises:
+            MatchRecognizeError: the name has another ending.
+
+        >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+        >>> coverage = matchrec.query(ticks, '''
+        ...     ORDER BY day MEASURES COUNT(*) AS days
+        ...     PATTERN (FALL{3}) DEFINE FALL AS price < PREV(price)
+        ... ''').coverage()
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     coverage.save(f"{folder}/coverage.png")
+        ...     os.listdir(folder)
+        ['coverage.png']
+        """
+        super().save(path)
 
     def figure(self) -> Figure:
         """Return the picture as a figure of matplotlib."""

@@ -224,13 +224,14 @@ class TuningReport:
 def tune(spark: SparkSession) -> TuningReport:
     """Set two settings of Spark that make the queries of a session faster.
 
-    It sets `spark.sql.execution.arrow.maxBytesPerBatch` to no limit. A batch for Python then ends
-    at 10,000 rows (`maxRecordsPerBatch`), however wide they are. If queries send values of many
-    kilobytes to Python, set a limit before you call `tune`. It sets `spark.sql.shuffle.partitions`
-    to 8 for each core of a session on one machine, if that is less than Spark's 200.
+    - `spark.sql.execution.arrow.maxBytesPerBatch` gets no limit. A batch for Python then has
+      10,000 rows (`maxRecordsPerBatch`), however many bytes that is. If queries send values of
+      many kilobytes to Python, set a limit before you call `tune`.
+    - `spark.sql.shuffle.partitions` gets 8 for each core of a session on one machine, if that is
+      less than Spark's 200.
 
-    A setting that was set before, in the program or in a file, stays as it is. So does a setting
-    that the session or its Spark lacks. The settings apply to all queries of the session.
+    `tune` changes no setting that you have set, in the program or in a file, and none that the
+    session's version of Spark lacks. The settings apply to all queries of the session.
 
     Returns:
         A report of both settings: the value before, the value now, and the reason.

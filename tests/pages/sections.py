@@ -20,15 +20,23 @@ Add numbers.
 **Arguments:**
 <BLANKLINE>
 - `b` (`int`, default `2`): the second.
+
+The path of a page of the reference becomes a link:
+
+>>> print(as_markdown("docs/reference/error_codes.md lists all codes."))
+[Error codes](error_codes.md) lists all codes.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from textwrap import dedent
 from typing import NamedTuple
 
+REFERENCE = Path(__file__).parent.parent.parent / "docs" / "reference"
+PAGE_PATH = re.compile(r"\bdocs/reference/(\w+\.md)\b")
 SECTION = re.compile(r"(?P<title>Args|Attributes|Returns|Raises):\n(?P<content>.*)", re.S)
 ITEM = re.compile(r"^(?P<name>\w+): ", re.M)  # further lines of an item are indented
 TITLES = {"Args": "Arguments"}  # how the pages call a section, if not as the docstring does
@@ -58,7 +66,8 @@ def as_markdown(docstring: str, values: Mapping[str, Value] | None = None) -> st
         values: the types and defaults of arguments or attributes, by name.
     """
     paragraphs = docstring.strip().split("\n\n")
-    return "\n\n".join(_paragraph(paragraph, values or {}) for paragraph in paragraphs)
+    markdown = "\n\n".join(_paragraph(paragraph, values or {}) for paragraph in paragraphs)
+    return _link_pages(markdown)
 
 
 def _paragraph(text: str, values: Mapping[str, Value]) -> str:
@@ -67,6 +76,17 @@ def _paragraph(text: str, values: Mapping[str, Value]) -> str:
         return "```pycon\n" + text.replace("<BLANKLINE>", "") + "\n```"
     section = SECTION.fullmatch(text)
     return text if section is None else _section(section["title"], section["content"], values)
+
+
+def _link_pages(text: str) -> str:
+    """Return a text with a link, as from a page of the reference, for each path of such a page."""
+    return PAGE_PATH.sub(lambda path: f"[{read_title(path[1])}]({path[1]})", text)
+
+
+def read_title(page: str) -> str:
+    """Return the title of a page of the reference."""
+    first_line, *_ = (REFERENCE / page).read_text(encoding="utf-8").splitlines()
+    return first_line.removeprefix("# ")
 
 
 def _section(title: str, content: str, values: Mapping[str, Value]) -> str:

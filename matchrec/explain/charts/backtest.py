@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from matchrec.arguments import check_arguments
 from matchrec.errors import command as errors
 from matchrec.errors.wording import show_count
 from matchrec.explain.charts.axes import (
@@ -25,6 +26,8 @@ from matchrec.plan.text import quote_name
 from matchrec.source import make_sort_key
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -250,6 +253,27 @@ class Backtest(figures.PicturedText):
         <?xml ...
         """
         return figures.render(self.figure, "svg").decode()
+
+    @check_arguments(path=figures.PATH)
+    def save(self, path: str | Path) -> None:
+        """Write the picture to a file. The ending of its name chooses PNG, SVG or PDF.
+
+        Needs matplotlib.
+
+        Raises:
+            MatchRecognizeError: the name has another ending.
+
+        >>> rows = spark.sql("VALUES (1, 9), (2, 9) AS t(at, load)")
+        >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
+        >>> found = matchrec.query(rows, "ORDER BY at PATTERN (A) DEFINE A AS load > 8")
+        >>> backtest = found.backtest(labels, start="start", end="end")
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     backtest.save(f"{folder}/backtest.png")
+        ...     os.listdir(folder)
+        ['backtest.png']
+        """
+        super().save(path)
 
     def figure(self) -> Figure:
         """Return the picture as a figure of matplotlib. Runs two jobs."""

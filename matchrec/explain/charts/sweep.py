@@ -84,7 +84,7 @@ class Sweep(PicturedText):
         """Return a chart of the matches against the values of the first parameter, as SVG.
 
         Each combination of the other values has a line, or only points if the first parameter has
-        texts. Needs matplotlib.
+        strings. Needs matplotlib.
 
         >>> clause = "ORDER BY id PATTERN (A+) DEFINE A AS id > :least"
         >>> print(matchrec.sweep(spark.range(5), clause, {"least": [1, 3]}).svg())

@@ -8,6 +8,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from matchrec.arguments import check_arguments
 from matchrec.explain.pictures import figures
 from matchrec.explain.pictures.html import make_data_frame
 from matchrec.explain.tracing.search import Outcome
@@ -15,6 +16,8 @@ from matchrec.explain.tracing.story import AttemptStory, Line, Story
 from matchrec.source import replace_control_characters
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -371,6 +374,25 @@ class Why(figures.PicturedText):
         <?xml ...
         """
         return figures.render(self.figure, "svg").decode()
+
+    @check_arguments(path=figures.PATH)
+    def save(self, path: str | Path) -> None:
+        """Write the picture to a file. The ending of its name chooses PNG, SVG or PDF.
+
+        Needs matplotlib.
+
+        Raises:
+            MatchRecognizeError: the name has another ending.
+
+        >>> large = matchrec.Pattern.begin("large").where("id > 9")
+        >>> why = matchrec.query(spark.range(3), large, order_by="id").why()
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     why.save(f"{folder}/why.png")
+        ...     os.listdir(folder)
+        ['why.png']
+        """
+        super().save(path)
 
     def figure(self) -> Figure:
         """Return the picture as a figure of matplotlib."""
