@@ -111,7 +111,7 @@ def match_rules(  # noqa: PLR0913 -- public signature
     Args:
         df: the rows, as for `match_recognize`.
         rules: the rules by name. Each is a clause of SQL without PARTITION BY and ORDER BY, a SASE+
-            text, or a Pattern.
+            query, or a Pattern.
         order_by: as for `match_sase`, the same for all rules.
         partition_by: as for `match_sase`, the same for all rules.
         type_column: the column with the types of events, for SASE+ queries.
