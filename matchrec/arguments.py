@@ -155,11 +155,16 @@ class ArgumentKind:
         )
 
 
-def make_word_kind(words: tuple[str, ...]) -> ArgumentKind:
-    """Return the kind of an argument that is one of a few words. Messages keep their order."""
+def make_word_kind(words: tuple[str, ...], unlisted: tuple[str, ...] = ()) -> ArgumentKind:
+    """Return the kind of an argument that is one of a few words. Messages keep their order.
+
+    Args:
+        words: the words.
+        unlisted: words that messages do not list. They get an error of their own later.
+    """
     return ArgumentKind(
         f"one of {', '.join(words)}",
-        lambda value: isinstance(value, str) and value in words,
+        lambda value: isinstance(value, str) and value in (*words, *unlisted),
         f"write {{argument}}={words[0]!r}",
         words,
     )

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from matchrec.api.dialects import is_query, suggest_dialect
 from matchrec.api.evaluate import EngineQuery, ParsedQuery, find_clause_number
 from matchrec.api.remarks import Remarks, find_clause_remarks, find_session_remarks
-from matchrec.api.signatures import AGGREGATES, ARGUMENTS, DIALECT, FRAME, KEY, NAME, PER
+from matchrec.api.signatures import AGGREGATES, ARGUMENTS, FRAME, KEY, NAME, PER, TARGET_DIALECT
 from matchrec.arguments import (
     AggregatePer,
     DialectName,
@@ -528,7 +528,7 @@ class Query:
             rows = evaluated.clauses[-1].clause.relation.rows
         return plot(ChartSource(matches, rows, x, y, by, between, match), page, panels)
 
-    @check_arguments(**{**ARGUMENTS, "write": DIALECT})
+    @check_arguments(**{**ARGUMENTS, "write": TARGET_DIALECT})
     def to_sql(self, write: TargetDialect = "spark", *, events: str = "events") -> Conversion:
         """Write the query in the SQL of a product, with notes on what differs.
 

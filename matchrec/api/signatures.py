@@ -24,6 +24,7 @@ from matchrec.arguments import (
     DialectName,
     PatternOutput,
     SaseOutput,
+    TargetDialect,
     find_library,
     is_column,
     is_dataframe,
@@ -144,6 +145,11 @@ FRAMES = ArgumentKind(
     "pass {argument}=df; for other values write :{argument} in the query and pass args",
 )
 DIALECT = make_word_kind(get_args(DialectName))
+# A product to write queries for.
+TARGET_DIALECT = make_word_kind(
+    get_args(TargetDialect),
+    unlisted=tuple(name for name, product in PRODUCTS.items() if not product.is_written),
+)
 SASE_OUTPUT = make_word_kind(get_args(SaseOutput))
 PATTERN_OUTPUT = make_word_kind(get_args(PatternOutput))
 OPTIONS = ArgumentKind(

@@ -522,33 +522,41 @@ def make_clause_option(use: str) -> Decorator[Any]:
     )
 
 
-# A query whose result is shown or explained: which matches, or which aggregates over them.
-RESULT_OPTIONS = combine_options(
-    SEARCH_OPTIONS,
-    ALGORITHM,
-    make_choice_option(
-        ("--result", "output"),
-        tuple(dict.fromkeys((*get_args(SaseOutput), *get_args(PatternOutput)))),
-        "What to return. non_overlapping and graph are only for SASE+, events only for Patterns."
-        " [default: matches]",
-    ),
-    click.option(
-        "--timeouts", is_flag=True, help="Also return the runs of a Pattern that timed out."
-    ),
-    make_repeatable_option(
-        "--aggregate",
-        "aggregates",
-        type=ParsedType("NAME=AGGREGATE", parse_setting),
-        help="Return an aggregate over all matches, such as days=sum(n), instead of the matches."
-        " May be repeated. [default with --per: matches=count(*)]",
-    ),
-    make_choice_option(
-        "--per",
-        get_args(AggregatePer),
-        "Aggregate for each partition, or for each row that starts or ends matches. [default:"
-        " partition]",
-    ),
-)
+def make_result_options(aggregate_help: str) -> Decorator[Any]:
+    """Return the options of a query whose result is shown or explained.
+
+    They choose which matches are the result, or which aggregates over them.
+
+    Args:
+        aggregate_help: what `--aggregate` does, as sentences.
+    """
+    return combine_options(
+        SEARCH_OPTIONS,
+        ALGORITHM,
+        make_choice_option(
+            ("--result", "output"),
+            tuple(dict.fromkeys((*get_args(SaseOutput), *get_args(PatternOutput)))),
+            "What to return. non_overlapping and graph are only for SASE+, events only for"
+            " Patterns. [default: matches]",
+        ),
+        click.option(
+            "--timeouts", is_flag=True, help="Also return the runs of a Pattern that timed out."
+        ),
+        make_repeatable_option(
+            "--aggregate",
+            "aggregates",
+            type=ParsedType("NAME=AGGREGATE", parse_setting),
+            help=f"{aggregate_help} May be repeated. [default with --per: matches=count(*)]",
+        ),
+        make_choice_option(
+            "--per",
+            get_args(AggregatePer),
+            "Aggregate for each partition, or for each row that starts or ends matches. [default:"
+            " partition]",
+        ),
+    )
+
+
 SCHEMAS = make_repeatable_option(
     "--schema",
     "schemas",

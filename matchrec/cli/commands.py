@@ -48,7 +48,9 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
 
 
 @click.command(cls=arguments.Repeatable)
-@arguments.RESULT_OPTIONS
+@arguments.make_result_options(
+    "Return an aggregate over all matches, such as days=sum(n), instead of the matches."
+)
 @arguments.make_clause_option("aggregate with --aggregate or --per")
 @click.option(
     "--format",

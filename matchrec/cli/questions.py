@@ -35,7 +35,9 @@ def make_svg_option(picture: str) -> Callable[[arguments.F], arguments.F]:
 
 
 @click.command(cls=arguments.Repeatable)
-@arguments.RESULT_OPTIONS
+@arguments.make_result_options(
+    "Explain how an aggregate over all matches, such as days=sum(n), would be computed."
+)
 @arguments.make_clause_option("explain")
 @click.option(
     "--analyze", is_flag=True, help="Also run the query and show its counters. Only on Spark."
@@ -44,7 +46,7 @@ def make_svg_option(picture: str) -> Callable[[arguments.F], arguments.F]:
 @make_svg_option("the row pattern")
 @arguments.pass_request
 def explain(request: QueryRequest, analyze: bool, dot: Path | None, svg: Path | None) -> None:
-    """Show how a query would run, without running it.
+    """Explain how a query runs.
 
     QUERY is the same as for `matchrec run`.
 

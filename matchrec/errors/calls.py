@@ -569,11 +569,9 @@ def unknown_option_value(
     """
     surface = current_surface()
     near = find_nearest_choice(value, words)
-    cure = "write one of these"
-    if near:
-        cure = f"write {surface.write_option(argument, near)}"
+    cure = f"write {surface.write_option(argument, near)}" if near else None
     if argument == "write" and value in ("sase", "pattern"):
-        cure = f"SASE+ and Patterns can be read, but not written: {cure}"
+        cure = "SASE+ and Patterns can be read, but not written"
     written = SHORT.repr(value)[1:-1]
     return MatchRecognizePlanError(
         f"unknown value `{written}` for `{surface.name_option(argument)}` of {call}",

@@ -280,9 +280,9 @@ def wrong_within_type(order: str, interval: str, *spans: Span | None) -> MatchRe
             )
         case _:
             hint = "order by a number or a time, such as CAST(x AS TIMESTAMP)"
-    key = f"an {name_part('ORDER BY')} key of type {order}"
+    within, order_by = name_part("WITHIN"), name_part("ORDER BY")
     return MatchRecognizePlanError(
-        f"{name_part('WITHIN')} of type {interval} is not a distance along {key}",
+        f"{within} is {interval.upper()}, but {order_by} is {order.upper()}",
         *spans,
         hint=hint,
         code="wrong-within-type",

@@ -131,7 +131,7 @@ class MatchRecognizeError(Located, ValueError):
     ...     matchrec.match_recognize(spark.range(3), "ORDER BY id PATTERN (A DEFINE A AS id > 1")
     ... except matchrec.MatchRecognizeError as error:
     ...     print(error)
-    parenthesis of PATTERN is not closed [parenthesis-not-closed]
+    `(` is not closed in MATCH_RECOGNIZE [bracket-not-closed]
       line 1, column 21
           ORDER BY id PATTERN (A DEFINE A AS id > 1
                               ^

@@ -223,8 +223,27 @@ def unknown_component(
 # The strategy
 
 
+def missing_strategy(
+    span: Span, *, strategies: Sequence[str], predicates: str
+) -> MatchRecognizeParseError:
+    """Return the error for predicates in WHERE without an event selection strategy.
+
+    Args:
+        span: the location in the text of the query.
+        strategies: the strategies that there are.
+        predicates: the text after WHERE.
+    """
+    return MatchRecognizeParseError(
+        "missing event selection strategy in WHERE",
+        span,
+        notes=(f"strategies: {join_names(strategies)}",),
+        hint=f"write WHERE skip_till_next_match {{ {join_lines(predicates)} }}",
+        code="missing-strategy",
+    )
+
+
 def unknown_strategy(
-    span: Span, *, name: str, strategies: Sequence[str], predicates: str = ""
+    span: Span, *, name: str, strategies: Sequence[str]
 ) -> MatchRecognizeParseError:
     """Return the error for a word before `{` in WHERE that is not a selection strategy.
 
@@ -232,18 +251,13 @@ def unknown_strategy(
         span: the location in the text of the query.
         name: the word.
         strategies: the strategies that there are.
-        predicates: the text after WHERE, if it is predicates without a strategy and braces.
     """
     near = find_nearest(name, strategies)
-    headline = f"unknown event selection strategy `{name}` in WHERE"
     hint = "write the strategy before the predicates: WHERE skip_till_next_match { a.x > 1 }"
     if near:
         hint = f"write {near}"
-    elif predicates:
-        headline = "missing event selection strategy in WHERE"
-        hint = f"write WHERE skip_till_next_match {{ {join_lines(predicates)} }}"
     return MatchRecognizeParseError(
-        headline,
+        f"unknown event selection strategy `{name}` in WHERE",
         span,
         notes=(f"strategies: {join_names(strategies)}",),
         hint=hint,

@@ -307,7 +307,7 @@ def false_texts(span: Span | None, quoted: str) -> NeverTrueWarning:
         quoted: the string in double quotes, with the quotes; "" if none has double quotes.
     """
     column = f"write {write_name(quoted[1:-1])} without quotes, if it is a column"
-    message = f"a comparison of two texts in {name_part('DEFINE')} is never true"
+    message = f"a comparison of two strings in {name_part('DEFINE')} is never true"
     notes = ("text in quotes is a string, also in double quotes",) if quoted else ()
     hint = column if quoted else "compare a column; if no row should match, write FALSE"
     return NeverTrueWarning(message, span, notes=notes, hint=hint)

@@ -283,8 +283,10 @@ def describe_endings(endings: Collection[RunEnding]) -> str:
         return ""
     reasons = count_reasons(endings)
     ((reason, times),) = reasons.most_common(1)
-    count = f" ({times:,})" if len(reasons) > 1 else ""
-    return f"{reasons.total():,} stopped: {reason}{count}"
+    stopped = f"{reasons.total():,} stopped"
+    if len(reasons) > 1:
+        return f"{stopped}; {times:,} because {reason}"
+    return f"{stopped}: {reason}"
 
 
 def count_reasons(endings: Collection[RunEnding]) -> Counter[str]:
@@ -336,9 +338,8 @@ def list_nearest(nearest: NearestStart, surface: Surface) -> Iterator[str]:
     names = [show_equalities(nearest.order), show_equalities(nearest.partition)]
     row = ", in the partition ".join(name for name in names if name)
     yield f"closest to a match: the starting row {row}"
-    yield f"  it needed at least {show_count(nearest.remaining, 'more row')}"
-    call = surface.write_why(nearest.partition, tuple(nearest.order.values()))
-    yield f"  {call} shows why"
+    yield f"  it needed at least {show_count(nearest.remaining, 'more row')}; this shows why:"
+    yield f"  {surface.write_why(nearest.partition, tuple(nearest.order.values()))}"
 
 
 def show_equalities(values: dict[str, str | None]) -> str:

@@ -34,6 +34,7 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_scalar
+from matchrec.source import Span
 
 if TYPE_CHECKING:
     from matchrec.plan.stages import StageTest
@@ -572,10 +573,22 @@ def can_be_left_out(part: patterns.RowPattern) -> bool:
 # Clauses that are missing, and variables that were written as something else.
 
 
+def find_place_of_order(plan: MatchPlan) -> Span | None:
+    """Return where to write ORDER BY: after PARTITION BY, or before the first measure.
+
+    Without either, this is the row pattern.
+    """
+    if plan.partition_by:
+        span = plan.partition_by[-1].span
+        return span and Span(span.end, span.end)
+    spans = (measure.value.span for measure in plan.measures)
+    return next((span for span in spans if span), plan.pattern.span)
+
+
 def warn_about_order(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
     """Yield a warning if there is no ORDER BY."""
     if not plan.order_by:
-        yield warnings.no_order(plan.pattern.span)
+        yield warnings.no_order(find_place_of_order(plan))
 
 
 def warn_about_conditions(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:

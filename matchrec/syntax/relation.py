@@ -16,7 +16,6 @@ from matchrec.errors.sql.clause import (
     bracket_not_closed,
     clause_closed_too_early,
     clause_not_closed,
-    parenthesis_not_closed,
     part_outside_clause,
 )
 from matchrec.errors.sql.tokens import (
@@ -228,7 +227,7 @@ def _explain_unclosed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
     if word + 1 < opening < last_closing - 1 and _starts_line(tokens, last_closing):
         # The last `)` is alone at the start of a line, so it was probably meant for the clause.
         return clause_not_closed(tokens[opening].span, clause_start)
-    return parenthesis_not_closed(clause_start, part="MATCH_RECOGNIZE")
+    return bracket_not_closed(clause_start)
 
 
 def _starts_line(tokens: TokenSequence, index: int) -> bool:

@@ -149,6 +149,16 @@ def _find_keyword(clause: ClauseTokens, part: ClausePart, index: int) -> Span:
     return clause.span(index, min(end, len(clause)))
 
 
+def _make_unclosed_pattern_error(clause: ClauseTokens, opening: int) -> MatchRecognizeError:
+    """Return the error for PATTERN whose parenthesis at `opening` is not closed."""
+    span = clause[opening].span
+    for index in range(opening + 1, len(clause)):
+        part = find_part_at(clause, index)
+        if part:
+            return errors.bracket_not_closed(span, clause[index].span, keyword=part)
+    return errors.bracket_not_closed(span)
+
+
 def _find_starts(clause: ClauseTokens) -> Iterator[tuple[ClausePart, int]]:
     """Yield each part with the index of its first word, from left to right.
 
@@ -167,7 +177,7 @@ def _find_starts(clause: ClauseTokens) -> Iterator[tuple[ClausePart, int]]:
         if part is ClausePart.PATTERN:
             closing = clause.pairs.get(index + 1, -1)
             if closing < 0:
-                raise errors.parenthesis_not_closed(clause[index + 1].span, part="PATTERN")
+                raise _make_unclosed_pattern_error(clause, index + 1)
             pattern_end = read_words_after_pattern(clause, closing).end - 1
 
 

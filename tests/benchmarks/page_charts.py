@@ -58,7 +58,8 @@ def draw_performance(page: str) -> Figure:
     seconds = {name: workload[column].split(",")[0] for column, name in CONTENDERS.items()}
     figure = new_figure(figsize=(7, 1.9))
     panel = figure.subplots()
-    colours = ["#228833" if name == "matchrec" else FAINT for name in seconds]
+    _, spark_colour = ENGINES["spark"]
+    colours = [spark_colour if name == "matchrec" else FAINT for name in seconds]
     panel.barh(list(seconds), [float(text) for text in seconds.values()], 0.62, color=colours)
     for index, text in enumerate(seconds.values()):
         panel.text(float(text) + 0.06, index, f"{text} s", va="center", color=INK, fontsize=10)

@@ -149,17 +149,6 @@ def sase_as_clause(span: Span) -> MatchRecognizeParseError:
     )
 
 
-def parenthesis_not_closed(span: Span, *, part: str) -> MatchRecognizeParseError:
-    """Return the error for a clause or PATTERN whose parenthesis is never closed."""
-    return MatchRecognizeParseError(
-        f"parenthesis of {part} is not closed",
-        span,
-        notes=("`--` starts a comment, also in `{--` and `--}`",),
-        hint="add `)` where it ends",
-        code="parenthesis-not-closed",
-    )
-
-
 def clause_not_closed(*spans: Span) -> MatchRecognizeParseError:
     """Return the error for a clause whose last `)` closes an inner parenthesis."""
     return MatchRecognizeParseError(
@@ -171,18 +160,22 @@ def clause_not_closed(*spans: Span) -> MatchRecognizeParseError:
     )
 
 
-def bracket_not_closed(*spans: Span, opening: str, keyword: str) -> MatchRecognizeParseError:
-    """Return the error for a bracket in the clause that is still open at the next part.
+def bracket_not_closed(
+    *spans: Span, opening: str = "(", keyword: str | None = None
+) -> MatchRecognizeParseError:
+    """Return the error for a bracket of the clause, or in it, that is not closed.
 
     Args:
         spans: the locations in the text of the query, the main one first.
         opening: the bracket.
-        keyword: the part before which it should be closed.
+        keyword: the part before which it should be closed, if there is one.
     """
+    place = f"before {keyword}" if keyword else "where it ends"
     return MatchRecognizeParseError(
-        f"`{opening}` is not closed before {keyword} in MATCH_RECOGNIZE",
+        f"`{opening}` is not closed in MATCH_RECOGNIZE",
         *spans,
-        hint=f"add `{CLOSING_BRACKETS[opening]}` where it ends",
+        notes=("`--` starts a comment, also in `{--` and `--}`",),
+        hint=f"add `{CLOSING_BRACKETS[opening]}` {place}",
         code="bracket-not-closed",
     )
 

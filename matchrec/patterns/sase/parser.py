@@ -10,6 +10,7 @@ from dataclasses import replace
 from matchrec.errors import sase as errors
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import SASE
+from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql.tokens import expression_nested_too_deep
 from matchrec.patterns.sase.expressions import NAMES, EventReader, quote_singly, read_text
 from matchrec.patterns.sase.nodes import Component, Components, SaseQuery, SaseStrategy
@@ -365,9 +366,9 @@ def find_strategy(name: str, span: Span, predicates: str = "") -> SaseStrategy:
     strategies = {strategy.value: strategy for strategy in SaseStrategy}
     strategy = strategies.get(name.lower().replace("-", "_"))
     if strategy is None:
-        raise errors.unknown_strategy(
-            span, name=name, strategies=list(strategies), predicates=predicates
-        )
+        if predicates and not find_nearest(name, strategies):
+            raise errors.missing_strategy(span, strategies=list(strategies), predicates=predicates)
+        raise errors.unknown_strategy(span, name=name, strategies=list(strategies))
     return strategy
 
 

@@ -190,7 +190,7 @@ def test_a_setting_made_by_another_call_is_checked_too(client: SparkSession) -> 
 def test_errors_are_those_that_the_client_knows(client: SparkSession) -> None:
     with pytest.raises(ParseException) as unclosed:
         client.sql(FALLS.replace("(DOWN+)", "(DOWN+"))
-    assert str(unclosed.value).startswith("`(` is not closed before DEFINE in MATCH_RECOGNIZE")
+    assert str(unclosed.value).startswith("`(` is not closed in MATCH_RECOGNIZE")
     with pytest.raises(AnalysisException) as unknown:
         client.sql(FALLS.replace("AS price <", "AS prise <"))
     assert str(unknown.value).split("\n") == [

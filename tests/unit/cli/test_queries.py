@@ -155,7 +155,7 @@ QUERY = f"SELECT * FROM t MATCH_RECOGNIZE ({REPEATED})"
 @pytest.mark.parametrize(
     ("command", "query", "sentence"),
     [
-        ("run", QUERY.replace("PATTERN (", "PATTERN (("), "`(` is not closed before DEFINE"),
+        ("run", QUERY.replace("PATTERN (", "PATTERN (("), "`(` is not closed in MATCH_RECOGNIZE"),
         (
             "explain --arg n=2",
             QUERY.replace("DEFINE B", "DEFINE C"),

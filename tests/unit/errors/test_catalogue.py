@@ -41,8 +41,8 @@ HERE, THERE = Span(1, 2), Span(4, 6)
 
 def test_an_error_has_its_texts_and_places() -> None:
     error = bracket_not_closed(HERE, THERE, opening="(", keyword="DEFINE")
-    assert error.message == "`(` is not closed before DEFINE in MATCH_RECOGNIZE"
-    assert (error.spans, error.notes, error.hint) == ((HERE, THERE), (), "add `)` where it ends")
+    assert error.message == "`(` is not closed in MATCH_RECOGNIZE"
+    assert (error.spans, error.hint) == ((HERE, THERE), "add `)` before DEFINE")
 
 
 def test_texts_without_words_and_places_that_are_not_known_are_left_out() -> None:

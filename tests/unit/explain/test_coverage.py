@@ -66,8 +66,8 @@ def test_one_row_of_many_still_has_a_bar_and_decides_what_is_said() -> None:
         "  no match: 1 of those that came closest stopped after A",
         "  the window ended before B: 1",
         "  closest to a match: the starting row t = 7, in the partition k = x, l = NULL",
-        "    it needed at least 1 more row",
-        "    query.why(partition={'k': 'x', 'l': None}, row='7') shows why",
+        "    it needed at least 1 more row; this shows why:",
+        "    query.why(partition={'k': 'x', 'l': None}, row='7')",
     ]
 
 
