@@ -239,17 +239,18 @@ def wrong_number_of_order_values(
     )
 
 
-def unknown_row(*, row: str, rows: str) -> MatchRecognizePlanError:
+def unknown_row(*, row: str, rows: str, nearest: Sequence[object]) -> MatchRecognizePlanError:
     """Return the error for a row that the partition does not have.
 
     Args:
         row: the row that the user chose.
         rows: a line for each of the rows nearest to it.
+        nearest: the ORDER BY values of the first of these rows.
     """
     return MatchRecognizePlanError(
         f"the partition has no row with {row}",
         notes=(f"the nearest rows:{rows}",),
-        hint=current_surface().row,
+        hint=f"write one of these, such as {current_surface().write_row(nearest)}",
         code="unknown-row",
     )
 

@@ -156,8 +156,6 @@ class Surface:
     options: frozenset[str] | None = None
     # What has the values of parameters.
     values: str = "args"
-    # How to ask about one of the starting rows that the message lists.
-    row: str = "write row= one of these, with all ORDER BY columns as a tuple"
     # How to give a value to `:name`, and to a `?`.
     parameter: str = 'pass args={{"{name}": value}}'
     positional_parameter: str = "call matchrec.sql(spark, query, args=[value])"
@@ -284,14 +282,21 @@ class Surface:
             if partition:
                 arguments.append(f"partition={dict(partition)}")
             if row:
-                row_value = row[0] if len(row) == 1 else tuple(row)
-                arguments.append(f"row={row_value!r}")
+                arguments.append(self.write_row(row))
             return f"query.why({', '.join(arguments)})"
         words = [self.asking]
         if partition:
             words.append(self.write_keys(list(partition.items())))
-        words += [f"--row {quote_for_shell(value)}" for value in row]
+        if row:
+            words.append(self.write_row(row))
         return " ".join(words)
+
+    def write_row(self, row: Sequence[object]) -> str:
+        """Return how to name a row by its ORDER BY values: `row=3`, `--row 3 --row 4`."""
+        if self.is_python:
+            row_value = row[0] if len(row) == 1 else tuple(row)
+            return f"row={row_value!r}"
+        return " ".join(f"--row {quote_for_shell(value)}" for value in row)
 
 
 PYTHON = Surface()
@@ -304,7 +309,6 @@ COMMAND_LINE = Surface(
     is_python=False,
     own_names={"output": "result", "by": "series"},
     values="--arg",
-    row="write --row VALUE with one of these, once for each ORDER BY column",
     parameter="pass --arg {name}=VALUE",
     positional_parameter="write :name instead of it, and pass --arg name=VALUE",
     frame="write {name} without braces, and pass --table {name}=FILE",
@@ -342,7 +346,6 @@ CELL = Surface(
         }
     ),
     values="the notebook",
-    row="write --row with one of these, all ORDER BY columns one after the other",
     parameter="give the Python variable {name} a value",
     positional_parameter="write :name instead of it, for the value of the Python variable `name`",
     frame="give the Python variable {name} a DataFrame",

@@ -581,8 +581,9 @@ def find_place_of_order(plan: MatchPlan) -> Span | None:
     if plan.partition_by:
         span = plan.partition_by[-1].span
         return span and Span(span.end, span.end)
-    spans = (measure.value.span for measure in plan.measures)
-    return next((span for span in spans if span), plan.pattern.span)
+    if plan.measures:
+        return plan.measures[0].value.span
+    return plan.pattern.span
 
 
 def warn_about_order(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:

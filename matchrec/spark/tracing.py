@@ -333,6 +333,7 @@ class PartitionCollector:
             raise errors.unknown_row(
                 row=", ".join(f"{order} = {value}" for order, value in target_values),
                 rows=errors.format_rows(near_rows),
+                nearest=tuple(near_values[0]),
             )
         return tuple(np.flatnonzero(is_target).tolist())
 

@@ -230,16 +230,23 @@ def over_not_allowed(span: Span, *, clause: str) -> MatchRecognizePlanError:
 
 
 def window_function_not_allowed(
-    span: Span, *, function: str, clause: str
+    span: Span, *, function: str, clause: str, arguments: str
 ) -> MatchRecognizePlanError:
-    """Return the error for a function that is used only with OVER, such as LAG."""
+    """Return the error for a function that is used only with OVER, such as LAG.
+
+    Args:
+        span: the location of the function's name in the text of the query.
+        function: the name.
+        clause: where it is written.
+        arguments: its arguments in parentheses, as the user wrote them.
+    """
     words = current_language()
     surface = current_surface()
     match function.upper():
         case "LAG":
-            hint = f"write PREV(x, n), or pass {surface.write_option('dialect', 'snowflake')}"
+            hint = f"write PREV{arguments}, or pass {surface.write_option('dialect', 'snowflake')}"
         case "LEAD":
-            hint = f"write NEXT(x, n), or pass {surface.write_option('dialect', 'snowflake')}"
+            hint = f"write NEXT{arguments}, or pass {surface.write_option('dialect', 'snowflake')}"
         case "NTH_VALUE":
             hint = "write FIRST(x, n - 1)"
         case "ROW_NUMBER":

@@ -497,8 +497,12 @@ class OperandReader(ExpressionCursor):
         if key in FUNCTIONS_OF_MATCH or key in AGGREGATES:
             return references.read_call(self, start)
         if self.scope.reads_match and key in WINDOW_ONLY:
+            call_span = self.text.find_call_span(start)
             raise errors.window_function_not_allowed(
-                token.span, function=token.text, clause=self.where
+                token.span,
+                function=token.text,
+                clause=self.where,
+                arguments=self.text.text_at(call_span)[len(token.text) :].strip(),
             )
         if self.scope.part is ClausePart.DEFINE and key in NONDETERMINISTIC:
             raise errors.nondeterministic_condition(token.span, function=token.text.lower())
