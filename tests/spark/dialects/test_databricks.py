@@ -38,5 +38,5 @@ def test_empty_matches_are_named(spark: SparkSession) -> None:
     query = """SELECT * FROM ticker MATCH_RECOGNIZE (ORDER BY tstamp
         MEASURES MATCH_NUMBER() AS m PATTERN ((strt down)?)
         DEFINE strt AS price > 12, down AS price < PREV(price))"""
-    with pytest.warns(UserWarning, match="Spark SQL finds empty matches, Databricks does not"):
+    with pytest.warns(UserWarning, match="Spark SQL finds empty matches, and Databricks does not"):
         matchrec.sql(spark, query, dialect="databricks")

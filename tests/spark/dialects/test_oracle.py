@@ -138,7 +138,7 @@ def test_dates_of_tables_are_known(spark: SparkSession) -> None:
     [
         ("TO_CHAR(run_date, 'Day')", "names of months and days, which Oracle pads"),
         ("TO_CHAR(run_date, 'MON Dy')", "names of months, days and AM in different cases"),
-        ("TO_CHAR(id, '999.99MI')", "number formats are different"),
+        ("TO_CHAR(id, '999.99MI')", "Spark has other number formats"),
         ("TO_CHAR(run_date, '\"100%\" HH')", "the format"),
         ("TO_CHAR(run_date, 'D')", "the format D of a time"),
         ("TO_CHAR(run_date, 'HH:MI p.m.')", "the format HH:MI p.m. of a time"),
@@ -163,7 +163,7 @@ def test_what_spark_lacks_is_refused_by_name(
     [
         ("XMLAGG(XMLELEMENT(e, name))", r"no XMLAGG\n +help: write LISTAGG"),
         ("INSTR(name, 'a', -1)", r"write INSTR\(REVERSE"),
-        ("INITCAP(name)", "in Spark, only blanks separate words"),
+        ("INITCAP(name)", "in Spark, only spaces separate words"),
     ],
 )
 def test_what_is_refused_around_the_clause(

@@ -85,7 +85,7 @@ def test_functions_that_are_refused(spark: SparkSession, query: str, message: st
 def test_counts_of_a_pivot_are_noted(spark: SparkSession) -> None:
     query = """SELECT * FROM (SELECT company, price FROM stock_price_history)
         PIVOT (COUNT(price) FOR company IN ('ABCD', 'none'))"""
-    with pytest.warns(UserWarning, match="COUNT in PIVOT of no rows is NULL in Spark, and 0"):
+    with pytest.warns(UserWarning, match="COUNT over no rows is NULL in Spark.s PIVOT, and 0"):
         assert answer(spark, query, "snowflake") == ["10 -"]
 
 

@@ -40,7 +40,7 @@ def test_an_average_of_decimals_is_named(spark: SparkSession) -> None:
 
 def test_a_key_that_is_written_twice_is_named(spark: SparkSession) -> None:
     query = write_query(VALUES, "ALL ROWS PER MATCH PATTERN (A+) DEFINE A AS true")
-    with pytest.warns(UserWarning, match="comes out twice in Trino, once in Spark SQL"):
+    with pytest.warns(UserWarning, match="gives two columns in Trino, and one in Spark SQL"):
         matchrec.sql(spark, query.replace("ORDER BY id", "ORDER BY id, ID"), dialect="trino")
 
 
