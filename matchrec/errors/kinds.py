@@ -135,8 +135,11 @@ class MatchRecognizeError(Located, ValueError):
       line 1, column 21
           ORDER BY id PATTERN (A DEFINE A AS id > 1
                               ^
+      line 1, column 24
+          ORDER BY id PATTERN (A DEFINE A AS id > 1
+                                 ^^^^^^
       note: `--` starts a comment, also in `{--` and `--}`
-      help: add `)` where it ends
+      help: add `)` before DEFINE
     """
 
     # The values of an error that is made without a call of the class: see `users_terms.reword`.

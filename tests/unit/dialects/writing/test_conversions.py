@@ -117,3 +117,13 @@ def test_an_aggregate_of_a_pattern_is_written_with_distinct_and_filter() -> None
     pattern = Pattern.begin("a").followed_by("b").where(condition)
     text = matchrec.transpile(pattern, write="spark", order_by="ts").text
     assert "B AS count(DISTINCT A.x) FILTER (WHERE A.y > 1) > 1" in text
+
+
+def test_only_products_that_can_be_written_are_listed() -> None:
+    unknown: Any = "postgres"
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="unknown value") as caught:
+        matchrec.transpile("SELECT 1", write=unknown)
+    assert caught.value.notes == (
+        "it must be one of spark, standard, databricks, snowflake, oracle, trino, flink, bigquery",
+    )
+    assert caught.value.hint is None
