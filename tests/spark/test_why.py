@@ -159,6 +159,7 @@ def test_a_row_inside_an_earlier_match(spark: SparkSession) -> None:
         ({"partition": {"ticker": "X"}}, "the partition with ticker = X has no rows ["),
         ({"partition": {"ticker": 7}}, "the partition with ticker = 7 has no rows ["),
         ({"partition": {"ticker": "GOOG"}, "row": "2024-02-01"}, "`day` = 2024-01-01"),
+        ({"partition": {"ticker": "GOOG"}, "row": "2024-02-01"}, "such as row='2024-01-"),
         (
             {"partition": {"ticker": "GOOG"}, "row": (1, 2)},
             "`row` has 2 values, but ORDER BY has 1",

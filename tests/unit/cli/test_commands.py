@@ -414,7 +414,7 @@ def test_a_warning_is_a_notice(embedded: Path) -> None:
         warnings.simplefilter("default")
         result = invoke("run", "-", *STOCKS, given=STREAKS.replace("ORDER BY ts", ""))
     assert result.exit_code == 0
-    assert result.stderr.startswith("matchrec: MATCH_RECOGNIZE has no ORDER BY\n  line 5,")
+    assert result.stderr.startswith("matchrec: MATCH_RECOGNIZE has no ORDER BY\n  line 4,")
     assert ".py" not in result.stderr
 
 
