@@ -97,6 +97,7 @@ MAY_IMPORT = {
         "compile",
     },
     "explain.tracing": {
+        "arguments",
         "source",
         "errors",
         "explain.pictures",

@@ -206,7 +206,7 @@ def test_advice_is_in_words_of_a_shell(embedded: Path) -> None:
     assert "the query is empty" in refused("run", "-c", " ")
     lagging = STREAKS.replace("PREV(price)", "LAG(price)")
     said = refused("run", "-", *STOCKS, given=lagging, code=1)
-    assert said.endswith("write PREV(x, n), or pass --dialect snowflake\n")
+    assert said.endswith("write PREV(price), or pass --dialect snowflake\n")
     rare = STREAKS.replace("> PREV(price)", "> PREV(price) + 1000")
     said = invoke("coverage", "-", *STOCKS, given=rare).stdout
     assert "matchrec why - --table t=prices.csv --partition sym=" in said
