@@ -631,7 +631,7 @@ def explain_result(result: ClauseResult, remarks: Remarks) -> ExplainedClause:
     preparation = result.prepared.preparation
     return ExplainedClause(
         plan=result.draft.plan,
-        executable=result.executable,
+        compiled_query=result.compiled_query,
         keys=preparation.key_filters,
         warnings=tuple(map(str, remarks)),
         is_stream=result.reads_stream,

@@ -64,8 +64,8 @@ def explain_partition(clause: Clause, target: Target, limit: int) -> Why:
     options = Options(algorithm=clause.options.algorithm)
     question = clause.build_question(drop_output_options(plan, parts.measures), options)
     partition = collect_partition(question, target)
-    task = partition.executable.task
-    strategy = partition.executable.strategy
+    task = partition.compiled_query.task
+    strategy = partition.compiled_query.strategy
     try:
         search = trace_search(task, strategy, partition.partitions, partition.target_rows, limit)
     except RunFailure as failure:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import SparkSession
 
-from matchrec.compile.executable import Executable
+from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.path import Draft
 from matchrec.errors.language import Language
 from matchrec.errors.warnings import (
@@ -71,14 +71,17 @@ def find_clause_remarks(result: ClauseResult, source: Source, language: Language
     warnings = find_remarks(result.draft, question, source)
     if not question.is_stream or language is not None:
         return warnings
-    return (*warnings, *find_state_remarks(result.draft.written_plan, result.executable, source))
+    return (
+        *warnings,
+        *find_state_remarks(result.draft.written_plan, result.compiled_query, source),
+    )
 
 
-def find_state_remarks(plan: MatchPlan, executable: Executable, source: Source) -> Remarks:
+def find_state_remarks(plan: MatchPlan, compiled_query: CompiledQuery, source: Source) -> Remarks:
     """Return the warning that the state of a stream grows without bound, if it does."""
-    if executable.is_bounded or executable.sent_columns.ends:
+    if compiled_query.is_bounded or compiled_query.sent_columns.ends:
         return ()
-    unbounded = unbounded_runs if executable.task.selects else unbounded_state
+    unbounded = unbounded_runs if compiled_query.task.selects else unbounded_state
     return (unbounded(plan.pattern.span).with_source(source),)
 
 

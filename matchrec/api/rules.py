@@ -171,7 +171,9 @@ def warn_about_rules(built: build.BuiltRuleSet) -> None:
         with use_language(rule.language):
             remarks = find_remarks(draft, built.question, rule.source)
             if built.question.is_stream:
-                remarks += find_state_remarks(draft.written_plan, linked.executable, rule.source)
+                remarks += find_state_remarks(
+                    draft.written_plan, linked.compiled_query, rule.source
+                )
         warn_caller(*(errors.name_rule(rule.name, remark) for remark in remarks))
     warn_caller(*find_session_remarks(built.rows.sparkSession, [built.prepared]))
 

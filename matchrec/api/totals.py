@@ -161,7 +161,7 @@ def write_call(call: TotalAggregate, result: ClauseResult, totals: Totals) -> st
 
     In a stream, the search returns one row for each group, so the SQL has no aggregate function.
     """
-    if result.executable.task.totals is None:
+    if result.compiled_query.task.totals is None:
         return write_over_matches(call, result.dataframe)
     if not result.prepared.question.is_stream:
         return write_over_groups(call, result.dataframe, totals.columns)

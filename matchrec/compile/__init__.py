@@ -1,1 +1,1 @@
-"""Compile a plan to an `Executable`: columns for Spark, a task for the search, and reads."""
+"""Compile a plan to a `CompiledQuery`: columns for Spark, a task for the search, and reads."""

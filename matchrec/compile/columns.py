@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from functools import partial
 
-from matchrec.compile.executable import SentColumns
+from matchrec.compile.compiled_query import SentColumns
 from matchrec.conditions import residual
 from matchrec.conditions.aggregates import build_framed_aggregate, find_basic_form
 from matchrec.conditions.guards import add_guards_to_expression

@@ -6,7 +6,7 @@ false. The worker runs the search of the query and counts on the way.
 
 1. `draft_coverage` takes the draft of the query. It keeps the conditions, drops the measures and
    the filters, and splits each condition into tests that are counted one by one.
-2. `link_coverage` turns the tests into bits, once the draft is compiled to an executable.
+2. `link_coverage` turns the tests into bits, once the draft is compiled to a `CompiledQuery`.
 
 All rows are sent, also those that the query itself would leave out, because each of them is a
 starting row. The columns that are sent are those of conditions, and those that name a row.
@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from matchrec.automaton.occurrences import Occurrences, compile_occurrences, find_stage_occurrences
-from matchrec.compile.executable import Executable
+from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.path import Draft
 from matchrec.conditions.residual import (
     NO_SPAN,
@@ -98,7 +98,7 @@ class CoverageDraft:
 class CoverageTask:
     """What a worker counts, and how it names starting rows. Picklable."""
 
-    executable: Executable
+    compiled_query: CompiledQuery
     # The task of the search, with the places in the row pattern and the parts of conditions.
     coverable: AnnotatedTask
     # The condition that a row equals the one before it in all ORDER BY columns: the bit that Spark
@@ -113,12 +113,12 @@ class CoverageTask:
 
         Then every row is a starting row, whatever AFTER MATCH says.
         """
-        return self.executable.task.selects
+        return self.compiled_query.task.selects
 
     @property
     def first_naming_columns(self) -> tuple[int, ...]:
         """Return the partition columns, and the first column of ORDER BY."""
-        return self.naming_columns[: len(self.executable.sent_columns.keys) + 1]
+        return self.naming_columns[: len(self.compiled_query.sent_columns.keys) + 1]
 
 
 def check_coverable(plan: MatchPlan) -> None:
@@ -198,43 +198,43 @@ def build_tie_test(order_texts: tuple[str, ...], draft: Draft) -> RowTest | None
     return splitter.build_test(join_conditions("AND", comparisons, NO_SPAN))
 
 
-def link_coverage(coverage: CoverageDraft, executable: Executable) -> CoverageTask:
+def link_coverage(coverage: CoverageDraft, compiled_query: CompiledQuery) -> CoverageTask:
     """Return the task by which a worker counts the coverage of a query.
 
     Args:
         coverage: the draft.
-        executable: what `coverage.draft` was compiled to.
+        compiled_query: what `coverage.draft` was compiled to.
 
     Raises:
         MatchRecognizeUnsupportedError: a condition reads the match number.
     """
     draft = coverage.draft
-    task = executable.task
+    task = compiled_query.task
     if (
         task.selects
-        and compile_task(task, len(executable.sent_columns.integers)).rules.forgets_after_match
+        and compile_task(task, len(compiled_query.sent_columns.integers)).rules.forgets_after_match
     ):
         raise errors.coverage_of_match_number()
-    bits = find_test_bits(executable)
-    columns = executable.sent_columns.columns
-    partition_columns = [index for _, index in executable.sent_columns.keys]
+    bits = find_test_bits(compiled_query)
+    columns = compiled_query.sent_columns.columns
+    partition_columns = [index for _, index in compiled_query.sent_columns.keys]
     order_columns = [columns.index(build_row_column(output.name)) for output in draft.outputs]
     return CoverageTask(
-        executable=executable,
+        compiled_query=compiled_query,
         coverable=AnnotatedTask(task, coverage.occurrences, number_parts(coverage, bits)),
-        tie=link_tie(coverage.tie, executable, bits),
+        tie=link_tie(coverage.tie, compiled_query, bits),
         naming_columns=(*partition_columns, *order_columns),
     )
 
 
-def find_test_bits(executable: Executable) -> dict[RowColumn, int]:
+def find_test_bits(compiled_query: CompiledQuery) -> dict[RowColumn, int]:
     """Return the bit of each test, whether Spark or the worker computes it, by its column."""
     bits = {
         condition.column: condition.bit
-        for condition in executable.nearby
+        for condition in compiled_query.nearby
         if condition.row_condition is None
     }
-    bits.update({column: bit for bit, column in enumerate(executable.row_conditions)})
+    bits.update({column: bit for bit, column in enumerate(compiled_query.row_conditions)})
     return bits
 
 
@@ -261,13 +261,15 @@ def number_parts(
 
 
 def link_tie(
-    tie: RowTest | None, executable: Executable, bits: Mapping[RowColumn, int]
+    tie: RowTest | None, compiled_query: CompiledQuery, bits: Mapping[RowColumn, int]
 ) -> int | NearbyCondition | None:
     """Return the test of whether a row equals the one before it: see `CoverageTask.tie`."""
     if tie is None:
         return None
     if isinstance(tie, NearbyTest):
-        return next(condition for condition in executable.nearby if condition.column == tie.column)
+        return next(
+            condition for condition in compiled_query.nearby if condition.column == tie.column
+        )
     return bits[tie]
 
 

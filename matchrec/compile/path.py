@@ -1,4 +1,4 @@
-"""Compile a plan to an executable. This module has all steps, in their order.
+"""Compile a plan to a `CompiledQuery`. This module has all steps, in their order.
 
 1. `resolve_query` does what needs neither types nor a choice of who sorts: it resolves names,
    guards what can raise an error, lists the output columns, compiles the row pattern, and finds
@@ -11,7 +11,7 @@
    condition that the workers cannot compute exactly as Spark does. If it rejects a condition, the
    caller lets Spark sort the rows, and goes on from the resolved query.
 6. `link_draft` turns measures into reads, builds the task of the search, and chooses its algorithm.
-   The result is an `Executable`.
+   The result is a `CompiledQuery`.
 
 No step changes what it gets, so each of them can be called again. `spark.prepare` and
 `spark.clause_result` call them.
@@ -42,7 +42,7 @@ from matchrec.compile.columns import (
     find_step_columns,
     guard_reads,
 )
-from matchrec.compile.executable import Executable, ResultColumn, TotalledColumn
+from matchrec.compile.compiled_query import CompiledQuery, ResultColumn, TotalledColumn
 from matchrec.compile.negation import compile_negations
 from matchrec.compile.pruning.condition_windows import (
     find_condition_window,
@@ -511,15 +511,15 @@ def link_draft(
     conditions: TypedConditions,
     algorithm: str,
     shared_columns: tuple[RowColumn, ...] = (),
-) -> Executable:
-    """Return the executable of a draft.
+) -> CompiledQuery:
+    """Return the compiled query of a draft.
 
     Args:
         draft: the draft of the query.
         conditions: its conditions, typed.
         algorithm: "auto" or the name of an algorithm. An algorithm that cannot run the plan is an
             error. It is never replaced by another one.
-        shared_columns: the columns that are sent for other rules. `Executable.sent_columns` has
+        shared_columns: the columns that are sent for other rules. `CompiledQuery.sent_columns` has
             them first, and then the columns that only this query needs.
 
     Raises:
@@ -541,7 +541,7 @@ def link_draft(
     )
     spark_bits = conditions.bits.spark
     reason_against_pieces = find_obstacle(Shortcut.PIECES, plan, draft.pattern.follow)
-    return Executable(
+    return CompiledQuery(
         pattern=show_pattern(plan.pattern),
         task=task,
         strategy=strategy,

@@ -1,6 +1,6 @@
 """Join several rules over one input, so that Spark computes and sends their columns only once.
 
-Each rule has an executable of its own. The indices of its columns and the bits of its conditions
+Each rule has a compiled query of its own. The indices of its columns and the bits of its conditions
 are those of the set, which has every column and every condition once. A row is left out only if no
 rule needs it.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from matchrec.compile.columns import ComputedValue, find_dividing_columns, find_key_columns
-from matchrec.compile.executable import Executable
+from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import RowColumn, build_row_column
 from matchrec.errors.run.origins import SqlOrigin
@@ -43,7 +43,7 @@ class LinkedRule:
     """A rule over the columns and conditions of its set. Picklable."""
 
     name: str  # as messages print it
-    executable: Executable
+    compiled_query: CompiledQuery
     # The indices of columns by which this rule divides the partitions of the set further.
     dividing_columns: tuple[int, ...]
     version: Version
@@ -74,7 +74,9 @@ class RuleSet:
     @property
     def bits(self) -> int:
         """Return the number of bits of a row, including those that a worker computes."""
-        worker_bits = [condition.bit for rule in self.rules for condition in rule.executable.nearby]
+        worker_bits = [
+            condition.bit for rule in self.rules for condition in rule.compiled_query.nearby
+        ]
         return max([len(self.row_conditions), *(bit + 1 for bit in worker_bits)])
 
 
@@ -167,16 +169,17 @@ class SharedDrafts:
 
 
 def join_rules(
-    shared: SharedDrafts, executables: Sequence[Executable], versions: Mapping[str, Version]
+    shared: SharedDrafts, compiled_queries: Sequence[CompiledQuery], versions: Mapping[str, Version]
 ) -> RuleSet:
     """Join rules that were linked one after the other, over the columns of those before, to a set.
 
     Args:
         shared: the drafts of the rules.
-        executables: the executable of each rule, in their order. The last one has all columns.
+        compiled_queries: what each rule was compiled to, in their order. The last one has all
+            columns.
         versions: the versions of the rules that have some, by the names of the rules.
     """
-    columns = executables[-1].sent_columns.columns
+    columns = compiled_queries[-1].sent_columns.columns
     indices = {column: index for index, column in enumerate(columns)}
 
     def find_indices(columns: Iterable[RowColumn]) -> tuple[int, ...]:
@@ -186,11 +189,13 @@ def join_rules(
     rules = tuple(
         LinkedRule(
             name=name,
-            executable=executable,
+            compiled_query=compiled_query,
             dividing_columns=find_indices(find_dividing_columns(draft.plan)),
             version=versions.get(name, Version(name)),
         )
-        for (name, draft), executable in zip(shared.drafts.items(), executables, strict=True)
+        for (name, draft), compiled_query in zip(
+            shared.drafts.items(), compiled_queries, strict=True
+        )
     )
     return RuleSet(
         rules=rules,

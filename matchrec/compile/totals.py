@@ -24,7 +24,7 @@ from matchrec.automaton.facts import can_find_match_twice
 from matchrec.automaton.folding import Effect, Folding, determinise
 from matchrec.automaton.program import A_MATCH
 from matchrec.compile.absences import end_runs_at_absent_rows
-from matchrec.compile.executable import ColumnAspect, TotalledColumn
+from matchrec.compile.compiled_query import ColumnAspect, TotalledColumn
 from matchrec.compile.pruning.locality import Shortcut, find_obstacle
 from matchrec.conditions.types import COMPARED_BY_SPARK, NUMBERS, Family, ValueType, is_wide_decimal
 from matchrec.errors import match_totals as errors

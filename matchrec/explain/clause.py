@@ -9,7 +9,7 @@ from textwrap import indent
 
 from typing_extensions import assert_never
 
-from matchrec.compile.executable import Executable, Sorter
+from matchrec.compile.compiled_query import CompiledQuery, Sorter
 from matchrec.compile.negation import find_negation_tests
 from matchrec.compile.pruning.irrelevant_rows import negate_test
 from matchrec.conditions.row_column import show_column
@@ -41,26 +41,26 @@ from matchrec.search.strategies import classify_time
 UNFINISHED_ROWS = "the rows that the search has not finished with"
 
 
-def describe_stream(executable: Executable) -> Iterator[str]:
+def describe_stream(compiled_query: CompiledQuery) -> Iterator[str]:
     """Yield lines about the rows that a stream keeps of each partition, and their number."""
     yield "state of each partition: the rows that the watermark has not passed, and"
-    if executable.task.selects:
+    if compiled_query.task.selects:
         yield "the unfinished runs with their rows"
     else:
-        before = executable.lookaround.before if executable.lookaround else 0
+        before = compiled_query.lookaround.before if compiled_query.lookaround else 0
         rows_before = f", and {show_count(before, 'row')} before them" if before else ""
         yield f"{UNFINISHED_ROWS}{rows_before}"
-    yield describe_bound(executable)
+    yield describe_bound(compiled_query)
 
 
-def describe_bound(executable: Executable) -> str:
+def describe_bound(compiled_query: CompiledQuery) -> str:
     """Return what bounds the number of rows that a stream keeps."""
-    longest = executable.task.pattern.longest
-    if executable.window_rows is not None:
-        return f"bounded by the window: a run ends after {executable.window_rows:,} rows"
-    if executable.task.has_window:
+    longest = compiled_query.task.pattern.longest
+    if compiled_query.window_rows is not None:
+        return f"bounded by the window: a run ends after {compiled_query.window_rows:,} rows"
+    if compiled_query.task.has_window:
         return "bounded by the window: a run ends when the watermark passes its end"
-    if executable.is_bounded:
+    if compiled_query.is_bounded:
         return f"bounded by the length of a match: at most {longest:,} rows"
     return "unbounded: a run can wait for any number of rows"
 
@@ -72,7 +72,7 @@ class ExplainedClause:
     # The plan as it runs.
     plan: MatchPlan
     # The compiled clause.
-    executable: Executable
+    compiled_query: CompiledQuery
     # Tests of partition columns in the query around the clause.
     keys: tuple[str, ...] = ()
     # The warnings about the clause, each with its location.
@@ -95,48 +95,48 @@ class ExplainedClause:
 
     def list_sections(self) -> Iterator[tuple[str, Iterator[str]]]:
         """Yield the title and the lines of each section, in the order in which a query runs."""
-        plan, executable = self.plan, self.executable
-        program = executable.task.pattern.program
-        edge_formulas = write_formulas(plan, executable.task)
+        plan, compiled_query = self.plan, self.compiled_query
+        program = compiled_query.task.pattern.program
+        edge_formulas = write_formulas(plan, compiled_query.task)
         states = (
             program.describe_state(state, edge_formulas) for state in range(len(program.states))
         )
-        yield "row pattern", iter((executable.pattern,))
+        yield "row pattern", iter((compiled_query.pattern,))
         yield (
             "partitions and order",
             chain(
                 describe_partitions(plan, self.keys, self.sorter),
                 (self.ranges,) if self.ranges else (),
-                describe_needed_partitions(executable, self.sorter),
+                describe_needed_partitions(compiled_query, self.sorter),
             ),
         )
         yield "event selection", describe_selection(plan)
         yield "window", describe_windows(plan)
         yield "negation and conditions on the whole match", describe_absences(plan)
-        yield "computed by the engine before the search", describe_work_before(executable)
-        yield "computed by the workers before the search", list_nearby_conditions(executable)
-        yield "conditions", describe_conditions(plan, executable)
+        yield "computed by the engine before the search", describe_work_before(compiled_query)
+        yield "computed by the workers before the search", list_nearby_conditions(compiled_query)
+        yield "conditions", describe_conditions(plan, compiled_query)
         advice = "more states; dot() of the explanation has all of them"
         yield "program (NFA^b; edges in preferment order)", limit_lines(states, advice)
         yield (
             "value vector V of a run, and what each state needs (bitmask M)",
-            describe_registers(executable),
+            describe_registers(compiled_query),
         )
-        yield "nondeterminism", describe_nondeterminism(executable)
-        yield "algorithm", describe_algorithm(executable)
-        yield "stream", describe_stream(executable) if self.is_stream else iter(())
+        yield "nondeterminism", describe_nondeterminism(compiled_query)
+        yield "algorithm", describe_algorithm(compiled_query)
+        yield "stream", describe_stream(compiled_query) if self.is_stream else iter(())
         yield (
             "aggregates over all matches",
-            describe_totals(plan, executable, self.reason_for_building_matches),
+            describe_totals(plan, compiled_query, self.reason_for_building_matches),
         )
         yield "output rows", describe_output_rows(plan)
-        yield "computed by the engine after the search", describe_output_columns(executable)
+        yield "computed by the engine after the search", describe_output_columns(compiled_query)
         yield "warnings", iter(self.warnings)
 
     @property
     def dot(self) -> str:
         """The program in Graphviz's language."""
-        task = self.executable.task
+        task = self.compiled_query.task
         return task.pattern.program.to_dot(write_formulas(self.plan, task))
 
     @property
@@ -156,8 +156,8 @@ class ExplainedClause:
     @property
     def summary(self) -> str:
         """The row pattern and the search for it, in one line."""
-        strategy, task = self.executable.strategy, self.executable.task
-        return f"{self.executable.pattern} ({strategy.algorithm}, {strategy.name(task)})"
+        strategy, task = self.compiled_query.strategy, self.compiled_query.task
+        return f"{self.compiled_query.pattern} ({strategy.algorithm}, {strategy.name(task)})"
 
 
 def join_sections(sections: Iterable[tuple[str, Iterable[str]]]) -> str:
@@ -215,43 +215,47 @@ def show_order(item: SortItem) -> str:
     return text
 
 
-def describe_needed_partitions(executable: Executable, sorter: Sorter | None) -> Iterator[str]:
+def describe_needed_partitions(
+    compiled_query: CompiledQuery, sorter: Sorter | None
+) -> Iterator[str]:
     """Yield a line about the partitions that the workers drop before they sort."""
-    if executable.needed and sorter is not None and sorter.is_worker:
-        tests = (show_column(executable.row_conditions[bit]) for bit in executable.needed)
+    if compiled_query.needed and sorter is not None and sorter.is_worker:
+        tests = (show_column(compiled_query.row_conditions[bit]) for bit in compiled_query.needed)
         conditions = ", or without a row for ".join(tests)
         yield f"skipped before the sort: partitions without a row for {conditions}"
 
 
-def describe_work_before(executable: Executable) -> Iterator[str]:
+def describe_work_before(compiled_query: CompiledQuery) -> Iterator[str]:
     """Yield the columns and conditions that Spark computes, and which rows it sends."""
-    for index in executable.sent_columns.used:
-        yield f"c{index} = {show_column(executable.sent_columns.columns[index])}"
-    for bit in executable.used_bits:
-        yield f"bit {bit} = {show_column(executable.row_conditions[bit])}"
-    if not executable.sent_columns.used and not executable.used_bits:
+    for index in compiled_query.sent_columns.used:
+        yield f"c{index} = {show_column(compiled_query.sent_columns.columns[index])}"
+    for bit in compiled_query.used_bits:
+        yield f"bit {bit} = {show_column(compiled_query.row_conditions[bit])}"
+    if not compiled_query.sent_columns.used and not compiled_query.used_bits:
         yield "nothing"
-    if executable.row_filters:
-        names = {condition: f"bit {bit}" for bit, condition in enumerate(executable.row_conditions)}
+    if compiled_query.row_filters:
+        names = {
+            condition: f"bit {bit}" for bit, condition in enumerate(compiled_query.row_conditions)
+        }
         names |= {
             negate_test(condition): f"not {name}"
             for condition, name in names.items()
             if condition.reads_one_row
         }
-        tests = " or ".join(names[column] for column in executable.row_filters)
+        tests = " or ".join(names[column] for column in compiled_query.row_filters)
         yield f"only rows with {tests} are sent to the workers: no other row can change a match"
 
 
-def list_nearby_conditions(executable: Executable) -> Iterator[str]:
+def list_nearby_conditions(compiled_query: CompiledQuery) -> Iterator[str]:
     """Yield the conditions on neighbouring rows that the worker computes."""
-    for condition in executable.nearby:
+    for condition in compiled_query.nearby:
         row_test = "" if condition.row_condition is None else f"bit {condition.row_condition} AND "
         yield f"bit {condition.bit} = {row_test}{show_column(condition.column)}"
 
 
-def describe_conditions(plan: MatchPlan, executable: Executable) -> Iterator[str]:
+def describe_conditions(plan: MatchPlan, compiled_query: CompiledQuery) -> Iterator[str]:
     """Yield a line about how the condition of each variable is tested, and what all depend on."""
-    task = executable.task
+    task = compiled_query.task
     texts = show_conditions(plan, (test.definition for test in find_negation_tests(plan)))
     for variable, condition in zip(task.variables, task.conditions, strict=True):
         if list_negations(plan.pattern) and variable in plan.forbidden:
@@ -265,14 +269,14 @@ def describe_conditions(plan: MatchPlan, executable: Executable) -> Iterator[str
             yield f"{variable.removeprefix(':')}: {', and '.join(tests) or 'true'}"
     source = "data only" if task.reads_only_data else "run"
     yield f"the conditions depend on the {source}"
-    yield from describe_python_functions(executable)
+    yield from describe_python_functions(compiled_query)
 
 
-def describe_python_functions(executable: Executable) -> Iterator[str]:
+def describe_python_functions(compiled_query: CompiledQuery) -> Iterator[str]:
     """Yield a line with the functions that Python computes during the search, if there are any."""
     names = [
         part.name
-        for condition in executable.task.conditions
+        for condition in compiled_query.task.conditions
         if condition.run_condition
         for part in walk_expression(condition.run_condition)
         if isinstance(part, PythonCall | PythonAggregate)
@@ -282,15 +286,15 @@ def describe_python_functions(executable: Executable) -> Iterator[str]:
         yield f"computed in Python, which is slower: {', '.join(functions)}"
 
 
-def describe_algorithm(executable: Executable) -> Iterator[str]:
+def describe_algorithm(compiled_query: CompiledQuery) -> Iterator[str]:
     """Yield lines about the algorithm: why it was chosen, and how much time and memory it needs."""
-    strategy = executable.strategy
-    yield f"{strategy.algorithm}, {strategy.name(executable.task)}: {executable.reason}"
-    if not executable.task.selects:
-        yield f"time: {classify_time(executable.task, executable.strategy.algorithm)}"
-    lookaround = executable.lookaround
+    strategy = compiled_query.strategy
+    yield f"{strategy.algorithm}, {strategy.name(compiled_query.task)}: {compiled_query.reason}"
+    if not compiled_query.task.selects:
+        yield f"time: {classify_time(compiled_query.task, compiled_query.strategy.algorithm)}"
+    lookaround = compiled_query.lookaround
     if lookaround is None:
-        is_selection = executable.task.selects
+        is_selection = compiled_query.task.selects
         why = "event selection is used" if is_selection else "unfinished runs are output"
         yield f"memory: whole partitions, because {why}"
         return
@@ -304,13 +308,13 @@ def describe_algorithm(executable: Executable) -> Iterator[str]:
 
 
 def describe_totals(
-    plan: MatchPlan, executable: Executable, reason_for_building_matches: str | None
+    plan: MatchPlan, compiled_query: CompiledQuery, reason_for_building_matches: str | None
 ) -> Iterator[str]:
     """Yield the aggregates that the search computes instead of matches, or why it builds matches.
 
     Args:
         plan: the plan.
-        executable: the executable.
+        compiled_query: the compiled query.
         reason_for_building_matches: see `ExplainedClause`.
     """
     if reason_for_building_matches is not None:
@@ -318,8 +322,8 @@ def describe_totals(
     if plan.totals is not None:
         rows = f"a row for {plan.totals.grouped.meaning}"
         yield f"computed by the search, which builds no matches: {rows}"
-        columns = [show_column(column) for column in executable.sent_columns.columns]
-        for read in executable.reads:
+        columns = [show_column(column) for column in compiled_query.sent_columns.columns]
+        for read in compiled_query.reads:
             if isinstance(read, ReadTotal):
                 yield read.show(columns)
 
@@ -332,29 +336,29 @@ def describe_output_rows(plan: MatchPlan) -> Iterator[str]:
         yield plan.after_match.words
 
 
-def describe_output_columns(executable: Executable) -> Iterator[str]:
+def describe_output_columns(compiled_query: CompiledQuery) -> Iterator[str]:
     """Yield each output column, as SQL over what the workers return."""
-    columns = [show_column(column) for column in executable.sent_columns.columns]
-    for output in executable.outputs:
-        text = "".join(show_piece(piece, executable, columns) for piece in output.pieces)
+    columns = [show_column(column) for column in compiled_query.sent_columns.columns]
+    for output in compiled_query.outputs:
+        text = "".join(show_piece(piece, compiled_query, columns) for piece in output.pieces)
         yield f"{output.name} = {text}"
 
 
-def show_piece(piece: SqlPiece, executable: Executable, columns: list[str]) -> str:
+def show_piece(piece: SqlPiece, compiled_query: CompiledQuery, columns: list[str]) -> str:
     """Return a piece of an output column's SQL: text, or a read or aggregate as a query has it.
 
     Args:
         piece: the piece.
-        executable: the executable, which has the reads and aggregates.
+        compiled_query: the compiled query, which has the reads and aggregates.
         columns: the texts of the columns that Spark computes before the match.
     """
     match piece:
         case str():
             return piece
         case int():
-            return executable.reads[piece].show(columns)
+            return compiled_query.reads[piece].show(columns)
         case AggregateInSql(index):
-            call = executable.aggregates[index].call
+            call = compiled_query.aggregates[index].call
             return f"{call.semantics.value} {show_reference(call)} over the rows of the match"
         case _:
             assert_never(piece)

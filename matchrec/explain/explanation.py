@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from textwrap import indent
 from typing import TYPE_CHECKING
 
-from matchrec.compile.executable import Sorter
+from matchrec.compile.compiled_query import Sorter
 from matchrec.compile.path import Draft
 from matchrec.compile.rule_set import RuleSet
 from matchrec.conditions.row_column import show_column
@@ -175,7 +175,7 @@ def explain_rules(
         clause = ExplainedClause(
             draft.plan,
             # Rows are left out for all rules together, which the shared lines say.
-            replace(rule.executable, row_filters=()),
+            replace(rule.compiled_query, row_filters=()),
             is_stream=sorter is None,
             written_plan=draft.written_plan,
         )
@@ -187,10 +187,12 @@ def explain_rules(
 def list_shared(rules: RuleSet, sorter: Sorter | None) -> Iterator[str]:
     """Yield the columns and conditions of all rules, each with the rules that need it."""
     for number, column in enumerate(rules.columns):
-        users = [rule.name for rule in rules.rules if number in rule.executable.sent_columns.used]
+        users = [
+            rule.name for rule in rules.rules if number in rule.compiled_query.sent_columns.used
+        ]
         yield f"c{number} = {show_column(column)}{list_rules_in_need(users)}"
     for number, condition in enumerate(rules.row_conditions):
-        users = [rule.name for rule in rules.rules if number in rule.executable.used_bits]
+        users = [rule.name for rule in rules.rules if number in rule.compiled_query.used_bits]
         yield f"bit {number} = {show_column(condition)}{list_rules_in_need(users)}"
     if sorter is not None:
         yield "the workers hold a whole partition, and search it for one rule after the other"

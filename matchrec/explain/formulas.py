@@ -27,7 +27,7 @@ from typing_extensions import assert_never
 
 from matchrec.automaton.folding import Choice
 from matchrec.automaton.program import Action, Edge, Formulas, Program, StateId
-from matchrec.compile.executable import Executable
+from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.conditions.evaluate import instructions as op
 from matchrec.conditions.evaluate import registers
 from matchrec.conditions.evaluate.link import LinkedConditions
@@ -325,9 +325,9 @@ def find_next_labels(program: Program, state: StateId) -> Iterator[str]:
 # corollary 4.3.
 
 
-def describe_nondeterminism(executable: Executable) -> Iterator[str]:
+def describe_nondeterminism(compiled_query: CompiledQuery) -> Iterator[str]:
     """Yield a line for each source with its states, then how many runs there may be at once."""
-    task = executable.task
+    task = compiled_query.task
     program = task.pattern.program
     states_by_source: dict[Branching, list[StateId]] = {}
     for state, branching in find_branchings(task):
@@ -341,7 +341,7 @@ def describe_nondeterminism(executable: Executable) -> Iterator[str]:
         yield "none: a run has at most one way to continue with a row"
     if task.stages is None and task.selects:
         branching_states = {state for states in states_by_source.values() for state in states}
-        yield describe_cost(executable, len(branching_states))
+        yield describe_cost(compiled_query, len(branching_states))
     elif states_by_source and not task.selects:
         rows = describe_reach(task)
         which = "longest" if task.output is MatchOutput.LONGEST else "preferred"
@@ -399,22 +399,22 @@ def describe_reach(task: Task) -> str:
     return f"the number of rows in {window}"
 
 
-def describe_cost(executable: Executable, states: int) -> str:
+def describe_cost(compiled_query: CompiledQuery, states: int) -> str:
     """Return a text that says how many runs there may be at once.
 
     Args:
-        executable: the executable.
+        compiled_query: the compiled query.
         states: how many states have a source of nondeterminism.
     """
-    task = executable.task
+    task = compiled_query.task
     rows = f"W, {describe_reach(task)}"
     skips_any = task.selection is EventSelection.SKIP_TILL_ANY_MATCH
     unbounded = skips_any and task.pattern.longest is None
     if unbounded or task.pattern.is_exponentially_ambiguous:
         merges = (
-            executable.strategy.algorithm == "breadth_first"
+            compiled_query.strategy.algorithm == "breadth_first"
             and task.output is not MatchOutput.GRAPH
-            and not compile_task(task, len(executable.sent_columns.integers)).outputs_ended_runs
+            and not compile_task(task, len(compiled_query.sent_columns.integers)).outputs_ended_runs
         )
         merging = "unless runs merge" if merges else "and runs of this query do not merge"
         return f"number of runs: exponential in {rows}, {merging}"
@@ -428,18 +428,18 @@ def describe_cost(executable: Executable, states: int) -> str:
 # Source: SASE+, "Basic algorithm" (V) and "Merging equivalent runs" (the bitmasks M).
 
 
-def describe_registers(executable: Executable) -> Iterator[str]:
+def describe_registers(compiled_query: CompiledQuery) -> Iterator[str]:
     """Yield a line for each value with the conditions that read it, then one for each state.
 
     The line of a state has the values that are still needed in it.
     """
-    task = executable.task
-    compiled = compile_task(task, len(executable.sent_columns.integers))
+    task = compiled_query.task
+    compiled = compile_task(task, len(compiled_query.sent_columns.integers))
     linked = compiled.linked
     if linked is None or not linked.meanings:
         return
-    run_columns = (*executable.sent_columns.integers, *executable.sent_columns.floats)
-    columns = [show_column(executable.sent_columns.columns[index]) for index in run_columns]
+    run_columns = (*compiled_query.sent_columns.integers, *compiled_query.sent_columns.floats)
+    columns = [show_column(compiled_query.sent_columns.columns[index]) for index in run_columns]
     describer = RegisterDescriber(task, linked, columns)
     # V1, V2, ... in the order of their first registers.
     values = list(enumerate(sorted(linked.meanings, key=lambda value: value[0]), 1))

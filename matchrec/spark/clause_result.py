@@ -8,7 +8,8 @@ mistake in the query is reported when the user writes it. `api.clause.Clause.eva
 2. `prepare.prepare` chooses who sorts the rows, lets Spark analyse their columns, and types the
    conditions.
 3. `divide_outputs` finds the columns that nobody uses. They are checked and dropped.
-4. `PreparedInput.link` links the draft to an executable, and chooses the algorithm of the search.
+4. `PreparedInput.link` links the draft, which makes a `CompiledQuery`, and chooses the algorithm
+   of the search.
 5. `cut_partitions` cuts large partitions into ranges if that is possible and pays.
 6. `PreparedInput.send_watched` writes the query of the rows that are sent to the workers.
 7. `match_rows` lets workers match these rows. They return what the output reads of the matches.
@@ -34,7 +35,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from matchrec.compile.executable import Executable, ResultColumn
+from matchrec.compile.compiled_query import CompiledQuery, ResultColumn
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.types import BIGINT, BOOLEAN, DOUBLE, INT, ValueType
@@ -79,7 +80,7 @@ class ClauseResult:
     """The DataFrame of a clause, and how it was made, which `explain` shows."""
 
     dataframe: DataFrame
-    executable: Executable
+    compiled_query: CompiledQuery
     prepared: PreparedInput[Draft]
     # The names of all columns of the clause, also of those that the query around it does not use.
     columns: tuple[str, ...]
@@ -155,16 +156,18 @@ def check_outputs(prepared: PreparedInput[Draft]) -> None:
     Raises one of Spark's `QUERY_ERRORS` if Spark rejects it.
     """
     question = prepared.question
-    executable = prepared.link()
-    if not computes_in_spark(executable):
+    compiled_query = prepared.link()
+    if not computes_in_spark(compiled_query):
         return
-    columns = executable.sent_columns.columns
+    columns = compiled_query.sent_columns.columns
     fields = prepared.preparation.find_fields(columns, prepared.fields)
-    schema = build_read_schema(executable, fields)
-    if infer_result_fields(prepared, executable, schema) is not None:
+    schema = build_read_schema(compiled_query, fields)
+    if infer_result_fields(prepared, compiled_query, schema) is not None:
         return
     no_rows = question.runner.spark.createDataFrame([], schema)
-    analyse_result(question, executable, project(question.relation, executable, no_rows), schema)
+    analyse_result(
+        question, compiled_query, project(question.relation, compiled_query, no_rows), schema
+    )
 
 
 def match_and_project(prepared: PreparedInput[Draft], columns: tuple[str, ...]) -> ClauseResult:
@@ -177,44 +180,44 @@ def match_and_project(prepared: PreparedInput[Draft], columns: tuple[str, ...]) 
     Raises one of Spark's `QUERY_ERRORS`.
     """
     question = prepared.question
-    executable = prepared.link()
-    prepared = cut_partitions(prepared, executable)
-    sent_rows = prepared.send_watched(executable.sent_columns.columns)
-    schema = build_read_schema(executable, sent_rows.fields)
-    matched = match_rows(prepared, executable, sent_rows, schema)
+    compiled_query = prepared.link()
+    prepared = cut_partitions(prepared, compiled_query)
+    sent_rows = prepared.send_watched(compiled_query.sent_columns.columns)
+    schema = build_read_schema(compiled_query, sent_rows.fields)
+    matched = match_rows(prepared, compiled_query, sent_rows, schema)
     token = sent_rows.task_input.token
-    dataframe = project(question.relation, executable, matched, token)
-    if computes_in_spark(executable):
-        if token and not executable.aggregates:
-            watch_matches(question.runner, matched, token, find_sql_origins(executable))
-        result_fields = infer_result_fields(prepared, executable, schema)
+    dataframe = project(question.relation, compiled_query, matched, token)
+    if computes_in_spark(compiled_query):
+        if token and not compiled_query.aggregates:
+            watch_matches(question.runner, matched, token, find_sql_origins(compiled_query))
+        result_fields = infer_result_fields(prepared, compiled_query, schema)
         if result_fields is None:
-            dataframe = analyse_result(question, executable, dataframe, schema)
+            dataframe = analyse_result(question, compiled_query, dataframe, schema)
         else:
             question.backend.keep_fields(dataframe, result_fields)
-    return ClauseResult(dataframe, executable, prepared, columns)
+    return ClauseResult(dataframe, compiled_query, prepared, columns)
 
 
 def analyse_result(
-    question: Question, executable: Executable, result: DataFrame, schema: StructType
+    question: Question, compiled_query: CompiledQuery, result: DataFrame, schema: StructType
 ) -> DataFrame:
     """Let Spark analyse a result whose columns it computes over reads, and return the result.
 
     Args:
         question: the question.
-        executable: the query.
+        compiled_query: the query.
         result: the result.
         schema: the schema of the reads.
 
     Raises one of Spark's `QUERY_ERRORS`.
     """
-    computed = [output.pieces for output in executable.outputs]
-    cache_key = (f"{computed} {executable.aggregates}", schema.json())
+    computed = [output.pieces for output in compiled_query.outputs]
+    cache_key = (f"{computed} {compiled_query.aggregates}", schema.json())
     return question.runner.analyse(result, cache_key)
 
 
 def infer_result_fields(
-    prepared: PreparedInput[Draft], executable: Executable, schema: StructType
+    prepared: PreparedInput[Draft], compiled_query: CompiledQuery, schema: StructType
 ) -> list[StructField] | None:
     """Return the fields of a result, inferred from the schema of the reads.
 
@@ -222,15 +225,15 @@ def infer_result_fields(
 
     Args:
         prepared: the prepared rows.
-        executable: the query.
+        compiled_query: the query.
         schema: the schema of the reads.
     """
     if not prepared.question.backend.keeps_fields or not current_shortcuts().types:
         return None
-    if executable.aggregates or isinstance(executable.reads[-1], ReadIsMatched):
+    if compiled_query.aggregates or isinstance(compiled_query.reads[-1], ReadIsMatched):
         return None
     fields = []
-    for output, column in zip(prepared.drafts.outputs, executable.outputs, strict=True):
+    for output, column in zip(prepared.drafts.outputs, compiled_query.outputs, strict=True):
         reads = [schema.fields[piece] for piece in column.pieces if isinstance(piece, int)]
         if any(read.metadata or is_nested(read.dataType) for read in reads):
             return None
@@ -271,9 +274,9 @@ def find_measure_type(
     return None if type_ is None else KNOWN_TYPES.get(type_)
 
 
-def computes_in_spark(executable: Executable) -> bool:
+def computes_in_spark(compiled_query: CompiledQuery) -> bool:
     """Return whether Spark computes some column of the result over what the workers read."""
-    return bool(executable.aggregates) or not all(map(is_read, executable.outputs))
+    return bool(compiled_query.aggregates) or not all(map(is_read, compiled_query.outputs))
 
 
 def is_read(column: ResultColumn) -> bool:
@@ -281,17 +284,19 @@ def is_read(column: ResultColumn) -> bool:
     return len(column.pieces) == 1 and isinstance(column.pieces[0], int)
 
 
-def find_sql_origins(executable: Executable) -> dict[str, SqlOrigin]:
+def find_sql_origins(compiled_query: CompiledQuery) -> dict[str, SqlOrigin]:
     """Return where the user wrote the SQL of each output column that Spark computes."""
-    items = build_result_items(executable, range(len(executable.reads)))
+    items = build_result_items(compiled_query, range(len(compiled_query.reads)))
     return {
         item.sql: output.origin
-        for item, output in zip(items, executable.outputs, strict=True)
+        for item, output in zip(items, compiled_query.outputs, strict=True)
         if output.origin is not None and not is_read(output)
     }
 
 
-def cut_partitions(prepared: PreparedInput[Draft], executable: Executable) -> PreparedInput[Draft]:
+def cut_partitions(
+    prepared: PreparedInput[Draft], compiled_query: CompiledQuery
+) -> PreparedInput[Draft]:
     """Return the prepared rows, with partitions cut into ranges if that is possible and pays.
 
     Raises as `find_ranges`.
@@ -304,7 +309,7 @@ def cut_partitions(prepared: PreparedInput[Draft], executable: Executable) -> Pr
     plan = prepared.drafts.plan
     ranges: Ranges | WholePartitions = WITHOUT_WINDOW
     if question.must_cut_partitions or plan.within is not None:
-        ranges = find_ranges(question, plan, executable)
+        ranges = find_ranges(question, plan, compiled_query)
     rows = prepared.rows if isinstance(ranges, WholePartitions) else None
     return replace(prepared, preparation=replace(preparation, ranges=ranges), rows=rows)
 
@@ -318,10 +323,10 @@ def describe_range_savings(result: ClauseResult) -> str:
     preparation = result.prepared.preparation
     if question.is_stream or not isinstance(preparation, UnsortedPreparation):
         return ""
-    ranges = plan_ranges(question, result.draft.plan, result.executable)
+    ranges = plan_ranges(question, result.draft.plan, result.compiled_query)
     if isinstance(ranges, WholePartitions):
         return ""
-    columns = result.executable.sent_columns.columns
+    columns = result.compiled_query.sent_columns.columns
     all_rows = replace(preparation, ranges=WholePartitions()).dataframe(columns)
     cut_rows = replace(preparation, ranges=ranges).dataframe(columns)
     range_sizes = [row[1] for row in cut_rows.groupBy(wire.RANGE).count().collect()]
@@ -348,66 +353,69 @@ def show_range_sizes(rows: int, range_sizes: Sequence[int]) -> str:
 
 
 def match_rows(
-    prepared: PreparedInput[Draft], executable: Executable, sent_rows: SentRows, schema: StructType
+    prepared: PreparedInput[Draft],
+    compiled_query: CompiledQuery,
+    sent_rows: SentRows,
+    schema: StructType,
 ) -> DataFrame:
     """Let the workers match the rows that are sent to them, and return their reads.
 
     Args:
         prepared: the prepared rows.
-        executable: the query.
+        compiled_query: the query.
         sent_rows: the rows, as they are sent.
         schema: the schema of the reads.
     """
     counters = prepared.question.options.counters
-    pandas_executable = executable if prepared.question.sends_pandas else None
-    name = f"match_recognize[PATTERN ({executable.pattern})]"
+    pandas_query = compiled_query if prepared.question.sends_pandas else None
+    name = f"match_recognize[PATTERN ({compiled_query.pattern})]"
     if counters is None:
-        worker = QueryWorker(executable, sent_rows.task_input)
-        return sent_rows.run(worker, schema, name, pandas_executable)
+        worker = QueryWorker(compiled_query, sent_rows.task_input)
+        return sent_rows.run(worker, schema, name, pandas_query)
     from matchrec.spark.counters import append_counters_column, observe_workers
 
     schema = append_counters_column(schema)
-    worker = QueryWorker(executable, sent_rows.task_input, build_output_schema(schema))
-    rows = sent_rows.run(worker, schema, name, pandas_executable)
+    worker = QueryWorker(compiled_query, sent_rows.task_input, build_output_schema(schema))
+    rows = sent_rows.run(worker, schema, name, pandas_query)
     return observe_workers(
         counters,
         rows,
-        selects=executable.task.selects,
+        selects=compiled_query.task.selects,
         kept_whole=prepared.preparation.is_whole_for_counters,
     )
 
 
 def project(
-    relation: Relation, executable: Executable, matched: DataFrame, token: str = ""
+    relation: Relation, compiled_query: CompiledQuery, matched: DataFrame, token: str = ""
 ) -> DataFrame:
     """Return the result: compute its columns over what the workers read.
 
     Args:
         relation: the input of the query.
-        executable: the query.
+        compiled_query: the query.
         matched: the reads of all output rows.
         token: names the run of the workers, see `spark.errors.second_look`; empty if it is not
             watched.
     """
-    if executable.aggregates:
-        matched = aggregate_matches(relation.runner, matched, executable, token)
-    elif wire.returns_result(executable):
+    if compiled_query.aggregates:
+        matched = aggregate_matches(relation.runner, matched, compiled_query, token)
+    elif wire.returns_result(compiled_query):
         return matched
-    items = build_result_items(executable, range(len(executable.reads)))
+    items = build_result_items(compiled_query, range(len(compiled_query.reads)))
     return relation.runner.select_typed(matched, [str(item) for item in items])
 
 
-def build_result_items(executable: Executable, slots: Sequence[int]) -> list[SelectItem]:
+def build_result_items(compiled_query: CompiledQuery, slots: Sequence[int]) -> list[SelectItem]:
     """Return the select list of the result.
 
     Args:
-        executable: the query.
+        compiled_query: the query.
         slots: for each read the number of the column that holds it.
     """
-    shows_unmatched = isinstance(executable.reads[-1], ReadIsMatched)
+    shows_unmatched = isinstance(compiled_query.reads[-1], ReadIsMatched)
     items = []
-    for output in executable.outputs:
-        text = mark_origin(write_output(output, executable, slots), output.origin)
+    for output in compiled_query.outputs:
+        text = mark_origin(write_output(output, compiled_query, slots), output.origin)
         if output.is_measure and shows_unmatched:
             # on an unmatched row, every measure is NULL
             text = f"CASE WHEN {wire.name_read(slots[-1])} THEN {text} END"
@@ -415,7 +423,7 @@ def build_result_items(executable: Executable, slots: Sequence[int]) -> list[Sel
     return items
 
 
-def write_output(output: ResultColumn, executable: Executable, slots: Sequence[int]) -> str:
+def write_output(output: ResultColumn, compiled_query: CompiledQuery, slots: Sequence[int]) -> str:
     """Return an output column as SQL over the columns of the workers.
 
     If it computes something, a comment shows what the user calls each read, because Spark's errors
@@ -423,17 +431,17 @@ def write_output(output: ResultColumn, executable: Executable, slots: Sequence[i
 
     Args:
         output: the column.
-        executable: the query.
+        compiled_query: the query.
         slots: for each read the number of the column that holds it.
     """
     if len(output.pieces) == 1:
         return write_piece(output.pieces[0], slots)
-    column_texts = [show_column(column) for column in executable.sent_columns.columns]
+    column_texts = [show_column(column) for column in compiled_query.sent_columns.columns]
     texts = []
     for piece in output.pieces:
         text = write_piece(piece, slots)
         if isinstance(piece, int):
-            text = add_comment(text, executable.reads[piece].show(column_texts))
+            text = add_comment(text, compiled_query.reads[piece].show(column_texts))
         texts.append(text)
     return "".join(texts)
 

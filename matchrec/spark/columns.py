@@ -43,7 +43,7 @@ from pyspark.sql.functions import expr
 from pyspark.sql.types import LongType, StructField, StructType
 
 from matchrec.compile.columns import ComputedValue
-from matchrec.compile.executable import Sorter
+from matchrec.compile.compiled_query import Sorter
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import (
     FramedAggregate,

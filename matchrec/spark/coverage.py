@@ -71,7 +71,7 @@ def find_nearest_start(
     if not candidates:
         return None
     nearest = min(candidates, key=lambda row: (row[1], *(text or "" for text in row[2:])))
-    keys = [name for name, _ in task.executable.sent_columns.keys]
+    keys = [name for name, _ in task.compiled_query.sent_columns.keys]
     names = [*keys, *(output.name for output in draft.draft.outputs)]
     shown_names = [question.columns.find_by_text(name) or name for name in names]
     values = list(zip(shown_names, nearest[2:], strict=True))
@@ -120,10 +120,10 @@ def follow_starting_rows(
         (rule_draft,) = draft_rules(question)
         prepared = prepare(question, coverage.draft_coverage(rule_draft))
         draft = prepared.drafts
-        executable = prepared.link()
-        task = coverage.link_coverage(draft, executable)
-        sent_rows = prepared.send(executable.sent_columns.columns)
-        name = f"match_recognize_coverage[PATTERN ({executable.pattern})]"
+        compiled_query = prepared.link()
+        task = coverage.link_coverage(draft, compiled_query)
+        sent_rows = prepared.send(compiled_query.sent_columns.columns)
+        name = f"match_recognize_coverage[PATTERN ({compiled_query.pattern})]"
         schema = schema_of(task, sent_rows.fields)
         cover_worker = make_worker(task, build_output_schema(schema), sent_rows.task_input)
         rows = sent_rows.run(cover_worker, schema, name)

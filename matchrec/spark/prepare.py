@@ -24,7 +24,7 @@ from typing import Generic, TypeVar
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructField
 
-from matchrec.compile.executable import WORKERS_SORT, Executable, Sorter
+from matchrec.compile.compiled_query import WORKERS_SORT, CompiledQuery, Sorter
 from matchrec.compile.path import (
     Draft,
     DraftedRules,
@@ -78,8 +78,8 @@ class PreparedInput(Generic[DraftsT]):
         """Return the types of the columns of the drafts, which all rules share."""
         return self.typed_conditions[0].types
 
-    def link(self, number: int = 0, shared_columns: tuple[RowColumn, ...] = ()) -> Executable:
-        """Return the executable of one rule.
+    def link(self, number: int = 0, shared_columns: tuple[RowColumn, ...] = ()) -> CompiledQuery:
+        """Return the compiled query of one rule.
 
         Args:
             number: the index of the rule.
@@ -92,14 +92,14 @@ class PreparedInput(Generic[DraftsT]):
         options = self.question.options
         draft = self.drafts.rule_drafts[number]
         conditions = self.typed_conditions[number]
-        executable = link_draft(draft, conditions, options.algorithm, shared_columns)
+        compiled_query = link_draft(draft, conditions, options.algorithm, shared_columns)
         if self.question.is_stream:
-            from matchrec.spark.streaming.prepare import check_executable
+            from matchrec.spark.streaming.prepare import check_compiled_query
 
-            check_executable(executable)
+            check_compiled_query(compiled_query)
         if options.max_steps is not None:
-            executable = executable.limit(options.max_steps)
-        return executable
+            compiled_query = compiled_query.limit(options.max_steps)
+        return compiled_query
 
     def send(self, columns: tuple[RowColumn, ...]) -> SentRows:
         """Return the rows with these columns, as workers will get them. Nothing is sent yet.

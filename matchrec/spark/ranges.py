@@ -36,7 +36,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
 from pyspark.sql.types import DateType, IntegralType, LongType
 
-from matchrec.compile.executable import Executable
+from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.pruning.locality import Shortcut, find_obstacle
 from matchrec.errors.calls import partitions_cannot_be_cut
 from matchrec.plan.match_plan import MatchPlan
@@ -210,7 +210,7 @@ COUNTED = WholePartitions(
 
 
 def find_ranges(
-    question: Question, plan: MatchPlan, executable: Executable
+    question: Question, plan: MatchPlan, compiled_query: CompiledQuery
 ) -> Ranges | WholePartitions:
     """Return how the partitions of a query are cut, or the reason they are not.
 
@@ -221,12 +221,12 @@ def find_ranges(
         return WholePartitions("the option sort is worker")
     if not current_shortcuts().ranges:
         return WholePartitions("ranges are switched off")
-    ranges = plan_ranges(question, plan, executable)
+    ranges = plan_ranges(question, plan, compiled_query)
     if isinstance(ranges, WholePartitions):
         check_may_stay_whole(question, ranges.reason)
         return ranges
     if not question.must_cut_partitions:
-        cost = next(find_costs(question, plan, executable), None)
+        cost = next(find_costs(question, plan, compiled_query), None)
         if cost is not None:
             return WholePartitions(cost)
     return ranges if question.options.counters is None else COUNTED
@@ -247,10 +247,10 @@ def check_may_stay_whole(question: Question, reason: str) -> None:
 
 
 def plan_ranges(
-    question: Question, plan: MatchPlan, executable: Executable
+    question: Question, plan: MatchPlan, compiled_query: CompiledQuery
 ) -> Ranges | WholePartitions:
     """Return how partitions could be cut, or the reason they cannot; options do not matter."""
-    reason = next(find_obstacles(plan, executable), None)
+    reason = next(find_obstacles(plan, compiled_query), None)
     if reason is not None:
         return WholePartitions(reason)
     assert plan.within is not None
@@ -263,29 +263,29 @@ def plan_ranges(
     window = find_window(plan, order)
     if window is None:
         return WholePartitions(f"the length of {plan.within.interval.text} is not known")
-    needed_bits = pack_conditions(executable.needed)
-    first_row_bits = needed_bits & find_first_row_bit(plan, executable)
+    needed_bits = pack_conditions(compiled_query.needed)
+    first_row_bits = needed_bits & find_first_row_bit(plan, compiled_query)
     return Ranges(order, window, needed_bits, first_row_bits)
 
 
-def find_obstacles(plan: MatchPlan, executable: Executable) -> Iterator[str]:
+def find_obstacles(plan: MatchPlan, compiled_query: CompiledQuery) -> Iterator[str]:
     """Yield the reasons why ranges would not yield the rows that the whole partition yields."""
     if plan.within is None:
         yield NO_WINDOW
-    if executable.task.max_steps is not None:
+    if compiled_query.task.max_steps is not None:
         yield "max_steps counts the steps of a whole partition"
-    reason = find_obstacle(Shortcut.RANGES, plan, executable.task.pattern.follow)
+    reason = find_obstacle(Shortcut.RANGES, plan, compiled_query.task.pattern.follow)
     if reason is not None:
         yield reason
 
 
-def find_costs(question: Question, plan: MatchPlan, executable: Executable) -> Iterator[str]:
+def find_costs(question: Question, plan: MatchPlan, compiled_query: CompiledQuery) -> Iterator[str]:
     """Yield the reasons not to cut partitions unless the user asks for it.
 
     Ranges may not pay, or the input may have other rows each time it is computed: it is read three
     times.
     """
-    if executable.row_filters:
+    if compiled_query.row_filters:
         yield "few of its rows are sent to the workers"
     if plan.keys:
         yield "PARTITION BY gives many tasks; Options(sort='ranges') cuts large partitions"
@@ -343,7 +343,7 @@ def pack_conditions(conditions: tuple[int, ...]) -> int:
     )
 
 
-def find_first_row_bit(plan: MatchPlan, executable: Executable) -> int:
+def find_first_row_bit(plan: MatchPlan, compiled_query: CompiledQuery) -> int:
     """Return the bit of a condition that holds for the first row of every match; 0 for none.
 
     Such a condition belongs to every variable to which the first row can be mapped, and Spark
@@ -351,9 +351,9 @@ def find_first_row_bit(plan: MatchPlan, executable: Executable) -> int:
     """
     if plan.staging is not None:
         return 0
-    task = executable.task
+    task = compiled_query.task
     # for conditions that the worker computes, the part of them that Spark computes
-    spark_conditions = {nearby.bit: nearby.row_condition for nearby in executable.nearby}
+    spark_conditions = {nearby.bit: nearby.row_condition for nearby in compiled_query.nearby}
     first_conditions = set()
     for variable in task.pattern.follow.first:
         condition = task.conditions[variable].row_condition
@@ -363,7 +363,7 @@ def find_first_row_bit(plan: MatchPlan, executable: Executable) -> int:
     if len(first_conditions) != 1:
         return 0
     common_condition = first_conditions.pop()
-    if common_condition is None or common_condition >= len(executable.row_conditions):
+    if common_condition is None or common_condition >= len(compiled_query.row_conditions):
         return 0
     return pack_conditions((common_condition,))
 

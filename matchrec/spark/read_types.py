@@ -9,7 +9,7 @@ from pyspark.sql import types as spark_types
 from pyspark.sql.types import DataType, StructField, StructType
 from typing_extensions import assert_never
 
-from matchrec.compile.executable import Executable
+from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.errors import match_totals as errors
 from matchrec.output.reads import (
     ColumnType,
@@ -29,22 +29,22 @@ from matchrec.spark.types import find_padding, find_scale, find_sum_type, make_s
 from matchrec.worker import wire
 
 
-def build_read_schema(executable: Executable, inputs: Sequence[StructField]) -> StructType:
+def build_read_schema(compiled_query: CompiledQuery, inputs: Sequence[StructField]) -> StructType:
     """Return the schema of the rows that the workers return.
 
     Args:
-        executable: the compiled query.
+        compiled_query: the compiled query.
         inputs: the fields of the columns that are sent to the workers.
     """
-    reads_kind = any(isinstance(read, ReadKind) for read in executable.reads)
-    shows_partial = executable.task.partial is not None or reads_kind
-    shows_unmatched = executable.rows_per_match.shows_unmatched
+    reads_kind = any(isinstance(read, ReadKind) for read in compiled_query.reads)
+    shows_partial = compiled_query.task.partial is not None or reads_kind
+    shows_unmatched = compiled_query.rows_per_match.shows_unmatched
     nullability = Nullability(
         columns=tuple(field.nullable for field in inputs),
         has_rows_without_match=shows_unmatched or shows_partial,
     )
     fields = []
-    for name, read in zip(wire.name_output(executable), executable.reads, strict=True):
+    for name, read in zip(wire.name_output(compiled_query), compiled_query.reads, strict=True):
         read_type = find_read_type(read.type, inputs)
         padding = find_padding(inputs[read.column]) if isinstance(read, ReadRow | ReadAt) else None
         fields.append(StructField(name, read_type, read.may_be_null(nullability), padding))

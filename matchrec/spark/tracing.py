@@ -20,7 +20,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 
-from matchrec.compile.executable import Executable, Sorter
+from matchrec.compile.compiled_query import CompiledQuery, Sorter
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import RowColumn, build_row_column
 from matchrec.conditions.split import RowScope
@@ -74,7 +74,7 @@ class CollectedPartition:
 
     relation: Relation
     plan: MatchPlan
-    executable: Executable
+    compiled_query: CompiledQuery
     # The rows, as a worker gets them, and the fields of the columns.
     table: pa.Table
     partitions: Partitions
@@ -163,8 +163,8 @@ class PartitionCollector:
             question.relation, draft, self.key_tests, Sorter(is_worker=False)
         )
         prepared = analyse_and_type(question, draft, preparation)
-        executable = prepared.link()
-        search_columns = executable.sent_columns.columns
+        compiled_query = prepared.link()
+        search_columns = compiled_query.sent_columns.columns
         order_texts = [build_row_column(self.write_as_text(text)) for text in self.orders]
         target_tests = self.build_target_tests()
         sent = prepared.send(
@@ -175,16 +175,16 @@ class PartitionCollector:
             raise self.explain_no_rows()
         starts = np.array([0, table.num_rows], np.int64)
         with locate_failures(lambda row: RowLocation(self.target.partition or {}, row + 1)):
-            check_ends_of_windows(executable, table, starts)
+            check_ends_of_windows(compiled_query, table, starts)
         added = self.read_added_columns(table, len(search_columns), len(sent.fields))
         order_values = self.read_order_values(added.order_texts, table.num_rows)
         rows_before = int(added.is_before.sum())
         return CollectedPartition(
             relation=question.relation,
             plan=draft.plan,
-            executable=executable,
+            compiled_query=compiled_query,
             table=table,
-            partitions=encode_partitions(executable, table, starts),
+            partitions=encode_partitions(compiled_query, table, starts),
             fields=sent.fields[: len(search_columns)],
             keys={name: self.key_values[name] for name in self.keys if name in self.key_values},
             orders=tuple(question.columns.find_by_text(text) or text for text in self.orders),
@@ -508,13 +508,13 @@ def compute_measures(partition: CollectedPartition, matches: Matches) -> TextsBy
     Returns:
         the measures of each match as texts, by that number.
     """
-    executable = partition.executable
+    compiled_query = partition.compiled_query
     # one output row for each match, which looks from the row before the last, if there is one:
     # with running semantics a measure sees all rows but the last one
     current = matches.offsets[1:] - np.minimum(np.diff(matches.offsets), 2)
     output_rows = OutputRows(matches.start, np.arange(matches.count), current)
-    reader = MatchReader(matches, output_rows, partition.partitions, executable.task.members)
-    batch = Gatherer(executable, partition.table, reader).build_batch()
+    reader = MatchReader(matches, output_rows, partition.partitions, compiled_query.task.members)
+    batch = Gatherer(compiled_query, partition.table, reader).build_batch()
     packed = write_batches([batch])
 
     def return_batch(task_rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -522,13 +522,13 @@ def compute_measures(partition: CollectedPartition, matches: Matches) -> TextsBy
         for _ in task_rows:  # one batch, of one row
             yield from pa.ipc.open_stream(packed)
 
-    schema = read_types.build_read_schema(executable, partition.fields)
+    schema = read_types.build_read_schema(compiled_query, partition.fields)
     spark = partition.relation.runner.spark
     with use_own_interpreter(spark):
         one_row = spark.range(0, 1, 1, 1)
         sent = one_row.mapInArrow(return_batch, substitutes.build_sent_schema(schema))
-    result = project(partition.relation, executable, substitutes.decode_columns(sent, schema))
-    first_measure = len(executable.outputs) - len(partition.plan.measures)
+    result = project(partition.relation, compiled_query, substitutes.decode_columns(sent, schema))
+    first_measure = len(compiled_query.outputs) - len(partition.plan.measures)
     measure_fields = result.schema.fields[first_measure:]
     texts = result.selectExpr(*[write_quoted_text(field) for field in measure_fields])
     return {int(row[0]): tuple(row) for row in texts.collect()}

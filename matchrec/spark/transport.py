@@ -31,7 +31,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 from pyspark.sql.types import DateType, DoubleType, FloatType, StructType, TimestampType
 
-from matchrec.compile.executable import Executable
+from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.conditions.row_column import show_column
 from matchrec.errors.calls import column_altered_by_pandas
 from matchrec.errors.run.failures import column_type_changed
@@ -67,7 +67,7 @@ class SentRows:
     task_input: TaskInput = TaskInput()
 
     def run(
-        self, worker: Worker, schema: StructType, name: str, in_pandas: Executable | None = None
+        self, worker: Worker, schema: StructType, name: str, in_pandas: CompiledQuery | None = None
     ) -> DataFrame:
         """Return the output of a worker over the rows as a DataFrame. Runs no job.
 
@@ -358,19 +358,19 @@ class PandasEncoding:
         return run_over_frames
 
 
-def build_encoding(rows: DataFrame, executable: Executable) -> PandasEncoding:
+def build_encoding(rows: DataFrame, compiled_query: CompiledQuery) -> PandasEncoding:
     """Return how the rows of a query are encoded for pandas.
 
     Args:
-        rows: the rows, with the columns of `executable.sent_columns` first.
-        executable: the query.
+        rows: the rows, with the columns of `compiled_query.sent_columns` first.
+        compiled_query: the query.
 
     Raises:
         MatchRecognizeUnsupportedError: pandas would alter a column.
     """
-    in_arrays = find_columns_in_arrays(executable)
+    in_arrays = find_columns_in_arrays(compiled_query)
     sent_fields = rows.schema.fields
-    columns_of_query = executable.sent_columns.columns
+    columns_of_query = compiled_query.sent_columns.columns
     pairs = zip(sent_fields, columns_of_query, strict=False)
     for index, (sent_field, column) in enumerate(pairs):
         column_text = str(column.pieces[0])
@@ -391,10 +391,10 @@ def build_encoding(rows: DataFrame, executable: Executable) -> PandasEncoding:
     return PandasEncoding(tuple(pandas_columns), texts)
 
 
-def find_columns_in_arrays(executable: Executable) -> set[int]:
+def find_columns_in_arrays(compiled_query: CompiledQuery) -> set[int]:
     """Return the columns whose values are in arrays of the output."""
     columns: set[int] = set()
-    for read in executable.reads:
+    for read in compiled_query.reads:
         if read.row_list is not None:
             columns.update(read.row_list.columns)
     return columns

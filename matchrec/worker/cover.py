@@ -13,8 +13,8 @@ from dataclasses import astuple, dataclass, fields
 import numpy as np
 import pyarrow as pa
 
+from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.coverage import SUMMED_FIGURES, CoverageTask, Figures
-from matchrec.compile.executable import Executable
 from matchrec.output.rows import find_matched_rows
 from matchrec.search.coverage import NO_START, Counts, find_matches, find_nearest_runs
 from matchrec.search.kernels import nearest_runs
@@ -51,7 +51,7 @@ class CoverageWorker:
         figures_of_pieces = [Figures()]
         counts = Counts.create(self.task.coverable)
         nearest: Nearest = None
-        for piece in self.task_input.read_pieces(batches, self.task.executable.lookaround):
+        for piece in self.task_input.read_pieces(batches, self.task.compiled_query.lookaround):
             figures_of_pieces.append(self.search_piece(piece, counts))
             nearest = self.take_nearest(piece, counts) or nearest
             del piece  # so that its table is gone while the next one grows
@@ -72,7 +72,7 @@ class CoverageWorker:
         matched = set(matched_before)
         match_count = 0
         longest_match = 0
-        with prepare_partitions(self.task.executable, piece) as partitions:
+        with prepare_partitions(self.task.compiled_query, piece) as partitions:
             for matches in find_matches(self.task.coverable, counts, partitions):
                 match_count += matches.count
                 longest_match = max(longest_match, int(np.diff(matches.offsets).max()))
@@ -142,9 +142,9 @@ class AttemptWorker:
         Raises:
             MatchRecognizeRunError: the rows do not allow the search.
         """
-        executable = self.task.executable
-        for piece in self.task_input.read_pieces(batches, executable.lookaround):
-            with prepare_partitions(executable, piece) as partitions:
+        compiled_query = self.task.compiled_query
+        for piece in self.task_input.read_pieces(batches, compiled_query.lookaround):
+            with prepare_partitions(compiled_query, piece) as partitions:
                 notes = find_nearest_runs(self.task.coverable, partitions)
             yield self.make_rows(piece, notes)
             del piece  # so that its table is gone while the next one grows
@@ -183,15 +183,15 @@ class AttemptWorker:
 
 
 @contextmanager
-def prepare_partitions(executable: Executable, piece: Piece) -> Iterator[Partitions]:
+def prepare_partitions(compiled_query: CompiledQuery, piece: Piece) -> Iterator[Partitions]:
     """Yield the partitions of a piece, with the bits of all conditions, for a search inside.
 
     Raises:
         MatchRecognizeRunError: the rows do not allow the search. The error names the row.
     """
-    partitions = encode_partitions(executable, piece.table, piece.starts, piece.frontier)
-    with check_and_locate(executable, piece, partitions):
-        yield satisfy_nearby(partitions, executable.nearby)
+    partitions = encode_partitions(compiled_query, piece.table, piece.starts, piece.frontier)
+    with check_and_locate(compiled_query, piece, partitions):
+        yield satisfy_nearby(partitions, compiled_query.nearby)
 
 
 def make_batch(columns: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:

@@ -23,7 +23,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matchrec.compile.executable import ColumnAspect, Executable
+from matchrec.compile.compiled_query import ColumnAspect, CompiledQuery
 from matchrec.conditions.functions.comparisons import find_representative, make_rank_key
 from matchrec.conditions.functions.function import Value
 from matchrec.errors.kinds import MakeRunError
@@ -48,7 +48,7 @@ WORD = 64  # the bits of a word
 
 
 def encode_partitions(
-    executable: Executable,
+    compiled_query: CompiledQuery,
     table: pa.Table,
     starts: IntArray,
     frontier: Frontier | None = None,
@@ -57,7 +57,7 @@ def encode_partitions(
     """Return a table as a search sees it.
 
     Args:
-        executable: the compiled query.
+        compiled_query: the compiled query.
         table: the rows, with the columns that `spark.columns` sends.
         starts: int64[p + 1], the row at which each partition starts, then the number of rows.
         frontier: how far each partition has been searched; None for whole partitions.
@@ -65,15 +65,15 @@ def encode_partitions(
             from the columns of bits.
     """
     if satisfied is None:
-        satisfied = unpack_conditions(table, len(executable.row_conditions))
-    ranks, ranked_values = rank_columns(executable, table)
-    window_end = find_first_rows_outside(executable, table, starts)
+        satisfied = unpack_conditions(table, len(compiled_query.row_conditions))
+    ranks, ranked_values = rank_columns(compiled_query, table)
+    window_end = find_first_rows_outside(compiled_query, table, starts)
     if window_end is not None and frontier is not None and frontier.is_incomplete:
         window_end = frontier.extend_open_windows(starts, window_end)
-        if executable.window_rows is not None:
+        if compiled_query.window_rows is not None:
             # a window of a number of rows does not grow beyond them, whatever rows follow
             row = np.arange(len(window_end))
-            window_end = np.minimum(window_end, row + executable.window_rows)
+            window_end = np.minimum(window_end, row + compiled_query.window_rows)
 
     def read_columns(indices: tuple[int, ...]) -> list[pa.Array]:
         """Return some columns of the rows, with ranks instead of values where there are ranks."""
@@ -82,20 +82,20 @@ def encode_partitions(
             for index in indices
         ]
 
-    integers = read_columns(executable.sent_columns.integers)
-    floats = read_columns(executable.sent_columns.floats)
-    totalled = [take_column(table, wire.name_column(use.column)) for use in executable.totalled]
+    integers = read_columns(compiled_query.sent_columns.integers)
+    floats = read_columns(compiled_query.sent_columns.floats)
+    totalled = [take_column(table, wire.name_column(use.column)) for use in compiled_query.totalled]
     numbers = [encode_for_conditions(values) for values in integers]
     numbers += [read_floats(values).view(np.int64) for values in floats]
     numbers += [
         encode_totalled(values, use.aspect)
-        for values, use in zip(totalled, executable.totalled, strict=True)
+        for values, use in zip(totalled, compiled_query.totalled, strict=True)
     ]
     valid = [find_valid(values) for values in (*integers, *floats, *totalled)]
     return Partitions(
         frontier=frontier,
         window_end=window_end,
-        end_times=encode_timeouts(executable, table),
+        end_times=encode_timeouts(compiled_query, table),
         starts=starts,
         satisfied=satisfied,
         columns=stack_columns(numbers, table.num_rows, np.int64),
@@ -132,23 +132,25 @@ def encode_totalled(values: pa.Array, aspect: ColumnAspect) -> IntArray:
     return read_integers(values)
 
 
-def encode_timeouts(executable: Executable, table: pa.Table) -> IntArray | None:
+def encode_timeouts(compiled_query: CompiledQuery, table: pa.Table) -> IntArray | None:
     """Return when the windows that begin with each row end, see `Partitions.end_times`.
 
     The ends are numbers that compare as the ends do. None if no run is output because a window
     between neighbours in the pattern ends. A window whose end is beyond all values of its type
     never ends.
     """
-    stages = executable.task.stages
-    if not executable.sent_columns.ends or stages is None or not stages.outputs_timeouts:
+    stages = compiled_query.task.stages
+    if not compiled_query.sent_columns.ends or stages is None or not stages.outputs_timeouts:
         return None
-    ends = [take_column(table, wire.name_column(index)) for index in executable.sent_columns.ends]
+    ends = [
+        take_column(table, wire.name_column(index)) for index in compiled_query.sent_columns.ends
+    ]
     if not all(arrays.is_whole(values.type) for values in ends):
         ranks = arrays.rank_values(append_columns(ends))
         ends = [ranks.slice(i * table.num_rows, table.num_rows) for i in range(len(ends))]
     never = np.iinfo(np.int64).max
     rows = [np.where(find_valid(values), read_integers(values), never) for values in ends]
-    if not executable.task.has_window:  # the first row is for the window of the match
+    if not compiled_query.task.has_window:  # the first row is for the window of the match
         rows.insert(0, np.full(table.num_rows, never))
     return stack_columns(rows, table.num_rows, np.int64)
 
@@ -217,7 +219,7 @@ def unpack_conditions(table: pa.Table, conditions: int, bits: int = 0) -> WordAr
 
 
 def rank_columns(
-    executable: Executable, table: pa.Table
+    compiled_query: CompiledQuery, table: pa.Table
 ) -> tuple[dict[int, pa.Array], dict[int, list[object]]]:
     """Rank the values of the columns that conditions read as ranks.
 
@@ -227,10 +229,10 @@ def rank_columns(
         columns that Python computes with.
     """
     indices_by_type: dict[object, list[int]] = {}
-    for index in sorted(executable.sent_columns.ranked):
+    for index in sorted(compiled_query.sent_columns.ranked):
         shape = find_type_shape(table.column(wire.name_column(index)).type)
         indices_by_type.setdefault(shape, []).append(index)
-    calls_python = any(executable.task.list_calls())
+    calls_python = any(compiled_query.task.list_calls())
     ranks: dict[int, pa.Array] = {}
     values_by_column: dict[int, list[object]] = {}
     for indices in indices_by_type.values():
@@ -238,7 +240,7 @@ def rank_columns(
         ranked, values = rank_together(columns, with_values=calls_python)
         for position, index in enumerate(indices):
             ranks[index] = ranked.slice(position * table.num_rows, table.num_rows)
-            values_by_column[executable.sent_columns.integers.index(index)] = values
+            values_by_column[compiled_query.sent_columns.integers.index(index)] = values
     return ranks, values_by_column
 
 
@@ -340,12 +342,12 @@ def read_elements(array: pa.ListArray | pa.MapArray) -> list[Value]:
 
 
 def find_first_rows_outside(
-    executable: Executable, table: pa.Table, starts: IntArray
+    compiled_query: CompiledQuery, table: pa.Table, starts: IntArray
 ) -> IntArray | None:
     """Return for each row the first row that is outside of its windows; None without a window."""
-    sent_columns = executable.sent_columns
-    if executable.window_rows is not None:
-        ends: IntArray | None = find_ends_by_row_count(starts, executable.window_rows)
+    sent_columns = compiled_query.sent_columns
+    if compiled_query.window_rows is not None:
+        ends: IntArray | None = find_ends_by_row_count(starts, compiled_query.window_rows)
     else:
         ends = find_ends_along_order(table, starts, sent_columns.window, sent_columns.distance)
     ends_of_gaps = find_ends_along_order(table, starts, sent_columns.gap, sent_columns.gap_distance)
@@ -437,11 +439,11 @@ def find_ends_at_distance(window: Distance, order: pa.Array, starts: IntArray) -
 # Checks of windows.
 
 
-def check_ends_of_windows(executable: Executable, table: pa.Table, starts: IntArray) -> None:
+def check_ends_of_windows(compiled_query: CompiledQuery, table: pa.Table, starts: IntArray) -> None:
     """Check that the end of every window is known and right.
 
     Args:
-        executable: the compiled query.
+        compiled_query: the compiled query.
         table: the rows.
         starts: see `encode_partitions`.
 
@@ -449,7 +451,7 @@ def check_ends_of_windows(executable: Executable, table: pa.Table, starts: IntAr
         RunFailure: the end of a window is NULL, it is before its beginning, or what the conditions
             compute for a window wraps around.
     """
-    sent_columns = executable.sent_columns
+    sent_columns = compiled_query.sent_columns
     for clause, columns in (
         ("WITHIN", sent_columns.window),
         ("WITHIN BETWEEN ROWS", sent_columns.gap),
@@ -458,7 +460,7 @@ def check_ends_of_windows(executable: Executable, table: pa.Table, starts: IntAr
             order, bound = (take_column(table, wire.name_column(index)) for index in columns)
             check_window_ends(clause, order, bound)
     distance = sent_columns.distance
-    if distance is not None and distance.bits and not executable.ansi:
+    if distance is not None and distance.bits and not compiled_query.ansi:
         check_distance(
             distance, starts, take_column(table, wire.name_column(sent_columns.window[0]))
         )

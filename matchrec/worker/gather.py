@@ -26,7 +26,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from matchrec import memory
-from matchrec.compile.executable import Executable
+from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.conditions.aggregate_table import ValueChoice, find_entry
 from matchrec.conditions.run_condition import Reduction
 from matchrec.errors.run import failures
@@ -75,9 +75,9 @@ SAIL_ROWS, SAIL_COPIES = 1 << 13, 5
 
 @dataclass(frozen=True)
 class Gatherer:
-    """A gatherer of the reads of an executable, for output rows over one table."""
+    """A gatherer of the reads of a compiled query, for output rows over one table."""
 
-    executable: Executable
+    compiled_query: CompiledQuery
     table: pa.Table
     reader: MatchReader
     # Columns that are filled already.
@@ -113,7 +113,7 @@ class Gatherer:
             sizes += self.estimate_list_sizes(RowList(None, tuple(events), Semantics.FINAL))
         self.check_sizes(sizes)
         # columns of fixed width are filled once for all batches, since they cost little memory
-        narrow = [read for read in self.executable.reads if not self.is_wide(read)]
+        narrow = [read for read in self.compiled_query.reads if not self.is_wide(read)]
         filled = {read: self.fill_column(read) for read in narrow}
         first_rows = np.flatnonzero(np.diff(np.cumsum(sizes) // BYTES_PER_BATCH, prepend=0))
         for begin, end in pairwise(np.unique([0, *first_rows, len(sizes)]).tolist()):
@@ -152,7 +152,7 @@ class Gatherer:
 
     def estimate_longest_row(self) -> float:
         """Return about how many bytes an output row takes at most; infinity if it has arrays."""
-        reads = self.executable.reads
+        reads = self.compiled_query.reads
         if any(read.row_list is not None for read in reads):
             return inf
         columns = [read.value_column for read in reads if read.value_column is not None]
@@ -169,7 +169,7 @@ class Gatherer:
     def estimate_sizes(self) -> IntArray:
         """Return about how many bytes each output row takes, as int64[r]."""
         reader = self.reader
-        reads = self.executable.reads
+        reads = self.compiled_query.reads
         sizes = np.full(reader.rows.count, arrays.BYTES_OF_A_NUMBER * len(reads), np.int64)
         for read in reads:
             if isinstance(read, ReadRow):
@@ -205,9 +205,9 @@ class Gatherer:
 
     def build_batch(self) -> pa.RecordBatch:
         """Return the reads of the output rows as one batch."""
-        columns = [self.fill_column(read) for read in self.executable.reads]
+        columns = [self.fill_column(read) for read in self.compiled_query.reads]
         assert columns, "a batch without columns loses its rows"
-        return pa.RecordBatch.from_arrays(columns, wire.name_output(self.executable))
+        return pa.RecordBatch.from_arrays(columns, wire.name_output(self.compiled_query))
 
     def fill_column(self, read: Read) -> pa.Array:
         """Return the values of a read on all output rows."""
@@ -246,7 +246,7 @@ class Gatherer:
 
     def name_variables(self, variables: IntArray | npt.NDArray[np.int16]) -> pa.Array:
         """Return the names of the variables of these ids, NULL for -1."""
-        names = pa.array(self.executable.task.variables, pa.string())
+        names = pa.array(self.compiled_query.task.variables, pa.string())
         return names.take(make_array(variables, variables < 0))
 
     def take_mapped_rows(self, mapped: IntArray, columns: Iterable[int]) -> list[pa.Array]:
@@ -455,7 +455,7 @@ def fill_aggregates(gatherer: Gatherer, read: ReadBasicAggregate) -> pa.Array:
         values = gatherer.read_column(read.column)
         valid = find_valid(values)
     aggregates = AggregateReader(gatherer.reader, read.variable, valid)
-    return Aggregation(aggregates, values, gatherer.executable.ansi).compute(read)
+    return Aggregation(aggregates, values, gatherer.compiled_query.ansi).compute(read)
 
 
 @dataclass(frozen=True)
@@ -545,13 +545,13 @@ def fill_totals(gatherer: Gatherer, read: ReadTotal) -> pa.Array:
     Raises:
         RunFailure: a number is too large for its type.
     """
-    executable = gatherer.executable
-    task_totals = executable.task.totals
+    compiled_query = gatherer.compiled_query
+    task_totals = compiled_query.task.totals
     assert task_totals is not None
-    reads = [other for other in executable.reads if isinstance(other, ReadTotal)]
+    reads = [other for other in compiled_query.reads if isinstance(other, ReadTotal)]
     index = reads.index(read)
     filler = TotalFiller(
-        executable=executable,
+        compiled_query=compiled_query,
         table=gatherer.table,
         reader=gatherer.reader,
         read=read,

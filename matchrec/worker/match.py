@@ -18,7 +18,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from matchrec.compile.executable import Executable
+from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.conditions.run_condition import Reduction
 from matchrec.errors.run.failures import partition_out_of_memory, waiting_rows_out_of_memory
 from matchrec.errors.run.location import RowLocation
@@ -47,21 +47,21 @@ from matchrec.worker.wire import OrderColumns
 # Matches that share their rows.
 
 
-def request_chains(executable: Executable, table: pa.Table) -> Task:
+def request_chains(compiled_query: CompiledQuery, table: pa.Table) -> Task:
     """Return the task, which asks for chains if all reads can be read from them.
 
     In chains, matches share their rows: see `search.matches.Chains`.
 
     Args:
-        executable: the compiled query.
+        compiled_query: the compiled query.
         table: the rows that are searched.
     """
-    task = executable.task
-    reads = executable.reads
-    if not (task.can_share_rows and can_read_all_from_chains(reads, executable.rows_per_match)):
+    task = compiled_query.task
+    reads = compiled_query.reads
+    if not (task.can_share_rows and can_read_all_from_chains(reads, compiled_query.rows_per_match)):
         return task
     all_exact = all(
-        adds_exactly(take_column(table, wire.name_column(read.column)), ansi=executable.ansi)
+        adds_exactly(take_column(table, wire.name_column(read.column)), ansi=compiled_query.ansi)
         for read in reads
         if isinstance(read, ReadBasicAggregate) and read.function is Reduction.SUM
         if read.column is not None
@@ -104,7 +104,7 @@ def locate_failures(locate: Callable[[int], RowLocation]) -> Iterator[None]:
 
 
 def locate_row(
-    executable: Executable,
+    compiled_query: CompiledQuery,
     table: pa.Table,
     row: int,
     row_number: int | None,
@@ -113,7 +113,7 @@ def locate_row(
     """Return the location of a row: the keys of its partition, and its number in the partition.
 
     Args:
-        executable: the compiled query.
+        compiled_query: the compiled query.
         table: rows as the worker gets them.
         row: the position of the row in `table`.
         row_number: its number in the partition, from 1; None if it is not known.
@@ -121,14 +121,18 @@ def locate_row(
     """
     keys = {
         name: read_value_at(table, wire.name_column(index), row)
-        for name, index in executable.sent_columns.keys
+        for name, index in compiled_query.sent_columns.keys
     }
     order = {text: read_value_at(table, name, row) for text, name in orders}
-    return RowLocation(keys, row_number, bool(executable.row_filters), order=order)
+    return RowLocation(keys, row_number, bool(compiled_query.row_filters), order=order)
 
 
 def locate_row_of_piece(
-    executable: Executable, row: int, piece: Piece, partitions: Partitions, orders: OrderColumns
+    compiled_query: CompiledQuery,
+    row: int,
+    piece: Piece,
+    partitions: Partitions,
+    orders: OrderColumns,
 ) -> RowLocation:
     """Return the location of a row of a piece, given its position in the table of the piece."""
     row_number: int | None = None
@@ -137,12 +141,12 @@ def locate_row_of_piece(
         row_number = row - int(partitions.starts[partition]) + 1
         if partition == 0:
             row_number += piece.rows_before
-    return locate_row(executable, piece.table, row, row_number, orders)
+    return locate_row(compiled_query, piece.table, row, row_number, orders)
 
 
 @contextmanager
 def check_and_locate(
-    executable: Executable, piece: Piece, partitions: Partitions, orders: OrderColumns = ()
+    compiled_query: CompiledQuery, piece: Piece, partitions: Partitions, orders: OrderColumns = ()
 ) -> Iterator[None]:
     """Check the windows of a piece, and name the row of a RunFailure that is raised inside.
 
@@ -151,14 +155,16 @@ def check_and_locate(
             raised inside.
     """
     locate = partial(
-        locate_row_of_piece, executable, piece=piece, partitions=partitions, orders=orders
+        locate_row_of_piece, compiled_query, piece=piece, partitions=partitions, orders=orders
     )
     with locate_failures(locate):
-        check_ends_of_windows(executable, piece.table, piece.starts)
+        check_ends_of_windows(compiled_query, piece.table, piece.starts)
         yield
 
 
-def name_large_partitions(executable: Executable, pieces: Iterator[Piece]) -> Iterator[Piece]:
+def name_large_partitions(
+    compiled_query: CompiledQuery, pieces: Iterator[Piece]
+) -> Iterator[Piece]:
     """Yield the pieces. If there is too little memory for a partition, name it in the error.
 
     Raises:
@@ -168,7 +174,7 @@ def name_large_partitions(executable: Executable, pieces: Iterator[Piece]) -> It
         yield from pieces
     except PartitionWithoutRoom as error:
         make_error = partition_out_of_memory if error.must_be_whole else waiting_rows_out_of_memory
-        location = locate_row(executable, error.last_row, 0, None)
+        location = locate_row(compiled_query, error.last_row, 0, None)
         raise make_error(rows=error.rows, mebibytes=error.size >> 20, location=location) from error
 
 
@@ -182,11 +188,11 @@ BatchMaker = Callable[[pa.Table, Partitions, Matches, OutputRows], Iterator[pa.R
 
 @dataclass(frozen=True)
 class PieceWorker:
-    """A worker that runs an executable over pieces of partitions."""
+    """A worker that runs a compiled query over pieces of partitions."""
 
-    executable: Executable
+    compiled_query: CompiledQuery
     tally: Tally = field(default_factory=Tally)
-    # Makes the batches of the output; None if the output consists of the reads of the executable.
+    # Makes the batches of the output; None if the output consists of the reads of the query.
     output: BatchMaker | None = None
     # The ORDER BY keys whose values errors show.
     orders: OrderColumns = ()
@@ -198,7 +204,9 @@ class PieceWorker:
             MatchRecognizeError: the rows do not allow a search or a measure. The error names the
                 row or the partition.
         """
-        for piece in self.tally.time_items(WAITING, name_large_partitions(self.executable, pieces)):
+        for piece in self.tally.time_items(
+            WAITING, name_large_partitions(self.compiled_query, pieces)
+        ):
             for batch in self.match_piece(piece):
                 yield self.tally.append_counters(batch)
             del piece  # so that its table is gone while the next one grows
@@ -208,7 +216,7 @@ class PieceWorker:
         """Encode and search a piece, and yield its output."""
         with self.tally.measure_time(ENCODING):
             partitions = encode_partitions(
-                self.executable, piece.table, piece.starts, piece.frontier
+                self.compiled_query, piece.table, piece.starts, piece.frontier
             )
         yield from self.match_partitions(piece, partitions)
 
@@ -217,9 +225,9 @@ class PieceWorker:
 
         If unmatched rows are output, the rows of matches are marked in `piece.covered`.
         """
-        rows_per_match = self.executable.rows_per_match
+        rows_per_match = self.compiled_query.rows_per_match
         search_start = piece.frontier.start.copy()  # the search moves the frontier
-        with check_and_locate(self.executable, piece, partitions, self.orders):
+        with check_and_locate(self.compiled_query, piece, partitions, self.orders):
             with self.tally.measure_time(ENCODING):
                 partitions = self.satisfy_nearby(partitions)
             for matches in self.find_matches(partitions, piece):
@@ -241,14 +249,14 @@ class PieceWorker:
         Raises:
             RunFailure: a condition cannot be computed on a row.
         """
-        return satisfy_nearby(partitions, self.executable.nearby)
+        return satisfy_nearby(partitions, self.compiled_query.nearby)
 
     def find_matches(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
         """Yield the matches of a piece in chunks, and count them."""
-        task = self.executable.task
+        task = self.compiled_query.task
         if self.output is None:
-            task = request_chains(self.executable, piece.table)
-        matches = self.executable.strategy.search(task, partitions, self.tally.kernel_counters)
+            task = request_chains(self.compiled_query, piece.table)
+        matches = self.compiled_query.strategy.search(task, partitions, self.tally.kernel_counters)
         return self.tally.count_while_matching(matches, piece)
 
     def find_unmatched_rows(
@@ -289,10 +297,10 @@ class PieceWorker:
         if self.output is not None:
             yield from self.output(table, partitions, matches, rows)
             return
-        members = self.executable.task.members
-        frame = self.executable.frame
+        members = self.compiled_query.task.members
+        frame = self.compiled_query.frame
         with self.tally.measure_time(GATHERING):
             reader = MatchReader(matches, rows, partitions, members, frame)
-        gatherers = Gatherer(self.executable, table, reader).divide()
+        gatherers = Gatherer(self.compiled_query, table, reader).divide()
         batches = (gatherer.build_batch() for gatherer in gatherers)
         yield from self.tally.time_items(GATHERING, batches)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from matchrec.compile.executable import Executable, Lookaround
+from matchrec.compile.compiled_query import CompiledQuery, Lookaround
 from matchrec.shortcuts import current_shortcuts
 from matchrec.worker import wire
 from matchrec.worker.failing import hold_garbage_collection
@@ -83,9 +83,9 @@ class TaskInput:
 
 @dataclass(frozen=True, slots=True)
 class QueryWorker:
-    """A worker that runs an executable over the batches of one task. Picklable."""
+    """A worker that runs a compiled query over the batches of one task. Picklable."""
 
-    executable: Executable
+    compiled_query: CompiledQuery
     task_input: TaskInput = TaskInput()
     # The schema of the output if it ends with counters, see `Tally`; None without counters.
     counted_schema: pa.Schema | None = None
@@ -98,12 +98,12 @@ class QueryWorker:
             from matchrec.worker.match import PieceWorker
 
         # counters count all rows, so no partition may be dropped
-        needed = self.executable.needed if self.counted_schema is None else ()
-        reads = self.executable.reads
+        needed = self.compiled_query.needed if self.counted_schema is None else ()
+        reads = self.compiled_query.reads
         never_null = {wire.name_column(read.column) for read in reads if isinstance(read, ReadRow)}
-        lookaround = self.executable.lookaround
+        lookaround = self.compiled_query.lookaround
         pieces = self.task_input.read_pieces(batches, lookaround, needed, never_null)
         worker = PieceWorker(
-            self.executable, Tally(self.counted_schema), orders=self.task_input.orders
+            self.compiled_query, Tally(self.counted_schema), orders=self.task_input.orders
         )
         return worker.run(pieces)

@@ -132,7 +132,7 @@ class RuleSetWorker:
                 rows_of_rule = rows
             else:
                 rows_of_rule = shared.select_partitions(partitions).divide(rule.dividing_columns)
-            return RuleWorker(rule.executable, output=output, rows=rows_of_rule).match_rows()
+            return RuleWorker(rule.compiled_query, output=output, rows=rows_of_rule).match_rows()
 
         def take_first_row(partition: int) -> pa.Table:
             """Return the first row of a partition."""
@@ -223,15 +223,15 @@ class RuleSetWorker:
         Raises:
             RunFailure: a measure is too large for its type, or a row is too large for Arrow.
         """
-        executable = self.rule_set.rules[number].executable
+        compiled_query = self.rule_set.rules[number].compiled_query
         events = self.rule_set.events.values()
 
         def make_gatherers(rows: OutputRows, events: Collection[int] = ()) -> Iterator[Gatherer]:
             """Yield gatherers that together gather some output rows."""
-            reader = MatchReader(matches, rows, partitions, executable.task.members)
-            return Gatherer(executable, table, reader).divide(events)
+            reader = MatchReader(matches, rows, partitions, compiled_query.task.members)
+            return Gatherer(compiled_query, table, reader).divide(events)
 
-        if executable.rows_per_match.summarizes_matches:
+        if compiled_query.rows_per_match.summarizes_matches:
             for gatherer in make_gatherers(rows, events):
                 columns = self.describe_matches(gatherer) | self.fill_slots(number, gatherer)
                 yield make_batch(self.schema, number, columns)
@@ -244,7 +244,7 @@ class RuleSetWorker:
 
     def fill_slots(self, number: int, gatherer: Gatherer) -> Columns:
         """Return the columns of what a rule reads."""
-        pairs = zip(self.slots[number], gatherer.executable.reads, strict=True)
+        pairs = zip(self.slots[number], gatherer.compiled_query.reads, strict=True)
         return {wire.name_read(slot): gatherer.fill_column(read) for slot, read in pairs}
 
     def describe_matches(self, gatherer: Gatherer) -> Columns:
@@ -352,7 +352,7 @@ class RuleWorker(PieceWorker):
             new_rows=row_count,
         )
         words = self.rows.words
-        partitions = encode_partitions(self.executable, table, starts, piece.frontier, words)
+        partitions = encode_partitions(self.compiled_query, table, starts, piece.frontier, words)
         yield from self.match_partitions(piece, partitions)
 
     def satisfy_nearby(self, partitions: Partitions) -> Partitions:
@@ -365,7 +365,7 @@ class RuleWorker(PieceWorker):
         """
         computed = self.rows.computed
         missing = [
-            condition for condition in self.executable.nearby if condition.bit not in computed
+            condition for condition in self.compiled_query.nearby if condition.bit not in computed
         ]
         set_nearby_bits(partitions, missing)
         computed.update(condition.bit for condition in missing)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from matchrec.compile.executable import Executable
+from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.conditions.row_column import show_column
 from matchrec.errors.kinds import MakeRunError
 from matchrec.errors.match_totals import infinite_values_in_total, total_too_large
@@ -33,7 +33,7 @@ class TotalFiller:
     The numbers of a search have three words: see `search.kernels.carried_totals`.
     """
 
-    executable: Executable
+    compiled_query: CompiledQuery
     table: pa.Table  # the input rows
     reader: MatchReader
     read: ReadTotal
@@ -175,7 +175,7 @@ class TotalFiller:
         """
         if is_lost.any():
             columns = [
-                show_column(row_column) for row_column in self.executable.sent_columns.columns
+                show_column(row_column) for row_column in self.compiled_query.sent_columns.columns
             ]
             row = self.find_first_row(is_lost)
             raise RunFailure(make_error, row, {**fields, "aggregate": self.read.show(columns)})

@@ -38,7 +38,7 @@ from matchrec.shortcuts import current_shortcuts
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from matchrec.compile.executable import Executable
+    from matchrec.compile.compiled_query import CompiledQuery
     from matchrec.search.partitions import IntArray
 
 ROW_NUMBER = "__n"
@@ -208,23 +208,23 @@ class PlannedColumn:
 # Names of the output.
 
 
-def returns_result(executable: Executable) -> bool:
+def returns_result(compiled_query: CompiledQuery) -> bool:
     """Return whether the output columns of the workers are the result as it is.
 
     If so, they get the names of the result at once. This needs one column of the result for each
     read, in the same order, and names that differ and do not begin as ours do.
     """
-    outputs = executable.outputs
+    outputs = compiled_query.outputs
     names = [output.name for output in outputs]
-    count = len(executable.reads)
+    count = len(compiled_query.reads)
     each_is_a_read = [output.pieces for output in outputs] == [(index,) for index in range(count)]
     names_differ = len({name.lower() for name in names}) == count
     names_are_users = all(name and not name.startswith("__") for name in names)
     return each_is_a_read and names_differ and names_are_users
 
 
-def name_output(executable: Executable) -> list[str]:
+def name_output(compiled_query: CompiledQuery) -> list[str]:
     """Return the names of the output columns of the workers."""
-    if returns_result(executable):
-        return [output.name for output in executable.outputs]
-    return [name_read(index) for index in range(len(executable.reads))]
+    if returns_result(compiled_query):
+        return [output.name for output in compiled_query.outputs]
+    return [name_read(index) for index in range(len(compiled_query.reads))]

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pyspark.sql import SparkSession
 
 import matchrec
-from matchrec.compile.executable import Executable
+from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.types import BIGINT, BOOLEAN, Family, ValueType
 from matchrec.errors import MatchRecognizeError
@@ -71,7 +71,7 @@ def make_planner(text: Callable[[int], str]) -> Callable[[int], Iterable[MatchPl
     return lambda n: plan_query(text(n))
 
 
-def link_plan(plan: MatchPlan) -> Executable:
+def link_plan(plan: MatchPlan) -> CompiledQuery:
     """Compile a plan as in a session, with guessed types instead of the session's answers."""
     drafted = draft_query(plan, INPUT, str)
     types = {column: guess_type(column) for column in drafted.columns()}

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from matchrec.compile.executable import Executable
+from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.conditions.types import BIGINT
 from matchrec.patterns.sase import Streams, compile_sase
 from matchrec.plan.clauses import MatchOutput
@@ -136,7 +136,7 @@ def make_ticks(
     return pd.DataFrame({"price": price, "volume": random.integers(1, 1001, length)})
 
 
-def link_query(text: str, output: MatchOutput) -> Executable:
+def link_query(text: str, output: MatchOutput) -> CompiledQuery:
     """Compile a query as for Spark; every column is a bigint."""
     plan = compile_sase(text, Streams(("time",), output=output))
     drafted = draft_query(plan, InputColumns(()), str)
@@ -144,7 +144,7 @@ def link_query(text: str, output: MatchOutput) -> Executable:
     return link(drafted, types, "breadth_first", ansi=False)
 
 
-def make_partitions(linked: Executable, events: pd.DataFrame) -> Partitions:
+def make_partitions(linked: CompiledQuery, events: pd.DataFrame) -> Partitions:
     """Return what Spark would send: a partition for each symbol, columns, conditions, windows."""
     assert linked.window_rows is not None
     changes = np.flatnonzero(np.diff(events["symbol"])) + 1

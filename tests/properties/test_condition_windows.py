@@ -179,11 +179,11 @@ def test_a_window_that_is_found_changes_nothing(spark: SparkSession, number: int
     assert not batch.refused
     prepared = batch.prepared(linked[0][1].values())
     cases = [
-        (engine, text, executable)
-        for engine, executables in linked
-        for text, executable in executables.items()
+        (engine, text, compiled_query)
+        for engine, compiled_queries in linked
+        for text, compiled_query in compiled_queries.items()
     ]
-    runs = [Run(executable, prepared, None, 1 << 20) for _, _, executable in cases]
+    runs = [Run(compiled_query, prepared, None, 1 << 20) for _, _, compiled_query in cases]
     results = batch.answers(runs)
     for (engine, text, _), rows in zip(cases, results, strict=True):
         expected = Counter(find_matches(queries[text.split(" -- ")[0]], events))

@@ -24,7 +24,7 @@ from tests.tasks.patterns import (
     ALGORITHMS,
     ROWS_PER_BATCH,
     answer_question,
-    make_executables,
+    make_compiled_queries,
     read_row,
 )
 from tests.tasks.query_batches import Run
@@ -76,7 +76,7 @@ def agrees(question: Question, right: list[str], lines: list[str]) -> bool:
 @given(questions(), st.integers(1, 3))
 def test_the_first_matches_are_those_of_all(question: Question, most: int) -> None:
     try:
-        linked, prepared = make_executables(replace(question, timeouts=False), ALGORITHMS)
+        linked, prepared = make_compiled_queries(replace(question, timeouts=False), ALGORITHMS)
     except MatchRecognizeError:
         assume(False)
     for one in linked.values():
@@ -91,7 +91,9 @@ def test_the_first_matches_are_those_of_all(question: Question, most: int) -> No
 
 def name_columns(run: Run) -> list[dict[str, Any]]:
     """Return the rows of the result, by the names of their columns."""
-    return [read_row(run.executable, row) for batch in run.batches() for row in batch.to_pylist()]
+    return [
+        read_row(run.compiled_query, row) for batch in run.batches() for row in batch.to_pylist()
+    ]
 
 
 @random_examples

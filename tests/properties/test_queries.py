@@ -153,8 +153,8 @@ def matched(
         for algorithm, (number, query) in product(ALGORITHMS, enumerate(found)):
             if texts[query] in queries.refused:
                 continue
-            executable = linked[algorithm][texts[query]]
-            run = Run(executable, prepared, None, (2, 1 << 20)[number % 2])
+            compiled_query = linked[algorithm][texts[query]]
+            run = Run(compiled_query, prepared, None, (2, 1 << 20)[number % 2])
             several = runs_of(run, batch, found[query])
             cases.append((algorithm, query, slice(len(runs), len(runs) + len(several))))
             runs += several

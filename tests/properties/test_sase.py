@@ -17,7 +17,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.compile.executable import Executable
+from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.patterns.sase import compile_sase, nodes
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
@@ -115,8 +115,8 @@ class Batch(QueryBatch):
         for case in asked:
             self.drafts[case] = draft_query(case.plan(), InputColumns(NAMES), str)
 
-    def link_for(self, algorithm: str) -> dict[Asked, Executable]:
-        """Return the executables for an algorithm."""
+    def link_for(self, algorithm: str) -> dict[Asked, CompiledQuery]:
+        """Return the compiled queries for an algorithm."""
         columns = dict.fromkeys(
             column for draft in self.drafts.values() for column in draft.columns()
         )

@@ -71,7 +71,7 @@ def compute_expected_rows(
     for number, decided in run.decided.items():
         partition = partitions[(keys[number].as_py(),)]
         rows += compute_partition_rows(batch, query, partition, decided)
-        if query.window is not None and not run.executable.lookaround.after:
+        if query.window is not None and not run.compiled_query.lookaround.after:
             assert decided == len(partition), "each window has ended"
     found = counted(batch, query, [tuple(map(text_of, row)) for row in rows])
     assert isinstance(found, Counter)

@@ -85,8 +85,8 @@ def compare_engines() -> None:
 
 def find_by_the_other(worker: PieceWorker, partitions: Partitions) -> Outcome | None:
     """Return what the other algorithm finds; None if it does not support the task or gives up."""
-    task = worker.executable.task
-    name = next(name for name in ALGORITHMS if name != worker.executable.strategy.algorithm)
+    task = worker.compiled_query.task
+    name = next(name for name in ALGORITHMS if name != worker.compiled_query.strategy.algorithm)
     if ALGORITHMS[name].find_obstacle(task) is not None:
         return None
     frontier = deepcopy(partitions.frontier)

@@ -150,7 +150,7 @@ def test_only_needed_columns_are_sent(spark: SparkSession) -> None:
     clause = "PARTITION BY k ORDER BY t MEASURES A.a AS a PATTERN (A) DEFINE A AS b > c"
     explained = matchrec.query(spark, f"SELECT * FROM wide MATCH_RECOGNIZE ({clause})").explain()
     (only,) = explained.clauses
-    assert [column.text for column in only.executable.sent_columns.columns] == ["`k`", "`a`"]
+    assert [column.text for column in only.compiled_query.sent_columns.columns] == ["`k`", "`a`"]
 
 
 def test_sparks_plan_names_the_pattern(

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.automaton.compile import CompiledPattern
-from matchrec.compile.executable import find_lookaround
+from matchrec.compile.compiled_query import find_lookaround
 from matchrec.compile.negation import Restriction, Separation
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.types import Kind

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from matchrec.compile import path
-from matchrec.compile.executable import Executable
+from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.path import Draft, number_bits, type_conditions
 from matchrec.conditions.functions.function import SessionSettings
 from matchrec.conditions.row_column import OrderType, RowColumn
@@ -35,7 +35,7 @@ def link(
     *,
     ansi: bool,
     session: SessionSettings = DEFAULT_SETTINGS,
-) -> Executable:
+) -> CompiledQuery:
     """Type the conditions of a draft and link it.
 
     The arguments are those of `type_conditions` and `path.link_draft`.

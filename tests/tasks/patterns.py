@@ -20,7 +20,7 @@ from pyspark.sql import types as spark_types
 from sqlglot import expressions as sql
 
 import matchrec
-from matchrec.compile.executable import Executable, ResultColumn
+from matchrec.compile.compiled_query import CompiledQuery, ResultColumn
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import RowColumn
 from matchrec.errors import MatchRecognizeError
@@ -79,19 +79,19 @@ def answer_question(
 ) -> dict[str, list[str]]:
     """Return for each algorithm the lines of a question, or one line with the error."""
     try:
-        linked, prepared = make_executables(question, algorithms)
+        linked, prepared = make_compiled_queries(question, algorithms)
     except MatchRecognizeError as error:
         return {algorithm: [f"error {error}"] for algorithm in algorithms}
     return {
-        algorithm: run(Run(executable, prepared, None, rows_per_batch), question.streams)
-        for algorithm, executable in linked.items()
+        algorithm: run(Run(compiled_query, prepared, None, rows_per_batch), question.streams)
+        for algorithm, compiled_query in linked.items()
     }
 
 
-def make_executables(
+def make_compiled_queries(
     question: Question, algorithms: Sequence[str]
-) -> tuple[dict[str, Executable], Prepared]:
-    """Return the executable for each algorithm, and the columns that they need.
+) -> tuple[dict[str, CompiledQuery], Prepared]:
+    """Return the compiled query for each algorithm, and the columns that they need.
 
     Raises:
         MatchRecognizeError: the pattern is not valid.
@@ -106,8 +106,8 @@ def make_executables(
     linked = {algorithm: link(draft, types, algorithm, ansi=True) for algorithm in algorithms}
     columns = {
         column
-        for executable in linked.values()
-        for column in (*executable.sent_columns.columns, *executable.row_conditions)
+        for compiled_query in linked.values()
+        for column in (*compiled_query.sent_columns.columns, *compiled_query.row_conditions)
     }
     starts = np.zeros(len(events), np.bool_)
     starts[np.cumsum([0, *map(len, streams.values())])[:-1]] = True
@@ -118,11 +118,11 @@ def make_executables(
 
 def make_search(question: Question) -> tuple[Task, Partitions]:
     """Return the task and the partitions of the search for a question."""
-    linked, prepared = make_executables(question, ("breadth_first",))
-    (executable,) = linked.values()
-    table = prepared.table(executable, None).combine_chunks()
+    linked, prepared = make_compiled_queries(question, ("breadth_first",))
+    (compiled_query,) = linked.values()
+    table = prepared.table(compiled_query, None).combine_chunks()
     starts = np.append(np.flatnonzero(prepared.starts), table.num_rows)
-    return executable.task, encode_partitions(executable, table, starts)
+    return compiled_query.task, encode_partitions(compiled_query, table, starts)
 
 
 def compute_column(column: RowColumn, events: Sequence[Event]) -> pa.Array:
@@ -182,28 +182,30 @@ class PatternBatch(QueryBatch):
     def answers(self) -> dict[str, list[list[str]]]:
         """Return for each algorithm the lines of each question."""
         linked = {algorithm: self.link(algorithm) for algorithm in ALGORITHMS}
-        executables = [
-            executable for of_algorithm in linked.values() for executable in of_algorithm.values()
+        compiled_queries = [
+            compiled_query
+            for of_algorithm in linked.values()
+            for compiled_query in of_algorithm.values()
         ]
-        prepared = self.prepared(executables)
+        prepared = self.prepared(compiled_queries)
         numbers = range(len(self.questions))
         return {
             algorithm: [self.lines(number, linked[algorithm], prepared) for number in numbers]
             for algorithm in ALGORITHMS
         }
 
-    def lines(self, number: int, linked: dict[int, Executable], prepared: Prepared) -> list[str]:
+    def lines(self, number: int, linked: dict[int, CompiledQuery], prepared: Prepared) -> list[str]:
         """Return the lines of one question, or one line with the error."""
         if number not in linked:
             return [f"error {self.refused[number]}"]
-        executable = linked[number]
+        compiled_query = linked[number]
         question = prepared.columns[
-            executable.sent_columns.columns[executable.sent_columns.keys[0][1]]
+            compiled_query.sent_columns.columns[compiled_query.sent_columns.keys[0][1]]
         ].to_numpy()
         partition = np.cumsum(prepared.starts) - 1
         partitions = np.unique(partition[question == number]).tolist()
         streams = self.questions[number].streams
-        return run(Run(executable, prepared, partitions, ROWS_PER_BATCH), streams)
+        return run(Run(compiled_query, prepared, partitions, ROWS_PER_BATCH), streams)
 
 
 # Output
@@ -219,14 +221,14 @@ def run(run: Run, streams: Streams) -> list[str]:
     except MatchRecognizeError as error:
         missed = re.match(r"the skip to stage `(\w+)`", str(error))
         return [f"throws {missed[1]}" if missed else f"error {error}"]
-    rows = [read_row(run.executable, row) for batch in batches for row in batch.to_pylist()]
+    rows = [read_row(run.compiled_query, row) for batch in batches for row in batch.to_pylist()]
     return [line for p in streams for line in lines([row for row in rows if row["p"] == p])]
 
 
-def read_row(executable: Executable, row: dict[str, Any]) -> dict[str, Any]:
+def read_row(compiled_query: CompiledQuery, row: dict[str, Any]) -> dict[str, Any]:
     """Return the values of an output row by the names of the result, from a row of the worker."""
     reads = {f"__r{index}": value for index, value in enumerate(row.values())}
-    return {output.name: compute_result_column(output, reads) for output in executable.outputs}
+    return {output.name: compute_result_column(output, reads) for output in compiled_query.outputs}
 
 
 def compute_result_column(output: ResultColumn, row: dict[str, Any]) -> Any:

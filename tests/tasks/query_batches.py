@@ -24,7 +24,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import IntegerType, StructField, StructType
 
-from matchrec.compile.executable import Executable
+from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.path import Draft
 from matchrec.compile.pruning.irrelevant_rows import negate_test
 from matchrec.conditions.row_column import OrderType, RowColumn
@@ -98,41 +98,41 @@ class Prepared:
     fields: Mapping[RowColumn, StructField]
     starts: npt.NDArray[np.bool_]  # whether a row is the first of its partition
 
-    def table(self, executable: Executable, partitions: Sequence[int] | None) -> pa.Table:
+    def table(self, compiled_query: CompiledQuery, partitions: Sequence[int] | None) -> pa.Table:
         """Return the columns and bits of one query, laid out as by `spark.columns`.
 
         Args:
             partitions: the numbers of the partitions, from 0; None for all.
         """
-        columns = [self.columns[column] for column in executable.sent_columns.columns]
+        columns = [self.columns[column] for column in compiled_query.sent_columns.columns]
         bits = self.starts.astype(np.int64)
-        for bit, condition in enumerate(executable.row_conditions):
+        for bit, condition in enumerate(compiled_query.row_conditions):
             truth = self.columns[condition].fill_null(False).to_numpy(zero_copy_only=False)
             bits |= truth.astype(np.int64) << (bit + 1)
         names = [*(f"__c{i}" for i in range(len(columns))), "__bits0"]
         table = pa.table([*columns, pa.array(bits)], names)
         partition = np.cumsum(self.starts) - 1
         kept = np.isin(partition, np.arange(len(bits)) if partitions is None else partitions)
-        if executable.row_filters:
-            kept &= find_relevant_rows(executable, bits)
+        if compiled_query.row_filters:
+            kept &= find_relevant_rows(compiled_query, bits)
         return mark_partitions(table.filter(pa.array(kept)), partition[kept])
 
 
 def find_relevant_rows(
-    executable: Executable, bits: npt.NDArray[np.int64]
+    compiled_query: CompiledQuery, bits: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.bool_]:
-    """Return which rows are relevant: they satisfy one of the tests in `executable.row_filters`.
+    """Return which rows are relevant: they satisfy one of the query's `row_filters`.
 
     A test is that a condition holds, or that the condition of a loop does not hold.
     """
     satisfied = {
         condition: bits & 2 << bit != 0
-        for bit, condition in enumerate(executable.row_conditions)
+        for bit, condition in enumerate(compiled_query.row_conditions)
         if condition.reads_one_row
     }
     failed = {negate_test(condition): ~rows for condition, rows in satisfied.items()}
     tests = satisfied | failed
-    return np.logical_or.reduce([tests[test] for test in executable.row_filters])
+    return np.logical_or.reduce([tests[test] for test in compiled_query.row_filters])
 
 
 def mark_partitions(table: pa.Table, partition: npt.NDArray[np.int64]) -> pa.Table:
@@ -179,8 +179,8 @@ class QueryBatch:
         except MatchRecognizeError as error:
             self.refused[query] = str(error)
 
-    def link(self, engine: str, *, ansi: bool = True) -> dict[str, Executable]:
-        """Return the executable of each query, except of queries that are refused."""
+    def link(self, engine: str, *, ansi: bool = True) -> dict[str, CompiledQuery]:
+        """Compile each query, except queries that are refused."""
         columns = dict.fromkeys(c for draft in self.drafts.values() for c in draft.columns())
         fields = self.columns(tuple(columns)).schema.fields
         types = {c: to_value_type(f.dataType) for c, f in zip(columns, fields, strict=False)}
@@ -196,10 +196,10 @@ class QueryBatch:
         return SortedPreparation(self.relation, Draft(plan, plan, (), (), ())).dataframe(wanted)
 
     def prepared(
-        self, executables: Iterable[Executable], others: Sequence[RowColumn] = ()
+        self, compiled_queries: Iterable[CompiledQuery], others: Sequence[RowColumn] = ()
     ) -> Prepared:
-        """Compute the columns and conditions of executables, and other columns, in one job."""
-        read = (c for e in executables for c in (*e.sent_columns.columns, *e.row_conditions))
+        """Compute the columns and conditions of compiled queries, and other columns, in one job."""
+        read = (c for e in compiled_queries for c in (*e.sent_columns.columns, *e.row_conditions))
         columns = tuple(dict.fromkeys((*read, *others)))
         frame = self.columns(columns)
         table = fetch_rows(frame).combine_chunks()
@@ -260,9 +260,9 @@ def draft_plan(
 
 @dataclass(frozen=True)
 class Run:
-    """A run of an executable over some partitions."""
+    """A run of a compiled query over some partitions."""
 
-    executable: Executable
+    compiled_query: CompiledQuery
     prepared: Prepared
     partitions: Sequence[int] | None  # their numbers, from 0; None for all
     rows_per_batch: int  # each batch is searched separately, as far as partitions allow
@@ -294,16 +294,18 @@ class Run:
             MatchRecognizeRunError: the rows cause an error.
         """
         rows_per_batch = self.rows_per_batch if copies == 1 else ROWS_PER_CALL
-        table = self.prepared.table(self.executable, self.partitions)
+        table = self.prepared.table(self.compiled_query, self.partitions)
         table = pa.concat_tables([table] * copies).combine_chunks()
         batches = table.to_batches(max_chunksize=rows_per_batch)
         task_input = TaskInput(rows_per_call=rows_per_batch)
-        return list(QueryWorker(self.executable, task_input).run(batches))
+        return list(QueryWorker(self.compiled_query, task_input).run(batches))
 
     def schema(self, first: int) -> list[StructField]:
         """Return the fields of the output, named with numbers from `first` on."""
-        inputs = [self.prepared.fields[column] for column in self.executable.sent_columns.columns]
-        fields = build_read_schema(self.executable, inputs).fields
+        inputs = [
+            self.prepared.fields[column] for column in self.compiled_query.sent_columns.columns
+        ]
+        fields = build_read_schema(self.compiled_query, inputs).fields
         return [StructField(f"__r{first + i}", f.dataType) for i, f in enumerate(fields)]
 
 
@@ -337,18 +339,18 @@ def count_rows(batches: Sequence[pa.RecordBatch]) -> Counter[str]:
 class Placed:
     """A run in the table of `Projected`."""
 
-    executable: Executable
+    compiled_query: CompiledQuery
     number: int  # of the run
     first: int  # the number of the first of its columns
 
     def grouped(self, spark: SparkSession, side_by_side: DataFrame) -> DataFrame:
         """Return the output rows of a run with aggregates that Spark computes."""
-        reads = range(len(self.executable.reads))
+        reads = range(len(self.compiled_query.reads))
         names = [f"__r{self.first + i} AS __r{i}" for i in reads]
         rows = side_by_side.where(f"run = {self.number}").selectExpr(*names)
-        matched = aggregate_matches(make_runner(spark), rows, self.executable, "")
+        matched = aggregate_matches(make_runner(spark), rows, self.compiled_query, "")
         return matched.selectExpr(
-            f"{self.number} AS run", f"{write_texts(self.executable, 0)} AS texts"
+            f"{self.number} AS run", f"{write_texts(self.compiled_query, 0)} AS texts"
         )
 
 
@@ -371,7 +373,7 @@ class Projected:
         first = len(self.fields)
         self.runs += 1
         if batches:
-            self.placed.append(Placed(run.executable, number, first))
+            self.placed.append(Placed(run.compiled_query, number, first))
             fields = run.schema(first)
             self.fields += fields
             table = pa.Table.from_batches(batches).rename_columns([f.name for f in fields])
@@ -391,11 +393,11 @@ class Projected:
         schema = StructType([*self.fields, StructField("run", IntegerType())])
         table = pa.concat_tables(self.tables, promote_options="default").select(schema.names)
         side_by_side = hand_over(self.spark, table, schema).localCheckpoint()
-        with_aggregates = (run for run in self.placed if run.executable.aggregates)
+        with_aggregates = (run for run in self.placed if run.compiled_query.aggregates)
         frames = [run.grouped(self.spark, side_by_side) for run in with_aggregates]
-        plain = [run for run in self.placed if not run.executable.aggregates]
+        plain = [run for run in self.placed if not run.compiled_query.aggregates]
         cases = "".join(
-            f" WHEN {p.number} THEN {write_texts(p.executable, p.first)}" for p in plain
+            f" WHEN {p.number} THEN {write_texts(p.compiled_query, p.first)}" for p in plain
         )
         if plain:
             rows = side_by_side.where(f"run IN ({', '.join(str(p.number) for p in plain)})")
@@ -403,12 +405,12 @@ class Projected:
         return reduce(DataFrame.unionAll, frames)
 
 
-def write_texts(executable: Executable, first: int) -> str:
+def write_texts(compiled_query: CompiledQuery, first: int) -> str:
     """Return SQL for an array with the values of an output row as texts.
 
     Args:
         first: the number of the first column that the run has.
     """
-    slots = range(first, first + len(executable.reads))
-    items = (f"CAST({item.sql} AS STRING)" for item in build_result_items(executable, slots))
+    slots = range(first, first + len(compiled_query.reads))
+    items = (f"CAST({item.sql} AS STRING)" for item in build_result_items(compiled_query, slots))
     return f"array({', '.join(items)})"

@@ -41,9 +41,9 @@ class StreamRun(Run):
     decided: dict[int, int] = field(default_factory=dict)
 
     def of_copies(self, copies: int) -> list[pa.RecordBatch]:
-        """Run the executable over so many copies of the rows, as keys of the same buckets."""
-        executable = replace(self.executable, row_filters=())
-        table = self.prepared.table(executable, None)
+        """Run the compiled query over so many copies of the rows, as keys of the same buckets."""
+        compiled_query = replace(self.compiled_query, row_filters=())
+        table = self.prepared.table(compiled_query, None)
         time = self.prepared.columns[self.time].cast(pa.int64())
         table = table.append_column(self.order.name, self.prepared.columns[self.further])
         table = table.append_column(wire.MICROSECONDS, time).combine_chunks()
@@ -51,7 +51,7 @@ class StreamRun(Run):
         table = table.append_column(KEY, pa.array(number))
         column_map = ColumnMap({name: name for name in table.schema.names}, ())
         arriving = Arriving(PandasEncoding(()), table.schema, (KEY,), (self.order,), column_map)
-        bucket = Bucket(arriving, QUERY, (ContiguousSearch(executable),), {}, remembers=False)
+        bucket = Bucket(arriving, QUERY, (ContiguousSearch(compiled_query),), {}, remembers=False)
         chosen = [*(range(number.max() + 1) if self.partitions is None else self.partitions)]
         random = Random(self.seed)
         random.shuffle(chosen)

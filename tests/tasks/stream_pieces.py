@@ -1,7 +1,7 @@
 """A streaming query run in this process: its events in pieces, under a clock of our own.
 
 Spark computes the columns of a batch of events once; they are handed to the worker as Spark's
-stateful operator would hand them, and the same executable matches all of them at once.
+stateful operator would hand them, and the same compiled query matches all of them at once.
 """
 
 from __future__ import annotations
@@ -226,7 +226,7 @@ class Streamed(Keys):
     def __init__(self, make: Callable[[DataFrame], DataFrame], events: DataFrame, time: str):
         bucket: Bucket
         _, crossed, bucket = build_over_stream(make, events, time)
-        self.executable = bucket.searches[0].executable
+        self.compiled_query = bucket.searches[0].compiled_query
         super().__init__(crossed, bucket)
 
     def at_once(self, frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -236,7 +236,7 @@ class Streamed(Keys):
         table, rows = sort_rows(table, orders, number).combine_chunks(), table.num_rows
         starts = find_group_starts(np.bincount(number))
         whole = Piece(table, starts, Frontier.create(starts), 0, np.zeros(rows, np.bool_), rows)
-        found = PieceWorker(self.executable).match_piece(whole)
+        found = PieceWorker(self.compiled_query).match_piece(whole)
         return [row for one in found for row in one.to_pylist()]
 
 

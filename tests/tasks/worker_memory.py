@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from matchrec.compile.executable import Executable
+from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import BIGINT, STRING
@@ -58,8 +58,8 @@ TESTS: dict[str, Callable[[IntArray], BoolArray]] = {
 }
 
 
-def compile_kind(kind: str) -> Executable:
-    """Return the executable of a kind of query."""
+def compile_kind(kind: str) -> CompiledQuery:
+    """Compile the query of a kind."""
     plan = lower_clause(parse_clause(f"{PARTITIONED} {KINDS[kind]}"))
     drafted = draft_query(plan, InputColumns(("k", "t", "x", "w")), str, scope=RowScope.WORKER)
     types = {
@@ -83,7 +83,9 @@ def make_columns(rows: range, keys: int, width: int) -> dict[str, pa.Array]:
     }
 
 
-def make_batches(asked: Executable, rows: int, keys: int, width: int) -> Iterator[pa.RecordBatch]:
+def make_batches(
+    asked: CompiledQuery, rows: int, keys: int, width: int
+) -> Iterator[pa.RecordBatch]:
     """Yield rows as they cross, in the order of `t`. width: bytes of a text."""
     texts = [show_column(column) for column in asked.sent_columns.columns]
     names = [f"__c{place}" for place in range(len(texts))]
@@ -97,7 +99,7 @@ def make_batches(asked: Executable, rows: int, keys: int, width: int) -> Iterato
         yield pa.RecordBatch.from_arrays(arrays, [*names, "__bits0"])
 
 
-def run_worker(asked: Executable, rows: int, keys: int, width: int) -> Iterator[pa.RecordBatch]:
+def run_worker(asked: CompiledQuery, rows: int, keys: int, width: int) -> Iterator[pa.RecordBatch]:
     """Return the batches that come out."""
     names = [show_column(column) for column in asked.sent_columns.columns]
     key, order = (f"__c{names.index(name)}" for name in ("`k`", "`t`"))
@@ -105,7 +107,7 @@ def run_worker(asked: Executable, rows: int, keys: int, width: int) -> Iterator[
     return QueryWorker(asked, TaskInput(sorting)).run(make_batches(asked, rows, keys, width))
 
 
-def run(asked: Executable, rows: int, keys: int, width: int) -> int:
+def run(asked: CompiledQuery, rows: int, keys: int, width: int) -> int:
     """Return how many rows come out."""
     return sum(batch.num_rows for batch in run_worker(asked, rows, keys, width))
 

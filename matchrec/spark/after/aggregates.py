@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, types
 
-from matchrec.compile.executable import Executable
+from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.errors.language import name_part
 from matchrec.errors.run.origins import SqlOrigin, make_origin, mark_origin
 from matchrec.output.measure_reader import POSITION, ROW, VARIABLE, RowAggregate, RowTerm
@@ -53,7 +53,7 @@ class MatchAggregates:
     runner: Runner
     # The output of the workers.
     matched: DataFrame
-    executable: Executable
+    compiled_query: CompiledQuery
     # The columns of the other reads, which are kept.
     kept_columns: tuple[str, ...]
     # The column with the array of a match's rows.
@@ -64,7 +64,7 @@ class MatchAggregates:
     @property
     def aggregates(self) -> tuple[RowAggregate, ...]:
         """Return the aggregates, whose indices are in the names of columns."""
-        return self.executable.aggregates
+        return self.compiled_query.aggregates
 
     def compute(self) -> DataFrame:
         """Return the kept reads and the aggregates.
@@ -198,7 +198,7 @@ class MatchAggregates:
     def write_values(self, index: int, fold: Fold) -> str:
         """Return SQL of the array of an aggregate's values, from the array of rows."""
         aggregate = self.aggregates[index]
-        row_filter = write_row_filter(aggregate, self.executable.task.variables)
+        row_filter = write_row_filter(aggregate, self.compiled_query.task.variables)
         array = f"filter({self.rows}, {ROW} -> {row_filter})" if row_filter else self.rows
         terms = write_row_terms(aggregate, fold)
         if terms:
@@ -218,7 +218,7 @@ class MatchAggregates:
         items = []
         for index, fold in folds.items():
             aggregate = self.aggregates[index]
-            row_filter = write_row_filter(aggregate, self.executable.task.variables) or "TRUE"
+            row_filter = write_row_filter(aggregate, self.compiled_query.task.variables) or "TRUE"
             value = write_struct(write_row_terms(aggregate, fold) or ["TRUE"])
             fields.append(f"({row_filter}) AS k{index}")
             fields.append(f"CASE WHEN {row_filter} THEN {value} END AS t{index}")
@@ -255,20 +255,20 @@ class MatchAggregates:
 
 
 def aggregate_matches(
-    runner: Runner, matched: DataFrame, executable: Executable, token: str
+    runner: Runner, matched: DataFrame, compiled_query: CompiledQuery, token: str
 ) -> DataFrame:
     """Compute the aggregates of each match. The array of its rows is dropped.
 
     Args:
         runner: runs texts of the query.
         matched: the output of the workers. All reads but the array are kept.
-        executable: the query, which has aggregates.
+        compiled_query: the query, which has aggregates.
         token: the token that the workers carry, see `spark.errors.second_look`.
 
     Raises:
         pyspark.errors.AnalysisException: Spark does not allow an aggregate.
     """
-    reads = executable.reads
+    reads = compiled_query.reads
     rows_index = next(
         index for index, read in enumerate(reads) if isinstance(read, ReadRowsForSpark)
     )
@@ -276,7 +276,7 @@ def aggregate_matches(
         wire.name_read(index) for index in range(len(reads)) if index != rows_index
     )
     rows = wire.name_read(rows_index)
-    return MatchAggregates(runner, matched, executable, kept_columns, rows, token).compute()
+    return MatchAggregates(runner, matched, compiled_query, kept_columns, rows, token).compute()
 
 
 def choose_fold(aggregate: RowAggregate, result_type: types.DataType) -> Fold | None:

@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, StructField, StructType
 
 from matchrec.compile.columns import find_dividing_columns
-from matchrec.compile.executable import Executable
+from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.path import Draft
 from matchrec.compile.rule_set import RuleSet, SharedDrafts, join_rules
 from matchrec.conditions.row_column import show_column
@@ -84,7 +84,7 @@ def find_slots(rule_set: RuleSet, inputs: StructFields) -> tuple[Slots, StructFi
     for rule in rule_set.rules:
         read_counts: Counter[str] = Counter()  # of this rule, by type
         slots = []
-        for field in build_read_schema(rule.executable, inputs).fields:
+        for field in build_read_schema(rule.compiled_query, inputs).fields:
             type_text = f"{field.dataType.json()} {field.metadata}"
             slot = slots_by_type.setdefault((type_text, read_counts[type_text]), len(fields))
             if slot == len(fields):
@@ -173,9 +173,9 @@ def build_rule_set(question: Question, events: tuple[str, ...]) -> BuiltRuleSet:
         names = [rule.name for rule in question.rules]
         shared = SharedDrafts(dict(zip(names, drafts, strict=True)), events)
         prepared = prepare(question, shared)
-        executables = link_rules(prepared)
+        compiled_queries = link_rules(prepared)
         versions = {rule.name: rule.version for rule in question.rules if rule.version is not None}
-        rule_set = join_rules(prepared.drafts, executables, versions)
+        rule_set = join_rules(prepared.drafts, compiled_queries, versions)
         if question.is_stream:
             rule_set = with_identities(prepared, rule_set)
         rows, slots = match_rules(prepared, rule_set)
@@ -208,8 +208,8 @@ def check_stream_drafts(question: Question, drafts: tuple[Draft, ...]) -> None:
                 raise equivalence_test_over_stream(column=show_column(column))
 
 
-def link_rules(prepared: PreparedRules) -> tuple[Executable, ...]:
-    """Return the executable of each rule, in their order.
+def link_rules(prepared: PreparedRules) -> tuple[CompiledQuery, ...]:
+    """Return the compiled query of each rule, in their order.
 
     Each of them has all columns that the rules before it need, and then its own.
 
@@ -223,15 +223,17 @@ def link_rules(prepared: PreparedRules) -> tuple[Executable, ...]:
     question = prepared.question
     shared = prepared.drafts
     row_filters = shared.row_filters
-    executables: list[Executable] = []
+    compiled_queries: list[CompiledQuery] = []
     for number, (rule, draft) in enumerate(zip(question.rules, shared.rule_drafts, strict=True)):
-        sent_columns = executables[-1].sent_columns.columns if executables else shared.match_columns
+        sent_columns = (
+            compiled_queries[-1].sent_columns.columns if compiled_queries else shared.match_columns
+        )
         with question.locate_rule_errors(rule):
             check_dividing_columns(prepared, draft)
-            executable = prepared.link(number, sent_columns)
+            compiled_query = prepared.link(number, sent_columns)
         # the rows that any of the rules needs are sent for all of them
-        executables.append(replace(executable, row_filters=row_filters))
-    return tuple(executables)
+        compiled_queries.append(replace(compiled_query, row_filters=row_filters))
+    return tuple(compiled_queries)
 
 
 def check_dividing_columns(prepared: PreparedRules, draft: Draft) -> None:
@@ -349,7 +351,7 @@ def check_measures(built: BuiltRuleSet) -> None:
             build_rule_result(built, number)
         raise
     for number in numbers:
-        if built.rule_set.rules[number].executable.aggregates:
+        if built.rule_set.rules[number].compiled_query.aggregates:
             build_rule_result(built, number)
 
 
@@ -363,22 +365,22 @@ def build_rule_result(built: BuiltRuleSet, number: int) -> DataFrame:
     Raises:
         MatchRecognizeError: Spark rejects a measure.
     """
-    executable = built.rule_set.rules[number].executable
+    compiled_query = built.rule_set.rules[number].compiled_query
     kinds = (
         (RowKind.MATCH, RowKind.PARTIAL)
-        if executable.rows_per_match.summarizes_matches
+        if compiled_query.rows_per_match.summarizes_matches
         else (RowKind.ROW,)
     )
     kind_list = ", ".join(str(int(kind)) for kind in kinds)
     rule_rows = built.rows.where(f"{wire.KIND} IN ({kind_list}) AND {wire.RULE} = {number}")
     question, runner = built.question, built.question.runner
     with question.locate_rule_errors(question.rules[number]):
-        if executable.aggregates:
+        if compiled_query.aggregates:
             reads = [
                 f"{wire.name_read(slot)} AS {wire.name_read(index)}"
                 for index, slot in enumerate(built.slots[number])
             ]
-            return project(question.relation, executable, rule_rows.selectExpr(*reads))
+            return project(question.relation, compiled_query, rule_rows.selectExpr(*reads))
         items = [str(item) for item in list_rule_items(built, number)]
         return runner.analyse(runner.select_typed(rule_rows, items))
 
@@ -407,8 +409,10 @@ def select_result(built: BuiltRuleSet, name: str) -> DataFrame:
 
 def list_rule_items(built: BuiltRuleSet, number: int) -> list[SelectItem]:
     """Return the select list of a rule's result; none if Spark first computes aggregates."""
-    executable = built.rule_set.rules[number].executable
-    return [] if executable.aggregates else build_result_items(executable, built.slots[number])
+    compiled_query = built.rule_set.rules[number].compiled_query
+    return (
+        [] if compiled_query.aggregates else build_result_items(compiled_query, built.slots[number])
+    )
 
 
 def list_rule_columns(built: BuiltRuleSet) -> Iterator[SelectItem]:

@@ -26,7 +26,7 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.sql.types import TimestampType
 
-from matchrec.compile.executable import Executable
+from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.rule_set import Version
 from matchrec.errors.streams import rule_changed_in_the_past, stream_state_too_large
 from matchrec.memory import may_take
@@ -368,13 +368,13 @@ def build_bucket(worker: Worker, arriving: Arriving) -> Bucket:
         arriving: what the events are.
     """
     if isinstance(worker, QueryWorker):
-        query = digest(worker.executable, arriving)
-        return Bucket(arriving, query, (build_search(worker.executable),), {}, remembers=False)
+        query = digest(worker.compiled_query, arriving)
+        return Bucket(arriving, query, (build_search(worker.compiled_query),), {}, remembers=False)
     assert isinstance(worker, RuleSetWorker)
     rule_set = worker.rule_set
     searches = tuple(
         build_search(
-            rule.executable, partial(worker.make_batches, number), rule.version, rule.identity
+            rule.compiled_query, partial(worker.make_batches, number), rule.version, rule.identity
         )
         for number, rule in enumerate(rule_set.rules)
     )
@@ -386,11 +386,11 @@ def build_bucket(worker: Worker, arriving: Arriving) -> Bucket:
     return RulesOfBucket(arriving, query, searches, versions, rule_set.has_versions, worker)
 
 
-def build_search(executable: Executable, *fields: Any) -> KeySearch:
-    """Return the search for an executable. `fields` are the further fields of `KeySearch`."""
-    if executable.task.selects:
-        return SelectingSearch(executable, *fields)
-    return ContiguousSearch(executable, *fields)
+def build_search(compiled_query: CompiledQuery, *fields: Any) -> KeySearch:
+    """Return the search for a compiled query. `fields` are the further fields of `KeySearch`."""
+    if compiled_query.task.selects:
+        return SelectingSearch(compiled_query, *fields)
+    return ContiguousSearch(compiled_query, *fields)
 
 
 def digest(*parts: object) -> str:

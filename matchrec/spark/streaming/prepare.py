@@ -27,7 +27,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 from pyspark.sql.types import StructType
 
-from matchrec.compile.executable import Executable
+from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.run_condition import PythonAggregate
 from matchrec.errors import streams
@@ -203,7 +203,7 @@ class SentEvents(SentRows):
     arriving: Arriving
 
     def run(
-        self, worker: Worker, schema: StructType, name: str, _: Executable | None = None
+        self, worker: Worker, schema: StructType, name: str, _: CompiledQuery | None = None
     ) -> DataFrame:
         """Return the output of a worker over the events of all keys, as a stream.
 
@@ -295,20 +295,20 @@ def check_options(options: Options) -> None:
         raise streams.sort_over_stream(sort=options.sort)
 
 
-def check_executable(executable: Executable) -> None:
+def check_compiled_query(compiled_query: CompiledQuery) -> None:
     """Check that a compiled query needs no more rows than a stream keeps.
 
     Raises:
         MatchRecognizeError: it needs all rows at once.
     """
-    task = executable.task
-    sent_columns = executable.sent_columns
-    if executable.aggregates:
+    task = compiled_query.task
+    sent_columns = compiled_query.sent_columns
+    if compiled_query.aggregates:
         raise streams.aggregate_over_stream()
     if not task.selects:
         return
-    if executable.strategy.algorithm != "breadth_first":
-        raise streams.algorithm_over_stream(algorithm=executable.strategy.algorithm)
+    if compiled_query.strategy.algorithm != "breadth_first":
+        raise streams.algorithm_over_stream(algorithm=compiled_query.strategy.algorithm)
     if any(isinstance(call, PythonAggregate) for call in task.list_calls()):
         raise streams.list_over_stream()
     # ranks are of the rows of one call, so no run may keep one until the next call
@@ -320,7 +320,7 @@ def check_executable(executable: Executable) -> None:
     # the rows around a row that is kept may be dropped
     condition_offsets = compile_task(task, len(sent_columns.integers)).offsets
     read_offsets = [
-        read.navigation.physical_offset for read in executable.reads if isinstance(read, ReadAt)
+        read.navigation.physical_offset for read in compiled_query.reads if isinstance(read, ReadAt)
     ]
     if any(condition_offsets) or any(read_offsets):
         raise streams.skipped_row_over_stream()

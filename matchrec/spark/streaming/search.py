@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from matchrec.compile.executable import Executable, Lookaround
+from matchrec.compile.compiled_query import CompiledQuery, Lookaround
 from matchrec.compile.rule_set import Version
 from matchrec.output.reads import ReadMatchNumber
 from matchrec.search.kernel_input import compile_task
@@ -53,10 +53,10 @@ Searching = Generator[pa.RecordBatch, None, KeyStates]
 
 @dataclass(frozen=True)
 class KeySearch(ABC):
-    """A search of an executable over the events of some keys. Picklable."""
+    """A search of a compiled query over the events of some keys. Picklable."""
 
-    executable: Executable
-    # Makes the batches of the output; None if the output consists of the reads of the executable.
+    compiled_query: CompiledQuery
+    # Makes the batches of the output; None if the output consists of the reads of the query.
     output: BatchMaker | None = None
     # The version of the rule, which sees the rows of its time only.
     version: Version = ALL_ROWS
@@ -82,11 +82,11 @@ class KeySearch(ABC):
     @cached_property
     def counts_matches(self) -> bool:
         """True if the number of matches of a key must be known, as for every rule."""
-        executable = self.executable
-        if self.output is not None or executable.task.most_matches is not None:
+        compiled_query = self.compiled_query
+        if self.output is not None or compiled_query.task.most_matches is not None:
             return True
-        compiled = compile_task(executable.task, len(executable.sent_columns.integers))
-        return ReadMatchNumber() in executable.reads or compiled.rules.forgets_after_match
+        compiled = compile_task(compiled_query.task, len(compiled_query.sent_columns.integers))
+        return ReadMatchNumber() in compiled_query.reads or compiled.rules.forgets_after_match
 
     @property
     def end(self) -> int:
@@ -102,9 +102,9 @@ class KeySearch(ABC):
         return np.asarray(~(self.counts_matches & (match_counts > 0)), np.bool_)
 
 
-def find_window_times(executable: Executable, rows: pa.Table) -> IntArray:
+def find_window_times(compiled_query: CompiledQuery, rows: pa.Table) -> IntArray:
     """Return when the window that begins with each row ends, in microseconds; NEVER without one."""
-    sent_columns = executable.sent_columns
+    sent_columns = compiled_query.sent_columns
     if not sent_columns.window:
         return np.full(rows.num_rows, NEVER, np.int64)
     window_times = read_integers(take_column(rows, wire.name_column(sent_columns.window[-1])))
@@ -115,14 +115,14 @@ def find_window_times(executable: Executable, rows: pa.Table) -> IntArray:
     return np.asarray(np.minimum(window_times, NEVER - length) + length, np.int64)
 
 
-def find_neighbour_window_times(executable: Executable, rows: pa.Table) -> IntArray | None:
+def find_neighbour_window_times(compiled_query: CompiledQuery, rows: pa.Table) -> IntArray | None:
     """Return when the windows between neighbours in the pattern end that begin with each row.
 
     Returns:
         int64[w, n], in microseconds; None if the pattern has no such windows.
     """
-    ends = executable.sent_columns.ends
-    if executable.sent_columns.window:  # the first one is that of the match
+    ends = compiled_query.sent_columns.ends
+    if compiled_query.sent_columns.window:  # the first one is that of the match
         ends = ends[1:]
     if not ends:
         return None
@@ -140,7 +140,7 @@ class ContiguousSearch(KeySearch):
 
     def search(self, states: KeyStates, rows: SearchRows) -> Searching:
         """Go on with the search of one or more keys, see `KeySearch.search`."""
-        window_times = find_window_times(self.executable, rows.rows)
+        window_times = find_window_times(self.compiled_query, rows.rows)
         partitions = self.open_partitions(window_times, states, rows)
         assert partitions.frontier is not None
         covered = np.zeros(rows.rows.num_rows, np.bool_)
@@ -154,7 +154,7 @@ class ContiguousSearch(KeySearch):
             covered=covered,
             new_rows=int(rows.new_counts.sum()),
         )
-        yield from PieceWorker(self.executable, output=self.output).match_partitions(
+        yield from PieceWorker(self.compiled_query, output=self.output).match_partitions(
             piece, partitions
         )
         return self.find_states(piece, window_times, rows)
@@ -177,7 +177,7 @@ class ContiguousSearch(KeySearch):
         if self.end <= rows.watermark:  # no further row arrives, so the partitions are complete
             no_edge = np.full(len(first), NO_EDGE)
             frontier = frontier._replace(until=last.copy(), edge=no_edge)
-        partitions = encode_partitions(self.executable, rows.rows, rows.starts, frontier)
+        partitions = encode_partitions(self.compiled_query, rows.rows, rows.starts, frontier)
         if partitions.window_end is None:
             return partitions
         # a window that the watermark has passed gets no further rows
@@ -189,7 +189,7 @@ class ContiguousSearch(KeySearch):
     @cached_property
     def lookaround(self) -> Lookaround:
         """The lookaround of the query, which is known: no query over a stream needs all rows."""
-        lookaround = self.executable.lookaround
+        lookaround = self.compiled_query.lookaround
         assert lookaround is not None
         return lookaround
 

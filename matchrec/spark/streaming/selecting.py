@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from matchrec.compile.executable import Executable
+from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.errors.run.location import RowLocation
 from matchrec.output.rows import find_output_rows
 from matchrec.search.incremental import (
@@ -64,14 +64,14 @@ class SelectingSearch(KeySearch):
 
     def make_empty_states(self) -> KeyStates:
         """Return the states of one key that has had no events."""
-        task = self.executable.task
-        compiled = compile_task(task, len(self.executable.sent_columns.integers))
+        task = self.compiled_query.task
+        compiled = compile_task(task, len(self.compiled_query.sent_columns.integers))
         arrays = pack_state(make_empty_state(compiled.registers, count_node_columns(task)))
         return {name: ByKey.concatenate([array]) for name, array in arrays.items()}
 
     def search(self, states: KeyStates, rows: SearchRows) -> Searching:
         """Go on with the search of one or more keys, see `KeySearch.search`."""
-        numbered = NumberedRows.build(self.executable, states, rows, self.end)
+        numbered = NumberedRows.build(self.compiled_query, states, rows, self.end)
         is_quiet = self.find_quiet_keys(states, numbered)
         quiet = np.flatnonzero(is_quiet)
         busy = np.flatnonzero(~is_quiet)
@@ -88,10 +88,10 @@ class SelectingSearch(KeySearch):
                 new_state = yield from self.search_key(numbered, key, state)
                 new_states.append(new_state)
 
-        worker = PieceWorker(self.executable, output=self.output)
+        worker = PieceWorker(self.compiled_query, output=self.output)
         with locate_failures(numbered.locate):
             for matches in join_chunks(search_keys()):
-                out = find_output_rows(matches, self.executable.rows_per_match)
+                out = find_output_rows(matches, self.compiled_query.rows_per_match)
                 yield from worker.make_batches(rows.rows, numbered.partitions, matches, out)
         busy_states = {
             name: ByKey.concatenate([state[name] for state in new_states]) for name in new_states[0]
@@ -112,7 +112,7 @@ class SelectingSearch(KeySearch):
         Raises:
             MatchRecognizeError: a row does not allow the search. The error names the row.
         """
-        task = self.executable.task
+        task = self.compiled_query.task
         rows_of_key = rows.take_key(key)
         call = rows_of_key.make_call(len(state.row_numbers))
         search = ResumedSearch(task, state, call)
@@ -129,7 +129,7 @@ class SelectingSearch(KeySearch):
         Returns:
             bool[p].
         """
-        task = self.executable.task
+        task = self.compiled_query.task
         key_rows = rows.rows
         if task.absences:  # rows are kept that no run begins with
             return np.zeros(len(key_rows.new_counts), np.bool_)
@@ -176,7 +176,7 @@ class SelectingSearch(KeySearch):
         ends = rows.window_times[starts][~call.has_ended[starts]].tolist()
         ends += rows.window_times[stop : stop + 1].tolist()
         if rows.neighbour_window_times is not None:
-            waiting, window = find_windows_between(self.executable.task, live)
+            waiting, window = find_windows_between(self.compiled_query.task, live)
             last_rows = kept[live.last_rows[waiting]]
             ends += rows.neighbour_window_times[window, last_rows].tolist()
         is_idle = state.is_idle & self.may_forget(np.array([state.last_match_number]))
@@ -215,7 +215,7 @@ def shift_to_partition(task: Task, matches: Matches, partition: int, first: int)
 class NumberedRows:
     """The rows of some keys, or of one of them, with what a search needs to know of each row."""
 
-    executable: Executable
+    compiled_query: CompiledQuery
     # The rows of all keys.
     rows: SearchRows
     # The rows of the keys, or of the one key, as a search sees them.
@@ -235,12 +235,12 @@ class NumberedRows:
 
     @staticmethod
     def build(
-        executable: Executable, states: KeyStates, rows: SearchRows, end: int
+        compiled_query: CompiledQuery, states: KeyStates, rows: SearchRows, end: int
     ) -> NumberedRows:
         """Return the rows of some keys.
 
         Args:
-            executable: the query.
+            compiled_query: the query.
             states: the states of the keys.
             rows: their rows.
             end: the time from which on no row is searched: all windows end then.
@@ -251,16 +251,16 @@ class NumberedRows:
         numbers[list_positions(rows.starts[:-1], kept.sizes)] = kept.values
         new_rows = list_positions(rows.starts[1:] - rows.new_counts, rows.new_counts)
         numbers[new_rows] = list_positions(done, rows.new_counts)
-        neighbour_window_times = find_neighbour_window_times(executable, rows.rows)
+        neighbour_window_times = find_neighbour_window_times(compiled_query, rows.rows)
         if neighbour_window_times is not None:
             neighbour_window_times = np.minimum(neighbour_window_times, end)
         return NumberedRows(
-            executable=executable,
+            compiled_query=compiled_query,
             rows=rows,
-            partitions=encode_partitions(executable, rows.rows, rows.starts),
+            partitions=encode_partitions(compiled_query, rows.rows, rows.starts),
             times=read_times(rows.rows),
             numbers=numbers,
-            window_times=np.minimum(find_window_times(executable, rows.rows), end),
+            window_times=np.minimum(find_window_times(compiled_query, rows.rows), end),
             neighbour_window_times=neighbour_window_times,
             end=end,
         )
@@ -271,8 +271,8 @@ class NumberedRows:
         rows = slice(begin, end)
         partitions = self.partitions.take_partition(key)
         numbers = self.numbers[rows]
-        if self.executable.window_rows is not None:  # rows that were dropped count
-            window_end = np.searchsorted(numbers, numbers + self.executable.window_rows)
+        if self.compiled_query.window_rows is not None:  # rows that were dropped count
+            window_end = np.searchsorted(numbers, numbers + self.compiled_query.window_rows)
             partitions = replace(partitions, window_end=window_end.astype(np.int64))
         neighbour_window_times = self.neighbour_window_times
         if neighbour_window_times is not None:
@@ -290,7 +290,7 @@ class NumberedRows:
     def locate(self, row: int) -> RowLocation:
         """Return the location of a row: the keys of its partition, its number there, its time."""
         row_number = int(self.numbers[row]) + 1
-        location = locate_row(self.executable, self.rows.rows, self.first + row, row_number)
+        location = locate_row(self.compiled_query, self.rows.rows, self.first + row, row_number)
         return replace(location, time=str(np.datetime64(int(self.times[row]), "us")))
 
     def make_call(self, kept: int) -> SearchCall:
@@ -322,8 +322,8 @@ class NumberedRows:
             kept: how many rows of the key were searched before.
         """
         row_count = len(self.numbers)
-        window_rows = self.executable.window_rows
-        if all(absence.before is not None for absence in self.executable.task.absences):
+        window_rows = self.compiled_query.window_rows
+        if all(absence.before is not None for absence in self.compiled_query.task.absences):
             return row_count
         if self.end <= self.rows.watermark:
             return row_count
@@ -338,8 +338,8 @@ class NumberedRows:
         Args:
             stop: the row before which the search stops.
         """
-        window_rows = self.executable.window_rows
-        if all(absence.after is not None for absence in self.executable.task.absences):
+        window_rows = self.compiled_query.window_rows
+        if all(absence.after is not None for absence in self.compiled_query.task.absences):
             return stop
         if window_rows is not None:
             next_number = int(self.numbers[-1]) + 1 if len(self.numbers) else 0

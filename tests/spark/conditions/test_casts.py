@@ -18,7 +18,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from matchrec.compile.executable import Executable
+from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.conditions.row_column import build_row_column
 from matchrec.errors import MatchRecognizeError
 from tests.properties.test_queries import INTERPRETED, settings
@@ -169,12 +169,12 @@ def run_queries(batch: QueryBatch, *, ansi: bool) -> dict[str, tuple[set[int], s
     prepared = batch.prepared(linked.values(), [KEY])
     keys = prepared.columns[KEY].to_numpy()[prepared.starts].tolist()
     found = {}
-    for query, executable in linked.items():
-        matched = find_matching_pairs(executable, prepared, None)
+    for query, compiled_query in linked.items():
+        matched = find_matching_pairs(compiled_query, prepared, None)
         alone = {}
         if matched is None:
             alone = {
-                key: find_matching_pairs(executable, prepared, [pair])
+                key: find_matching_pairs(compiled_query, prepared, [pair])
                 for pair, key in enumerate(keys)
             }
             matched = {key for key, matches in alone.items() if matches}
@@ -183,14 +183,14 @@ def run_queries(batch: QueryBatch, *, ansi: bool) -> dict[str, tuple[set[int], s
 
 
 def find_matching_pairs(
-    executable: Executable, prepared: Prepared, partitions: Sequence[int] | None
+    compiled_query: CompiledQuery, prepared: Prepared, partitions: Sequence[int] | None
 ) -> set[int] | None:
     """Return the pairs that match, of some partitions or all; None where there is an error."""
     try:
-        batches = Run(executable, prepared, partitions, 1 << 20).batches()
+        batches = Run(compiled_query, prepared, partitions, 1 << 20).batches()
     except MatchRecognizeError:
         return None
-    (place,) = (piece for piece in executable.outputs[0].pieces if isinstance(piece, int))
+    (place,) = (piece for piece in compiled_query.outputs[0].pieces if isinstance(piece, int))
     return {key for batch in batches for key in batch.column(place).to_pylist()}
 
 

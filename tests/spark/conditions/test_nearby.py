@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from matchrec.compile.executable import Executable
+from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.split import RowScope
@@ -144,8 +144,8 @@ def prepare(spark: SparkSession, draft: Draft, columns: Iterable[RowColumn]) -> 
 
 def link_conditions(
     asked: Iterable[Asked], types: Mapping[RowColumn, ValueType]
-) -> dict[Asked, Executable]:
-    """Return the executables of the conditions that the worker knows."""
+) -> dict[Asked, CompiledQuery]:
+    """Return the compiled queries of the conditions that the worker knows."""
     found = {}
     for one in asked:
         if one.ours.reason_for_spark_sort is None:
@@ -154,14 +154,14 @@ def link_conditions(
     return found
 
 
-def compute_in_worker(executable: Executable, prepared: Prepared) -> list[bool]:
-    """Return which rows satisfy the only condition of an executable, as the worker computes it."""
-    table = prepared.table(executable, None)
+def compute_in_worker(compiled_query: CompiledQuery, prepared: Prepared) -> list[bool]:
+    """Return which rows satisfy the only condition of a query, as the worker computes it."""
+    table = prepared.table(compiled_query, None)
     starts = np.append(np.flatnonzero(prepared.starts), table.num_rows).astype(np.int64)
-    partitions = encode_partitions(executable, table, starts)
-    found = satisfy_nearby(partitions, executable.nearby)
-    (condition,) = executable.task.conditions
-    assert executable.task.reads_only_data
+    partitions = encode_partitions(compiled_query, table, starts)
+    found = satisfy_nearby(partitions, compiled_query.nearby)
+    (condition,) = compiled_query.task.conditions
+    assert compiled_query.task.reads_only_data
     assert condition.row_condition is not None
     bits = found.satisfied[:, 0] >> np.uint64(condition.row_condition) & np.uint64(1)
     return [bool(bit) for bit in bits]
@@ -181,16 +181,16 @@ def test_the_worker_computes_what_sparks_window_does(spark: SparkSession, batch:
         columns = dict.fromkeys(column for one in asked for column in one.columns())
         fields = prepare(spark, plain, columns).schema.fields
         types = {c: to_value_type(f.dataType) for c, f in zip(columns, fields, strict=False)}
-        executables = link_conditions(asked, types)
-        crossing = (c for one in executables.values() for c in one.sent_columns.columns)
+        compiled_queries = link_conditions(asked, types)
+        crossing = (c for one in compiled_queries.values() for c in one.sent_columns.columns)
         columns |= dict.fromkeys(crossing)
         frame = prepare(spark, plain, columns)
         table = fetch_rows(frame).combine_chunks()
     arrays = [table.column(f"__c{i}").combine_chunks() for i in range(len(columns))]
     starts = table.column("__bits0").to_numpy() == 1
     prepared = Prepared(dict(zip(columns, arrays, strict=True)), {}, starts)
-    assert len(executables) > 0.8 * len(asked)
-    for one, executable in executables.items():
+    assert len(compiled_queries) > 0.8 * len(asked)
+    for one, compiled_query in compiled_queries.items():
         (column,) = one.beside.row_conditions
         expected = prepared.columns[column].fill_null(False).to_pylist()
-        assert compute_in_worker(executable, prepared) == expected, asked[one]
+        assert compute_in_worker(compiled_query, prepared) == expected, asked[one]

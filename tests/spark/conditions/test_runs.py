@@ -13,7 +13,7 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from matchrec.compile.executable import Executable
+from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.errors import MatchRecognizeError
 from tests.generators.run_conditions import Conditions, Twins
 from tests.generators.run_forms import COLUMNS, TAME, WINDOWS
@@ -44,13 +44,13 @@ def find_rows_in_spark(spark: SparkSession, conditions: list[Twins]) -> list[set
     ]
 
 
-def find_rows_in_matchrec(executable: Executable, prepared: Prepared) -> set[int] | str:
+def find_rows_in_matchrec(compiled_query: CompiledQuery, prepared: Prepared) -> set[int] | str:
     """Return the last rows of the matches, as matchrec finds them, or the text of its error."""
     try:
-        batches = Run(executable, prepared, None, 1 << 20).batches()
+        batches = Run(compiled_query, prepared, None, 1 << 20).batches()
     except MatchRecognizeError as error:
         return str(error)
-    (column,) = (piece for piece in executable.outputs[1].pieces if isinstance(piece, int))
+    (column,) = (piece for piece in compiled_query.outputs[1].pieces if isinstance(piece, int))
     return {time for batch in batches for time in batch.column(column).to_pylist()}
 
 
@@ -72,8 +72,8 @@ def find_differences(spark: SparkSession, conditions: list[Twins], *, ansi: bool
     prepared = queries.prepared(linked[ALGORITHMS[0]].values())
     for condition, expected in zip(accepted, find_rows_in_spark(spark, accepted), strict=True):
         for algorithm in ALGORITHMS:
-            executable = linked[algorithm][CLAUSE.format(condition.ours)]
-            rows = find_rows_in_matchrec(executable, prepared)
+            compiled_query = linked[algorithm][CLAUSE.format(condition.ours)]
+            rows = find_rows_in_matchrec(compiled_query, prepared)
             if rows != expected and not (isinstance(rows, str) and TOO_LARGE in rows):
                 yield f"{algorithm}: {condition.ours}\n{condition.sparks}\n{expected}\n{rows}"
 

@@ -10,7 +10,7 @@ import pytest
 
 from matchrec.automaton import compile as nfa
 from matchrec.automaton import folding
-from matchrec.compile.executable import Executable
+from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.conditions.types import BIGINT
 from matchrec.errors import MatchRecognizePlanError
 from matchrec.plan.clauses import MatchOutput
@@ -33,7 +33,7 @@ def planned(text: str, output: MatchOutput = MatchOutput.PREFERRED) -> MatchPlan
     return replace(lower_clause(parse_sql(query).sites[0].clause), output=output)
 
 
-def linked(plan: MatchPlan) -> Executable:
+def linked(plan: MatchPlan) -> CompiledQuery:
     drafted = draft_query(plan, COLUMNS, str)
     return link(drafted, dict.fromkeys(drafted.columns(), BIGINT), "auto", ansi=False)
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.compile.executable import Executable, Lookaround
+from matchrec.compile.compiled_query import CompiledQuery, Lookaround
 from matchrec.conditions.row_column import build_row_column, show_column
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import (
@@ -51,7 +51,7 @@ def linked(
     types: dict[str, ValueType] | None = None,
     *,
     ansi: bool = False,
-) -> Executable:
+) -> CompiledQuery:
     columns = InputColumns(("k", "t", "x", "y", "name"))
     drafted = draft_query(planned(text), columns, str, scope=RowScope.WORKER)
     assert drafted.reason_for_spark_sort is None
@@ -66,7 +66,7 @@ def written(name: str) -> str:
 
 
 def batches(
-    executable: Executable, partitions: list[list[int]], size: int
+    compiled_query: CompiledQuery, partitions: list[list[int]], size: int
 ) -> Iterator[pa.RecordBatch]:
     """Sorted rows as they cross: partitions of values of x, which Spark's conditions look at."""
     rows = [(k, t, x) for k, values in enumerate(partitions) for t, x in enumerate(values)]
@@ -74,10 +74,10 @@ def batches(
     tests = {"`x` > 1": lambda x: x > 1}
     columns = [
         pa.array([row[named[show_column(column)]] for row in rows], pa.int64())
-        for column in executable.sent_columns.columns
+        for column in compiled_query.sent_columns.columns
     ]
     bits = [
-        sum(tests[one.text](x) << bit for bit, one in enumerate(executable.row_conditions, 1))
+        sum(tests[one.text](x) << bit for bit, one in enumerate(compiled_query.row_conditions, 1))
         | (t == 0)
         for _, t, x in rows
     ]
@@ -85,10 +85,14 @@ def batches(
     yield from pa.table([*columns, pa.array(bits)], [*names, "__bits0"]).to_batches(size)
 
 
-def found_by(executable: Executable, partitions: list[list[int]], size: int) -> list[list[int]]:
+def found_by(
+    compiled_query: CompiledQuery, partitions: list[list[int]], size: int
+) -> list[list[int]]:
     """First and last row of each match, by its partition."""
-    matching = QueryWorker(pickle.loads(pickle.dumps(executable)), TaskInput(rows_per_call=size))
-    found = list(matching.run(batches(executable, partitions, size)))
+    matching = QueryWorker(
+        pickle.loads(pickle.dumps(compiled_query)), TaskInput(rows_per_call=size)
+    )
+    found = list(matching.run(batches(compiled_query, partitions, size)))
     reads = [[value for batch in found for value in batch.column(i).to_pylist()] for i in range(3)]
     return sorted(map(list, zip(*reads, strict=True)))
 
@@ -133,29 +137,36 @@ def expected(text: str, partitions: list[list[int]]) -> list[list[int]]:
 def test_pieces_of_partitions_have_the_matches_of_the_whole(
     text: str, algorithm: str, partitions: list[list[int]], size: int
 ) -> None:
-    executable = linked(text, algorithm)
-    assert found_by(executable, partitions, size) == expected(text, partitions)
-    assert found_by(executable, partitions, 100) == expected(text, partitions)
+    compiled_query = linked(text, algorithm)
+    assert found_by(compiled_query, partitions, size) == expected(text, partitions)
+    assert found_by(compiled_query, partitions, 100) == expected(text, partitions)
 
 
 def test_equal_conditions_are_one_bit_and_sparks_part_of_them_another() -> None:
     text = """PATTERN (S (A | B | C)+) DEFINE A AS x < PREV(x), B AS B.x < PREV(B.x) AND x > 1,
         C AS x > LAST(S.x) AND C.x < PREV(C.x)"""
-    executable = linked(text)
-    assert [condition.text for condition in executable.row_conditions] == ["`x` > 1"]
-    assert [one.row_condition for one in executable.nearby] == [None, 0]
-    assert [condition.row_condition for condition in executable.task.conditions] == [None, 1, 2, 1]
-    on_the_run = [condition.run_condition is not None for condition in executable.task.conditions]
+    compiled_query = linked(text)
+    assert [condition.text for condition in compiled_query.row_conditions] == ["`x` > 1"]
+    assert [one.row_condition for one in compiled_query.nearby] == [None, 0]
+    assert [condition.row_condition for condition in compiled_query.task.conditions] == [
+        None,
+        1,
+        2,
+        1,
+    ]
+    on_the_run = [
+        condition.run_condition is not None for condition in compiled_query.task.conditions
+    ]
     assert on_the_run == [False, False, False, True]
-    assert executable.lookaround == Lookaround(1, 0)
+    assert compiled_query.lookaround == Lookaround(1, 0)
 
 
 def test_to_an_engine_they_look_only_at_the_data() -> None:
-    executable = linked(V_SHAPE)
-    assert executable.task.reads_only_data
-    assert executable.strategy.name(executable.task) == "memoised"
-    assert executable.row_filters == ()
-    explained = str(ExplainedClause(planned(V_SHAPE), executable))
+    compiled_query = linked(V_SHAPE)
+    assert compiled_query.task.reads_only_data
+    assert compiled_query.strategy.name(compiled_query.task) == "memoised"
+    assert compiled_query.row_filters == ()
+    explained = str(ExplainedClause(planned(V_SHAPE), compiled_query))
     assert (
         "computed by the workers before the search\n"
         "  bit 0 = `x` < PREV(`x`)\n"
@@ -187,8 +198,8 @@ def test_arithmetic_with_constants_is_computed_where_the_column_is(
     types = {"x": type_, "y": type_, "0.5": build_decimal_type(1, 1), "1": INT, "2": INT}
     own = ("`x` + 0.5", "`x` - 0.5", "2 * `x` + 0.5", "`x` + 1", "`x` * 2 - 1", "`x` / 2")
     types |= dict.fromkeys((*own, "`x` + exp(0)"), type_)
-    executable = linked(f"PATTERN (A B) DEFINE B AS {condition}", types=types)
-    assert {show_column(column) for column in executable.sent_columns.columns} == crossing | {
+    compiled_query = linked(f"PATTERN (A B) DEFINE B AS {condition}", types=types)
+    assert {show_column(column) for column in compiled_query.sent_columns.columns} == crossing | {
         "`k`",
         "`t`",
     }
@@ -220,9 +231,9 @@ def test_what_spark_computes_otherwise_or_faster_is_refused(
 def test_a_number_that_is_too_large_is_told_with_its_row() -> None:
     """The number is in the third row of the second partition, which no match reaches."""
     large = 2**63 - 1
-    executable = linked("PATTERN (^ A) DEFINE A AS x + PREV(x) > 1", ansi=True)
+    compiled_query = linked("PATTERN (^ A) DEFINE A AS x + PREV(x) > 1", ansi=True)
     with pytest.raises(MatchRecognizeRunError) as raised:
-        found_by(executable, [[1, 2], [1, 2, large]], 2)
+        found_by(compiled_query, [[1, 2], [1, 2, large]], 2)
     assert (dict(raised.value.partition), raised.value.row_number) == ({"k": 1}, 3)
     wraps = linked("PATTERN (^ A) DEFINE A AS x + PREV(x) > 1")
     assert found_by(wraps, [[1, 2], [1, 2, large]], 2) == []

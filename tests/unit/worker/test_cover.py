@@ -175,7 +175,7 @@ def nearby_task(pattern: str, skip: str, scope: RowScope) -> CoverageTask:
 
 def name_columns(task: CoverageTask) -> list[str]:
     """Return the columns that cross."""
-    return [column.text.strip("`") for column in task.executable.sent_columns.columns]
+    return [column.text.strip("`") for column in task.compiled_query.sent_columns.columns]
 
 
 def run_worker(
@@ -183,7 +183,7 @@ def run_worker(
 ) -> tuple[Figures, list[object]]:
     """Return what a worker counts of rows in batches of three; Spark's bits are computed here."""
     tests = [
-        show_column(condition).replace("`", "") for condition in task.executable.row_conditions
+        show_column(condition).replace("`", "") for condition in task.compiled_query.row_conditions
     ]
     bits = [
         sum(1 << bit for bit, true in enumerate([first, *map(truth.__getitem__, tests)]) if true)

@@ -35,9 +35,9 @@ def test_dividing_output_rows_counts_as_gathering(monkeypatch: pytest.MonkeyPatc
     """The time of all work on a batch is counted, also of the work to find its rows."""
     monkeypatch.setattr(match, "Gatherer", SlowGatherer)
     monkeypatch.setattr(match, "MatchReader", lambda *_: None)
-    executable = SimpleNamespace(task=SimpleNamespace(members={}), frame=None)
+    compiled_query = SimpleNamespace(task=SimpleNamespace(members={}), frame=None)
     tally = Tally()
-    worker = match.PieceWorker(cast("Any", executable), tally)
+    worker = match.PieceWorker(cast("Any", compiled_query), tally)
     nothing = cast("Any", None)
     assert list(worker.make_batches(nothing, nothing, nothing, nothing)) == ["batch", "batch"]
     assert tally.counts[GATHERING] >= 2 * SLEEP * 1e9

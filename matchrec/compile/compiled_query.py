@@ -140,7 +140,7 @@ WORKERS_SORT = Sorter(is_worker=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Executable:
+class CompiledQuery:
     """A compiled query. Picklable: Spark carries it to its workers."""
 
     # The row pattern as text, for the name of the operator in Spark's plans.
@@ -200,6 +200,6 @@ class Executable:
             return None
         return Frame(0, None if self.window_rows is None else self.window_rows - 1)
 
-    def limit(self, max_steps: int) -> Executable:
+    def limit(self, max_steps: int) -> CompiledQuery:
         """Return the query with a limit on its steps in one partition: see `Task.max_steps`."""
         return replace(self, task=replace(self.task, max_steps=max_steps))
