@@ -1,20 +1,24 @@
 """Compile a plan to a `CompiledQuery`. This module has all steps, in their order.
 
-1. `resolve_query` does what needs neither types nor a choice of who sorts: it resolves names,
-   guards what can raise an error, lists the output columns, compiles the row pattern, and finds
-   windows. The result is a `ResolvedQuery`.
-2. `split_query` splits the conditions for who reads neighbouring rows, replaces NOTs by tests, and
-   finds rows that need not be sent. The result is a `Draft`.
-3. The caller lets Spark analyse the columns of the draft, which gives their types.
-4. `number_bits` numbers the row conditions, which several rules may share.
-5. `type_conditions` types the conditions that Spark does not compute. It rejects a
-   condition that the workers cannot compute exactly as Spark does. If it rejects a condition, the
-   caller lets Spark sort the rows, and goes on from the resolved query.
-6. `link_draft` turns measures into reads, builds the task of the search, and chooses its algorithm.
-   The result is a `CompiledQuery`.
+1. `resolve_query` turns a `MatchPlan` into a `ResolvedQuery`. It does what needs neither types nor
+   a choice of who sorts: it resolves names, guards what can raise an error, lists the output
+   columns, compiles the row pattern, and finds windows.
+2. `split_query` turns the `ResolvedQuery` into a `Draft`. It splits the conditions for who reads
+   neighbouring rows, replaces NOTs by tests, and finds rows that need not be sent.
+3. The caller lets Spark analyse the columns of the `Draft`, which gives their types.
+4. `number_bits` numbers the row conditions of the drafts, which several rules may share. The result
+   is a `RowBits`.
+5. `type_conditions` turns the `Draft`, the types and the `RowBits` into `TypedConditions`. It types
+   the conditions that Spark does not compute, and rejects a condition that the workers cannot
+   compute exactly as Spark does. If it rejects one, the caller lets Spark sort the rows, and goes
+   on from the `ResolvedQuery`.
+6. `link_draft` turns the `Draft` and the `TypedConditions` into a `CompiledQuery`. It makes reads
+   of measures, builds the task of the search, and chooses its algorithm.
 
-No step changes what it gets, so each of them can be called again. `spark.prepare` and
-`spark.clause_result` call them.
+No step changes what it gets, so each of them can be called again. `spark.prepare` takes them:
+`draft_rules` steps 1 and 2, `prepare` steps 3 to 5, and `PreparedInput.link` step 6. Clauses, rule
+sets and coverage call these three, and differ in what they do in between: a rule set joins its
+drafts, coverage adds tests to its draft, and a clause drops outputs before it links.
 """
 
 from __future__ import annotations

@@ -4,16 +4,13 @@
 mistake in the query is reported when the user writes it. `api.clause.Clause.evaluate` calls it, and
 `api.evaluate` puts the result in the place of the clause in the query around it.
 
-1. `prepare.draft_rules` resolves the names of the query and splits its conditions.
-2. `prepare.prepare` chooses who sorts the rows, lets Spark analyse their columns, and types the
-   conditions.
-3. `divide_outputs` finds the columns that nobody uses. They are checked and dropped.
-4. `PreparedInput.link` links the draft, which makes a `CompiledQuery`, and chooses the algorithm
-   of the search.
-5. `cut_partitions` cuts large partitions into ranges if that is possible and pays.
-6. `PreparedInput.send_watched` writes the query of the rows that are sent to the workers.
-7. `match_rows` lets workers match these rows. They return what the output reads of the matches.
-8. `project` lets Spark compute the columns of the result over these reads.
+1. `prepare.draft_rules`, `prepare.prepare` and `PreparedInput.link` compile the plan to a
+   `CompiledQuery`. The module `compile.path` lists their steps. Before the last one,
+   `divide_outputs` finds the columns that nobody uses. They are checked and dropped.
+2. `cut_partitions` cuts large partitions into ranges if that is possible and pays.
+3. `PreparedInput.send_watched` writes the query of the rows that are sent to the workers.
+4. `match_rows` lets workers match these rows. They return what the output reads of the matches.
+5. `project` lets Spark compute the columns of the result over these reads.
 
 Three watchers say what went wrong once a job runs: `watch_rows` and `watch_matches` say which
 expression failed, and `watch_ties` says which rows have no order.
@@ -171,7 +168,7 @@ def check_outputs(prepared: PreparedInput[Draft]) -> None:
 
 
 def match_and_project(prepared: PreparedInput[Draft], columns: tuple[str, ...]) -> ClauseResult:
-    """Return the result of a query whose rows are prepared: steps 4 to 8 of this module.
+    """Return the result of a query whose rows are prepared: link the draft, and take steps 2 to 5.
 
     Args:
         prepared: the rows, for the columns that the query around the clause uses.
