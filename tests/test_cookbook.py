@@ -22,21 +22,31 @@ def ids(path: Path) -> set[str]:
 
 
 def printed_ids(name: str) -> set[str]:
-    """Return the matches that the page prints right before a picture."""
-    page = COOKBOOK / f"{PICTURES[name].page}.md"
+    """Return the matches that the page prints right before a picture and that it has to show."""
+    picture = PICTURES[name]
+    page = COOKBOOK / f"{picture.page}.md"
     place = page.read_text(encoding="utf-8").index(f"/{name}.svg)")
     *_, printed = [block.printed for block in read_blocks(page) if block.end < place]
     assert printed is not None
     header, *lines = [re.split(r"\s{2,}", line.strip()) for line in printed.splitlines()]
     matches = [dict(zip(header, line, strict=True)) for line in lines]
-    series = re.search(r"SELECT (\w*)", PICTURES[name].rows)
+    series = re.search(r"SELECT (\w*)", picture.rows)
     assert series is not None
-    return {find_span(match, series[1]).id for match in matches}
+    spans = [find_span(match, series[1]) for match in matches]
+    return {span.id for span in picture.choose_spans(spans)}
 
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_picture_shows_the_matches_that_its_page_prints(name: str) -> None:
     assert ids(IMAGES / f"{name}.svg") == printed_ids(name)
+
+
+def test_close_up_shows_the_matches_that_its_page_counts() -> None:
+    page = (COOKBOOK / "v_and_w_shapes.md").read_text(encoding="utf-8")
+    assert "In October 2008, GOOG has two of these V-shapes and MSFT has one:" in page
+    shown = ids(IMAGES / "v_shapes.svg")
+    assert len(shown) == 3
+    assert all(name.count("2008-10") == 2 for name in shown)
 
 
 @pytest.mark.slow

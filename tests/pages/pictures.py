@@ -57,6 +57,27 @@ class Deadlines:
 
 
 @dataclass(frozen=True)
+class CloseUp:
+    """The part of the rows that a picture shows, so that short matches are wide enough to see.
+
+    series: the names of the series.
+    first, last: the first and the last time, as the page prints them.
+    """
+
+    series: tuple[str, ...]
+    first: str
+    last: str
+
+    def shows(self, span: MatchSpan) -> bool:
+        """Return whether a match is in this part of the rows."""
+        return span.series in self.series and self.has(span.first) and self.has(span.last)
+
+    def has(self, time: object) -> bool:
+        """Return whether a time is in this part of the rows."""
+        return self.first <= str(time) <= self.last
+
+
+@dataclass(frozen=True)
 class Picture:
     """What is drawn beside the matches of a page.
 
@@ -65,6 +86,7 @@ class Picture:
     measured: what the values are; None draws points on lanes, not lines.
     pause: the line is broken between two rows that are further apart.
     same_scale: all panels have the same value axis.
+    close_up: the part that is shown; None shows all rows and matches.
     """
 
     page: str
@@ -73,6 +95,16 @@ class Picture:
     pause: timedelta | None = None
     same_scale: bool = False
     deadlines: Deadlines | None = None
+    close_up: CloseUp | None = None
+
+    def choose_rows(self, rows: Sequence[Row]) -> list[Row]:
+        """Return the rows that the picture shows."""
+        part = self.close_up
+        return [row for row in rows if part is None or (row[0] in part.series and part.has(row[1]))]
+
+    def choose_spans(self, spans: Sequence[MatchSpan]) -> list[MatchSpan]:
+        """Return the matches that the picture shows."""
+        return [span for span in spans if self.close_up is None or self.close_up.shows(span)]
 
 
 PRICES_2008 = "SELECT ticker, date, close FROM stocks WHERE YEAR(date) = 2008"
@@ -125,7 +157,12 @@ PICTURES = {
         FROM transfers
         """,
     ),
-    "v_shapes": Picture("v_and_w_shapes", PRICES_2008, PRICES),
+    "v_shapes": Picture(
+        "v_and_w_shapes",
+        PRICES_2008,
+        PRICES,
+        close_up=CloseUp(("GOOG", "MSFT"), "2008-09-01", "2008-11-30"),
+    ),
     "w_shapes": Picture("v_and_w_shapes", PRICES_2008, PRICES),
 }
 
@@ -139,9 +176,9 @@ def draw(spark: SparkSession, name: str) -> Figure:
         matchrec.sql(spark, block.code) for block in read_blocks(page) if block.end < place
     ]
     rows = without_zone(spark.sql(picture.rows))
-    series = dict(read_series(rows.collect(), picture.pause))
+    series = dict(read_series(picture.choose_rows(rows.collect()), picture.pause))
     found = without_zone(matches).collect()
-    spans = find_spans(found, rows.columns[0])
+    spans = picture.choose_spans(find_spans(found, rows.columns[0]))
     figure = new_figure()
     labels = AxisLabels(rows.columns[1], picture.measured or "", rows.columns[0])
     due: dict[str, datetime] = {}
