@@ -60,7 +60,7 @@ def report(options: Options) -> Iterator[str]:
     yield from format_table(["no PARTITION BY", "peak, MB", "aim, MB", "seconds"], cells)
 
 
-ALONE = (  # kind, rows, keys, bytes of a text
+ALONE = (  # kind, rows, keys, bytes of a string
     ("V-shape", 1_000_000, 1000, 0),
     ("V-shape", 10_000_000, 1000, 0),
     ("V-shape", 50_000_000, 1000, 0),
@@ -91,7 +91,7 @@ def measure_alone(kind: str, rows: int, keys: int, width: int) -> list[str]:
 
 def report_alone() -> Iterator[str]:
     """Yield the table of a worker alone."""
-    head = ("kind", "rows", "partitions", "bytes of a text", "output rows", "MiB")
+    head = ("kind", "rows", "partitions", "bytes of a string", "output rows", "MiB")
     yield from format_table(head, [measure_alone(*case) for case in ALONE])
 
 

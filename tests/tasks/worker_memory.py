@@ -86,7 +86,7 @@ def make_columns(rows: range, keys: int, width: int) -> dict[str, pa.Array]:
 def make_batches(
     asked: CompiledQuery, rows: int, keys: int, width: int
 ) -> Iterator[pa.RecordBatch]:
-    """Yield rows as they cross, in the order of `t`. width: bytes of a text."""
+    """Yield rows as they cross, in the order of `t`. width: bytes of a string."""
     texts = [show_column(column) for column in asked.sent_columns.columns]
     names = [f"__c{place}" for place in range(len(texts))]
     for begin in range(0, rows, ROWS_PER_BATCH):
