@@ -284,7 +284,7 @@ class UnknownAttempts(Attempts):
 
     @override
     def write_values(self, comparison: LabelComparison) -> tuple[str, str, str, str, str]:
-        """Return NULL for each value but the last one, the reason."""
+        """Return NULL for all values except the reason, which is the last one."""
         no_variable = "CAST(NULL AS STRING)"
         no_end = f"CAST(NULL AS {comparison.order_type})"
         no_number = "CAST(NULL AS BIGINT)"
@@ -471,9 +471,9 @@ class LabelComparison:
         - `hit`, for incidents that are hit: the number of matches, and the ends of the first one.
         - `attempt`, for incidents with rows: the best attempt among these rows. It is the one that
           lacked the fewest rows, and among equal ones the longest and then the first.
-        - `known_key`, for each partition: that it has rows.
+        - `known_key`, for partitions that have rows: the value true.
 
-        Only `hit` is known if it is not known how far starting rows came.
+        If it is not known how far starting rows came, there is only `hit`.
         """
         first_match = expr("min(struct(span.__low, span.__high)) AS first")
         hits = self.join_incidents(self.spans).agg(expr("sum(span.__count) AS count"), first_match)

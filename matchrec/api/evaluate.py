@@ -233,11 +233,11 @@ class EngineQuery(ParsedQuery, EvaluatedQuery):
 
 @dataclass(frozen=True)
 class SqlQuery(ParsedQuery, EvaluatedQuery):
-    """A SQL query some or all of whose clauses have results; none of them after parsing.
+    """A SQL query with clauses, before and after its clauses have results.
 
-    `add_result` returns the query with one more result. The rows of a clause go to
-    `runner.frames`, where they fill the hole of the clause in later texts. The columns of a
-    window's input go to `node`, where they replace `*`.
+    After parsing, no clause has a result. `add_result` returns the query with one more result. The
+    rows of a clause go to `runner.frames`, where they fill the hole of the clause in later texts.
+    The columns of a window's input go to `node`, where they replace `*`.
     """
 
     node: QueryNode

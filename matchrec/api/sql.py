@@ -525,11 +525,11 @@ def enable(
 ) -> None:
     """Let `spark.sql` understand MATCH_RECOGNIZE, in every session of this application.
 
-    An application is a SparkContext, or the Spark Connect server. Its sessions include those
-    that `newSession` returns and, if Spark runs in this program, those of the DataFrames in
-    `foreachBatch`. Over Spark Connect, the function of `foreachBatch` runs in another process and
-    must call `enable` itself. A second call of `enable` replaces the dialect and the options of the
-    first.
+    An application is a SparkContext, or the Spark Connect server. Its sessions include the sessions
+    that `newSession` returns. If Spark runs in this program, they also include the sessions of the
+    DataFrames in `foreachBatch`. Over Spark Connect, the function of `foreachBatch` runs in another
+    process and must call `enable` itself. A second call of `enable` replaces the dialect and the
+    options of the first.
 
     A query without a clause is passed to Spark unchanged, whatever the dialect.
 
@@ -585,7 +585,8 @@ def build_answer(dialect: DialectName, options: Options) -> Answer:
             frames = convert_frames(session, frames)
         if isinstance(args, Mapping):
             args = dict(args)
-        # Wrong values are left out here, and reported below.
+        # Without values of a wrong type, which a parsed query could not hold. If it turns out that
+        # the query has a clause, `ARGS.check` reports them.
         accepted_args = args if ARGS.accepts(args) else None
         front_end = SqlText(session, query, accepted_args, frames)
         lazy_query = Query(query, "SQL", query_dialect, options, front_end)

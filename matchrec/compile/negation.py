@@ -49,7 +49,7 @@ class Restriction:
     # The variable to which the tested row is mapped.
     variable: int
     # The tested row must not satisfy any of these conditions.
-    here: VariableIds = NO_VARIABLES
+    forbidden: VariableIds = NO_VARIABLES
     # The row after it, if there is one, must not satisfy any of these conditions.
     absent: VariableIds = NO_VARIABLES
     # If not empty, there must be a row after it, which satisfies at least one of these conditions.
@@ -246,7 +246,7 @@ class NegationTestBuilder:
             for definition in self.plan.definitions
             if definition.variable == variable
         ]
-        parts += self.build_absences(number, restriction.here, variable, ForbiddenRow.HERE)
+        parts += self.build_absences(number, restriction.forbidden, variable, ForbiddenRow.HERE)
         parts += self.build_absences(number, restriction.absent, variable, ForbiddenRow.AFTER)
         if restriction.present:
             absences = self.build_absences(
@@ -295,7 +295,7 @@ class NegationTestBuilder:
         """Return the name of a test, such as `C not B` or `A before no B`."""
         words = [self.plan.variables[restriction.variable]]
         parts = (
-            ("not", restriction.here),
+            ("not", restriction.forbidden),
             ("before no", restriction.absent),
             ("before", restriction.present),
         )

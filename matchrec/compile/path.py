@@ -15,7 +15,7 @@
 6. `link_draft` turns the `Draft` and the `TypedConditions` into a `CompiledQuery`. It makes reads
    of measures, builds the task of the search, and chooses its algorithm.
 
-No step changes what it gets, so each of them can be called again. `spark.prepare` takes them:
+No step changes what it gets, so each of them can be called again. `spark.prepare` runs them:
 `draft_rules` steps 1 and 2, `prepare` steps 3 to 5, and `PreparedInput.link` step 6. Clauses, rule
 sets and coverage call these three, and differ in what they do in between: a rule set joins its
 drafts, coverage adds tests to its draft, and a clause drops outputs before it links.

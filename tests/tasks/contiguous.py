@@ -102,7 +102,7 @@ class Query:
                 f"test {number}"
                 for number, restriction in enumerate(restrictions)
                 if restriction.variable in ids
-                and not (restriction.here & ids or restriction.absent & next_ids)
+                and not (restriction.forbidden & ids or restriction.absent & next_ids)
                 and (not restriction.present or restriction.present & next_ids)
             }
 

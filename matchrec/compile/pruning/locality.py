@@ -59,10 +59,11 @@ class ReferenceContext:
     def find_navigation_dependencies(self, navigation: expression.Navigation) -> Dependencies:
         """Return the dependency of a physical step such as PREV; nothing if there is no step.
 
-        It is BETWEEN if the row that the step finds is surely between the first and the last row of
-        the match, else BESIDE. The row before the current one is between them, unless the current
-        row may be the first one. The row after it is, unless the current row may be the last one.
-        Nothing is known about the current row if it must be absent from the match.
+        It is UNMATCHED_BETWEEN if the row that the step finds is surely between the first and the
+        last row of the match, otherwise NEIGHBOURS. The row before the current one is between
+        them, unless the current row may be the first one. The row after it is, unless the current
+        row may be the last one. Nothing is known about the current row if it must be absent from
+        the match.
         """
         offset = navigation.physical_offset
         if offset == 0:

@@ -170,12 +170,12 @@ def bracket_not_closed(
         opening: the bracket.
         keyword: the part before which it should be closed, if there is one.
     """
-    place = f"before {keyword}" if keyword else "where it ends"
+    missing_at = f"before {keyword}" if keyword else "where it ends"
     return MatchRecognizeParseError(
         f"`{opening}` is not closed in MATCH_RECOGNIZE",
         *spans,
         notes=("`--` starts a comment, also in `{--` and `--}`",),
-        hint=f"add `{CLOSING_BRACKETS[opening]}` {place}",
+        hint=f"add `{CLOSING_BRACKETS[opening]}` {missing_at}",
         code="bracket-not-closed",
     )
 
@@ -436,10 +436,10 @@ _MEANT_SKIPS = {
 def malformed_skip(span: Span, *, text: str) -> MatchRecognizeParseError:
     """Return the error for AFTER MATCH SKIP with other words than it has."""
     words = " ".join(text.upper().split())
-    meant = _MEANT_SKIPS.get(words.removeprefix("AFTER MATCH SKIP").strip())
+    correct_words = _MEANT_SKIPS.get(words.removeprefix("AFTER MATCH SKIP").strip())
     hint = "write AFTER MATCH SKIP PAST LAST ROW, TO NEXT ROW, TO FIRST A, TO LAST A or TO A"
-    if meant is not None:
-        hint = f"write AFTER MATCH SKIP {meant}"
+    if correct_words is not None:
+        hint = f"write AFTER MATCH SKIP {correct_words}"
     headline = f"unknown skip strategy `{shorten(text)}` in MATCH_RECOGNIZE"
     if words in ("AFTER MATCH SKIP", "AFTER MATCH SKIP TO"):
         headline = f"missing row to skip to after {words} in MATCH_RECOGNIZE"

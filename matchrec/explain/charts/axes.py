@@ -33,7 +33,7 @@ class AxisLabels:
     series: str = ""
 
     def shorten(self, most_x: int, most_y: int) -> AxisLabels:
-        """Return the labels of the axes with at most `characters` characters."""
+        """Return the labels, cut to `most_x` and `most_y` characters as `shorten` does."""
         return AxisLabels(shorten(self.x, most_x), shorten(self.y, most_y), self.series)
 
 

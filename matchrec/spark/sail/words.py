@@ -159,10 +159,10 @@ def find_error_condition(error_text: str) -> tuple[str, str] | None:
     return condition, read_name(refusal)
 
 
-def read_name(found: re.Match[str]) -> str:
-    """Return the name that `NAMED` has found, its parts separated by points."""
-    parts = re.findall(r'Identifier\("([^"]*)"\)', found["parts"] or "")
-    return ".".join(parts) or found["name"]
+def read_name(name_match: re.Match[str]) -> str:
+    """Return the name in a match of `NAMED`, its parts separated by points."""
+    parts = re.findall(r'Identifier\("([^"]*)"\)', name_match["parts"] or "")
+    return ".".join(parts) or name_match["name"]
 
 
 def find_error_place(error_text: str, text: str) -> tuple[int, int] | None:
