@@ -1,4 +1,4 @@
-"""Arguments of functions by family: corners by hand, and random ones."""
+"""Arguments of functions, by type: edge values chosen by hand, and functions that draw others."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ INSTANTS = (
     1_585_443_600_000_000, 1_603_587_600_000_000, 1_604_210_400_123_456, 1_582_934_400_000_000,
     253_402_300_799_999_999, -62_135_596_800_000_000, 951_782_400_000_000, -2_717_650_800_000_000,
 )  # fmt: skip
-INTERVAL_TYPES = (
+INTERVALS = (
     None,
     0,
     1,
@@ -51,64 +51,78 @@ FLOATS = (
     5e-324, float("inf"), float("-inf"), float("nan"), 16777217.0, 3.5e38, 0.30000000000000004,
 )  # fmt: skip
 DECIMALS = tuple(
-    None if one is None else Decimal(one).quantize(Decimal("0.01"))
-    for one in (None, 0, 1, -1, "0.5", "2.5", "-2.5", "127.99", "128", "99999999.99", "-0.01")
+    None if number is None else Decimal(number).quantize(Decimal("0.01"))
+    for number in (None, 0, 1, -1, "0.5", "2.5", "-2.5", "127.99", "128", "99999999.99", "-0.01")
 )
 ALPHABET = "abAB zZ09.,-_%\\xXßİıΣσς😀日é\t"
 
 Draw = Callable[[random.Random], Value]
 
 
-def draw_text(drawn: random.Random, alphabet: str = ALPHABET, longest: int = 8) -> str:
-    return "".join(drawn.choices(alphabet, k=drawn.randint(0, longest)))
+def draw_text(generator: random.Random, alphabet: str = ALPHABET, longest: int = 8) -> str:
+    return "".join(generator.choices(alphabet, k=generator.randint(0, longest)))
 
 
-def draw_small_number(drawn: random.Random) -> int:
-    return drawn.randint(-6, 9)
+def draw_small_number(generator: random.Random) -> int:
+    return generator.randint(-6, 9)
 
 
-def draw_day(drawn: random.Random) -> int:
-    return drawn.randint(-750_000, 2_932_000)
+def draw_day(generator: random.Random) -> int:
+    return generator.randint(-750_000, 2_932_000)
 
 
-def draw_near_day(drawn: random.Random) -> int:
-    return drawn.randint(10_000, 22_000)
+def draw_near_day(generator: random.Random) -> int:
+    return generator.randint(10_000, 22_000)
 
 
-def draw_instant(drawn: random.Random) -> int:
-    return drawn.choice((draw_day, draw_near_day))(drawn) * DAY + drawn.randrange(DAY)
+def draw_instant(generator: random.Random) -> int:
+    return generator.choice((draw_day, draw_near_day))(generator) * DAY + generator.randrange(DAY)
 
 
-def draw_span(drawn: random.Random) -> int:
-    return drawn.choice((1, 1000, DAY, 900 * DAY)) * drawn.randint(-99, 99) + drawn.randint(0, 99)
+def draw_span(generator: random.Random) -> int:
+    return generator.choice((1, 1000, DAY, 900 * DAY)) * generator.randint(
+        -99, 99
+    ) + generator.randint(0, 99)
 
 
-def draw_float(drawn: random.Random) -> float:
-    return drawn.choice(
-        (drawn.uniform(-200, 200), drawn.uniform(-1e6, 1e6) * 10 ** drawn.randint(0, 15))
+def draw_float(generator: random.Random) -> float:
+    return generator.choice(
+        (
+            generator.uniform(-200, 200),
+            generator.uniform(-1e6, 1e6) * 10 ** generator.randint(0, 15),
+        )
     )
 
 
-def draw_numeral(drawn: random.Random) -> str:
-    return draw_text(drawn, "0123456789.+-eE ", 7)
+def draw_numeral(generator: random.Random) -> str:
+    return draw_text(generator, "0123456789.+-eE ", 7)
 
 
 def make_rows(
-    corners: Sequence[Sequence[Value]],
+    edge_values: Sequence[Sequence[Value]],
     draws: Sequence[Draw],
     random_rows: int = 200,
-    most: int = 400,
+    most_combinations: int = 400,
 ) -> list[tuple[Value, ...]]:
-    """Return corners with one another, thinned out, and random rows; the same each time."""
-    drawn = random.Random(SEED)
-    every = list(product(*corners))
-    if len(every) > most:
-        every = drawn.sample(every, most)
-    return every + [tuple(draw(drawn) for draw in draws) for _ in range(examples(random_rows))]
+    """Return rows of arguments. They are the same in each run.
+
+    Args:
+        edge_values: the edge values of each argument. The rows have their combinations.
+        draws: for each argument, the function that draws it for a random row.
+        random_rows: the number of random rows at night: see `tests.quick.scale.examples`.
+        most_combinations: if there are more combinations of edge values, so many are drawn.
+    """
+    generator = random.Random(SEED)
+    combinations = list(product(*edge_values))
+    if len(combinations) > most_combinations:
+        combinations = generator.sample(combinations, most_combinations)
+    return combinations + [
+        tuple(draw(generator) for draw in draws) for _ in range(examples(random_rows))
+    ]
 
 
 def make_single_rows(
-    corners: Sequence[Value], draw: Draw, random_rows: int = 300
+    edge_values: Sequence[Value], draw: Draw, random_rows: int = 300
 ) -> Iterator[tuple[Value]]:
-    """Yield rows of one argument."""
-    yield from make_rows((corners,), (draw,), random_rows)
+    """Yield rows of a single argument: see `make_rows`."""
+    yield from make_rows((edge_values,), (draw,), random_rows)

@@ -1,8 +1,8 @@
-"""Conditions over two rows of a run, beside a join of neighbours in which Spark computes them.
+"""Compare conditions over two rows of a run with a self-join, in which Spark computes them.
 
-PATTERN (A B) with AFTER MATCH SKIP TO NEXT ROW finds each row A with the row after it: just those
-pairs of a self-join for which the condition of B is true. Many conditions are one query: each has a
-partition of its own, in which CASE chooses it.
+PATTERN (A B) with AFTER MATCH SKIP TO NEXT ROW finds each row A for which the condition of B is
+true of the row and the row after it. A self-join of neighbours finds the same pairs. One query
+checks many conditions: each has its own partition, in which CASE chooses it.
 """
 
 from __future__ import annotations
@@ -32,20 +32,25 @@ def check_conditions(
     Args:
         rows: the rows. Their column `id` has the numbers from 0 on.
     """
-    cases = " ".join(f"WHEN B.k = {k} THEN {one}" for k, one in enumerate(conditions))
+    cases = " ".join(f"WHEN B.k = {k} THEN {condition}" for k, condition in enumerate(conditions))
     with settings(spark, ansi__enabled=str(ansi).lower(), session__timeZone=zone):
         numbers = spark.range(len(conditions)).selectExpr("CAST(id AS INT) AS k")
         frame = rows.crossJoin(numbers).cache()
         frame.createOrReplaceTempView("t")
         joined = spark.sql(JOINED.format(cases=f"(CASE {cases} END)")).collect()
         expected = find_pairs(joined, conditions)
-        found = matchrec.sql(spark, MATCHED.format(cases=cases), t=frame).collect()
-        ours = find_pairs(found, conditions)
-        assert {our: (ours[our], expected[our]) for our in ours if ours[our] != expected[our]} == {}
+        matched = matchrec.sql(spark, MATCHED.format(cases=cases), t=frame).collect()
+        pairs = find_pairs(matched, conditions)
+        differences = {
+            condition: (pairs[condition], expected[condition])
+            for condition in conditions
+            if pairs[condition] != expected[condition]
+        }
+        assert differences == {}
 
 
 def find_pairs(rows: Sequence[Sequence[int]], conditions: Sequence[str]) -> dict[str, list[int]]:
-    """Return the rows A by condition."""
+    """Return for each condition the ids of the rows A."""
     return {
         condition: sorted(id_ for k, id_ in rows if k == number)
         for number, condition in enumerate(conditions)

@@ -1,4 +1,4 @@
-"""Functions of arrays, against Spark."""
+"""Functions of arrays have the values that Spark computes."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from matchrec.conditions.types import (
     ValueType,
     build_array_type,
 )
-from tests.spark.functions import arguments as some
-from tests.spark.functions.asked import Case, Table, call
+from tests.spark.functions import arguments
+from tests.spark.functions.spark_checks import ArgumentTable, FunctionCall, call
 
-pytestmark = pytest.mark.larger  # its rows are
+pytestmark = pytest.mark.larger  # a full run has more rows
 
 NAN = float("nan")
 ELEMENTS: dict[str, tuple[ValueType, tuple[Value, ...]]] = {
@@ -29,50 +29,54 @@ ELEMENTS: dict[str, tuple[ValueType, tuple[Value, ...]]] = {
     "double": (DOUBLE, (0.0, -0.0, 1.5, NAN, float("-inf"), None)),
     "boolean": (BOOLEAN, (True, False, None)),
 }
-OF_ONE = "size cardinality array_size"
-OF_TWO = "array_intersect arrays_overlap"
+FUNCTIONS_OF_ONE_ARRAY = "size cardinality array_size"
+FUNCTIONS_OF_TWO_ARRAYS = "array_intersect arrays_overlap"
 
 
 @pytest.mark.parametrize("kind", ELEMENTS)
 def test_arrays(spark: SparkSession, kind: str) -> None:
     type_, values = ELEMENTS[kind]
 
-    def several(drawn: random.Random) -> Value:
-        return tuple(drawn.choices(values, k=drawn.randint(0, 5)))
+    def draw_array(generator: random.Random) -> Value:
+        return tuple(generator.choices(values, k=generator.randint(0, 5)))
 
-    def one(drawn: random.Random) -> Value:
-        return drawn.choice(values)
+    def draw_element(generator: random.Random) -> Value:
+        return generator.choice(values)
 
-    lists = (None, (), (None,), values, values[:1] * 2, values[::-1])
-    corners = (lists, lists[:4], values, (None, 0, 1, -1, 3, -9))
-    rows = some.make_rows(corners, (several, several, one, some.draw_small_number), 300)
-    cases = [call(name, 0) for name in OF_ONE.split()]
-    cases += [call(name, 0, 1) for name in OF_TWO.split()]
-    cases += [call("array_contains", 0, 2), Case("[]", "{0}[{3}]", (0, 3))]
+    arrays = (None, (), (None,), values, values[:1] * 2, values[::-1])
+    edge_values = (arrays, arrays[:4], values, (None, 0, 1, -1, 3, -9))
+    rows = arguments.make_rows(
+        edge_values, (draw_array, draw_array, draw_element, arguments.draw_small_number), 300
+    )
+    calls = [call(name, 0) for name in FUNCTIONS_OF_ONE_ARRAY.split()]
+    calls += [call(name, 0, 1) for name in FUNCTIONS_OF_TWO_ARRAYS.split()]
+    calls += [call("array_contains", 0, 2), FunctionCall("[]", "{0}[{3}]", (0, 3))]
     types = (build_array_type(type_), build_array_type(type_), type_, INT)
-    Table(types, rows).check(spark, cases)
+    ArgumentTable(types, rows).check(spark, calls)
 
 
 def test_arrays_of_arrays(spark: SparkSession) -> None:
-    inner = (None, (), (1,), (1, None), (None,), (2, 1))
+    inner_arrays = (None, (), (1,), (1, None), (None,), (2, 1))
 
-    def several(drawn: random.Random) -> Value:
-        return tuple(drawn.choices(inner, k=drawn.randint(0, 4)))
+    def draw_array(generator: random.Random) -> Value:
+        return tuple(generator.choices(inner_arrays, k=generator.randint(0, 4)))
 
-    def one(drawn: random.Random) -> Value:
-        return drawn.choice(inner)
+    def draw_element(generator: random.Random) -> Value:
+        return generator.choice(inner_arrays)
 
-    rows = some.make_rows(
-        ((None, (), inner), (None, (), inner), inner), (several, several, one), 100
+    rows = arguments.make_rows(
+        ((None, (), inner_arrays), (None, (), inner_arrays), inner_arrays),
+        (draw_array, draw_array, draw_element),
+        100,
     )
-    cases = [call(name, 0, 1) for name in OF_TWO.split()]
-    cases += [call("size", 0), call("array_contains", 0, 2)]
-    cases += [Case(sign, f"{{0}} {sign} {{1}}", (0, 1)) for sign in ("=", "<", ">=", "<=>")]
-    Table(
+    calls = [call(name, 0, 1) for name in FUNCTIONS_OF_TWO_ARRAYS.split()]
+    calls += [call("size", 0), call("array_contains", 0, 2)]
+    calls += [FunctionCall(sign, f"{{0}} {sign} {{1}}", (0, 1)) for sign in ("=", "<", ">=", "<=>")]
+    ArgumentTable(
         (
             build_array_type(build_array_type(INT)),
             build_array_type(build_array_type(INT)),
             build_array_type(INT),
         ),
         rows,
-    ).check(spark, cases)
+    ).check(spark, calls)

@@ -1,4 +1,4 @@
-"""Expressions that Spark's own documentation of its functions shows are read, each to its end."""
+"""Parse the examples in Spark's own documentation of its functions."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from matchrec.syntax.expressions.expression import parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
 from matchrec.syntax.tokens import AGGREGATES, FUNCTIONS_OF_MATCH, WINDOW_ONLY, read_tokens
 
-pytestmark = pytest.mark.night  # asks for all functions
+pytestmark = pytest.mark.night  # a query for each function of Spark
 
 EXAMPLE = re.compile(r">\s*SELECT (.*?);\s*\n", re.DOTALL)
-OF_QUERIES = re.compile(
+QUERY_SYNTAX = re.compile(
     r"\b(?:FROM \w+|OVER|LATERAL|WHERE|SELECT)\b|\bAS \w+\s*(?:,|$)", re.IGNORECASE
 )
-NOT_OF_A_ROW = AGGREGATES | FUNCTIONS_OF_MATCH | WINDOW_ONLY
+NOT_SCALAR = AGGREGATES | FUNCTIONS_OF_MATCH | WINDOW_ONLY
 
 
-def examples(spark: SparkSession) -> Iterator[str]:
-    """Yield the expressions over no table that the catalogue of functions shows."""
+def find_examples(spark: SparkSession) -> Iterator[str]:
+    """Yield the scalar expressions in the descriptions of all functions."""
     for (name,) in spark.sql("SHOW FUNCTIONS").collect():
-        if name.upper() not in NOT_OF_A_ROW:
+        if name.upper() not in NOT_SCALAR:
             rows = spark.sql(f"DESCRIBE FUNCTION EXTENDED `{name}`").collect()
             for text in EXAMPLE.findall("\n".join(row[0] for row in rows)):
-                if not OF_QUERIES.search(text) and is_one_expression(text):
+                if not QUERY_SYNTAX.search(text) and is_one_expression(text):
                     yield text.strip()
 
 
 def is_one_expression(text: str) -> bool:
-    """Return whether Spark's parser takes it for an expression without an alias."""
+    """Return whether Spark parses a text as one expression without an alias."""
     try:
         expr(f"({text})")
     except ParseException:
@@ -45,7 +45,7 @@ def is_one_expression(text: str) -> bool:
 
 
 def test_every_example_is_read_and_stays_as_it_is_written(spark: SparkSession) -> None:
-    texts = list(examples(spark))
+    texts = list(find_examples(spark))
     scope = Scope(ClausePart.MEASURES)
     for text in texts:
         assert render(parse_scalar(read_tokens(text), scope), show_reference) == text

@@ -1,4 +1,4 @@
-"""Structs over two rows of a run, as a join of neighbours has them."""
+"""Conditions on structs of two rows of a run hold for the pairs that a self-join finds."""
 
 from __future__ import annotations
 

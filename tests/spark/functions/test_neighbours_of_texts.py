@@ -1,4 +1,4 @@
-"""Texts, patterns and casts of two rows of a run, as a join of neighbours has them."""
+"""Conditions on strings of two rows of a run hold for the pairs that a self-join finds."""
 
 from __future__ import annotations
 
@@ -91,8 +91,8 @@ def test_without_ansi(spark: SparkSession, rows: DataFrame) -> None:
 def test_explain_names_what_python_computes(spark: SparkSession, rows: DataFrame) -> None:
     text = """SELECT * FROM {t} MATCH_RECOGNIZE (ORDER BY id MEASURES 1 AS m PATTERN (A B)
         DEFINE B AS levenshtein(A.s || B.p, B.s) < 3 AND upper(A.s) = B.s)"""
-    told = str(matchrec.query(spark, text, t=rows).explain())
-    assert "\n  computed in Python, slower: levenshtein, ||\n" in told
+    explanation = str(matchrec.query(spark, text, t=rows).explain())
+    assert "\n  computed in Python, which is slower: levenshtein, ||\n" in explanation
 
 
 def test_the_text_of_a_floating_point_number_is_refused(
@@ -100,6 +100,6 @@ def test_the_text_of_a_floating_point_number_is_refused(
 ) -> None:
     text = """SELECT * FROM {t} MATCH_RECOGNIZE (ORDER BY id MEASURES 1 AS m PATTERN (A B)
         DEFINE B AS CAST(A.d + B.d AS STRING) = '1.5')"""
-    told = "`CAST` in DEFINE does not take double as STRING"
-    with pytest.raises(MatchRecognizeUnsupportedError, match=told):
+    message = "`CAST` in DEFINE does not take double as STRING"
+    with pytest.raises(MatchRecognizeUnsupportedError, match=message):
         matchrec.sql(spark, text, t=rows)

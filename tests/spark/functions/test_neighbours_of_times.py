@@ -1,4 +1,4 @@
-"""Times and intervals of two rows of a run, as a join of neighbours has them."""
+"""Conditions on times of two rows of a run hold for the pairs that a self-join finds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known not to fail, of all functions of Spark's catalogue, on values at the edges."""
+"""Functions and operators that the table says cannot fail do not fail on edge values."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from matchrec.plan.operations import FUNCTIONS, NEVER_FAILING
 from matchrec.spark.session import silence_analysis
 from tests.quick.scale import some_of
 
-pytestmark = pytest.mark.larger  # asks for all functions
+pytestmark = pytest.mark.larger  # a query for each function of Spark
 
+# Edge values of each type. NULL is added to each.
 EDGES = {
     "tinyint": "-128Y 127Y 0Y",
     "smallint": "-32768S 32767S 0S",
@@ -41,24 +42,32 @@ EDGES = {
     "map<string,int>": "map() map('',2147483647)",
     "struct<a:int>": "named_struct('a',2147483647)",
 }
-"""Values of each type; there is a NULL, too."""
 
 TYPES = tuple(EDGES)
-OF_TWO = "int", "bigint", "double", "string", "date", "timestamp", "array<int>", "map<string,int>"
-OF_THREE = "int", "string", "date"
-"""Types that meet others in functions of two and of three arguments."""
+# The types that are combined in calls with two and with three arguments.
+PAIRED_TYPES = (
+    "int",
+    "bigint",
+    "double",
+    "string",
+    "date",
+    "timestamp",
+    "array<int>",
+    "map<string,int>",
+)
+TRIPLED_TYPES = "int", "string", "date"
 
 UNITS = "YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "nonsense"
-OF_UNITS = "DATEDIFF", "DATE_DIFF", "DATE_PART", "DATE_TRUNC", "TIMESTAMPDIFF", "TRUNC"
+FUNCTIONS_WITH_UNIT = "DATEDIFF", "DATE_DIFF", "DATE_PART", "DATE_TRUNC", "TIMESTAMPDIFF", "TRUNC"
 FIELDS = *UNITS[:-1], "DAYOFWEEK", "DOY"
 TIMES = "date", "timestamp", "timestamp_ntz"
 LAMBDAS = (
-    "aggregate({}, 0, (sum, one) -> one)",
-    "reduce({}, 0, (sum, one) -> one)",
-    "exists({}, one -> one IS NULL)",
-    "filter({}, one -> one IS NULL)",
-    "forall({}, one -> one IS NULL)",
-    "transform({}, (one, place) -> place)",
+    "aggregate({}, 0, (sum, element) -> element)",
+    "reduce({}, 0, (sum, element) -> element)",
+    "exists({}, element -> element IS NULL)",
+    "filter({}, element -> element IS NULL)",
+    "forall({}, element -> element IS NULL)",
+    "transform({}, (element, index) -> index)",
 )
 OPERATORS = (
     "{} / 2", "{} % 3", "{} DIV 2", "2 < {}", "{0} = {1}", "{0} <=> {1}", "{0} <> {1}", "{0} < {1}",
@@ -75,18 +84,20 @@ OPERATORS = (
 
 @pytest.fixture(scope="module")
 def edges(spark: SparkSession) -> DataFrame:
-    """Rows of values at the edges, drawn at random: three columns of each type."""
-    drawn = random.Random(1)
+    """Return rows of edge values, drawn at random: three columns of each type."""
+    generator = random.Random(1)
     values = [EDGES[name].split(" ") for name in TYPES for _ in range(3)]
-    rows = (", ".join(drawn.choice([*some, "NULL"]) for some in values) for _ in range(200))
+    rows = (
+        ", ".join(generator.choice([*choices, "NULL"]) for choices in values) for _ in range(200)
+    )
     names = ", ".join(f"c{number}" for number in range(len(values)))
-    every = f"SELECT * FROM VALUES {', '.join(f'({row})' for row in rows)} AS t({names})"
+    drawn_rows = f"SELECT * FROM VALUES {', '.join(f'({row})' for row in rows)} AS t({names})"
     columns = (
-        f"CAST(c{3 * place + number} AS {name}) AS {column(name, number)}"
-        for place, name in enumerate(TYPES)
+        f"CAST(c{3 * index + number} AS {name}) AS {column(name, number)}"
+        for index, name in enumerate(TYPES)
         for number in range(3)
     )
-    return spark.sql(f"SELECT {', '.join(columns)} FROM ({every})").localCheckpoint()
+    return spark.sql(f"SELECT {', '.join(columns)} FROM ({drawn_rows})").localCheckpoint()
 
 
 def column(type_name: str, number: int = 0) -> str:
@@ -94,13 +105,13 @@ def column(type_name: str, number: int = 0) -> str:
 
 
 def list_calls(function: str) -> Iterator[str]:
-    """Yield a function on columns of all types, as far as it may take them."""
+    """Yield calls of a function with columns of many combinations of types."""
     yield f"{function}()"
     same = ((name,) * count for count in (1, 2, 3) for name in TYPES)
-    for chosen in (*same, *product(OF_TWO, repeat=2), *product(OF_THREE, repeat=3)):
+    for chosen in (*same, *product(PAIRED_TYPES, repeat=2), *product(TRIPLED_TYPES, repeat=3)):
         arguments = (column(name, number) for number, name in enumerate(chosen))
         yield f"{function}({', '.join(arguments)})"
-    for unit, name in product(UNITS, TIMES) if function in OF_UNITS else ():
+    for unit, name in product(UNITS, TIMES) if function in FUNCTIONS_WITH_UNIT else ():
         yield f"{function}('{unit}', {column(name)})"
         yield f"{function}({column(name)}, '{unit}')"
         yield f"{function}({unit}, {column(name)}, {column(name, 1)})"
@@ -111,7 +122,7 @@ def list_calls(function: str) -> Iterator[str]:
 
 
 def list_other_expressions() -> Iterator[str]:
-    """Yield what is no plain call."""
+    """Yield expressions other than plain calls: lambdas, operators and EXTRACT."""
     for form in (*LAMBDAS, *OPERATORS):
         for name in TYPES:
             yield form.format(column(name), column(name, 1))
@@ -120,18 +131,19 @@ def list_other_expressions() -> Iterator[str]:
 
 
 def keep_analysed(edges: DataFrame, expressions: Iterable[str]) -> Iterator[str]:
-    """Those that Spark takes as they are, and does not cast an argument to another kind of value or
-    to fewer digits first, which may fail.
+    """Yield the expressions that Spark accepts without a cast that may fail.
+
+    Spark casts an argument of another type, and such a cast may fail where the function cannot.
     """
     units = [f"cast({unit} as" for unit in UNITS]
     for expression in dict.fromkeys(expressions):
         try:
             with silence_analysis():
-                found = edges.selectExpr(f"{expression} AS value")
-                plan = found._jdf.queryExecution().optimizedPlan().toString()
-        except (PySparkException, Py4JJavaError):  # also of a constant that is no date
+                frame = edges.selectExpr(f"{expression} AS value")
+                plan = frame._jdf.queryExecution().optimizedPlan().toString()
+        except (PySparkException, Py4JJavaError):  # also for a constant that is not a date
             continue
-        casts = (found.groups() for found in CAST.finditer(plan))
+        casts = (cast.groups() for cast in CAST.finditer(plan))
         if not any(text in plan for text in units) and not any(map(may_fail, casts)):
             yield expression
 
@@ -158,7 +170,7 @@ def find_failing(edges: DataFrame, expressions: Sequence[str]) -> list[str]:
     """Return the expressions that fail on some row."""
     if not expressions:
         return []
-    names = (f"{text} AS v{place}" for place, text in enumerate(expressions))
+    names = (f"{text} AS v{index}" for index, text in enumerate(expressions))
     try:
         edges.selectExpr(*names).write.format("noop").mode("overwrite").save()
     except PySparkException as error:
@@ -175,10 +187,10 @@ def find_failing(edges: DataFrame, expressions: Sequence[str]) -> list[str]:
 @pytest.mark.night  # five seconds each
 @pytest.mark.parametrize("function", some_of(sorted(FUNCTIONS)))
 def test_no_function_of_the_table_fails(edges: DataFrame, function: str) -> None:
-    taken = [*keep_analysed(edges, list_calls(function))]
-    assert find_failing(edges, taken) == []
+    accepted = [*keep_analysed(edges, list_calls(function))]
+    assert find_failing(edges, accepted) == []
     lambdas = any(form.startswith(f"{function.lower()}(") for form in (*LAMBDAS, *OPERATORS))
-    assert taken or lambdas or function in ("EXTRACT", "CAST"), "Spark takes none of the calls"
+    assert accepted or lambdas or function in ("EXTRACT", "CAST"), "Spark accepts none of the calls"
 
 
 def test_no_operator_of_the_table_fails(edges: DataFrame) -> None:

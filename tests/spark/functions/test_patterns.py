@@ -1,27 +1,33 @@
-"""LIKE, against Spark."""
+"""LIKE has the values that Spark computes."""
 
 from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
 from matchrec.conditions.types import STRING
-from tests.spark.functions import arguments as some
-from tests.spark.functions.asked import Case, Table
+from tests.spark.functions import arguments
+from tests.spark.functions.spark_checks import ArgumentTable, FunctionCall
 
-LIKED = (
+LIKE_PATTERNS = (
     "", "%", "_", "a%", "%b%", "_b_", "a\\%", "\\\\", "\\_%", "%%", "A%", "!%", "!!", "a!_",
     "\\a", "a\\", "__", "日_語", "%😀", "😀_", "%\n%", "[a]", ".*", "(", "İ%", "Σ%",
 )  # fmt: skip
 
 
 def test_like(spark: SparkSession) -> None:
-    rows = some.make_rows((some.TEXTS, LIKED), (some.draw_text, lambda one: one.choice(LIKED)), 200)
-    Table((STRING, STRING), rows).check(spark, [Case("LIKE", "{0} LIKE {1}", (0, 1))])
+    rows = arguments.make_rows(
+        (arguments.TEXTS, LIKE_PATTERNS),
+        (arguments.draw_text, lambda generator: generator.choice(LIKE_PATTERNS)),
+        200,
+    )
+    ArgumentTable((STRING, STRING), rows).check(
+        spark, [FunctionCall("LIKE", "{0} LIKE {1}", (0, 1))]
+    )
 
 
 def test_like_with_an_escape(spark: SparkSession) -> None:
-    rows = some.make_rows(
-        (some.TEXTS, LIKED, ("!",)), (some.draw_text,) * 2 + (lambda _: "!",), 100
+    rows = arguments.make_rows(
+        (arguments.TEXTS, LIKE_PATTERNS, ("!",)), (arguments.draw_text,) * 2 + (lambda _: "!",), 100
     )
-    case = Case("LIKE", "{0} LIKE {1} ESCAPE '!'", (0, 1, 2))
-    Table((STRING,) * 3, rows).check(spark, [case])
+    case = FunctionCall("LIKE", "{0} LIKE {1} ESCAPE '!'", (0, 1, 2))
+    ArgumentTable((STRING,) * 3, rows).check(spark, [case])

@@ -1,4 +1,4 @@
-"""Functions of texts, against Spark; LIKE is in test_patterns.py."""
+"""Functions of strings have the values that Spark computes. LIKE is in test_patterns.py."""
 
 from __future__ import annotations
 
@@ -7,30 +7,34 @@ from pyspark.sql import SparkSession
 from matchrec.conditions.functions.texts import TEXTS
 from matchrec.conditions.types import INT, STRING
 from tests.quick.scale import INTERPRETED
-from tests.spark.functions import arguments as some
-from tests.spark.functions.asked import Case, Table, call
+from tests.spark.functions import arguments
+from tests.spark.functions.spark_checks import ArgumentTable, FunctionCall, call
 
-SEPARATED = ("a", "ab", ",", "", "X", " ", "aa", "😀", None, "é")
+SHORT_TEXTS = ("a", "ab", ",", "", "X", " ", "aa", "😀", None, "é")
 
 
 def test_two_texts(spark: SparkSession) -> None:
-    rows = some.make_rows(
-        (some.TEXTS, (*SEPARATED, *some.TEXTS[:9])), (some.draw_text, some.draw_text), 300
+    rows = arguments.make_rows(
+        (arguments.TEXTS, (*SHORT_TEXTS, *arguments.TEXTS[:9])),
+        (arguments.draw_text, arguments.draw_text),
+        300,
     )
-    cases = [call(name, 0, 1) for name in ("concat", "levenshtein")]
-    cases += [Case("||", "{0} || {1}", (0, 1))]
-    Table((STRING, STRING), rows).check(spark, cases)
+    calls = [call(name, 0, 1) for name in ("concat", "levenshtein")]
+    calls += [FunctionCall("||", "{0} || {1}", (0, 1))]
+    ArgumentTable((STRING, STRING), rows).check(spark, calls)
 
 
 def test_texts_and_a_number(spark: SparkSession) -> None:
-    rows = some.make_rows(
-        (some.TEXTS, SEPARATED, some.INTS),
-        (some.draw_text, some.draw_text, some.draw_small_number),
+    rows = arguments.make_rows(
+        (arguments.TEXTS, SHORT_TEXTS, arguments.INTS),
+        (arguments.draw_text, arguments.draw_text, arguments.draw_small_number),
         400,
     )
-    if INTERPRETED:  # there Spark takes NULL for 0 as the third argument of levenshtein
+    if (
+        INTERPRETED
+    ):  # without code generation, Spark reads NULL as 0 in the third argument of levenshtein
         rows = [row for row in rows if row[2] is not None]
-    Table((STRING, STRING, INT), rows).check(spark, [call("levenshtein", 0, 1, 2)])
+    ArgumentTable((STRING, STRING, INT), rows).check(spark, [call("levenshtein", 0, 1, 2)])
 
 
 def test_all_are_asked_for() -> None:

@@ -1,4 +1,4 @@
-"""Functions of days, times and intervals, against Spark, in time zones with and without summer."""
+"""Functions of dates, times and intervals have Spark's values, with and without summer time."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pyspark.sql import SparkSession
 import matchrec
 from matchrec.conditions.types import DATE, INTERVAL, TIMESTAMP, TIMESTAMP_NTZ, Family, ValueType
 from tests.quick.scale import some_of
-from tests.spark.functions import arguments as some
-from tests.spark.functions.asked import Case, Table, call
+from tests.spark.functions import arguments
+from tests.spark.functions.spark_checks import ArgumentTable, FunctionCall, call
 
 ZONES = some_of(("America/New_York", "Australia/Lord_Howe", "+05:30"))
 MONTHS = ValueType(Family.MONTHS, "interval year to month")
@@ -18,33 +18,41 @@ UNITS = (
     "YEAR",
 )  # fmt: skip
 TIMES = {"date": DATE, "timestamp": TIMESTAMP, "timestamp_ntz": TIMESTAMP_NTZ}
-CORNERS = {"date": some.DAYS, "timestamp": some.INSTANTS, "timestamp_ntz": some.INSTANTS}
-DRAWS = {"date": some.draw_day, "timestamp": some.draw_instant, "timestamp_ntz": some.draw_instant}
+EDGE_VALUES = {
+    "date": arguments.DAYS,
+    "timestamp": arguments.INSTANTS,
+    "timestamp_ntz": arguments.INSTANTS,
+}
+DRAWS = {
+    "date": arguments.draw_day,
+    "timestamp": arguments.draw_instant,
+    "timestamp_ntz": arguments.draw_instant,
+}
 
 
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize("kind", TIMES)
 def test_distances(spark: SparkSession, kind: str, zone: str) -> None:
-    rows = some.make_rows((CORNERS[kind],) * 2, (DRAWS[kind],) * 2)
-    cases = [
-        Case("TIMESTAMPDIFF", f"timestampdiff({unit}, {{0}}, {{1}})", (0, 1), (unit,))
+    rows = arguments.make_rows((EDGE_VALUES[kind],) * 2, (DRAWS[kind],) * 2)
+    calls = [
+        FunctionCall("TIMESTAMPDIFF", f"timestampdiff({unit}, {{0}}, {{1}})", (0, 1), (unit,))
         for unit in UNITS
     ]
-    cases += [call("datediff", 0, 1)]
-    Table((TIMES[kind],) * 2, rows).check(spark, cases, zone)
+    calls += [call("datediff", 0, 1)]
+    ArgumentTable((TIMES[kind],) * 2, rows).check(spark, calls, zone)
 
 
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize("kind", ["timestamp", "timestamp_ntz"])
 def test_shifts(spark: SparkSession, kind: str, zone: str) -> None:
-    near = [one for one in CORNERS[kind] if one is None or abs(one) < 10**17]
-    rows = some.make_rows((near, some.INTERVAL_TYPES), (DRAWS[kind], some.draw_span))
-    cases = [Case(f"TIME {one}", f"{{0}} {one} {{1}}", (0, 1)) for one in "+-"]
-    Table((TIMES[kind], INTERVAL), rows).check(spark, cases, zone)
+    near = [instant for instant in EDGE_VALUES[kind] if instant is None or abs(instant) < 10**17]
+    rows = arguments.make_rows((near, arguments.INTERVALS), (DRAWS[kind], arguments.draw_span))
+    calls = [FunctionCall(f"TIME {sign}", f"{{0}} {sign} {{1}}", (0, 1)) for sign in "+-"]
+    ArgumentTable((TIMES[kind], INTERVAL), rows).check(spark, calls, zone)
 
 
 def test_settings_that_say_what_is_meant(spark: SparkSession) -> None:
-    # a TIMESTAMP of local time, and a zone by its short name: noon of the tenth is 22:00 in UTC
+    # TIMESTAMP means local time, and the zone has a short name: noon of the 10th is 22:00 in UTC
     settings = {"spark.sql.timestampType": "TIMESTAMP_NTZ", "spark.sql.session.timeZone": "HST"}
     before = {name: spark.conf.get(name) for name in settings}
     query = """
