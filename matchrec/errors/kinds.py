@@ -46,7 +46,8 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
         hint: str | None = None,
     ) -> None:
         """See the class."""
-        super().__init__(message)
+        # Not `super()`: the classes of PySpark that some errors also have take other arguments.
+        Exception.__init__(self, message)
         self.message = message
         self.spans = tuple(span for span in spans if span is not None)
         self.notes = tuple(note for note in notes if note)

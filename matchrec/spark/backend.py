@@ -310,6 +310,9 @@ class Backend:
             a token that the workers of the query carry; "" if the engine's error names the
             expression.
         """
+        from matchrec.spark.errors.worker_errors import watch_java
+
+        watch_java()
         return ""
 
     @property
@@ -434,6 +437,13 @@ class SparkConnect(Backend):
         from matchrec.spark.sail.sent import keep_rows
 
         return keep_rows(frame)
+
+    def watch_rows(self, rows: DataFrame, relation: Relation, drafts: Iterable[Draft]) -> str:
+        """Let the client show the errors of workers as users read them."""
+        from matchrec.spark.errors.second_look import watch
+
+        watch(self.spark)
+        return ""
 
     def make_observation(self, name: str) -> Any:
         """Return an Observation of Spark Connect."""

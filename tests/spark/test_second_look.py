@@ -166,3 +166,26 @@ def test_rows_are_read_again_only_where_something_fails(
     look = SecondLook("", known, lambda texts: rows.selectExpr(*texts), never)
     assert look.find("divide by zero") is None
     assert SecondLook("", {}, lambda _: never(), never).find(None) is None
+
+
+@pytest.mark.filterwarnings("ignore:toPandas attempted")
+@pytest.mark.parametrize("end", ENDS)
+def test_the_error_of_a_worker_has_nothing_twice(spark: SparkSession, end: str) -> None:
+    rows = spark.createDataFrame([("X", 1), ("X", 2)], "sym string, day int")
+    clause = """PARTITION BY sym ORDER BY day MEASURES LAST(B.day) AS day
+        AFTER MATCH SKIP TO B PATTERN (A B?) DEFINE B AS FALSE"""
+    matches = matchrec.match_recognize(rows, clause)
+    with pytest.raises(PySparkException) as caught:
+        ENDS[end](matches)
+    assert str(caught.value) == (
+        "AFTER MATCH SKIP TO `B`: the match has no row of B [skip-to-missing-row]\n"
+        "  note: the match starts in the partition with `sym` = 'X', row 1 (`day` = 1)\n"
+        "  help: make B match at least one row, or write AFTER MATCH SKIP PAST LAST ROW"
+    )
+    found = MatchRecognizeRunError.from_exception(caught.value)
+    assert found is not None
+    assert (found.code, found.partition, found.row_number) == (
+        "skip-to-missing-row",
+        {"sym": "X"},
+        1,
+    )

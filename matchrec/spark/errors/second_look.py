@@ -35,7 +35,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import RowColumn
-from matchrec.errors.kinds import OUR_ERROR, MatchRecognizeRunError
+from matchrec.errors.kinds import MatchRecognizeRunError
 from matchrec.errors.language import set_variable
 from matchrec.errors.run.failures import row_not_computed, value_not_computed
 from matchrec.errors.run.origins import SqlOrigin, build_failure
@@ -47,7 +47,7 @@ from matchrec.plan.expression import (
     split_conjuncts,
     write_row_sql,
 )
-from matchrec.spark.errors.users_terms import reword
+from matchrec.spark.errors.worker_errors import replace_text, show_worker_error
 from matchrec.spark.relation import Relation, Runner
 from matchrec.spark.sail.words import explain_value_failure, read_value_failure
 from matchrec.spark.session import silence_analysis
@@ -302,7 +302,9 @@ def watch_answers(answers: Iterator[Any], plan: Any) -> Iterator[Any]:
 
 @contextmanager
 def explain_failures(plan: Any) -> Iterator[None]:
-    """Replace an error inside of the `with` statement by one that names the expression, if any.
+    """Replace an error inside of the `with` statement by one in the user's terms.
+
+    It names the expression that could not be computed, or is the error of a worker.
 
     Args:
         plan: the plan that runs inside, as a message of Spark Connect.
@@ -310,7 +312,9 @@ def explain_failures(plan: Any) -> Iterator[None]:
     try:
         yield
     except PySparkException as error:
-        explained = None if _LOOKING.get() else explain(error, plan)
+        explained = None
+        if not _LOOKING.get():
+            explained = explain(error, plan) or show_worker_error(error)
         if explained is None:
             raise
         raise explained from None
@@ -343,9 +347,7 @@ def explain(error: PySparkException, plan: Any) -> PySparkException | None:
         run_error = explain_elsewhere(text, is_in_input=of_rows is not None)
     if run_error is None:
         return None
-    explained: PySparkException = reword(error, str(run_error))
-    setattr(explained, OUR_ERROR, run_error)
-    return explained
+    return replace_text(error, run_error)
 
 
 def explain_elsewhere(text: str, *, is_in_input: bool) -> MatchRecognizeRunError | None:
