@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib.resources import files
 from math import inf
@@ -31,6 +33,26 @@ _PICTURES = {
 
 # The most characters of a line that an excerpt shows.
 WIDTH = 120
+
+# The path of the file of each text that a command has read from a file; None outside a command.
+_PATHS: ContextVar[dict[str, str] | None] = ContextVar("paths of texts", default=None)
+
+
+@contextmanager
+def use_paths() -> Iterator[None]:
+    """Let excerpts inside of the `with` statement name the files of `record_path`."""
+    token = _PATHS.set({})
+    try:
+        yield
+    finally:
+        _PATHS.reset(token)
+
+
+def record_path(text: str, path: str) -> None:
+    """Record the file from which a text was read. Without effect outside of `use_paths`."""
+    paths = _PATHS.get()
+    if paths is not None:
+        paths[text] = path
 
 
 def replace_control_characters(text: str) -> str:
@@ -144,7 +166,8 @@ class Source:
         """Return the line of a span with carets under the span.
 
         Of a longer span, the first line is shown. Of a long line, the part around the span is
-        shown, with `...` where it is cut.
+        shown, with `...` where it is cut. The location names the file if the text is from one:
+        `falls.sql:3:21`, as editors and terminals open it.
         """
         if self.origin:
             return self.origin.source.format_excerpt(self.origin.find_old_span(span))
@@ -162,7 +185,9 @@ class Source:
         shown = f"{dots_before}{text[left:right]}{dots_after}"
         blanks = " " * _count_columns(dots_before + text[left:start].ljust(start - left))
         carets = "^" * max(1, _count_columns(text[start : min(end, right)]))
-        return f"  line {line}, column {column}\n      {shown}\n      {blanks}{carets}"
+        path = (_PATHS.get() or {}).get(self.text)
+        location = f"line {line}, column {column}" if path is None else f"{path}:{line}:{column}"
+        return f"  {location}\n      {shown}\n      {blanks}{carets}"
 
 
 def _choose_window(start: int, end: int, length: int) -> tuple[int, int]:

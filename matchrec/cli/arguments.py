@@ -31,6 +31,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
 from matchrec.errors.kinds import format_labelled
 from matchrec.errors.language import COMMAND_LINE, use_surface
+from matchrec.source import use_paths
 
 make_repeatable_option = partial(click.option, multiple=True)
 F = TypeVar("F", bound=Callable[..., Any])
@@ -170,7 +171,7 @@ def handle_failures(function: Callable[..., None]) -> Callable[..., None]:
     def command(*args: Any, traceback: bool, **options: Any) -> None:
         """Run the command and report its failures, with a traceback if the user wants one."""
         shows = print_tracebacks() if traceback else nullcontext()
-        with use_surface(COMMAND_LINE), report_failures(), shows:
+        with use_surface(COMMAND_LINE), use_paths(), report_failures(), shows:
             function(*args, **options)
 
     return command

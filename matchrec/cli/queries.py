@@ -26,6 +26,7 @@ from matchrec.cli.session import SettingPairs, open_local_session
 from matchrec.cli.statements import Statement, replace_file_names, split_statements
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
+from matchrec.source import record_path
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -207,7 +208,7 @@ class QuerySource:
         return "pattern" if IN_PYTHON.search(self.path) else "sql"
 
     def read(self, language: str) -> str:
-        """Return the text of the query, or where the Pattern is.
+        """Return the text of the query, or where the Pattern is. Errors in the text name its file.
 
         Args:
             language: the language that the user named, or else `language`.
@@ -231,7 +232,13 @@ class QuerySource:
             raise click.UsageError(str(error)) from error
         if not text.strip():
             raise click.UsageError(str(errors.blank_query()))
+        self.record_path(text)
         return text
+
+    def record_path(self, text: str) -> None:
+        """Let errors in a text, which is the query or a statement of it, name the file, if any."""
+        if self.text is None and self.path != "-":
+            record_path(text, self.path)
 
 
 def build_request(
@@ -277,6 +284,8 @@ def build_request(
         *earlier_statements, last = split_statements(content)
         earlier = tuple(earlier_statements)
         content, label = last.text, last.label
+        for statement in (*earlier, last):
+            source.record_path(statement.text)
     return QueryRequest(
         language=language,
         content=content,

@@ -14,6 +14,7 @@ from matchrec.cli import arguments
 from matchrec.cli.failures import PROGRAM, print_notice
 from matchrec.cli.files import Table
 from matchrec.cli.session import SettingPairs, open_local_session
+from matchrec.errors import MatchRecognizePlanError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -74,7 +75,10 @@ def serve(  # noqa: PLR0913 -- one for each option
     from matchrec.spark.sail.start import SPARK, choose_engine
 
     listener = Listener(host, port, token, tls_cert, tls_key, allow_anyone)
-    listener.check()
+    try:
+        listener.check()
+    except MatchRecognizePlanError as error:
+        raise click.UsageError(str(error)) from error
     arguments.reject_repeated_tables(tables, ())
     files = [replace(table, delimiter=delimiter, header=header) for table in tables]
 

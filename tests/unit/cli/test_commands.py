@@ -380,6 +380,38 @@ def test_a_mistake_in_the_query_shows_line_and_caret(embedded: Path) -> None:
     )
 
 
+def test_a_mistake_in_a_file_shows_the_file(embedded: Path) -> None:
+    """Editors and terminals open such a location."""
+    mistake = STREAKS.replace("LAST(price)", "LAST(DOWN.price)")
+    (embedded / "streaks.sql").write_text(mistake)
+    shown = refused("run", "streaks.sql", *STOCKS, code=1)
+    assert shown.splitlines()[1] == "  streaks.sql:4:38"
+    view = "CREATE TEMPORARY VIEW one AS SELECT 1 AS n;\n"
+    (embedded / "two.sql").write_text(view + mistake)
+    assert "\n  two.sql:5:38\n" in refused("run", "two.sql", *STOCKS, code=1)
+    # the engine finds this mistake, and the file has another text than the engine
+    query = STREAKS.replace("SELECT *", "SELECT nosuch").replace("FROM t", "FROM 'prices.csv'")
+    (embedded / "two.sql").write_text(view.replace("one", "two") + query)
+    assert "\n  two.sql:3:8\n" in refused("run", "two.sql", code=1)
+    # the text of -c is in no file
+    assert "\n  line 4, column 38\n" in refused("run", "-c", mistake, *STOCKS, code=1)
+
+
+def test_a_warning_of_a_file_shows_the_file(embedded: Path) -> None:
+    (embedded / "never.sql").write_text(STREAKS.replace("price > PREV", "FALSE AND price > PREV"))
+    shown = invoke("run", "never.sql", *STOCKS).stderr
+    assert "\n  never.sql:5:" in shown
+
+
+def test_a_mistake_in_sase_and_in_a_clause_of_a_file_shows_the_file(embedded: Path) -> None:
+    (embedded / "pairs.sase").write_text("PATTERN SEQ(A a, B b)\nWHERE a.price > (1")
+    shown = refused("run", "pairs.sase", *STOCKS, "--order-by", "ts", code=1)
+    assert "\n  pairs.sase:2:" in shown
+    (embedded / "clause.sql").write_text("ORDER BY ts\nPATTERN (A) DEFINE B AS price > :x")
+    shown = refused("sweep", "clause.sql", *STOCKS, "--grid", "x=1,2", code=1)
+    assert "\n  clause.sql:2:" in shown
+
+
 def test_a_traceback_is_shown_where_asked_for(embedded: Path) -> None:
     query = STREAKS.replace("LAST(price)", "LAST(DOWN.price)")
     shown = refused("run", "-", *STOCKS, "--traceback", given=query, code=1)
@@ -488,6 +520,8 @@ def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, fi
         (("run", "-", "--limit", "0"), "`0` is not a whole number of 1 or more"),
         (("run", "-", "--limit", "2147483647"), "the largest number is 2,147,483,646"),
         (("serve", "--port", "65536"), "the largest number is 65,535"),
+        (("serve", "--host", "0.0.0.0"), "--allow-anyone"),
+        (("serve", "--tls-key", "prices.csv"), "--tls-cert"),
         (("run", "-", "--algorithm", "x"), "'--algorithm'"),
         (("run", "-", "--format", "xml"), "'--format'"),
         (("run", "-", "--arg", "n"), "`n` is not NAME=VALUE"),
