@@ -193,7 +193,7 @@ def explain_spark_error(error: Exception) -> str:
     message = shorten_spark_message(str(error))
     from matchrec.spark.errors.users_terms import read_parameters
 
-    cure = find_table_cure(read_parameters(error).get("relationName", ""))
+    cure = find_table_cure(read_parameters(error, str(error)).get("relationName", ""))
     if TOO_LARGE in message:
         cure = SMALLER_BATCHES
     return (

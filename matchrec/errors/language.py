@@ -161,8 +161,11 @@ class Surface:
     positional_parameter: str = "call matchrec.sql(spark, query, args=[value])"
     # How to pass the rows that `{name}` in braces stands for.
     frame: str = "pass it by name: {name}=dataframe"
-    # How to pass a table, if it is not one of the session.
-    table: str = ""
+    # How to pass a table `{name}`, if it is not one of the session.
+    table: str = (
+        'make a view of your DataFrame, df.createOrReplaceTempView("{name}"), or write '
+        "{{{name}}} and pass {name}=df"
+    )
     # What takes a whole query.
     query: str = "matchrec.sql"
     # What names a row by all columns of ORDER BY.
@@ -301,7 +304,12 @@ class Surface:
 
 PYTHON = Surface()
 # A client of the gateway, which sends SQL from any language.
-GATEWAY = Surface(sets_options=True)
+GATEWAY = Surface(
+    sets_options=True,
+    table="make a view: CREATE TEMPORARY VIEW {name} AS SELECT ...",
+    file="make a view of the file: CREATE TEMPORARY VIEW name USING csv OPTIONS (path 'FILE.csv', "
+    "header true)",
+)
 _INNER_VIEW = (
     "make a view of an inner query, CREATE TEMPORARY VIEW inner AS SELECT ..., and read FROM inner"
 )

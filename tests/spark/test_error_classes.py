@@ -72,3 +72,28 @@ def test_a_failure_of_the_run_is_no_refusal(spark: SparkSession) -> None:
     with pytest.raises(PySparkException) as caught:
         found.collect()
     assert not isinstance(caught.value, matchrec.MatchRecognizeError)
+
+
+def catch_message(spark: SparkSession, query: str) -> list[str]:
+    """Return the labelled lines of the error for a query."""
+    with pytest.raises(matchrec.MatchRecognizeError) as caught:
+        matchrec.sql(spark, query)
+    assert caught.value.code == "unknown-table"
+    return [line for line in str(caught.value).split("\n") if line.startswith(("  note", "  help"))]
+
+
+def test_an_unknown_table_has_help(spark: SparkSession) -> None:
+    [note, hint] = catch_message(spark, f"SELECT * FROM tiks {CLAUSE}")
+    assert note.startswith("  note: the session has: ")
+    assert "ticks" in note
+    view = 'make a view of your DataFrame, df.createOrReplaceTempView("tiks")'
+    assert hint == f"  help: write ticks, or {view}, or write {{tiks}} and pass tiks=df"
+    [_, hint] = catch_message(spark, f"SELECT * FROM shelves {CLAUSE}")
+    assert hint.startswith("  help: make a view of your DataFrame, ")
+
+
+def test_a_file_without_quotes_is_no_table(spark: SparkSession) -> None:
+    [_, hint] = catch_message(spark, f"SELECT * FROM prices.csv {CLAUSE}")
+    assert hint == (
+        "  help: read a file into a DataFrame first, with its header, and write that in braces"
+    )

@@ -72,24 +72,27 @@ def find_table_cure(name: str, tables: Iterable[str] = ()) -> str | None:
 
     >>> find_table_cure("`dual`")
     'leave FROM dual out: SELECT without FROM gives one row'
-    >>> find_table_cure("`tiks`", ["trades", "ticks"]), find_table_cure("`events`", ["Events"])
-    ('write ticks', 'write Events')
+    >>> find_table_cure("`db`.`tiks`", ["trades", "ticks"])
+    'write ticks, or look at the tables of db: SHOW TABLES IN db'
+    >>> find_table_cure("`ticks`").partition(", or ")[2]
+    'write {ticks} and pass ticks=df'
     """
     plain = name.replace("`", "")
     if plain.upper() == "DUAL":
         return "leave FROM dual out: SELECT without FROM gives one row"
-    near = find_nearest(plain, tables)
-    quoted_file = current_surface().quoted_file
+    database, _, last_part = plain.rpartition(".")
+    known_tables = list(tables)
+    near = find_nearest(plain, known_tables) or find_nearest(last_part, known_tables)
+    surface = current_surface()
     cures = []
     if near:
         cures.append(f"write {near}")
-    if quoted_file and plain.rpartition(".")[2].lower() in FILE_ENDINGS:
-        return ", or ".join([*cures, quoted_file])
-    if not name:
-        return None
-    make_table = current_surface().table.format(name=plain)
-    if make_table:
-        cures.append(make_table)
+    if last_part.lower() in FILE_ENDINGS:
+        cures.append(surface.quoted_file or surface.file)
+    elif database:
+        cures.append(f"look at the tables of {database}: SHOW TABLES IN {database}")
+    elif plain.isidentifier():
+        cures.append(surface.table.format(name=plain))
     return ", or ".join(cures) or None
 
 

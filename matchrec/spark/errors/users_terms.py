@@ -221,7 +221,7 @@ def rewrite_engine_error(
     """
     if isinstance(error, RewrittenEngineError):
         return error  # such as the error of a value that an INSERT could not compute
-    error_text = str(error)
+    error_text = _name_table_in_full(str(error), filled.text)
     sentence, position = _split_position(simplify_refusal(error_text))
     sentence, advice = split_help(sentence)
     contexts = error.getQueryContext() if hasattr(error, "getQueryContext") else []
@@ -248,7 +248,8 @@ def rewrite_engine_error(
         """Return the names of the tables that exist, without views of ours."""
         return set(tables()).difference(filled.names.values())
 
-    short = _shorten(error, sentence, advice, list_users_tables, filled.show)
+    parameters = read_parameters(error, error_text)
+    short = _shorten(error, sentence, advice, parameters, list_users_tables, filled.show)
     short.spans = () if span is None else (filled.source.trace_to_author(span)[1],)
     short.source = filled.source.author
     if short.hint is None:
@@ -309,7 +310,7 @@ def put_in_plain_words(error: PySparkException, tables: ListTables) -> PySparkEx
         return error
     error_text = str(error)
     sentence, advice = split_help(_split_position(simplify_refusal(error_text))[0])
-    short = _shorten(error, sentence, advice, tables)
+    short = _shorten(error, sentence, advice, read_parameters(error, error_text), tables)
     if short.hint is None:
         advice = find_refusal_cure(error_text, sentence)
         if advice:
@@ -318,10 +319,11 @@ def put_in_plain_words(error: PySparkException, tables: ListTables) -> PySparkEx
     return refusal
 
 
-def _shorten(
+def _shorten(  # noqa: PLR0913 -- what is known about an error
     error: PySparkException,
     sentence: str,
     advice: str | None,
+    parameters: Mapping[str, str],
     tables: ListTables,
     show: Callable[[str], str] = str,
 ) -> Any:
@@ -331,16 +333,19 @@ def _shorten(
         error: the error of the engine.
         sentence: what it says.
         advice: what to write instead, if that is known.
+        parameters: the parameters of the sentence, as `read_parameters` returns them.
         tables: returns the names of the tables that exist. The user may mean one of them.
         show: returns a text of the engine's with the user's names.
     """
-    parameters = read_parameters(error)
     short = reword(error, show(sentence))
     short._parameters = {name: show(str(value)) for name, value in parameters.items()}
     short.code = find_error_code(error)
     table = parameters.get("relationName", "")
+    tables_in_reach = sorted(tables()) if table else []
+    if 0 < len(tables_in_reach) <= MOST_TABLES:
+        short.notes = (f"the session has: {', '.join(tables_in_reach)}",)
     advice_on_names = (
-        find_table_cure(table, tables() if table else ())
+        find_table_cure(table, tables_in_reach)
         or find_typed_literal_cure(parameters.get("unsupportedType", ""))
         or find_function_cure(parameters.get("routineName", "").strip("`"))
     )
@@ -362,6 +367,9 @@ def reword(error: PySparkException, message: str) -> Any:
     short._parameters = {}
     return short
 
+
+# The most tables that the error for an unknown table lists.
+MOST_TABLES = 12
 
 # For each of Spark's conditions the parameter with the name that the error is about.
 PARAMETERS = {
@@ -405,9 +413,14 @@ def find_error_code(error: PySparkException) -> str:
     return REFUSED
 
 
-def read_parameters(error: Exception) -> dict[str, str]:
-    """Return the parameters of the sentence of a refusal, by their names in Spark."""
-    condition, name = find_error_condition(str(error)) or ("", "")
+def read_parameters(error: Exception, error_text: str) -> dict[str, str]:
+    """Return the parameters of the sentence of a refusal, by their names in Spark.
+
+    Args:
+        error: the error of the engine.
+        error_text: its text.
+    """
+    condition, name = find_error_condition(error_text) or ("", "")
     if condition in PARAMETERS:
         return {PARAMETERS[condition]: quote_name(name)}
     if not hasattr(error, "getMessageParameters"):
@@ -477,6 +490,23 @@ def _locate_word(position: tuple[int, int], filled: FilledTemplate) -> Span | No
     start = sum(len(line) + 1 for line in lines_before) + column
     word = re.compile(r"[\w.`]+|.?").match(filled.text, start)
     return filled.locate(start, max(word.end(), start + 1)) if word else None
+
+
+def _name_table_in_full(error_text: str, text: str) -> str:
+    """Return an error for an unknown table with the name of the table as a text has it.
+
+    Sail says only the last part of a name such as `db.ticks`.
+
+    >>> _name_table_in_full("Table or view not found: ticks", "SELECT * FROM db.ticks")
+    'Table or view not found: db.ticks'
+    >>> _name_table_in_full("Table or view not found: ticks", "SELECT ticks.x FROM ticks")
+    'Table or view not found: ticks'
+    """
+    condition, name = find_error_condition(error_text) or ("", "")
+    if condition != "TABLE_OR_VIEW_NOT_FOUND":
+        return error_text
+    names = set(re.findall(rf"(?<![\w.`])(?:\w+\.)*{re.escape(name)}(?![\w.`])", text))
+    return error_text.replace(f": {name}", f": {names.pop()}") if len(names) == 1 else error_text
 
 
 def _locate_name(error_text: str, filled: FilledTemplate) -> Span | None:
