@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from matchrec.errors.kinds import (
+    USERS_TEXT,
     MatchRecognizeError,
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
 )
 from matchrec.errors.language import current_language, current_surface, name_part
 from matchrec.errors.sql.type_cures import classify_type, find_number_example, find_operator_cure
-from matchrec.errors.wording import shorten
+from matchrec.errors.wording import join_alternatives, shorten
 from matchrec.source import Span
+
+# How a condition compares a value, by the type of the value.
+COMPARISONS = {
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint", "float", "double", "decimal"), "> 0"),
+    **dict.fromkeys(("string", "char", "varchar"), "= 'a'"),
+    "date": "> DATE'2026-01-31'",
+    **dict.fromkeys(("timestamp", "timestamp_ntz"), "> TIMESTAMP'2026-01-31 12:00:00'"),
+}
 
 
 def function_of_several_rows(span: Span, *, what: str) -> MatchRecognizeUnsupportedError:
@@ -130,23 +140,50 @@ def unknown_time_zone(span: Span, *, function: str, name: str) -> MatchRecognize
     )
 
 
-def filter_not_boolean(span: Span, *, function: str, type_name: str) -> MatchRecognizePlanError:
-    """Return the error for FILTER (WHERE x) of an aggregate in a condition if x is not boolean."""
+def filter_not_boolean(
+    span: Span, *, function: str, type_name: str, condition: str
+) -> MatchRecognizePlanError:
+    """Return the error for FILTER (WHERE condition) of an aggregate if it is not boolean.
+
+    Args:
+        span: the aggregate.
+        function: its name.
+        type_name: the type of the condition.
+        condition: the condition, as the user wrote it.
+    """
     return MatchRecognizePlanError(
         f"FILTER of {function} in {name_part('DEFINE')} must be boolean, but this is {type_name}",
         span,
-        hint="write a comparison, such as FILTER (WHERE A.x > 0)",
+        hint=f"write FILTER (WHERE {write_comparison(condition, type_name)})",
         code="filter-not-boolean",
     )
+
+
+def write_comparison(text: str, type_name: str) -> str:
+    """Return a condition on a value that is not boolean.
+
+    Args:
+        text: the value.
+        type_name: its type, such as `decimal(10,2)`.
+
+    >>> [write_comparison("x", type_name) for type_name in ("int", "string", "date", "binary")]
+    ['x > 0', "x = 'a'", "x > DATE'2026-01-31'", 'x IS NOT NULL']
+    """
+    name = re.split(r"\W", type_name.lower())[0]
+    if name in ("array", "map"):
+        return f"size({text}) > 0"
+    return f"{text} {COMPARISONS.get(name, 'IS NOT NULL')}"
 
 
 def not_boolean(span: Span | None, *, type_name: str) -> MatchRecognizePlanError:
     """Return the error for a condition that is not boolean."""
     words = current_language()
+    text = "x" if span is None else USERS_TEXT
+    alternatives = dict.fromkeys((write_comparison(text, type_name), f"{text} IS NOT NULL"))
     return MatchRecognizePlanError(
         f"{words.condition} must be boolean, but this is {type_name}",
         span,
-        hint="compare it with something, such as x > 0, x = 'a' or x IS NOT NULL",
+        hint=f"write {join_alternatives(list(alternatives))}",
         code="not-boolean",
     )
 

@@ -202,11 +202,13 @@ def condition_rejected_by_engine(
 
 def condition_not_boolean(*, column: str, type_name: str) -> MatchRecognizePlanError:
     """Return the error for a Column as a condition that is not boolean."""
+    text = _unwrap_column(column)
+    value = f'col("{text}")' if text.isidentifier() else f"({shorten(text)})"
     return MatchRecognizePlanError(
-        f"a condition must be boolean, but `{shorten(_unwrap_column(column))}` is {type_name}",
+        f"a condition must be boolean, but `{shorten(text)}` is {type_name}",
         hint=(
-            "compare it with something, such as col(...) > 0; declare the type of your own "
-            'function: udf(f, "boolean")'
+            f"compare it, such as {value} > 0; declare the type of your own function: "
+            'udf(f, "boolean")'
         ),
         code="condition-not-boolean",
     )

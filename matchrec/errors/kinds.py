@@ -20,7 +20,11 @@ from matchrec.errors.language import Language, use_language
 from matchrec.errors.run import location as locations
 from matchrec.errors.run import origins
 from matchrec.errors.run.location import RowLocation
+from matchrec.errors.wording import shorten
 from matchrec.source import Source, Span, replace_control_characters
+
+# Stands in a hint for what the user wrote at the first span, which is known with the query's text.
+USERS_TEXT = "\N{OBJECT REPLACEMENT CHARACTER}"
 
 
 class Located(Exception):  # noqa: N818 -- what errors and warnings share
@@ -77,6 +81,9 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
             self.culprit = None
         self.spans = tuple(self.source.trace_to_author(span)[1] for span in self.spans)
         self.source = self.source.author
+        if self.hint is not None and self.spans:
+            users_text = shorten(self.source.text_at(self.spans[0]))
+            self.hint = self.hint.replace(USERS_TEXT, users_text)
         return self
 
     def point_at(self, culprit: str) -> Self:

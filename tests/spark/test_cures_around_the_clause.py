@@ -173,7 +173,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     ),
     "SELECT row_number() FROM {}": ("", "write OVER (ORDER BY ...) after the parentheses"),
     "SELECT upper(user, 1) FROM {}": ("", "https://spark.apache.org/docs/latest/api/sql/"),
-    "SELECT user FROM {} WHERE s": ("", "compare it with something, such as x > 0"),
+    "SELECT user FROM {} WHERE s": ("", "IS NOT NULL"),
     "SELECT user FROM {} WHERE sum(s) > 1": ("", "write a condition on groups in HAVING"),
     "SELECT user FROM {} HAVING s > 1": ("", "write WHERE instead of HAVING"),
     "SELECT sum(sum(s)) FROM {}": ("", "compute the inner aggregate in a subquery"),

@@ -33,6 +33,7 @@ from matchrec.conditions.types import (
 from matchrec.conditions.typing.numbers import average_decimals
 from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import filter_not_boolean, wrong_aggregate_argument_type
+from matchrec.plan.show import show_scalar
 
 
 def type_running_aggregate(typer: Typer, step: RunningAggregate) -> TypedStep:
@@ -121,8 +122,12 @@ def type_list(typer: Typer, step: RunningAggregate) -> TypedStep:
     )
     condition, *arguments = items_by_variable[0]
     if condition.type.family is not Family.BOOLEAN and condition.type != VOID:
-        type_name = condition.type.name
-        raise filter_not_boolean(step.span, function=function, type_name=type_name)
+        raise filter_not_boolean(
+            step.span,
+            function=function,
+            type_name=condition.type.name,
+            condition="x" if aggregate.condition is None else show_scalar(aggregate.condition),
+        )
     types = tuple(argument.type for argument in arguments)
     use = AggregateUse(types, aggregate.distinct, aggregate.ignore_nulls, typer.ansi)
     use = use.with_settings(typer.settings)

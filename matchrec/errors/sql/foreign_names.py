@@ -91,7 +91,8 @@ def find_table_cure(name: str, tables: Iterable[str] = ()) -> str | None:
         cures.append(surface.quoted_file or surface.file)
     elif database:
         cures.append(f"look at the tables of {database}: SHOW TABLES IN {database}")
-    elif plain.isidentifier():
+    elif plain.isidentifier() and not (near and surface.is_python):
+        # in a shell, a table with a similar name may be one whose --table is missing
         cures.append(surface.table.format(name=plain))
     return ", or ".join(cures) or None
 

@@ -370,8 +370,11 @@ _AROUND_THE_CLAUSE = {
     r"|the functions min and max take one argument|expects? \d+ arguments?": (
         f"write its arguments as {SPARK_FUNCTIONS} lists them"
     ),
+    r'FILTER_NOT_BOOLEAN\] Cannot resolve "(?P<value>\w+)"': (
+        "write {value} > 0, or {value} IS NOT NULL"
+    ),
     r"condition must be boolean|FILTER_NOT_BOOLEAN|JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE": (
-        "compare it with something, such as x > 0"
+        "write > 0, = 'a' or IS NOT NULL after it, so that it is a condition"
     ),
     r"UNRESOLVED_USING_COLUMN_FOR_JOIN|Cannot find column": (
         "write a column that both sides of the JOIN have, or ON with a condition"
@@ -429,6 +432,7 @@ def find_refusal_cure(message: str, sentence: str) -> str | None:
     if refusal := explain_refusal(message):
         return refusal.cure
     for pattern, cure in _AROUND_THE_CLAUSE.items():
-        if re.search(pattern, message) or re.search(pattern, sentence):
-            return cure.format(file=current_surface().file)
+        found = re.search(pattern, message) or re.search(pattern, sentence)
+        if found:
+            return cure.format(file=current_surface().file, **found.groupdict(default=""))
     return find_types_cure(message)
