@@ -44,7 +44,7 @@ from matchrec.syntax.nodes import MatchRecognize
 from matchrec.syntax.spellings import find_spellings
 
 if TYPE_CHECKING:
-    from matchrec.dialects.rules.context import ClauseKinds, ColumnKinds, TableLookup
+    from matchrec.dialects.rules.visible_columns import ClauseKinds, ColumnKinds, TableLookup
     from matchrec.dialects.translate import Translation
 
 # The same text may be parsed for a check, then for the query, and again for its explanation.
@@ -187,7 +187,7 @@ def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
         else:
             from matchrec.dialects.translate import QueryKnowledge, translate_query
 
-            translate_query(text, PRODUCTS[language], SPARK, QueryKnowledge(values=values))
+            translate_query(text, PRODUCTS[language], SPARK, QueryKnowledge(parameter_values=values))
         inputs.reject_unused(text, values)
 
 
@@ -225,7 +225,7 @@ def find_clause_kinds(query: SqlQuery, count: int) -> list[ClauseKinds]:
     the next clause only the types of its input are: its text must be translated with them before
     the clause can be planned.
     """
-    from matchrec.dialects.rules.context import ClauseKinds
+    from matchrec.dialects.rules.visible_columns import ClauseKinds
 
     with locate_errors(query.source):
         evaluated = query.evaluate_first(count)
@@ -255,7 +255,7 @@ def make_table_lookup(spark: SparkSession) -> TableLookup:
 
 def find_column_kinds(df: DataFrame) -> ColumnKinds:
     """Return the types of the columns of a DataFrame as the rules of dialects have them."""
-    from matchrec.dialects.rules.context import find_kind_of_type_name
+    from matchrec.dialects.rules.value_kinds import find_kind_of_type_name
 
     fields = df.schema.fields
     return {

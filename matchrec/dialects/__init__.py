@@ -1,14 +1,17 @@
 """Dialects: turn a query in the SQL of one product into the same query in the SQL of another one.
 
-    products     the products, each with its defaults and names
-    translate    query or clause → edits of its text, and notes on what differs
-    spellings    what only one product writes, in the grammar of all
-    clause_edits the parts of a clause, and of a row pattern window
-    limits       the parts of the clause that a product lacks
-    fragments    what sqlglot translates, one expression or query at a time
-    rules        what sqlglot gets wrong and we rewrite
-    differences  what sqlglot gets wrong and we warn about or reject
-    writing      SASE+ queries and Patterns → SQL
+    products            the products, each with its defaults and names
+    translate           query or clause → edits of its text, and notes on what differs
+    spellings           what only one product writes, in the grammar of all
+    clause_edits        the parts of a clause, and of a row pattern window
+    exclusive_loops     the greedy loops of Flink SQL, which give no row back
+    limits              the parts of the clause that a product lacks
+    fragments           the pieces of a query that sqlglot translates one by one
+    sqlglot_translation one piece: parsed, rewritten by our rules, and printed
+    rules               what sqlglot gets wrong and we rewrite
+    differences         what sqlglot gets wrong and we warn about or reject
+    edits               edits of a text, which keep positions, and notes
+    writing             SASE+ queries and Patterns → SQL
 
 Nothing is dropped. What need not change stays as it was written, and every position in the new text
 leads back to one in the old text.

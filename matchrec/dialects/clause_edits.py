@@ -6,62 +6,66 @@ defaults in which the products differ.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
 from matchrec.dialects import spellings
-from matchrec.dialects.edits import Edit, Note, apply_edits
-from matchrec.dialects.fragments import Fragments
-from matchrec.dialects.limits import check_limits, find_repeated_variables, is_optional, lacks
+from matchrec.dialects.edits import Edit, Note
+from matchrec.dialects.exclusive_loops import (
+    edit_exclusive_loops,
+    edit_options,
+    note_exclusive_loops,
+)
+from matchrec.dialects.fragments import FragmentTranslator
+from matchrec.dialects.limits import check_limits
 from matchrec.dialects.products import SPARK, Nulls, Product
-from matchrec.dialects.rules.context import ColumnKinds, RuleContext, VisibleColumns
+from matchrec.dialects.rules.context import RuleContext
+from matchrec.dialects.rules.visible_columns import ColumnKinds, VisibleColumns
 from matchrec.errors.sql import window as errors
-from matchrec.errors.sql.window import unsupported_by_product
 from matchrec.plan import pattern
 from matchrec.plan.clauses import RowsPerMatch
-from matchrec.plan.pattern import Quantified, RowPattern, Variable, list_top_level_parts, show_name
 from matchrec.source import Span
 from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.grammar import ClauseTokens, find_sections, read_clause
 from matchrec.syntax.nodes import MatchRecognize
 from matchrec.syntax.pattern_windows import PatternWindow, cut_out_window_tokens, is_unnamed_item
 from matchrec.syntax.row_pattern import list_parameters
-from matchrec.syntax.tokens import TokenKind, TokenSequence, read_tokens
+from matchrec.syntax.tokens import TokenKind, TokenSequence
 
 
 def edit_clause(
-    tokens: ClauseTokens, fragments: Fragments, look_up: Callable[[], ColumnKinds]
+    tokens: ClauseTokens, translator: FragmentTranslator, look_up_inputs: Callable[[], ColumnKinds]
 ) -> Iterator[Edit]:
-    """Yield the edits of a clause. Notes on it are added to `fragments.log`.
+    """Yield the edits of a clause. Notes on it are added to `translator.log`.
 
     Args:
         tokens: the tokens of the clause.
-        fragments: translates its expressions.
-        look_up: returns the columns of its input.
+        translator: translates its expressions.
+        look_up_inputs: returns the columns of its input.
 
     Raises:
         MatchRecognizeError: the clause is wrong, or the product that is written lacks a part of it.
     """
-    read = fragments.read
-    write = fragments.write
+    read = translator.read
+    write = translator.write
     clause = read_clause(tokens)
     if read.name == "azure" and not clause.order_by:
         raise errors.missing_timestamp_by(clause.span, product=read.title)
     if read.allows_unused_definitions and not write.allows_unused_definitions:
         clause, unused = drop_unused_definitions(tokens, clause)
         yield from (Edit(span, "") for span in unused)
-    fragments.log.notes.extend(check_limits(clause, read, write))
+    translator.log.notes.extend(check_limits(clause, read, write))
     written_names: dict[str, str] = {}
     if read.keeps_case and not write.keeps_case:
         written_names = spellings.find_written_names(tokens, clause)
     context = RuleContext(
-        read, write, clause, columns=VisibleColumns(look_up), quoted_variables=written_names
+        read, write, clause, columns=VisibleColumns(look_up_inputs), quoted_variables=written_names
     )
     expressions = tuple(list_expressions(clause))
     for part, span in expressions:
-        yield from fragments.translate(span, context=context.enter_part(part))
+        yield from translator.edit_expression(span, context.enter_part(part))
     expression_spans = tuple(span for _, span in expressions)
     variables = spellings.find_variable_spans(clause, written_names)
     yield from spellings.edit_names(tokens, expression_spans, write.quote, variables)
@@ -70,20 +74,14 @@ def edit_clause(
     yield from edit_options(clause, read, write)
     if read.has_exclusive_loops and not write.has_exclusive_loops:
         in_define = context.enter_part(ClausePart.DEFINE)
-        translate = partial(fragments.translate_expression, context=in_define)
-        edits = tuple(edit_exclusive_loops(clause, translate))
-        if edits and lacks("SUBSET", write):
-            raise unsupported_by_product(
-                clause.pattern_span,
-                product=write.title,
-                what="SUBSET, without which a greedy loop gives rows back",
-                cure="write {2} or *?",
-            )
-        yield from edits
-    fragments.log.notes.extend(note_output_differences(tokens, clause, read, write))
-    fragments.log.notes.extend(spellings.note_alternatives(fragments, clause.pattern))
+        translate = partial(translator.translate_expression, context=in_define)
+        yield from edit_exclusive_loops(clause, write, translate)
+    translator.log.notes.extend(note_output_differences(tokens, clause, read, write))
+    translator.log.notes.extend(
+        spellings.note_alternatives(translator.text, clause.pattern, read, write)
+    )
     if write.has_exclusive_loops and not read.has_exclusive_loops:
-        fragments.log.notes.extend(note_exclusive_loops(clause, write))
+        translator.log.notes.extend(note_exclusive_loops(clause, write))
 
 
 def list_expressions(clause: MatchRecognize) -> Iterator[tuple[ClausePart, Span]]:
@@ -233,220 +231,43 @@ def drop_unused_definitions(
     return replace(clause, definitions=kept), removed
 
 
-# Greedy loops of Flink SQL, which never give back a row that they could take.
-#
-# In `PATTERN (A+ C)` of Flink, the loop must not be able to take the row of C as another row of A.
-# In other products, a loop gives rows back if the rest of the pattern needs them. A condition there
-# has the same effect:
-#
-#     SUBSET loop_A_C = (A, C)  DEFINE C AS (...) AND NOT COALESCE(condition of A, FALSE)
-#
-# `loop_A_C` replaces A in the condition: its rows are the rows of A and the current row. The number
-# of rows of the loop does not matter: in `A{1,2} C`, the row of C must not satisfy A's condition
-# after two rows, either.
-# Source: Flink CEP, NFACompiler: a greedy state is left on the negation of its condition.
-#
-# `D?` is not a loop there, and not greedy: in `D? E`, a row that can be E is E, as for `D??`.
-# Source: Flink, CommonExecMatch.applyQuantifier: `optional()`, without `greedy()`.
-
-
-@dataclass(frozen=True, slots=True)
-class LoopExit:
-    """A variable whose row may come right after a greedy loop."""
-
-    # The variable of the loop.
-    loop: str
-    # The variable that follows.
-    follower: str
-    # The variables between the two, which have no rows in this case.
-    between: tuple[str, ...]
-    # Whether the follower may have several rows.
-    is_repeated: bool
-
-    @property
-    def union(self) -> str:
-        """The union variable of the loop's rows and the follower's."""
-        return show_name(f"LOOP_{self.loop}_{self.follower}")
-
-
-def edit_exclusive_loops(
-    clause: MatchRecognize, translate: Callable[[Span], str]
-) -> Iterator[Edit]:
-    """Yield the edits that make the greedy loops of a clause exclusive.
-
-    Args:
-        clause: the clause.
-        translate: returns a condition, given its span, in the language that is written.
-
-    Raises:
-        MatchRecognizeError: a variable is repeated in the pattern.
-    """
-    exits = tuple(_find_loop_exits(clause.pattern))
-    if not exits:
-        return
-    for span in find_repeated_variables(clause.pattern):
-        raise unsupported_by_product(
-            span, product="Flink SQL", what="repeated variables in PATTERN", cure=None
-        )
-    subsets = [
-        f"{exit_.union} = ({show_name(exit_.loop)}, {show_name(exit_.follower)})" for exit_ in exits
-    ]
-    end = clause.windows[-1].span.end if clause.windows else clause.pattern_span.end
-    yield Edit(Span(end, end), f" SUBSET {', '.join(subsets)}")
-    conditions = {
-        definition.name: definition.expression.full_span for definition in clause.definitions
-    }
-    guards: dict[str, list[str]] = {}  # by the variable whose condition they are added to
-    for exit_ in exits:
-        guard = _write_guard(exit_, conditions, translate)
-        guards.setdefault(exit_.follower, []).append(guard)
-    new_definitions = []
-    for follower, follower_guards in guards.items():
-        guard = " AND ".join(follower_guards)
-        if follower in conditions:
-            span = conditions[follower]
-            yield Edit(Span(span.start, span.start), "(")
-            yield Edit(Span(span.end, span.end), f") AND {guard}")
-        else:
-            new_definitions.append(f"{show_name(follower)} AS {guard}")
-    if new_definitions and clause.definitions:
-        end = clause.definitions[-1].expression.full_span.end
-        yield Edit(Span(end, end), "".join(f", {text}" for text in new_definitions))
-
-
-def _write_guard(
-    exit_: LoopExit, conditions: Mapping[str, Span], translate: Callable[[Span], str]
-) -> str:
-    """Return the condition that the loop could not have taken the follower's row.
-
-    Args:
-        exit_: the loop and the follower.
-        conditions: the spans of the conditions in DEFINE, by variable.
-        translate: see `edit_exclusive_loops`.
-    """
-    parts = [f"COUNT({show_name(name)}.*) = 0" for name in exit_.between]
-    if exit_.is_repeated:
-        parts.append(f"COUNT({show_name(exit_.follower)}.*) = 1")
-    condition = conditions.get(exit_.loop)
-    if condition is not None:
-        parts.append(f"({_rename_loop(translate(condition), exit_)})")
-    return f"NOT COALESCE({' AND '.join(parts) or 'TRUE'}, FALSE)"
-
-
-def _rename_loop(condition: str, exit_: LoopExit) -> str:
-    """Return the condition of a loop with the union variable instead of the loop's."""
-    tokens = read_tokens(condition)
-    edits = [
-        Edit(token.span, exit_.union)
-        for index, token in enumerate(tokens.tokens)
-        if token.is_name and token.variable == exit_.loop and tokens.key(index + 1) == "."
-    ]
-    return apply_edits(condition, edits).text
-
-
-def _find_loop_exits(row_pattern: RowPattern) -> Iterator[LoopExit]:
-    """Yield the variables that may follow each greedy loop at once.
-
-    Flink's patterns are sequences of variables with quantifiers:
-
-        A+ B? C    the loop A may be followed by B, and by C if B has no row
-    """
-    parts = [
-        part if isinstance(part, Quantified) else Quantified(part, 1, 1)
-        for part in list_top_level_parts(row_pattern)
-    ]
-    parts = [part for part in parts if part.most != 0]
-    for index, loop in enumerate(parts):
-        is_loop = loop.greedy and loop.least != loop.most and not is_optional(loop)
-        if not is_loop or not isinstance(loop.part, Variable):
-            continue
-        between: list[str] = []
-        for follower in parts[index + 1 :]:
-            variable = follower.part
-            if not isinstance(variable, Variable) or variable.name == loop.part.name:
-                break
-            yield LoopExit(loop.part.name, variable.name, tuple(between), follower.most != 1)
-            if follower.least > 0:
-                break
-            between.append(variable.name)
-
-
-def edit_options(clause: MatchRecognize, read: Product, write: Product) -> Iterator[Edit]:
-    """Yield the edits that write Flink's `D?` as `D??` elsewhere, and `D??` as `D?` for Flink.
-
-    The last part of a pattern stays, because Flink has no option there.
-    """
-    if read.has_exclusive_loops is write.has_exclusive_loops:
-        return
-    for option in _find_options(clause.pattern):
-        if option.span is None:
-            continue
-        end = option.span.end
-        if read.has_exclusive_loops and option.greedy:
-            yield Edit(Span(end, end), "?")
-        elif write.has_exclusive_loops and not option.greedy:
-            yield Edit(Span(end - 1, end), "")
-
-
-def _find_options(row_pattern: RowPattern) -> Iterator[Quantified]:
-    """Yield the parts with `?` or `??` that are not the last one."""
-    for part in list_top_level_parts(row_pattern)[:-1]:
-        if isinstance(part, Quantified) and is_optional(part):
-            yield part
-
-
-def note_exclusive_loops(clause: MatchRecognize, write: Product) -> Iterator[Note]:
-    """Yield notes on what is lost if only the other product's loops are exclusive.
-
-    Its options are then reluctant, too.
-    """
-    for option in _find_options(clause.pattern):
-        if option.greedy:
-            message = (
-                f"`?` means `??` in {write.title}: a row that fits what follows is mapped to that"
-            )
-            yield Note(message, option.span or clause.pattern_span)
-    never = f"a loop never gives rows back in {write.title}"
-    for exit_ in _find_loop_exits(clause.pattern):
-        message = f"{never}: a row that fits `{exit_.loop}` is never mapped to `{exit_.follower}`"
-        yield Note(message, clause.pattern_span)
-
-
 # Row pattern windows of a query, which sqlglot cannot read.
 
 
 def edit_window(
     tokens: TokenSequence,
     window: PatternWindow,
-    fragments: Fragments,
-    look_up: Callable[[], ColumnKinds],
+    translator: FragmentTranslator,
+    look_up_inputs: Callable[[], ColumnKinds],
 ) -> Iterator[Edit]:
     """Yield the edits of a row pattern window and of the calls over it.
 
     Args:
         tokens: the tokens of the query.
         window: the window.
-        fragments: translates its expressions.
-        look_up: returns the columns of its input.
+        translator: translates its expressions.
+        look_up_inputs: returns the columns of its input.
 
     Raises:
         MatchRecognizeError: see `edit_clause`.
     """
     clause_tokens = cut_out_window_tokens(tokens, window)
-    yield from edit_clause(clause_tokens, fragments, look_up)
+    yield from edit_clause(clause_tokens, translator, look_up_inputs)
     clause = read_clause(clause_tokens)
-    context = RuleContext(fragments.read, fragments.write, clause, columns=VisibleColumns(look_up))
+    context = RuleContext(
+        translator.read, translator.write, clause, columns=VisibleColumns(look_up_inputs)
+    )
     for call in window.calls:
         is_function = tokens.key(call.over - 1) == ")"
         if is_function:
             span = tokens.span(call.start, call.over)
-            yield from fragments.translate(span, context=context.enter_part(ClausePart.MEASURES))
+            yield from translator.edit_expression(span, context.enter_part(ClausePart.MEASURES))
             continue
         name = tokens[call.start]  # a measure, as in `SELECT price OVER w`
         text = name.text
         if name.kind is TokenKind.QUOTED:
-            text = spellings.quote_name(text, fragments.write.quote)
+            text = spellings.quote_name(text, translator.write.quote)
             yield Edit(name.span, text)
-        if fragments.write is not SPARK and is_unnamed_item(tokens, call, window.select):
+        if translator.write is not SPARK and is_unnamed_item(tokens, call, window.select):
             end = tokens[call.end - 1].span.end
             yield Edit(Span(end, end), f" AS {text}")  # the name that the column has in Spark

@@ -7,7 +7,7 @@ its layout and comments, and an error about the new text can point at the text t
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -155,104 +155,100 @@ class Note:
 # many equal tokens between them are one edit.
 CONTEXT = 1
 
-Tokenizer = Callable[[str], Sequence[Token]]
+
+@dataclass(frozen=True, slots=True)
+class TokenizedText:
+    """A text, and all of its tokens or some that follow each other."""
+
+    text: str
+    tokens: Sequence[Token]
+
+    def find_anchors(self, anchors: frozenset[str]) -> list[int]:
+        """Return the indexes of the tokens that are anchors."""
+        return [index for index, token in enumerate(self.tokens) if token.text in anchors]
+
+    def split_at(self, indexes: Sequence[int]) -> list[TokenizedText]:
+        """Return the same text with the tokens before, between and after those at the indexes."""
+        bounds = pairwise([-1, *indexes, len(self.tokens)])
+        return [TokenizedText(self.text, self.tokens[start + 1 : end]) for start, end in bounds]
+
+    def find_span(self, start: int, end: int) -> Span:
+        """Return the characters of the tokens from index `start` to `end`.
+
+        If there are no such tokens, the span is empty. It is where tokens would be inserted: right
+        behind the token before.
+        """
+        if end > start:
+            return Span(self.tokens[start].start, self.tokens[end - 1].end + 1)
+        if start > 0:
+            offset = self.tokens[start - 1].end + 1
+        elif self.tokens:
+            offset = self.tokens[0].start
+        else:
+            offset = len(self.text)
+        return Span(offset, offset)
+
+    def has_blank_before(self, index: int) -> bool:
+        """Return whether there is a blank before a token that is not the first one."""
+        if not 0 < index < len(self.tokens):
+            return False
+        return self.text[self.tokens[index].start - 1].isspace()
+
+    def list_comparison_keys(self) -> list[str]:
+        """Return the texts by which tokens are compared. Case counts only in quotes."""
+        keys = []
+        for token in self.tokens:
+            text = self.text[token.start : token.end + 1]
+            is_quoted = text[:1] in "'\"`"
+            keys.append(text if is_quoted else text.upper())
+        return keys
 
 
-def find_edits(
-    old: str, new: str, tokenizers: tuple[Tokenizer, Tokenizer], anchors: frozenset[str]
-) -> Iterator[Edit]:
+def find_edits(old: TokenizedText, new: TokenizedText, anchors: frozenset[str]) -> Iterator[Edit]:
     """Yield the edits that turn `old` into `new`. Differences in layout alone are left out.
 
     Args:
         old: the text.
         new: its translation.
-        tokenizers: the functions that split `old` and `new` into tokens.
         anchors: words that occur once in both texts, in the same order. No edit touches them.
 
     Raises:
         ValueError: the anchors are not the same in both texts, or in another order.
     """
-    tokenize_old, tokenize_new = tokenizers
-    old_tokens = tokenize_old(old)
-    new_tokens = tokenize_new(new)
-    old_anchors = _find_anchors(old_tokens, anchors)
-    new_anchors = _find_anchors(new_tokens, anchors)
-    old_words = [old_tokens[index].text for index in old_anchors]
-    new_words = [new_tokens[index].text for index in new_anchors]
+    old_anchors = old.find_anchors(anchors)
+    new_anchors = new.find_anchors(anchors)
+    old_words = [old.tokens[index].text for index in old_anchors]
+    new_words = [new.tokens[index].text for index in new_anchors]
     if old_words != new_words:
         raise ValueError("the translation moves what must stay")
-    old_ranges = pairwise([-1, *old_anchors, len(old_tokens)])
-    new_ranges = pairwise([-1, *new_anchors, len(new_tokens)])
-    for (old_start, old_end), (new_start, new_end) in zip(old_ranges, new_ranges, strict=True):
-        old_part = old_tokens[old_start + 1 : old_end]
-        new_part = new_tokens[new_start + 1 : new_end]
-        yield from _find_edits_between_anchors(old, new, old_part, new_part)
+    old_parts = old.split_at(old_anchors)
+    new_parts = new.split_at(new_anchors)
+    for old_part, new_part in zip(old_parts, new_parts, strict=True):
+        yield from _find_edits_between_anchors(old_part, new_part)
 
 
-def _find_anchors(tokens: Sequence[Token], anchors: frozenset[str]) -> list[int]:
-    """Return the indexes of the tokens that are anchors."""
-    return [index for index, token in enumerate(tokens) if token.text in anchors]
-
-
-def _find_edits_between_anchors(
-    old: str, new: str, old_tokens: Sequence[Token], new_tokens: Sequence[Token]
-) -> Iterator[Edit]:
-    """Yield the edits that turn some tokens of `old` into their translation.
-
-    Args:
-        old: the whole text.
-        new: its whole translation.
-        old_tokens: the tokens of `old` between two anchors.
-        new_tokens: the tokens of `new` between the same anchors.
-    """
-    old_keys = [_make_comparison_key(old, token) for token in old_tokens]
-    new_keys = [_make_comparison_key(new, token) for token in new_tokens]
-    matcher = SequenceMatcher(None, old_keys, new_keys, autojunk=False)
+def _find_edits_between_anchors(old: TokenizedText, new: TokenizedText) -> Iterator[Edit]:
+    """Yield the edits that turn the tokens of `old` into the tokens of `new`."""
+    matcher = SequenceMatcher(
+        None, old.list_comparison_keys(), new.list_comparison_keys(), autojunk=False
+    )
     for group in matcher.get_grouped_opcodes(CONTEXT):
         changes = [opcode for opcode in group if opcode[0] != "equal"]
         _, old_start, _, new_start, _ = changes[0]
         _, _, old_end, _, new_end = changes[-1]
-        start, end = _find_characters(old, old_tokens, old_start, old_end)
-        has_blank_before = old[max(0, start - 1) : start].isspace()
-        has_blank_after = old[end : end + 1].isspace()
+        span = old.find_span(old_start, old_end)
+        blank_precedes = old.text[max(0, span.start - 1) : span.start].isspace()
+        blank_follows = old.text[span.end : span.end + 1].isspace()
         is_deletion = new_start == new_end
-        text = ""
         if is_deletion:
-            if has_blank_before and has_blank_after:
-                end += 1  # a deletion leaves one of two blanks
-        else:
-            text = new[new_tokens[new_start].start : new_tokens[new_end - 1].end + 1]
-            if _follows_space(new, new_tokens, new_start) and not has_blank_before:
-                text = f" {text}"
-            if _follows_space(new, new_tokens, new_end) and not has_blank_after:
-                text = f"{text} "
-        yield Edit(Span(start, end), text)
-
-
-def _find_characters(text: str, tokens: Sequence[Token], start: int, end: int) -> tuple[int, int]:
-    """Return where the characters of tokens `start` to `end` begin and end.
-
-    If there are no such tokens, both are the offset at which tokens would be inserted: right behind
-    the token before.
-    """
-    if end > start:
-        return tokens[start].start, tokens[end - 1].end + 1
-    if start > 0:
-        offset = tokens[start - 1].end + 1
-    elif tokens:
-        offset = tokens[0].start
-    else:
-        offset = len(text)
-    return offset, offset
-
-
-def _follows_space(text: str, tokens: Sequence[Token], index: int) -> bool:
-    """Return whether there is a blank before a token that is not the first one."""
-    return 0 < index < len(tokens) and text[tokens[index].start - 1].isspace()
-
-
-def _make_comparison_key(text: str, token: Token) -> str:
-    """Return the text by which tokens are compared. Case counts only in quotes."""
-    token_text = text[token.start : token.end + 1]
-    is_quoted = token_text[:1] in "'\"`"
-    return token_text if is_quoted else token_text.upper()
+            if blank_precedes and blank_follows:
+                span = Span(span.start, span.end + 1)  # a deletion leaves one of two blanks
+            yield Edit(span, "")
+            continue
+        new_span = new.find_span(new_start, new_end)
+        replacement = new.text[new_span.start : new_span.end]
+        if new.has_blank_before(new_start) and not blank_precedes:
+            replacement = f" {replacement}"
+        if new.has_blank_before(new_end) and not blank_follows:
+            replacement = f"{replacement} "
+        yield Edit(span, replacement)

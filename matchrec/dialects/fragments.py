@@ -4,11 +4,12 @@ A fragment is the query around the clauses, the relation before one, or an expre
 translated in these steps:
 
 1. Names replace its holes, which are clauses and windows with a row pattern: sqlglot cannot read
-   these.
-2. Functions of row patterns get a prefix, see `rules.context`: in Spark's dialect, sqlglot would
-   drop the offset of `LAST(x, 1)`.
-3. sqlglot parses the fragment, our rules rewrite the tree, and sqlglot prints it.
-4. The old and the new tokens are compared. Only what differs becomes an edit.
+   these. This is a `MaskedFragment`:
+
+       SELECT * FROM ticks MATCH_RECOGNIZE (...)     SELECT * FROM hole_of_match_recognize_0
+
+2. `sqlglot_translation` translates the masked text.
+3. The old and the new tokens are compared. Only what differs becomes an edit.
 """
 
 from __future__ import annotations
@@ -16,32 +17,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any, ClassVar
 
-from sqlglot import Dialect as SqlglotDialect
-from sqlglot import ErrorLevel, Token, TokenType, exp
-from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError, UnsupportedError
 
-from matchrec.dialects.edits import Edit, EditedText, Note, apply_edits, find_edits
+from matchrec.dialects.edits import Edit, EditedText, Note, TokenizedText, apply_edits, find_edits
 from matchrec.dialects.products import Product
-from matchrec.dialects.rules.by_product import find_rules
-from matchrec.dialects.rules.context import (
-    DIFFERS,
-    VARIABLE_PREFIX,
+from matchrec.dialects.rules.context import RuleContext, RuleFindings
+from matchrec.dialects.rules.visible_columns import (
     ColumnKinds,
-    FunctionMapping,
-    RewriteRule,
-    RuleContext,
-    RuleFindings,
     TableLookup,
     VisibleColumns,
     find_no_table,
-    find_node_types,
-    find_pattern_function,
-    mask_functions,
 )
+from matchrec.dialects.sqlglot_translation import tokenize, translate_fragment
 from matchrec.errors import MatchRecognizeParseError, MatchRecognizeUnsupportedError
 from matchrec.errors.language import name_part
 from matchrec.errors.sql import window as errors
@@ -50,177 +38,7 @@ from matchrec.errors.sql.foreign_names import find_dialect_syntax_cure
 from matchrec.errors.sql.tokens import UNFINISHED
 from matchrec.source import Span
 from matchrec.syntax.expressions.reader import AFTER_OPERAND
-from matchrec.syntax.tokens import SEMANTICS, make_sequence, tokenize_sql
-
-
-class FlinkSql(Spark):
-    """The dialect of Flink SQL, which sqlglot does not have.
-
-    It is Spark's, except for strings, in which `'\\d'` is a backslash and a letter, the types of
-    strings, quotients, and the defaults of some arguments. sqlglot registers it under the lower
-    case of this class's name, which `products.txt` uses.
-    """
-
-    TYPED_DIVISION = True  # the quotient of two integers is an integer
-    SAFE_DIVISION = False
-    INDEX_OFFSET = 1  # the index of an array's first element
-    REGEXP_EXTRACT_DEFAULT_GROUP = 0  # the whole match
-
-    class Tokenizer(Spark.Tokenizer):
-        """A tokenizer that reads `''` in a string as a quote and knows no other escapes.
-
-        `VARCHAR` is read as NVARCHAR so that `VARCHAR(3)` keeps its length: Spark's parser takes
-        VARCHAR for a string of any length, and we cannot derive a class from that parser, because
-        sqlglot may be compiled.
-        """
-
-        KEYWORDS: ClassVar[Any] = Spark.Tokenizer.KEYWORDS | {
-            "CHAR": TokenType.NCHAR,
-            "VARCHAR": TokenType.NVARCHAR,
-            "BYTES": TokenType.VARBINARY,
-        }
-        STRING_ESCAPES: ClassVar[list[str]] = ["'"]
-
-
-def tokenize(text: str, product: Product) -> list[Token]:
-    """Return the tokens of a text in the SQL of a product.
-
-    Raises:
-        TokenError: sqlglot cannot read the text.
-    """
-    return tokenize_sql(type(SqlglotDialect.get_or_raise(product.sqlglot)), text)
-
-
-def translate_fragment(text: str, context: RuleContext) -> tuple[str | None, RuleFindings]:
-    """Translate a fragment to the SQL of the product that is written.
-
-    Args:
-        text: the fragment, with names instead of its holes.
-        context: where the fragment is, and the two products.
-
-    Returns:
-        The new text, or None if the fragment can stay as it is; and the findings of the rules.
-
-    Raises:
-        ParseError: the product that is read has no such syntax.
-        TokenError: its tokens cannot be read.
-        UnsupportedError: the product that is written has nothing that means the same.
-    """
-    findings = RuleFindings()
-    return _rewrite_fragment(text, replace(context, findings=findings)), findings
-
-
-def _rewrite_fragment(text: str, context: RuleContext) -> str | None:
-    """Return the text of a translated fragment; None if it can stay as it is.
-
-    It takes the arguments of `translate_fragment` and raises the same errors.
-    """
-    read, write = context.read, context.write
-    in_clause = context.clause is not None
-    tree = _parse(text, read, read.functions if in_clause else None)
-    for rule in find_rules(read, write):
-        tree = _apply_rule(rule, tree, context)
-    is_marked = read.lacks_dialect and any(DIFFERS in node.meta for node in tree.walk())
-    translation = _generate(tree, context)
-    # Spark reads `a[1]`, too, but counts elements from 0.
-    is_read_otherwise = is_marked or (read.lacks_dialect and "[" in text)
-    if is_read_otherwise or not (read.is_spark and write.is_spark):
-        return translation
-    # Both products are kinds of Spark. If the text itself gives the same translation when the other
-    # product reads it, it stays as the user wrote it.
-    with suppress(ParseError, TokenError, UnsupportedError):
-        unchanged = _generate(_parse(text, write, {} if in_clause else None), context)
-        return None if translation == unchanged else translation
-    return translation
-
-
-def _parse(text: str, product: Product, functions: FunctionMapping) -> exp.Expr:
-    """Return the tree of a fragment in which functions of row patterns have their prefix.
-
-    Args:
-        text: the fragment.
-        product: the product whose SQL it is.
-        functions: see `mask_functions`.
-
-    Raises:
-        ParseError: it is not one statement or expression, or a function lacks an argument.
-        TokenError: its tokens cannot be read.
-    """
-    masked = mask_functions(text, tokenize(text, product), functions)
-    dialect = SqlglotDialect.get_or_raise(product.sqlglot)
-    statements = dialect.parser().parse(tokenize(masked, product), masked)
-    trees = [tree for tree in statements if tree is not None]
-    if len(trees) != 1:
-        raise ParseError("one statement or expression is expected")
-    if any(_lacks_argument(call) for call in trees[0].find_all(exp.Func)):
-        raise ParseError("a function lacks an argument")
-    # The parser may have used one node in two places. In a copy they are two nodes.
-    return trees[0].copy()
-
-
-def _lacks_argument(call: exp.Func) -> bool:
-    """Return whether sqlglot has parsed a call without an argument that it needs.
-
-    The oldest version of sqlglot that we support reports such a call by itself only in a process
-    that has loaded `unittest`.
-    """
-    for name, is_needed in call.arg_types.items():
-        if is_needed and call.args.get(name) in (None, []):
-            return True
-    return False
-
-
-def _generate(tree: exp.Expr, context: RuleContext) -> str:
-    """Return the text of a tree, without prefixes of functions.
-
-    What sqlglot calls unsupported is a remark. If Spark will read the text, it is an error.
-
-    Raises:
-        UnsupportedError: sqlglot cannot write a part of the tree for Spark.
-    """
-    dialect = SqlglotDialect.get_or_raise(context.write.sqlglot)
-    generator = dialect.generator(comments=False, unsupported_level=ErrorLevel.IGNORE)
-    text = generator.generate(_apply_rule(_remove_prefixes, tree, context))
-    reasons = tuple(dict.fromkeys(generator.unsupported_messages))
-    if reasons and context.write.has_functions_of_spark:
-        raise UnsupportedError("; ".join(reasons))
-    for reason in reasons:
-        context.remark(reason)
-    return text
-
-
-def _apply_rule(rule: RewriteRule, tree: exp.Expr, context: RuleContext) -> exp.Expr:
-    """Return the tree with a rule applied to each node of its type.
-
-    Inner nodes come first. They are still in the tree, so a rule sees the nodes around its node.
-    """
-    types = find_node_types(rule)
-    nodes = [node for node in tree.dfs() if isinstance(node, types)]
-    for node in reversed(nodes):
-        rewritten = rule(node, context)
-        if rewritten is node:
-            continue
-        if node is tree:
-            return rewritten
-        node.replace(rewritten)
-    return tree
-
-
-def _remove_prefixes(node: exp.Expr, context: RuleContext) -> exp.Expr:
-    """Rewrite what `mask_functions` has written for sqlglot's parser."""
-    if isinstance(node, exp.Identifier) and node.name.startswith(VARIABLE_PREFIX):
-        return exp.to_identifier(node.name.removeprefix(VARIABLE_PREFIX))
-    name = find_pattern_function(node)
-    if name is None:
-        return node
-    if name in SEMANTICS and len(node.expressions) == 1:
-        operand = node.expressions[0]
-        if isinstance(operand, exp.Binary):  # `RUNNING MOD(x, 2)` would be `RUNNING x % 2`
-            functions = "FIRST, LAST, CLASSIFIER and aggregates"
-            raise UnsupportedError(f"{name} is allowed before {functions}")
-        return exp.var(f"{name} {_generate(operand, context)}")
-    return exp.Anonymous(this=name, expressions=node.expressions)
-
+from matchrec.syntax.tokens import SEMANTICS, make_sequence
 
 # A prefix that turns the relation of a clause into a query: the relation follows FROM.
 SELECT_ALL = "SELECT * FROM "
@@ -240,7 +58,33 @@ class TranslationLog:
 
 
 @dataclass(frozen=True, slots=True)
-class Fragments:
+class MaskedFragment:
+    """A fragment in which names replace its holes, so that sqlglot can read it."""
+
+    # Where the fragment is in the whole text.
+    span: Span
+    # The fragment before and after its holes are replaced.
+    edited: EditedText
+    # The holes, as spans of the whole text, by the names that replace them.
+    holes: Mapping[str, Span]
+
+    @property
+    def text(self) -> str:
+        """The text that sqlglot reads."""
+        return self.edited.text
+
+    def locate(self, span: Span) -> Span:
+        """Return the span of the whole text that became a span of the masked text."""
+        return self.edited.find_old_span(span).shift_by(self.span.start)
+
+    def locate_edit(self, edit: Edit) -> Edit:
+        """Return an edit of the masked text as an edit of the whole text."""
+        span = self.edited.find_old_span_of_edit(edit.span).shift_by(self.span.start)
+        return Edit(span, edit.text)
+
+
+@dataclass(frozen=True, slots=True)
+class FragmentTranslator:
     """A translator of fragments of one text.
 
     Copies that `dataclasses.replace` makes share one log, which gets the notes on all fragments.
@@ -255,11 +99,11 @@ class Fragments:
     holes: tuple[Span, ...] = ()
     # Holes between the parentheses of a window. sqlglot reads a key there: it would take a
     # single name for another window's, which some of its versions print in parentheses.
-    windows: frozenset[Span] = frozenset()
+    window_holes: frozenset[Span] = frozenset()
     # The columns of a clause's result, by the span of its relation and clause.
-    rows: Mapping[Span, ColumnKinds] = field(default_factory=dict)
+    clause_results: Mapping[Span, ColumnKinds] = field(default_factory=dict)
     # Looks up the columns of a table.
-    tables: TableLookup = find_no_table
+    look_up_table: TableLookup = find_no_table
     # Shared by all copies.
     log: TranslationLog = field(default_factory=TranslationLog)
 
@@ -267,94 +111,100 @@ class Fragments:
         """Return an expression of a clause in the SQL of the product that is written.
 
         Raises:
-            MatchRecognizeError: see `translate`.
+            MatchRecognizeError: see `edit_around_clauses`.
         """
-        edits = self.translate(span, context=context)
+        edits = self.edit_expression(span, context)
         shifted = [Edit(edit.span.shift_by(-span.start), edit.text) for edit in edits]
         return apply_edits(self.text[span.start : span.end], shifted).text
 
-    def translate(
-        self,
-        span: Span,
-        holes: Sequence[Span] = (),
-        prefix: str = "",
-        context: RuleContext | None = None,
-    ) -> Iterator[Edit]:
-        """Yield the edits that translate a fragment. Notes on it are added to the log.
+    def edit_expression(self, span: Span, context: RuleContext) -> Iterator[Edit]:
+        """Yield the edits that translate an expression of a clause.
+
+        Notes on it are added to the log.
 
         Args:
-            span: the characters of the fragment.
-            holes: relations with their clauses, in addition to the holes of the text.
-            prefix: text that makes a query of the fragment, such as `SELECT_ALL`.
-            context: where the expression is if it is one of a clause.
+            span: the characters of the expression.
+            context: the clause, and the part of it that the expression is in.
+
+        Raises:
+            MatchRecognizeError: see `edit_around_clauses`.
+        """
+        yield from self._edit_masked(self._mask_holes(span, (), ""), context)
+
+    def edit_around_clauses(
+        self, span: Span, clauses: Sequence[Span], prefix: str = ""
+    ) -> Iterator[Edit]:
+        """Yield the edits that translate a query, or a relation, except for the clauses in it.
+
+        Notes on it are added to the log.
+
+        Args:
+            span: the characters of the query or relation.
+            clauses: the clauses in it, each with its relation. They become holes.
+            prefix: text that makes a query of a relation, such as `SELECT_ALL`.
 
         Raises:
             MatchRecognizeError: it cannot be read, or has nothing that means the same in the
                 product that is written.
         """
-        inner_holes = [hole for hole in self.holes if span.contains(hole)]
-        outermost = _find_outermost([*holes, *inner_holes])
+        masked = self._mask_holes(span, clauses, prefix)
+        clause_results = {
+            name: self.clause_results[hole]
+            for name, hole in masked.holes.items()
+            if hole in self.clause_results
+        }
+        columns = VisibleColumns(clause_results=clause_results, look_up_table=self.look_up_table)
+        yield from self._edit_masked(masked, RuleContext(self.read, self.write, columns=columns))
+
+    def _mask_holes(self, span: Span, clauses: Sequence[Span], prefix: str) -> MaskedFragment:
+        """Return a fragment with names instead of its outermost holes."""
+        holes = [hole for hole in self.holes if span.contains(hole)]
+        outermost = _find_outermost([*clauses, *holes])
         names = {f"{_HOLE}{number}": hole for number, hole in enumerate(outermost)}
         masks = [Edit(Span(0, 0), prefix)]
         for name, hole in names.items():
-            mask = f"PARTITION BY {name}" if hole in self.windows else name
+            mask = f"PARTITION BY {name}" if hole in self.window_holes else name
             masks.append(Edit(hole.shift_by(-span.start), mask))
-        masked = apply_edits(self.text[span.start : span.end], masks)
-        if context is None:
-            context = self._build_context_outside_clauses(names)
-        for edit in self._translate_masked(masked, names, span, context):
-            yield Edit(masked.find_old_span_of_edit(edit.span).shift_by(span.start), edit.text)
+        edited = apply_edits(self.text[span.start : span.end], masks)
+        return MaskedFragment(span, edited, names)
 
-    def _build_context_outside_clauses(self, names: Mapping[str, Span]) -> RuleContext:
-        """Return the context of a fragment that is in no clause.
-
-        Args:
-            names: the names of its holes.
-        """
-        sources = {name: self.rows[hole] for name, hole in names.items() if hole in self.rows}
-        columns = VisibleColumns(sources=sources, tables=self.tables)
-        return RuleContext(self.read, self.write, columns=columns)
-
-    def _translate_masked(
-        self, masked: EditedText, names: Mapping[str, Span], span: Span, context: RuleContext
-    ) -> Iterator[Edit]:
-        """Yield the edits of a fragment whose holes have names.
-
-        Args:
-            masked: the fragment.
-            names: the names of its holes.
-            span: where the fragment is in the text.
-            context: where it is, for rules.
+    def _edit_masked(self, masked: MaskedFragment, context: RuleContext) -> Iterator[Edit]:
+        """Yield the edits of the whole text that translate a masked fragment.
 
         Raises:
-            MatchRecognizeError: see `translate`.
+            MatchRecognizeError: see `edit_around_clauses`.
         """
         with suppress(TokenError):  # reported below, when the fragment is read
-            self._reject_semantics_before_column(masked, span, context)
-        old = masked.text
-        tokenizers = partial(tokenize, product=self.read), partial(tokenize, product=self.write)
+            self._reject_semantics_before_column(masked, context)
+        read = self.read
+        write = self.write
         try:
-            new, findings = translate_fragment(old, context)
-            self.log.notes.extend(replace(remark, span=span) for remark in findings.remarks)
-            self.log.untyped_columns.extend(findings.untyped_columns)
-            if new is None:
+            translation, findings = translate_fragment(masked.text, context)
+            self._add_to_log(findings, masked.span)
+            if translation is None:
                 return
-            edits = list(find_edits(old, new, tokenizers, frozenset(names)))
+            old = TokenizedText(masked.text, tokenize(masked.text, read))
+            new = TokenizedText(translation, tokenize(translation, write))
+            edits = list(find_edits(old, new, frozenset(masked.holes)))
         except ParseError as error:
-            raise self._describe_parse_error(error, masked, span) from error
+            raise self._describe_parse_error(error, masked) from error
         except TokenError as error:
             raise errors.unreadable_in_product(
-                span, product=self.read.title, reason=str(error)
+                masked.span, product=read.title, reason=str(error)
             ) from error
         except UnsupportedError as error:
-            raise self._describe_unsupported(error, span, context) from error
+            raise self._describe_unsupported(error, masked.span, context) from error
         except ValueError:
-            raise errors.translation_reorders_parts(span, product=self.write.title) from None
-        yield from edits
+            raise errors.translation_reorders_parts(masked.span, product=write.title) from None
+        for edit in edits:
+            yield masked.locate_edit(edit)
 
-    def _reject_semantics_before_column(
-        self, masked: EditedText, span: Span, context: RuleContext
-    ) -> None:
+    def _add_to_log(self, findings: RuleFindings, span: Span) -> None:
+        """Add to the log what rules have found out about the fragment at a span."""
+        self.log.notes.extend(replace(note, span=span) for note in findings.notes)
+        self.log.untyped_columns.extend(findings.untyped_columns)
+
+    def _reject_semantics_before_column(self, masked: MaskedFragment, context: RuleContext) -> None:
         """Raise an error for RUNNING or FINAL before a column, which sqlglot could not explain.
 
         Raises:
@@ -369,14 +219,15 @@ class Fragments:
             column = tokens[index + 1]
             is_column = column.is_name and column.key not in AFTER_OPERAND
             if token.key in SEMANTICS and is_column and not tokens.is_call(index + 1):
-                both = masked.find_old_span(token.span.to(column.span)).shift_by(span.start)
-                clause = name_part(context.part.value)
                 raise misplaced_running_or_final(
-                    both, word=token.key, what="a column", clause=clause
+                    masked.locate(token.span.to(column.span)),
+                    word=token.key,
+                    what="a column",
+                    clause=name_part(context.part.value),
                 )
 
     def _describe_parse_error(
-        self, error: ParseError, masked: EditedText, span: Span
+        self, error: ParseError, masked: MaskedFragment
     ) -> MatchRecognizeParseError:
         """Return our error for one of sqlglot's parser, at the token at which it gave up."""
         details = error.errors[0] if error.errors else {}
@@ -384,10 +235,11 @@ class Fragments:
         # sqlglot's sentence about a missing keyword has the names of its classes.
         reason = UNFINISHED if "Required keyword" in description else description
         position = (details.get("line"), details.get("col"))
+        span = masked.span
         for token in tokenize(masked.text, self.read):
             if (token.line, token.col) == position:
                 reason = find_dialect_syntax_cure(masked.text[: token.end + 1]) or reason
-                span = masked.find_old_span(Span(token.start, token.end + 1)).shift_by(span.start)
+                span = masked.locate(Span(token.start, token.end + 1))
                 break
         return errors.unreadable_in_product(span, product=self.read.title, reason=reason)
 

@@ -26,9 +26,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from matchrec.dialects.edits import Edit, Note
-from matchrec.dialects.fragments import Fragments
 from matchrec.dialects.products import Product
-from matchrec.dialects.rules.values import normalize_unit
+from matchrec.dialects.rules.times import normalize_unit
 from matchrec.errors.sql import window as errors
 from matchrec.plan.clauses import AfterMatchSkip
 from matchrec.plan.pattern import Alternation, Concatenation, RowPattern, Variable, walk_pattern
@@ -357,17 +356,24 @@ def _name_any_rows(clause: ClauseTokens, start: int, end: int) -> Iterator[Edit]
         yield Edit(span, f" {name} ".replace("  ", " "))
 
 
-def note_alternatives(fragments: Fragments, pattern: RowPattern) -> Iterator[Note]:
-    """Yield a note on each alternative that may mean something else in the other product."""
-    read = fragments.read
-    write = fragments.write
+def note_alternatives(
+    text: str, pattern: RowPattern, read: Product, write: Product
+) -> Iterator[Note]:
+    """Yield a note on each alternative that may mean something else in the other product.
+
+    Args:
+        text: the text of the clause.
+        pattern: its row pattern.
+        read: the product whose SQL it is.
+        write: the product that is written.
+    """
     if read.divides_sequences is write.divides_sequences:
         return
     title = read.title if read.divides_sequences else write.title
     meaning = (
         f"`A B | C` means `A (B | C)` in the documentation of {title}, and `(A B) | C` elsewhere"
     )
-    for span in _find_bare_sequences(fragments.text, pattern):
+    for span in _find_bare_sequences(text, pattern):
         yield Note(f"{meaning}: write the parentheses", span)
 
 

@@ -12,7 +12,7 @@ All other text stays as the user wrote it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
@@ -22,11 +22,17 @@ from sqlglot.errors import TokenError
 
 from matchrec.dialects.clause_edits import edit_clause, edit_window
 from matchrec.dialects.differences import find_differences
-from matchrec.dialects.edits import Edit, Note, apply_edits
-from matchrec.dialects.fragments import SELECT_ALL, Fragments, TranslationLog, tokenize
+from matchrec.dialects.edits import Edit, EditedText, Note, apply_edits
+from matchrec.dialects.fragments import SELECT_ALL, FragmentTranslator, TranslationLog
 from matchrec.dialects.products import SPARK, Product
-from matchrec.dialects.rules.context import ClauseKinds, ColumnKinds, TableLookup, find_no_table
+from matchrec.dialects.rules.visible_columns import (
+    ClauseKinds,
+    ColumnKinds,
+    TableLookup,
+    find_no_table,
+)
 from matchrec.dialects.spellings import edit_spellings
+from matchrec.dialects.sqlglot_translation import tokenize
 from matchrec.errors.kinds import locate_errors
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.tokens import unclosed_text, unexpected_token
@@ -42,10 +48,6 @@ from matchrec.syntax.pattern_windows import PatternWindow, find_pattern_windows
 from matchrec.syntax.relation import ClauseLocation, find_clauses, find_relation_start
 from matchrec.syntax.row_pattern import read_parameter
 from matchrec.syntax.tokens import TokenSequence, find_frames, make_sequence, rename_token
-
-# Yields the edits of a text in the grammar of all products, given its tokens. Adds notes on what
-# differs to the log of the fragments.
-TextTranslator = Callable[[TokenSequence, Fragments], Iterator[Edit]]
 
 # The words that a query can start with.
 _STATEMENTS = read_words("STATEMENT")
@@ -74,11 +76,11 @@ class QueryKnowledge:
 
     # The columns around the clauses, in the order in which the clauses are evaluated. There may be
     # fewer of them than clauses.
-    kinds: Sequence[ClauseKinds] = ()
+    clause_kinds: Sequence[ClauseKinds] = ()
     # The values of the query's parameters.
-    values: Mapping[str, object] = field(default_factory=dict)
+    parameter_values: Mapping[str, object] = field(default_factory=dict)
     # Looks up the columns of a table.
-    tables: TableLookup = find_no_table
+    look_up_table: TableLookup = find_no_table
 
 
 def translate_query(
@@ -111,16 +113,16 @@ def translate_query(
             for plan in _check_query(text, read):
                 measure_notes.extend(note_earlier_measures(plan, write.title))
         clauses = find_clauses(tokens)
-        spelling_edits = list(edit_spellings(tokens, clauses, read, knowledge.values))
-    tables = knowledge.tables
-    kinds = knowledge.kinds
-
-    def translate(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
-        """Yield the edits that translate the query."""
-        return _edit_query(tokens, replace(fragments, tables=tables), kinds)
-
-    translation = _translate_text(source, tokens, spelling_edits, (read, write), translate)
-    return replace(translation, notes=(*translation.notes, *measure_notes))
+        spelling_edits = list(edit_spellings(tokens, clauses, read, knowledge.parameter_values))
+    difference_notes = _note_differences(source, tokens, read, write)
+    respelled = _respell(source, tokens, spelling_edits, read)
+    with locate_errors(respelled.source):
+        translator = replace(
+            respelled.make_translator(read, write), look_up_table=knowledge.look_up_table
+        )
+        edits = list(_edit_query(respelled.tokens, translator, knowledge.clause_kinds))
+    notes = [*difference_notes, *respelled.locate_notes(translator.log), *measure_notes]
+    return _build_translation(respelled, edits, notes, translator.log)
 
 
 def translate_clause(
@@ -141,49 +143,66 @@ def translate_clause(
     with locate_errors(source):
         tokens = read_product_tokens(text, read)
         spelling_edits = list(edit_spellings(tokens, None, read, {}))
+    difference_notes = _note_differences(source, tokens, read, write)
+    respelled = _respell(source, tokens, spelling_edits, read)
+    with locate_errors(respelled.source):
+        translator = respelled.make_translator(read, write)
+        clause_tokens = read_section_tokens(respelled.tokens)
+        edits = list(edit_clause(clause_tokens, translator, partial(dict, columns or {})))
+    notes = [*difference_notes, *respelled.locate_notes(translator.log)]
+    return _build_translation(respelled, edits, notes, translator.log)
 
-    def translate(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
-        """Yield the edits that translate the clause."""
-        return edit_clause(read_section_tokens(tokens), fragments, lambda: columns or {})
 
-    return _translate_text(source, tokens, spelling_edits, (read, write), translate)
+@dataclass(frozen=True, slots=True)
+class RespelledText:
+    """A text of one product in the grammar that all products share."""
+
+    # The text before and after the edits of its spellings.
+    edited: EditedText
+    # The text after them, whose errors show the text before them.
+    source: Source
+    # Its tokens.
+    tokens: TokenSequence
+
+    def make_translator(self, read: Product, write: Product) -> FragmentTranslator:
+        """Return a translator of the fragments of the text, with an empty log."""
+        frames = tuple(span for _, span in find_frames(self.tokens.tokens))
+        return FragmentTranslator(self.tokens.text, read, write, holes=frames)
+
+    def locate_notes(self, log: TranslationLog) -> list[Note]:
+        """Return the notes of a log with their spans in the text that the user wrote."""
+        return [replace(note, span=self.edited.find_old_span(note.span)) for note in log.notes]
 
 
-def _translate_text(
-    original: Source,
-    tokens: TokenSequence,
-    spelling_edits: Iterable[Edit],
-    products: tuple[Product, Product],
-    translate: TextTranslator,
-) -> Translation:
-    """Translate a text in two steps: its spellings, then its meaning.
+def _respell(
+    original: Source, tokens: TokenSequence, spelling_edits: Sequence[Edit], read: Product
+) -> RespelledText:
+    """Return the text in the grammar of all products.
 
     Args:
-        original: the text.
+        original: the text as the user wrote it.
         tokens: its tokens.
-        spelling_edits: the edits that write it in the grammar of all products.
-        products: the products that are read and written.
-        translate: yields the edits of the text after that.
+        spelling_edits: the edits of what only the product that is read spells this way.
+        read: that product.
 
     Raises:
-        MatchRecognizeError: see `translate_query`.
+        MatchRecognizeError: the new text cannot be read.
     """
-    read, write = products
-    respelled = apply_edits(original.text, spelling_edits)
-    with locate_errors(original):
-        difference_notes = list(_note_differences(tokens, read, write))
-    source = respelled.make_source(original) if respelled.edits else original
+    edited = apply_edits(original.text, spelling_edits)
+    if not spelling_edits:
+        return RespelledText(edited, original, tokens)
+    source = edited.make_source(original)
     with locate_errors(source):
-        if respelled.edits:
-            tokens = read_product_tokens(respelled.text, read)
-        frames = tuple(span for _, span in find_frames(tokens.tokens))
-        log = TranslationLog()
-        fragments = Fragments(tokens.text, read, write, holes=frames, log=log)
-        # The log is filled while the edits are generated, so it is read only after this.
-        translated = apply_edits(respelled.text, translate(tokens, fragments)).make_source(source)
-    fragment_notes = [replace(note, span=respelled.find_old_span(note.span)) for note in log.notes]
-    notes = tuple(dict.fromkeys([*difference_notes, *fragment_notes]))
-    return Translation(translated, notes, frozenset(log.untyped_columns))
+        return RespelledText(edited, source, read_product_tokens(edited.text, read))
+
+
+def _build_translation(
+    respelled: RespelledText, edits: Sequence[Edit], notes: Sequence[Note], log: TranslationLog
+) -> Translation:
+    """Return the translation that edits of the respelled text make, with each note once."""
+    translated = apply_edits(respelled.edited.text, edits).make_source(respelled.source)
+    unique_notes = tuple(dict.fromkeys(notes))
+    return Translation(translated, unique_notes, frozenset(log.untyped_columns))
 
 
 def read_product_tokens(text: str, product: Product) -> TokenSequence:
@@ -219,24 +238,29 @@ def note_earlier_measures(plan: MatchPlan, language: str) -> Iterator[Note]:
             yield Note(f"{meaning}, and {language} cannot read earlier measures", measure.span)
 
 
-def _note_differences(tokens: TokenSequence, read: Product, write: Product) -> Iterator[Note]:
-    """Yield a note on each construct whose meaning sqlglot would change.
+def _note_differences(
+    source: Source, tokens: TokenSequence, read: Product, write: Product
+) -> list[Note]:
+    """Return a note on each construct whose meaning sqlglot would change.
 
     Raises:
         MatchRecognizeUnsupportedError: a note is not enough for one of them.
     """
-    for difference, span in find_differences(tokens, read, write):
-        is_for_writing = any(">" in product for product in difference.products)
-        if difference.is_rejected and (write.has_functions_of_spark or is_for_writing):
-            raise errors.no_equivalent_in_product(
-                span,
-                product=write.title,
-                what=f"this {difference.name}",
-                reason=difference.sentence,
-                cure=difference.hint,
-            )
-        hint = f": {difference.hint}" if difference.hint else ""
-        yield Note(f"{difference.name}: {difference.sentence}{hint}", span)
+    notes = []
+    with locate_errors(source):
+        for difference, span in find_differences(tokens, read, write):
+            is_for_writing = any(">" in product for product in difference.products)
+            if difference.is_rejected and (write.has_functions_of_spark or is_for_writing):
+                raise errors.no_equivalent_in_product(
+                    span,
+                    product=write.title,
+                    what=f"this {difference.name}",
+                    reason=difference.sentence,
+                    cure=difference.hint,
+                )
+            hint = f": {difference.hint}" if difference.hint else ""
+            notes.append(Note(f"{difference.name}: {difference.sentence}{hint}", span))
+    return notes
 
 
 def _check_query(text: str, product: Product) -> list[MatchPlan]:
@@ -298,58 +322,62 @@ def _lower_site(site: Site, parameters: Mapping[str, object]) -> MatchPlan:
 
 
 def _edit_query(
-    tokens: TokenSequence, fragments: Fragments, kinds: Sequence[ClauseKinds]
+    tokens: TokenSequence, translator: FragmentTranslator, clause_kinds: Sequence[ClauseKinds]
 ) -> Iterator[Edit]:
     """Yield the edits of a query: around its clauses first, then inside windows and clauses.
 
     Args:
         tokens: the tokens of the query.
-        fragments: translates its fragments.
-        kinds: see `QueryKnowledge`.
+        translator: translates its translator.
+        clause_kinds: see `QueryKnowledge`.
 
     Raises:
         MatchRecognizeError: see `translate_query`.
     """
     clauses = find_clauses(tokens)
-    windows = _find_windows(tokens, fragments)
-    kinds_by_clause = _assign_kinds(clauses, windows, kinds)
+    windows = _find_windows(tokens, translator)
+    kinds_by_clause = _assign_kinds(clauses, windows, clause_kinds)
     # The span of each clause with its relation, which is a table for the query around it.
     spans = {}
+    clause_results = {}
     for location in clauses:
         start = find_relation_start(tokens, location)
-        spans[location] = tokens.span(start, location.closing + 1)
-    rows = {}
-    for location, span in spans.items():
+        span = tokens.span(start, location.closing + 1)
+        spans[location] = span
         outputs = kinds_by_clause.get(location, ClauseKinds()).outputs
         if outputs is not None:
-            rows[span] = outputs
-    fragments = replace(fragments, rows=rows)
-    insides = [tokens.span(window.opening + 1, window.closing) for window in windows]
+            clause_results[span] = outputs
+    translator = replace(translator, clause_results=clause_results)
+    window_holes = [tokens.span(window.opening + 1, window.closing) for window in windows]
     calls = [tokens.span(call.start, call.end) for window in windows for call in window.calls]
-    holes = (*spans.values(), *insides, *calls)
-    around_windows = replace(fragments, windows=frozenset(insides))
-    yield from around_windows.translate(tokens.full_span, holes)
+    around_windows = replace(translator, window_holes=frozenset(window_holes))
+    holes = (*spans.values(), *window_holes, *calls)
+    yield from around_windows.edit_around_clauses(tokens.full_span, holes)
     for window in windows:
         inputs = kinds_by_clause.get(window, ClauseKinds()).inputs or {}
-        yield from edit_window(tokens, window, fragments, partial(dict, inputs))
+        yield from edit_window(tokens, window, translator, partial(dict, inputs))
     for location, span in spans.items():
         relation = Span(span.start, tokens[location.word].span.start)
-        yield from _edit_relation(tokens, location, relation, list(spans.values()), fragments)
+        yield from _edit_relation(tokens, location, relation, list(spans.values()), translator)
         clause = cut_out_tokens(tokens, location.opening, location.closing)
-        columns = kinds_by_clause.get(location, ClauseKinds()).inputs
-        look_up_table = partial(_find_columns_of_table, tokens, relation, fragments)
-        look_up = look_up_table if columns is None else partial(dict, columns)
-        yield from edit_clause(clause, fragments, look_up)
+        known_inputs = kinds_by_clause.get(location, ClauseKinds()).inputs
+        if known_inputs is None:
+            look_up_inputs = partial(_find_columns_of_table, tokens, relation, translator)
+        else:
+            look_up_inputs = partial(dict, known_inputs)
+        yield from edit_clause(clause, translator, look_up_inputs)
 
 
-def _find_windows(tokens: TokenSequence, fragments: Fragments) -> tuple[PatternWindow, ...]:
+def _find_windows(
+    tokens: TokenSequence, translator: FragmentTranslator
+) -> tuple[PatternWindow, ...]:
     """Return the row pattern windows of a query.
 
     Raises:
         MatchRecognizeError: there are some, but one of the two products has none.
     """
     windows = find_pattern_windows(tokens)
-    for product in (fragments.read, fragments.write):
+    for product in (translator.read, translator.write):
         if windows and not product.has_row_pattern_windows:
             raise errors.product_without_pattern_windows(
                 tokens[windows[0].opening].span, product=product.title
@@ -360,7 +388,7 @@ def _find_windows(tokens: TokenSequence, fragments: Fragments) -> tuple[PatternW
 def _assign_kinds(
     clauses: Sequence[ClauseLocation],
     windows: Sequence[PatternWindow],
-    kinds: Sequence[ClauseKinds],
+    clause_kinds: Sequence[ClauseKinds],
 ) -> dict[ClauseLocation | PatternWindow, ClauseKinds]:
     """Return the columns around each clause and window, if they are known.
 
@@ -371,8 +399,8 @@ def _assign_kinds(
         location: location.closing + 1 for location in clauses
     }
     ends |= {window: window.select.rows_end for window in windows}
-    evaluated_fragments = sorted(ends, key=ends.__getitem__)
-    return dict(zip(evaluated_fragments, kinds, strict=False))
+    in_order_of_evaluation = sorted(ends, key=ends.__getitem__)
+    return dict(zip(in_order_of_evaluation, clause_kinds, strict=False))
 
 
 def _edit_relation(
@@ -380,7 +408,7 @@ def _edit_relation(
     location: ClauseLocation,
     relation: Span,
     clause_spans: Sequence[Span],
-    fragments: Fragments,
+    translator: FragmentTranslator,
 ) -> Iterator[Edit]:
     """Yield the edits of the relation before a clause.
 
@@ -389,11 +417,11 @@ def _edit_relation(
         location: the clause.
         relation: the characters of the relation.
         clause_spans: all clauses of the query, each with its relation.
-        fragments: translates the relation.
+        translator: translates the relation.
     """
     inner_clauses = [span for span in clause_spans if relation.contains(span)]
     starts_with_clause = any(span.start == relation.start for span in inner_clauses)
-    if fragments.write is not SPARK and starts_with_clause:
+    if translator.write is not SPARK and starts_with_clause:
         # `t MATCH_RECOGNIZE (...) MATCH_RECOGNIZE (...)`: other products allow no second clause
         # after the first one, so the first one becomes a subquery.
         end = tokens[location.word - 1].span.end
@@ -401,13 +429,13 @@ def _edit_relation(
         yield Edit(Span(end, end), ")")
     query = _find_query_in_parentheses(tokens, relation)
     if query is None:
-        yield from fragments.translate(relation, inner_clauses, SELECT_ALL)
+        yield from translator.edit_around_clauses(relation, inner_clauses, SELECT_ALL)
     else:
-        yield from fragments.translate(query, inner_clauses)
+        yield from translator.edit_around_clauses(query, inner_clauses)
 
 
 def _find_columns_of_table(
-    tokens: TokenSequence, relation: Span, fragments: Fragments
+    tokens: TokenSequence, relation: Span, translator: FragmentTranslator
 ) -> ColumnKinds:
     """Return the columns of a relation that is the name of a table; empty for other relations.
 
@@ -421,7 +449,7 @@ def _find_columns_of_table(
     is_table = is_table and all(tokens.key(index) == "." for index in dots)
     if not is_table or any(token.key == "WITH" for token in tokens.tokens):
         return {}
-    return fragments.tables(".".join(f"`{tokens[index].name}`" for index in names)) or {}
+    return translator.look_up_table(".".join(f"`{tokens[index].name}`" for index in names)) or {}
 
 
 def _find_query_in_parentheses(tokens: TokenSequence, relation: Span) -> Span | None:

@@ -7,4 +7,13 @@ A rule is a function that gets a node of sqlglot's tree and a `RuleContext`:
 sqlglot translates everything else. If its result means something else, `differences.txt` says so.
 A rule may need the type of a column that is not known. Then Spark is asked for the types, and the
 query is translated once more.
+
+    by_product                        the rules between two products, in their order
+    azure, bigquery, flink, ...       rules of one product
+    aggregates, numbers, texts,
+    times, choices, qualify,
+    recursion                         rules of several products, by topic
+    context                           what a rule gets, and what it can report
+    value_kinds, visible_columns      the kinds of expressions and of columns
+    function_calls                    functions of row patterns, which sqlglot does not know
 """

@@ -16,13 +16,12 @@ from dataclasses import dataclass
 from sqlglot import exp, parse_one
 from sqlglot.errors import UnsupportedError
 
-from matchrec.dialects.rules.context import (
-    RuleContext,
+from matchrec.dialects.rules.context import RuleContext, mark_node
+from matchrec.dialects.rules.function_calls import (
     call_function,
     call_pattern_function,
     find_pattern_function,
     has_semantics,
-    mark_node,
 )
 from matchrec.syntax.tokens import SEMANTICS
 
@@ -175,7 +174,7 @@ def add_final(node: exp.AggFunc, context: RuleContext) -> exp.Expr:
 
 
 def remove_final(node: exp.Expr, context: RuleContext) -> exp.Expr:
-    """Remove FINAL before aggregates, and remark on those without it.
+    """Remove FINAL before aggregates, and add a note on those without it.
 
     In Databricks, an aggregate is always over the whole match.
     """
@@ -186,14 +185,14 @@ def remove_final(node: exp.Expr, context: RuleContext) -> exp.Expr:
     is_final = node.parent is not None and find_pattern_function(node.parent) == "FINAL"
     if isinstance(node, exp.AggFunc) and not is_final:
         meaning = "an aggregate is over the whole match in Databricks"
-        context.remark(
+        context.add_note(
             f"{meaning}, and over the rows up to the current one in {context.read.title}"
         )
     return node
 
 
-def remark_array_nulls(node: exp.ArrayAgg, context: RuleContext) -> exp.Expr:
-    """Remark on `ARRAY_AGG(x)` if one of the products keeps NULLs and the other one does not."""
+def note_array_nulls(node: exp.ArrayAgg, context: RuleContext) -> exp.Expr:
+    """Add a note on `ARRAY_AGG(x)` if only one of the products keeps NULLs."""
     read = context.read
     write = context.write
     says_nothing = not isinstance(node.parent, exp.IgnoreNulls)
@@ -203,7 +202,7 @@ def remark_array_nulls(node: exp.ArrayAgg, context: RuleContext) -> exp.Expr:
             # sqlglot would write this as FILTER, which no aggregate of a clause has.
             node.set("nulls_excluded", None)
         kept = f"ARRAY_AGG keeps NULLs in {keeps.title}"
-        context.remark(f"{kept}, and drops them in {drops.title}")
+        context.add_note(f"{kept}, and drops them in {drops.title}")
     return node
 
 
@@ -342,13 +341,15 @@ def rewrite_navigation_default(node: exp.Anonymous, _: RuleContext) -> exp.Expr:
 def rename_prev_and_next(node: exp.Anonymous, context: RuleContext) -> exp.Expr:
     """Rename `PREV` and `NEXT` to `LAG` and `LEAD`.
 
-    In MEASURES, a remark says that these do not leave the match.
+    In MEASURES, a note says that these do not leave the match.
     """
     name = {"PREV": "LAG", "NEXT": "LEAD"}.get(find_pattern_function(node) or "")
     if name is None:
         return node
     if context.is_measure:
-        context.remark(f"{name} in MEASURES reads only rows of the match in {context.write.title}")
+        context.add_note(
+            f"{name} in MEASURES reads only rows of the match in {context.write.title}"
+        )
     return call_pattern_function(name, *node.expressions)
 
 

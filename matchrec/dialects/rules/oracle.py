@@ -23,20 +23,11 @@ from sqlglot.errors import UnsupportedError
 from sqlglot.time import format_time
 
 from matchrec.dialects.rules.aggregates import distribute_over_and_filter
-from matchrec.dialects.rules.context import (
-    NUMBERS,
-    TIMES,
-    RewriteRule,
-    RuleContext,
-    ValueKind,
-    call_function,
-    find_function_name,
-)
-from matchrec.dialects.rules.values import (
-    convert_to_microseconds,
-    cut_text_cast,
-    rewrite_date_difference,
-)
+from matchrec.dialects.rules.context import RewriteRule, RuleContext
+from matchrec.dialects.rules.function_calls import call_function, find_function_name
+from matchrec.dialects.rules.texts import cut_text_cast
+from matchrec.dialects.rules.times import convert_to_microseconds, rewrite_date_difference
+from matchrec.dialects.rules.value_kinds import NUMBERS, TIMES, ValueKind
 from matchrec.syntax.tokens import split_words
 
 MICROSECONDS_PER_DAY = 86_400_000_000
@@ -110,7 +101,7 @@ def rewrite_compared_durations(node: exp.Expr, context: RuleContext) -> exp.Expr
         is_text = isinstance(operand, exp.Literal) and operand.is_string
         if is_text and _DURATION.fullmatch(operand.name):
             node.set(side, _build_day_time_interval(operand.name))
-        elif context.find_kind(operand) in NUMBERS:
+        elif context.request_kind(operand) in NUMBERS:
             node.set(side, build_days(operand.copy()))
     return node
 
@@ -119,19 +110,19 @@ def _is_time_difference(node: exp.Expr, context: RuleContext) -> bool:
     """Return whether it is the difference of two times, and nothing else is computed of it."""
     if not isinstance(node, exp.Sub):
         return False
-    return {context.find_kind(node.this), context.find_kind(node.expression)} <= TIMES
+    return {context.request_kind(node.this), context.request_kind(node.expression)} <= TIMES
 
 
 def rewrite_time_difference(node: exp.Sub, context: RuleContext) -> exp.Expr:
     """Rewrite `d - e` to a number of days, if a number is needed or both have no time of day."""
-    left_kind = context.find_kind(node.this)
-    right_kind = context.find_kind(node.expression)
+    left_kind = context.request_kind(node.this)
+    right_kind = context.request_kind(node.expression)
     kinds = {left_kind, right_kind}
     if not kinds <= TIMES:
         if kinds <= TIMES | {None}:
             other = "an interval" if context.write.is_spark else "may be another value"
             counted = "the difference of two dates is a number of days in Oracle"
-            context.remark(f"{counted}, and {other} in {context.write.title}; {_NOT_KNOWN}")
+            context.add_note(f"{counted}, and {other} in {context.write.title}; {_NOT_KNOWN}")
         return node
     use = _find_use(node, context)
     left = node.this.copy()
@@ -145,7 +136,7 @@ def rewrite_time_difference(node: exp.Sub, context: RuleContext) -> exp.Expr:
     if kinds == {ValueKind.DATE}:
         return rewrite_date_difference(node, context)
     if use is DifferenceUse.EITHER:
-        context.remark(_AMBIGUOUS)
+        context.add_note(_AMBIGUOUS)
         return node
     later = convert_to_microseconds(left, left_kind)
     earlier = convert_to_microseconds(right, right_kind)
@@ -176,7 +167,7 @@ def _find_use(node: exp.Expr, context: RuleContext) -> DifferenceUse:
         return DifferenceUse.NUMBER
     if isinstance(parent, (exp.Add, exp.Sub, exp.Coalesce)):
         operands = parent.iter_expressions()
-        kinds = {context.find_kind(operand) for operand in operands if operand is not node}
+        kinds = {context.request_kind(operand) for operand in operands if operand is not node}
         if kinds & NUMBERS:
             return DifferenceUse.NUMBER
         if kinds & {ValueKind.INTERVAL, *TIMES}:
@@ -188,8 +179,8 @@ def rewrite_shift(node: exp.Add | exp.Sub, context: RuleContext) -> exp.Expr:
     """Rewrite `d + n` and `d - n`, which move a time by n days."""
     time = node.this.copy()
     number = node.expression.copy()
-    time_kind = context.find_kind(node.this)
-    number_kind = context.find_kind(node.expression)
+    time_kind = context.request_kind(node.this)
+    number_kind = context.request_kind(node.expression)
     if isinstance(node, exp.Add) and time_kind in NUMBERS:  # n + d
         time, number = number, time
         time_kind, number_kind = number_kind, time_kind
@@ -227,13 +218,13 @@ def rewrite_trunc(node: exp.Expr, context: RuleContext) -> exp.Expr:
     value, second = _read_trunc(node)
     if value is None:
         return node
-    kind = context.find_kind(value)
+    kind = context.request_kind(value)
     if kind is None and isinstance(second, exp.Literal | exp.Var) and not second.is_number:
         kind = ValueKind.TIMESTAMP  # the second argument is a unit
     if kind in TIMES:
         return _truncate_time(value.copy(), kind, second)
     if kind not in NUMBERS:
-        context.remark(f"TRUNC takes a number or a date: {_NOT_KNOWN}")
+        context.add_note(f"TRUNC takes a number or a date: {_NOT_KNOWN}")
         arguments = [value] if second is None else [value, second]
         return call_function("TRUNC", *arguments)
     return _truncate_number(value.copy(), second)
@@ -379,18 +370,21 @@ def rewrite_to_char_without_format(node: exp.ToChar, context: RuleContext) -> ex
     """Rewrite `TO_CHAR(d)`: a time has the format DD-MON-RR, all else is a cast."""
     if node.args.get("format"):
         return node
-    if context.find_kind(node.this) in TIMES:
+    if context.request_kind(node.this) in TIMES:
         text = exp.TimeToStr(this=node.this, format=exp.Literal.string("%d-%b-%y"))
         return exp.Upper(this=text)
-    remark_fraction(node.this, context)
+    note_fraction(node.this, context)
     return exp.cast(node.this.copy(), "text")
 
 
-def remark_fraction(number: exp.Expr, context: RuleContext) -> None:
-    """Remark on the text of a number, which is `11.5` and `.5` in Oracle, not `11.50` and `0.5`."""
-    if context.find_kind(number) in (ValueKind.DECIMAL, ValueKind.FRACTION):
+def note_fraction(number: exp.Expr, context: RuleContext) -> None:
+    """Add a note on the text of a number.
+
+    It is `11.5` and `.5` in Oracle, not `11.50` and `0.5`.
+    """
+    if context.request_kind(number) in (ValueKind.DECIMAL, ValueKind.FRACTION):
         zeros = "without zeros at its end and without a zero before its point"
-        context.remark(f"Oracle writes a number {zeros}")
+        context.add_note(f"Oracle writes a number {zeros}")
 
 
 def drop_dual(node: exp.Select, _: RuleContext) -> exp.Expr:
@@ -418,7 +412,7 @@ def rewrite_concatenation(node: exp.Concat | exp.DPipe, context: RuleContext) ->
     operands = node.expressions if isinstance(node, exp.Concat) else node.flatten()
     parts = [operand.copy() for operand in operands]
     for part in parts:
-        remark_fraction(part, context)
+        note_fraction(part, context)
     if context.write.is_spark:  # whose CONCAT_WS skips NULL
         text: exp.Expr = call_function("CONCAT_WS", exp.Literal.string(""), *parts)
     else:

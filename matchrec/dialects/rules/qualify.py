@@ -16,6 +16,7 @@ from sqlglot import exp
 from sqlglot.helper import find_new_name
 
 from matchrec.dialects.rules.context import RuleContext
+from matchrec.dialects.rules.visible_columns import Presence
 
 # The parts of a query that come after QUALIFY, or in which the outer query takes its place.
 _MOVED_PARTS = ("distinct", "order", "limit", "offset", "fetch", "with_")
@@ -62,7 +63,7 @@ def inline_aliases(part: exp.Expr, query: exp.Select, context: RuleContext) -> N
 
     A name that is also a column means the column. If it is not known whether there is such a
     column, an alias of a window function is replaced, because a column would make little sense;
-    for others there is a remark.
+    for others there is a note.
 
     Args:
         part: the part of the query, which is changed.
@@ -79,13 +80,15 @@ def inline_aliases(part: exp.Expr, query: exp.Select, context: RuleContext) -> N
         expression = items[name]
         if name in (inner.name.lower() for inner in expression.find_all(exp.Column)):
             return column  # `x + 1 AS x`: the column hides the alias
-        is_column = context.has_column(query, name)
-        if is_column is None and not expression.find(exp.Window):
+        presence = context.request_presence(query, name)
+        if presence is Presence.UNKNOWN and not expression.find(exp.Window):
             alias = f"`{column.name}` is an alias of SELECT in {context.read.title}"
             unknown = "if no table has this column; the columns of these tables are not known"
-            context.remark(f"{alias}, {unknown}")
+            context.add_note(f"{alias}, {unknown}")
             return column
-        return column if is_column else exp.paren(expression.copy())
+        if presence is Presence.PRESENT:
+            return column
+        return exp.paren(expression.copy())
 
     # An alias may name another one, so that a pass over the columns may reveal new aliases. There
     # are at most as many passes as aliases.

@@ -5,7 +5,7 @@ import sqlglot
 from sqlglot import exp
 
 import matchrec
-from matchrec.dialects.rules.context import ValueKind, find_kind
+from matchrec.dialects.rules.value_kinds import ValueKind, find_kind
 
 COLUMNS = {
     "i": ValueKind.INTEGER,

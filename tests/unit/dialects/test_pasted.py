@@ -3,7 +3,8 @@
 import pytest
 
 from matchrec.dialects.products import PRODUCTS
-from matchrec.dialects.rules.context import ClauseKinds, ValueKind
+from matchrec.dialects.rules.value_kinds import ValueKind
+from matchrec.dialects.rules.visible_columns import ClauseKinds
 from matchrec.dialects.translate import QueryKnowledge, translate_query
 from matchrec.errors import MatchRecognizeError
 
@@ -161,6 +162,6 @@ def test_what_is_refused_shows_its_place(product: str, query: str, place: str, w
 def test_a_query_over_a_table_is_translated_once(query: str, is_known: bool) -> None:
     tables = {"`db`.`t`": {"d": ValueKind.DATE}}
     text = query.format(t="db.t", c="MEASURES LAST(d) - FIRST(d) AS days PATTERN (A+)")
-    found = translate_query(text, PRODUCTS["oracle"], SPARK, QueryKnowledge(tables=tables.get))
+    found = translate_query(text, PRODUCTS["oracle"], SPARK, QueryKnowledge(look_up_table=tables.get))
     assert bool(found.untyped_columns) is not is_known
     assert ("UNIX_DATE" in found.text) is is_known

@@ -1,0 +1,221 @@
+"""Greedy loops of Flink SQL, which never give back a row that they could take.
+
+In `PATTERN (A+ C)` of Flink, the loop must not be able to take the row of C as another row of A.
+In other products, a loop gives rows back if the rest of the pattern needs them. A condition there
+has the same effect:
+
+    SUBSET loop_A_C = (A, C)  DEFINE C AS (...) AND NOT COALESCE(condition of A, FALSE)
+
+`loop_A_C` replaces A in the condition: its rows are the rows of A and the current row. The number
+of rows of the loop does not matter: in `A{1,2} C`, the row of C must not satisfy A's condition
+after two rows, either.
+Source: Flink CEP, NFACompiler: a greedy state is left on the negation of its condition.
+
+`D?` is not a loop there, and not greedy: in `D? E`, a row that can be E is E, as for `D??`.
+Source: Flink, CommonExecMatch.applyQuantifier: `optional()`, without `greedy()`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from matchrec.dialects.edits import Edit, Note, apply_edits
+from matchrec.dialects.limits import find_repeated_variables, is_optional, lacks
+from matchrec.dialects.products import Product
+from matchrec.errors.sql.window import unsupported_by_product
+from matchrec.plan.pattern import Quantified, RowPattern, Variable, list_top_level_parts, show_name
+from matchrec.source import Span
+from matchrec.syntax.nodes import MatchRecognize
+from matchrec.syntax.tokens import read_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class LoopExit:
+    """A variable whose row may come right after a greedy loop."""
+
+    # The variable of the loop.
+    loop: str
+    # The variable that follows.
+    follower: str
+    # The variables between the two, which have no rows in this case.
+    between: tuple[str, ...]
+    # Whether the follower may have several rows.
+    is_repeated: bool
+
+    @property
+    def union(self) -> str:
+        """The union variable of the loop's rows and the follower's."""
+        return show_name(f"LOOP_{self.loop}_{self.follower}")
+
+
+def edit_exclusive_loops(
+    clause: MatchRecognize, write: Product, translate: Callable[[Span], str]
+) -> Iterator[Edit]:
+    """Yield the edits that make the greedy loops of a clause exclusive.
+
+        PATTERN (A+ C) DEFINE A AS x > 1, C AS y > 1
+
+        PATTERN (A+ C) SUBSET LOOP_A_C = (A, C)
+        DEFINE A AS x > 1, C AS (y > 1) AND NOT COALESCE((LOOP_A_C.x > 1), FALSE)
+
+    Args:
+        clause: the clause.
+        write: the product that is written.
+        translate: returns a condition, given its span, in the SQL of that product.
+
+    Raises:
+        MatchRecognizeError: a variable is repeated in the pattern, or there is no SUBSET in the
+            product that is written.
+    """
+    exits = tuple(_find_loop_exits(clause.pattern))
+    if not exits:
+        return
+    for span in find_repeated_variables(clause.pattern):
+        raise unsupported_by_product(
+            span, product="Flink SQL", what="repeated variables in PATTERN", cure=None
+        )
+    if lacks("SUBSET", write):
+        raise unsupported_by_product(
+            clause.pattern_span,
+            product=write.title,
+            what="SUBSET, without which a greedy loop gives rows back",
+            cure="write {2} or *?",
+        )
+    subsets = [
+        f"{exit_.union} = ({show_name(exit_.loop)}, {show_name(exit_.follower)})" for exit_ in exits
+    ]
+    end = clause.windows[-1].span.end if clause.windows else clause.pattern_span.end
+    yield Edit(Span(end, end), f" SUBSET {', '.join(subsets)}")
+    conditions = {
+        definition.name: definition.expression.full_span for definition in clause.definitions
+    }
+    guards_by_follower: dict[str, list[str]] = {}
+    for exit_ in exits:
+        guard = _write_guard(exit_, conditions, translate)
+        guards_by_follower.setdefault(exit_.follower, []).append(guard)
+    yield from _add_guards(clause, conditions, guards_by_follower)
+
+
+def _add_guards(
+    clause: MatchRecognize,
+    conditions: Mapping[str, Span],
+    guards_by_follower: Mapping[str, list[str]],
+) -> Iterator[Edit]:
+    """Yield the edits that add guards to the conditions in DEFINE.
+
+    Args:
+        clause: the clause.
+        conditions: the spans of the conditions in DEFINE, by variable.
+        guards_by_follower: by variable, what must hold in addition to its condition.
+    """
+    new_definitions = []
+    for follower, guards in guards_by_follower.items():
+        guard = " AND ".join(guards)
+        span = conditions.get(follower)
+        if span is None:
+            new_definitions.append(f"{show_name(follower)} AS {guard}")
+        else:
+            yield Edit(Span(span.start, span.start), "(")
+            yield Edit(Span(span.end, span.end), f") AND {guard}")
+    if new_definitions and clause.definitions:
+        end = clause.definitions[-1].expression.full_span.end
+        yield Edit(Span(end, end), "".join(f", {text}" for text in new_definitions))
+
+
+def _write_guard(
+    exit_: LoopExit, conditions: Mapping[str, Span], translate: Callable[[Span], str]
+) -> str:
+    """Return the condition that the loop could not have taken the follower's row.
+
+    Args:
+        exit_: the loop and the follower.
+        conditions: the spans of the conditions in DEFINE, by variable.
+        translate: see `edit_exclusive_loops`.
+    """
+    parts = [f"COUNT({show_name(name)}.*) = 0" for name in exit_.between]
+    if exit_.is_repeated:
+        parts.append(f"COUNT({show_name(exit_.follower)}.*) = 1")
+    condition = conditions.get(exit_.loop)
+    if condition is not None:
+        parts.append(f"({_rename_loop(translate(condition), exit_)})")
+    return f"NOT COALESCE({' AND '.join(parts) or 'TRUE'}, FALSE)"
+
+
+def _rename_loop(condition: str, exit_: LoopExit) -> str:
+    """Return the condition of a loop with the union variable instead of the loop's."""
+    tokens = read_tokens(condition)
+    edits = [
+        Edit(token.span, exit_.union)
+        for index, token in enumerate(tokens.tokens)
+        if token.is_name and token.variable == exit_.loop and tokens.key(index + 1) == "."
+    ]
+    return apply_edits(condition, edits).text
+
+
+def _find_loop_exits(row_pattern: RowPattern) -> Iterator[LoopExit]:
+    """Yield the variables that may follow each greedy loop at once.
+
+    Flink's patterns are sequences of variables with quantifiers:
+
+        A+ B? C    the loop A may be followed by B, and by C if B has no row
+    """
+    parts = [
+        part if isinstance(part, Quantified) else Quantified(part, 1, 1)
+        for part in list_top_level_parts(row_pattern)
+    ]
+    parts = [part for part in parts if part.most != 0]
+    for index, loop in enumerate(parts):
+        is_loop = loop.greedy and loop.least != loop.most and not is_optional(loop)
+        if not is_loop or not isinstance(loop.part, Variable):
+            continue
+        between: list[str] = []
+        for follower in parts[index + 1 :]:
+            variable = follower.part
+            if not isinstance(variable, Variable) or variable.name == loop.part.name:
+                break
+            yield LoopExit(loop.part.name, variable.name, tuple(between), follower.most != 1)
+            if follower.least > 0:
+                break
+            between.append(variable.name)
+
+
+def edit_options(clause: MatchRecognize, read: Product, write: Product) -> Iterator[Edit]:
+    """Yield the edits that write Flink's `D?` as `D??` elsewhere, and `D??` as `D?` for Flink.
+
+    The last part of a pattern stays, because Flink has no option there.
+    """
+    if read.has_exclusive_loops is write.has_exclusive_loops:
+        return
+    for option in _find_options(clause.pattern):
+        if option.span is None:
+            continue
+        end = option.span.end
+        if read.has_exclusive_loops and option.greedy:
+            yield Edit(Span(end, end), "?")
+        elif write.has_exclusive_loops and not option.greedy:
+            yield Edit(Span(end - 1, end), "")
+
+
+def _find_options(row_pattern: RowPattern) -> Iterator[Quantified]:
+    """Yield the parts with `?` or `??` that are not the last one."""
+    for part in list_top_level_parts(row_pattern)[:-1]:
+        if isinstance(part, Quantified) and is_optional(part):
+            yield part
+
+
+def note_exclusive_loops(clause: MatchRecognize, write: Product) -> Iterator[Note]:
+    """Yield notes on what is lost if only the other product's loops are exclusive.
+
+    Its options are then reluctant, too.
+    """
+    for option in _find_options(clause.pattern):
+        if option.greedy:
+            message = (
+                f"`?` means `??` in {write.title}: a row that fits what follows is mapped to that"
+            )
+            yield Note(message, option.span or clause.pattern_span)
+    never = f"a loop never gives rows back in {write.title}"
+    for exit_ in _find_loop_exits(clause.pattern):
+        message = f"{never}: a row that fits `{exit_.loop}` is never mapped to `{exit_.follower}`"
+        yield Note(message, clause.pattern_span)

@@ -1,0 +1,60 @@
+"""Rules of BigQuery."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from matchrec.dialects.rules import aggregates, numbers, texts, times
+from matchrec.dialects.rules.aggregates import Collection
+from matchrec.dialects.rules.context import RewriteRule, RuleContext
+from matchrec.dialects.rules.function_calls import call_function, find_pattern_function
+
+
+def rewrite_parameter(node: exp.Parameter, _: RuleContext) -> exp.Expr:
+    """Rewrite `@name` to `:name`."""
+    return exp.Placeholder(this=node.name)
+
+
+def rewrite_in_unnest(node: exp.In, context: RuleContext) -> exp.Expr:
+    """Rewrite `x IN UNNEST(array)`, which sqlglot would turn into a subquery."""
+    unnest = node.args.get("unnest")
+    if unnest is None or not context.write.is_spark:
+        return node
+    return call_function("ARRAY_CONTAINS", unnest.expressions[0], node.this)
+
+
+def rewrite_numbers_in_first_and_last(node: exp.Anonymous, context: RuleContext) -> exp.Expr:
+    """Rewrite `FIRST(x + MATCH_ROW_NUMBER())`: the number belongs to the row that FIRST finds.
+
+    An array of the values of all rows is made, and its first element is taken. LAST is alike.
+    """
+    name = find_pattern_function(node)
+    is_logical = name in ("FIRST", "LAST") and len(node.expressions) == 1
+    if not is_logical or not context.is_measure:
+        return node
+    calls = {find_pattern_function(call) for call in node.find_all(exp.Anonymous)}
+    if calls.isdisjoint({"MATCH_NUMBER", "ROW_NUMBER"}):
+        return node
+    rows = Collection(node.expressions[0]).rows
+    index = exp.Literal.number(1 if name == "FIRST" else -1)
+    row = exp.Anonymous(this="TRY_ELEMENT_AT", expressions=[rows, index])
+    return exp.Dot(this=row, expression=exp.to_identifier("item"))
+
+
+# The rules for expressions in its SQL, in the order in which they are applied.
+READS: tuple[RewriteRule, ...] = (
+    aggregates.quote_variable,
+    rewrite_numbers_in_first_and_last,
+    aggregates.rewrite_array_agg,
+    aggregates.rewrite_string_agg,
+    aggregates.distribute_over_and_filter,
+    aggregates.rewrite_any_value,
+    aggregates.rewrite_navigation_default,
+    aggregates.rewrite_row_number,
+    rewrite_parameter,
+    rewrite_in_unnest,
+    numbers.rewrite_safe_divide,
+    times.rewrite_time_addition,
+    texts.note_text_cast,
+    times.rewrite_datediff,
+)

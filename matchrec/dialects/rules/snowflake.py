@@ -1,0 +1,171 @@
+"""Rules of Snowflake, where the rows that a function sees depend on the part of the clause:
+
+MEASURES    LAG, LEAD, FIRST_VALUE and LAST_VALUE see the rows of the match
+DEFINE      they see the rows of the partition
+"""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp, parse_one
+from sqlglot.dialects.snowflake import Snowflake
+from sqlglot.errors import UnsupportedError
+from sqlglot.time import format_time
+
+from matchrec.dialects.rules import aggregates, numbers, texts, times
+from matchrec.dialects.rules.aggregates import Collection, collect_values_without_nulls
+from matchrec.dialects.rules.context import RewriteRule, RuleContext
+from matchrec.dialects.rules.function_calls import (
+    call_function,
+    call_pattern_function,
+    find_pattern_function,
+    has_semantics,
+)
+from matchrec.syntax.tokens import SEMANTICS
+
+# The parts of a format of times that Spark writes as Snowflake does.
+_COMMON_FORMAT_PARTS = re.compile(r"%[YymBbdaHIMSfp](?!_)")
+
+
+def name_columns_of_values(node: exp.Values, context: RuleContext) -> exp.Expr:
+    """Name the columns of `FROM VALUES (1, 2)` column1 and column2, unless they have names."""
+    is_relation = isinstance(node.parent, exp.From | exp.Join)
+    alias = node.args.get("alias")
+    has_column_names = alias is not None and alias.columns
+    if not is_relation or context.write.name == "snowflake" or has_column_names:
+        return node
+    row = node.expressions[0]
+    width = len(row.expressions) if isinstance(row, exp.Tuple) else 1
+    names = [exp.to_identifier(f"column{number}") for number in range(1, width + 1)]
+    table = exp.to_identifier("t") if alias is None else alias.this.copy()
+    named = node.copy()
+    named.set("alias", exp.TableAlias(this=table, columns=names))
+    return named
+
+
+def rewrite_first_and_last(node: exp.Anonymous, context: RuleContext) -> exp.Expr:
+    """Rewrite `FIRST_VALUE(x)` and `LAST_VALUE(x)`.
+
+    In MEASURES they become `FIRST(x)` and `LAST(x)`. In DEFINE they are over all rows of the
+    partition, which OVER says.
+    """
+    name = find_pattern_function(node) or ""
+    if name not in ("FIRST_VALUE", "LAST_VALUE"):
+        return node
+    if context.is_measure:
+        return call_pattern_function(name.removesuffix("_VALUE"), *node.expressions)
+    if not context.is_condition or isinstance(node.parent, exp.Window):
+        return node
+    window = parse_one("f() OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)")
+    window.set("this", exp.Anonymous(this=name, expressions=node.expressions))
+    return window
+
+
+def keep_navigation_inside_match(node: exp.Anonymous, context: RuleContext) -> exp.Expr:
+    """Rewrite `LAG` and `LEAD` of MEASURES, which rules know as PREV and NEXT.
+
+    There they only find rows of the match, whereas PREV and NEXT find rows of the partition:
+
+        LAG(x, 2)    CASE WHEN COUNT(*) > 2 THEN PREV(x, 2) END
+        LEAD(x, 2)   CASE WHEN RUNNING COUNT(*) + 2 <= FINAL COUNT(*) THEN NEXT(x, 2) END
+    """
+    if not context.is_measure:
+        return node
+    semantics = ""
+    call = node
+    if find_pattern_function(node) in SEMANTICS:
+        semantics = str(find_pattern_function(node))
+        call = node.expressions[0]
+    elif has_semantics(node):
+        return node  # rewritten with its RUNNING or FINAL
+    name = find_pattern_function(call)
+    if name not in ("PREV", "NEXT"):
+        return node
+    value, offset, default = (*call.expressions, None, None)[:3]
+    offset = offset or exp.Literal.number(1)
+    if name == "PREV":
+        exists: exp.Expr = exp.GT(this=_count_rows(semantics), expression=offset.copy())
+    else:
+        position = exp.Add(this=_count_rows(semantics or "RUNNING"), expression=offset.copy())
+        exists = exp.LTE(this=position, expression=_count_rows("FINAL"))
+    if semantics == "FINAL":
+        value = call_pattern_function("FINAL", call_pattern_function("LAST", value))
+    navigation = call_pattern_function(name, value, offset)
+    return exp.If(this=exists, true=navigation, false=default or exp.null())
+
+
+def _count_rows(semantics: str) -> exp.Expr:
+    """Return `COUNT(*)`, after RUNNING or FINAL if `semantics` is one of them."""
+    count = exp.Count(this=exp.Star())
+    return call_pattern_function(semantics, count) if semantics else count
+
+
+def rewrite_bare_classifier(node: exp.Column, context: RuleContext) -> exp.Expr:
+    """Rewrite `CLASSIFIER` without parentheses. Outside of clauses it may be a column."""
+    is_bare_word = not node.table and not node.this.quoted
+    is_classifier = is_bare_word and node.name.upper() == "CLASSIFIER"
+    if is_classifier and context.clause is not None:
+        return call_pattern_function("CLASSIFIER")
+    return node
+
+
+def rewrite_within_group(node: exp.WithinGroup, context: RuleContext) -> exp.Expr:
+    """Rewrite `ARRAY_AGG(x) WITHIN GROUP (ORDER BY y)` for Spark. It drops NULLs.
+
+    Raises:
+        UnsupportedError: the values are distinct, but sorted by something else.
+    """
+    array = node.this
+    if not isinstance(array, exp.ArrayAgg) or not context.write.is_spark:
+        return node
+    keys = node.expression.expressions
+    if not isinstance(array.this, exp.Distinct):
+        return collect_values_without_nulls(Collection(array.this, tuple(keys)))
+    value = array.this.expressions[0]
+    key = keys[0]
+    if len(keys) > 1 or key.this != value:
+        raise UnsupportedError("an array of distinct values in another order than their own")
+    ascends = exp.false() if key.args.get("desc") else exp.true()
+    return call_function("SORT_ARRAY", exp.ArrayUniqueAgg(this=value.copy()), ascends)
+
+
+def rewrite_to_char(node: exp.ToChar, _: RuleContext) -> exp.Expr:
+    """Rewrite `TO_CHAR(time, 'YYYY-MM-DD')`. Without a format it is a cast.
+
+    A format of numbers stays.
+
+    Raises:
+        UnsupportedError: Spark has nothing for a part of the format.
+    """
+    pattern = node.args.get("format")
+    if not pattern:
+        return exp.cast(node.this.copy(), "text")
+    if not isinstance(pattern, exp.Literal):
+        return node
+    marks = format_time(pattern.name, Snowflake.TIME_MAPPING) or ""
+    if "%" not in marks:
+        return node
+    unknown_parts = _COMMON_FORMAT_PARTS.sub("", marks)
+    if re.search(r"[A-Za-z%]", unknown_parts):
+        raise UnsupportedError(f"the format {pattern.name} of a time: write its parts one by one")
+    return exp.TimeToStr(this=node.this, format=exp.Literal.string(marks))
+
+
+# The rules for expressions in its SQL, in the order in which they are applied.
+READS: tuple[RewriteRule, ...] = (
+    name_columns_of_values,
+    rewrite_within_group,
+    numbers.rewrite_to_number,
+    rewrite_first_and_last,
+    keep_navigation_inside_match,
+    aggregates.rewrite_navigation_default,
+    aggregates.rewrite_row_number,
+    rewrite_bare_classifier,
+    rewrite_to_char,
+    texts.note_text_cast,
+    times.cast_truncated_date,
+    times.rewrite_time_addition,
+    times.rewrite_date_difference,
+    times.rewrite_datediff,
+)

@@ -1,0 +1,64 @@
+"""Rules for strings, where sqlglot's translation to Spark means something else.
+
+CAST(x AS VARCHAR(3))   cuts longer strings; Spark's CAST does not
+SPLIT(x, '.')           splits at each dot; in Spark the dot is a regular expression
+"""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from matchrec.dialects.rules.context import RuleContext
+from matchrec.dialects.rules.value_kinds import TIMESTAMPS, ValueKind
+
+# Products whose cast to VARCHAR(n) cuts longer strings, too.
+_CUTTING_TEXTS = frozenset({"oracle", "trino"})
+
+
+def cut_text_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
+    """Rewrite `CAST(x AS VARCHAR(3))` to `LEFT(CAST(x AS STRING), 3)`."""
+    is_to_text = node.is_type(*exp.DataType.TEXT_TYPES)
+    length = node.to.expressions[0].this if is_to_text and node.to.expressions else None
+    if context.write.name in _CUTTING_TEXTS or length is None:
+        return node
+    if node.is_type(exp.DType.CHAR, exp.DType.NCHAR) and not context.read.is_spark:
+        context.add_note(f"CHAR(n) is padded with spaces in {context.read.title}, and not here")
+    return exp.Anonymous(this="LEFT", expressions=[exp.cast(node.this, "text"), length.copy()])
+
+
+def rewrite_split(node: exp.Split, context: RuleContext) -> exp.Expr:
+    """Rewrite `SPLIT(x, '.')`, whose second argument is a regular expression in Spark.
+
+    sqlglot puts it between `\\Q` and `\\E`, which Sail does not read. We escape its characters.
+    """
+    is_literal = isinstance(node.expression, exp.Literal)
+    if not is_literal or not context.write.is_spark or not node.expression.name:
+        return node
+    escaped = re.sub(r"[][.{}()*+?$|^\\]", r"\\\g<0>", node.expression.name)
+    return exp.RegexpSplit(this=node.this.copy(), expression=exp.Literal.string(escaped))
+
+
+# What is special about casts to text, by product.
+_TEXT_CASTS = {
+    "snowflake": "Snowflake casts a timestamp to a string with three digits after the second",
+    "bigquery": "BigQuery casts a timestamp to a string with +00 at the end",
+    "trino": "Trino casts a double to a string such as 1.0E0, and keeps all digits of a timestamp",
+}
+
+
+def note_text_cast(node: exp.Cast, context: RuleContext) -> exp.Expr:
+    """Add a note on `CAST(x AS VARCHAR)` of a time, or of a double in Trino.
+
+    The text has other digits than Spark's.
+    """
+    is_to_text = node.is_type(*exp.DataType.TEXT_TYPES)
+    if not is_to_text or node.args.get("format") or context.read.name == context.write.name:
+        return node
+    kinds = set(TIMESTAMPS)
+    if context.read.name == "trino":
+        kinds.add(ValueKind.FRACTION)
+    if context.request_kind(node.this) in kinds:
+        context.add_note(_TEXT_CASTS[context.read.name])
+    return node

@@ -1,0 +1,255 @@
+"""The kinds of values that rules tell apart, and the kind of an expression.
+
+    price              DECIMAL, if the session says so
+    price / 2          DECIMAL: the wider kind of the two numbers
+    ts - PREV(ts)      DIFFERENCE: an interval in some products, a number of days in others
+    COUNT(*) / 2       FRACTION: a quotient of integers
+
+`find_kind` needs a function that returns the kinds of columns; `visible_columns` has one. The kinds
+of calls are in `kinds.txt`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence, Set
+from enum import Enum
+
+from sqlglot import exp
+
+from matchrec.dialects.rules.function_calls import find_function_name, find_pattern_function
+from matchrec.source import read_table
+
+# Returns the kind of a column, given the node that names the column; None if it is not known.
+ColumnLookup = Callable[[exp.Column], "ValueKind | None"]
+
+
+class ValueKind(Enum):
+    """A kind of values: types that rules treat alike."""
+
+    INTEGER = "integer"
+    FRACTION = "number with a fraction"
+    DECIMAL = "decimal"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+    TIMESTAMP_NTZ = "timestamp without time zone"
+    INTERVAL = "interval"
+    # An interval or a number of days: products disagree on what `t - u` of two timestamps is.
+    DIFFERENCE = "difference of timestamps"
+    TEXT = "text"
+    OTHER = "other"
+
+
+NUMBERS = frozenset({ValueKind.INTEGER, ValueKind.FRACTION, ValueKind.DECIMAL})
+TIMESTAMPS = frozenset({ValueKind.TIMESTAMP, ValueKind.TIMESTAMP_NTZ})
+TIMES = TIMESTAMPS | {ValueKind.DATE}
+
+# Intervals, and what may be one.
+_DURATIONS = frozenset({ValueKind.INTERVAL, ValueKind.DIFFERENCE})
+
+# The kind of an operation on two numbers is the first of these that one of its operands has.
+_WIDEST_FIRST = (ValueKind.FRACTION, ValueKind.DECIMAL, ValueKind.INTEGER)
+
+# The entry in `kinds.txt` for a call whose result has the kind of its first operand.
+_SAME_AS_OPERAND = "SAME"
+
+# The name of the kind of each call's result. A call is named by sqlglot's class, or by the
+# function's name if sqlglot does not know it.
+_KIND_NAMES_OF_CALLS = {
+    call: kind
+    for kind, calls in read_table("matchrec.dialects.rules", "kinds.txt")
+    for call in calls.split()
+}
+
+_DECIMAL_TYPES = {exp.DType.DECIMAL, exp.DType.BIGDECIMAL, exp.DType.MONEY, exp.DType.SMALLMONEY}
+# The kinds of sqlglot's types. A type is of the first kind whose set it is in.
+_KINDS_OF_TYPES = (
+    (exp.DataType.INTEGER_TYPES, ValueKind.INTEGER),
+    (_DECIMAL_TYPES, ValueKind.DECIMAL),
+    (exp.DataType.REAL_TYPES - _DECIMAL_TYPES, ValueKind.FRACTION),
+    (exp.DataType.TEXT_TYPES, ValueKind.TEXT),
+    ({exp.DType.DATE}, ValueKind.DATE),
+    ({exp.DType.INTERVAL}, ValueKind.INTERVAL),
+    ({exp.DType.TIMESTAMPNTZ, exp.DType.DATETIME}, ValueKind.TIMESTAMP_NTZ),
+    (exp.DataType.TEMPORAL_TYPES - {exp.DType.TIME, exp.DType.TIMETZ}, ValueKind.TIMESTAMP),
+)
+
+
+def find_kind_of_type(type_: exp.DataType) -> ValueKind:
+    """Return the kind of a type's values."""
+    if isinstance(type_.this, exp.Interval):
+        return ValueKind.INTERVAL
+    for types, kind in _KINDS_OF_TYPES:
+        if type_.this in types:
+            return kind
+    return ValueKind.OTHER
+
+
+def find_kind_of_type_name(name: str) -> ValueKind:
+    """Return the kind of a type, given its name in Spark.
+
+    >>> find_kind_of_type_name("decimal(10,2)")
+    <ValueKind.DECIMAL: 'decimal'>
+    """
+    word = re.split(r"\W", name, maxsplit=1)[0]
+    return find_kind_of_type(exp.DataType.build(word, dialect="spark", udt=True))
+
+
+def find_kind(node: exp.Expr | None, look_up: ColumnLookup) -> ValueKind | None:
+    """Return the kind of an expression; None if it is not known.
+
+    Args:
+        node: the expression.
+        look_up: returns the kinds of the columns in it.
+
+    >>> from sqlglot import parse_one
+    >>> kinds = {"ts": ValueKind.TIMESTAMP, "price": ValueKind.DECIMAL}
+    >>> find_kind(parse_one("price / 2"), lambda column: kinds.get(column.name))
+    <ValueKind.DECIMAL: 'decimal'>
+    >>> find_kind(parse_one("ts + price"), lambda column: kinds.get(column.name))
+    <ValueKind.TIMESTAMP: 'timestamp'>
+    """
+    match node:
+        case exp.Column():
+            return look_up(node)
+        case exp.Literal():
+            return _find_kind_of_literal(node)
+        case exp.Cast():
+            return find_kind_of_type(node.to)
+        case exp.Add() | exp.Sub() | exp.Mul() | exp.Div() | exp.IntDiv() | exp.Mod():
+            return _find_kind_of_arithmetic(node, look_up)
+        case exp.Coalesce() | exp.If() | exp.Case() | exp.Greatest() | exp.Least():
+            return _find_kind_of_alternatives(_list_alternatives(node), look_up)
+        case exp.Lag() | exp.Lead():
+            return _find_kind_of_alternatives(_list_alternatives(node), look_up)
+        case exp.Anonymous(this=str(name)) if name.upper() == "MOD":
+            return _find_kind_of_alternatives(node.expressions, look_up)
+        case exp.Predicate():
+            return ValueKind.OTHER
+        case exp.Anonymous():
+            name = find_pattern_function(node) or find_function_name(node)
+            first_operand = node.expressions[0] if node.expressions else None
+            return _find_kind_of_call(name, first_operand, look_up)
+        case exp.Expr():
+            return _find_kind_of_call(type(node).__name__, node.this, look_up)
+    return None
+
+
+def _find_kind_of_call(
+    name: str, first_operand: exp.Expr | None, look_up: ColumnLookup
+) -> ValueKind | None:
+    """Return the kind of a call's result, by the table `kinds.txt`; None if it is not known.
+
+    Args:
+        name: the name of sqlglot's class for the call, or of the function if it has no class.
+        first_operand: the first operand of the call, if there is one.
+        look_up: returns the kinds of columns.
+    """
+    kind_name = _KIND_NAMES_OF_CALLS.get(name)
+    if kind_name is None:
+        return None
+    if kind_name == _SAME_AS_OPERAND:
+        return find_kind(first_operand, look_up)
+    return ValueKind[kind_name]
+
+
+def _find_kind_of_literal(node: exp.Literal) -> ValueKind:
+    """Return the kind of a string or a number: `1.5` is a decimal, `1.5E0` is not."""
+    if node.is_string:
+        return ValueKind.TEXT
+    if node.name.isdigit():
+        return ValueKind.INTEGER
+    return ValueKind.FRACTION if "E" in node.name.upper() else ValueKind.DECIMAL
+
+
+def _find_kind_of_arithmetic(node: exp.Expr, look_up: ColumnLookup) -> ValueKind | None:
+    """Return the kind of a sum, difference, product, quotient or remainder; None if not known.
+
+        number and number               the wider number; a fraction for `/` of two integers
+        time - time                     DIFFERENCE
+        time + duration, duration + time, time - duration
+                                        the time
+        time + number, number + time, time - number
+                                        the time, moved by days; a date and a fraction of days
+                                        give a timestamp
+        duration + duration, duration - duration
+                                        the duration; DIFFERENCE if one of them is
+        duration * number, number * duration, duration / number
+                                        the duration
+
+    A duration is an INTERVAL or a DIFFERENCE. The kinds of all other pairs are not known.
+    """
+    left = find_kind(node.this, look_up)
+    right = find_kind(node.expression, look_up)
+    if left is None or right is None:
+        return None
+    if left in NUMBERS and right in NUMBERS:
+        if left is right is ValueKind.INTEGER and isinstance(node, exp.Div):
+            return ValueKind.FRACTION
+        return combine_kinds({left, right})
+    match node:
+        case exp.Sub() if left in TIMES and right in TIMES:
+            return ValueKind.DIFFERENCE
+        case exp.Add() | exp.Sub() if left in TIMES:
+            return _find_kind_of_moved_time(left, right)
+        case exp.Add() if right in TIMES:
+            return _find_kind_of_moved_time(right, left)
+        case exp.Add() | exp.Sub() if left in _DURATIONS and right in _DURATIONS:
+            return left if left is right else ValueKind.DIFFERENCE
+        case exp.Mul() | exp.Div() if left in _DURATIONS and right in NUMBERS:
+            return left
+        case exp.Mul() if left in NUMBERS and right in _DURATIONS:
+            return right
+    return None
+
+
+def _find_kind_of_moved_time(time: ValueKind, shift: ValueKind) -> ValueKind | None:
+    """Return the kind of a time that is moved by a duration or by a number of days."""
+    if shift in _DURATIONS:
+        return time
+    if shift not in NUMBERS:
+        return None
+    if time is ValueKind.DATE and shift is not ValueKind.INTEGER:
+        return ValueKind.TIMESTAMP
+    return time
+
+
+def _find_kind_of_alternatives(
+    alternatives: Sequence[exp.Expr], look_up: ColumnLookup
+) -> ValueKind | None:
+    """Return the kind of an expression whose value is one of several; None if it is not known.
+
+    A NULL does not count, because it takes the type of the other alternatives.
+    """
+    values = [value for value in alternatives if not isinstance(value.unnest(), exp.Null)]
+    return combine_kinds({find_kind(value, look_up) for value in values})
+
+
+def combine_kinds(kinds: Set[ValueKind | None]) -> ValueKind | None:
+    """Return the kind that values of several kinds have in common; None if it is not known.
+
+    This is the widest kind of numbers. A date and a timestamp are both timestamps.
+    """
+    if len(kinds) == 1:
+        return next(iter(kinds))
+    if kinds and kinds <= NUMBERS:
+        return next(kind for kind in _WIDEST_FIRST if kind in kinds)
+    timestamps = kinds - {ValueKind.DATE}
+    if len(timestamps) == 1 and timestamps <= TIMESTAMPS:
+        return next(iter(timestamps))
+    return None
+
+
+def _list_alternatives(node: exp.Expr) -> list[exp.Expr]:
+    """Return the possible values of CASE, IF, COALESCE, GREATEST, LEAST, LAG or LEAD."""
+    match node:
+        case exp.Case():
+            results = [branch.args["true"] for branch in node.args["ifs"]]
+            results.append(node.args.get("default"))
+        case exp.If():
+            results = [node.args["true"], node.args.get("false")]
+        case exp.Lag() | exp.Lead():
+            results = [node.this, node.args.get("default")]
+        case _:
+            return [node.this, *node.expressions]
+    return [result for result in results if result]

@@ -1,0 +1,204 @@
+"""Translate one expression or query with sqlglot and our rules.
+
+1. Functions of row patterns get a prefix, see `rules.function_calls`.
+2. sqlglot parses the text, our rules rewrite the tree, and sqlglot prints it.
+3. Between two products that are both kinds of Spark, a text that means the same stays as it is.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from sqlglot import Dialect as SqlglotDialect
+from sqlglot import ErrorLevel, Token, TokenType, exp
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import ParseError, TokenError, UnsupportedError
+
+from matchrec.dialects.products import Product
+from matchrec.dialects.rules.by_product import find_rules
+from matchrec.dialects.rules.context import (
+    DIFFERS,
+    RewriteRule,
+    RuleContext,
+    RuleFindings,
+    find_node_types,
+)
+from matchrec.dialects.rules.function_calls import (
+    VARIABLE_PREFIX,
+    FunctionMapping,
+    find_pattern_function,
+    mask_functions,
+)
+from matchrec.syntax.tokens import SEMANTICS, tokenize_sql
+
+
+class FlinkSql(Spark):
+    """The dialect of Flink SQL, which sqlglot does not have.
+
+    It is Spark's, except for strings, in which `'\\d'` is a backslash and a letter, the types of
+    strings, quotients, and the defaults of some arguments. sqlglot registers it under the lower
+    case of this class's name, which `products.txt` uses.
+    """
+
+    TYPED_DIVISION = True  # the quotient of two integers is an integer
+    SAFE_DIVISION = False
+    INDEX_OFFSET = 1  # the index of an array's first element
+    REGEXP_EXTRACT_DEFAULT_GROUP = 0  # the whole match
+
+    class Tokenizer(Spark.Tokenizer):
+        """A tokenizer that reads `''` in a string as a quote and knows no other escapes.
+
+        `VARCHAR` is read as NVARCHAR so that `VARCHAR(3)` keeps its length: Spark's parser takes
+        VARCHAR for a string of any length, and we cannot derive a class from that parser, because
+        sqlglot may be compiled.
+        """
+
+        KEYWORDS: ClassVar[Any] = Spark.Tokenizer.KEYWORDS | {
+            "CHAR": TokenType.NCHAR,
+            "VARCHAR": TokenType.NVARCHAR,
+            "BYTES": TokenType.VARBINARY,
+        }
+        STRING_ESCAPES: ClassVar[list[str]] = ["'"]
+
+
+def tokenize(text: str, product: Product) -> list[Token]:
+    """Return the tokens of a text in the SQL of a product.
+
+    Raises:
+        TokenError: sqlglot cannot read the text.
+    """
+    return tokenize_sql(type(SqlglotDialect.get_or_raise(product.sqlglot)), text)
+
+
+def translate_fragment(text: str, context: RuleContext) -> tuple[str | None, RuleFindings]:
+    """Translate a fragment to the SQL of the product that is written.
+
+    Args:
+        text: the fragment, with names instead of its holes.
+        context: where the fragment is, and the two products.
+
+    Returns:
+        The new text, or None if the fragment can stay as it is; and the findings of the rules.
+
+    Raises:
+        ParseError: the product that is read has no such syntax.
+        TokenError: its tokens cannot be read.
+        UnsupportedError: the product that is written has nothing that means the same.
+    """
+    findings = RuleFindings()
+    return _rewrite_fragment(text, replace(context, findings=findings)), findings
+
+
+def _rewrite_fragment(text: str, context: RuleContext) -> str | None:
+    """Return the text of a translated fragment; None if it can stay as it is.
+
+    It takes the arguments of `translate_fragment` and raises the same errors.
+    """
+    read = context.read
+    write = context.write
+    in_clause = context.clause is not None
+    tree = _parse(text, read, read.functions if in_clause else None)
+    for rule in find_rules(read, write):
+        tree = _apply_rule(rule, tree, context)
+    is_marked = read.lacks_dialect and any(DIFFERS in node.meta for node in tree.walk())
+    translation = _generate(tree, context)
+    # Spark reads `a[1]`, too, but counts elements from 0.
+    is_read_otherwise = is_marked or (read.lacks_dialect and "[" in text)
+    if is_read_otherwise or not (read.is_spark and write.is_spark):
+        return translation
+    # Both products are kinds of Spark. If the text itself gives the same translation when the other
+    # product reads it, it stays as the user wrote it.
+    with suppress(ParseError, TokenError, UnsupportedError):
+        unchanged = _generate(_parse(text, write, {} if in_clause else None), context)
+        return None if translation == unchanged else translation
+    return translation
+
+
+def _parse(text: str, product: Product, functions: FunctionMapping) -> exp.Expr:
+    """Return the tree of a fragment in which functions of row patterns have their prefix.
+
+    Args:
+        text: the fragment.
+        product: the product whose SQL it is.
+        functions: see `mask_functions`.
+
+    Raises:
+        ParseError: it is not one statement or expression, or a function lacks an argument.
+        TokenError: its tokens cannot be read.
+    """
+    masked = mask_functions(text, tokenize(text, product), functions)
+    dialect = SqlglotDialect.get_or_raise(product.sqlglot)
+    statements = dialect.parser().parse(tokenize(masked, product), masked)
+    trees = [tree for tree in statements if tree is not None]
+    if len(trees) != 1:
+        raise ParseError("one statement or expression is expected")
+    if any(_lacks_argument(call) for call in trees[0].find_all(exp.Func)):
+        raise ParseError("a function lacks an argument")
+    # The parser may have used one node in two places. In a copy they are two nodes.
+    return trees[0].copy()
+
+
+def _lacks_argument(call: exp.Func) -> bool:
+    """Return whether sqlglot has parsed a call without an argument that it needs.
+
+    The oldest version of sqlglot that we support reports such a call by itself only in a process
+    that has loaded `unittest`.
+    """
+    for name, is_needed in call.arg_types.items():
+        if is_needed and call.args.get(name) in (None, []):
+            return True
+    return False
+
+
+def _generate(tree: exp.Expr, context: RuleContext) -> str:
+    """Return the text of a tree, without prefixes of functions.
+
+    What sqlglot calls unsupported gets a note. If Spark will read the text, it is an error.
+
+    Raises:
+        UnsupportedError: sqlglot cannot write a part of the tree for Spark.
+    """
+    dialect = SqlglotDialect.get_or_raise(context.write.sqlglot)
+    generator = dialect.generator(comments=False, unsupported_level=ErrorLevel.IGNORE)
+    text = generator.generate(_apply_rule(_remove_prefixes, tree, context))
+    reasons = tuple(dict.fromkeys(generator.unsupported_messages))
+    if reasons and context.write.has_functions_of_spark:
+        raise UnsupportedError("; ".join(reasons))
+    for reason in reasons:
+        context.add_note(reason)
+    return text
+
+
+def _apply_rule(rule: RewriteRule, tree: exp.Expr, context: RuleContext) -> exp.Expr:
+    """Return the tree with a rule applied to each node of its type.
+
+    Inner nodes come first. They are still in the tree, so a rule sees the nodes around its node.
+    """
+    types = find_node_types(rule)
+    nodes = [node for node in tree.dfs() if isinstance(node, types)]
+    for node in reversed(nodes):
+        rewritten = rule(node, context)
+        if rewritten is node:
+            continue
+        if node is tree:
+            return rewritten
+        node.replace(rewritten)
+    return tree
+
+
+def _remove_prefixes(node: exp.Expr, context: RuleContext) -> exp.Expr:
+    """Rewrite what `mask_functions` has written for sqlglot's parser."""
+    if isinstance(node, exp.Identifier) and node.name.startswith(VARIABLE_PREFIX):
+        return exp.to_identifier(node.name.removeprefix(VARIABLE_PREFIX))
+    name = find_pattern_function(node)
+    if name is None:
+        return node
+    if name in SEMANTICS and len(node.expressions) == 1:
+        operand = node.expressions[0]
+        if isinstance(operand, exp.Binary):  # `RUNNING MOD(x, 2)` would be `RUNNING x % 2`
+            functions = "FIRST, LAST, CLASSIFIER and aggregates"
+            raise UnsupportedError(f"{name} is allowed before {functions}")
+        return exp.var(f"{name} {_generate(operand, context)}")
+    return exp.Anonymous(this=name, expressions=node.expressions)
