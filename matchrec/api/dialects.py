@@ -187,7 +187,9 @@ def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
         else:
             from matchrec.dialects.translate import QueryKnowledge, translate_query
 
-            translate_query(text, PRODUCTS[language], SPARK, QueryKnowledge(parameter_values=values))
+            translate_query(
+                text, PRODUCTS[language], SPARK, QueryKnowledge(parameter_values=values)
+            )
         inputs.reject_unused(text, values)
 
 

@@ -162,6 +162,8 @@ def test_what_is_refused_shows_its_place(product: str, query: str, place: str, w
 def test_a_query_over_a_table_is_translated_once(query: str, is_known: bool) -> None:
     tables = {"`db`.`t`": {"d": ValueKind.DATE}}
     text = query.format(t="db.t", c="MEASURES LAST(d) - FIRST(d) AS days PATTERN (A+)")
-    found = translate_query(text, PRODUCTS["oracle"], SPARK, QueryKnowledge(look_up_table=tables.get))
+    found = translate_query(
+        text, PRODUCTS["oracle"], SPARK, QueryKnowledge(look_up_table=tables.get)
+    )
     assert bool(found.untyped_columns) is not is_known
     assert ("UNIX_DATE" in found.text) is is_known
