@@ -125,8 +125,8 @@ def explain_missing_name(name: str) -> AttributeError:
 
     # Python and notebooks look for private names, such as `__path__`: they get no suggestion
     near = None if name.startswith("_") else find_nearest(name, __all__)
-    cure = f"; write matchrec.{near}" if near else ""
-    return AttributeError(f"module {__name__!r} has no attribute {name!r}{cure}")
+    hint = f"; write matchrec.{near}" if near else ""
+    return AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -30,7 +30,7 @@ from matchrec.arguments import Arguments
 from matchrec.dialects.products import PRODUCTS, SPARK, Product, find_likely_products
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import locate_errors
-from matchrec.errors.sql.foreign_names import add_dialect_cure
+from matchrec.errors.sql.foreign_names import add_dialect_hint
 from matchrec.errors.warnings import other_in_product, warn_caller
 from matchrec.shortcuts import keep_parsed
 from matchrec.source import Source
@@ -310,9 +310,9 @@ def add_dialect_to_error(
 ) -> None:
     """Add to an error that the query can be planned in another dialect."""
     if isinstance(error, RewrittenEngineError):
-        error.add_help(add_dialect_cure(None, other_dialect))
+        error.add_help(add_dialect_hint(None, other_dialect))
     elif isinstance(error, MatchRecognizeError):
-        error.hint = add_dialect_cure(error.hint, other_dialect)
+        error.hint = add_dialect_hint(error.hint, other_dialect)
 
 
 def find_other_dialect(text: str, dialect: str, plan: PlanInDialect) -> str | None:

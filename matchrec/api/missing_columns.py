@@ -34,7 +34,7 @@ def advise_on_unknown_column(
     for clause in reversed(clauses):
         advice = find_advice(clause, qualifier, name, source)
         if advice is not None:
-            error.add_help(advice.cure, advice.note)
+            error.add_help(advice.hint, advice.note)
             return
 
 

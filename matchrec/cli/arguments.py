@@ -223,7 +223,7 @@ QUERY_PARAMETERS = (
 
 # What to write instead of options that users know from other programs. The first word is an option
 # of matchrec, which some commands do not have.
-CURES_OF_FOREIGN_OPTIONS = {
+HINTS_OF_FOREIGN_OPTIONS = {
     "--master": "--engine spark --conf spark.master=local[4]",
     "--to": "--write",
     "--key": "--partition",
@@ -246,10 +246,10 @@ class Repeatable(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            cure = CURES_OF_FOREIGN_OPTIONS.get(error.option_name)
-            if cure is None or not self.has_option(cure.split()[0]):
+            hint = HINTS_OF_FOREIGN_OPTIONS.get(error.option_name)
+            if hint is None or not self.has_option(hint.split()[0]):
                 raise
-            raise click.UsageError(add_help(error.format_message(), cure), ctx) from None
+            raise click.UsageError(add_help(error.format_message(), hint), ctx) from None
         except click.UsageError as error:
             tables = [
                 argument
@@ -282,9 +282,9 @@ class Repeatable(click.Command):
                     formatter.write_dl(listed)
 
 
-def add_help(message: str, cure: str) -> str:
+def add_help(message: str, hint: str) -> str:
     """Return a message of click with what to write instead."""
-    return f"{message}\n{format_labelled('help', f'write {cure}')}"
+    return f"{message}\n{format_labelled('help', f'write {hint}')}"
 
 
 # The groups of options in the help, by their names in Python; others are in the last group.

@@ -23,7 +23,7 @@ from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
 from matchrec.errors.kinds import format_labelled
 from matchrec.errors.run.failures import engine_failed, value_not_computed
-from matchrec.errors.sql.foreign_names import find_table_cure
+from matchrec.errors.sql.foreign_names import find_table_hint
 from matchrec.loading import NO_SPARK, OF_SPARK
 from matchrec.source import replace_control_characters
 
@@ -181,8 +181,8 @@ def make_run_error(error: Exception) -> MatchRecognizeRunError:
     failure = read_value_failure(str(error))
     if failure is None:
         return engine_failed(sentence=explain_spark_error(error))
-    reason, cure = failure
-    return value_not_computed(reason=reason, cure=cure)
+    reason, hint = failure
+    return value_not_computed(reason=reason, hint=hint)
 
 
 def explain_spark_error(error: Exception) -> str:
@@ -193,13 +193,13 @@ def explain_spark_error(error: Exception) -> str:
     message = shorten_spark_message(str(error))
     from matchrec.spark.errors.users_terms import read_parameters
 
-    cure = find_table_cure(read_parameters(error, str(error)).get("relationName", ""))
+    hint = find_table_hint(read_parameters(error, str(error)).get("relationName", ""))
     if TOO_LARGE in message:
-        cure = SMALLER_BATCHES
+        hint = SMALLER_BATCHES
     return (
         message
-        if cure is None or cure in message
-        else f"{message}\n{format_labelled('help', cure)}"
+        if hint is None or hint in message
+        else f"{message}\n{format_labelled('help', hint)}"
     )
 
 

@@ -224,8 +224,8 @@ class QuerySource:
                         where=self.path, module=(module or name).removesuffix(".py")
                     )
                 if module.endswith(".py") and not Path(module).is_file():
-                    cure = suggest_nearest_file(module)
-                    raise errors.no_such_file(what="the query", path=module, cure=cure)
+                    hint = suggest_nearest_file(module)
+                    raise errors.no_such_file(what="the query", path=module, hint=hint)
                 return self.path
             text = read_query(self.path) if self.text is None else self.text
         except MatchRecognizeError as error:

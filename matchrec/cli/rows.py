@@ -24,7 +24,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TextIO
 
 from matchrec.errors import command as errors
-from matchrec.errors.sql.type_cures import NUMBER_TYPES
+from matchrec.errors.sql.type_mismatches import NUMBER_TYPES
 from matchrec.plan.text import quote_name, quote_string
 from matchrec.source import replace_control_characters
 

@@ -101,7 +101,7 @@ def check_python_computes(aggregate: expression.Aggregate, span: Span) -> None:
     function = AGGREGATES.get(name)
     if function is None:
         hint = f"write {ALTERNATIVES[name]}" if name in ALTERNATIVES else AS_MEASURE
-        raise aggregate_not_supported_in_define(span, function=name, cure=hint)
+        raise aggregate_not_supported_in_define(span, function=name, hint=hint)
     for index, argument in enumerate(aggregate.arguments):
         if index == function.constant and argument.references:
             raise not_a_constant(argument.span, position=index + 1, function=aggregate.function)
@@ -131,7 +131,7 @@ def build_listed_steps(
                 return quote_string(variable)
             case _:
                 raise aggregate_not_supported_in_define(
-                    span, function=aggregate.function, cure=AS_MEASURE
+                    span, function=aggregate.function, hint=AS_MEASURE
                 )
 
     def build_step(term: expression.Scalar) -> Step:

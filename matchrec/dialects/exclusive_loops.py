@@ -73,14 +73,14 @@ def edit_exclusive_loops(
         return
     for span in find_repeated_variables(clause.pattern):
         raise unsupported_by_product(
-            span, product="Flink SQL", what="repeated variables in PATTERN", cure=None
+            span, product="Flink SQL", what="repeated variables in PATTERN", hint=None
         )
     if lacks("SUBSET", write):
         raise unsupported_by_product(
             clause.pattern_span,
             product=write.title,
             what="SUBSET, without which a greedy loop gives rows back",
-            cure="write {2} or *?",
+            hint="write {2} or *?",
         )
     subsets = [
         f"{exit_.union} = ({show_name(exit_.loop)}, {show_name(exit_.follower)})" for exit_ in exits

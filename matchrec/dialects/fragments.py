@@ -34,7 +34,7 @@ from matchrec.errors import MatchRecognizeParseError, MatchRecognizeUnsupportedE
 from matchrec.errors.language import name_part
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.expression import misplaced_running_or_final
-from matchrec.errors.sql.foreign_names import find_dialect_syntax_cure
+from matchrec.errors.sql.foreign_names import find_dialect_syntax_hint
 from matchrec.errors.sql.tokens import UNFINISHED
 from matchrec.source import Span
 from matchrec.syntax.expressions.reader import AFTER_OPERAND
@@ -238,7 +238,7 @@ class FragmentTranslator:
         span = masked.span
         for token in tokenize(masked.text, self.read):
             if (token.line, token.col) == position:
-                reason = find_dialect_syntax_cure(masked.text[: token.end + 1]) or reason
+                reason = find_dialect_syntax_hint(masked.text[: token.end + 1]) or reason
                 span = masked.locate(Span(token.start, token.end + 1))
                 break
         return errors.unreadable_in_product(span, product=self.read.title, reason=reason)
@@ -265,12 +265,12 @@ class FragmentTranslator:
                     product=title,
                     what=f"this {tokens.key(index)}",
                     reason=call_error,
-                    cure=_WRITE_OTHER_FUNCTION.format(title),
+                    hint=_WRITE_OTHER_FUNCTION.format(title),
                 )
             except (ParseError, TokenError):
                 continue
         return errors.no_equivalent_in_product(
-            span, product=title, what="this", reason=error, cure=None
+            span, product=title, what="this", reason=error, hint=None
         )
 
 

@@ -100,13 +100,13 @@ def check_limits(clause: MatchRecognize, read: Product, write: Product) -> Itera
             hint = f": {part.hint}" if part.hint else ""
             notes.setdefault(feature, Note(f"{write.title} rejects {part.words}{hint}", span))
         if feature == "SHARED" and lacks(feature, read):
-            raise unsupported_by_product(span, product=read.title, what=part.words, cure=part.hint)
+            raise unsupported_by_product(span, product=read.title, what=part.words, hint=part.hint)
         if not lacks(feature, write):
             continue
         if feature == "WITHIN" and clause.order_by and not is_noted("FIRST", write):
             condition = write_within_as_condition(clause)
             raise product_without_within(span, product=write.title, condition=condition)
-        raise unsupported_by_product(span, product=write.title, what=part.words, cure=part.hint)
+        raise unsupported_by_product(span, product=write.title, what=part.words, hint=part.hint)
     yield from notes.values()
 
 

@@ -256,7 +256,7 @@ def _note_differences(
                     product=write.title,
                     what=f"this {difference.name}",
                     reason=difference.sentence,
-                    cure=difference.hint,
+                    hint=difference.hint,
                 )
             hint = f": {difference.hint}" if difference.hint else ""
             notes.append(Note(f"{difference.name}: {difference.sentence}{hint}", span))

@@ -12,7 +12,13 @@ from matchrec.errors.kinds import (
 )
 from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest, find_nearest_choice
-from matchrec.errors.wording import SHORT, describe_value, find_library, join_names, show_count
+from matchrec.errors.wording import (
+    SHORT,
+    describe_value,
+    find_frame_library,
+    join_names,
+    show_count,
+)
 from matchrec.source import Span
 
 
@@ -38,19 +44,19 @@ def no_matched_rows(
     sentence = "no column has the rows of a match"
     if column is not None:
         sentence = f"`{column}` is not a column with the rows of a match"
-    cure = (
+    hint = (
         "add MATCHED_ROWS() AS rows to MEASURES, or name the column that has the rows: "
         'explode_matches(df, "name")'
     )
     if len(arrays) == 1:
-        cure = f'write explode_matches(df, "{arrays[0]}")'
+        hint = f'write explode_matches(df, "{arrays[0]}")'
     return MatchRecognizePlanError(
         sentence,
         notes=(
             f"the DataFrame has: {join_names(columns)}",
             f"arrays of structs: {join_names(arrays)}" if arrays else "",
         ),
-        hint=cure,
+        hint=hint,
         code="no-matched-rows",
     )
 
@@ -290,8 +296,8 @@ def no_attribute(
         elif of_frames and near is None:
             frame_attribute = find_nearest(name, find_public_names(of_frames))
             near = frame_attribute and f"{frame}.{frame_attribute}"
-    cure = f"; write .{near}" if near else ""
-    return AttributeError(f"a {type(owner).__name__} has no `{name}`{cure}")
+    hint = f"; write .{near}" if near else ""
+    return AttributeError(f"a {type(owner).__name__} has no `{name}`{hint}")
 
 
 def find_public_names(class_: type) -> list[str]:
@@ -312,15 +318,15 @@ def unknown_argument(
     argument = find_nearest(name, arguments)
     option = find_nearest(name, options)
     if argument:
-        cure = f"write {argument}="
+        hint = f"write {argument}="
     elif option:
-        cure = f"write options=matchrec.Options({option}=...)"
+        hint = f"write options=matchrec.Options({option}=...)"
     else:
-        cure = f"write {{{name}}} in the query, pass the value of :{name} in args, "
-        cure += f"or leave {name}= out"
+        hint = f"write {{{name}}} in the query, pass the value of :{name} in args, "
+        hint += f"or leave {name}= out"
     return MatchRecognizePlanError(
         f"`{name}` is not an argument, and the query has no {{{name}}}",
-        hint=cure,
+        hint=hint,
         code="unknown-argument",
     )
 
@@ -411,14 +417,14 @@ def wrong_number_of_values(
         return positional_parameter_without_value(first_without_value[0])
     if count:
         parameters = show_count(count, "positional parameter")
-        cure = "pass a list with one value for each ?, in their order"
+        hint = "pass a list with one value for each ?, in their order"
     else:
         parameters = "no positional parameters"
-        cure = 'write ? for each value, or :name and args={"name": value}, or leave args out'
+        hint = 'write ? for each value, or :name and args={"name": value}, or leave args out'
     return MatchRecognizePlanError(
         f"the query has {parameters} (?), but args {args}",
         *first_without_value,
-        hint=cure,
+        hint=hint,
         code="wrong-number-of-values",
     )
 
@@ -484,17 +490,17 @@ def unknown_parameter(*, name: str, parameters: Sequence[str]) -> MatchRecognize
 
 
 def no_equivalent_in_sql(
-    span: Span | None, *, what: str, cure: str | None
+    span: Span | None, *, what: str, hint: str | None
 ) -> MatchRecognizeUnsupportedError:
     """Return the error for a query that cannot be converted to MATCH_RECOGNIZE.
 
     Args:
         span: the location in the text of the query.
         what: the part of the query that has no equivalent.
-        cure: what to write instead; None if that is not known.
+        hint: what to write instead; None if that is not known.
     """
     return MatchRecognizeUnsupportedError(
-        f"MATCH_RECOGNIZE has no equivalent of {what}", span, hint=cure, code="no-equivalent-in-sql"
+        f"MATCH_RECOGNIZE has no equivalent of {what}", span, hint=hint, code="no-equivalent-in-sql"
     )
 
 
@@ -531,7 +537,7 @@ _NO_FRAMES = {
 
 
 def wrong_argument(
-    call: str, argument: str, value: object, expected: str, cure: str
+    call: str, argument: str, value: object, expected: str, hint: str
 ) -> MatchRecognizePlanError:
     """Return the error for an argument of a wrong type.
 
@@ -540,18 +546,18 @@ def wrong_argument(
         argument: the argument.
         value: what the user passed.
         expected: the types that the argument can have, in words, such as "a DataFrame".
-        cure: what to write, unless the type of the value shows something better.
+        hint: what to write, unless the type of the value shows something better.
     """
     if expected.startswith("a DataFrame"):
-        cure = _NO_FRAMES.get(type(value).__name__, cure)
+        hint = _NO_FRAMES.get(type(value).__name__, hint)
         if isinstance(value, str) and "PATTERN" in value.upper():
-            cure = "pass the DataFrame first, and then this text"
+            hint = "pass the DataFrame first, and then this text"
     if "DataFrame" in expected:
-        cure = _FRAMES.get(find_library(value) or "", cure)
+        hint = _FRAMES.get(find_frame_library(value) or "", hint)
     return MatchRecognizePlanError(
         f"`{argument}` of {call} is {describe_value(value)}",
         notes=(f"it must be {expected}",),
-        hint=cure,
+        hint=hint,
         code="wrong-argument",
     )
 
@@ -569,13 +575,13 @@ def unknown_option_value(
     """
     surface = current_surface()
     near = find_nearest_choice(value, words)
-    cure = f"write {surface.write_option(argument, near)}" if near else None
+    hint = f"write {surface.write_option(argument, near)}" if near else None
     if argument == "write" and value in ("sase", "pattern"):
-        cure = "SASE+ and Patterns can be read, but not written"
+        hint = "SASE+ and Patterns can be read, but not written"
     written = SHORT.repr(value)[1:-1]
     return MatchRecognizePlanError(
         f"unknown value `{written}` for `{surface.name_option(argument)}` of {call}",
         notes=(f"it must be one of {join_names(words)}",),
-        hint=cure,
+        hint=hint,
         code="unknown-option-value",
     )

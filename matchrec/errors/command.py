@@ -150,17 +150,17 @@ def rows_for_query(*, path: str, name: str) -> MatchRecognizeError:
     )
 
 
-def no_such_file(*, what: str, path: str, cure: str | None, owner: str = "") -> MatchRecognizeError:
+def no_such_file(*, what: str, path: str, hint: str | None, owner: str = "") -> MatchRecognizeError:
     """Return the error for a file that does not exist.
 
     Args:
         what: "the file" or "the query".
         path: the path.
-        cure: what to write instead; None if that is not known.
+        hint: what to write instead; None if that is not known.
         owner: whose file it is, such as " of table `t`"; may be empty.
     """
     return MatchRecognizeError(
-        f"{what} `{path}`{owner} does not exist", hint=cure, code="no-such-file"
+        f"{what} `{path}`{owner} does not exist", hint=hint, code="no-such-file"
     )
 
 

@@ -12,7 +12,11 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
 )
 from matchrec.errors.language import current_language, current_surface, name_part
-from matchrec.errors.sql.type_cures import classify_type, find_number_example, find_operator_cure
+from matchrec.errors.sql.type_mismatches import (
+    classify_type,
+    find_number_example,
+    find_operator_hint,
+)
 from matchrec.errors.wording import join_alternatives, shorten
 from matchrec.source import Span
 
@@ -88,7 +92,7 @@ def types_cannot_be_combined(
     note = f"values of several {rows} of the match must be of one type"
     if left == right:
         note = f"`{operator}` cannot combine values of this type from several {rows} of the match"
-    hint = find_operator_cure(operator, left, right)
+    hint = find_operator_hint(operator, left, right)
     return MatchRecognizeUnsupportedError(
         f"`{operator}` in {name_part('DEFINE')} cannot combine {left} and {right}",
         span,
@@ -236,7 +240,7 @@ def too_many_operations(span: Span, *, limit: int) -> MatchRecognizeUnsupportedE
 
 
 def aggregate_not_supported_in_define(
-    span: Span, *, function: str, cure: str
+    span: Span, *, function: str, hint: str
 ) -> MatchRecognizeUnsupportedError:
     """Return the error for an aggregate in a condition that cannot be updated row by row."""
     return MatchRecognizeUnsupportedError(
@@ -248,7 +252,7 @@ def aggregate_not_supported_in_define(
                 'which the page "Aggregates" of the reference lists'
             ),
         ),
-        hint=cure,
+        hint=hint,
         code="aggregate-not-supported-in-define",
     )
 

@@ -225,16 +225,16 @@ def wrong_number_of_order_values(
     """
     surface = current_surface()
     if orders:
-        cure = f"write the value of the first one, or {surface.all_of_row}"
+        hint = f"write the value of the first one, or {surface.all_of_row}"
     else:
-        cure = f"write ORDER BY, or leave {surface.name_option('row')} out"
+        hint = f"write ORDER BY, or leave {surface.name_option('row')} out"
     values = show_count(value_count, "value")
     columns = show_count(len(orders), "column")
     surface = current_surface()
     return MatchRecognizePlanError(
         f"`{surface.name_option('row')}` has {values}, but ORDER BY has {columns}",
         notes=(f"ORDER BY: {join_names(orders)}",),
-        hint=cure,
+        hint=hint,
         code="wrong-number-of-order-values",
     )
 

@@ -79,12 +79,12 @@ def label_type_differs(
         in_pandas: an expression of pandas that converts the column.
     """
     surface = current_surface()
-    cure = f"{surface.recast.format(name=name)} to {expected_type}"
+    hint = f"{surface.recast.format(name=name)} to {expected_type}"
     if surface.is_python:
-        cure = f"{cure}, or in pandas labels.assign({name}={in_pandas})"
+        hint = f"{hint}, or in pandas labels.assign({name}={in_pandas})"
     return MatchRecognizePlanError(
         f"`{name}` of `{_name_labels()}` is {kind}, but {what} is {expected_type}",
-        hint=f"{cure}; in a file write a time as 2026-01-31 12:00:00, and a date as 2026-01-31",
+        hint=f"{hint}; in a file write a time as 2026-01-31 12:00:00, and a date as 2026-01-31",
         code="label-type-differs",
     )
 

@@ -32,7 +32,7 @@ def unexpected_token(
         f"`{text}` is not allowed here in {where}",
         span,
         notes=(f"expected here: {expected}",),
-        hint=_find_cure(text.upper(), where, expected),
+        hint=_find_hint(text.upper(), where, expected),
         code="unexpected-word-in-sase",
     )
 
@@ -41,7 +41,7 @@ def unexpected_token(
 _WORDS_OF_CLAUSES = frozenset({"PARTITION", "ORDER", "MEASURES", "ONE", "ALL", "AFTER", "DEFINE"})
 
 
-def _find_cure(word: str, where: str, expected: str) -> str | None:
+def _find_hint(word: str, where: str, expected: str) -> str | None:
     """Return what to write instead of a word or sign, in upper case; None if that is not clear."""
     if where == "the query" and word in _WORDS_OF_CLAUSES and expected == "PATTERN":
         return (
@@ -50,11 +50,11 @@ def _find_cure(word: str, where: str, expected: str) -> str | None:
         )
     if expected == "SEQ" and word.isidentifier():
         return "write SEQ and parentheses around the components: PATTERN SEQ(Shelf a, Exit b)"
-    return _CURES_OF_WORDS.get(word)
+    return _HINTS_OF_WORDS.get(word)
 
 
 # What to write instead of a word or sign, by its upper case.
-_CURES_OF_WORDS = {
+_HINTS_OF_WORDS = {
     "&&": "write AND",
     "|": (
         "write several event types as a predicate: a.event_type IN ('Shelf', 'Exit'), with ANY a "

@@ -91,8 +91,11 @@ def write_name(text: str) -> str:
 # Values.
 
 
-def find_library(value: object) -> str | None:
-    """Return the library of a value of a library with DataFrames other than Spark's, or None."""
+def find_frame_library(value: object) -> str | None:
+    """Return the title of the library that a value is from, if it has DataFrames; else None.
+
+    PySpark is not among these libraries, except for pandas-on-Spark.
+    """
     libraries = {"pandas": "pandas", "polars": "Polars", "pyarrow": "pyarrow"}
     module = type(value).__module__
     is_on_spark = module.startswith("pyspark.pandas.")
@@ -119,7 +122,7 @@ def describe_value(value: object) -> str:
         return f"the class {value.__name__}"
     if isroutine(value):
         return "a function"
-    library = find_library(value)
+    library = find_frame_library(value)
     if library is not None:
         return f"a {library} {type(value).__name__}"
     if type(value).__module__ not in PYTHONS_OWN or type(value) is object:

@@ -74,7 +74,7 @@ def read_input(batches: Iterator[Rows]) -> Iterator[Rows]:
             rows_read_by_workers.add(len(batch))
             yield batch
     except RuntimeError as error:
-        raise row_not_computed(reason=find_cause(str(error)), cure=None) from None
+        raise row_not_computed(reason=find_cause(str(error)), hint=None) from None
 
 
 def unpickle(payload: bytes) -> object:

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from matchrec.errors.sql.foreign_names import read_cures
+from matchrec.errors.sql.foreign_names import read_hints
 
 ROW = """SELECT 6 AS x, 2 AS y, '1000' AS s, DATE'2024-01-31' AS d, array(1, 2) AS a,
   TIMESTAMP'2024-01-31 12:00:00' AS t, TIMESTAMP'2024-01-31 12:00:00' AS t1,
@@ -24,10 +24,10 @@ def list_examples(cure: str) -> list[str]:
 
 
 WRITTEN = sorted(
-    {example for cure, _ in read_cures().values() for example in list_examples(cure)}
+    {example for cure, _ in read_hints().values() for example in list_examples(cure)}
     - {"explode(a)"}
 )
-OTHER_ARGUMENTS = {name[:-1] for name in read_cures() if name.endswith("(")}
+OTHER_ARGUMENTS = {name[:-1] for name in read_hints() if name.endswith("(")}
 
 
 def measure(spark: SparkSession, expressions: list[str]) -> None:
@@ -63,5 +63,5 @@ OF_SPARK_4 = {"DAYNAME", "LISTAGG", "MONTHNAME", "NULLIFZERO", "STRING_AGG", "ZE
 def test_spark_has_none_of_the_names(spark: SparkSession) -> None:
     known = {str(row[0]).upper() for row in spark.sql("SHOW FUNCTIONS").collect()}
     since = set(OF_SPARK_4) if pyspark.__version__ >= "4" else set()
-    assert known & set(read_cures()) == since
+    assert known & set(read_hints()) == since
     assert known | {"DATEADD"} >= OTHER_ARGUMENTS

@@ -171,7 +171,7 @@ def check_meaning(reading: ReadQuery, plan: MatchPlan, text: str) -> None:
         part = shapes.find_differing_part(plan, _read_again(text))
     except MatchRecognizeError as error:
         raise errors.no_equivalent_in_sql(
-            START, what=f"this: {error.message}", cure=None
+            START, what=f"this: {error.message}", hint=None
         ) from error
     if part is None:
         return
@@ -181,7 +181,7 @@ def check_meaning(reading: ReadQuery, plan: MatchPlan, text: str) -> None:
             span = definition.condition.span
             break
     what = f"{part}, which would have other matches in SQL"
-    raise errors.no_equivalent_in_sql(span, what=what, cure=None)
+    raise errors.no_equivalent_in_sql(span, what=what, hint=None)
 
 
 def _read_again(text: str) -> MatchPlan:
@@ -219,7 +219,7 @@ def reject_negations(plan: MatchPlan) -> None:
         is_between_events = absence.after is not None and absence.before is not None
         hint = "remove it: under strict contiguity no event is between two events"
         raise errors.no_equivalent_in_sql(
-            absence.span, what=what, cure=hint if is_between_events else None
+            absence.span, what=what, hint=hint if is_between_events else None
         )
 
 
@@ -234,13 +234,13 @@ def reject_undefinable_conditions(plan: MatchPlan) -> None:
         if definition.variable == plan.match_condition:
             what = "a condition on the whole match"
             hint = "return the value as a column, and test it in a query over the result"
-            raise errors.no_equivalent_in_sql(condition.span, what=what, cure=hint)
+            raise errors.no_equivalent_in_sql(condition.span, what=what, hint=hint)
         for reference in condition.references:
             if isinstance(reference, expression.Aggregate) and reference.excludes_current_row:
                 what = (
                     "an aggregate over the earlier rows only: in DEFINE it includes the current row"
                 )
-                raise errors.no_equivalent_in_sql(reference.span, what=what, cure=None)
+                raise errors.no_equivalent_in_sql(reference.span, what=what, hint=None)
 
 
 def _note_losses(reading: ReadQuery) -> Iterator[Note]:

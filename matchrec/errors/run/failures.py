@@ -51,29 +51,29 @@ def skip_to_first_event(*, stage: str, location: RowLocation) -> MatchRecognizeR
     ).at(location)
 
 
-def row_not_computed(*, reason: str, cure: str | None) -> MatchRecognizeRunError:
+def row_not_computed(*, reason: str, hint: str | None) -> MatchRecognizeRunError:
     """Return the error for a row that the engine failed to prepare for the workers.
 
     The engine says what kind of failure it is, but not at which row.
 
     Args:
         reason: why the row cannot be computed.
-        cure: what to write instead; None if that is not known.
+        hint: what to write instead; None if that is not known.
     """
     return MatchRecognizeRunError(
-        f"a row of the input cannot be computed: {reason}", hint=cure, code="row-not-computed"
+        f"a row of the input cannot be computed: {reason}", hint=hint, code="row-not-computed"
     )
 
 
-def value_not_computed(*, reason: str, cure: str | None) -> MatchRecognizeRunError:
+def value_not_computed(*, reason: str, hint: str | None) -> MatchRecognizeRunError:
     """Return the error for a value around the clause, or in a query without a clause.
 
     Args:
         reason: why the value cannot be computed.
-        cure: what to write instead; None if that is not known.
+        hint: what to write instead; None if that is not known.
     """
     return MatchRecognizeRunError(
-        f"a value of the query cannot be computed: {reason}", hint=cure, code="value-not-computed"
+        f"a value of the query cannot be computed: {reason}", hint=hint, code="value-not-computed"
     )
 
 

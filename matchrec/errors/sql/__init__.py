@@ -7,8 +7,8 @@ pattern         PATTERN, navigation and frames
 expression      MEASURES and DEFINE
 unknown_names   columns and functions that do not exist
 window          row pattern windows, and queries of other products
-type_cures      advice on values of two types
-foreign_names   advice on functions of other products
-refusals        what an engine's refusal means
+type_mismatches hints for values of two types
+foreign_names   hints for functions of other products
+engine_errors   what an engine's error means
 ungrouped       columns outside GROUP BY
 """

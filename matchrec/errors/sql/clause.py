@@ -11,7 +11,7 @@ from matchrec.errors.kinds import (
 )
 from matchrec.errors.language import current_surface, name_part
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.sql.tokens import CLOSING_BRACKETS, PARTS_IN_ORDER, find_cure_of_token
+from matchrec.errors.sql.tokens import CLOSING_BRACKETS, PARTS_IN_ORDER, find_hint_for_token
 from matchrec.errors.wording import join_lines, join_names, quote_in_backticks, shorten
 from matchrec.source import Span
 
@@ -20,20 +20,20 @@ _ORDER = f"the order is: {PARTS_IN_ORDER}"
 
 def unexpected_first_word(text: str, span: Span) -> MatchRecognizeParseError:
     """Return the error for a clause that does not begin with one of its parts."""
-    cure = None
+    hint = None
     order = _ORDER
     if text.upper() in ("SELECT", "WITH", "FROM", "MATCH_RECOGNIZE"):
         order = ""  # it is a whole query or clause, and the order of its parts may be right
     else:
-        cure = find_cure_of_token(text, "MATCH_RECOGNIZE")
-    if cure is None:
+        hint = find_hint_for_token(text, "MATCH_RECOGNIZE")
+    if hint is None:
         alone = "write the clause alone, from PARTITION BY to DEFINE"
-        cure = f"{alone}, or pass a whole query to {current_surface().query}"
+        hint = f"{alone}, or pass a whole query to {current_surface().query}"
     return MatchRecognizeParseError(
         f"`{text}` is not allowed at the start of MATCH_RECOGNIZE",
         span,
         notes=(order,),
-        hint=cure,
+        hint=hint,
         code="unexpected-first-word",
     )
 
@@ -400,7 +400,7 @@ _OUTPUTS = (
 def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:
     """Return the error for ONE ROWS PER MATCH, or for a combination that does not exist."""
     near = find_nearest(" ".join(text.split()), _OUTPUTS)
-    cure = f"write {near}" if near else "write ONE ROW PER MATCH or ALL ROWS PER MATCH"
+    hint = f"write {near}" if near else "write ONE ROW PER MATCH or ALL ROWS PER MATCH"
     return MatchRecognizeParseError(
         f"unknown output option `{shorten(text)}` in MATCH_RECOGNIZE",
         span,
@@ -414,7 +414,7 @@ def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:
                 "MATCHES or SHOW TIMEOUT AND UNFINISHED MATCHES"
             ),
         ),
-        hint=cure,
+        hint=hint,
         code="malformed-rows-per-match",
     )
 

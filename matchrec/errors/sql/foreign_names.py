@@ -1,7 +1,7 @@
 """Functions of other engines that Spark lacks, each with what to write in Spark SQL.
 
-The functions are in the table `foreign_names.txt`. In a cure, x and y are numbers, s is a string, d
-is a date and a is an array; t, t1 and t2 are timestamps. The tests run each cure, and fail if Spark
+The functions are in the table `foreign_names.txt`. In a hint, x and y are numbers, s is a string, d
+is a date and a is an array; t, t1 and t2 are timestamps. The tests run each hint, and fail if Spark
 has added a function that is in the table. Sources: the SQL function references of Oracle,
 Snowflake, Trino, Flink, BigQuery, Databricks, SQL Server and DuckDB, and sqlglot's translations.
 """
@@ -27,54 +27,54 @@ INSIDE = "write it in MEASURES of the clause, with a name, and select that name"
 
 
 @cache
-def read_cures() -> dict[str, tuple[str, str]]:
-    """Return the table: for each foreign function, its cure and its product.
+def read_hints() -> dict[str, tuple[str, str]]:
+    """Return the table: for each foreign function, its hint and its product.
 
     The product is "" if several have the function. A name that ends with `(` is a function that
     Spark has, too, but with other arguments.
     """
-    cures_by_name = {}
-    for cure, entries in read_table("matchrec.errors.sql", "foreign_names.txt"):
+    hints_by_name = {}
+    for hint, entries in read_table("matchrec.errors.sql", "foreign_names.txt"):
         for entry in entries.split():
             name, _, product = entry.partition("@")
-            cures_by_name[name] = (f"write {cure}", product)
-    return cures_by_name
+            hints_by_name[name] = (f"write {hint}", product)
+    return hints_by_name
 
 
-def find_function_cure(name: str) -> str | None:
+def find_function_hint(name: str) -> str | None:
     """Return what to write for a function of another engine, or of a clause; None for others.
 
-    >>> find_function_cure("match_rowtime"), find_function_cure("ARG_MAX")
+    >>> find_function_hint("match_rowtime"), find_function_hint("ARG_MAX")
     ('write LAST(t), with the column of ORDER BY', 'write max_by(x, y)')
     """
     if name.upper() in CLAUSE_FUNCTIONS:
         return INSIDE
-    cure, product = read_cures().get(name.upper(), (None, ""))
-    return add_dialect_cure(cure, product) if product else cure
+    hint, product = read_hints().get(name.upper(), (None, ""))
+    return add_dialect_hint(hint, product) if product else hint
 
 
-def find_arguments_cure(name: str) -> str | None:
+def find_arguments_hint(name: str) -> str | None:
     """Return what to write for a function that takes other arguments in other engines; or None.
 
-    >>> find_arguments_cure("dateadd")
+    >>> find_arguments_hint("dateadd")
     'write d + INTERVAL 1 DAY, or timestampadd(HOUR, 1, t)'
     """
-    cure, _ = read_cures().get(f"{name.upper()}(", (None, ""))
-    return cure
+    hint, _ = read_hints().get(f"{name.upper()}(", (None, ""))
+    return hint
 
 
-def find_table_cure(name: str, tables: Iterable[str] = ()) -> str | None:
+def find_table_hint(name: str, tables: Iterable[str] = ()) -> str | None:
     """Return what to write for a table that does not exist; None if we have no advice.
 
     Args:
         name: the table as the query names it; "" if the engine does not say.
         tables: tables that exist.
 
-    >>> find_table_cure("`dual`")
+    >>> find_table_hint("`dual`")
     'leave FROM dual out: SELECT without FROM gives one row'
-    >>> find_table_cure("`db`.`tiks`", ["trades", "ticks"])
+    >>> find_table_hint("`db`.`tiks`", ["trades", "ticks"])
     'write ticks, or look at the tables of db: SHOW TABLES IN db'
-    >>> find_table_cure("`ticks`").partition(", or ")[2]
+    >>> find_table_hint("`ticks`").partition(", or ")[2]
     'write {ticks} and pass ticks=df'
     """
     plain = name.replace("`", "")
@@ -84,37 +84,37 @@ def find_table_cure(name: str, tables: Iterable[str] = ()) -> str | None:
     known_tables = list(tables)
     near = find_nearest(plain, known_tables) or find_nearest(last_part, known_tables)
     surface = current_surface()
-    cures = []
+    hints = []
     if near:
-        cures.append(f"write {near}")
+        hints.append(f"write {near}")
     if last_part.lower() in FILE_ENDINGS:
-        cures.append(surface.quoted_file or surface.file)
+        hints.append(surface.quoted_file or surface.file)
     elif database:
-        cures.append(f"look at the tables of {database}: SHOW TABLES IN {database}")
+        hints.append(f"look at the tables of {database}: SHOW TABLES IN {database}")
     elif plain.isidentifier() and not (near and surface.is_python):
         # in a shell, a table with a similar name may be one whose --table is missing
-        cures.append(surface.table.format(name=plain))
-    return ", or ".join(cures) or None
+        hints.append(surface.table.format(name=plain))
+    return ", or ".join(hints) or None
 
 
-def find_dialect_syntax_cure(text: str) -> str | None:
+def find_dialect_syntax_hint(text: str) -> str | None:
     """Return what to write if Spark cannot read the last word of a text, but another product can.
 
     Args:
         text: the query up to the word at which Spark's parser fails.
 
-    >>> find_dialect_syntax_cure("SELECT TOP 5 *")
+    >>> find_dialect_syntax_hint("SELECT TOP 5 *")
     'write LIMIT 5 at the end, or pass dialect="snowflake"'
-    >>> find_dialect_syntax_cure('SELECT * FROM "ticks"')
+    >>> find_dialect_syntax_hint('SELECT * FROM "ticks"')
     'write `ticks` in backticks'
-    >>> find_dialect_syntax_cure("SELEC")
+    >>> find_dialect_syntax_hint("SELEC")
     'write SELECT'
     """
     top = re.search(r"\bTOP\s*\(?\s*(\d+)\s*\)?\s*\S?$", text, re.IGNORECASE)
     if top is not None:
-        return add_dialect_cure(f"write LIMIT {top[1]} at the end", "snowflake")
+        return add_dialect_hint(f"write LIMIT {top[1]} at the end", "snowflake")
     if re.search(r"\bQUALIFY$", text, re.IGNORECASE):
-        return add_dialect_cure("write SELECT * FROM (SELECT ...) WHERE ... around it", "snowflake")
+        return add_dialect_hint("write SELECT * FROM (SELECT ...) WHERE ... around it", "snowflake")
     if re.search(r"\b(RUNNING|FINAL)\s+\w+\s*\($", text, re.IGNORECASE):
         return INSIDE
     first_word = re.fullmatch(r"\s*(\w+)", text)
@@ -126,11 +126,11 @@ def find_dialect_syntax_cure(text: str) -> str | None:
     return f"write `{name[1]}` in backticks" if name else None
 
 
-def add_dialect_cure(cure: str | None, *dialects: str) -> str:
-    """Add to a cure that `dialect=` understands the spelling. `cure` is None if there is no other.
+def add_dialect_hint(hint: str | None, *dialects: str) -> str:
+    """Add to a hint that `dialect=` understands the spelling. `hint` is None if there is no other.
 
-    >>> add_dialect_cure("write CLASSIFIER()", "snowflake")
+    >>> add_dialect_hint("write CLASSIFIER()", "snowflake")
     'write CLASSIFIER(), or pass dialect="snowflake"'
     """
     passed = f"pass {current_surface().write_option('dialect', *dialects)}"
-    return f"{cure}, or {passed}" if cure else passed
+    return f"{hint}, or {passed}" if hint else passed

@@ -640,8 +640,8 @@ def modifier_after_navigation(
     """
     if modifier in ("IGNORE", "RESPECT"):
         modifier = f"{modifier} NULLS"
-    cure = _CURES_OF_MODIFIERS.get((function, modifier), f"remove {modifier}")
-    hint = cure.format(define=name_part("DEFINE"))
+    hint_template = _HINTS_FOR_MODIFIERS.get((function, modifier), f"remove {modifier}")
+    hint = hint_template.format(define=name_part("DEFINE"))
     argument = "a variable" if function == "CLASSIFIER" else "an offset"
     return MatchRecognizeParseError(
         f"{modifier} is not allowed with {function} in {clause}",
@@ -653,7 +653,7 @@ def modifier_after_navigation(
 
 
 # For a navigation and a modifier: what to write instead.
-_CURES_OF_MODIFIERS = {
+_HINTS_FOR_MODIFIERS = {
     ("FIRST", "FILTER"): "test the row in {define}, or write min_by(A.x, order) FILTER (WHERE ...)",
     ("LAST", "FILTER"): "test the row in {define}, or write max_by(A.x, order) FILTER (WHERE ...)",
     ("FIRST", "IGNORE NULLS"): "write min_by(A.x, order) FILTER (WHERE A.x IS NOT NULL)",

@@ -327,13 +327,13 @@ class Advice(NamedTuple):
     """The note and the help that matchrec adds to an error of the engine about a column."""
 
     note: str  # a fact
-    cure: str  # what to write
+    hint: str  # what to write
 
 
 def advise_on_column_inside(name: str, columns: Iterable[str]) -> Advice:
     """Advise on a column of the input that the result of the clause lacks."""
-    cure = f"add LAST({name}) AS {name} to MEASURES, or write ALL ROWS PER MATCH"
-    return Advice(f"the clause gives: {join_names(columns)}", cure)
+    hint = f"add LAST({name}) AS {name} to MEASURES, or write ALL ROWS PER MATCH"
+    return Advice(f"the clause gives: {join_names(columns)}", hint)
 
 
 def advise_on_column_around(name: str, columns: Iterable[str]) -> Advice:
@@ -342,20 +342,20 @@ def advise_on_column_around(name: str, columns: Iterable[str]) -> Advice:
     if not columns:
         return Advice("the clause gives: none", f"write MEASURES ... AS {name} in the clause")
     near = find_nearest(name, columns)
-    cure = f"write {near}" if near else "write one of these"
-    return Advice(f"the clause gives: {join_names(columns)}", cure)
+    hint = f"write {near}" if near else "write one of these"
+    return Advice(f"the clause gives: {join_names(columns)}", hint)
 
 
 def advise_on_field(column: str) -> Advice:
     """Advise on `column.name` for a column of the clause that has no such field."""
-    cure = f"write {column} alone: x.y is for structs and maps"
-    return Advice(f"{column} is a column of the clause", cure)
+    hint = f"write {column} alone: x.y is for structs and maps"
+    return Advice(f"{column} is a column of the clause", hint)
 
 
 def advise_on_ungrouped(name: str) -> Advice:
     """Advise on a column of the clause that a query with GROUP BY reads outside an aggregate."""
-    cure = f"write GROUP BY with {name}, or an aggregate of it, such as max({name})"
-    return Advice(f"the clause gives {name}, but the groups of rows do not have it", cure)
+    hint = f"write GROUP BY with {name}, or an aggregate of it, such as max({name})"
+    return Advice(f"the clause gives {name}, but the groups of rows do not have it", hint)
 
 
 def advise_on_qualifier(name: str, alias: str | None) -> Advice:
@@ -369,5 +369,5 @@ def advise_on_qualifier(name: str, alias: str | None) -> Advice:
 def advise_on_variable(variable: str, name: str) -> Advice:
     """Advise on a value of the rows of a pattern variable that is used outside the clause."""
     value = f"count({variable}.*)" if name == "*" else f"LAST({variable}.{name})"
-    cure = f"write {value} AS x in MEASURES, and select x"
-    return Advice(f"{variable} is known only inside the clause", cure)
+    hint = f"write {value} AS x in MEASURES, and select x"
+    return Advice(f"{variable} is known only inside the clause", hint)

@@ -59,9 +59,9 @@ def unclosed_text(span: Span, *, mark: str = "") -> MatchRecognizeParseError:
 def unexpected_token(text: str, where: str, span: Span) -> MatchRecognizeParseError:
     """Return the error for a word or sign that cannot come next; its headline says why not."""
     what = f"`{text}` is not allowed here"
-    hint = find_look_alike_cure(text) or find_cure_of_token(text, where)
+    hint = find_look_alike_hint(text) or find_hint_for_token(text, where)
     if hint is None:
-        hint = _find_cure_of_value(text, where)
+        hint = _find_hint_for_value(text, where)
         if hint in _NEXT_ITEMS.values():
             what = f"missing comma or operator before `{text}`"
     else:
@@ -71,14 +71,14 @@ def unexpected_token(text: str, where: str, span: Span) -> MatchRecognizeParseEr
     return MatchRecognizeParseError(f"{what} in {where}", span, hint=hint, code="unexpected-word")
 
 
-def find_cure_of_token(text: str, where: str) -> str | None:
+def find_hint_for_token(text: str, where: str) -> str | None:
     """Return what to write instead of a token, such as a misspelt keyword; None if unknown.
 
     Args:
         text: the token.
         where: the part of the query that has it, such as ORDER BY.
 
-    >>> find_cure_of_token("MEASURE", "MATCH_RECOGNIZE")
+    >>> find_hint_for_token("MEASURE", "MATCH_RECOGNIZE")
     'write MEASURES'
     """
     if (where, text) == ("MATCH_RECOGNIZE", ","):
@@ -92,9 +92,9 @@ def find_cure_of_token(text: str, where: str) -> str | None:
         return "remove AS and the name: a key of ORDER BY has no name"
     if keyword == text.upper():
         return f"write the parts in this order: {PARTS_IN_ORDER}"
-    cure = _find_foreign_word_cure(text)
-    if cure is not None:
-        return cure
+    hint = _find_foreign_word_hint(text)
+    if hint is not None:
+        return hint
     if keyword:
         return f"write {keyword}"
     if text in ")]}":
@@ -117,12 +117,12 @@ LOOK_ALIKES = {
 }
 
 
-def find_look_alike_cure(sentence: str) -> str | None:
+def find_look_alike_hint(sentence: str) -> str | None:
     """Return the help for a sentence with a sign that looks like one of SQL; None if it has none.
 
     Word processors replace quotes and dashes, and East Asian scripts have their own signs.
 
-    >>> find_look_alike_cure("Syntax error at or near '‘'"), find_look_alike_cure("Syntax error")
+    >>> find_look_alike_hint("Syntax error at or near '‘'"), find_look_alike_hint("Syntax error")
     ("write ' for ‘", None)
     """
     for character in sentence:
@@ -161,37 +161,37 @@ def strange_sign(text: str, where: str, span: Span) -> MatchRecognizeParseError:
     )
 
 
-def _find_cure_of_value(text: str, where: str) -> str | None:
+def _find_hint_for_value(text: str, where: str) -> str | None:
     """Return what to write for a unit of time, a name or a value that cannot come next; or None."""
     if text.upper().removesuffix("S") in _UNITS:
         unit = text.upper().removesuffix("S")
         return f"write a length of time as INTERVAL '1' {unit}, with the number in quotes"
     if text[0].isalnum() or text[0] in "'\"`_":
-        return _CURES_BEFORE_VALUE.get(where)
+        return _HINTS_BEFORE_VALUE.get(where)
     return None
 
 
-def _find_foreign_word_cure(text: str) -> str | None:
+def _find_foreign_word_hint(text: str) -> str | None:
     """Return what to write instead of a word that other products have at this point; or None."""
-    cure, dialect = _read_foreign_words().get(text.upper(), (None, ""))
+    hint, dialect = _read_foreign_words().get(text.upper(), (None, ""))
     return (
-        f"{cure}, or pass {current_surface().write_option('dialect', dialect)}" if dialect else cure
+        f"{hint}, or pass {current_surface().write_option('dialect', dialect)}" if dialect else hint
     )
 
 
 @cache
 def _read_foreign_words() -> dict[str, tuple[str, str]]:
-    """Return the table: for each word of other products, its cure and the dialect that reads it.
+    """Return the table: for each word of other products, its hint and the dialect that reads it.
 
     The dialect is "" if no value of `dialect=` understands the word.
     """
-    cures_by_word = {}
-    for cure, entries in read_table("matchrec.errors.sql", "foreign_words.txt"):
+    hints_by_word = {}
+    for hint, entries in read_table("matchrec.errors.sql", "foreign_words.txt"):
         for entry in entries.split():
             word, _, dialect = entry.partition("@")
             # `@` itself is a word, without a dialect
-            cures_by_word[word or entry] = (cure, dialect)
-    return cures_by_word
+            hints_by_word[word or entry] = (hint, dialect)
+    return hints_by_word
 
 
 _UNITS = frozenset({"SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR"})
@@ -204,7 +204,7 @@ _NEXT_ITEMS = {
 }
 
 # For each part of the clause: what may be missing before a name or a value.
-_CURES_BEFORE_VALUE = {
+_HINTS_BEFORE_VALUE = {
     **_NEXT_ITEMS,
     "WITHIN": "write one interval or number: WITHIN INTERVAL 1 HOUR",
     "MATCH_RECOGNIZE": "write WITHIN, SUBSET or DEFINE after PATTERN (...)",

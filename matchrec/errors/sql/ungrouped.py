@@ -50,14 +50,14 @@ def find_ungrouped_column(message: str, text: str) -> UngroupedColumn | None:
     >>> find_ungrouped_column(message, "SELECT k, v + 1, max(w) FROM t GROUP BY k")
     UngroupedColumn(name='v', start=10, end=11)
     """
-    refusal = UNGROUPED.search(message)
-    if refusal is None:
+    match = UNGROUPED.search(message)
+    if match is None:
         return None
     try:
         tree = parse_one(text, dialect="spark")
     except SqlglotError:
         return None
-    name = (refusal["name"] or "").rpartition(".")[2].lower()
+    name = (match["name"] or "").rpartition(".")[2].lower()
     for select in tree.find_all(exp.Select):
         for column in find_ungrouped_columns(select):
             location = column.this.meta

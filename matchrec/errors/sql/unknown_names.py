@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from matchrec.errors.kinds import MatchRecognizePlanError
 from matchrec.errors.language import PATTERN_CALLS, current_language, current_surface, name_part
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.sql.foreign_names import add_dialect_cure, find_function_cure
+from matchrec.errors.sql.foreign_names import add_dialect_hint, find_function_hint
 from matchrec.errors.wording import join_names, shorten, write_name
 from matchrec.source import Span
 
@@ -69,12 +69,12 @@ def unknown_column(
         return _unknown_qualifier(
             span, name=qualifier, clause=clause, variables=names.variables, column=column
         )
-    note, cure = _explain_name(name, clause, names)
+    note, hint = _explain_name(name, clause, names)
     return MatchRecognizePlanError(
         f"unknown column `{shorten(name)}` in {name_part(clause)}",
         span,
         notes=(note, f"the input has: {join_names(names.columns)}"),
-        hint=cure,
+        hint=hint,
         code="unknown-column",
     ).point_at(name)
 
@@ -138,23 +138,23 @@ def _explain_name(name: str, clause: str, names: KnownNames) -> tuple[str, str]:
 
     Returns:
         note: what the name is instead, such as a measure; "" if it is nothing.
-        cure: what to write.
+        hint: what to write.
     """
     if not names.columns:
         return "", "if the input is a folder, check that it has files"
     if names.columns[0] == "_c0":
         return "", current_surface().header
-    cure = _find_spelling_in_spark(name, names)
-    if cure:
-        return "", cure
+    hint = _find_spelling_in_spark(name, names)
+    if hint:
+        return "", hint
     first, _, field = name.partition(".")
     if field and first in names.columns:
         shown = "printSchema() shows the fields of a struct"
-        cure = f"write {first}['{field}'] if it is a map; {shown}"
-        return f"`{first}` is a column without the field `{field}`", cure
+        hint = f"write {first}['{field}'] if it is a map; {shown}"
+        return f"`{first}` is a column without the field `{field}`", hint
     if name.upper() in names.variables and clause not in BEFORE_THE_MATCH:
-        cure = _replace_variable(name, names)
-        return f"`{name}` is a pattern variable, which stands for rows", cure
+        hint = _replace_variable(name, names)
+        return f"`{name}` is a pattern variable, which stands for rows", hint
     if name in names.measures:
         return _explain_measure(name, clause, names.measures[name])
     if name in names.index:
@@ -177,19 +177,19 @@ def _explain_measure(name: str, clause: str, so_far: str) -> tuple[str, str]:
         so_far: its value so far as a condition can compute it, or "".
 
     Returns:
-        The note and the cure, as `_explain_name` returns them.
+        The note and the hint, as `_explain_name` returns them.
     """
     if clause != "DEFINE":
         note = f"`{name}` is a measure; only a later measure can read it, by its name alone"
-        cure = f"repeat its expression, or compute with {name} in the SELECT around the clause"
-        return note, cure
+        hint = f"repeat its expression, or compute with {name} in the SELECT around the clause"
+        return note, hint
     if so_far and current_language() is PATTERN_CALLS:
         note = f"`{name}` is a stage, which has one or several events"
         return note, f"write {current_language().advice_on_other_rows}"
-    cure = f"test {name} in a query around this one: SELECT * FROM (SELECT ...) WHERE {name} ..."
+    hint = f"test {name} in a query around this one: SELECT * FROM (SELECT ...) WHERE {name} ..."
     if so_far:
-        cure = f"write {shorten(so_far)} for its value so far, or {cure}"
-    return f"`{name}` is a measure, which has no value before the match is complete", cure
+        hint = f"write {shorten(so_far)} for its value so far, or {hint}"
+    return f"`{name}` is a measure, which has no value before the match is complete", hint
 
 
 _OF_INDEX = "write df.{} for the pandas DataFrame: its index is not a column"
@@ -201,7 +201,7 @@ def _find_spelling_in_spark(name: str, names: KnownNames) -> str | None:
     Examples are SYSDATE, CLASSIFIER without parentheses, and 1_000 for a number.
     """
     if name.upper() == "CLASSIFIER":
-        return add_dialect_cure(f"write {name}()", "snowflake")
+        return add_dialect_hint(f"write {name}()", "snowflake")
     if name.upper() in _CALLS:
         return f"write {name}()"
     digits = name.replace("_", "")
@@ -214,13 +214,13 @@ def _find_spelling_in_spark(name: str, names: KnownNames) -> str | None:
 
 def _replace_variable(name: str, names: KnownNames) -> str:
     """Return what to write instead of a pattern variable where a value is needed."""
-    cures = {
+    hints = {
         "": f"write a column of its row: {name}.{names.example}",
         "CLASSIFIER(": f"write its name as a string: CLASSIFIER() = '{name.upper()}'",
         "COUNT(": f"write COUNT({name}.*) for the number of its rows",
     }
     argument = f"write a column of its rows: {names.call}{name}.{names.example})"
-    return cures.get(names.call, argument)
+    return hints.get(names.call, argument)
 
 
 def unknown_type_column(*, name: str, columns: Sequence[str]) -> MatchRecognizePlanError:
@@ -279,18 +279,18 @@ def unknown_function(
     name: str, clause: str, functions: Iterable[str], span: Span | None
 ) -> MatchRecognizePlanError:
     """Return the error for a function that does not exist; `functions` are those that do."""
-    cure = find_unknown_function_cure(name, (*functions, *_MATCH_FUNCTIONS))
+    hint = find_unknown_function_hint(name, (*functions, *_MATCH_FUNCTIONS))
     if name.upper() in ("FINAL", "RUNNING"):
-        cure = f"write {name} before each FIRST, LAST and aggregate in the parentheses"
+        hint = f"write {name} before each FIRST, LAST and aggregate in the parentheses"
     return MatchRecognizePlanError(
         f"unknown function `{name}` in {name_part(clause)}",
         span,
-        hint=cure,
+        hint=hint,
         code="unknown-function",
     ).point_at(name)
 
 
-def find_unknown_function_cure(name: str, functions: Iterable[str]) -> str:
+def find_unknown_function_hint(name: str, functions: Iterable[str]) -> str:
     """Return what to write for a function that the session does not have.
 
     Args:
@@ -298,9 +298,9 @@ def find_unknown_function_cure(name: str, functions: Iterable[str]) -> str:
         functions: the functions that the session has.
     """
     qualifier, _, plain = name.rpartition(".")
-    cure = find_function_cure(plain)
-    if cure:
-        return cure
+    hint = find_function_hint(plain)
+    if hint:
+        return hint
     if qualifier:
         return f"write {plain}(x): a function comes before its argument"
     candidates = (function for function in functions if _is_similar(name, function))

@@ -346,7 +346,7 @@ def unreadable_in_product(span: Span, *, product: str, reason: str) -> MatchReco
 
 
 def no_equivalent_in_product(
-    span: Span, *, product: str, what: str, reason: object, cure: str | None
+    span: Span, *, product: str, what: str, reason: object, hint: str | None
 ) -> MatchRecognizeUnsupportedError:
     """Return the error for a part of a query that another product cannot express.
 
@@ -355,13 +355,13 @@ def no_equivalent_in_product(
         product: the product to which the query is translated.
         what: the part of the query.
         reason: why the product has no equivalent.
-        cure: what to write instead; None if that is not known.
+        hint: what to write instead; None if that is not known.
     """
     return MatchRecognizeUnsupportedError(
         f"{name_sql(product)} has no equivalent of {what}",
         span,
         notes=(str(reason),),
-        hint=cure,
+        hint=hint,
         code="no-equivalent-in-product",
     )
 
@@ -434,7 +434,7 @@ def product_not_written(span: Span, *, product: str) -> MatchRecognizeUnsupporte
 
 
 def unsupported_by_product(
-    span: Span, *, product: str, what: str, cure: str | None
+    span: Span, *, product: str, what: str, hint: str | None
 ) -> MatchRecognizeUnsupportedError:
     """Return the error for a part of a clause that the product does not have.
 
@@ -442,10 +442,10 @@ def unsupported_by_product(
         span: the location in the text of the query.
         product: the product.
         what: the part.
-        cure: what to write instead; None if there is nothing.
+        hint: what to write instead; None if there is nothing.
     """
     return MatchRecognizeUnsupportedError(
-        f"{product} has no {what}", span, hint=cure, code="unsupported-by-product"
+        f"{product} has no {what}", span, hint=hint, code="unsupported-by-product"
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from matchrec.errors import command as errors
-from matchrec.errors.sql.type_cures import NUMBER_TYPES
+from matchrec.errors.sql.type_mismatches import NUMBER_TYPES
 from matchrec.plan.text import quote_name, quote_string
 from matchrec.source import make_sort_key
 

@@ -22,11 +22,11 @@ from matchrec.conditions.guards import is_truth_value
 from matchrec.conditions.row_column import build_end_columns
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError, calls, conditions
 from matchrec.errors.machine import hours_added_to_date, signed_zeros_in_key
-from matchrec.errors.sql import refusals
+from matchrec.errors.sql import engine_errors
 from matchrec.errors.sql import unknown_names as errors
+from matchrec.errors.sql.engine_errors import find_engine_error_hint
 from matchrec.errors.sql.expression import correlated_subquery, not_sortable
-from matchrec.errors.sql.foreign_names import find_arguments_cure
-from matchrec.errors.sql.refusals import find_refusal_cure
+from matchrec.errors.sql.foreign_names import find_arguments_hint
 from matchrec.plan.clauses import Measure, RowExpression
 from matchrec.plan.expression import (
     FUNCTIONS_OF_ENDED_RUNS,
@@ -281,7 +281,9 @@ class Diagnosis:
         if refused is not None:
             return self.explain_refusal(*refused)
         engine = self.relation.runner.backend.engine
-        return refusals.rejected_by_engine(engine, "MATCH_RECOGNIZE", read_sentence(error), None)
+        return engine_errors.rejected_by_engine(
+            engine, "MATCH_RECOGNIZE", read_sentence(error), None
+        )
 
     def find_refused_correlation(self, error_text: str) -> MatchRecognizeError | None:
         """Return the error of a measure's subquery that reads a column of the input.
@@ -330,13 +332,15 @@ class Diagnosis:
                 return errors.ambiguous_column(span, name=name, clause=clause)
         sentence = read_sentence(error)
         advice = (
-            refusals.find_quoted_column_cure(sentence, self.columns.names)
-            or find_arguments_cure(find_function(error))
+            engine_errors.find_quoted_column_hint(sentence, self.columns.names)
+            or find_arguments_hint(find_function(error))
             or split_help(simplify_refusal(str(error)))[1]
         )
-        refusal = refusals.rejected_by_engine(runner.backend.engine, clause, sentence, span, advice)
+        refusal = engine_errors.rejected_by_engine(
+            runner.backend.engine, clause, sentence, span, advice
+        )
         if refusal.hint is None:
-            refusal.hint = find_refusal_cure(str(error), sentence)
+            refusal.hint = find_engine_error_hint(str(error), sentence)
         return refusal
 
     def find_names(self, expression_sql: ExpressionSql) -> errors.KnownNames:

@@ -75,7 +75,7 @@ CALLS = (
 )
 
 # How the message of a worker begins that has read a row that cannot be computed.
-NOT_COMPUTED = row_not_computed(reason="", cure=None).message
+NOT_COMPUTED = row_not_computed(reason="", hint=None).message
 
 # True while a second look runs queries: their failures are not explained.
 _LOOKING: ContextVar[bool] = ContextVar("whether a second look asks", default=False)
@@ -365,5 +365,5 @@ def explain_elsewhere(text: str, *, is_in_input: bool) -> MatchRecognizeRunError
         return None
     reason, hint = failure
     if is_in_input:
-        return row_not_computed(reason=reason, cure=hint)
-    return value_not_computed(reason=reason, cure=hint)
+        return row_not_computed(reason=reason, hint=hint)
+    return value_not_computed(reason=reason, hint=hint)

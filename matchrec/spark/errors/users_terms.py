@@ -35,26 +35,26 @@ from matchrec.errors import (
     MatchRecognizeUnsupportedError,
 )
 from matchrec.errors.kinds import Located
-from matchrec.errors.sql.foreign_names import (
-    find_dialect_syntax_cure,
-    find_function_cure,
-    find_table_cure,
-)
-from matchrec.errors.sql.refusals import (
+from matchrec.errors.sql.engine_errors import (
     FIND_THE_PART,
-    find_literal_cure,
-    find_refusal_cure,
-    find_type_name_cure,
-    find_typed_literal_cure,
+    find_engine_error_hint,
+    find_literal_hint,
+    find_type_name_hint,
+    find_typed_literal_hint,
 )
-from matchrec.errors.sql.unknown_names import find_unknown_function_cure
+from matchrec.errors.sql.foreign_names import (
+    find_dialect_syntax_hint,
+    find_function_hint,
+    find_table_hint,
+)
+from matchrec.errors.sql.unknown_names import find_unknown_function_hint
 from matchrec.plan.text import PREFIX, Replacement, Template, View, quote_name
 from matchrec.source import Source, Span
 from matchrec.spark.sail.words import (
     STAR,
-    find_cure_of_word,
     find_error_condition,
     find_error_place,
+    find_hint_for_word,
     find_matching_row,
     simplify_refusal,
     split_help,
@@ -234,7 +234,7 @@ def rewrite_engine_error(
         else:
             span = _locate_word(position, filled)
         if span and "Syntax error" in sentence:
-            advice = find_syntax_cure(error_text, span, filled) or advice
+            advice = find_syntax_hint(error_text, span, filled) or advice
     # Imported here, because it loads sqlglot, which no session needs before its first query.
     from matchrec.errors.sql.ungrouped import find_ungrouped_column
 
@@ -253,14 +253,14 @@ def rewrite_engine_error(
     short.spans = () if span is None else (filled.source.trace_to_author(span)[1],)
     short.source = filled.source.author
     if short.hint is None:
-        advice = find_cure(short, error_text, filled, functions)
+        advice = find_hint(short, error_text, filled, functions)
         if advice:
             short.add_help(advice)
     refusal: PySparkException = short
     return refusal
 
 
-def find_syntax_cure(error_text: str, span: Span, filled: FilledTemplate) -> str | None:
+def find_syntax_hint(error_text: str, span: Span, filled: FilledTemplate) -> str | None:
     """Return what to write instead of the word at a syntax error; None if that is not known.
 
     Args:
@@ -270,14 +270,14 @@ def find_syntax_cure(error_text: str, span: Span, filled: FilledTemplate) -> str
     """
     text_up_to_word = filled.source.text[: span.end]
     return (
-        find_dialect_syntax_cure(text_up_to_word)
-        or find_cure_of_word(error_text)
-        or find_type_name_cure(text_up_to_word)
-        or find_literal_cure(filled.source.text_at(span))
+        find_dialect_syntax_hint(text_up_to_word)
+        or find_hint_for_word(error_text)
+        or find_type_name_hint(text_up_to_word)
+        or find_literal_hint(filled.source.text_at(span))
     )
 
 
-def find_cure(
+def find_hint(
     refusal: Any, error_text: str, filled: FilledTemplate, functions: ListFunctions
 ) -> str | None:
     """Return what to write instead of the rejected text, if there is no advice yet.
@@ -290,10 +290,10 @@ def find_cure(
         filled: the text that the engine has read.
         functions: returns the names of the functions that exist.
     """
-    hint = find_refusal_cure(error_text, refusal.message)
+    hint = find_engine_error_hint(error_text, refusal.message)
     if refusal.code == CODES["UNRESOLVED_ROUTINE"] and hint is None:
         name = (refusal._parameters.get("routineName") or "").replace("`", "")
-        return find_unknown_function_cure(name, functions()) if name else None
+        return find_unknown_function_hint(name, functions()) if name else None
     if hint is None and refusal.code in OTHER_CODES and filled.has_clause and not refusal.spans:
         return FIND_THE_PART
     return hint
@@ -312,7 +312,7 @@ def put_in_plain_words(error: PySparkException, tables: ListTables) -> PySparkEx
     sentence, advice = split_help(_split_position(simplify_refusal(error_text))[0])
     short = _shorten(error, sentence, advice, read_parameters(error, error_text), tables)
     if short.hint is None:
-        advice = find_refusal_cure(error_text, sentence)
+        advice = find_engine_error_hint(error_text, sentence)
         if advice:
             short.add_help(advice)
     refusal: PySparkException = short
@@ -345,9 +345,9 @@ def _shorten(  # noqa: PLR0913 -- what is known about an error
     if 0 < len(tables_in_reach) <= MOST_TABLES:
         short.notes = (f"the session has: {', '.join(tables_in_reach)}",)
     advice_on_names = (
-        find_table_cure(table, tables_in_reach)
-        or find_typed_literal_cure(parameters.get("unsupportedType", ""))
-        or find_function_cure(parameters.get("routineName", "").strip("`"))
+        find_table_hint(table, tables_in_reach)
+        or find_typed_literal_hint(parameters.get("unsupportedType", ""))
+        or find_function_hint(parameters.get("routineName", "").strip("`"))
     )
     for text in (advice, advice_on_names):
         if text is not None:

@@ -183,12 +183,12 @@ def find_error_place(error_text: str, text: str) -> tuple[int, int] | None:
     return (start, end) if has_word else None
 
 
-def find_cure_of_word(error_text: str) -> str | None:
+def find_hint_for_word(error_text: str) -> str | None:
     """Return what to write for a word that Spark accepts at this place and Sail does not, or None.
 
-    >>> find_cure_of_word("invalid argument: found time at 9:13 expected 'FROM'")
+    >>> find_hint_for_word("invalid argument: found time at 9:13 expected 'FROM'")
     'write `time` in backticks'
-    >>> find_cure_of_word("invalid argument: found PIVOT at 19:24 expected 'JOIN'")
+    >>> find_hint_for_word("invalid argument: found PIVOT at 19:24 expected 'JOIN'")
     'write the alias after the parentheses of PIVOT, not before it'
     """
     syntax = SYNTAX.search(error_text)

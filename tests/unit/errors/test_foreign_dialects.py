@@ -10,7 +10,7 @@ from sqlglot import Dialect
 
 from matchrec.dialects.products import PRODUCTS, SPARK
 from matchrec.dialects.translate import translate_query
-from matchrec.errors.sql.foreign_names import find_function_cure, read_cures
+from matchrec.errors.sql.foreign_names import find_function_hint, read_hints
 
 ARGUMENTS = ("x", "x, y", "s, 'x'", "'%Y', s", "x, y, x", "1, 2, 3, 4, 5, 6", "")
 SPARK_FUNCTIONS = {"DATEADD", "RLIKE", "TIMESTAMPADD"}
@@ -24,9 +24,9 @@ def list_advised() -> Iterator[tuple[str, str]]:
     products = [product for product in PRODUCTS if product not in ("flink", "azure", "standard")]
     dialects = (Dialect.get_or_raise(PRODUCTS[product].sqlglot) for product in products)
     known = {name for dialect in dialects for name in dialect.parser_class.FUNCTIONS}
-    own = {name for name in read_cures() if "(" not in name}
+    own = {name for name in read_hints() if "(" not in name}
     for name in sorted((known | own) - SPARK_FUNCTIONS):
-        if found := re.search('dialect="(\\w+)"', find_function_cure(name) or ""):
+        if found := re.search('dialect="(\\w+)"', find_function_hint(name) or ""):
             yield found[1], name
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from matchrec.errors.language import PATTERN_CALLS, use_language
-from matchrec.errors.sql.refusals import find_types_cure
+from matchrec.errors.sql.engine_errors import find_types_hint
 from matchrec.errors.sql.unknown_names import KnownNames, unknown_column
 
 
@@ -40,4 +40,4 @@ def test_a_stage_is_no_measure() -> None:
     ],
 )
 def test_what_has_no_parts(said: str) -> None:
-    assert (find_types_cure(said) or "").startswith("x[0] and x.y are for arrays, structs and maps")
+    assert (find_types_hint(said) or "").startswith("x[0] and x.y are for arrays, structs and maps")

@@ -1,10 +1,10 @@
-"""What an engine's refusal means, in our words, and what to write instead.
+"""What an engine's error means, in our words, and what to write instead.
 
 Spark and Sail describe a mistake in their own words, show rewritten expressions, and often say
 neither where the mistake is nor what to write. Tables of regular expressions recognise their
 sentences: one has the types that do not go together, one has sentences that we say better, and one
-has mistakes in the query around a clause. For any other refusal the help says how to find the part
-of the query with the mistake.
+has mistakes in the query around a clause. For any other error the hint says how to find the part of
+the query with the mistake.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from matchrec.errors.kinds import MatchRecognizePlanError
 from matchrec.errors.language import current_surface, name_part
 from matchrec.errors.misspellings import find_nearest
-from matchrec.errors.sql.tokens import find_look_alike_cure
-from matchrec.errors.sql.type_cures import classify_type, find_number_example
+from matchrec.errors.sql.tokens import find_look_alike_hint
+from matchrec.errors.sql.type_mismatches import classify_type, find_number_example
 from matchrec.errors.wording import join_alternatives
 from matchrec.source import Span
 
 
 def rejected_by_engine(
-    engine: str, clause: str, sentence: str, span: Span | None, cure: str | None = None
+    engine: str, clause: str, sentence: str, span: Span | None, hint: str | None = None
 ) -> MatchRecognizePlanError:
     """Return the error for an expression that the engine's analyzer refuses.
 
@@ -32,12 +32,13 @@ def rejected_by_engine(
         clause: the clause of the expression, such as DEFINE.
         sentence: the engine's sentence. Ours replaces it if we know what it is about.
         span: the expression in the text of the query.
-        cure: what to write instead, if the names in the expression show it; else None.
+        hint: what to write instead, if the names in the expression show it; else None.
     """
-    hint = find_look_alike_cure(sentence) or cure or find_types_cure(sentence)
-    refusal = explain_refusal(sentence)
-    if refusal is not None:
-        sentence, hint = refusal.sentence, hint or refusal.cure
+    hint = find_look_alike_hint(sentence) or hint or find_types_hint(sentence)
+    explanation = explain_engine_error(sentence)
+    if explanation is not None:
+        sentence = explanation.sentence
+        hint = hint or explanation.hint
     return MatchRecognizePlanError(
         f"{engine} rejects an expression in {name_part(clause)}: {sentence}",
         span,
@@ -49,29 +50,29 @@ def rejected_by_engine(
 _TEXT_AS_VALUE = re.compile(r"Cannot cast string '(.*)' to value of")
 
 
-def find_quoted_column_cure(sentence: str, columns: Collection[str]) -> str | None:
-    """Return the help for a column in quotes, which makes it a string; None if that is not why.
+def find_quoted_column_hint(sentence: str, columns: Collection[str]) -> str | None:
+    """Return the hint for a column in quotes, which makes it a string; None if that is not why.
 
     Args:
         sentence: the engine's sentence.
         columns: the columns of the input.
 
-    >>> find_quoted_column_cure("Cannot cast string 'temp' to value of Int32 type", ["id", "temp"])
+    >>> find_quoted_column_hint("Cannot cast string 'temp' to value of Int32 type", ["id", "temp"])
     'quotes make it a string: write temp for the column'
     """
-    refusal = _TEXT_AS_VALUE.search(sentence)
-    if refusal is None:
+    match = _TEXT_AS_VALUE.search(sentence)
+    if match is None:
         return None
-    column = refusal[1]
+    column = match[1]
     if column.lower() not in {name.lower() for name in columns}:
         return None
     return f"quotes make it a string: write {column} for the column"
 
 
-# The help for two types that do not go together, for each sentence of Sail or Spark about them. The
+# The hint for two types that do not go together, for each sentence of Sail or Spark about them. The
 # keys are regular expressions, and the first one that matches is used. `{length}` is how the user
 # passes a length of time.
-_TYPES = {
+_HINTS_FOR_TYPES = {
     # A string or a number is added to a time; a string is combined with a length of time.
     r"Timestamp\([^)]*\) [+-] (?:Utf8|Int)|(?:Duration|Interval)\(.*\) \S+ Utf8|"
     r'"INTERVAL"\), not "TIMESTAMP|'
@@ -113,31 +114,38 @@ _TYPES = {
 }
 
 
-def find_types_cure(sentence: str) -> str | None:
-    """Return the help for values of two types that do not go together; None if we have none.
+def find_types_hint(sentence: str) -> str | None:
+    """Return the hint for values of two types that do not go together; None if we have none.
 
-    >>> find_types_cure("Cannot coerce arithmetic expression Timestamp(µs) + Utf8 to valid types")
+    >>> find_types_hint("Cannot coerce arithmetic expression Timestamp(µs) + Utf8 to valid types")
     "write INTERVAL '10' MINUTE; for a parameter pass a timedelta, such as timedelta(minutes=10)"
-    >>> find_types_cure("Cannot coerce arithmetic expression Utf8 - Utf8 to valid types")
+    >>> find_types_hint("Cannot coerce arithmetic expression Utf8 - Utf8 to valid types")
     'a string is neither a number nor a time: write CAST(x AS DOUBLE) or CAST(x AS TIMESTAMP)'
-    >>> find_types_cure("Cannot infer type for comparison operation Utf8 IS DISTINCT FROM Boolean")
+    >>> find_types_hint("Cannot infer type for comparison operation Utf8 IS DISTINCT FROM Boolean")
     'NOT needs a condition: compare the value with something, such as NOT x > 0'
     """
-    for pattern, cure in _TYPES.items():
+    for pattern, hint in _HINTS_FOR_TYPES.items():
         if re.search(pattern, sentence):
-            return cure.format(length=current_surface().length)
+            return hint.format(length=current_surface().length)
     return None
 
 
 @dataclass(frozen=True, slots=True)
-class EngineRefusal:
-    """An engine's refusal in our words: what is wrong, and what to write instead."""
+class EngineErrorExplanation:
+    """An engine's error in our words.
 
-    sentence: str  # what is wrong
-    cure: str  # what to write instead
+    "The `upper` requires 1 parameters but the actual number is 2" becomes the sentence
+    "`upper` takes 1 argument, not 2" and a hint with a link to the list of functions.
+    """
+
+    # What is wrong.
+    sentence: str
+    # What to write instead.
+    hint: str
 
 
-# Sentences of Spark. Each has a function below that says the same in our words: see `_REFUSALS`.
+# Sentences of Spark. Each has a function below that says the same in our words, which
+# `_EXPLANATIONS` lists.
 _ARGUMENT_COUNT = re.compile(
     r"The `(?P<name>\w+)` requires (?P<counts>\[[\d, ]+\]|\d+) parameters? but the actual number "
     r"is (?P<actual>\d+)"
@@ -178,44 +186,45 @@ _FOREIGN_TYPES = {
 }
 
 
-def explain_refusal(sentence: str) -> EngineRefusal | None:
-    """Return Spark's refusal in our words; None if we do not know better.
+def explain_engine_error(sentence: str) -> EngineErrorExplanation | None:
+    """Return Spark's error in our words; None if we do not know better.
 
     Spark shows a rewritten expression and a class of error; the reader needs the types, and knows
     the expression from the line above the carets.
 
-    >>> explain_refusal("The `upper` requires 1 parameters but the actual number is 2").sentence
+    >>> error_text = "The `upper` requires 1 parameters but the actual number is 2"
+    >>> explain_engine_error(error_text).sentence
     '`upper` takes 1 argument, not 2'
-    >>> explain_refusal('Unsupported data type "NUMBER"').cure
+    >>> explain_engine_error('Unsupported data type "NUMBER"').hint
     'write DECIMAL(18, 2), BIGINT or DOUBLE'
-    >>> explain_refusal("Syntax error at or near ')'")
+    >>> explain_engine_error("Syntax error at or near ')'")
     """
-    for pattern, explain in _REFUSALS:
-        refusal = pattern.search(sentence)
-        if refusal is not None:
-            return explain(refusal)
+    for pattern, explain in _EXPLANATIONS:
+        match = pattern.search(sentence)
+        if match is not None:
+            return explain(match)
     return None
 
 
-def _explain_argument_count(refusal: re.Match[str]) -> EngineRefusal:
+def _explain_argument_count(match: re.Match[str]) -> EngineErrorExplanation:
     """Explain that a function got more or fewer arguments than it takes."""
-    name = refusal["name"]
-    counts = re.findall(r"\d+", refusal["counts"])
+    name = match["name"]
+    counts = re.findall(r"\d+", match["counts"])
     expected = f"{join_alternatives(counts)} argument{'' if counts == ['1'] else 's'}"
-    cure = f"write {name} with {expected}; {SPARK_FUNCTIONS}#{name.lower()} describes them"
-    return EngineRefusal(f"`{name}` takes {expected}, not {refusal['actual']}", cure)
+    hint = f"write {name} with {expected}; {SPARK_FUNCTIONS}#{name.lower()} describes them"
+    return EngineErrorExplanation(f"`{name}` takes {expected}, not {match['actual']}", hint)
 
 
-def _explain_two_types(refusal: re.Match[str]) -> EngineRefusal:
+def _explain_two_types(match: re.Match[str]) -> EngineErrorExplanation:
     """Explain that an operator or a comparison cannot take values of these two types."""
-    left = refusal["left"]
-    right = refusal["right"]
-    is_comparison = re.search(r" (?:=|<=>|<>|!=|[<>]=?) ", refusal["expression"]) is not None
+    left = match["left"]
+    right = match["right"]
+    is_comparison = re.search(r" (?:=|<=>|<>|!=|[<>]=?) ", match["expression"]) is not None
     verb = "compared" if is_comparison else "combined"
-    cure = "write a CAST around one of them, so that both have one type"
+    hint = "write a CAST around one of them, so that both have one type"
     if "other" in {classify_type(left), classify_type(right)}:
-        cure = f"write a value computed from it, such as {_find_plain_value(left, right)}"
-    return EngineRefusal(f"{left} and {right} cannot be {verb}", cure)
+        hint = f"write a value computed from it, such as {_find_plain_value(left, right)}"
+    return EngineErrorExplanation(f"{left} and {right} cannot be {verb}", hint)
 
 
 def _find_plain_value(*type_names: str) -> str:
@@ -229,100 +238,100 @@ def _find_plain_value(*type_names: str) -> str:
     return next((examples[word] for word in words if word in examples), "CAST(x AS STRING)")
 
 
-def _explain_argument_type(refusal: re.Match[str]) -> EngineRefusal:
+def _explain_argument_type(match: re.Match[str]) -> EngineErrorExplanation:
     """Explain that an argument of a function, or the operand of NOT, has a wrong type."""
-    actual = refusal["actual"]
-    expected = join_alternatives(re.findall(r'"([^"]+)"', refusal["expected"]))
-    if refusal["operator"]:
-        cure = "compare the value with something, such as NOT x > 0"
-        return EngineRefusal(f"NOT needs {expected}, but gets {actual}", cure)
-    cure = "write another value, or convert this one"
+    actual = match["actual"]
+    expected = join_alternatives(re.findall(r'"([^"]+)"', match["expected"]))
+    if match["operator"]:
+        hint = "compare the value with something, such as NOT x > 0"
+        return EngineErrorExplanation(f"NOT needs {expected}, but gets {actual}", hint)
+    hint = "write another value, or convert this one"
     if "ARRAY" in expected:
-        cure = "write an array, such as array(x, y), or length(x) for the length of a string"
+        hint = "write an array, such as array(x, y), or length(x) for the length of a string"
     elif expected.startswith("NUMERIC") and (number := find_number_example(actual)):
-        cure = f"write a number, such as {number.replace('A.x', 'x')}"
-    subject = f"the {refusal['position']} argument"
-    if refusal["function"]:
-        subject = f"{subject} of `{refusal['function']}`"
-    return EngineRefusal(f"{subject} must be {expected}, but is {actual}", cure)
+        hint = f"write a number, such as {number.replace('A.x', 'x')}"
+    subject = f"the {match['position']} argument"
+    if match["function"]:
+        subject = f"{subject} of `{match['function']}`"
+    return EngineErrorExplanation(f"{subject} must be {expected}, but is {actual}", hint)
 
 
-def _explain_cast(refusal: re.Match[str]) -> EngineRefusal:
+def _explain_cast(match: re.Match[str]) -> EngineErrorExplanation:
     """Explain that no value of one type can be cast to the other."""
-    source = refusal["source"]
-    target = refusal["target"]
-    cure = f"compute a value that can be cast to {target} first"
+    source = match["source"]
+    target = match["target"]
+    hint = f"compute a value that can be cast to {target} first"
     if source.startswith("ARRAY"):
-        cure = f"cast one element: CAST(x[0] AS {target})"
+        hint = f"cast one element: CAST(x[0] AS {target})"
     elif source.startswith("STRUCT"):
-        cure = f"cast one field: CAST(x.field AS {target})"
+        hint = f"cast one field: CAST(x.field AS {target})"
     elif source.startswith("MAP"):
-        cure = f"cast one value: CAST(x['key'] AS {target})"
+        hint = f"cast one value: CAST(x['key'] AS {target})"
     elif target == "DATE":
-        cure = "write date_from_unix_date(x) for a number of days since 1970"
+        hint = "write date_from_unix_date(x) for a number of days since 1970"
     elif source == "DATE":
-        cure = "write unix_date(x) for the number of days since 1970"
-    return EngineRefusal(f"{source} cannot be cast to {target}", cure)
+        hint = "write unix_date(x) for the number of days since 1970"
+    return EngineErrorExplanation(f"{source} cannot be cast to {target}", hint)
 
 
-def _explain_unknown_type(refusal: re.Match[str]) -> EngineRefusal:
+def _explain_unknown_type(match: re.Match[str]) -> EngineErrorExplanation:
     """Explain that Spark SQL has no type of this name, such as NUMBER of Oracle."""
-    name = refusal["name"]
+    name = match["name"]
     examples = "a type of Spark SQL, such as STRING, BIGINT, DOUBLE, DECIMAL(18, 2) or TIMESTAMP"
     spark_types = _FOREIGN_TYPES.get(name.upper(), examples)
-    return EngineRefusal(f"unknown type {name}", f"write {spark_types}")
+    return EngineErrorExplanation(f"unknown type {name}", f"write {spark_types}")
 
 
-def find_type_name_cure(text: str) -> str | None:
-    """Return the help for a text that ends with the type of a CAST; None if it does not.
+def find_type_name_hint(text: str) -> str | None:
+    """Return the hint for a text that ends with the type of a CAST; None if it does not.
 
-    >>> find_type_name_cure("SELECT CAST(x AS NUMBER")
+    >>> find_type_name_hint("SELECT CAST(x AS NUMBER")
     'write DECIMAL(18, 2), BIGINT or DOUBLE'
-    >>> find_type_name_cure("SELECT x AS NUMBER")
+    >>> find_type_name_hint("SELECT x AS NUMBER")
     """
     cast = re.search(r"(?i)\b(?:try_)?cast\s*\([^()]*\bAS\s+(?P<name>\w+)$", text)
-    return _explain_unknown_type(cast).cure if cast else None
+    return _explain_unknown_type(cast).hint if cast else None
 
 
-def find_literal_cure(text: str) -> str | None:
-    """Return the help for a text that is a literal with a type, such as `DATE'x'`; else None.
+def find_literal_hint(text: str) -> str | None:
+    """Return the hint for a text that is a literal with a type, such as `DATE'x'`; else None.
 
-    >>> find_literal_cure("DATE 'tomorrow'")
+    >>> find_literal_hint("DATE 'tomorrow'")
     "write a valid DATE, such as DATE'2026-01-31'"
-    >>> find_literal_cure("tomorrow")
+    >>> find_literal_hint("tomorrow")
     """
     literal = re.fullmatch(r"(?P<type>[A-Za-z_]+)\s*(?P<text>'.*')", text)
-    return _explain_literal(literal).cure if literal else None
+    return _explain_literal(literal).hint if literal else None
 
 
-def _explain_interval(refusal: re.Match[str]) -> EngineRefusal:
+def _explain_interval(match: re.Match[str]) -> EngineErrorExplanation:
     """Explain that the text of an INTERVAL is malformed, or its number too large."""
-    text = refusal["text"].strip()
-    cure = "write a number that fits into its unit, such as INTERVAL '10' MINUTE"
-    return EngineRefusal(f"{text} is too large or malformed for an INTERVAL", cure)
+    text = match["text"].strip()
+    hint = "write a number that fits into its unit, such as INTERVAL '10' MINUTE"
+    return EngineErrorExplanation(f"{text} is too large or malformed for an INTERVAL", hint)
 
 
-def _explain_literal(literal: re.Match[str]) -> EngineRefusal:
+def _explain_literal(literal: re.Match[str]) -> EngineErrorExplanation:
     """Explain that the text of a literal, such as `DATE'tomorrow'`, is not a value of its type."""
     type_name = literal["type"].upper()
     example = _LITERALS.get(type_name, f"{type_name}'...'")
-    return EngineRefusal(
+    return EngineErrorExplanation(
         f"{literal['text']} is not a valid {type_name}",
         f"write a valid {type_name}, such as {example}",
     )
 
 
-def _explain_struct_field(refusal: re.Match[str]) -> EngineRefusal:
+def _explain_struct_field(match: re.Match[str]) -> EngineErrorExplanation:
     """Explain that a struct has no field of this name."""
-    name = refusal["name"]
-    fields = re.findall(r"`([^`]+)`", refusal["fields"])
+    name = match["name"]
+    fields = re.findall(r"`([^`]+)`", match["fields"])
     near = find_nearest(name, fields)
-    cure = f"write {near}" if near else f"write one of its fields: {', '.join(fields)}"
-    return EngineRefusal(f"unknown field `{name}` of a struct", cure)
+    hint = f"write {near}" if near else f"write one of its fields: {', '.join(fields)}"
+    return EngineErrorExplanation(f"unknown field `{name}` of a struct", hint)
 
 
 # Each sentence of Spark with the function that explains it.
-_REFUSALS = (
+_EXPLANATIONS = (
     (_ARGUMENT_COUNT, _explain_argument_count),
     (_TWO_TYPES, _explain_two_types),
     (_ARGUMENT_TYPE, _explain_argument_type),
@@ -334,12 +343,12 @@ _REFUSALS = (
 )
 
 
-def find_typed_literal_cure(type_name: str) -> str | None:
-    """Return the help if Spark reads SELECT as the type of a literal, as in `IN (SELECT 'a')`.
+def find_typed_literal_hint(type_name: str) -> str | None:
+    """Return the hint if Spark reads SELECT as the type of a literal, as in `IN (SELECT 'a')`.
 
     Returns None for any other word.
 
-    >>> find_typed_literal_cure('"SELECT"')
+    >>> find_typed_literal_hint('"SELECT"')
     "give the string a name: SELECT 'a' AS name"
     """
     is_query = type_name.strip('"').upper() == "SELECT"
@@ -350,7 +359,7 @@ def find_typed_literal_cure(type_name: str) -> str | None:
 
 # For sentences of Sail or Spark, as regular expressions: what to write. `{file}` is how the user
 # reads a file.
-_AROUND_THE_CLAUSE = {
+_HINTS_AROUND_CLAUSES = {
     r"(?:LIMIT|OFFSET) must be >=|Expected (?:LIMIT|OFFSET) to be|INVALID_LIMIT_LIKE_EXPRESSION": (
         "write a whole number of rows, 0 or more"
     ),
@@ -407,32 +416,34 @@ _AROUND_THE_CLAUSE = {
     r"Can only use numbers in the interval": "write a number, such as INTERVAL '10' MINUTE",
 }
 
-# The help for a refusal that names no word of the query and has no entry in the table.
+# The hint for an error that names no word of the query and has no entry in the table.
 FIND_THE_PART = (
     "run SELECT * FROM ... MATCH_RECOGNIZE (...) alone, then add the other parts of the query one "
     "at a time; the part that fails is refused"
 )
 
 
-def find_refusal_cure(message: str, sentence: str) -> str | None:
-    """Return what to write for a refusal, or None if we do not know.
+def find_engine_error_hint(message: str, sentence: str) -> str | None:
+    """Return what to write after an engine's error, or None if we do not know.
 
     Args:
         message: the whole message of the engine. Spark's has the name of the error condition.
         sentence: the same in plain words.
 
-    >>> find_refusal_cure("LIMIT must be >= 0, '-1' was provided", "LIMIT must be >= 0")
+    >>> find_engine_error_hint("LIMIT must be >= 0, '-1' was provided", "LIMIT must be >= 0")
     'write a whole number of rows, 0 or more'
-    >>> find_refusal_cure("[NUM_COLUMNS_MISMATCH] UNION can only be ...", "UNION can only be ...")
+    >>> sentence = "UNION can only be ..."
+    >>> find_engine_error_hint(f"[NUM_COLUMNS_MISMATCH] {sentence}", sentence)
     'write the same number of columns in both queries'
-    >>> find_refusal_cure("no such thing", "no such thing")
+    >>> find_engine_error_hint("no such thing", "no such thing")
     """
-    if cure := find_look_alike_cure(sentence):
-        return cure
-    if refusal := explain_refusal(message):
-        return refusal.cure
-    for pattern, cure in _AROUND_THE_CLAUSE.items():
+    if hint := find_look_alike_hint(sentence):
+        return hint
+    explanation = explain_engine_error(message)
+    if explanation is not None:
+        return explanation.hint
+    for pattern, hint in _HINTS_AROUND_CLAUSES.items():
         found = re.search(pattern, message) or re.search(pattern, sentence)
         if found:
-            return cure.format(file=current_surface().file, **found.groupdict(default=""))
-    return find_types_cure(message)
+            return hint.format(file=current_surface().file, **found.groupdict(default=""))
+    return find_types_hint(message)

@@ -13,7 +13,7 @@ _TIMES = ("date", "timestamp", "timestamp_ntz")
 _COMPARISONS = ("=", "<=>", "<>", "!=", "<", "<=", ">", ">=", "IF")
 
 
-def find_operator_cure(operator: str, left: str, right: str) -> str:
+def find_operator_hint(operator: str, left: str, right: str) -> str:
     """Return what to write instead of an operator between values of two types.
 
     Args:
@@ -21,15 +21,15 @@ def find_operator_cure(operator: str, left: str, right: str) -> str:
         left: the type of the left value, such as `decimal(18,2)`.
         right: the type of the right value.
 
-    >>> find_operator_cure("=", "boolean", "int")
+    >>> find_operator_hint("=", "boolean", "int")
     'write a CAST around one navigation, such as CAST(LAST(A.x) AS INT) for the boolean'
     """
     kinds = {classify_type(left), classify_type(right)}
     without_time_zone = {name.removesuffix("_ntz") for name in kinds}
     for pair in (kinds, without_time_zone):
-        cure = _find_cure_of_kinds(" ".join(sorted(pair)), operator in _COMPARISONS)
-        if cure is not None:
-            return cure
+        hint = _find_hint_for_kinds(" ".join(sorted(pair)), operator in _COMPARISONS)
+        if hint is not None:
+            return hint
     if kinds == {"number"} or kinds == {"string"}:
         return _advise_cast("DOUBLE")
     if kinds == {"collated"} or kinds == {"collated", "string"}:
@@ -45,7 +45,7 @@ def find_operator_cure(operator: str, left: str, right: str) -> str:
     return _PLAIN if "other" in kinds else _ONE_TYPE
 
 
-def _find_cure_of_kinds(kinds: str, is_comparison: bool) -> str | None:
+def _find_hint_for_kinds(kinds: str, is_comparison: bool) -> str | None:
     """Return what to write for two values of certain kinds of types; None for other kinds.
 
     Args:
@@ -53,9 +53,9 @@ def _find_cure_of_kinds(kinds: str, is_comparison: bool) -> str | None:
         is_comparison: whether the operator compares the values.
     """
     words = current_language()
-    cure = None if is_comparison else _find_computation_cure(kinds)
-    if cure is not None:
-        return cure
+    hint = None if is_comparison else _find_computation_hint(kinds)
+    if hint is not None:
+        return hint
     match kinds:
         case "interval number":
             return (
@@ -81,10 +81,10 @@ def _find_cure_of_kinds(kinds: str, is_comparison: bool) -> str | None:
             return _advise_cast("INT", " for the boolean")
         case "binary string":
             return _advise_cast("STRING", " for the binary")
-    return _find_cure_of_times(kinds)
+    return _find_hint_for_times(kinds)
 
 
-def _find_computation_cure(kinds: str) -> str | None:
+def _find_computation_hint(kinds: str) -> str | None:
     """Return what to write for two kinds of types and an operator that is not a comparison.
 
     Returns None if the operator makes no difference.
@@ -103,7 +103,7 @@ def _find_computation_cure(kinds: str) -> str | None:
             return None
 
 
-def _find_cure_of_times(kinds: str) -> str | None:
+def _find_hint_for_times(kinds: str) -> str | None:
     """Return what to write for two times, or for a time and a length of time; None for others."""
     words = current_language()
     match kinds:
