@@ -108,7 +108,7 @@ def write_terms(df: DataFrame, argument: str, terms: ColumnsOrSql) -> list[str]:
         column_text = str(term).removeprefix("Column<'").removesuffix("'>")
         name = find_column_name(column_text, df.columns)
         if name is None:
-            raise errors.computed_column(argument=argument, written=column_text)
+            raise errors.computed_column(argument=argument, column=column_text)
         texts.append(quote_name(name))
     return texts
 

@@ -38,7 +38,7 @@ def find_remarks(draft: Draft, question: Question, source: Source) -> Remarks:
     """Return the warnings about a clause or a rule, with their locations in its text."""
     warnings = list(find_warnings(draft.written_plan))
     intervals = question.backend.find_windows_in_hours(draft.plan, question.find_order_type)
-    warnings += [days_in_hours(interval.span, written=interval.text) for interval in intervals]
+    warnings += [days_in_hours(interval.span, interval=interval.text) for interval in intervals]
     warnings += find_nanosecond_remarks(draft.plan, question)
     return tuple(warning.with_source(source) for warning in warnings)
 

@@ -122,7 +122,9 @@ def parse_candidates(argument: str) -> tuple[str, list[Any]]:
         examples = [str(value) for value in range(first, last + 1)[:3]]
         if last - first > 2:
             examples.append("...")
-        raise errors.malformed_value_range(values=values, name=name, written=",".join(examples))
+        raise errors.malformed_value_range(
+            values=values, name=name, listed_values=",".join(examples)
+        )
     return name, [read_plain_value(value) for value in values.split(",")]
 
 

@@ -196,17 +196,17 @@ def malformed_parameter_name(*, name: str) -> MatchRecognizeError:
     )
 
 
-def malformed_value_range(*, values: str, name: str, written: str) -> MatchRecognizeError:
+def malformed_value_range(*, values: str, name: str, listed_values: str) -> MatchRecognizeError:
     """Return the error for a range in --grid, as in --grid days=1..5.
 
     Args:
         values: the range.
         name: the parameter.
-        written: the values of the range, one by one.
+        listed_values: the values of the range, one by one.
     """
     return MatchRecognizeError(
         f"a range of values, `{values}`, is not supported",
-        hint=f"write --grid {name}={written}",
+        hint=f"write --grid {name}={listed_values}",
         code="malformed-value-range",
     )
 

@@ -31,10 +31,10 @@ def dataframe_of_another_session(span: Span, *, name: str) -> MatchRecognizePlan
     )
 
 
-def computed_column(*, argument: str, written: str) -> MatchRecognizePlanError:
+def computed_column(*, argument: str, column: str) -> MatchRecognizePlanError:
     """Return the error for a Column that computes something where a plain column is needed."""
     return MatchRecognizePlanError(
-        f"a Column in `{argument}` must be a column of the DataFrame, not `{written}`",
+        f"a Column in `{argument}` must be a column of the DataFrame, not `{column}`",
         hint=f'add it by df.withColumn("name", ...), or write it as SQL: {argument}="upper(name)"',
         code="computed-column",
     )

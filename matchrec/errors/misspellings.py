@@ -88,7 +88,7 @@ def is_beginning(left: str, right: str) -> bool:
     return min(len(left), len(right)) >= 3 and (left.startswith(right) or right.startswith(left))
 
 
-def count_misspelt_letters(written: str, intended: str, most: int) -> int:
+def count_misspelt_letters(typed: str, intended: str, most: int) -> int:
     """Return how many letters are wrong, missing, too many or swapped with the next one.
 
     This is the optimal string alignment distance; `most` + 1 if it is more than `most`.
@@ -98,13 +98,13 @@ def count_misspelt_letters(written: str, intended: str, most: int) -> int:
     >>> count_misspelt_letters("x", "price", 2)
     3
     """
-    if abs(len(written) - len(intended)) > most:
+    if abs(len(typed) - len(intended)) > most:
         return most + 1
     # Rows of the distances between the beginnings of both texts: row[j] is the one between the
-    # letters of `written` so far and the first j letters of `intended`.
+    # letters of `typed` so far and the first j letters of `intended`.
     row_before: list[int] = []
     row = list(range(len(intended) + 1))
-    for i, letter in enumerate(written):
+    for i, letter in enumerate(typed):
         two_rows_before = row_before
         row_before = row
         row = [i + 1]
@@ -113,7 +113,7 @@ def count_misspelt_letters(written: str, intended: str, most: int) -> int:
             left_out = row_before[j + 1] + 1
             added = row[j] + 1
             distance = min(replaced, left_out, added)
-            if i and j and (letter, other) == (intended[j - 1], written[i - 1]):
+            if i and j and (letter, other) == (intended[j - 1], typed[i - 1]):
                 distance = min(distance, two_rows_before[j - 1] + 1)
             row.append(distance)
     return min(row[-1], most + 1)

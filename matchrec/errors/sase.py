@@ -266,7 +266,7 @@ def unknown_strategy(
 
 
 def strategy_component_differs(
-    span: Span, *, name: str, what: str, written: str
+    span: Span, *, name: str, what: str, component: str
 ) -> MatchRecognizePlanError:
     """Return the error for a component that a strategy lists in another form than PATTERN.
 
@@ -276,12 +276,12 @@ def strategy_component_differs(
         span: the location in the text of the query.
         name: the component as the strategy lists it.
         what: what the component is in PATTERN, in words.
-        written: the component as PATTERN writes it.
+        component: the component as PATTERN writes it.
     """
     return MatchRecognizePlanError(
         f"component `{name}` in the strategy's list in WHERE is {what} in PATTERN",
         span,
-        hint=f"write {written}",
+        hint=f"write {component}",
         code="strategy-component-differs",
     )
 
@@ -415,38 +415,38 @@ def attribute_without_variable(span: Span, *, name: str, clause: str) -> MatchRe
     )
 
 
-def missing_attribute(span: Span, *, written: str, clause: str) -> MatchRecognizeParseError:
+def missing_attribute(span: Span, *, events: str, clause: str) -> MatchRecognizeParseError:
     """Return the error for an event where a value is needed, as in WHERE a > 10."""
     return MatchRecognizeParseError(
-        f"missing attribute after `{written}` in {clause}",
+        f"missing attribute after `{events}` in {clause}",
         span,
-        hint=f"write an attribute, such as {written}.x",
+        hint=f"write an attribute, such as {events}.x",
         code="missing-attribute",
     )
 
 
 def missing_attribute_of_several(
-    span: Span, *, written: str, clause: str
+    span: Span, *, events: str, clause: str
 ) -> MatchRecognizeParseError:
     """Return the error for the events of a Kleene plus without an attribute, as in a[] > 10."""
     return MatchRecognizeParseError(
-        f"missing attribute after `{written}` in {clause}",
+        f"missing attribute after `{events}` in {clause}",
         span,
-        hint=f"write count({written}), or an attribute, such as avg({written}.x)",
+        hint=f"write count({events}), or an attribute, such as avg({events}.x)",
         code="missing-attribute",
     )
 
 
-def unknown_index(span: Span, *, name: str, written: str) -> MatchRecognizeParseError:
+def unknown_index(span: Span, *, name: str, index: str) -> MatchRecognizeParseError:
     """Return the error for an index that selects no event, such as `a[2]`, `a[i-2]`, `a[b.LEN]`.
 
     Args:
         span: the location in the text of the query.
         name: the variable.
-        written: the index in its brackets.
+        index: the index in its brackets.
     """
     return MatchRecognizeParseError(
-        f"unknown event `{name}{written}` of `{name}`",
+        f"unknown event `{name}{index}` of `{name}`",
         span,
         notes=(
             f"one event: {name}[1], {name}[i], {name}[i-1], {name}[{name}.LEN]",
@@ -458,11 +458,11 @@ def unknown_index(span: Span, *, name: str, written: str) -> MatchRecognizeParse
 
 
 def missing_kleene_index(
-    span: Span, *, written: str, clause: str, name: str, attribute: str
+    span: Span, *, identifier: str, clause: str, name: str, attribute: str
 ) -> MatchRecognizePlanError:
     """Return the error for an attribute of a whole Kleene plus, as in a.price for `T+ a[]`."""
     return MatchRecognizePlanError(
-        f"missing index in `{written}` in {clause}",
+        f"missing index in `{identifier}` in {clause}",
         span,
         notes=(f"`{name}[]` is a Kleene plus, which has several events",),
         hint=(
@@ -474,11 +474,11 @@ def missing_kleene_index(
 
 
 def index_on_single_event(
-    span: Span, *, written: str, clause: str, name: str
+    span: Span, *, events: str, clause: str, name: str
 ) -> MatchRecognizePlanError:
     """Return the error for an index after the variable of a single event, as in b[1].price."""
     return MatchRecognizePlanError(
-        f"the index in `{written}` is not allowed in {clause}",
+        f"the index in `{events}` is not allowed in {clause}",
         span,
         notes=(f"`{name}` is one event, not a Kleene plus",),
         hint=f"write {name} without brackets, or make it a Kleene plus in PATTERN: T+ {name}[]",
@@ -497,10 +497,10 @@ def len_of_single_event(span: Span, *, name: str, clause: str) -> MatchRecognize
     )
 
 
-def element_in_return(span: Span, *, written: str, name: str) -> MatchRecognizePlanError:
+def element_in_return(span: Span, *, events: str, name: str) -> MatchRecognizePlanError:
     """Return the error for a[i] or a[i-1] in RETURN."""
     return MatchRecognizePlanError(
-        f"`{written}` is not allowed in RETURN",
+        f"`{events}` is not allowed in RETURN",
         span,
         notes=(f"after the match there is no current event of `{name}`",),
         hint=f"write {name}[1], {name}[{name}.LEN], or an aggregate over {name}[]",
@@ -523,13 +523,13 @@ def negated_in_return(span: Span, *, name: str) -> MatchRecognizePlanError:
 
 
 def range_outside_aggregate(
-    span: Span, *, written: str, clause: str, name: str
+    span: Span, *, events: str, clause: str, name: str
 ) -> MatchRecognizePlanError:
     """Return the error for several events outside an aggregate, as in a[..i-1].x > 1."""
     return MatchRecognizePlanError(
-        f"`{written}` in {clause} has several events, but only an aggregate takes several",
+        f"`{events}` in {clause} has several events, but only an aggregate takes several",
         span,
-        hint=f"put it into an aggregate, avg({written}.x), or write one event, {name}[i-1].x",
+        hint=f"put it into an aggregate, avg({events}.x), or write one event, {name}[i-1].x",
         code="range-outside-aggregate",
     )
 

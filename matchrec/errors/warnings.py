@@ -157,16 +157,16 @@ def no_conditions(span: Span | None, *, variable: str) -> NoConditionsWarning:
     )
 
 
-def any_rows(span: Span | None, *, written: str, variable: str) -> AnyRowsWarning:
+def any_rows(span: Span | None, *, loop: str, variable: str) -> AnyRowsWarning:
     """Return the warning for PATTERN (A UP+) DEFINE A AS ..., whose last loop takes all rows.
 
     Args:
         span: the location in the text of the query.
-        written: the loop, `UP+`.
+        loop: the loop, `UP+`.
         variable: the variable in it, `UP`.
     """
     return AnyRowsWarning(
-        f"`{written}` at the end of PATTERN takes all rows that follow",
+        f"`{loop}` at the end of PATTERN takes all rows that follow",
         span,
         notes=(f"{variable} has no condition in DEFINE, so it is true for every row",),
         hint=f"add {variable} to DEFINE; if you mean every row, write {variable} AS TRUE",
@@ -184,39 +184,38 @@ def describe_repetitions(least: int) -> str:
 
 
 def reluctant_end(
-    written: str, least: int, instead: tuple[str, str], span: Span | None
+    span: Span | None, *, loop: str, least: int, greedy_loop: str, fewest_rows: str
 ) -> ReluctantEndWarning:
     """Return the warning for a reluctant quantifier at the end of PATTERN, as in PATTERN (A B*?).
 
     Args:
-        written: the loop, `B*?`.
-        least: its smallest number of repetitions.
-        instead: the greedy loop, `B*`, and the part that takes exactly `least` repetitions; "" if
-            that is no row.
         span: the loop in the text of the query.
+        loop: the loop, `B*?`.
+        least: its smallest number of repetitions.
+        greedy_loop: the same loop, but greedy: `B*`.
+        fewest_rows: what takes exactly `least` repetitions, such as `B`; "" if that is no row.
     """
-    greedy, exact = instead
-    fixed = f"write {exact}" if exact else "leave it out"
+    alternative = f"write {fewest_rows}" if fewest_rows else "leave it out"
     predicate = describe_repetitions(least)
     return ReluctantEndWarning(
-        f"`{written}` at the end of PATTERN {predicate}",
+        f"`{loop}` at the end of PATTERN {predicate}",
         span,
         notes=(
             "a reluctant quantifier takes few rows, and nothing after it forces it to take more",
         ),
-        hint=f"write {greedy} for as many rows as there are, or {fixed}",
+        hint=f"write {greedy_loop} for as many rows as there are, or {alternative}",
     )
 
 
-def empty_matches(span: Span | None, *, written: str) -> EmptyMatchesWarning:
+def empty_matches(span: Span | None, *, pattern: str) -> EmptyMatchesWarning:
     """Return the warning for PATTERN (A*?) or PATTERN (), whose matches are all empty.
 
     Args:
         span: the location in the text of the query.
-        written: the row pattern.
+        pattern: the row pattern.
     """
     return EmptyMatchesWarning(
-        f"every match of `{written}` in PATTERN is empty",
+        f"every match of `{pattern}` in PATTERN is empty",
         span,
         notes=("a row is taken only if the pattern needs or prefers one",),
         hint="write a part that takes a row, such as A or A+",
@@ -334,16 +333,16 @@ def skipped_row(span: Span | None, *, selection: str, argument: str) -> SkippedR
     )
 
 
-def end_before_skipped_row(span: Span | None, *, written: str, selection: str) -> EarlyEndWarning:
+def end_before_skipped_row(span: Span | None, *, loop: str, selection: str) -> EarlyEndWarning:
     """Return the warning for PATTERN (A{3,}) SKIP TILL NEXT MATCH.
 
     Args:
         span: the location in the text of the query.
-        written: the loop, `A{3,}`.
+        loop: the loop, `A{3,}`.
         selection: the event selection.
     """
     return EarlyEndWarning(
-        f"`{written}` at the end of PATTERN ends before the first row that {selection} would skip",
+        f"`{loop}` at the end of PATTERN ends before the first row that {selection} would skip",
         span,
         notes=("the match is complete there, and ending it is preferred to skipping a row",),
         hint=(
@@ -353,17 +352,17 @@ def end_before_skipped_row(span: Span | None, *, written: str, selection: str) -
     )
 
 
-def loop_that_completes_first(written: str, least: int, span: Span | None) -> EarlyEndWarning:
+def loop_that_completes_first(span: Span | None, *, loop: str, least: int) -> EarlyEndWarning:
     """Return the warning for PATTERN (A{3,}) with NON-OVERLAPPING MATCHES.
 
     Args:
-        written: the loop, `A{3,}`.
-        least: the number of repetitions after which the match is complete.
         span: the loop in the text of the query.
+        loop: the loop, `A{3,}`.
+        least: the number of repetitions after which the match is complete.
     """
     predicate = describe_repetitions(least)
     return EarlyEndWarning(
-        f"`{written}` at the end of PATTERN {predicate}",
+        f"`{loop}` at the end of PATTERN {predicate}",
         span,
         notes=("NON-OVERLAPPING MATCHES takes the match that is complete first",),
         hint=(
@@ -373,15 +372,15 @@ def loop_that_completes_first(written: str, least: int, span: Span | None) -> Ea
     )
 
 
-def not_for_next_row(span: Span | None, *, written: str) -> NextRowWarning:
+def not_for_next_row(span: Span | None, *, negation: str) -> NextRowWarning:
     """Return the warning for PATTERN (A NOT B) WITHIN INTERVAL 7 DAYS.
 
     Args:
         span: the location in the text of the query.
-        written: the negation, `NOT B`.
+        negation: the negation, `NOT B`.
     """
     return NextRowWarning(
-        f"`{written}` at the end of PATTERN tests the next row only",
+        f"`{negation}` at the end of PATTERN tests the next row only",
         span,
         notes=("WITHIN limits the rows of the match, not the rows that NOT tests",),
         hint=(
@@ -482,16 +481,16 @@ def braces_of_f_string(span: Span | None, variable: str, name: str, count: str) 
     )
 
 
-def days_in_hours(span: Span | None, *, written: str) -> DaysInHoursWarning:
+def days_in_hours(span: Span | None, *, interval: str) -> DaysInHoursWarning:
     """Return the warning for WITHIN INTERVAL 1 DAY on Sail in America/New_York.
 
     Args:
         span: the location in the text of the query.
-        written: the interval.
+        interval: the interval.
     """
     in_hours = current_surface().write_setting("spark.sql.session.timeZone", "UTC")
     return DaysInHoursWarning(
-        f"this session counts the days of {written} as 24 hours each",
+        f"this session counts the days of {interval} as 24 hours each",
         span,
         notes=(
             "clocks change in its time zone, and Spark ends a day at the same time of the next day",

@@ -418,7 +418,7 @@ def warn_about_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]
     is_preferred = plan.output is MatchOutput.PREFERRED
     has_empty_preferred = is_preferred and prefers_empty(plan.pattern)
     if has_empty_preferred or not patterns.list_variable_names(plan.pattern):
-        yield warnings.empty_matches(plan.pattern.span, written=patterns.show_pattern(plan.pattern))
+        yield warnings.empty_matches(plan.pattern.span, pattern=patterns.show_pattern(plan.pattern))
         return
     defined = {definition.variable for definition in plan.definitions}
     windows = (plan.within, plan.within_rows, plan.row_gap)
@@ -426,17 +426,19 @@ def warn_about_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]
     for loop in find_last_loops(plan.pattern):
         if not loop.greedy:
             if is_preferred:
-                greedy = patterns.show_pattern(replace(loop, greedy=True))
-                instead = greedy, show_fewest(loop)
                 yield warnings.reluctant_end(
-                    patterns.show_pattern(loop), loop.least, instead, loop.span
+                    loop.span,
+                    loop=patterns.show_pattern(loop),
+                    least=loop.least,
+                    greedy_loop=patterns.show_pattern(replace(loop, greedy=True)),
+                    fewest_rows=show_fewest(loop),
                 )
             continue
         takes_any_row = isinstance(loop.part, patterns.Variable) and loop.part.name not in defined
         if takes_any_row and loop.most is None and defined and not has_window:
             yield warnings.any_rows(
                 loop.span,
-                written=patterns.show_pattern(loop),
+                loop=patterns.show_pattern(loop),
                 variable=patterns.show_pattern(loop.part),
             )
 
@@ -468,12 +470,12 @@ def warn_about_early_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWa
             continue
         if completes_first:
             yield warnings.loop_that_completes_first(
-                patterns.show_pattern(loop), loop.least, loop.span
+                loop.span, loop=patterns.show_pattern(loop), least=loop.least
             )
         elif not restricted.isdisjoint(patterns.list_variable_names(loop)):
             # A loop without restricted variables takes every row, so it never skips one.
             yield warnings.end_before_skipped_row(
-                loop.span, written=patterns.show_pattern(loop), selection=plan.selection.value
+                loop.span, loop=patterns.show_pattern(loop), selection=plan.selection.value
             )
 
 
@@ -491,7 +493,7 @@ def warn_about_negated_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognize
     has_window = plan.within is not None or plan.within_rows is not None
     if has_window and plan.selection is EventSelection.STRICT_CONTIGUITY and not plan.selects:
         for negation in find_last_negations(plan.pattern):
-            yield warnings.not_for_next_row(negation.span, written=patterns.show_pattern(negation))
+            yield warnings.not_for_next_row(negation.span, negation=patterns.show_pattern(negation))
 
 
 def find_last_negations(pattern: patterns.RowPattern) -> Iterator[patterns.Negation]:

@@ -177,7 +177,7 @@ class _Parser(Cursor):
         part = self.text.text_at(self.find_span_from(start))
         bounds = written[1:-1].replace(" ", "")
         raise errors.braces_lost_in_pattern(
-            span, written=written, part=part, braced=f"{{{bounds}}}"
+            span, parenthesized=written, part=part, braced=f"{{{bounds}}}"
         )
 
     def is_at_quantifier(self) -> bool:
@@ -193,7 +193,7 @@ class _Parser(Cursor):
             end = self.text.text.find("}}", token.span.start, self.tokens[-1].span.end)
             if end != -1:
                 inside = self.text.text[token.span.start + 2 : end]
-                raise errors.doubled_braces(Span(token.span.start, end + 2), written=inside)
+                raise errors.doubled_braces(Span(token.span.start, end + 2), bounds=inside)
         least = self.read_bound()
         has_comma = self.accept(",")
         most = self.read_bound() if has_comma else least
@@ -423,7 +423,7 @@ def make_symbol_outside_error(
         end = tokens.index_after(end)
     text = tokens.text_at(tokens.span(word + 1, end))
     return clause_errors.symbol_outside_pattern(
-        tokens[wrong].span, written=tokens[wrong].text, text=text
+        tokens[wrong].span, symbol=tokens[wrong].text, text=text
     )
 
 

@@ -285,7 +285,7 @@ def reject_unit_in_number(token: Token) -> None:
     if token.kind is TokenKind.NUMBER and letter in _UNITS_IN_NUMBERS and number[-1:].isdigit():
         type_name, unit = _UNITS_IN_NUMBERS[letter]
         raise errors.unit_without_interval(
-            token.span, written=token.text, number=number, type_name=type_name, unit=unit
+            token.span, amount=token.text, number=number, type_name=type_name, unit=unit
         )
 
 

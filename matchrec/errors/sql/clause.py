@@ -101,16 +101,16 @@ def skip_with_all_matches(span: Span, *, output: str) -> MatchRecognizeParseErro
     )
 
 
-def symbol_outside_pattern(span: Span, *, written: str, text: str) -> MatchRecognizeParseError:
+def symbol_outside_pattern(span: Span, *, symbol: str, text: str) -> MatchRecognizeParseError:
     """Return the error for a symbol after the parentheses of PATTERN, as in PATTERN (A B) $.
 
     Args:
         span: the location in the text of the query.
-        written: the symbol.
+        symbol: the symbol.
         text: the whole row pattern.
     """
     return MatchRecognizeParseError(
-        f"`{written}` is not allowed outside the parentheses of PATTERN",
+        f"`{symbol}` is not allowed outside the parentheses of PATTERN",
         span,
         hint=f"write PATTERN ({join_lines(text)})",
         code="symbol-outside-pattern",
@@ -328,7 +328,7 @@ def missing_interval(span: Span, *, text: str) -> MatchRecognizeParseError:
 
 
 def unit_without_interval(
-    span: Span, *, written: str, number: str, type_name: str, unit: str
+    span: Span, *, amount: str, number: str, type_name: str, unit: str
 ) -> MatchRecognizeParseError:
     """Return the error for WITHIN 30s.
 
@@ -336,13 +336,13 @@ def unit_without_interval(
 
     Args:
         span: the location in the text of the query.
-        written: the number with its letter.
+        amount: the number with its letter.
         number: the number.
         type_name: the type that Spark SQL reads.
         unit: the unit that the letter probably means.
     """
     return MatchRecognizeParseError(
-        f"`{written}` in WITHIN is not a length of time",
+        f"`{amount}` in WITHIN is not a length of time",
         span,
         notes=(f"Spark SQL reads it as the number {number} of type {type_name}",),
         hint=(

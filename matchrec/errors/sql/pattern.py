@@ -62,23 +62,23 @@ def stray_number(span: Span, *, text: str) -> MatchRecognizeParseError:
 
 
 def braces_lost_in_pattern(
-    span: Span, written: str, part: str, braced: str
+    span: Span, parenthesized: str, part: str, braced: str
 ) -> MatchRecognizeParseError:
     """Return the error for B(3,), which a Python f-string makes of B{3,}.
 
     Args:
         span: the parentheses.
-        written: the parentheses with what they hold, `(3,)`.
+        parenthesized: the parentheses with what they hold, `(3,)`.
         part: what they follow, `B`.
         braced: the quantifier that is meant, `{3,}`.
     """
     note = ""
     hint = f"write {part}{braced}"
     if current_surface().is_python:
-        note = f"a Python f-string turns {part}{braced} into {part}{written}"
+        note = f"a Python f-string turns {part}{braced} into {part}{parenthesized}"
         hint = f"write {part}{{{braced}}} in an f-string, or pass a plain string"
     return MatchRecognizeParseError(
-        f"`{written}` in PATTERN is not a quantifier",
+        f"`{parenthesized}` in PATTERN is not a quantifier",
         span,
         notes=(note,),
         hint=hint,
@@ -86,8 +86,8 @@ def braces_lost_in_pattern(
     )
 
 
-def doubled_braces(span: Span, written: str) -> MatchRecognizeParseError:
-    """Return the error for B{{3,}} outside a Python f-string; `written` is what the braces hold."""
+def doubled_braces(span: Span, bounds: str) -> MatchRecognizeParseError:
+    """Return the error for B{{3,}} outside a Python f-string; `bounds` is what the braces hold."""
     note = ""
     if current_surface().is_python:
         note = "only Python f-strings need doubled braces: they turn {{ into {"
@@ -95,7 +95,7 @@ def doubled_braces(span: Span, written: str) -> MatchRecognizeParseError:
         "doubled braces are not allowed in PATTERN",
         span,
         notes=(note,),
-        hint=f"write {{{written}}}",
+        hint=f"write {{{bounds}}}",
         code="doubled-braces",
     )
 
@@ -545,7 +545,7 @@ def wrong_navigation_nesting(
 
 
 def malformed_offset(
-    span: Span, *, function: str, clause: str, written: str, default: int
+    span: Span, *, function: str, clause: str, offset: str, default: int
 ) -> MatchRecognizePlanError:
     """Return the error for an offset of a navigation that is not a constant whole number.
 
@@ -553,11 +553,11 @@ def malformed_offset(
         span: the location in the text of the query.
         function: the navigation.
         clause: the clause.
-        written: the offset as the query writes it.
+        offset: the offset as the query writes it.
         default: the offset that a navigation without one has.
     """
     return MatchRecognizePlanError(
-        f"offset of {function} in {clause} is `{written}`, not a constant whole number of rows",
+        f"offset of {function} in {clause} is `{offset}`, not a constant whole number of rows",
         span,
         hint=f"write a whole number, 0 or more; without an offset, it is {default}",
         code="malformed-offset",

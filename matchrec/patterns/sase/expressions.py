@@ -256,7 +256,7 @@ class EventReader(ScalarReader):
         index = indexes.get(f"{variable}{brackets}".upper())
         if index is None:
             span = self.text.span(start, self.position)
-            raise errors.unknown_index(span, name=variable, written=self.text.text_at(span))
+            raise errors.unknown_index(span, name=variable, index=self.text.text_at(span))
         return index
 
     def read_attribute(self) -> Term:
@@ -308,7 +308,7 @@ class EventReader(ScalarReader):
         if self.aggregate:
             self.identifiers.append(identifier)
         elif identifier.attribute is None:
-            raise errors.missing_attribute(span, written=identifier.events, clause=self.where)
+            raise errors.missing_attribute(span, events=identifier.events, clause=self.where)
         if identifier.attribute is None:
             return expression.make_column(navigation, "", span)
         text = expression.write_row_sql(identifier.attribute)
@@ -330,7 +330,7 @@ class EventReader(ScalarReader):
             return Navigation(name)
         if index in RANGES:
             raise errors.range_outside_aggregate(
-                identifier.span, written=identifier.events, clause=self.where, name=name
+                identifier.span, events=identifier.events, clause=self.where, name=name
             )
         if index is Index.PREVIOUS:
             return Navigation(name, logical_offset=1)
@@ -353,17 +353,17 @@ class EventReader(ScalarReader):
             )
             raise errors.missing_kleene_index(
                 identifier.span,
-                written=f"{name}.{attribute}".rstrip("."),
+                identifier=f"{name}.{attribute}".rstrip("."),
                 clause=self.where,
                 name=name,
                 attribute=attribute or "x",
             )
         if not is_kleene and index is not Index.ALONE:
             raise errors.index_on_single_event(
-                identifier.span, written=identifier.events, clause=self.where, name=name
+                identifier.span, events=identifier.events, clause=self.where, name=name
             )
         if index in ELEMENTS and self.where == "RETURN":
-            raise errors.element_in_return(identifier.span, written=identifier.events, name=name)
+            raise errors.element_in_return(identifier.span, events=identifier.events, name=name)
 
     # Aggregates
 
@@ -440,7 +440,7 @@ class EventReader(ScalarReader):
         if any(identifier.attribute is None for identifier in self.identifiers):
             if function != "count" or argument.span != first.span:
                 raise errors.missing_attribute_of_several(
-                    first.span, written=first.events, clause=self.where
+                    first.span, events=first.events, clause=self.where
                 )
             terms = ()
         self.aggregate = ""

@@ -289,7 +289,7 @@ class QueryReader(EventReader):
         if component.kleene != has_brackets:
             what = "a Kleene plus" if component.kleene else "one event"
             raise errors.strategy_component_differs(
-                span, name=name.text, what=what, written=component.text
+                span, name=name.text, what=what, component=component.text
             )
         return component.text, span
 

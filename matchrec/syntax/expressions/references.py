@@ -565,7 +565,7 @@ def _read_offset(
         )
     if not (end == start + 1 and token.kind is TokenKind.NUMBER and token.text.isdigit()):
         raise pattern_errors.malformed_offset(
-            span, function=name, clause=reader.where, written=written, default=default
+            span, function=name, clause=reader.where, offset=written, default=default
         )
     offset = read_whole_number(token.text)
     if offset is None:
