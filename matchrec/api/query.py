@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 from pyspark.sql import DataFrame, SparkSession
 
+from matchrec.api.clause_warnings import Warnings, find_clause_warnings, find_tuning_warnings
 from matchrec.api.dialects import is_query, suggest_dialect
 from matchrec.api.evaluate import EngineQuery, ParsedQuery, find_clause_number
-from matchrec.api.remarks import Remarks, find_clause_remarks, find_session_remarks
 from matchrec.api.signatures import AGGREGATES, ARGUMENTS, FRAME, KEY, NAME, PER, TARGET_DIALECT
 from matchrec.arguments import (
     AggregatePer,
@@ -147,8 +147,8 @@ class Query:
         evaluated = parsed.evaluate()
         results = [clause.result for clause in evaluated.clauses]
         for result in results:
-            warn_caller(*find_clause_remarks(result, parsed.source, parsed.language))
-        warn_caller(*find_session_remarks(self._spark, [result.prepared for result in results]))
+            warn_caller(*find_clause_warnings(result, parsed.source, parsed.language))
+        warn_caller(*find_tuning_warnings(self._spark, [result.prepared for result in results]))
         rows = evaluated.to_df()
         counters = self.options.counters
         if counters is None or self.language != "SQL" or not results:
@@ -273,7 +273,7 @@ class Query:
                 result, totals = aggregate(parsed.find_clause(clause), aggregates, per)
                 results = [result]
             explained = tuple(
-                explain_result(result, find_clause_remarks(result, parsed.source, parsed.language))
+                explain_result(result, find_clause_warnings(result, parsed.source, parsed.language))
                 for result in results
             )
             if counters is None or not results:
@@ -624,7 +624,7 @@ def resolve_options(call: str, options: Options | None, *unsupported: str) -> Op
     return options
 
 
-def explain_result(result: ClauseResult, remarks: Remarks) -> ExplainedClause:
+def explain_result(result: ClauseResult, warnings: Warnings) -> ExplainedClause:
     """Return the explanation of a planned clause, with the warnings about it."""
     from matchrec.explain.clause import ExplainedClause
 
@@ -633,7 +633,7 @@ def explain_result(result: ClauseResult, remarks: Remarks) -> ExplainedClause:
         plan=result.draft.plan,
         compiled_query=result.compiled_query,
         keys=preparation.key_filters,
-        warnings=tuple(map(str, remarks)),
+        warnings=tuple(map(str, warnings)),
         is_stream=result.reads_stream,
         written_plan=result.draft.written_plan,
         sorter=preparation.sorter,

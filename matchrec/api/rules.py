@@ -15,6 +15,11 @@ from typing import TYPE_CHECKING, Any, NoReturn, get_args
 
 from pyspark.sql import DataFrame
 
+from matchrec.api.clause_warnings import (
+    find_plan_warnings,
+    find_state_warnings,
+    find_tuning_warnings,
+)
 from matchrec.api.dialects import parse_clause_in_dialect
 from matchrec.api.events import Events, add_conditions, lower_over
 from matchrec.api.inputs import (
@@ -25,7 +30,6 @@ from matchrec.api.inputs import (
     fill_parameters,
 )
 from matchrec.api.query import resolve_options
-from matchrec.api.remarks import find_remarks, find_session_remarks, find_state_remarks
 from matchrec.api.rule_versions import RULES, Rules, WrittenRule, read_rules
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.api.sql import IS_SASE
@@ -169,13 +173,13 @@ def warn_about_rules(built: build.BuiltRuleSet) -> None:
         assert rule.source is not None
         draft = built.shared.drafts[rule.name]
         with use_language(rule.language):
-            remarks = find_remarks(draft, built.question, rule.source)
+            warnings = find_plan_warnings(draft, built.question, rule.source)
             if built.question.is_stream:
-                remarks += find_state_remarks(
+                warnings += find_state_warnings(
                     draft.written_plan, linked.compiled_query, rule.source
                 )
-        warn_caller(*(errors.name_rule(rule.name, remark) for remark in remarks))
-    warn_caller(*find_session_remarks(built.rows.sparkSession, [built.prepared]))
+        warn_caller(*(errors.name_rule(rule.name, warning) for warning in warnings))
+    warn_caller(*find_tuning_warnings(built.rows.sparkSession, [built.prepared]))
 
 
 @dataclass(frozen=True)

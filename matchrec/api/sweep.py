@@ -17,6 +17,7 @@ from pyspark.sql.functions import expr
 from pyspark.sql.types import DataType, IntegralType
 
 from matchrec.api.clause import Clause
+from matchrec.api.clause_warnings import find_clause_warnings
 from matchrec.api.dialects import parse_clause_in_dialect
 from matchrec.api.inputs import (
     Frame,
@@ -26,7 +27,6 @@ from matchrec.api.inputs import (
     find_clause_parameters,
 )
 from matchrec.api.query import resolve_options
-from matchrec.api.remarks import find_clause_remarks
 from matchrec.api.signatures import ARGUMENTS, convert_numpy_value
 from matchrec.arguments import (
     ArgumentKind,
@@ -165,7 +165,7 @@ def check_rule(df: DataFrame, rule: Rule, point: Point) -> None:
     clause = Clause(rule.plan, build_relation(df, point), NO_OPTIONS, rule.source)
     with locate_errors(rule.source):
         result = clause.evaluate()
-    warn_caller(*find_clause_remarks(result, clause.source, clause.language))
+    warn_caller(*find_clause_warnings(result, clause.source, clause.language))
 
 
 def show_point(point: Point) -> str:

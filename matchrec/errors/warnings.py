@@ -594,12 +594,12 @@ def untuned_session(*, names: str) -> UntunedSessionWarning:
 _PACKAGES = frozenset({"matchrec", "pyspark", "py4j", "functools", "contextlib"})
 
 
-def warn_caller(*remarks: MatchRecognizeWarning) -> None:
+def warn_caller(*warnings_to_give: MatchRecognizeWarning) -> None:
     """Give warnings at the line of the user's program that has called us."""
     frame = inspect.currentframe()
     level = 1
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _PACKAGES:
         frame = frame.f_back
         level += 1
-    for warning in remarks:
+    for warning in warnings_to_give:
         warnings.warn(warning, stacklevel=level)

@@ -2,17 +2,17 @@
 
 A plan has no syntax: it does not show in which language the query was written.
 
-    match_plan   `MatchPlan`: all parts of a query
-    clauses      the small parts: sorting, options, windows, union variables, measures
-    expression   scalar expressions with references to rows
-    operations   which operations of an expression can fail
-    pattern      the row pattern
-    stages       patterns of stages, from the `Pattern` API
-    totals       aggregates over all matches
-    choices      the declaration of an option's choices
-    rules        rejects plans that have no meaning
-    remarks      warns about plans that probably mean something else
-    resolve      names of columns
-    show         parts of a plan as text
-    text         SQL text: templates, names, reserved words
+    match_plan     `MatchPlan`: all parts of a query
+    clauses        the small parts: sorting, options, windows, union variables, measures
+    expression     scalar expressions with references to rows
+    operations     which operations of an expression can fail
+    pattern        the row pattern
+    stages         patterns of stages, from the `Pattern` API
+    totals         aggregates over all matches
+    choices        the declaration of an option's choices
+    rules          rejects plans that have no meaning
+    warning_rules  rules that warn about plans that probably mean something else
+    resolve        names of columns
+    show           parts of a plan as text
+    text           SQL text: templates, names, reserved words
 """

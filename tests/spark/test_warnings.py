@@ -1,6 +1,6 @@
 """Warnings as a program meets them: once for each query, at its own line, in its language's words.
 
-Which are given is in `tests/unit/plan/remarks.txt`.
+Which are given is in `tests/unit/plan/warnings.txt`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Rules for functions that choose one of their arguments.
+"""Rules for functions that return one of their arguments.
 
-GREATEST(x, NULL)          NULL, except in Spark and Databricks
-DECODE(x, 1, 'a', 'b')     CASE WHEN x <=> 1 THEN 'a' ELSE 'b' END
+NULL is what the products disagree on, and Sail lacks the long form of DECODE:
+
+    GREATEST(x, NULL)          NULL, except in Spark and Databricks
+    DECODE(x, 1, 'a', 'b')     CASE WHEN x <=> 1 THEN 'a' ELSE 'b' END
 """
 
 from __future__ import annotations

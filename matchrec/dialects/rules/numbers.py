@@ -1,8 +1,10 @@
-"""Rules for numbers, where sqlglot's translation to Spark means something else.
+"""Rules for numbers.
 
-CAST(2.7 AS INTEGER)   3 in Oracle, Snowflake, Trino and BigQuery; 2 in Spark and Flink
-7 / 2                  3 in Trino, Flink SQL and Azure; 3.5 elsewhere
-AVG(x) of decimals     as many digits as x in Trino, more elsewhere
+sqlglot leaves these as they are, although products disagree on the result:
+
+    CAST(2.7 AS INTEGER)   3 in Oracle, Snowflake, Trino and BigQuery; 2 in Spark and Flink
+    7 / 2                  3 in Trino, Flink SQL and Azure; 3.5 elsewhere
+    AVG(x) of decimals     as many digits as x in Trino, more elsewhere
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Rules of Snowflake, where the rows that a function sees depend on the part of the clause:
+"""Rules of Snowflake.
 
-MEASURES    LAG, LEAD, FIRST_VALUE and LAST_VALUE see the rows of the match
-DEFINE      they see the rows of the partition
+The rows that LAG, LEAD, FIRST_VALUE and LAST_VALUE see depend on the part of the clause:
+
+    MEASURES    the rows of the match
+    DEFINE      the rows of the partition
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Rules for strings, where sqlglot's translation to Spark means something else.
+"""Rules for strings.
 
-CAST(x AS VARCHAR(3))   cuts longer strings; Spark's CAST does not
-SPLIT(x, '.')           splits at each dot; in Spark the dot is a regular expression
+sqlglot's translation to Spark means something else for these:
+
+    CAST(x AS VARCHAR(3))   cuts longer strings; Spark's CAST does not
+    SPLIT(x, '.')           splits at each dot; in Spark the dot is a regular expression
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """The kinds of values that rules tell apart, and the kind of an expression.
 
+Rules ask for kinds and not for types, because only these differences matter to them:
+
     price              DECIMAL, if the session says so
     price / 2          DECIMAL: the wider kind of the two numbers
     ts - PREV(ts)      DIFFERENCE: an interval in some products, a number of days in others

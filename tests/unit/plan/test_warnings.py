@@ -1,4 +1,4 @@
-"""Warnings about clauses that run: `remarks.txt`, each read."""
+"""Warnings about clauses that run: `warnings.txt`, each read."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ import pytest
 
 from matchrec.errors import warnings as kinds
 from matchrec.errors.warnings import MatchRecognizeWarning
-from matchrec.plan.remarks import find_warnings
 from matchrec.plan.resolve import InputColumns, resolve
+from matchrec.plan.warning_rules.every_rule import find_warnings
 from matchrec.source import Source
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
 from tests.unit import golden_text
 
-RECORDS = Path(__file__).parent / "remarks.txt"
+RECORDS = Path(__file__).parent / "warnings.txt"
 INPUT = InputColumns(("sym", "ts", "price"), "t")
 
 
-def list_remarks(clause: str) -> tuple[MatchRecognizeWarning, ...]:
+def list_warnings(clause: str) -> tuple[MatchRecognizeWarning, ...]:
     return find_warnings(resolve(lower_clause(parse_clause(clause)), INPUT))
 
 
 def answer(clause: str) -> str:
-    found = list_remarks(clause)
+    found = list_warnings(clause)
     return "\n".join(f"{type(one).__name__}: {one.with_source(Source(clause))}" for one in found)
 
 
-def test_remarks(request: pytest.FixtureRequest) -> None:
+def test_warnings(request: pytest.FixtureRequest) -> None:
     update = bool(request.config.getoption("--update", default=False))
     golden_text.check(RECORDS, answer, update)
 
 
 def test_every_kind_of_warning_about_a_clause_has_a_record() -> None:
     shown = {
-        type(remark)
+        type(warning)
         for record in golden_text.read(RECORDS)
-        for remark in list_remarks(record.given)
+        for warning in list_warnings(record.given)
     }
     classes = {value for value in vars(kinds).values() if isinstance(value, type)}
     warning_classes = {class_ for class_ in classes if issubclass(class_, kinds.Located)}
@@ -90,10 +90,10 @@ def test_every_kind_of_warning_about_a_clause_has_a_record() -> None:
         "PATTERN (A B2 B3) DEFINE A AS price > 1",
     ],
 )
-def test_what_may_be_meant_is_not_remarked_on(rest: str) -> None:
-    assert list_remarks(f"PARTITION BY sym ORDER BY ts {rest}") == ()
+def test_what_may_be_meant_raises_no_warning(rest: str) -> None:
+    assert list_warnings(f"PARTITION BY sym ORDER BY ts {rest}") == ()
 
 
 def test_a_warning_survives_pickling() -> None:
-    (remark,) = list_remarks("PATTERN (A) DEFINE A AS price > 1")
-    assert str(pickle.loads(pickle.dumps(remark))) == str(remark)
+    (warning,) = list_warnings("PATTERN (A) DEFINE A AS price > 1")
+    assert str(pickle.loads(pickle.dumps(warning))) == str(warning)

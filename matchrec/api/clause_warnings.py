@@ -19,7 +19,7 @@ from matchrec.errors.warnings import (
 )
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.remarks import find_warnings
+from matchrec.plan.warning_rules.every_rule import find_warnings
 from matchrec.source import Source
 from matchrec.spark.clause_result import ClauseResult
 from matchrec.spark.environment import warn_once_if_untuned
@@ -31,19 +31,21 @@ from matchrec.spark.session import list_holes
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType
 
-Remarks = tuple[MatchRecognizeWarning, ...]
+Warnings = tuple[MatchRecognizeWarning, ...]
 
 
-def find_remarks(draft: Draft, question: Question, source: Source) -> Remarks:
+def find_plan_warnings(draft: Draft, question: Question, source: Source) -> Warnings:
     """Return the warnings about a clause or a rule, with their locations in its text."""
     warnings = list(find_warnings(draft.written_plan))
     intervals = question.backend.find_windows_in_hours(draft.plan, question.find_order_type)
     warnings += [days_in_hours(interval.span, interval=interval.text) for interval in intervals]
-    warnings += find_nanosecond_remarks(draft.plan, question)
+    warnings += find_nanosecond_warnings(draft.plan, question)
     return tuple(warning.with_source(source) for warning in warnings)
 
 
-def find_nanosecond_remarks(plan: MatchPlan, question: Question) -> Iterator[MatchRecognizeWarning]:
+def find_nanosecond_warnings(
+    plan: MatchPlan, question: Question
+) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning for each frame with rows that are equal in ORDER BY without nanoseconds."""
     columns = question.columns
     relation = question.relation
@@ -65,19 +67,21 @@ def find_nanosecond_remarks(plan: MatchPlan, question: Question) -> Iterator[Mat
         )
 
 
-def find_clause_remarks(result: ClauseResult, source: Source, language: Language | None) -> Remarks:
+def find_clause_warnings(
+    result: ClauseResult, source: Source, language: Language | None
+) -> Warnings:
     """Return the warnings about a planned clause; for SQL, those about state of streams too."""
     question = result.prepared.question
-    warnings = find_remarks(result.draft, question, source)
+    warnings = find_plan_warnings(result.draft, question, source)
     if not question.is_stream or language is not None:
         return warnings
     return (
         *warnings,
-        *find_state_remarks(result.draft.written_plan, result.compiled_query, source),
+        *find_state_warnings(result.draft.written_plan, result.compiled_query, source),
     )
 
 
-def find_state_remarks(plan: MatchPlan, compiled_query: CompiledQuery, source: Source) -> Remarks:
+def find_state_warnings(plan: MatchPlan, compiled_query: CompiledQuery, source: Source) -> Warnings:
     """Return the warning that the state of a stream grows without bound, if it does."""
     if compiled_query.is_bounded or compiled_query.sent_columns.ends:
         return ()
@@ -85,9 +89,9 @@ def find_state_remarks(plan: MatchPlan, compiled_query: CompiledQuery, source: S
     return (unbounded(plan.pattern.span).with_source(source),)
 
 
-def find_session_remarks(
+def find_tuning_warnings(
     spark: SparkSession, prepared_inputs: Sequence[PreparedInput[Any]]
-) -> Remarks:
+) -> Warnings:
     """Return the warning that `tune` would help, for the first query that would gain from it."""
     if not prepared_inputs or any(prepared.question.is_stream for prepared in prepared_inputs):
         return ()

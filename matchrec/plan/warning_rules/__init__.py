@@ -1,0 +1,13 @@
+"""Rules that warn about plans that can run, but probably do not mean what the user wanted.
+
+A rule is a function `warn_about_...` over a plan. For each one, `errors.warnings` has a class whose
+docstring says when the rule applies, and a function that words the warning.
+
+    comparisons     a value compared with itself, with NULL, or with a row that is not there yet
+    wildcards       `*` in LIKE, `%` in a comparison
+    skipped_rows    PREV of the current row, if the match may have skipped the row before
+    pattern_ends    loops and negations at the end of PATTERN, and empty matches
+    omissions       no ORDER BY, no conditions, lost braces
+    references      what several of these ask about references and texts
+    every_rule      `find_warnings`, which applies all of them
+"""

@@ -1,0 +1,276 @@
+"""Warnings about comparisons in conditions that probably have a mistake.
+
+Each of these runs, and is false or has one value for all rows:
+
+    DEFINE A AS price > A.price       a value is compared with itself
+    DEFINE A AS B.price > 1           B has no row yet when a row is tested for A
+    DEFINE A AS price = NULL          is never true
+    DEFINE A AS "status" = 'on'       two texts, one of which was meant as a column
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from operator import eq, ge, gt, le, lt, ne
+from typing import TYPE_CHECKING
+
+from matchrec.errors import warnings
+from matchrec.errors.language import SQL, current_language
+from matchrec.plan import pattern as patterns
+from matchrec.plan.clauses import Definition
+from matchrec.plan.expression import (
+    COMPARISONS,
+    ColumnReference,
+    Navigation,
+    Operation,
+    Scalar,
+    Term,
+    TextPiece,
+    find_amount,
+    is_null,
+    map_column_references,
+    split_conjuncts,
+    walk_scalar,
+)
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.show import show_scalar
+from matchrec.plan.warning_rules.references import (
+    find_literal_text,
+    make_plain,
+    reads_current_row,
+    show_plain_argument,
+)
+from matchrec.plan.warning_rules.wildcards import warn_about_wildcards
+
+if TYPE_CHECKING:
+    from matchrec.plan.stages import StageTest
+
+_PYTHON_OPERATORS = {"=": eq, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The variable or stage that a part of a condition tests."""
+
+    # The name of a variable or a stage, or "the group".
+    name: str
+    # The names of the variables that may have rows when the part is tested.
+    early_variables: Collection[str]
+
+
+# Returns the subject of a part of a condition, see `EarlyVariables.find_subject`.
+SubjectFinder = Callable[[str, bool], Subject]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonInCondition:
+    """A comparison, and the condition that it is a part of."""
+
+    comparison: Operation
+    # The condition, and its plan.
+    definition: Definition
+    plan: MatchPlan
+    # Whether the comparison must hold for the condition to hold: it does in `x > 1 AND c`, and not
+    # in `x > 1 OR c`.
+    is_required: bool
+
+
+def warn_about_comparisons(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
+    """Yield a warning for each comparison in a condition that probably has a mistake."""
+    find_subject = cache(EarlyVariables(plan).find_subject)
+    for definition in plan.definitions:
+        required_parts = split_conjuncts(definition.condition)
+        required_ids = {id(part) for part in required_parts}
+        for part in walk_scalar(definition.condition):
+            if not isinstance(part, Operation):
+                continue
+            yield from warn_about_wildcards(part)
+            if part.operator in COMPARISONS:
+                is_required = id(part) in required_ids
+                comparison = ComparisonInCondition(part, definition, plan, is_required)
+                yield from warn_about_operands(comparison, find_subject)
+        for part in required_parts:
+            if isinstance(part, Operation) and not part.references:
+                yield from warn_about_constants(part)
+
+
+def warn_about_constants(comparison: Operation) -> Iterator[warnings.MatchRecognizeWarning]:
+    """Yield a warning for a comparison of constants that must hold, but is false.
+
+    In `"status" = 'on'`, the text in double quotes was probably meant as the name of a column.
+    """
+    if is_false(comparison):
+        yield warnings.false_constants(comparison.span)
+        return
+    texts = [find_literal_text(operand) for operand in comparison.operands]
+    # Texts that differ only in case or in outer blanks raise no warning: a collation may make them
+    # equal.
+    folded_texts = {text[1:-1].strip().casefold() for text in texts}
+    if comparison.operator == "=" and all(texts) and len(folded_texts) == 2:
+        in_double_quotes = next((text for text in texts if text[0] == '"'), "")
+        yield warnings.false_texts(comparison.span, in_double_quotes)
+
+
+def warn_about_operands(
+    part: ComparisonInCondition, find_subject: SubjectFinder
+) -> Iterator[warnings.MatchRecognizeWarning]:
+    """Yield a warning if a comparison is of a value with itself, a later row or NULL."""
+    comparison = part.comparison
+    plan = part.plan
+    left, right = (normalize(operand, part.definition, plan) for operand in comparison.operands)
+    if left == right and comparison.operands[0].references:
+        yield warnings.same_value(comparison.span)
+    if comparison.operator == "<=>":
+        return  # which is meant for NULL
+    if plan.staging or current_language() is SQL:
+        yield from warn_about_later_rows(part, find_subject)
+    not_null = [operand for operand in comparison.operands if not is_null(operand)]
+    if len(not_null) == 1:
+        other = "x"
+        if not plan.staging:
+            other = show_scalar(map_column_references(not_null[0], make_plain))
+        yield warnings.compared_with_null(
+            comparison.span, operator=comparison.operator, other=other
+        )
+
+
+def warn_about_later_rows(
+    part: ComparisonInCondition, find_subject: SubjectFinder
+) -> Iterator[warnings.MatchRecognizeWarning]:
+    """Yield a warning if a comparison reads a column of a variable that has no row yet.
+
+    A stage may read its own events: those before the event that is tested.
+    """
+    plan = part.plan
+    span = part.comparison.span
+    variables_in_pattern = patterns.list_variable_names(plan.pattern)
+    for operand in part.comparison.operands:
+        match operand:
+            case Term((ColumnReference(Navigation(str(variable_read))) as reference,)):
+                pass
+            case _:
+                continue
+        subject = find_subject(part.definition.variable, part.is_required)
+        is_early = variable_read in subject.early_variables
+        if is_early or variable_read not in variables_in_pattern:
+            continue
+        column = show_plain_argument(reference)
+        read = show_scalar(map_column_references(operand, make_plain))
+        if plan.staging:
+            read = f"{variable_read}.{column}"
+        if variable_read == subject.name:
+            yield warnings.compared_with_own(span, read=read, column=column, stage=variable_read)
+        else:
+            yield warnings.compared_with_later(
+                span, read=read, other=variable_read, variable=subject.name
+            )
+
+
+class EarlyVariables:
+    """The variables that may have rows when the conditions of a plan are tested."""
+
+    def __init__(self, plan: MatchPlan) -> None:
+        """Find these variables for the tests of stages, if the plan has stages."""
+        self.plan = plan
+        self.variables = patterns.list_variable_names(plan.pattern)
+        # The tests of stages, by their names: for parts of conditions that need not hold.
+        self.tests_of_events: Mapping[str, StageTest] = {}
+        # The same for parts that must hold.
+        self.tests_of_first_events: Mapping[str, StageTest] = {}
+        if plan.staging is not None:
+            from matchrec.plan import stages  # SQL has no stages
+
+            self.tests_of_events = stages.find_tests_of_events(plan.staging.steps)
+            self.tests_of_first_events = stages.find_tests_of_first_events(plan.staging.steps)
+
+    def find_subject(self, variable: str, is_required: bool) -> Subject:
+        """Return the subject of a part of a condition.
+
+        Args:
+            variable: the variable or the test whose condition it is.
+            is_required: whether the part must hold for the condition to hold. If so, it must hold
+                for the first row, too: see `find_variables_before`.
+        """
+        if self.plan.staging is not None:
+            tests = self.tests_of_first_events if is_required else self.tests_of_events
+            if variable not in tests:
+                return Subject(variable, self.variables)
+            return Subject(tests[variable].subject, tests[variable].stages_before)
+        if variable in self.plan.absent:
+            return Subject(variable, self.variables)
+        before = find_variables_before(variable, self.plan.pattern, first=is_required)
+        return Subject(variable, {variable} | before)
+
+
+def find_variables_before(name: str, pattern: patterns.RowPattern, *, first: bool) -> set[str]:
+    """Return the variables that may have rows before a row of a variable.
+
+    In `(A B)+`, there is no row of B before the first row of A. If each row of A needs a row of B
+    before it, then no row can ever be mapped to A.
+
+    Args:
+        name: the name of the variable.
+        pattern: a row pattern.
+        first: whether to look at the first row of the variable only.
+
+    >>> from matchrec.syntax.row_pattern import parse_row_pattern
+    >>> loop = parse_row_pattern("(A B)+")
+    >>> find_variables_before("A", loop, first=True)
+    set()
+    >>> sorted(find_variables_before("A", loop, first=False))
+    ['A', 'B']
+    """
+    parts = patterns.list_children(pattern)
+    indexes = [
+        index for index, part in enumerate(parts) if name in patterns.list_variable_names(part)
+    ]
+    if not indexes:
+        return set()
+    # The parts of this node that may have been matched before the variable gets a row.
+    earlier: tuple[patterns.RowPattern, ...] = ()
+    if isinstance(pattern, patterns.Concatenation):
+        earlier = parts[: indexes[-1]]
+    elif isinstance(pattern, patterns.Permutation) or is_loop(pattern):
+        earlier = parts
+    if first:
+        # After a part that has a row of the variable in any case, no row of it is the first one.
+        earlier = tuple(
+            part for part in earlier if not patterns.always_has_row(part, frozenset({name}))
+        )
+    variables: set[str] = set()
+    for index in indexes:
+        variables |= find_variables_before(name, parts[index], first=first)
+    for part in earlier:
+        variables.update(patterns.list_variable_names(part))
+    return variables
+
+
+def is_loop(pattern: patterns.RowPattern) -> bool:
+    """Return whether a node is a quantifier that may repeat its part."""
+    return isinstance(pattern, patterns.Quantified) and pattern.most != 1
+
+
+def normalize(operand: Scalar, definition: Definition, plan: MatchPlan) -> tuple[TextPiece, ...]:
+    """Return the pieces of an operand's text in a form in which equal operands are equal.
+
+    Several blanks become one, and all ways to read a column of the current row become the same.
+    """
+    pieces: list[TextPiece] = []
+    for piece in operand.pieces:
+        if isinstance(piece, str):
+            pieces.append(" ".join(piece.split()))
+        elif isinstance(piece, ColumnReference) and reads_current_row(piece, definition, plan):
+            pieces.append(replace(piece, navigation=Navigation(definition.variable)))
+        else:
+            pieces.append(piece)
+    return tuple(pieces)
+
+
+def is_false(comparison: Operation) -> bool:
+    """Return whether an operation is a comparison of two literal numbers that does not hold."""
+    amounts = [find_amount(operand) for operand in comparison.operands]
+    numbers = [amount.value for amount in amounts if amount is not None and not amount.is_time]
+    holds = _PYTHON_OPERATORS.get(comparison.operator)
+    return holds is not None and len(numbers) == 2 and not holds(*numbers)

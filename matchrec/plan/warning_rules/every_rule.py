@@ -1,0 +1,53 @@
+"""Apply every rule to a plan, and return its warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from matchrec.errors import warnings
+from matchrec.errors.language import SQL, current_language
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.warning_rules.comparisons import warn_about_comparisons
+from matchrec.plan.warning_rules.omissions import (
+    warn_about_conditions,
+    warn_about_eaten_braces,
+    warn_about_order,
+)
+from matchrec.plan.warning_rules.pattern_ends import (
+    warn_about_early_ends,
+    warn_about_ends,
+    warn_about_negated_ends,
+)
+from matchrec.plan.warning_rules.skipped_rows import warn_about_skipped_rows
+
+WarningRule = Callable[[MatchPlan], Iterator[warnings.MatchRecognizeWarning]]
+
+RULES: tuple[WarningRule, ...] = (warn_about_comparisons, warn_about_skipped_rows)
+
+RULES_OF_SQL: tuple[WarningRule, ...] = (
+    warn_about_order,
+    warn_about_conditions,
+    warn_about_ends,
+    warn_about_early_ends,
+    warn_about_negated_ends,
+    warn_about_eaten_braces,
+    *RULES,
+)
+
+
+def find_warnings(plan: MatchPlan) -> tuple[warnings.MatchRecognizeWarning, ...]:
+    """Return warnings about what in a plan is probably not meant, in the order of the rules.
+
+    A warning that several rules give is returned once. The rules depend on the language of the
+    query: in SASE+ and in a Pattern, events may be of any type, and the user says for each stage
+    which events may be skipped.
+
+    Args:
+        plan: a resolved plan, so that each column has one name.
+    """
+    rules = RULES_OF_SQL if current_language() is SQL else RULES
+    unique: dict[object, warnings.MatchRecognizeWarning] = {}
+    for rule in rules:
+        for warning in rule(plan):
+            unique[type(warning), warning.message, warning.spans] = warning
+    return tuple(unique.values())

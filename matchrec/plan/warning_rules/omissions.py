@@ -1,0 +1,71 @@
+"""Warnings about clauses that are missing, and variables that were written as something else.
+
+Each of these runs, but seldom as it was meant:
+
+    no ORDER BY                        the order of rows is not defined
+    no DEFINE                          every row matches every variable
+    PATTERN (A B3), B in DEFINE        a Python f-string turned `B{3}` into `B3`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from matchrec.errors import warnings
+from matchrec.plan import pattern as patterns
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.source import Span
+
+
+def find_location_of_order(plan: MatchPlan) -> Span | None:
+    """Return where to write ORDER BY: after PARTITION BY, or before the first measure.
+
+    Without either, this is the row pattern.
+    """
+    if plan.partition_by:
+        span = plan.partition_by[-1].span
+        return span and Span(span.end, span.end)
+    if plan.measures:
+        return plan.measures[0].value.span
+    return plan.pattern.span
+
+
+def warn_about_order(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
+    """Yield a warning if there is no ORDER BY."""
+    if not plan.order_by:
+        yield warnings.no_order(find_location_of_order(plan))
+
+
+def warn_about_conditions(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
+    """Yield a warning if there are no conditions, and no window that limits which rows match."""
+    names = patterns.list_variable_names(plan.pattern)
+    if names and not plan.definitions and not plan.intervals:
+        yield warnings.no_conditions(plan.pattern.span, variable=names[0])
+
+
+def warn_about_eaten_braces(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
+    """Yield a warning for a variable without a condition that is a defined variable plus digits.
+
+    A Python f-string turns `B{3}` into `B3`.
+    """
+    defined = {definition.variable for definition in plan.definitions}
+    reported: set[str] = set()
+    for node in patterns.walk_pattern(plan.pattern):
+        if not isinstance(node, patterns.Variable) or node.name in defined | reported:
+            continue
+        name = name_without_digits(node.name)
+        if name in defined:
+            reported.add(node.name)
+            digits = node.name.removeprefix(name)
+            yield warnings.braces_of_f_string(
+                node.span, variable=patterns.show_name(node.name), name=name, count=digits
+            )
+
+
+def name_without_digits(name: str) -> str:
+    """Return a name without the digits at its end.
+
+    >>> name_without_digits("UP30"), name_without_digits("UP")
+    ('UP', 'UP')
+    """
+    return name.rstrip("0123456789")

@@ -1,0 +1,73 @@
+"""Warnings about texts with a wildcard that the operator does not know.
+
+Each operator has wildcards of its own, so these compare with the sign itself:
+
+    kind LIKE 'payment*'     looks for an asterisk: `payment%` was meant
+    kind = 'payment%'        looks for a percent sign: LIKE was meant
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from matchrec.errors import warnings
+from matchrec.plan.expression import Operation
+from matchrec.plan.warning_rules.references import find_literal_text
+
+# Operators and functions that compare with a text as it is, and those whose patterns are of LIKE or
+# are regular expressions.
+_EQUALITIES = frozenset({"=", "<>", "<=>", "IN", "NOT IN"})
+
+_TEXT_FUNCTIONS = frozenset({"STARTSWITH", "ENDSWITH", "CONTAINS"})
+
+_LIKES = frozenset({"LIKE", "NOT LIKE", "ILIKE", "NOT ILIKE"})
+
+_REGEX_OPERATORS = frozenset({"RLIKE", "NOT RLIKE", "REGEXP_LIKE"})
+
+# `payment%`, `%payment`; not `10%`, `100 %` or `%`, which are texts of their own.
+_PERCENT_AS_WILDCARD = re.compile(r"%+[^\W\d_].*|.*[^\W\d_]%+", re.DOTALL)
+
+# `payment*`, `*payment*`, `payment.*`; not `*`, `a*b`, or a text with a wildcard of LIKE.
+_STAR_AS_WILDCARD = re.compile(r"(?=.*[^\W\d_])((\.?\*)?[^%*]+\*|\.?\*[^%*]+)", re.DOTALL)
+
+_REGEX_SYNTAX = re.compile(r"[.\[\](){}^$|+*?\\]")
+
+
+def warn_about_wildcards(operation: Operation) -> Iterator[warnings.MatchRecognizeWarning]:
+    """Yield a warning for each text with a wildcard that the operator does not know.
+
+    `kind LIKE 'payment*'` looks for an asterisk, and `kind = 'payment%'` for a percent sign. Texts
+    that may hold such a sign for its own sake, such as `'10%'`, raise no warning.
+    """
+    operator = operation.operator
+    if operator in _LIKES:
+        yield from warn_about_star(operation)
+        return
+    for operand in operation.operands:
+        text = find_literal_text(operand)[1:-1]
+        if not _PERCENT_AS_WILDCARD.fullmatch(text):
+            continue
+        if operator in _EQUALITIES:
+            like = "NOT LIKE" if operator in ("<>", "NOT IN") else "LIKE"
+            yield warnings.percent_in_equality(
+                operation.span, operator=operator, text=text, like=like
+            )
+        elif operator in _TEXT_FUNCTIONS:
+            yield warnings.percent_in_function(
+                operation.span, function=operator.lower(), text=text, intended=text.strip("%")
+            )
+        elif operator in _REGEX_OPERATORS and not _REGEX_SYNTAX.search(text):
+            like = "NOT LIKE" if operator.startswith("NOT") else "LIKE"
+            yield warnings.percent_in_regex(operation.span, operator=operator, text=text, like=like)
+
+
+def warn_about_star(operation: Operation) -> Iterator[warnings.MatchRecognizeWarning]:
+    """Yield a warning if the pattern of LIKE has a wildcard of a shell or a regular expression."""
+    for pattern in operation.operands[1:2]:
+        text = find_literal_text(pattern)[1:-1]
+        if _STAR_AS_WILDCARD.fullmatch(text):
+            like_pattern = text.replace(".*", "%").replace("*", "%")
+            yield warnings.star_in_like(
+                operation.span, operator=operation.operator, text=text, intended=like_pattern
+            )
