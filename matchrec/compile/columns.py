@@ -20,6 +20,7 @@ from matchrec.conditions.row_column import (
     RowColumn,
     ShiftedValue,
     build_aggregate_term_column,
+    build_end_columns,
     build_neighbour_window_columns,
     build_row_column,
     build_window_columns,
@@ -33,7 +34,7 @@ from matchrec.conditions.typing.typer import TRUE_COLUMN, RunColumns
 from matchrec.errors.conditions import within_not_a_length
 from matchrec.errors.language import name_part
 from matchrec.errors.run.origins import SqlOrigin, make_origin
-from matchrec.output.measure_reader import is_collected
+from matchrec.output.read_collector import is_collected
 from matchrec.output.schema import OutputColumn, RowOutput, TimeoutOutput, TotalOutput
 from matchrec.plan.clauses import Gap, Measure, Within
 from matchrec.plan.expression import (
@@ -206,7 +207,7 @@ def find_window_columns(
     """
     if window is None:
         return ()
-    order, end = build_window_columns(plan, window)
+    order, end = build_end_columns(plan, window.interval)
     order_type = types[order]
     end_type = types[end]
     are_numbers = {order_type.family, end_type.family} <= NUMBERS

@@ -9,7 +9,7 @@ from enum import Enum
 from matchrec.automaton.program import GUARD_END, GUARD_START
 from matchrec.conditions.row_column import RowColumn
 from matchrec.errors.run.origins import SqlOrigin
-from matchrec.output.measure_reader import Pieces, RowAggregate
+from matchrec.output.measure_sql import RowAggregate, SqlPieces
 from matchrec.output.reads import Read, ReadAt
 from matchrec.plan.clauses import Distance, RowsPerMatch
 from matchrec.plan.expression import Frame
@@ -63,8 +63,8 @@ class ResultColumn:
     """A column of the result."""
 
     name: str
-    # The column as SQL. Its pieces are texts, and the indices of the reads between them.
-    pieces: Pieces
+    # The column as SQL: texts, and reads and aggregates between them.
+    pieces: SqlPieces
     # Whether it is NULL on a row without a match, as measures are.
     is_measure: bool
     # Where the user wrote it; None for a column that nobody wrote.

@@ -81,7 +81,7 @@ from matchrec.conditions.typing.typer import DEFAULT_SETTINGS, RunColumns, Typer
 from matchrec.errors.conditions import only_engine_can_compute
 from matchrec.errors.run.origins import SqlOrigin
 from matchrec.output import schema
-from matchrec.output.measure_reader import MeasureReader, write_timeout
+from matchrec.output.read_collector import ReadCollector
 from matchrec.output.reads import ReadPointer
 from matchrec.plan.clauses import Absence
 from matchrec.plan.expression import Scalar, split_conjuncts
@@ -530,17 +530,17 @@ def link_draft(
         MatchRecognizeError: the algorithm cannot run the plan, or a measure is not supported.
     """
     plan = draft.plan
-    outputs, measures = link_outputs(draft, conditions, shared_columns)
+    outputs, collector = link_outputs(draft, conditions, shared_columns)
     task = build_task(draft, conditions)
     totalled: tuple[TotalledColumn, ...] = ()
     if plan.totals is not None:
-        task, totalled = link_totals(plan, plan.totals, task, measures)
+        task, totalled = link_totals(plan, plan.totals, task, collector)
     strategy, reason = choose(task, algorithm)
     sent_columns = build_sent_columns(
         plan=plan,
         types=conditions.types,
-        shared_indices=measures.sent_columns,
-        measure_columns=measures.columns,
+        shared_indices=collector.sent_columns,
+        measure_columns=collector.columns,
         run_columns=conditions.columns,
     )
     spark_bits = conditions.bits.spark
@@ -555,8 +555,8 @@ def link_draft(
         row_conditions=tuple(spark_bits),
         used_bits=tuple(spark_bits[condition] for condition in draft.row_conditions),
         row_filters=draft.row_filters,
-        reads=measures.list_reads(plan.rows_per_match),
-        aggregates=tuple(measures.aggregates),
+        reads=collector.list_reads(plan.rows_per_match),
+        aggregates=tuple(collector.aggregates),
         outputs=outputs,
         ansi=conditions.ansi,
         window_rows=plan.within_rows,
@@ -569,7 +569,7 @@ def link_draft(
 
 def link_outputs(
     draft: Draft, conditions: TypedConditions, shared_columns: tuple[RowColumn, ...]
-) -> tuple[tuple[ResultColumn, ...], MeasureReader]:
+) -> tuple[tuple[ResultColumn, ...], ReadCollector]:
     """Turn the output columns of a draft into SQL over reads.
 
     Args:
@@ -578,37 +578,39 @@ def link_outputs(
         shared_columns: the columns that are sent for other rules.
 
     Returns:
-        The output columns, and the reader with all that they read. Nothing is added to it later.
+        The output columns, and the collector of all that they read. Nothing is added to it later.
 
     Raises:
         MatchRecognizeError: a measure is not supported.
     """
     indices = {column: index for index, column in enumerate(shared_columns)}
-    measures = MeasureReader(draft.plan, conditions.types, indices, conditions.session)
-    outputs = tuple(link_output(output, measures) for output in draft.outputs)
-    return outputs, measures
+    collector = ReadCollector(draft.plan, conditions.types, indices, conditions.session)
+    outputs = tuple(link_output(output, collector) for output in draft.outputs)
+    return outputs, collector
 
 
-def link_output(output: schema.OutputColumn, measures: MeasureReader) -> ResultColumn:
-    """Return an output column as SQL over reads. The reads are added to `measures`."""
+def link_output(output: schema.OutputColumn, collector: ReadCollector) -> ResultColumn:
+    """Return an output column as SQL over reads. The reads are added to the collector."""
     if isinstance(output, schema.RowOutput):
         return ResultColumn(
-            output.name, (measures.read_row(build_row_column(output.text)),), is_measure=False
+            output.name, (collector.add_row_value(build_row_column(output.text)),), is_measure=False
         )
     if isinstance(output, schema.TimeoutOutput):
-        return ResultColumn(output.name, write_timeout(output.timeouts, measures), is_measure=False)
+        return ResultColumn(
+            output.name, collector.translate_timeouts(output.timeouts), is_measure=False
+        )
     if isinstance(output, schema.TotalOutput):
         value = None if output.measure is None else output.measure.value
         return ResultColumn(
-            output.name, (measures.read_total(output.aggregate, value),), is_measure=False
+            output.name, (collector.add_total(output.aggregate, value),), is_measure=False
         )
     if isinstance(output, schema.PointerOutput):
         return ResultColumn(
-            output.name, (measures.add_read(ReadPointer(output.field)),), is_measure=False
+            output.name, (collector.add_read(ReadPointer(output.field)),), is_measure=False
         )
     return ResultColumn(
         name=output.name,
-        pieces=measures.write_measure(output.value),
+        pieces=collector.translate_measure(output.value),
         is_measure=not output.has_value_without_match,
         origin=find_measure_origin(output),
     )

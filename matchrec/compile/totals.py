@@ -28,7 +28,7 @@ from matchrec.compile.compiled_query import ColumnAspect, TotalledColumn
 from matchrec.compile.pruning.locality import Shortcut, find_obstacle
 from matchrec.conditions.types import COMPARED_BY_SPARK, NUMBERS, Family, ValueType, is_wide_decimal
 from matchrec.errors import match_totals as errors
-from matchrec.output.measure_reader import MeasureReader
+from matchrec.output.read_collector import ReadCollector
 from matchrec.output.reads import ReadAt, ReadBasicAggregate, ReadTotal
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
 from matchrec.plan.expression import End
@@ -44,7 +44,7 @@ EXTREMES = ("min", "max")
 
 
 def link_totals(
-    plan: MatchPlan, totals: Totals, task: Task, measures: MeasureReader
+    plan: MatchPlan, totals: Totals, task: Task, collector: ReadCollector
 ) -> tuple[Task, tuple[TotalledColumn, ...]]:
     """Return the task with its totals, and the columns that they read.
 
@@ -54,7 +54,7 @@ def link_totals(
         plan: the plan of the query.
         totals: the aggregates over all matches that it asks for.
         task: the task of the search, without totals.
-        measures: what the output columns read. All of them are linked already.
+        collector: has what the output columns read. All of them are linked already.
 
     Raises:
         MustBuildMatchesError: the matches must be built to compute the totals.
@@ -67,8 +67,8 @@ def link_totals(
     if reason:
         raise errors.MustBuildMatchesError(reason)
     task = end_runs_at_absent_rows(find_each_match_once(task, totals.grouped))
-    types = {index: measures.types[column] for column, index in measures.columns.items()}
-    reads = [read for read in measures.reads if isinstance(read, ReadTotal)]
+    types = {index: collector.types[column] for column, index in collector.columns.items()}
+    reads = [read for read in collector.reads if isinstance(read, ReadTotal)]
     totalled = [find_totalled_column(read, types) for read in reads]
     columns = tuple(dict.fromkeys(column for column in totalled if column is not None))
     linked_totals = tuple(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from matchrec.conditions.types import ValueType
 from matchrec.errors.conditions import within_needs_ascending_order
@@ -246,20 +247,30 @@ def build_neighbour_window_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
     return tuple(build_row_column(window.end_sql) for window in plan.staging.neighbour_windows)
 
 
-def build_window_columns(plan: MatchPlan, window: Within | Gap | None) -> tuple[RowColumn, ...]:
-    """Return the two columns of `build_end_columns` for a window; none without a window."""
+class WindowColumns(NamedTuple):
+    """The columns from which the end of the window that begins with each row is found.
+
+    For ORDER BY `ts` and an interval of one hour they are `ts` and `(ts) + (INTERVAL 1 HOUR)`.
+    """
+
+    order: RowColumn  # the first ORDER BY column
+    end: RowColumn  # its value at the end of the window
+
+
+def build_window_columns(plan: MatchPlan, window: Within | Gap | None) -> WindowColumns | tuple[()]:
+    """Return the columns of `build_end_columns` for a window; none without a window."""
     return () if window is None else build_end_columns(plan, window.interval)
 
 
-def build_end_columns(plan: MatchPlan, interval: RowExpression) -> tuple[RowColumn, RowColumn]:
-    """Return the order column, and the column with the end of the window that begins with a row.
+def build_end_columns(plan: MatchPlan, interval: RowExpression) -> WindowColumns:
+    """Return the columns of a window of a given length.
 
-    For ORDER BY `ts` and an interval of one hour they are `ts` and `(ts) + (INTERVAL 1 HOUR)`. Both
-    are the order column if no SQL says how long the window is, as conditions form it.
+    Both are the order column if no SQL says how long the window is, because it follows from
+    conditions.
     """
     order = plan.order_by[0].expression.text
     end = f"({order}) + {write_window_length(interval)}" if interval.text else order
-    return build_row_column(order), build_row_column(end)
+    return WindowColumns(build_row_column(order), build_row_column(end))
 
 
 def write_window_length(interval: RowExpression) -> str:

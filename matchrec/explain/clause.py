@@ -25,7 +25,7 @@ from matchrec.explain.formulas import (
     show_conditions,
     write_formulas,
 )
-from matchrec.output.measure_reader import AggregateInSql, SqlPiece
+from matchrec.output.measure_sql import AggregateInSql, ReadInSql, SqlPiece
 from matchrec.output.reads import ReadTotal
 from matchrec.plan.clauses import ONE_MATCH_PER_START, RowExpression, SortItem
 from matchrec.plan.match_plan import MatchPlan
@@ -355,8 +355,8 @@ def show_piece(piece: SqlPiece, compiled_query: CompiledQuery, columns: list[str
     match piece:
         case str():
             return piece
-        case int():
-            return compiled_query.reads[piece].show(columns)
+        case ReadInSql(index):
+            return compiled_query.reads[index].show(columns)
         case AggregateInSql(index):
             call = compiled_query.aggregates[index].call
             return f"{call.semantics.value} {show_reference(call)} over the rows of the match"

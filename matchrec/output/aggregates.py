@@ -21,7 +21,7 @@ import numpy as np
 
 from matchrec.errors.run.failures import sum_too_large
 from matchrec.jit.decorators import allocating
-from matchrec.output.measures import Links, MatchReader
+from matchrec.output.match_reader import Links, MatchReader
 from matchrec.plan.expression import Semantics
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import BoolArray, FloatArray, IntArray, take_or_default

@@ -221,19 +221,31 @@ class ReadClassifierAt(Read):
         return not self.navigation.physical_offset
 
 
+# The fields of a row of the match in `ReadRowsForSpark`, after the values of its columns.
+VARIABLE_FIELD = "v"  # the name of the variable to which the row is mapped
+POSITION_FIELD = "p"  # the position of the row in the match, from 0
+
+
+def name_value_field(number: int) -> str:
+    """Return the name of the field with the value of a column in `ReadRowsForSpark`.
+
+    Args:
+        number: the number of the column in `ReadRowsForSpark.columns`.
+    """
+    return f"c{number}"
+
+
 @dataclass(frozen=True, slots=True)
 class ReadRowsForSpark(Read):
     """An array of all rows of the match, as structs, over which Spark computes aggregates."""
 
-    columns: tuple[int, ...]  # become fields, before the name of the variable and the position
+    columns: tuple[int, ...]  # the columns of the input whose values are fields
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the names of the fields: columns, then `v`, the variable, and `p`, the position.
-
-        The position counts the rows of the match, from 0.
-        """
-        return (*(f"c{index}" for index in range(len(self.columns))), "v", "p")
+        """Return the names of the fields: `c0`, `c1`, ..., then the variable and the position."""
+        values = map(name_value_field, range(len(self.columns)))
+        return (*values, VARIABLE_FIELD, POSITION_FIELD)
 
     @property
     def type(self) -> ReadType:

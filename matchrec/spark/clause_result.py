@@ -39,7 +39,7 @@ from matchrec.conditions.types import BIGINT, BOOLEAN, DOUBLE, INT, ValueType
 from matchrec.conditions.typing.known_types import find_known_type
 from matchrec.errors.run.origins import SqlOrigin, add_comment, mark_origin
 from matchrec.errors.wording import show_count
-from matchrec.output.measure_reader import SqlPiece
+from matchrec.output.measure_sql import ReadInSql, SqlPiece
 from matchrec.output.reads import ReadIsMatched
 from matchrec.output.schema import PLACEHOLDER_COLUMN, OutputColumn
 from matchrec.plan.clauses import Measure
@@ -231,7 +231,9 @@ def infer_result_fields(
         return None
     fields = []
     for output, column in zip(prepared.drafts.outputs, compiled_query.outputs, strict=True):
-        reads = [schema.fields[piece] for piece in column.pieces if isinstance(piece, int)]
+        reads = [
+            schema.fields[piece.index] for piece in column.pieces if isinstance(piece, ReadInSql)
+        ]
         if any(read.metadata or is_nested(read.dataType) for read in reads):
             return None
         type_ = reads[0].dataType if is_read(column) else find_measure_type(output, column, reads)
@@ -278,7 +280,7 @@ def computes_in_spark(compiled_query: CompiledQuery) -> bool:
 
 def is_read(column: ResultColumn) -> bool:
     """Return whether a column of the result is a read, so that Spark computes nothing."""
-    return len(column.pieces) == 1 and isinstance(column.pieces[0], int)
+    return len(column.pieces) == 1 and isinstance(column.pieces[0], ReadInSql)
 
 
 def find_sql_origins(compiled_query: CompiledQuery) -> dict[str, SqlOrigin]:
@@ -437,8 +439,8 @@ def write_output(output: ResultColumn, compiled_query: CompiledQuery, slots: Seq
     texts = []
     for piece in output.pieces:
         text = write_piece(piece, slots)
-        if isinstance(piece, int):
-            text = add_comment(text, compiled_query.reads[piece].show(column_texts))
+        if isinstance(piece, ReadInSql):
+            text = add_comment(text, compiled_query.reads[piece.index].show(column_texts))
         texts.append(text)
     return "".join(texts)
 
@@ -447,6 +449,6 @@ def write_piece(piece: SqlPiece, slots: Sequence[int]) -> str:
     """Return a piece of an output column as SQL: text, a read, or an aggregate."""
     if isinstance(piece, str):
         return piece
-    if isinstance(piece, int):
-        return wire.name_read(slots[piece])
+    if isinstance(piece, ReadInSql):
+        return wire.name_read(slots[piece.index])
     return wire.name_aggregate(piece.index)

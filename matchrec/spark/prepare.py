@@ -41,7 +41,7 @@ from matchrec.conditions.typing.typer import DEFAULT_SETTINGS
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.calls import rule_versions_need_workers, worker_cannot_sort_rows
 from matchrec.errors.machine import streams_not_supported
-from matchrec.output.measure_reader import may_accumulate
+from matchrec.output.read_collector import may_accumulate
 from matchrec.plan.expression import Aggregate
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.shortcuts import current_shortcuts

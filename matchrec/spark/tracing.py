@@ -27,7 +27,7 @@ from matchrec.conditions.split import RowScope
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import inspection as errors
 from matchrec.errors.run.location import RowLocation
-from matchrec.output.measures import MatchReader
+from matchrec.output.match_reader import MatchReader
 from matchrec.output.rows import OutputRows
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quote_name, quote_string

@@ -32,7 +32,7 @@ from matchrec.conditions.run_condition import Reduction
 from matchrec.errors.run import failures
 from matchrec.loading import makes_queries
 from matchrec.output.aggregates import AggregateReader, find_links, find_total_rows
-from matchrec.output.measures import MatchReader
+from matchrec.output.match_reader import MatchReader
 from matchrec.output.reads import (
     PointerField,
     Read,

@@ -31,7 +31,7 @@ from matchrec.arguments import OnError
 from matchrec.compile.rule_set import RuleSet, Version
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.rule_sets import name_rule
-from matchrec.output.measures import MatchReader
+from matchrec.output.match_reader import MatchReader
 from matchrec.output.rows import OutputRows, find_one_row_per_match
 from matchrec.plan.expression import End, Navigation, Semantics
 from matchrec.search.matches import Matches, Numbering

@@ -12,7 +12,7 @@ from matchrec.conditions.row_column import show_column
 from matchrec.errors.kinds import MakeRunError
 from matchrec.errors.match_totals import infinite_values_in_total, total_too_large
 from matchrec.errors.run import failures
-from matchrec.output.measures import MatchReader
+from matchrec.output.match_reader import MatchReader
 from matchrec.output.reads import ReadTotal
 from matchrec.search.kernels import carried_totals
 from matchrec.search.matches import DOUBLE_WORD, RunFailure

@@ -11,7 +11,7 @@ Through pandas      __null0 ...    truth values: which of the other columns are 
 After the match     __r0 ...       what the workers read for the output, unless it is the result
                     __g0 ...       aggregates that Spark computes over the rows of a match
                     __v0 ...       an array with the values of such an aggregate
-                    __e            a row of a match in a lambda, see `output.measure_reader`
+                    __e            a row of a match in a lambda, see `output.measure_sql`
                     __counters     what a worker has counted
 Rule sets           __rule, __kind, __k0 ..., __first, __last, __events, __message
                                    see `worker.rule_set`
@@ -33,6 +33,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from matchrec.output.measure_sql import ReadInSql
 from matchrec.shortcuts import current_shortcuts
 
 if TYPE_CHECKING:
@@ -217,7 +218,9 @@ def returns_result(compiled_query: CompiledQuery) -> bool:
     outputs = compiled_query.outputs
     names = [output.name for output in outputs]
     count = len(compiled_query.reads)
-    each_is_a_read = [output.pieces for output in outputs] == [(index,) for index in range(count)]
+    each_is_a_read = [output.pieces for output in outputs] == [
+        (ReadInSql(index),) for index in range(count)
+    ]
     names_differ = len({name.lower() for name in names}) == count
     names_are_users = all(name and not name.startswith("__") for name in names)
     return each_is_a_read and names_differ and names_are_users

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from matchrec.output.aggregates import find_extreme_rows, sum_decimals, sum_each_match, sum_values
-from matchrec.output.measures import find_marked, find_nth_mapped
+from matchrec.output.match_reader import find_marked, find_nth_mapped
 from matchrec.search.graph import number_digits
 from matchrec.search.partitions import find_ends_by_bounds, find_ends_by_distance
 from matchrec.shortcuts import ALL, use_shortcuts

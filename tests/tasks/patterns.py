@@ -24,6 +24,7 @@ from matchrec.compile.compiled_query import CompiledQuery, ResultColumn
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import RowColumn
 from matchrec.errors import MatchRecognizeError
+from matchrec.output.measure_sql import ReadInSql
 from matchrec.patterns.stages.builder import AfterMatch
 from matchrec.patterns.stages.lower import PatternQuery, lower_pattern
 from matchrec.plan.resolve import InputColumns
@@ -233,9 +234,12 @@ def read_row(compiled_query: CompiledQuery, row: dict[str, Any]) -> dict[str, An
 
 def compute_result_column(output: ResultColumn, row: dict[str, Any]) -> Any:
     """Compute a column of the result: a value that was read, or a formula over such values."""
-    if len(output.pieces) == 1 and isinstance(output.pieces[0], int):
-        return row[f"__r{output.pieces[0]}"]
-    text = "".join(f"__r{piece}" if isinstance(piece, int) else piece for piece in output.pieces)
+    match output.pieces:
+        case (ReadInSql(index),):
+            return row[f"__r{index}"]
+    text = "".join(
+        f"__r{piece.index}" if isinstance(piece, ReadInSql) else piece for piece in output.pieces
+    )
     return evaluate(sqlglot.parse_one(text, read="spark"), row, {})
 
 

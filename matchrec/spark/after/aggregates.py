@@ -21,7 +21,14 @@ from pyspark.sql import DataFrame, types
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.errors.language import name_part
 from matchrec.errors.run.origins import SqlOrigin, make_origin, mark_origin
-from matchrec.output.measure_reader import POSITION, ROW, VARIABLE, RowAggregate, RowTerm
+from matchrec.output.measure_sql import (
+    MATCH_ROW,
+    ROW_POSITION,
+    ROW_VARIABLE,
+    ReadInSql,
+    RowAggregate,
+    RowTerm,
+)
 from matchrec.output.reads import ReadRowsForSpark
 from matchrec.plan.show import write_aggregate_call
 from matchrec.plan.text import View, quote_string, read_words, write_select
@@ -199,10 +206,10 @@ class MatchAggregates:
         """Return SQL of the array of an aggregate's values, from the array of rows."""
         aggregate = self.aggregates[index]
         row_filter = write_row_filter(aggregate, self.compiled_query.task.variables)
-        array = f"filter({self.rows}, {ROW} -> {row_filter})" if row_filter else self.rows
+        array = f"filter({self.rows}, {MATCH_ROW} -> {row_filter})" if row_filter else self.rows
         terms = write_row_terms(aggregate, fold)
         if terms:
-            values = f"transform({array}, {ROW} -> {write_struct(terms)})"
+            values = f"transform({array}, {MATCH_ROW} -> {write_struct(terms)})"
             array = drop_nulls(values, aggregate, fold)
         return mark_origin(array, find_origin(aggregate))
 
@@ -214,7 +221,7 @@ class MatchAggregates:
         They are sorted by their position `p` in the match. On each row, `k0` is whether the row is
         one of aggregate 0, and `t0` is its value.
         """
-        fields = [f"{POSITION} AS p"]
+        fields = [f"{ROW_POSITION} AS p"]
         items = []
         for index, fold in folds.items():
             aggregate = self.aggregates[index]
@@ -350,17 +357,19 @@ def write_row_filter(aggregate: RowAggregate, variables: Sequence[str] = ()) -> 
     """
     tests = []
     if set(aggregate.variables) != set(variables):
-        tests.append(f"{VARIABLE} IN ({', '.join(map(quote_string, aggregate.variables))})")
+        tests.append(f"{ROW_VARIABLE} IN ({', '.join(map(quote_string, aggregate.variables))})")
     if aggregate.last_position is not None:
-        tests.append(f"{POSITION} <= {wire.name_read(aggregate.last_position)}")
+        tests.append(f"{ROW_POSITION} <= {wire.name_read(aggregate.last_position.index)}")
     if aggregate.condition is not None:
         tests.append(f"({write_term(aggregate.condition)})")
     return " AND ".join(tests)
 
 
 def write_term(term: RowTerm) -> str:
-    """Return SQL of what an aggregate evaluates on a row. A number in it stands for a read."""
-    return "".join(wire.name_read(piece) if isinstance(piece, int) else piece for piece in term)
+    """Return SQL of what an aggregate evaluates on a row, with the names of its reads."""
+    return "".join(
+        wire.name_read(piece.index) if isinstance(piece, ReadInSql) else piece for piece in term
+    )
 
 
 def find_origin(aggregate: RowAggregate) -> SqlOrigin:
@@ -383,7 +392,7 @@ def explode_rows(frame: DataFrame, kept_columns: Sequence[str], rows: str) -> Da
         rows: the column with the array of rows.
     """
     number = SelectItem("monotonically_increasing_id()", OUTPUT_ROW)
-    row = SelectItem(f"explode_outer({rows})", ROW)
+    row = SelectItem(f"explode_outer({rows})", MATCH_ROW)
     return frame.selectExpr("*", str(number)).selectExpr(OUTPUT_ROW, *kept_columns, str(row))
 
 

@@ -19,7 +19,7 @@ from pyspark.sql import functions as sql
 from pyspark.sql.types import ArrayType, StructField, StructType
 
 from matchrec.errors import calls
-from matchrec.output.measure_reader import ROW
+from matchrec.output.measure_sql import MATCH_ROW
 from matchrec.plan.expression import CLASSIFIER_FIELD
 from matchrec.plan.match_plan import MatchPlan, list_states
 from matchrec.plan.resolve import InputColumns
@@ -48,7 +48,9 @@ def explode_rows(result: DataFrame, column: str | None) -> DataFrame:
     rows_column, row_type = find_rows_column(result.schema, names, column)
     match_fields = [field for field in result.schema.fields if field.name != rows_column]
     match_columns = [quote_name(field.name) for field in match_fields]
-    exploded = result.selectExpr(*match_columns, f"explode({quote_name(rows_column)}) AS {ROW}")
+    exploded = result.selectExpr(
+        *match_columns, f"explode({quote_name(rows_column)}) AS {MATCH_ROW}"
+    )
     items = list_columns(match_fields, row_type, names.are_same)
     return exploded.selectExpr(*[str(item) for item in items])
 
@@ -80,7 +82,7 @@ def list_columns(
 
 def write_row_column(field: StructField) -> str:
     """Return SQL of a column of a row."""
-    return f"{ROW}.{quote_name(field.name)}"
+    return f"{MATCH_ROW}.{quote_name(field.name)}"
 
 
 def write_shared_column(match_field: StructField, row_field: StructField) -> str:

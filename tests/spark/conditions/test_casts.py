@@ -21,6 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.conditions.row_column import build_row_column
 from matchrec.errors import MatchRecognizeError
+from matchrec.output.measure_sql import ReadInSql
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import FULL, LONG_RUN, SEED, examples
 from tests.tasks.query_batches import Prepared, QueryBatch, Run
@@ -190,7 +191,9 @@ def find_matching_pairs(
         batches = Run(compiled_query, prepared, partitions, 1 << 20).batches()
     except MatchRecognizeError:
         return None
-    (place,) = (piece for piece in compiled_query.outputs[0].pieces if isinstance(piece, int))
+    (place,) = (
+        piece.index for piece in compiled_query.outputs[0].pieces if isinstance(piece, ReadInSql)
+    )
     return {key for batch in batches for key in batch.column(place).to_pylist()}
 
 

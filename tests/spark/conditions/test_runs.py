@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.errors import MatchRecognizeError
+from matchrec.output.measure_sql import ReadInSql
 from tests.generators.run_conditions import Conditions, Twins
 from tests.generators.run_forms import COLUMNS, TAME, WINDOWS
 from tests.properties.test_queries import ALGORITHMS, INTERPRETED, settings
@@ -50,7 +51,9 @@ def find_rows_in_matchrec(compiled_query: CompiledQuery, prepared: Prepared) -> 
         batches = Run(compiled_query, prepared, None, 1 << 20).batches()
     except MatchRecognizeError as error:
         return str(error)
-    (column,) = (piece for piece in compiled_query.outputs[1].pieces if isinstance(piece, int))
+    (column,) = (
+        piece.index for piece in compiled_query.outputs[1].pieces if isinstance(piece, ReadInSql)
+    )
     return {time for batch in batches for time in batch.column(column).to_pylist()}
 
 

@@ -16,7 +16,7 @@ from matchrec.output.aggregates import (
     never_wraps,
     sum_each_match,
 )
-from matchrec.output.measures import MatchReader
+from matchrec.output.match_reader import MatchReader
 from matchrec.output.reads import (
     ReadAt,
     ReadBasicAggregate,

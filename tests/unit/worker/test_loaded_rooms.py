@@ -38,7 +38,7 @@ WORKER_MODULES = (
     "search.selection",
     "conditions.evaluate",
     "jit",
-    "output.measures",
+    "output.match_reader",
     "output.rows",
     "worker.sorting.sort",
     "worker.batches",

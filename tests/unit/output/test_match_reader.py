@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from matchrec.output.aggregates import AggregateReader, find_total_rows, sum_values
-from matchrec.output.measures import MatchReader
+from matchrec.output.match_reader import MatchReader
 from matchrec.output.rows import (
     OutputRows,
     find_matched_rows,
