@@ -9,7 +9,10 @@ that they are sorted by stay in the order in which they came.
     a 3     ->     b 1   <- the first of its partition
     b 1            b 2
 
-    sort     from batches to batches, with files for rows that do not fit into memory
-    order    the order of the rows of one table
-    ties     rows that the order does not tell apart
+    sort         from batches to batches, with files for rows that do not fit into memory
+    order        the order of the rows of one table
+    codes        short numbers that compare as the values of a column do
+    words        the codes of each row, packed into words, and sorts of rows by their words
+    hashed_keys  words with a hash of the keys, if partitions may come in any order
+    ties         rows that the order does not tell apart
 """

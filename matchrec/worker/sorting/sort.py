@@ -50,7 +50,8 @@ from matchrec.shortcuts import current_shortcuts
 from matchrec.worker import arrays, wire
 from matchrec.worker.arrays import Batches, make_array, read_flags, read_numbers, take_column
 from matchrec.worker.batches import BYTES_PER_SEARCH, estimate_rows, find_partition_starts
-from matchrec.worker.sorting.order import SAMPLE, find_order, has_one_form, sort_table
+from matchrec.worker.sorting.codes import SAMPLE_ROWS
+from matchrec.worker.sorting.order import find_order, has_one_form, sort_table
 from matchrec.worker.wire import Sorting, TieCounter
 
 # Errors of a full disk. The last one is a user's limit on the size of a file.
@@ -201,7 +202,7 @@ def encode_repeated_texts(table: pa.Table, sorting: Sorting) -> pa.Table:
 
 def are_repeated(values: pa.Array) -> bool:
     """Return whether each value comes often enough for a dictionary, as the first values show."""
-    sample = values.slice(0, SAMPLE)
+    sample = values.slice(0, SAMPLE_ROWS)
     return len(pc.unique(sample)) * current_shortcuts().min_repeats_of_text <= len(sample)
 
 
@@ -407,7 +408,7 @@ def drop_matchless_partitions(table: pa.Table, sorting: Sorting) -> pa.Table:
     Partitions with a row for each condition of `sorting.needed` are kept. Others may be kept, too.
     """
     for condition in sorting.needed:
-        if are_too_many(read_flags(table.slice(0, SAMPLE), condition)):
+        if are_too_many(read_flags(table.slice(0, SAMPLE_ROWS), condition)):
             continue  # the first rows mostly show this already
         holds = read_flags(table, condition).astype(np.bool_)
         if not holds.any():

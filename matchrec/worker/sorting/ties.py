@@ -4,8 +4,8 @@ Two neighbours among sorted rows tie if they have the same partition and the sam
 Which of the two comes first is random. It matters only if they differ in a column that the query
 reads.
 
-The sort has packed the values that it compares into words. So `order.find_ties` finds all ties by
-comparing each word with its neighbour. Other columns are compared only for rows that tie.
+The sort has packed the values that it compares into words. So `OrderedWords.find_ties` finds all
+ties by comparing each word with its neighbour. Other columns are compared only for rows that tie.
 
 A worker reports its ties to the program that runs the query:
 

@@ -19,8 +19,11 @@ from matchrec.search.kernels import sorting as kernels
 from matchrec.search.partitions import WordArray
 from matchrec.shortcuts import Shortcuts, use_shortcuts
 from matchrec.worker import arrays, wire
-from matchrec.worker.sorting import order as ordering
+from matchrec.worker.sorting import codes as encoding
+from matchrec.worker.sorting import hashed_keys
 from matchrec.worker.sorting import sort as spilling
+from matchrec.worker.sorting import words as packing
+from matchrec.worker.sorting.order import sort_table
 from matchrec.worker.sorting.sort import find_budget, sort_batches
 from matchrec.worker.wire import Sorting
 from tests.quick.scale import copies_of, examples
@@ -85,8 +88,8 @@ def test_thousands_of_rows_come_in_order_through_many_files(given_rows: Rows, bu
 @pytest.fixture
 def _compiled_sort(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The compiled sort, for any number of words, as on a processor on which NumPy is slow."""
-    monkeypatch.setattr(ordering, "is_numpy_slow", lambda: True)
-    monkeypatch.setattr(ordering, "LEAST_WORDS_FOR_RADIX", 1)
+    monkeypatch.setattr(packing, "is_numpy_slow", lambda: True)
+    monkeypatch.setattr(packing, "LEAST_WORDS_FOR_RADIX", 1)
     monkeypatch.setattr(kernels, "WORDS_A_STEP", 1)
     with use_shortcuts(Shortcuts(max_python_steps=0)):
         yield
@@ -121,19 +124,19 @@ def test_words_are_sorted_by_all_their_bits(position_bits: int, bits: int) -> No
     keys = random.integers(0, 1 << bits, count, dtype=np.uint64, endpoint=False)
     keys[:2] = 0, (1 << bits) - 1
     words = (keys << np.uint64(position_bits)) | np.arange(count, dtype=np.uint64)
-    found = ordering.sort_numbered_words(words.copy(), position_bits, bits)
+    found = packing.sort_numbered_words(words.copy(), position_bits, bits)
     assert found.tolist() == sorted(words.tolist())
 
 
 def test_numpy_sorts_until_the_compiled_sort_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     """The words that NumPy has sorted are counted, and nothing is compiled for few."""
     counted: list[int] = []
-    monkeypatch.setattr(ordering, "is_numpy_slow", lambda: True)
+    monkeypatch.setattr(packing, "is_numpy_slow", lambda: True)
     monkeypatch.setattr(
         kernels.sort_by_bits, "take_steps", lambda steps, _: counted.append(steps) is None
     )
-    words = np.arange(ordering.LEAST_WORDS_FOR_RADIX, dtype=np.uint64)[::-1].copy()
-    assert ordering.sort_numbered_words(words, 14, 1).tolist() == list(range(len(words)))
+    words = np.arange(packing.LEAST_WORDS_FOR_RADIX, dtype=np.uint64)[::-1].copy()
+    assert packing.sort_numbered_words(words, 14, 1).tolist() == list(range(len(words)))
     assert counted == [len(words) // kernels.WORDS_A_STEP]
 
 
@@ -145,7 +148,7 @@ def test_repeated_numbers_are_ranked(most_distinct: int, monkeypatch: pytest.Mon
     numbers = np.array([5, -(2**63), 2**63 - 1, 0, -1, 5, 1 << 44, -(1 << 44), 0, 6], np.int64)
     is_numbered = kernels.number_distinct(numbers) is not None
     assert is_numbered == (most_distinct >= 8)
-    ranks = ordering.rank_repeated_numbers(numbers)
+    ranks = encoding.rank_repeated_numbers(numbers)
     assert (ranks - ranks.min()).tolist() == [4, 0, 7, 3, 2, 4, 6, 1, 3, 5]
 
 
@@ -169,7 +172,7 @@ def test_few_tasks_of_a_process_sort_at_once(monkeypatch: pytest.MonkeyPatch) ->
     lock = Lock()
     running: list[int] = []
     most: list[int] = []
-    sort_table = spilling.sort_table
+    sort_at_once = spilling.sort_table
 
     def sort_slowly(table: pa.Table, *args: Any, **kwargs: Any) -> pa.Table:
         with lock:
@@ -178,7 +181,7 @@ def test_few_tasks_of_a_process_sort_at_once(monkeypatch: pytest.MonkeyPatch) ->
         sleep(0.02)
         with lock:
             running.pop()
-        return sort_table(table, *args, **kwargs)
+        return sort_at_once(table, *args, **kwargs)
 
     monkeypatch.setattr(spilling, "sort_table", sort_slowly)
     monkeypatch.setattr(spilling, "_free_sorts", BoundedSemaphore(2))
@@ -204,12 +207,12 @@ def test_a_budget_leaves_room_for_all_tasks(monkeypatch: pytest.MonkeyPatch) -> 
     assert find_budget(1, task_count=50) == spilling.LEAST_IN_MEMORY
 
 
-def compute_short_hashes(keys: list[ordering.SortCode]) -> WordArray:
+def compute_short_hashes(keys: list[encoding.SortCode]) -> WordArray:
     """Four hashes in all, so that most keys share theirs with others."""
     return hash_of(keys) & np.uint64(3 << 62)
 
 
-hash_of = ordering.compute_hashes
+hash_of = hashed_keys.compute_hashes
 HASHES = pytest.mark.parametrize("hashing", [hash_of, compute_short_hashes])
 
 
@@ -217,14 +220,14 @@ HASHES = pytest.mark.parametrize("hashing", [hash_of, compute_short_hashes])
 @settings(max_examples=examples(60), deadline=None)
 @given(given_rows=rows(), copies=st.sampled_from([1, 40]))
 def test_keys_come_together_by_a_hash(
-    hashing: Callable[[list[ordering.SortCode]], WordArray], given_rows: Rows, copies: int
+    hashing: Callable[[list[encoding.SortCode]], WordArray], given_rows: Rows, copies: int
 ) -> None:
     """Partitions in any order, each as the reference has it."""
     if not given_rows.count:
         return
     many = given_rows.times(copies)
     with (
-        patch.object(ordering, "compute_hashes", hashing),
+        patch.object(hashed_keys, "compute_hashes", hashing),
         use_shortcuts(Shortcuts(min_rows_to_hash=1)),
     ):
         found = pa.Table.from_batches(sort_batches(iter(many.batches), many.sorting, 1 << 18))
@@ -260,7 +263,7 @@ def split_partitions(numbers: list[int], marks: list[int]) -> list[list[int]]:
 
 @HASHES
 def test_a_key_of_many_bits_is_sorted_once(
-    hashing: Callable[[list[ordering.SortCode]], WordArray],
+    hashing: Callable[[list[encoding.SortCode]], WordArray],
 ) -> None:
     """The hash of the key is beside a short order. Keys with the same hash are told apart."""
     count, drawn = 1 << 15, np.random.default_rng(7)
@@ -272,12 +275,12 @@ def test_a_key_of_many_bits_is_sorted_once(
     item = wire.SortColumn("order", descending=True, nulls_first=True)
     sorts: list[int] = []
 
-    def counting(words: list[ordering.Word], rows: int) -> object:
-        sorts.append(ordering.count_sorts(words, ordering.WORD_BITS - rows.bit_length()))
+    def counting(words: list[packing.SortWord], rows: int) -> object:
+        sorts.append(hashed_keys.count_sorts(words, encoding.WORD_BITS - rows.bit_length()))
         return sort(words, rows)
 
-    sort = ordering.sort_words
-    with patch.multiple(ordering, sort_words=counting, compute_hashes=hashing):
+    sort = packing.sort_words
+    with patch.multiple(hashed_keys, sort_words=counting, compute_hashes=hashing):
         sorting = wire.Sorting(("key",), (item,))
         (found,) = spilling.sort_tables(iter(table.to_batches()), sorting, 1 << 30)
     assert sorts[0] == 1
@@ -300,7 +303,7 @@ def test_numbers_of_units_compare_as_they_are(unit: int, least: int, descending:
         numbers = [least + unit * step for step in steps]
         table = pa.table({"at": pa.array(numbers, pa.timestamp("us")), "row": range(len(steps))})
         sorting = wire.Sorting((), (wire.SortColumn("at", descending, nulls_first=True),))
-        found = ordering.sort_table(table, sorting).drop_columns([wire.FIRST_BITS])
+        found = sort_table(table, sorting).drop_columns([wire.FIRST_BITS])
         check_columns(table, found)
         by_hand = sorted(
             range(len(steps)), key=lambda row: -steps[row] if descending else steps[row]
@@ -312,7 +315,7 @@ def test_seconds_are_sorted_at_once() -> None:
     """Seconds of ten years fit beside a thousand keys and a million rows; microseconds do not."""
     of_a_year = 365 * 24 * 3600
     seconds = np.random.default_rng(3).integers(0, 10 * of_a_year, 1 << 12) * 1_000_000
-    (code,) = ordering.encode_column(
+    (code,) = encoding.encode_column(
         pa.array(seconds, pa.timestamp("us")), wire.SortColumn("at", False, False), of_key=False
     )
     assert code.bits == (10 * of_a_year).bit_length()

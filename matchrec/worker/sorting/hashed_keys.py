@@ -1,0 +1,131 @@
+"""Order partitions by a hash of their keys, if that takes fewer sorts than their keys would.
+
+Keys with more bits than one sort takes are hashed. The hash fits into one sort, and brings the rows
+of each key together. Keys with the same hash are mixed then. They are few, and their rows are
+sorted once more.
+
+Source: Knuth, The Art of Computer Programming, volume 3, 6.4, on multiplicative hashing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from matchrec.search.kernels.sorting import GOLDEN
+from matchrec.search.partitions import BoolArray, IntArray, WordArray
+from matchrec.shortcuts import current_shortcuts
+from matchrec.worker.sorting.codes import WORD_BITS, SortCode, SortNumbers, encode_numbers
+from matchrec.worker.sorting.words import (
+    OrderedWords,
+    SortedRows,
+    SortWord,
+    make_empty_word,
+    pack_words,
+    sort_words,
+)
+
+# The bits of a hash, at least. The order is put beside the hash if it leaves this much room.
+LEAST_HASH_BITS = 28
+
+
+def hash_keys(codes: list[SortCode], words: list[SortWord], count: int) -> list[SortWord]:
+    """Return words with a hash of the keys instead of their codes, the last one first.
+
+    No words are returned if hashing would not save a sort.
+
+    Args:
+        codes: all codes.
+        words: all codes, packed.
+        count: the number of rows.
+    """
+    keys = [code for code in codes if code.is_key]
+    bits_per_sort = WORD_BITS - count.bit_length()
+    if (
+        not keys
+        or count < current_shortcuts().min_rows_to_hash
+        or count_sorts(words, bits_per_sort) == 1
+    ):
+        return []
+    order_words = pack_words(code for code in codes if not code.is_key)
+    *last_words, first_word = order_words or [make_empty_word(count)]
+    if first_word.bits > bits_per_sort - LEAST_HASH_BITS:  # too little room for a hash beside it
+        last_words.append(first_word)
+        first_word = make_empty_word(count)
+    if count_sorts(last_words, bits_per_sort) + 1 >= count_sorts(words, bits_per_sort):
+        return []
+    hash_bits = bits_per_sort - first_word.bits
+    values = compute_hashes(keys) >> np.uint64(WORD_BITS - hash_bits)
+    values <<= np.uint64(first_word.bits)
+    values |= first_word.values
+    key_bits = ((1 << hash_bits) - 1) << first_word.bits
+    return [*last_words, SortWord(values, bits_per_sort, key_bits, first_word.columns)]
+
+
+def count_sorts(words: list[SortWord], bits_per_sort: int) -> int:
+    """Return how often rows are sorted by some words."""
+    return sum(-(-word.bits // bits_per_sort) for word in words)
+
+
+def compute_hashes(keys: list[SortCode]) -> WordArray:
+    """Return hashes of keys as uint64[n].
+
+    Equal keys have equal hashes. The first bits of hashes mostly differ if the keys differ.
+    """
+    hashes = np.zeros(len(keys[0].source.numbers), np.uint64)
+    for key in keys:
+        hashes ^= hashes >> np.uint64(WORD_BITS // 2)
+        hashes += key.source.numbers.view(np.uint64)
+        hashes *= np.uint64(GOLDEN)
+    return hashes
+
+
+def sort_by_hash(
+    codes: list[SortCode], words: list[SortWord], hashed_words: list[SortWord]
+) -> tuple[SortedRows, BoolArray]:
+    """Sort rows by words with a hash of the keys.
+
+    Args:
+        codes: all codes.
+        words: all codes, packed.
+        hashed_words: what `hash_keys` returns.
+
+    Returns:
+        The rows in order, and bool[n], which of them start a partition.
+    """
+    count = len(words[0].values)
+    hashed = sort_words(hashed_words, count)
+    rows = hashed.rows
+    starts_partition = OrderedWords(words, rows, count).find_partition_starts()
+    starts_hash = hashed.arrange(hashed_words).find_partition_starts()
+    is_mixed = starts_partition & ~starts_hash  # the key changes, and the hash does not
+    if not is_mixed.any():
+        return hashed, starts_partition
+    hash_numbers = np.cumsum(starts_hash, dtype=np.int64)
+    positions = np.flatnonzero(np.isin(hash_numbers, hash_numbers[is_mixed]))
+    rows[positions] = sort_mixed_rows(codes, rows[positions], hash_numbers[positions])
+    starts_partition = OrderedWords(words, rows, count).find_partition_starts()
+    return SortedRows(rows, None), starts_partition
+
+
+def sort_mixed_rows(codes: list[SortCode], rows: IntArray, hash_numbers: IntArray) -> IntArray:
+    """Sort rows of several hashes by all codes, hash by hash.
+
+    Args:
+        codes: all codes, of all rows.
+        rows: int64[k], the numbers of the rows.
+        hash_numbers: int64[k], ascending, a number for the hash of each of these rows.
+
+    Returns:
+        int64[k], the numbers of the rows in order.
+    """
+    codes_of_rows = [
+        encode_numbers(
+            SortNumbers.measure(code.source.numbers[rows]),
+            is_descending=code.is_descending,
+            is_key=code.is_key,
+        )
+        for code in codes
+    ]
+    hash_code = encode_numbers(SortNumbers.measure(hash_numbers), is_key=True)
+    order = sort_words(pack_words([*codes_of_rows, hash_code]), len(rows)).rows
+    return rows[order]

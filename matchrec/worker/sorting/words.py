@@ -1,0 +1,233 @@
+"""Pack the codes of each row into words of 64 bits, and sort rows by their words.
+
+Codes are packed so that words compare as rows do, the first word first. Packing begins with the
+last column, so lists of codes and words have the last one first:
+
+    codes of k   1, 0, 1 of 1 bit       words   4, 2, 5: the code of t is in bits 0 and 1,
+    codes of t   0, 2, 1 of 2 bits              the code of k is in bit 2
+
+Rows are sorted by as many bits of a word at a time as leave room for the number of a row. Such
+numbers are all different, so NumPy's fastest sort keeps rows with equal words in their order. On
+processors on which NumPy sorts slowly, a compiled sort does the same (`search.kernels.sorting`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from matchrec.search.kernels.sorting import GOLDEN, sort_words_by_bits
+from matchrec.search.partitions import BoolArray, IntArray, WordArray
+from matchrec.worker.sorting.codes import SAMPLE_ROWS, WORD_BITS, SortCode
+
+# The least number of words for which the compiled sort is faster than NumPy if that is slow.
+LEAST_WORDS_FOR_RADIX = 1 << 14
+# NumPy is slow if it takes longer than this. It takes 8 to 11 nanoseconds a word or about 50; the
+# compiled sort takes 11 to 16.
+SLOW_SECONDS_PER_WORD = 20e-9
+
+
+class PackedCode(NamedTuple):
+    """A code, and where it is in a word."""
+
+    code: SortCode
+    first_bit: int
+
+
+@dataclass(frozen=True, slots=True)
+class SortWord:
+    """One word of each row, packed from the codes of columns."""
+
+    values: WordArray  # uint64[n]
+    bits: int  # how many of the bits are used
+    key_bits: int  # a mask of the bits that belong to keys
+    # The codes of the columns whose values can be read from the word, by the names of the columns.
+    columns: dict[str, PackedCode] = field(default_factory=dict)
+
+    def read_column(self, name: str) -> IntArray:
+        """Return the values of one of `columns`, as integers: int64[n]."""
+        code, first_bit = self.columns[name]
+        return code.decode(self.values, first_bit)
+
+    def add(self, code: SortCode) -> SortWord:
+        """Return the word with one more code. It is compared before the codes that are there."""
+        values = code.encode(self.bits)
+        if self.bits:
+            values |= self.values
+        key_bits = self.key_bits
+        if code.is_key:
+            key_bits |= code.mask << self.bits
+        columns = self.columns
+        if code.column:
+            columns = {**columns, code.column: PackedCode(code, self.bits)}
+        return SortWord(values, self.bits + code.bits, key_bits, columns)
+
+
+def make_empty_word(count: int) -> SortWord:
+    """Return a word without codes.
+
+    Args:
+        count: the number of rows.
+    """
+    return SortWord(np.zeros(count, np.uint64), 0, 0)
+
+
+def pack_words(codes: Iterable[SortCode]) -> list[SortWord]:
+    """Pack codes into as few words as their order allows. Both lists have the last one first.
+
+    Codes of 40, 30 and 20 bits become words of 40 and 50 bits. There are no codes and no words if
+    all rows are equal.
+    """
+    words: list[SortWord] = []
+    for code in codes:
+        if words and words[-1].bits + code.bits <= WORD_BITS:
+            words[-1] = words[-1].add(code)
+        else:
+            words.append(make_empty_word(0).add(code))
+    return words
+
+
+# Sorting.
+
+
+@dataclass(frozen=True, slots=True)
+class SortedRows:
+    """The result of a sort of rows by their words."""
+
+    rows: IntArray  # int64[n], the numbers of the rows in order
+    # The word of the rows in order, if there is only one and it was sorted at once.
+    word: SortWord | None
+
+    def arrange(self, words: list[SortWord]) -> OrderedWords:
+        """Return the words in the order of the rows.
+
+        Args:
+            words: all words of the rows as they came.
+        """
+        if self.word is not None:
+            return OrderedWords([self.word], None, len(self.rows))
+        return OrderedWords(words, self.rows, len(self.rows))
+
+
+def sort_words(words: list[SortWord], count: int) -> SortedRows:
+    """Sort rows by their words. Rows with equal words stay in their order.
+
+    Args:
+        words: one or more words, the last one first.
+        count: the number of rows.
+    """
+    position_bits = count.bit_length()
+    bits_per_sort = WORD_BITS - position_bits
+    rows: IntArray | None = None
+    # a radix sort: by the last bits first, each sort keeps the order of equal rows
+    for word in words:
+        for shift in range(0, word.bits, bits_per_sort):
+            digits = word.values >> np.uint64(shift) if shift else word.values
+            digits = digits if rows is None else digits.take(rows)
+            digits = digits << np.uint64(position_bits)  # drops the bits of later sorts
+            digits |= np.arange(count, dtype=np.uint64)
+            sorted_bits = min(bits_per_sort, word.bits - shift)
+            digits = sort_numbered_words(digits, position_bits, sorted_bits)
+            sorted_positions = (digits & np.uint64((1 << position_bits) - 1)).view(np.int64)
+            rows = sorted_positions if rows is None else rows.take(sorted_positions)
+    assert rows is not None
+    if len(words) > 1 or words[0].bits > bits_per_sort:
+        return SortedRows(rows, None)
+    return SortedRows(rows, replace(words[0], values=digits >> np.uint64(position_bits)))
+
+
+def sort_numbered_words(words: WordArray, position_bits: int, bits: int) -> WordArray:
+    """Sort words whose last bits are their positions 0, 1, 2, …
+
+    Because of the positions, all words differ. So NumPy's sort, which does not keep equal words in
+    their order, and the compiled sort, which does and leaves the positions out, return the same.
+
+    Args:
+        words: uint64[n], is overwritten.
+        position_bits: the number of bits of a position.
+        bits: the number of bits before the position that can be 1.
+    """
+    if len(words) >= LEAST_WORDS_FOR_RADIX and is_numpy_slow():
+        sorted_words = sort_words_by_bits(words, position_bits, bits)
+        if sorted_words is not None:
+            return sorted_words
+    words.sort()
+    return words
+
+
+@cache
+def is_numpy_slow() -> bool:
+    """Return whether NumPy sorts words much more slowly than it does with vector instructions.
+
+    This is measured once, because it depends on the processor and on the version of NumPy.
+    """
+    words = np.arange(SAMPLE_ROWS, dtype=np.uint64) * np.uint64(GOLDEN)
+    seconds = []
+    for _ in range(3):
+        copy = words.copy()
+        began = time.thread_time()
+        copy.sort()
+        seconds.append(time.thread_time() - began)
+    return min(seconds) > SLOW_SECONDS_PER_WORD * SAMPLE_ROWS
+
+
+# Comparisons of rows by their words.
+
+
+def are_in_order(words: list[SortWord]) -> bool:
+    """Return whether the rows are in order already.
+
+    The first rows are compared first, since they mostly show that rows are not in order.
+    """
+    for size in (SAMPLE_ROWS, None):
+        in_order: BoolArray = np.ones(1, np.bool_)
+        for word in words:  # from the last one on, so that earlier words decide
+            values = word.values[:size]
+            before, after = values[:-1], values[1:]
+            in_order = (before < after) | ((before == after) & in_order)
+        if not in_order.all():
+            return False
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedWords:
+    """The words of rows that are in order, for comparisons of neighbouring rows."""
+
+    words: Sequence[SortWord]
+    # int64[n], for each row in order, its number in `words`; None if the words are in order.
+    rows: IntArray | None
+    count: int  # the number n of rows
+
+    def find_partition_starts(self) -> BoolArray:
+        """Return which rows have other keys than the row before them: bool[n], in order."""
+        starts_partition = np.zeros(self.count, np.bool_)
+        starts_partition[0] = True
+        for word in self.words:
+            if word.key_bits:
+                keys = self.take_values(word) & np.uint64(word.key_bits)
+                starts_partition[1:] |= keys[1:] != keys[:-1]
+        return starts_partition
+
+    def find_ties(self) -> IntArray:
+        """Return the rows that equal the row before in all words, as positions in the order."""
+        if not self.words:  # all rows are equal
+            return np.arange(1, self.count)
+        first, *others = self.words
+        values = self.take_values(first)
+        ties = np.flatnonzero(values[1:] == values[:-1]) + 1
+        for word in others:
+            row, row_before = ties, ties - 1
+            if self.rows is not None:
+                row, row_before = self.rows[row], self.rows[row_before]
+            ties = ties[word.values[row] == word.values[row_before]]
+        return ties
+
+    def take_values(self, word: SortWord) -> WordArray:
+        """Return the values of one of the words, in order: uint64[n]."""
+        return word.values if self.rows is None else word.values.take(self.rows)
