@@ -27,9 +27,17 @@ def get_record_array(record: object) -> npt.NDArray[np.void]:
 
 
 @lru_cache
-def make_structure(fields: tuple[str, ...]) -> type[ctypes.Structure]:
-    """Return a ctypes structure with the layout of a NumPy record of int64 fields."""
-    members = [(field, ctypes.c_int64) for field in fields]
+def make_structure(record_type: np.dtype[np.void]) -> type[ctypes.Structure]:
+    """Return a ctypes structure with the layout of a NumPy record.
+
+    Args:
+        record_type: the type of the record. All of its fields must be int64, without padding.
+    """
+    names = record_type.names
+    assert names is not None, f"{record_type} is not a record"
+    packed = np.dtype([(name, np.int64) for name in names])
+    assert record_type == packed, f"{record_type} has other fields than int64, or padding"
+    members = [(name, ctypes.c_int64) for name in names]
     return type("Fields", (ctypes.Structure,), {"_fields_": members})
 
 
@@ -67,8 +75,8 @@ def share_with_python(argument: A) -> A:
     """
     shared: object = find_python_function(argument)
     if isinstance(shared, np.record):
-        assert shared.dtype.names is not None
-        shared = make_structure(shared.dtype.names).from_buffer(get_record_array(shared).data)
+        structure = make_structure(shared.dtype)
+        shared = structure.from_buffer(get_record_array(shared).data)
     if isinstance(shared, tuple) and hasattr(shared, "_fields"):
         fields = zip(shared._fields, shared, strict=True)
         shared = type(shared)(
