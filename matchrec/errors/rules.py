@@ -57,6 +57,30 @@ def incomplete_skip(span: Span | None, *, word: str) -> MatchRecognizePlanError:
     )
 
 
+def skip_always_to_first_row(
+    span: Span | None, *, variable: str, others: Sequence[str]
+) -> MatchRecognizePlanError:
+    """Return the error for AFTER MATCH SKIP TO a row that is the first one of every match.
+
+    Args:
+        span: the variable.
+        variable: its name.
+        others: the primary variables that it does not stand for.
+    """
+    hint = "write AFTER MATCH SKIP TO NEXT ROW or PAST LAST ROW"
+    if others:
+        hint = (
+            f"skip to another variable, such as {others[-1]}, or write AFTER MATCH SKIP TO NEXT ROW"
+        )
+    return MatchRecognizePlanError(
+        f"AFTER MATCH SKIP TO `{variable}` always goes to the first row of the match, so the "
+        "search would not end",
+        span,
+        hint=hint,
+        code="skip-always-to-first-row",
+    )
+
+
 def definition_of_union(span: Span | None, *, name: str) -> MatchRecognizePlanError:
     """Return the error for a condition of a union variable in DEFINE."""
     return MatchRecognizePlanError(

@@ -18,6 +18,7 @@ from matchrec.plan.clauses import (
     EventSelection,
     MatchOutput,
     RowsPerMatch,
+    SkipTo,
 )
 from matchrec.plan.expression import (
     FUNCTIONS_OF_ENDED_RUNS,
@@ -34,6 +35,7 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Exclusion, list_negations, walk_pattern
+from matchrec.plan.row_counts import always_is_first_row
 from matchrec.source import Span
 
 PlanRule = Callable[[MatchPlan], None]
@@ -180,6 +182,22 @@ def check_skip_target(plan: MatchPlan) -> None:
     if target in ("NEXT", "PAST", "FIRST", "LAST", "ROW"):
         raise errors.incomplete_skip(span, word=target)
     raise _make_unknown_variable(target, "AFTER MATCH SKIP", span, plan, plan.unions)
+
+
+def check_skip_goes_on(plan: MatchPlan) -> None:
+    """Check that AFTER MATCH SKIP TO does not go to the first row of every match.
+
+    The search would find the same match forever. If only some matches begin with this row, the
+    search raises the error at such a match.
+    """
+    skip = plan.after_match
+    if skip.variable is None or skip.variable not in (*plan.variables, *plan.unions):
+        return
+    members = frozenset(plan.variables[member] for member in plan.members[skip.variable])
+    is_last = skip.to is SkipTo.LAST
+    if always_is_first_row(plan.pattern, members, last_of_members=is_last):
+        others = [name for name in plan.variables if name not in members]
+        raise errors.skip_always_to_first_row(skip.span, variable=skip.variable, others=others)
 
 
 def check_exclusions(plan: MatchPlan) -> None:
@@ -369,6 +387,7 @@ RULES: tuple[tuple[str, tuple[object, ...], PlanRule], ...] = (
     ("definitions", (), check_defined_variables),
     ("definitions", (), check_definitions_are_unique),
     ("after_match", (), check_skip_target),
+    ("after_match", (), check_skip_goes_on),
     ("rows_per_match", WITH_UNMATCHED_ROWS, check_exclusions),
     ("measures", (), check_measure_names),
     ("intervals", (), check_order_of_windows),

@@ -11,11 +11,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from math import inf
 from types import MappingProxyType
 
 from matchrec.errors.rules import duplicate_measure
@@ -49,6 +48,7 @@ from matchrec.plan.expression import (
     write_row_sql,
 )
 from matchrec.plan.match_plan import MatchPlan, map_plan_references
+from matchrec.plan.row_counts import RowCount, count_rows_before
 from matchrec.plan.rules import check_unique, list_all_references
 from matchrec.plan.text import Amount
 from matchrec.source import Span
@@ -68,77 +68,6 @@ from matchrec.syntax.tokens import TokenSequence, read_whole_number, split_words
 #
 # The search starts at the first row of the frame, so the rows of a run are counted from there.
 # The worker restricts measures to the frame when it reads them.
-
-
-# The least and the most number of rows.
-RowCount = tuple[int, float]
-
-
-def count_rows_before(pattern: patterns.RowPattern) -> dict[str, RowCount]:
-    """Return, for each variable, how many rows of a match are before a row that is mapped to it.
-
-    >>> from matchrec.syntax.row_pattern import parse_row_pattern
-    >>> count_rows_before(parse_row_pattern("A B? (C | A D)", Span(0, 14)))
-    {'A': (0, 2), 'B': (1, 1), 'C': (1, 2), 'D': (2, 3)}
-    """
-    rows_before: dict[str, RowCount] = {}
-
-    def visit(part: patterns.RowPattern, before: RowCount) -> None:
-        """Add the variables of a part that has `before` rows of the match before it."""
-        if isinstance(part, patterns.Variable):
-            least, most = rows_before.get(part.name, before)
-            rows_before[part.name] = min(least, before[0]), max(most, before[1])
-        for index, inner in enumerate(patterns.list_children(part)):
-            visit(inner, _add_row_counts((before, _count_rows_before_child(part, index))))
-
-    visit(pattern, (0, 0))
-    return rows_before
-
-
-def _count_rows_before_child(pattern: patterns.RowPattern, index: int) -> RowCount:
-    """Return how many rows of a pattern are before a row of its part with this index."""
-    match pattern:
-        case patterns.Concatenation(parts):
-            return _add_row_counts(map(count_rows, parts[:index]))
-        case patterns.Permutation(parts):
-            other_parts = (*parts[:index], *parts[index + 1 :])
-            _, most_rows = _add_row_counts(map(count_rows, other_parts))
-            return 0, most_rows
-        case patterns.Quantified(part, _, most):
-            most_before = inf if most is None else max(most - 1, 0)
-            return 0, _multiply_rows(count_rows(part)[1], most_before)
-        case patterns.Alternation() | patterns.Exclusion():
-            return 0, 0
-        case _:  # the bounds that hold for every operator
-            return 0, inf
-
-
-def count_rows(pattern: patterns.RowPattern) -> RowCount:
-    """Return how many rows a match of a pattern has."""
-    match pattern:
-        case patterns.Variable():
-            return 1, 1
-        case patterns.Alternation(parts):
-            least_rows, most_rows = zip(*map(count_rows, parts), strict=True)
-            return min(least_rows), max(most_rows)
-        case patterns.Quantified(part, least, most):
-            least_once, most_once = count_rows(part)
-            return least_once * least, _multiply_rows(most_once, inf if most is None else most)
-        case patterns.Concatenation() | patterns.Permutation() | patterns.Exclusion():
-            return _add_row_counts(map(count_rows, patterns.list_children(pattern)))
-        case _:
-            return 0, inf if patterns.list_children(pattern) else 0
-
-
-def _add_row_counts(row_counts: Iterable[RowCount]) -> RowCount:
-    """Return the rows of several parts together."""
-    least, most = zip((0, 0), *row_counts, strict=True)
-    return sum(least), sum(most)
-
-
-def _multiply_rows(rows: float, repetitions: float) -> float:
-    """Return the product, which is 0 for no rows that are repeated without a bound."""
-    return rows * repetitions if rows and repetitions else 0
 
 
 _LENGTH_ERROR = "a length of a frame is neither NULL nor negative"

@@ -30,6 +30,7 @@ from matchrec.plan.pattern import (
     show_pattern,
     walk_pattern,
 )
+from matchrec.plan.row_counts import always_is_first_row
 from tests.generators.conditions import Conditions, Measures
 from tests.generators.expressions import Expression, Expressions, Limits, Row
 from tests.references.sql_values import Value, write_constant
@@ -259,7 +260,7 @@ def random_query(random: Random, limits: Limits, windows: Sequence[int]) -> Quer
     defined = [name for name in names if random.random() < 0.6] or [names[0]]
     rows_per_match = random_rows_per_match(random, pattern)
     measures = Measures(expressions, all_rows=rows_per_match is not RowsPerMatch.ONE_ROW)
-    after_match, skip_text = random_skip(random, [*names, UNION] if union else names)
+    after_match, skip_text = random_skip(random, pattern, names, union)
     query = Query(
         pattern,
         {name: Conditions(expressions, name).condition() for name in defined},
@@ -284,12 +285,26 @@ def random_rows_per_match(random: Random, pattern: RowPattern) -> RowsPerMatch:
     )
 
 
-def random_skip(random: Random, names: Sequence[str]) -> tuple[AfterMatchSkip, str]:
-    """Draw AFTER MATCH SKIP, and return it with its SQL."""
+def random_skip(
+    random: Random, pattern: RowPattern, names: Sequence[str], union: Sequence[str]
+) -> tuple[AfterMatchSkip, str]:
+    """Draw AFTER MATCH SKIP, and return it with its SQL.
+
+    One that goes to the first row of every match is replaced, because no plan may have it.
+
+    Args:
+        random: draws.
+        pattern: the row pattern.
+        names: its variables.
+        union: the members of UNION; empty if there is none.
+    """
     to = random.choice([*SkipTo, SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW])
     if to in (SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW):
         return AfterMatchSkip(to), to.value
-    name = random.choice(names)
+    name = random.choice([*names, UNION] if union else names)
+    members = frozenset(union if name == UNION else (name,))
+    if always_is_first_row(pattern, members, last_of_members=to is SkipTo.LAST):
+        return AfterMatchSkip(SkipTo.NEXT_ROW), SkipTo.NEXT_ROW.value
     short = to is SkipTo.LAST and random.random() < 0.5
     return AfterMatchSkip(to, name), f"TO {name}" if short else f"{to.value} {name}"
 

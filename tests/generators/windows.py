@@ -135,7 +135,7 @@ def random_window(random: Random, limits: Limits = NO_LIMITS) -> WindowQuery:
     expressions = Expressions(random, names, [UNION] if union else [], limits)
     measures = Measures(expressions, all_rows=False)
     defined_names = [name for name in names if random.random() < 0.7] or [names[0]]
-    after_match, skip_text = random_skip(random, [*names, UNION] if union else names)
+    after_match, skip_text = random_skip(random, pattern, names, union)
     query = WindowQuery(
         pattern,
         {name: Conditions(expressions, name).condition() for name in defined_names},

@@ -330,7 +330,7 @@ def test_a_pattern_of_stages(spark: SparkSession) -> None:
 
 def test_a_search_that_its_rows_end(spark: SparkSession) -> None:
     clause = """
-        PARTITION BY ticker ORDER BY day AFTER MATCH SKIP TO FIRST A PATTERN (A B)
+        PARTITION BY ticker ORDER BY day AFTER MATCH SKIP TO LAST A PATTERN (A+ B)
         DEFINE A AS price = 35
     """
     asked = {"ticker": "AAPL"}

@@ -428,7 +428,12 @@ def test_a_mistake_outside_the_clause_is_spark_s_own_sentence(embedded: Path) ->
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        (STREAKS.replace("PATTERN", "AFTER MATCH SKIP TO FIRST A PATTERN"), "AFTER MATCH SKIP"),
+        (
+            STREAKS.replace("PATTERN", "AFTER MATCH SKIP TO LAST A PATTERN").replace(
+                "A UP", "A+ UP"
+            ),
+            "AFTER MATCH SKIP",
+        ),
         ("SELECT raise_error('no such ' || sym) FROM t", "no such X"),
     ],
 )

@@ -56,9 +56,7 @@ EXCLUDING = Concatenation((A, Quantified(Exclusion(B), 1, None)))
 ALLOWED = [
     MatchPlan(AB),
     MatchPlan(AB, subsets=(Subset("U", ("A", "B")), Subset("V", ("A",)))),
-    MatchPlan(
-        AB, subsets=(Subset("U", ("A", "B")),), after_match=AfterMatchSkip(SkipTo.FIRST, "U")
-    ),
+    MatchPlan(AB, subsets=(Subset("U", ("A", "B")),), after_match=AfterMatchSkip(SkipTo.LAST, "U")),
     MatchPlan(AB, definitions=(Definition("B", TRUE), Definition("A", TRUE))),
     MatchPlan(AB, measures=(Measure("a", TRUE), Measure("b", TRUE))),
     MatchPlan(AB, definitions=(Definition("B", CLASSIFIER_BEFORE),)),
@@ -113,6 +111,12 @@ FORBIDDEN = [
         rules.check_skip_target,
         MatchPlan(AB, after_match=AfterMatchSkip(SkipTo.LAST, "C")),
         "unknown pattern variable `C` in AFTER MATCH SKIP",
+    ),
+    (
+        rules.check_skip_goes_on,
+        MatchPlan(AB, after_match=AfterMatchSkip(SkipTo.LAST, "A")),
+        "AFTER MATCH SKIP TO `A` always goes to the first row of the match, so the search "
+        "would not end",
     ),
     (
         rules.check_exclusions,
