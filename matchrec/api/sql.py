@@ -37,8 +37,8 @@ from matchrec.arguments import (
     Arguments,
     DialectName,
     NamedArguments,
-    PatternOutput,
-    SaseOutput,
+    PatternResult,
+    SaseResult,
     bind_call,
     check_arguments,
     is_session,
@@ -416,7 +416,7 @@ def query(
     order_by: ColumnsOrSql,
     partition_by: ColumnsOrSql = (),
     type_column: str = "event_type",
-    output: SaseOutput = "matches",
+    result: SaseResult = "matches",
     options: Options | None = None,
 ) -> Query: ...
 
@@ -429,7 +429,7 @@ def query(
     *,
     order_by: ColumnsOrSql,
     partition_by: ColumnsOrSql = (),
-    output: PatternOutput = "matches",
+    result: PatternResult = "matches",
     timeouts: bool = False,
     options: Options | None = None,
 ) -> Query: ...
