@@ -155,7 +155,7 @@ def stripped(text: str) -> list[str]:
 @pytest.mark.parametrize("name", matching.PICTURES)
 def test_picture_of_matching_is_as_it_is_drawn(name: str) -> None:
     picture = (matching.IMAGES / f"{name}.svg").read_text(encoding="utf-8")
-    assert picture == matching.draw(*matching.PICTURES[name])
+    assert picture == matching.draw(matching.PICTURES[name])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
