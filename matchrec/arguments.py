@@ -35,8 +35,8 @@ TargetDialect = Literal[
 DialectName = Literal[TargetDialect, "azure"]
 SourceLanguage = DialectName | Literal["sase"]
 AggregatePer = Literal["partition", "start", "end"]
-SaseResult = Literal["matches", "non_overlapping", "graph"]
-PatternResult = Literal["matches", "events"]
+SaseOutput = Literal["matches", "non_overlapping", "graph"]
+PatternOutput = Literal["matches", "events"]
 WindowKind = Literal["first_to_last", "previous_to_current"]
 
 # The values that an argument may have. The protocols describe objects of PySpark, NumPy and pandas,

@@ -24,13 +24,13 @@ from matchrec.api.inputs import (
     write_terms,
 )
 from matchrec.api.query import FrontEnd, Query, resolve_options
-from matchrec.api.signatures import ARGUMENTS, NAMED, PATTERN_RESULT, SASE_RESULT
+from matchrec.api.signatures import ARGUMENTS, NAMED, PATTERN_OUTPUT, SASE_OUTPUT
 from matchrec.arguments import (
     DATAFRAME,
     FLAG,
     NamedArguments,
-    PatternResult,
-    SaseResult,
+    PatternOutput,
+    SaseOutput,
     check_arguments,
 )
 from matchrec.errors.calls import option_not_convertible
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from matchrec.dialects.writing.convert import Conversion
 
 
-@check_arguments(**{**ARGUMENTS, "args": NAMED, "result": SASE_RESULT})
+@check_arguments(**{**ARGUMENTS, "args": NAMED, "output": SASE_OUTPUT})
 def match_sase(  # noqa: PLR0913 -- public signature
     df: Frame,
     text: str,
@@ -66,7 +66,7 @@ def match_sase(  # noqa: PLR0913 -- public signature
     order_by: ColumnsOrSql,
     partition_by: ColumnsOrSql = (),
     type_column: str = "event_type",
-    result: SaseResult = "matches",
+    output: SaseOutput = "matches",
     options: Options | None = None,
 ) -> DataFrame:
     """Find the matches of a SASE+ query in a DataFrame of events.
@@ -80,7 +80,7 @@ def match_sase(  # noqa: PLR0913 -- public signature
         partition_by: what divides the events into partitions, as SQL over one row, or as Columns of
             the DataFrame.
         type_column: the column whose value is the type of an event.
-        result: what the result contains. "matches" returns one row for each match: the partition
+        output: what the result contains. "matches" returns one row for each match: the partition
             columns, then the columns of RETURN, or without RETURN an array of events for each
             variable. "non_overlapping" returns the same columns, but of overlapping matches only
             the one that is complete first. "graph" returns the shared buffer of all matches, one
@@ -106,10 +106,10 @@ def match_sase(  # noqa: PLR0913 -- public signature
     +-----+-----+
     """
     events = Events.build(cast_to_dataframe(df), order_by, partition_by)
-    return build_sase_query(events, text, args, type_column, result, options).to_df()
+    return build_sase_query(events, text, args, type_column, output, options).to_df()
 
 
-@check_arguments(**{**ARGUMENTS, "args": NAMED, "result": PATTERN_RESULT, "timeouts": FLAG})
+@check_arguments(**{**ARGUMENTS, "args": NAMED, "output": PATTERN_OUTPUT, "timeouts": FLAG})
 def match_pattern(  # noqa: PLR0913 -- public signature
     df: Frame,
     pattern: Pattern,
@@ -117,7 +117,7 @@ def match_pattern(  # noqa: PLR0913 -- public signature
     *,
     order_by: ColumnsOrSql,
     partition_by: ColumnsOrSql = (),
-    result: PatternResult = "matches",
+    output: PatternOutput = "matches",
     timeouts: bool = False,
     options: Options | None = None,
 ) -> DataFrame:
@@ -131,7 +131,7 @@ def match_pattern(  # noqa: PLR0913 -- public signature
             first item is the time, along which windows measure.
         partition_by: what divides the events into partitions, as SQL over one row, or as Columns of
             the DataFrame.
-        result: what the result contains. "matches" returns one row for each match: the partition
+        output: what the result contains. "matches" returns one row for each match: the partition
             columns, `match_number`, `start_time`, `end_time`, and for each stage an array of its
             events, which may be empty. "events" returns one row for each event of each match, with
             `match_number` and `stage`.
@@ -156,7 +156,7 @@ def match_pattern(  # noqa: PLR0913 -- public signature
     +------------+----------+--------+------------+------------+
     """
     events = Events.build(cast_to_dataframe(df), order_by, partition_by)
-    return build_pattern_query(events, pattern, args, result, timeouts, options).to_df()
+    return build_pattern_query(events, pattern, args, output, timeouts, options).to_df()
 
 
 @check_arguments(df=DATAFRAME)
@@ -164,13 +164,13 @@ def explode_graph(df: DataFrame) -> DataFrame:
     """Return the matches in a graph, one row for each match.
 
     Args:
-        df: the result of `match_sase` with `result="graph"`. You may filter it first, as long as
+        df: the result of `match_sase` with `output="graph"`. You may filter it first, as long as
             every remaining pointer still has its target.
 
     >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
     >>> graph = matchrec.match_sase(
     ...     events, "PATTERN SEQ(Login a, Error b) WHERE skip_till_any_match",
-    ...     order_by="at", result="graph")
+    ...     order_by="at", output="graph")
     >>> matchrec.explode_graph(graph).orderBy("b").show()
     +------------+------------+
     |           a|           b|
@@ -185,12 +185,12 @@ def explode_graph(df: DataFrame) -> DataFrame:
 
 # The queries that these functions run. `query` returns them before they run.
 
-SASE_RESULTS = {
+SASE_OUTPUTS = {
     "matches": MatchOutput.ALL,
     "non_overlapping": MatchOutput.NON_OVERLAPPING,
     "graph": MatchOutput.GRAPH,
 }
-PATTERN_RESULTS = {"matches": RowsPerMatch.ONE_ROW, "events": RowsPerMatch.ALL_ROWS_OMIT_EMPTY}
+PATTERN_OUTPUTS = {"matches": RowsPerMatch.ONE_ROW, "events": RowsPerMatch.ALL_ROWS_OMIT_EMPTY}
 
 
 @dataclass(frozen=True)
@@ -254,12 +254,12 @@ def build_sase_query(  # noqa: PLR0913 -- the arguments of `match_sase`
     text: str,
     args: NamedArguments | None,
     type_column: str,
-    result: SaseResult,
+    output: SaseOutput,
     options: Options | None,
 ) -> Query:
     """Return the query of a SASE+ text. It takes the same arguments as `match_sase`."""
     resolved_options = resolve_options("match_sase", options)
-    front_end = SaseText(events, text, args, type_column, result)
+    front_end = SaseText(events, text, args, type_column, output)
     return Query(text, "SASE+", "spark", resolved_options, front_end)
 
 
@@ -270,23 +270,23 @@ class SaseText(EventFrontEnd):
     text: str
     args: NamedArguments | None
     type_column: str
-    result: SaseResult
+    output: SaseOutput
 
     @override  # ignores `dialect`: SASE+ has no dialects
     def parse(self, dialect: str, options: Options) -> ParsedQuery:
         """Return the query of the SASE+ text."""
         source = Source(self.text)
-        plan = self.events.lower_sase(source, self.type_column, SASE_RESULTS[self.result])
+        plan = self.events.lower_sase(source, self.type_column, SASE_OUTPUTS[self.output])
         clause = Clause(
             plan=build_graph_plan(plan),
             relation=build_relation(self.events.df, self.args),
             options=options,
             source=source,
             language=SASE,
-            # `why` and `coverage` explain all matches, whatever the result.
+            # `why` and `coverage` explain all matches, whatever the output.
             searched=replace(plan, output=MatchOutput.ALL),
         )
-        if self.result == "graph":
+        if self.output == "graph":
             return GraphQuery(clause, plan)
         return ClauseQuery(clause)
 
@@ -303,7 +303,7 @@ class SaseText(EventFrontEnd):
             order_by=self.events.order_by,
             partition_by=self.events.partition_by,
             type_column=self.type_column,
-            result=self.result,
+            output=self.output,
         )
 
 
@@ -326,13 +326,13 @@ def build_pattern_query(  # noqa: PLR0913 -- the arguments of `match_pattern`
     events: Events,
     pattern: Pattern,
     args: NamedArguments | None,
-    result: PatternResult,
+    output: PatternOutput,
     timeouts: bool,
     options: Options | None,
 ) -> Query:
     """Return the query of a Pattern. It takes the same arguments as `match_pattern`."""
     resolved_options = resolve_options("match_pattern", options)
-    front_end = PatternOverEvents(events, pattern, args, result, timeouts)
+    front_end = PatternOverEvents(events, pattern, args, output, timeouts)
     return Query(pattern, "a Pattern", "spark", resolved_options, front_end)
 
 
@@ -342,16 +342,16 @@ class PatternOverEvents(EventFrontEnd):
 
     pattern: Pattern
     args: NamedArguments | None
-    result: PatternResult
+    output: PatternOutput
     timeouts: bool  # whether runs that timed out are output rows, too
 
     @override  # ignores `dialect`: a Pattern has no dialects
     def parse(self, dialect: str, options: Options) -> ParsedQuery:
         """Return the query of the Pattern over the events."""
-        lowered = lower_over(self.events, self.pattern, self.result, timeouts=self.timeouts)
+        lowered = lower_over(self.events, self.pattern, self.output, timeouts=self.timeouts)
         # `why` and `coverage` explain matches. A run that timed out is not a match.
         searched = lowered
-        if self.timeouts or self.result != "matches":
+        if self.timeouts or self.output != "matches":
             searched = lower_over(self.events, self.pattern)
         clause = Clause(
             plan=lowered.plan,
@@ -376,7 +376,7 @@ class PatternOverEvents(EventFrontEnd):
             events=events,
             order_by=self.events.order_by,
             partition_by=self.events.partition_by,
-            result=self.result,
+            output=self.output,
         )
 
 
@@ -402,7 +402,7 @@ class LoweredPattern:
 
 
 def lower_over(
-    events: Events, pattern: Pattern, result: PatternResult = "matches", *, timeouts: bool = False
+    events: Events, pattern: Pattern, output: PatternOutput = "matches", *, timeouts: bool = False
 ) -> LoweredPattern:
     """Return the plan of a Pattern over events. It takes the arguments of `match_pattern`.
 
@@ -420,7 +420,7 @@ def lower_over(
         order_by=events.order_by,
         partition_by=events.partition_by,
         columns=tuple(df.columns),
-        rows=PATTERN_RESULTS[result],
+        rows=PATTERN_OUTPUTS[output],
         timeouts=timeouts,
         dialect=find_quote_dialect(df.sparkSession, stages),
     )

@@ -477,7 +477,7 @@ class Query:
         *,
         x: str,
         y: str,
-        series: str | None = None,
+        by: str | None = None,
         between: tuple[str, str] | None = None,
         match: str | None = None,
         page: int = 1,
@@ -498,7 +498,7 @@ class Query:
         Args:
             x: a column of the input: a date, a timestamp or a number.
             y: a column of the input: a number, drawn as a line, or a string, drawn above a point.
-            series: a column of the input. Each of its values is a series, in a separate panel. The
+            by: a column of the input. Each of its values is a series, in a separate panel. The
                 result, or the events in its arrays, must also have this column.
             between: the two columns with the beginning and the end of a match, if they have other
                 names.
@@ -526,7 +526,7 @@ class Query:
                 raise missing_clause()
             matches = evaluated.to_df()
             rows = evaluated.clauses[-1].clause.relation.rows
-        return plot(ChartSource(matches, rows, x, y, series, between, match), page, panels)
+        return plot(ChartSource(matches, rows, x, y, by, between, match), page, panels)
 
     @check_arguments(**{**ARGUMENTS, "write": TARGET_DIALECT})
     def to_sql(self, write: TargetDialect = "spark", *, events: str = "events") -> Conversion:

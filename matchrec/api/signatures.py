@@ -22,8 +22,8 @@ from matchrec.arguments import (
     AggregatePer,
     ArgumentKind,
     DialectName,
-    PatternResult,
-    SaseResult,
+    PatternOutput,
+    SaseOutput,
     TargetDialect,
     find_library,
     is_column,
@@ -150,8 +150,8 @@ TARGET_DIALECT = make_word_kind(
     get_args(TargetDialect),
     unlisted=tuple(name for name, product in PRODUCTS.items() if not product.is_written),
 )
-SASE_RESULT = make_word_kind(get_args(SaseResult))
-PATTERN_RESULT = make_word_kind(get_args(PatternResult))
+SASE_OUTPUT = make_word_kind(get_args(SaseOutput))
+PATTERN_OUTPUT = make_word_kind(get_args(PatternOutput))
 OPTIONS = ArgumentKind(
     "Options",
     make_class_test(Options),
@@ -215,7 +215,7 @@ PER = make_word_kind(get_args(AggregatePer))
 # The arguments that mean the same in all functions.
 ARGUMENTS: Mapping[str, ArgumentKind] = {
     **dict.fromkeys(("x", "y"), NAME),
-    **dict.fromkeys(("series", "match"), NAME.allow_none()),
+    **dict.fromkeys(("by", "match"), NAME.allow_none()),
     **dict.fromkeys(("limit", "page", "panels"), COUNT),
     **dict.fromkeys(("order_by", "partition_by"), TERMS),
     **dict.fromkeys(("text", "type_column"), TEXT),

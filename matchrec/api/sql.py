@@ -37,8 +37,8 @@ from matchrec.arguments import (
     Arguments,
     DialectName,
     NamedArguments,
-    PatternResult,
-    SaseResult,
+    PatternOutput,
+    SaseOutput,
     bind_call,
     check_arguments,
     is_session,
@@ -416,7 +416,7 @@ def query(
     order_by: ColumnsOrSql,
     partition_by: ColumnsOrSql = (),
     type_column: str = "event_type",
-    result: SaseResult = "matches",
+    output: SaseOutput = "matches",
     options: Options | None = None,
 ) -> Query: ...
 
@@ -429,7 +429,7 @@ def query(
     *,
     order_by: ColumnsOrSql,
     partition_by: ColumnsOrSql = (),
-    result: PatternResult = "matches",
+    output: PatternOutput = "matches",
     timeouts: bool = False,
     options: Options | None = None,
 ) -> Query: ...

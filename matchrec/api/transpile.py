@@ -76,7 +76,7 @@ def convert_query(  # noqa: PLR0913 -- the arguments of `transpile`
     order_by: str | Sequence[str] = (),
     partition_by: str | Sequence[str] = (),
     type_column: str = "event_type",
-    result: str = "matches",
+    output: str = "matches",
 ) -> Conversion:
     """Write a query as SQL, as `transpile` does.
 
@@ -88,7 +88,7 @@ def convert_query(  # noqa: PLR0913 -- the arguments of `transpile`
         order_by: what sorts the events.
         partition_by: what divides the events.
         type_column: the column whose value is the type of an event.
-        result: as for `match_sase` and `match_pattern`.
+        output: as for `match_sase` and `match_pattern`.
 
     Raises:
         MatchRecognizeError: the query cannot be read, or a part of it cannot be written.
@@ -100,7 +100,7 @@ def convert_query(  # noqa: PLR0913 -- the arguments of `transpile`
         raise errors.pattern_as_text()
     if not order_by:
         raise errors.empty_order_by()
-    is_overlapping = result != "non_overlapping"
+    is_overlapping = output != "non_overlapping"
     match_output = MatchOutput.ALL if is_overlapping else MatchOutput.NON_OVERLAPPING
     streams = Streams(
         read_order_by(order_by), read_partition_by(partition_by), type_column, match_output

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, get_args
 
 import click
 
-from matchrec.arguments import AggregatePer, Algorithm, DialectName, PatternResult, SaseResult, Sort
+from matchrec.arguments import AggregatePer, Algorithm, DialectName, PatternOutput, SaseOutput, Sort
 from matchrec.cli.failures import print_tracebacks, report_failures
 from matchrec.cli.files import (
     EmptyTable,
@@ -297,7 +297,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Engine and search": ("engine", "conf", "algorithm", "sort", "max_steps"),
     "Incidents": ("labels", "start", "end", "key"),
     "Rows to explain": ("partition", "row"),
-    "Result": ("result", "timeouts", "aggregates", "per", "form_of_rows", "limit", "analyze"),
+    "Result": ("output", "timeouts", "aggregates", "per", "form_of_rows", "limit", "analyze"),
     "Files to write": ("file", "overwrite", "picture", "x", "y", "series", "between", "dot", "svg"),
     "Other options": (),
 }
@@ -537,8 +537,8 @@ def make_result_options(aggregate_help: str) -> Decorator[Any]:
         SEARCH_OPTIONS,
         ALGORITHM,
         make_choice_option(
-            "--result",
-            tuple(dict.fromkeys((*get_args(SaseResult), *get_args(PatternResult)))),
+            ("--result", "output"),
+            tuple(dict.fromkeys((*get_args(SaseOutput), *get_args(PatternOutput)))),
             "What to return. non_overlapping and graph are only for SASE+, events only for"
             " Patterns. [default: matches]",
         ),

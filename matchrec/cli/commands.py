@@ -185,7 +185,7 @@ class PlotOptions:
     def draw(self, query: matchrec.Query) -> None:
         """Draw the matches of a query over its rows, and write the picture."""
         with show_busy("Drawing"), raise_run_errors():
-            plot = query.plot(x=self.x, y=self.y, series=self.series, between=self.between)
+            plot = query.plot(x=self.x, y=self.y, by=self.series, between=self.between)
         with replace_when_complete(self.picture) as part:
             plot.save(part)
         print_notice(f"picture written to {self.picture}")
@@ -287,7 +287,7 @@ def suggest_coverage(request: QueryRequest, count: int) -> None:
 )
 @arguments.EVENT_OPTIONS
 @arguments.make_choice_option(
-    "--result",
+    ("--result", "output"),
     ("matches", "non_overlapping"),
     "Matches that the SQL returns for a SASE+ query.",
     default="matches",
@@ -360,7 +360,7 @@ def demo(picture: Path, engine: str | None) -> None:
             text, _ = format_first_rows(falls.to_df(), SHOWN_ROWS)
         print(text, flush=True)
         with show_busy("Drawing"):
-            plot = falls.plot(x="date", y="close", series="ticker")
+            plot = falls.plot(x="date", y="close", by="ticker")
             with replace_when_complete(picture) as part:
                 plot.save(part)
     print(f"\n{len(plot.page.spans)} matches, {time.monotonic() - began:.1f} s in all")

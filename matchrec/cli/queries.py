@@ -41,7 +41,7 @@ OPTIONS_OF_EVENTS = (
     "sort",
     "order_by",
     "partition_by",
-    "result",
+    "output",
     *TOTAL_OPTIONS,
 )
 # The options that each language has.

@@ -131,7 +131,7 @@ def build_queries(spark: SparkSession) -> Iterator[DataFrame]:
     for on_run in ("", ON_RUN):
         counted = CLAUSE.format(**PARTS | {"selected": ALL, "on_run": on_run})
         yield matchrec.query(spark, counted).aggregate({"n": "count(*)", "x": "sum(sum_x)"})
-    yield matchrec.match_sase(rows, GRAPH, order_by="t", result="graph")
+    yield matchrec.match_sase(rows, GRAPH, order_by="t", output="graph")
     for options in (matchrec.Options(algorithm=BACKTRACKING), breadth_first):
         yield matchrec.match_sase(rows, NEGATION, order_by="t", options=options)
     pattern = matchrec.Pattern.begin("a").where("x > 1").followed_by("b").where("x > 2")

@@ -26,7 +26,7 @@ def not_a_match_graph(*, columns: Sequence[str]) -> MatchRecognizePlanError:
     """Return the error for a DataFrame without the columns of a graph of matches."""
     return MatchRecognizePlanError(
         f"this DataFrame is not a match graph: it has {join_names(columns)}",
-        hint='pass the result of matchrec.match_sase(..., result="graph") with all its columns',
+        hint='pass the result of matchrec.match_sase(..., output="graph") with all its columns',
         code="not-a-match-graph",
     )
 

@@ -564,8 +564,8 @@ def no_match_columns(*, x: str, candidates: Sequence[str]) -> MatchRecognizePlan
 
 
 def series_column_missing(*, name: str) -> MatchRecognizePlanError:
-    """Return the error for `series` of `plot` with a column that the result does not have."""
-    option = current_surface().name_option("series")
+    """Return the error for `by` of `plot` with a column that the result does not have."""
+    option = current_surface().name_option("by")
     return MatchRecognizePlanError(
         f"the result has no column `{name}`, which `{option}` of `plot` names",
         hint=f"add {write_name(name)} to PARTITION BY or MEASURES",

@@ -134,7 +134,7 @@ def name_part(name: str) -> str:
 OF_OPTIONS = ("algorithm", "sort", "transport", "max_steps")
 
 # Arguments of Python whose values are written in a cell without their names.
-AXES = ("x", "y", "series")
+AXES = ("x", "y", "by")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class Surface:
     is_cell: bool = False
     # Whether the options of a query are settings of its session, as for clients of the gateway.
     sets_options: bool = False
-    # The names of arguments that differ in the function that the user called: see `with_names`.
+    # The names of options that differ from the argument's in Python.
     own_names: Mapping[str, str] = field(default_factory=dict)
     # The options that it has, by their names in Python; None for all.
     options: frozenset[str] | None = None
@@ -315,6 +315,7 @@ _INNER_VIEW = (
 )
 COMMAND_LINE = Surface(
     is_python=False,
+    own_names={"output": "result", "by": "series"},
     values="--arg",
     parameter="pass --arg {name}=VALUE",
     positional_parameter="write :name instead of it, and pass --arg name=VALUE",

@@ -198,11 +198,11 @@ def pattern_window_over_stream(span: Span | None) -> MatchRecognizeUnsupportedEr
 
 
 def graph_over_stream() -> MatchRecognizeUnsupportedError:
-    """Return the error for result="graph" over a stream."""
+    """Return the error for output="graph" over a stream."""
     return MatchRecognizeUnsupportedError(
-        'result="graph" is not supported over a streaming DataFrame',
+        'output="graph" is not supported over a streaming DataFrame',
         notes=("more events may add matches to the graph at any time",),
-        hint='write result="matches"',
+        hint='write output="matches"',
         code="graph-over-stream",
     )
 

@@ -226,8 +226,8 @@ def run_cell(
         if not 2 <= len(arguments.plot) <= 3:
             names = show_count(len(arguments.plot), "name")
             raise errors.wrong_plot_columns(value=" ".join(arguments.plot), names=names)
-        x, y, *series = arguments.plot
-        return query.plot(x=x, y=y, series=series[0] if series else None, between=arguments.between)
+        x, y, *by = arguments.plot
+        return query.plot(x=x, y=y, by=by[0] if by else None, between=arguments.between)
     limit = arguments.limit
     rows = [
         tuple("NULL" if value is None else value for value in row)

@@ -356,7 +356,7 @@ def check_first_matches(plan: MatchPlan) -> None:
         )
     if plan.output is MatchOutput.GRAPH:
         raise errors.first_matches_not_supported(
-            first_matches.span, first=words, form='result="graph"'
+            first_matches.span, first=words, form='output="graph"'
         )
     if plan.staging is not None and plan.staging.timeouts is not None:
         raise errors.first_matches_not_supported(None, first="first_matches", form="timeouts=True")

@@ -41,7 +41,7 @@ class PatternQuery:
     question: Question
     expected: Mapping[str, list[list[str]]]
     """For each stream, the results that are right: a line for each match, or for an error."""
-    output: matchrec.api.signatures.PatternResult
+    output: matchrec.api.signatures.PatternOutput
 
     @cached_property
     def pattern(self) -> matchrec.Pattern:
@@ -66,7 +66,7 @@ class PatternQuery:
             self.pattern,
             order_by=["t", "n"],
             partition_by=keys,
-            result=self.output,
+            output=self.output,
             timeouts=self.question.timeouts,
         )
         items = [
@@ -107,7 +107,7 @@ def lines_of_streams(query: PatternQuery, rows: Sequence[Row]) -> dict[str, list
 def group_events(
     question: Question, rows: Sequence[dict[str, object]]
 ) -> Iterator[dict[str, object]]:
-    """Yield the matches of `result="events"` as `result="matches"` has them."""
+    """Yield the matches of `output="events"` as `output="matches"` has them."""
     stages = re.findall(
         r'(?<!not_)(?:begin|next|followed_by|followed_by_any)\("?([a-f]\d+)', question.calls
     )

@@ -209,7 +209,7 @@ def match_verbose(frame: DataFrame, query: Query, algorithm: str) -> DataFrame:
 
 def match_graph(frame: DataFrame, query: Query) -> DataFrame:
     graph = matchrec.match_sase(
-        frame, str(query), order_by=("t", "n"), partition_by=(KEY, "s"), result="graph"
+        frame, str(query), order_by=("t", "n"), partition_by=(KEY, "s"), output="graph"
     )
     return matchrec.explode_graph(graph)
 

@@ -31,7 +31,7 @@ def main() -> None:
                     rows, clause, options=matchrec.Options(transport=transport)
                 ).collect()
             )
-        graph = matchrec.match_sase(rows, "PATTERN SEQ(ANY a)", order_by="t", result="graph")
+        graph = matchrec.match_sase(rows, "PATTERN SEQ(ANY a)", order_by="t", output="graph")
         print(matchrec.explode_graph(graph).count())
     except matchrec.MatchRecognizeError as error:
         print(str(error).split("\n")[0])

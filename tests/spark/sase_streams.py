@@ -96,7 +96,7 @@ def match_verbose(output: str) -> Read:
 
     def read(frame: DataFrame, query: str) -> DataFrame:
         return matchrec.match_sase(
-            frame, query, order_by=["ts", "place"], partition_by="stream", result=output
+            frame, query, order_by=["ts", "place"], partition_by="stream", output=output
         )
 
     return read
@@ -105,6 +105,6 @@ def match_verbose(output: str) -> Read:
 def match_graph(frame: DataFrame, query: str) -> DataFrame:
     """Return all matches, out of the graph."""
     graph = matchrec.match_sase(
-        frame, query, order_by=["ts", "place"], partition_by="stream", result="graph"
+        frame, query, order_by=["ts", "place"], partition_by="stream", output="graph"
     )
     return matchrec.explode_graph(graph)

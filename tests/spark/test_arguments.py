@@ -94,7 +94,7 @@ RIGHT_KINDS: dict[str, tuple[str, ...]] = {
     "match_recognize.args": ("None", "dict"),
     "x": TEXTS,
     "y": TEXTS,
-    "series": ("None", *TEXTS),
+    "by": ("None", *TEXTS),
     "between": ("None",),
     "match": ("None", *TEXTS),
     "count": ("3",),

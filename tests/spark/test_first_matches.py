@@ -80,7 +80,7 @@ def test_rules_in_sase_and_of_patterns(rows: DataFrame) -> None:
 
 
 def test_forms_with_more_than_matches_have_no_first_ones(rows: DataFrame) -> None:
-    for query, asked in ((EVENTS, {"result": "graph"}), (STAGES, {"timeouts": True})):
+    for query, asked in ((EVENTS, {"output": "graph"}), (STAGES, {"timeouts": True})):
         with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="more than matches"):
             matchrec.query(rows, query, order_by="id", **asked).to_df()
     with pytest.raises(matchrec.MatchRecognizeParseError, match="`0` is not a number of matches"):

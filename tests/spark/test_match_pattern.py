@@ -53,7 +53,7 @@ def test_an_absent_stage_is_an_empty_array(events: DataFrame) -> None:
 
 
 def test_a_row_for_each_event(events: DataFrame) -> None:
-    rows = find_matches(events, SOON, result="events")
+    rows = find_matches(events, SOON, output="events")
     assert [(row.match_number, row.stage, row.second) for row in rows] == [
         (1, "a", 0),
         (1, "b", 1),
@@ -232,7 +232,7 @@ def test_hours_between_neighbours_along_dates(
         with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="adds only whole days"):
             matchrec.match_pattern(days, near, order_by="at")
         return
-    found = matchrec.match_pattern(days, near, order_by="at", result="events").orderBy(
+    found = matchrec.match_pattern(days, near, order_by="at", output="events").orderBy(
         "match_number", "at"
     )
     assert [row["n"] for row in found.collect()] == [0, 1, 1, 2]

@@ -69,7 +69,7 @@ def test_matches_that_are_arrays_of_events(prices: DataFrame) -> None:
     pattern = (
         matchrec.Pattern.begin("low").where("price < 4").followed_by("high").where("price > 8")
     )
-    matches = matchrec.match_pattern(prices, pattern, order_by="day", partition_series="sym")
+    matches = matchrec.match_pattern(prices, pattern, order_by="day", partition_by="sym")
     page = make_charted(matches, prices).read_page(1, 6)
     assert page.spans == (MatchSpan("X", day(3), day(5), (day(3), day(5))),)
     text = """PATTERN SEQ(ANY a, ANY b)
@@ -87,7 +87,7 @@ def test_a_picture_is_saved_and_shown(prices: DataFrame, tmp_path: Path) -> None
     clause = RISES.format(
         measures="MEASURES FIRST(day) AS first_day, LAST(day) AS last_day", rows=""
     )
-    plot = matchrec.query(prices, clause).plot(x="day", y="price", series="sym")
+    plot = matchrec.query(prices, clause).plot(x="day", y="price", by="sym")
     assert repr(plot) == "<Plot: 3 matches in 2 series, page 1 of 1>"
     assert 'src="data:image/png;base64,' in plot._repr_html_()
     plot.save(tmp_path / "rises.svg")
@@ -197,11 +197,7 @@ def test_a_row_at_infinity_is_not_drawn(spark: SparkSession) -> None:
     [
         ("sym, day AS low", {}, "the result has no columns that say where a match begins"),
         ("sym, day", {"between": ("dai", "day")}, "unknown column `dai` in `between` of `plot`"),
-        (
-            "day AS first_day, day AS last_day",
-            {},
-            "no column `sym`, which `series` of `plot` names",
-        ),
+        ("day AS first_day, day AS last_day", {}, "no column `sym`, which `by` of `plot` names"),
     ],
 )
 def test_what_cannot_be_drawn_is_said(

@@ -158,7 +158,7 @@ def test_figures_of_keys_with_one_nan_and_one_zero(spark: SparkSession) -> None:
     assert "2 rows" in str(built.why(partition={"k": float("nan")}))
     pairs = "PATTERN SEQ(Odd a, Even b) WHERE skip_till_any_match AND [k]"
     events = rows.selectExpr("*", "IF(id % 2 = 1, 'Odd', 'Even') AS event_type")
-    graph = matchrec.match_sase(events, pairs, order_by="id", result="graph")
+    graph = matchrec.match_sase(events, pairs, order_by="id", output="graph")
     assert sorted(row["b"][0]["id"] for row in matchrec.explode_graph(graph).collect()) == [2, 4]
 
 

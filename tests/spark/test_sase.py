@@ -172,7 +172,7 @@ def test_a_worker_gives_matches_in_the_order_in_which_they_complete(stocks: Data
 
 def test_stock_trend_without_overlaps(stocks: DataFrame) -> None:
     """R1 and R2 complete together, R1 starts first; behind e6 no volume is above 1000."""
-    got = matchrec.match_sase(stocks, TREND + RETURNED, order_by="ts", result="non_overlapping")
+    got = matchrec.match_sase(stocks, TREND + RETURNED, order_by="ts", output="non_overlapping")
     assert got.collect() == [R1]
 
 
@@ -196,7 +196,7 @@ POINTERS = [
 
 
 def test_the_shared_buffer_of_the_stock_trend(stocks: DataFrame) -> None:
-    graph = matchrec.match_sase(stocks, TREND, order_by="ts", result="graph")
+    graph = matchrec.match_sase(stocks, TREND, order_by="ts", output="graph")
     rows = graph.selectExpr(
         "state", "event.e", "array_join(version, '.')", "previous_state", "previous_row", "row"
     ).collect()
@@ -214,13 +214,13 @@ def test_the_backtracking_engine_has_no_shared_buffer(stocks: DataFrame) -> None
             stocks,
             TREND,
             order_by="ts",
-            result="graph",
+            output="graph",
             options=matchrec.Options(algorithm="backtracking"),
         )
 
 
 def test_unwound_the_matches_are_those_of_the_verbose_form(stocks: DataFrame) -> None:
-    graph = matchrec.match_sase(stocks, TREND, order_by="ts", result="graph")
+    graph = matchrec.match_sase(stocks, TREND, order_by="ts", output="graph")
     verbose = matchrec.match_sase(stocks, TREND, order_by="ts").select("a", "b").collect()
     unwound = matchrec.explode_graph(graph).select("a", "b").collect()
     assert sorted(unwound) == sorted(verbose)
@@ -233,7 +233,7 @@ def test_unwound_the_matches_are_those_of_the_verbose_form(stocks: DataFrame) ->
 
 def test_a_part_of_the_graph_is_unwound_by_itself(stocks: DataFrame) -> None:
     """All that ends before e8 is left: R1 and R2."""
-    graph = matchrec.match_sase(stocks, TREND, order_by="ts", result="graph").where("event.e < 8")
+    graph = matchrec.match_sase(stocks, TREND, order_by="ts", output="graph").where("event.e < 8")
     assert sorted(len(row.a) for row in matchrec.explode_graph(graph).collect()) == [2, 5]
 
 
@@ -474,7 +474,7 @@ def test_an_empty_dataframe(spark: SparkSession) -> None:
     frame = spark.createDataFrame([], KEYED_SCHEMA)
     query = "PATTERN SEQ(A a, B+ b[]) WHERE skip_till_any_match { [k] }"
     assert matchrec.match_sase(frame, query, order_by="ts").collect() == []
-    graph = matchrec.match_sase(frame, query, order_by="ts", result="graph")
+    graph = matchrec.match_sase(frame, query, order_by="ts", output="graph")
     assert graph.collect() == []
     assert matchrec.explode_graph(graph).collect() == []
     returned = matchrec.match_sase(frame, query + " RETURN a.v, b.LEN AS n", order_by="ts")
@@ -485,7 +485,7 @@ def test_an_empty_dataframe(spark: SparkSession) -> None:
 def test_columns_of_the_graph(spark: SparkSession) -> None:
     frame = spark.createDataFrame(KEYED, KEYED_SCHEMA)
     query = "PATTERN SEQ(A a, B+ b[]) WHERE skip_till_next_match { [event_type, k] }"
-    graph = matchrec.match_sase(frame, query, order_by="ts", partition_by="v > 0", result="graph")
+    graph = matchrec.match_sase(frame, query, order_by="ts", partition_by="v > 0", output="graph")
     assert [(name, kind) for name, kind in graph.dtypes if name != "event"] == [
         ("(v > 0)", "boolean"),
         ("event_type", "string"),

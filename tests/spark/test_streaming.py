@@ -124,7 +124,7 @@ def test_sase_without_partitions(feed: Feed) -> None:
 
     def query(events: DataFrame) -> DataFrame:
         return matchrec.match_sase(
-            events, text, order_by=["ts", "x"], type_column="v", result="non_overlapping"
+            events, text, order_by=["ts", "x"], type_column="v", output="non_overlapping"
         )
 
     feed.put(
@@ -438,8 +438,8 @@ SEQ = "PATTERN SEQ(a x, b y) WHERE skip_till_any_match(x, y) { x.x < y.x } WITHI
         (lambda df: match_pattern(df, SPREAD), "lists are not kept between two micro-batches"),
         (lambda df: match_pattern(df.selectExpr("*", "array(x) AS xs")), "leave the column out"),
         (
-            lambda df: matchrec.match_sase(df, SEQ, order_by="ts", type_column="v", result="graph"),
-            'write result="matches"',
+            lambda df: matchrec.match_sase(df, SEQ, order_by="ts", type_column="v", output="graph"),
+            'write output="matches"',
         ),
         (lambda df: clause(df, "MEASURES 1 AS n PATTERN (A)"), "missing ORDER BY"),
         (lambda df: clause(df, "ORDER BY ts DESC MEASURES 1 AS n PATTERN (A)"), "further columns"),

@@ -662,7 +662,7 @@ def test_a_measure_may_be_called_as_what_rows_are_sorted_by(events: DataFrame, p
 @pytest.mark.parametrize("output", ["non_overlapping", "graph"])
 def test_what_is_aggregated_is_what_comes_out(events: DataFrame, output: str) -> None:
     query = matchrec.query(
-        events, ALL_PAIRS.partition("RETURN")[0], order_by="ts", partition_by="k", result=output
+        events, ALL_PAIRS.partition("RETURN")[0], order_by="ts", partition_by="k", output=output
     )
     rows = query.to_df()
     matches = matchrec.explode_graph(rows) if output == "graph" else rows

@@ -302,7 +302,7 @@ def test_types_that_arrow_lacks_come_through_arrays_of_events(odd: DataFrame) ->
     for found in (
         matchrec.match_pattern(odd, pattern, order_by="i").selectExpr("inline(a)"),
         matchrec.match_sase(odd, "PATTERN SEQ(ANY a)", order_by="i").selectExpr("inline(a)"),
-        matchrec.match_sase(odd, "PATTERN SEQ(ANY a)", order_by="i", result="graph").select(
+        matchrec.match_sase(odd, "PATTERN SEQ(ANY a)", order_by="i", output="graph").select(
             "event.*"
         ),
     ):

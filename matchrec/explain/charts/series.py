@@ -216,7 +216,7 @@ class ChartSource:
         """SQL for the name of a row's series."""
         if self.by is None:
             return "''"
-        by = find_column(self.data, "series", self.by)
+        by = find_column(self.data, "by", self.by)
         return write_series_name(write_column_name(by), dict(self.data.dtypes)[by])
 
     @property

@@ -182,7 +182,7 @@ FORBIDDEN = [
     (
         rules.check_first_matches,
         MatchPlan(AB, first_matches=FirstMatches(2), output=MatchOutput.GRAPH),
-        'FIRST 2 MATCHES with result="graph" is not supported',
+        'FIRST 2 MATCHES with output="graph" is not supported',
     ),
     (
         rules.check_matched_rows,
