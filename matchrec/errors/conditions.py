@@ -118,6 +118,31 @@ def negated_decimal(span: Span) -> MatchRecognizeUnsupportedError:
     )
 
 
+def string_function_in_argument(span: Span, *, function: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for a call in an argument or a lambda that Sail would compute wrongly.
+
+    An example is `LAST(initcap(name))`: the engine computes this text exactly as it is written.
+
+    Args:
+        span: the text with the call.
+        function: the function, such as `INITCAP`.
+    """
+    name = function.lower()
+    note = (
+        "Sail begins a word after any sign, such as a hyphen; Spark begins it after a space"
+        if function == "INITCAP"
+        else "Sail reads a negative start or length in another way than Spark"
+    )
+    return MatchRecognizeUnsupportedError(
+        f"`{name}` in an argument or a lambda is not supported on Sail",
+        span,
+        notes=(note,),
+        hint=f"write {name}(...) around FIRST, LAST, PREV or NEXT instead of inside, or compute it"
+        " in a subquery",
+        code="string-function-in-argument",
+    )
+
+
 def wrong_argument_type(span: Span, *, function: str, value: str) -> MatchRecognizeUnsupportedError:
     """Return the error for an argument of a function in a condition with a wrong type."""
     words = current_language()

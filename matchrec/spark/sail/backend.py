@@ -178,8 +178,9 @@ class Sail(SparkConnect):
         from matchrec.spark.sail.doubles import with_doubles
         from matchrec.spark.sail.guards import add_guards
         from matchrec.spark.sail.negation import correct_negations
+        from matchrec.spark.sail.strings import correct_strings
 
-        plan = correct_negations(plan, relation)
+        plan = correct_strings(correct_negations(plan, relation), relation, columns.find)
         plan = with_doubles(plan, relation, columns.find)
         return add_guards(plan) if self.evaluates_eagerly(plan) else plan
 

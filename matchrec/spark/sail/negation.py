@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from pyspark.errors import PySparkException
-from pyspark.sql.types import DecimalType
+from pyspark.sql.types import DataType, DecimalType
 
 from matchrec.errors import conditions as errors
 from matchrec.plan.expression import (
@@ -58,8 +58,10 @@ def correct_negations(plan: MatchPlan, relation: Relation) -> MatchPlan:
         if operation.operator not in NEGATIONS or not operation.references:
             return operation
         (operand,) = operation.operands
-        type_ = find_operand_decimal(operand, relation)
-        if type_ is None or type_ == AS_NEGATED or not negates_to_scale_ten(relation.runner.spark):
+        type_ = find_operand_type(operand, relation)
+        if not isinstance(type_, DecimalType) or type_ == AS_NEGATED:
+            return operation
+        if not negates_to_scale_ten(relation.runner.spark):
             return operation
         return replace(operation, parts=("CAST(0BD - (", operand, f") AS {write_type(type_)})"))
 
@@ -103,14 +105,13 @@ def find_hidden_negations(scalar: Scalar) -> Iterator[Term]:
                 yield from find_hidden_negations(inner)
 
 
-def find_operand_decimal(operand: Scalar, relation: Relation) -> DecimalType | None:
-    """Return the type of an operand if it is a DECIMAL, else None.
+def find_operand_type(operand: Scalar, relation: Relation) -> DataType | None:
+    """Return the type of an operand; None if the session rejects it.
 
     The session is asked with a column of the input for each reference to the match.
     """
     has_aggregates = any(isinstance(reference, Aggregate) for reference in operand.references)
     text = render(operand, render_over_all_rows if has_aggregates else render_stand_in)
     with silence_analysis(), suppress(PySparkException):  # a mistake, which is explained later
-        type_ = relation.find_type(text)
-        return type_ if isinstance(type_, DecimalType) else None
+        return relation.find_type(text)
     return None

@@ -107,6 +107,20 @@ tries_to_add = probe_acceptance("try_add(TIMESTAMP'2000-01-01', INTERVAL 1 MONTH
 # Whether a double and a decimal are compared as decimals. Spark compares them as doubles.
 compares_as_decimals = probe_truth("0.1D + 0.2D = 0.3")
 
+# Whether a negative length of `left` and `right` counts from the other end. On Spark it is 0.
+counts_from_other_end = probe_truth("left(concat('ab', id), -1) <> ''")
+
+# Whether `substring` counts from the first character if its start is before the text.
+moves_substrings = probe_truth("substring(concat('ab', id), -5, 4) = concat('ab', id)")
+
+# Whether a word begins after any sign in `initcap`. On Spark it begins after a space.
+begins_words_after_signs = probe_truth("initcap(concat('a-b', id)) = concat('A-B', id)")
+
+# Whether a DOUBLE as a string has no exponent, but has one as Spark writes it within an array.
+writes_all_digits = probe_truth(
+    "CAST(1e7D + id AS STRING) <> '1.0E7' AND CAST(array(1e7D + id) AS STRING) = '[1.0E7]'"
+)
+
 # Whether 0.0 and -0.0 in a struct are different values. They are equal on Spark.
 tells_zeros_apart = probe_truth("NOT (named_struct('x', 0D * id) = named_struct('x', -0D * id))")
 

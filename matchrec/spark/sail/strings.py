@@ -1,0 +1,269 @@
+"""Write functions of strings so that Sail gives Spark's results.
+
+    left(name, -1)             ''              Sail counts a negative length from the other end
+    right(name, -1)            ''              likewise
+    substring('abc', -5, 4)    'ab'            Sail counts 4 characters from the first one: 'abc'
+    initcap('a-b c')           'A-b C'         Sail begins a word after each sign: 'A-B C'
+    CAST(1e7D AS STRING)       '1.0E7'         Sail writes '10000000.0', except in arrays
+    concat(1e7D, 'x')          '1.0E7x'        likewise
+
+A session is asked whether it differs only if the query has such a call.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+from pyspark.sql.types import DoubleType, FloatType
+
+from matchrec.conditions.types import Family
+from matchrec.errors import conditions as errors
+from matchrec.plan import expression
+from matchrec.plan.expression import (
+    Aggregate,
+    ColumnReference,
+    Operation,
+    Reference,
+    Scalar,
+    Term,
+    list_terms,
+    map_operations,
+    render,
+)
+from matchrec.plan.match_plan import MatchPlan, map_expressions
+from matchrec.source import Span
+from matchrec.spark.relation import Relation
+from matchrec.spark.sail.doubles import Doubles
+from matchrec.spark.sail.negation import find_operand_type
+from matchrec.spark.sail.probes import (
+    begins_words_after_signs,
+    counts_from_other_end,
+    moves_substrings,
+    writes_all_digits,
+)
+from matchrec.spark.sail.sums import find_commas_and_end
+
+# Functions with a length, and functions with a start and a length.
+WITH_LENGTH = frozenset({"LEFT", "RIGHT"})
+WITH_START = frozenset({"SUBSTRING", "SUBSTR"})
+CAPITALIZED = "INITCAP"
+CASTS = frozenset({"CAST", "TRY_CAST", "STRING"})
+
+# The names in the set of an expression's operations.
+FUNCTION_NAMES = frozenset(f"{name}()" for name in (*WITH_LENGTH, *WITH_START, CAPITALIZED))
+
+# The beginning of a call, and what is between the arguments of `substring(name FROM 1 FOR 2)`.
+CALL = re.compile(
+    rf"\b(?P<function>{'|'.join((*WITH_LENGTH, *WITH_START, CAPITALIZED))})\s*\(", re.IGNORECASE
+)
+FROM_OR_FOR = re.compile(r"\b(?:FROM|FOR)\b", re.IGNORECASE)
+
+
+def correct_strings(
+    plan: MatchPlan, relation: Relation, find: Callable[[tuple[str, ...]], str | None]
+) -> MatchPlan:
+    """Return the plan with other SQL for the calls that the session computes differently.
+
+    Args:
+        plan: the plan.
+        relation: the input.
+        find: returns the input's column of a name, which may have several parts, or None.
+
+    Raises:
+        MatchRecognizeUnsupportedError: such a call is in text that has no structure, such as
+            `FIRST(left(name, -1))`.
+    """
+    spark = relation.runner.spark
+    numbers = Doubles(relation, find, inner=True)
+
+    def is_floating(scalar: Scalar) -> bool:
+        """Return whether the values of an expression are floating-point numbers."""
+        family = numbers.read_family(scalar)
+        if family is not None:
+            return family is Family.FLOATING
+        return isinstance(find_operand_type(scalar, relation), FloatType | DoubleType)
+
+    def is_different(function: str) -> bool:
+        """Return whether the session computes some calls of a function differently from Spark."""
+        if function in WITH_LENGTH:
+            return counts_from_other_end(spark)
+        if function in WITH_START:
+            return moves_substrings(spark)
+        return begins_words_after_signs(spark)
+
+    def change(operation: Operation) -> Operation:
+        """Return an operation, with other SQL if the session computes it differently."""
+        floating = {id(operand) for operand in list_written(operation) if is_floating(operand)}
+        if floating and writes_all_digits(spark):
+            return write_digits(operation, floating)
+        changed = rewrite_call(operation)
+        return changed if changed is not None and is_different(operation.operator) else operation
+
+    for scalar in plan.expressions:
+        for term in find_hidden_calls(scalar):
+            for function in find_different_calls(term):
+                if is_different(function):
+                    raise errors.string_function_in_argument(term.span, function=function)
+    return map_expressions(plan, lambda scalar, _: map_operations(scalar, change))
+
+
+def rewrite_call(operation: Operation) -> Operation | None:
+    """Return a call with SQL that has Spark's result on every engine; None if it needs no other."""
+    match operation:
+        case Operation(operator, (text, length)) if operator in WITH_LENGTH:
+            if is_natural(length):
+                return None
+            return write_call(operator, (text, write_natural(length)), operation.span)
+        case Operation(operator, (text, start, length)) if operator in WITH_START:
+            if is_natural(start) and is_natural(length):
+                return None
+            arguments = (text, start, write_length(text, start, length))
+            return write_call(operator, arguments, operation.span)
+        case Operation(operator, (text,)) if operator == CAPITALIZED:
+            parts = (
+                "array_join(transform(split(lower(",
+                text,
+                "), ' ', -1), word -> concat(upper(left(word, 1)), substring(word, 2))), ' ')",
+            )
+            return Operation(operator, parts, operation.span)
+    return None
+
+
+def list_written(operation: Operation) -> tuple[Scalar, ...]:
+    """Return the operands that become strings."""
+    match operation:
+        case Operation("CAST" | "TRY_CAST", operands) if operation.words == ("STRING",):
+            return operands
+        case Operation("STRING" | "||" | "CONCAT", operands):
+            return operands
+    return ()
+
+
+def write_digits(operation: Operation, floating: set[int]) -> Operation:
+    """Return an operation that writes floating-point numbers as Spark does.
+
+    Args:
+        operation: a cast to a string, or a concatenation.
+        floating: the ids of the operands that are floating-point numbers.
+    """
+    if operation.operator in CASTS:
+        return replace(operation, parts=surround_number(*operation.operands))
+
+    def write(operand: Scalar) -> Scalar:
+        """Return an operand as a string if it is a floating-point number."""
+        if id(operand) not in floating:
+            return operand
+        return Operation("CAST", surround_number(operand), operand.span, words=("STRING",))
+
+    return operation.map_operands(write)
+
+
+def surround_number(number: Scalar) -> tuple[str, Scalar, str]:
+    """Return the parts of a cast of a number to a string.
+
+    The string of an array is Spark's, except that NULL is in capitals.
+    """
+    return ("NULLIF(trim(BOTH '[]' FROM CAST(array(", number, ") AS STRING)), 'NULL')")
+
+
+def is_natural(number: Scalar) -> bool:
+    """Return whether an expression is a constant that is not negative."""
+    return isinstance(number, Term) and number.amount is not None and number.amount.value >= 0
+
+
+def write_call(function: str, arguments: tuple[Scalar, ...], span: Span) -> Operation:
+    """Return a call of a function."""
+    parts: list[str | Scalar] = [f"{function}("]
+    for argument in arguments:
+        parts += [argument, ", "]
+    parts[-1] = ")"
+    return Operation(function, tuple(parts), span)
+
+
+def write_binary(first: Scalar, operator: str, second: Scalar) -> Operation:
+    """Return an operation on two operands, with parentheses around both."""
+    return Operation(operator, ("(", first, f") {operator} (", second, ")"), first.span)
+
+
+def write_natural(length: Scalar) -> Operation:
+    """Return a length, with 0 instead of a negative one. `greatest` would ignore NULL."""
+    zero = expression.make_number(0, length.span)
+    is_negative = write_binary(length, "<", zero)
+    parts = ("CASE WHEN ", is_negative, " THEN ", zero, " ELSE ", length, " END")
+    return Operation("CASE", parts, length.span)
+
+
+def write_length(text: Scalar, start: Scalar, length: Scalar) -> Operation:
+    """Return the length of `substring(text, start, length)` after its first character.
+
+    Characters before the text count on Spark, but not on Sail:
+
+        substring('abc', -5, 4)   →   substring('abc', -5, 4 - 5 + length('abc'))
+    """
+    span = length.span
+    zero = expression.make_number(0, span)
+    end = write_binary(
+        write_binary(length, "+", start), "+", write_call("LENGTH", (text,), text.span)
+    )
+    shorter = write_call("GREATEST", (zero, write_call("LEAST", (length, end), span)), span)
+    is_from_end = write_binary(
+        write_binary(start, "<", zero), "AND", write_binary(length, ">", zero)
+    )
+    parts = (
+        *("CASE WHEN ", is_from_end, " THEN ", shorter),
+        *(" ELSE ", write_natural(length), " END"),
+    )
+    return Operation("CASE", parts, span)
+
+
+def find_hidden_calls(scalar: Scalar) -> Iterator[Term]:
+    """Yield the terms whose text, or a column's in it, calls one of these functions."""
+    if isinstance(scalar, Operation):
+        for operand in scalar.operands:
+            yield from find_hidden_calls(operand)
+        return
+    if scalar.operations & FUNCTION_NAMES:
+        yield scalar
+    for reference in scalar.references:
+        if isinstance(reference, Aggregate):
+            for inner in list_terms(reference):
+                yield from find_hidden_calls(inner)
+
+
+def find_different_calls(term: Term) -> Iterator[str]:
+    """Yield the functions in a text whose result may differ, as far as its constants tell.
+
+    Lengths and starts that are computed are taken as natural numbers.
+    """
+    text = render(term, write_reference)
+    for call in CALL.finditer(text):
+        offsets = find_commas_and_end(text, call.end())
+        function = call["function"].upper()
+        if offsets is not None and has_different_value(function, text, [call.end(), *offsets]):
+            yield function
+
+
+def write_reference(reference: Reference) -> str:
+    """Return the text of a column that a reference reads; NULL for anything else."""
+    return reference.argument if isinstance(reference, ColumnReference) else "NULL"
+
+
+def has_different_value(function: str, text: str, offsets: list[int]) -> bool:
+    """Return whether a call has another value on Sail, as far as its constants tell.
+
+    Args:
+        function: the function that is called.
+        text: a text with the call.
+        offsets: where in the text the arguments begin, each comma between them, and the closing
+            parenthesis.
+    """
+    if function == CAPITALIZED:
+        return True
+    arguments = [text[start:end] for start, end in pairwise(offsets)]
+    if len(arguments) == 1:  # substring(name FROM -5 FOR 4)
+        arguments = FROM_OR_FOR.split(arguments[0])
+    has_length = len(arguments) == (2 if function in WITH_LENGTH else 3)
+    return has_length and any(argument.strip(" ,").startswith("-") for argument in arguments[1:])
