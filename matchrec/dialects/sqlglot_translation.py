@@ -162,7 +162,9 @@ def _generate(tree: exp.Expr, context: RuleContext) -> str:
     """
     dialect = SqlglotDialect.get_or_raise(context.write.sqlglot)
     generator = dialect.generator(comments=False, unsupported_level=ErrorLevel.IGNORE)
-    text = generator.generate(_apply_rule(_remove_prefixes, tree, context))
+    for rule in (_parenthesize_operands, _remove_prefixes):
+        tree = _apply_rule(rule, tree, context)
+    text = generator.generate(tree)
     reasons = tuple(dict.fromkeys(generator.unsupported_messages))
     if reasons and context.write.has_functions_of_spark:
         raise UnsupportedError("; ".join(reasons))
@@ -186,6 +188,50 @@ def _apply_rule(rule: RewriteRule, tree: exp.Expr, context: RuleContext) -> exp.
             return rewritten
         node.replace(rewritten)
     return tree
+
+
+# Operators from the weakest to the strongest.
+_PRECEDENCE: tuple[tuple[type[exp.Expr], ...], ...] = (
+    (exp.Or,),
+    (exp.And,),
+    (exp.Not,),
+    (
+        *(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ),
+        *(exp.Is, exp.Like, exp.ILike, exp.RegexpLike, exp.Between, exp.In),
+    ),
+    (exp.BitwiseOr,),
+    (exp.BitwiseXor,),
+    (exp.BitwiseAnd,),
+    (exp.Add, exp.Sub, exp.DPipe),
+    (exp.Mul, exp.Div, exp.IntDiv, exp.Mod),
+    (exp.Neg, exp.BitwiseNot),
+)
+_STRENGTHS = {class_: level for level, classes in enumerate(_PRECEDENCE) for class_ in classes}
+_COMPARISON = _STRENGTHS[exp.EQ]
+
+
+def _parenthesize_operands(
+    node: exp.Binary | exp.Unary | exp.Between | exp.In, _: RuleContext
+) -> exp.Expr:
+    """Put those operands in parentheses that would otherwise be read as parts of other operators.
+
+    sqlglot prints some functions as operators, without parentheses:
+
+        2 * MOD(7, 4)   →   2 * (7 % 4)
+    """
+    strength = _STRENGTHS.get(type(node))
+    if strength is None:
+        return node
+    for name in ("this", "expression", "low", "high"):
+        operand = node.args.get(name)
+        operand_strength = _STRENGTHS.get(type(operand)) if operand else None
+        if operand is None or operand_strength is None or operand_strength > strength:
+            continue
+        # `a - b - c` is `(a - b) - c`. One comparison cannot follow another.
+        keeps_order = name == "this" or isinstance(node, exp.And | exp.Or)
+        if operand_strength < strength or strength == _COMPARISON or not keeps_order:
+            operand.replace(exp.paren(operand.copy(), copy=False))
+    return node
 
 
 def _remove_prefixes(node: exp.Expr, context: RuleContext) -> exp.Expr:

@@ -53,6 +53,7 @@ READS: tuple[RewriteRule, ...] = (
     aggregates.rewrite_row_number,
     rewrite_parameter,
     rewrite_in_unnest,
+    times.cast_nullif,
     numbers.rewrite_safe_divide,
     times.rewrite_time_addition,
     texts.note_text_cast,

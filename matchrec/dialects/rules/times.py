@@ -193,3 +193,12 @@ def drop_fraction_of_second(node: exp.Extract, context: RuleContext) -> exp.Expr
     if context.request_kind(node.expression) in (ValueKind.INTERVAL, ValueKind.DIFFERENCE):
         return node
     return exp.Anonymous(this="SECOND", expressions=[node.expression.copy()])
+
+
+def cast_nullif(node: exp.Nullif, context: RuleContext) -> exp.Expr:
+    """Cast the date of `NULLIF(date, datetime)`, which is a DATETIME in BigQuery."""
+    kinds = (context.request_kind(node.this), context.request_kind(node.expression))
+    if kinds != (ValueKind.DATE, ValueKind.TIMESTAMP_NTZ):
+        return node
+    date = exp.cast(node.this.copy(), "timestampntz")
+    return exp.Nullif(this=date, expression=node.expression.copy())

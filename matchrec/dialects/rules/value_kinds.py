@@ -128,6 +128,12 @@ def find_kind(node: exp.Expr | None, look_up: ColumnLookup) -> ValueKind | None:
             return _find_kind_of_alternatives(node.expressions, look_up)
         case exp.Predicate():
             return ValueKind.OTHER
+        case exp.Round():
+            kind = find_kind(node.this, look_up)
+            return ValueKind.FRACTION if kind is ValueKind.TEXT else kind
+        case exp.Ceil() | exp.Floor():  # of a fraction, products have different types
+            kind = find_kind(node.this, look_up)
+            return kind if kind is ValueKind.INTEGER else None
         case exp.Anonymous():
             name = find_pattern_function(node) or find_function_name(node)
             first_operand = node.expressions[0] if node.expressions else None
@@ -170,7 +176,7 @@ def _find_kind_of_arithmetic(node: exp.Expr, look_up: ColumnLookup) -> ValueKind
         number and number               the wider number; a fraction for `/` of two integers
         time - time                     DIFFERENCE
         time + duration, duration + time, time - duration
-                                        the time
+                                        the time; a date and hours give a timestamp
         time + number, number + time, time - number
                                         the time, moved by days; a date and a fraction of days
                                         give a timestamp
@@ -193,9 +199,9 @@ def _find_kind_of_arithmetic(node: exp.Expr, look_up: ColumnLookup) -> ValueKind
         case exp.Sub() if left in TIMES and right in TIMES:
             return ValueKind.DIFFERENCE
         case exp.Add() | exp.Sub() if left in TIMES:
-            return _find_kind_of_moved_time(left, right)
+            return _find_kind_of_moved_time(left, right, node.expression)
         case exp.Add() if right in TIMES:
-            return _find_kind_of_moved_time(right, left)
+            return _find_kind_of_moved_time(right, left, node.this)
         case exp.Add() | exp.Sub() if left in _DURATIONS and right in _DURATIONS:
             return left if left is right else ValueKind.DIFFERENCE
         case exp.Mul() | exp.Div() if left in _DURATIONS and right in NUMBERS:
@@ -205,15 +211,24 @@ def _find_kind_of_arithmetic(node: exp.Expr, look_up: ColumnLookup) -> ValueKind
     return None
 
 
-def _find_kind_of_moved_time(time: ValueKind, shift: ValueKind) -> ValueKind | None:
+def _find_kind_of_moved_time(
+    time: ValueKind, shift: ValueKind, shift_node: exp.Expr
+) -> ValueKind | None:
     """Return the kind of a time that is moved by a duration or by a number of days."""
     if shift in _DURATIONS:
-        return time
+        has_hours = any(_has_hours(interval) for interval in shift_node.find_all(exp.Interval))
+        return ValueKind.TIMESTAMP if time is ValueKind.DATE and has_hours else time
     if shift not in NUMBERS:
         return None
     if time is ValueKind.DATE and shift is not ValueKind.INTEGER:
         return ValueKind.TIMESTAMP
     return time
+
+
+def _has_hours(interval: exp.Interval) -> bool:
+    """Return whether an interval has hours, minutes or seconds."""
+    unit = interval.unit.sql() if interval.unit else interval.name
+    return re.search("hour|minute|second", unit, re.IGNORECASE) is not None
 
 
 def _find_kind_of_alternatives(

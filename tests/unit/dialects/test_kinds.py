@@ -53,9 +53,22 @@ ALTERNATIVES = [
     ("NULLIF(i, 2.5)", ValueKind.INTEGER),
     ("MOD(i, 2.5)", ValueKind.DECIMAL),
     ("MOD(i, 2)", ValueKind.INTEGER),
+    ("ROUND(i)", ValueKind.INTEGER),
+    ("ROUND(n, 1)", ValueKind.DECIMAL),
+    ("ROUND(f)", ValueKind.FRACTION),
+    ("ROUND(s)", ValueKind.FRACTION),
+    ("ROUND(u)", None),
+    ("CEIL(i)", ValueKind.INTEGER),
+    ("FLOOR(f)", None),  # a DOUBLE in Trino, a BIGINT in Spark
+    ("i & 3", ValueKind.INTEGER),
+    ("RANK() OVER (ORDER BY u)", ValueKind.INTEGER),
 ]
 
 ARITHMETIC = [
+    ("d + INTERVAL '1' HOUR", ValueKind.TIMESTAMP),
+    ("d - INTERVAL '90' MINUTES", ValueKind.TIMESTAMP),
+    ("INTERVAL '1' DAY + d", ValueKind.DATE),
+    ("(d + INTERVAL '1' HOUR) - d", ValueKind.DIFFERENCE),
     ("i + 1", ValueKind.INTEGER),
     ("i - 1.5", ValueKind.DECIMAL),
     ("n * f", ValueKind.FRACTION),

@@ -115,8 +115,10 @@ FORBIDDEN = [
     (
         rules.check_skip_goes_on,
         MatchPlan(AB, after_match=AfterMatchSkip(SkipTo.LAST, "A")),
-        "AFTER MATCH SKIP TO `A` always goes to the first row of the match, so the search "
-        "would not end",
+        (
+            "AFTER MATCH SKIP TO `A` always goes to the first row of the match, so the search "
+            "would not end"
+        ),
     ),
     (
         rules.check_exclusions,
