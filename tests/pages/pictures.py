@@ -70,7 +70,8 @@ class CloseUp:
 
     def shows(self, span: MatchSpan) -> bool:
         """Return whether a match is in this part of the rows."""
-        return span.series in self.series and self.has(span.first) and self.has(span.last)
+        shown = span.series is None or span.series in self.series
+        return shown and self.has(span.first) and self.has(span.last)
 
     def has(self, time: object) -> bool:
         """Return whether a time is in this part of the rows."""
@@ -123,7 +124,12 @@ PICTURES = {
         "rain, inches",
         pause=timedelta(days=1),
     ),
-    "price_breakout": Picture("price_breakout", "SELECT ticker, date, close FROM stocks", PRICES),
+    "price_breakout": Picture(
+        "price_breakout",
+        "SELECT ticker, date, close FROM stocks",
+        PRICES,
+        close_up=CloseUp(("AAPL", "IBM"), "2007-01-01", "2007-06-30"),
+    ),
     "retry_storms": Picture("retry_storms", "SELECT client, at, status FROM requests"),
     "sessions": Picture(
         "sessions",
@@ -148,6 +154,7 @@ PICTURES = {
         """,
         "glucose, mg/dl",
         pause=timedelta(minutes=30),
+        close_up=CloseUp(("sensor",), "2010-04-05 12:00", "2010-04-06 18:00"),
     ),
     "transfers": Picture(
         "fraud_chains",
@@ -163,7 +170,12 @@ PICTURES = {
         PRICES,
         close_up=CloseUp(("GOOG", "MSFT"), "2008-09-01", "2008-11-30"),
     ),
-    "w_shapes": Picture("v_and_w_shapes", PRICES_2008, PRICES),
+    "w_shapes": Picture(
+        "v_and_w_shapes",
+        PRICES_2008,
+        PRICES,
+        close_up=CloseUp(("IBM", "MSFT"), "2008-06-15", "2008-09-15"),
+    ),
 }
 
 
