@@ -152,7 +152,7 @@ def test_what_the_worker_computes_is_what_the_reference_says(
         condition, 0 if asks_spark else None, build_row_column("TRUE"), first, "A"
     )
     failures = {row: one for row, one in enumerate(found) if asked[row] and isinstance(one, str)}
-    with mock.patch.object(vectors, "ROWS_A_BLOCK", block):
+    with mock.patch.object(vectors, "ROWS_PER_BLOCK", block):
         if failures:
             with pytest.raises(RunFailure) as raised:
                 satisfy_nearby(partitions, (own,))

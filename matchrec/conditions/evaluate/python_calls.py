@@ -31,7 +31,7 @@ from matchrec.conditions.evaluate.instructions import (
     VALUE,
 )
 from matchrec.conditions.evaluate.kernels.functions import find_mathematics
-from matchrec.conditions.evaluate.kernels.machine import Input, IntArray, holds
+from matchrec.conditions.evaluate.kernels.machine import Input, IntArray, evaluate_condition
 from matchrec.conditions.evaluate.link import CodedForm, CodeRange, LinkedConditions
 from matchrec.conditions.evaluate.registers import AggregateRegister, ListedValue
 from matchrec.conditions.functions.function import AnsiError, FunctionError, Value
@@ -208,7 +208,7 @@ class PythonCalls:
             linked: the conditions.
             source: the values of rows.
         """
-        # The stack on which kernels evaluate conditions, see `kernels.machine.holds`.
+        # The stack on which kernels evaluate conditions, see `kernels.machine.evaluate_condition`.
         self.stack: IntArray = np.zeros((2, linked.depth), np.int64)
         # The index on the stack from which the arguments of the current call are.
         self.top = 0
@@ -331,7 +331,7 @@ class PythonCalls:
             inputs = Input(columns, self.source.valid, mathematics, self.answer, progress)
             # Runs in Python. Only errors matter, and the value that is left on the stack.
             with let_integers_wrap():
-                status = holds(self.code, *code, NO_REGISTERS, row, inputs, self.stack)
+                status = evaluate_condition(self.code, *code, NO_REGISTERS, row, inputs, self.stack)
             if status in REASONS:
                 raise AnsiError(REASONS[status])
             if status == FUNCTION_FAILED:

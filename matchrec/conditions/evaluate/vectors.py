@@ -186,7 +186,7 @@ def divide(operator: ArithmeticOperator, left: Vector, right: Vector) -> Vector:
 
 
 # Fewer rows fit better into the processor's cache, but then Python takes longer than NumPy.
-ROWS_A_BLOCK = 1 << 17
+ROWS_PER_BLOCK = 1 << 17
 
 OperandExpressions = tuple[RunExpression, ...]
 
@@ -257,8 +257,8 @@ class VectorEvaluator:
 
     def split_into_blocks(self) -> Iterator[VectorEvaluator]:
         """Split the rows into blocks that are small enough for the processor's cache."""
-        for begin in range(self.begin, self.end, ROWS_A_BLOCK):
-            yield replace(self, begin=begin, end=min(begin + ROWS_A_BLOCK, self.end))
+        for begin in range(self.begin, self.end, ROWS_PER_BLOCK):
+            yield replace(self, begin=begin, end=min(begin + ROWS_PER_BLOCK, self.end))
 
     def evaluate_truth(self, expression: RunExpression, demanded: BoolArray) -> NullableVector:
         """Return the truth values of a condition."""

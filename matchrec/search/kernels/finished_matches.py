@@ -13,7 +13,7 @@ import numpy as np
 
 from matchrec.automaton.program import A_MATCH
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.conditions.evaluate.kernels.machine import holds
+from matchrec.conditions.evaluate.kernels.machine import evaluate_condition
 from matchrec.jit.decorators import inner, spliced
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import (
@@ -34,7 +34,7 @@ REJECTED = -1
 
 # Conditions of a match as a whole are evaluated less often than conditions on mapping a row. So the
 # code for them is compiled once, and not again at each call.
-holds_out_of_line = inner(holds.py_func)  # type: ignore[attr-defined]
+evaluate_out_of_line = inner(evaluate_condition.py_func)  # type: ignore[attr-defined]
 
 
 @spliced
@@ -63,7 +63,7 @@ def evaluate_code(begin: int, end: int, slot: int, row: int, conditions: RunCond
     stack = conditions.stack
     registers = conditions.registers[slot]
     machine_input = conditions.machine_input
-    return int(holds_out_of_line(instructions, begin, end, registers, row, machine_input, stack))
+    return int(evaluate_out_of_line(instructions, begin, end, registers, row, machine_input, stack))
 
 
 @spliced

@@ -394,8 +394,8 @@ TOO_MANY_STEPS = 12  # conditions on the run were evaluated too often from progr
 # Not a failure: the search from progress.start has come to the edge of the rows that are present.
 MORE_ROWS = 11
 
-# An error of `evaluate.kernels.machine.holds` plus this number is the status for it: OVERFLOW,
-# DIVISION_BY_ZERO or FUNCTION_FAILED.
+# An error of `evaluate.kernels.machine.evaluate_condition` plus this number is the status for it:
+# OVERFLOW, DIVISION_BY_ZERO or FUNCTION_FAILED.
 CONDITION_FAILED = 6
 
 # Inside a kernel, functions return a status in the place of what they return otherwise:

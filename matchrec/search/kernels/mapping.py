@@ -18,7 +18,7 @@ import numpy as np
 
 from matchrec.automaton.program import GUARD_END, GUARD_START
 from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
-from matchrec.conditions.evaluate.kernels.machine import holds, update_registers
+from matchrec.conditions.evaluate.kernels.machine import evaluate_condition, update_registers
 from matchrec.jit.decorators import inlined, spliced, stopping_test
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.layout import Progress, RunConditions
@@ -56,7 +56,7 @@ def holds_at(choice: int, slot: int, row: int, program: IntArray, conditions: Ru
     stack = conditions.stack
     registers = conditions.registers[slot]
     machine_input = conditions.machine_input
-    return holds(instructions, begin, end, registers, row, machine_input, stack)
+    return evaluate_condition(instructions, begin, end, registers, row, machine_input, stack)
 
 
 @spliced

@@ -39,7 +39,7 @@ SlotArray = npt.NDArray[np.int32]
 # This many words, sorted by NumPy or numbered by Arrow, count as one step that Python takes: see
 # `jit.first_steps`. So a kernel is compiled when a process has come to eight million words in this
 # way. It is used at once if it was compiled before.
-WORDS_A_STEP = 64
+WORDS_PER_STEP = 64
 
 # The most bits of a digit. With more bits, the counts do not fit into the processor's first cache.
 DIGIT_BITS = 10
@@ -67,7 +67,7 @@ def sort_words_by_bits(words: WordArray, first_bit: int, bits: int) -> WordArray
     buffer = np.empty_like(words)
     counts = np.empty(COUNTS, np.int64)
     arguments = words, buffer, counts, first_bit, bits
-    if sort_by_bits.take_steps(len(words) // WORDS_A_STEP, arguments):
+    if sort_by_bits.take_steps(len(words) // WORDS_PER_STEP, arguments):
         return None
     return buffer if sort_by_bits(*arguments) else words
 
@@ -88,7 +88,7 @@ def number_distinct(values: IntArray) -> tuple[IntArray, IntArray] | None:
     distinct = np.empty(MOST_DISTINCT, np.int64)
     slots = np.zeros(1 << SLOT_BITS, np.int32)
     arguments = read_only(values), numbers, distinct, slots
-    if number_values.take_steps(len(values) // WORDS_A_STEP, arguments):
+    if number_values.take_steps(len(values) // WORDS_PER_STEP, arguments):
         return None
     count = number_values(*arguments)
     return None if count < 0 else (numbers, distinct[:count])

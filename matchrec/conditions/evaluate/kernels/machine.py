@@ -1,8 +1,8 @@
-"""Evaluates conditions, and keeps registers up to date, in compiled code.
+"""Evaluate conditions, and keep registers up to date, in compiled code.
 
-All search kernels call these for each row that a run tries to map: `holds` after the row condition
-has held, `update_registers` once the row is mapped. All values are int64; a float is held as its
-bits. `registers`, int64[r], is the computation state of a run.
+All search kernels call two functions for each row that a run tries to map: `evaluate_condition` if
+the row satisfies the row condition, and `update_registers` once the row is mapped. All values are
+int64; a float is held as its bits. `registers`, int64[r], is the computation state of a run.
 """
 
 from typing import Any, NamedTuple, Protocol
@@ -51,7 +51,7 @@ class Input(NamedTuple):
 
 
 @inlined
-def holds(
+def evaluate_condition(
     code: IntArray, at: int, end: int, registers: IntArray, row: int, inputs: Input, stack: IntArray
 ) -> int:
     """Evaluate a condition for a candidate row; return HOLDS, HOLDS_NOT or an error.

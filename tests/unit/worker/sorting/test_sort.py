@@ -90,7 +90,7 @@ def _compiled_sort(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The compiled sort, for any number of words, as on a processor on which NumPy is slow."""
     monkeypatch.setattr(packing, "is_numpy_slow", lambda: True)
     monkeypatch.setattr(packing, "LEAST_WORDS_FOR_RADIX", 1)
-    monkeypatch.setattr(kernels, "WORDS_A_STEP", 1)
+    monkeypatch.setattr(kernels, "WORDS_PER_STEP", 1)
     with use_shortcuts(Shortcuts(max_python_steps=0)):
         yield
 
@@ -137,7 +137,7 @@ def test_numpy_sorts_until_the_compiled_sort_pays(monkeypatch: pytest.MonkeyPatc
     )
     words = np.arange(packing.LEAST_WORDS_FOR_RADIX, dtype=np.uint64)[::-1].copy()
     assert packing.sort_numbered_words(words, 14, 1).tolist() == list(range(len(words)))
-    assert counted == [len(words) // kernels.WORDS_A_STEP]
+    assert counted == [len(words) // kernels.WORDS_PER_STEP]
 
 
 @pytest.mark.usefixtures("_compiled_sort")
