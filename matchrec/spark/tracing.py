@@ -44,9 +44,10 @@ from matchrec.spark.relation import Relation
 from matchrec.spark.session import silence_analysis
 from matchrec.worker import wire
 from matchrec.worker.arrays import read_integers, take_column, write_batches
-from matchrec.worker.encode import check_ends_of_windows, encode_partitions
+from matchrec.worker.encode import encode_partitions
 from matchrec.worker.gather import Gatherer
 from matchrec.worker.match import locate_failures
+from matchrec.worker.windows import check_ends_of_windows
 
 MOST_ROWS = 100_000  # of a partition that is collected
 MOST_KEYS = 5  # partitions that a message lists

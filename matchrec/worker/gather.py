@@ -8,8 +8,9 @@ is passed on as it is:
 
 A `Gatherer` has the output rows and the input: it divides them into batches, and looks up values
 and names. A function `fill_...` fills the column of one class of `output.reads`; `FILL` lists these
-functions. If an aggregate needs several steps, the function starts a class for them: `Aggregation`
-for the rows of a match, `worker.totals.TotalFiller` for all matches.
+functions. If an aggregate needs several steps, the function starts a class for them:
+`worker.match_aggregates.AggregateFiller` for the rows of a match, `worker.totals.TotalFiller` for
+all matches.
 """
 
 from __future__ import annotations
@@ -18,19 +19,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
-from math import inf
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from matchrec import memory
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.conditions.aggregate_table import ValueChoice, find_entry
-from matchrec.conditions.run_condition import Reduction
-from matchrec.errors.run import failures
-from matchrec.loading import makes_queries
 from matchrec.output.aggregates import AggregateReader, find_links, find_total_rows
 from matchrec.output.match_reader import MatchReader
 from matchrec.output.reads import (
@@ -52,25 +48,15 @@ from matchrec.output.reads import (
     ReadRow,
     ReadRowsForSpark,
     ReadTotal,
-    RowList,
 )
 from matchrec.plan.expression import Navigation, Semantics
-from matchrec.search.matches import RunFailure
-from matchrec.search.partitions import BoolArray, FloatArray, IntArray, take_or_default
+from matchrec.search.partitions import BoolArray, IntArray, take_or_default
 from matchrec.worker import arrays, wire
 from matchrec.worker.arrays import find_valid, make_array, read_offsets, take_column, take_rows
-from matchrec.worker.decimals import find_too_large, has_exact_sums, make_decimals, widen_for_sum
-from matchrec.worker.encode import read_values
+from matchrec.worker.match_aggregates import AggregateFiller
+from matchrec.worker.python_values import read_values
+from matchrec.worker.row_sizes import SizeEstimator
 from matchrec.worker.totals import TotalFiller
-
-# Output rows as batches.
-
-# About how many bytes a batch has at most.
-BYTES_PER_BATCH = 128 << 20
-# The most bytes of one output row: offsets in an Arrow column have 31 bits.
-MOST_BYTES_OF_ROW = (1 << 31) - 2 * BYTES_PER_BATCH
-# Sail makes one batch of this many rows, and holds this many copies of it.
-SAIL_ROWS, SAIL_COPIES = 1 << 13, 5
 
 
 @dataclass(frozen=True)
@@ -88,120 +74,28 @@ class Gatherer:
     def divide(self, events: Collection[int] = ()) -> Iterator[Gatherer]:
         """Yield gatherers for consecutive output rows, so that batches are not too large.
 
-        A batch has about BYTES_PER_BATCH at most. Without output rows there is no gatherer.
+        Without output rows there is no gatherer.
 
         Args:
-            events: columns whose values on all rows of the match are added to each output row, of
-                which there is one for each match.
+            events: see `SizeEstimator.find_batch_borders`.
 
         Raises:
             RunFailure: a row is too large for Arrow, or the rows of a batch are for this machine.
         """
-        matches = self.reader.matches
-        rows = self.reader.rows
-        if not rows.count:
+        if not self.reader.rows.count:
             return
-        # rows of these stand for no input row, and are small
-        are_groups_or_pointers = matches.totals is not None or matches.pointers is not None
-        most_bytes = self.estimate_longest_row() * rows.count
-        most_bytes += self.estimate_longest_values(events) * len(matches.classifiers)
-        if are_groups_or_pointers or most_bytes <= BYTES_PER_BATCH:
+        estimator = SizeEstimator(self.compiled_query, self.table, self.reader)
+        borders = estimator.find_batch_borders(events)
+        if len(borders) == 2:
             yield self
             return
-        sizes = self.estimate_sizes()
-        if events:
-            sizes += self.estimate_list_sizes(RowList(None, tuple(events), Semantics.FINAL))
-        self.check_sizes(sizes)
         # columns of fixed width are filled once for all batches, since they cost little memory
-        narrow = [read for read in self.compiled_query.reads if not self.is_wide(read)]
+        narrow = [read for read in self.compiled_query.reads if not estimator.is_wide(read)]
         filled = {read: self.fill_column(read) for read in narrow}
-        first_rows = np.flatnonzero(np.diff(np.cumsum(sizes) // BYTES_PER_BATCH, prepend=0))
-        for begin, end in pairwise(np.unique([0, *first_rows, len(sizes)]).tolist()):
+        for begin, end in pairwise(borders.tolist()):
             slices = {read: values.slice(begin, end - begin) for read, values in filled.items()}
             reader = self.reader.select_rows(begin, end)
             yield replace(self, reader=reader, filled=slices, positions={})
-
-    def check_sizes(self, sizes: IntArray) -> None:
-        """Check that each output row fits into a batch, and the batches of Sail into memory.
-
-        Args:
-            sizes: int64[r], about how many bytes each output row takes.
-
-        Raises:
-            RunFailure: they do not fit.
-        """
-        largest = int(np.argmax(sizes))
-        row = int(self.reader.rows.row[largest])
-        size = int(sizes[largest])
-        if size > MOST_BYTES_OF_ROW:
-            fields = {"mebibytes": size >> 20, "limit": MOST_BYTES_OF_ROW >> 20}
-            raise RunFailure(failures.row_too_large, row, fields)
-        if makes_queries.is_set():  # the worker is a thread of a program with Sail
-            sail_bytes = SAIL_COPIES * int(np.sort(sizes)[-SAIL_ROWS:].sum())
-            if not memory.has_room(sail_bytes):
-                raise RunFailure(failures.rows_too_large, row, {"mebibytes": sail_bytes >> 20})
-
-    def is_wide(self, read: Read) -> bool:
-        """Return whether some values of a read take more bytes than others."""
-        if read.row_list is not None:
-            return True
-        index = read.value_column
-        return index is not None and not isinstance(
-            arrays.estimate_value_sizes(self.read_encoded_column(index)), int
-        )
-
-    def estimate_longest_row(self) -> float:
-        """Return about how many bytes an output row takes at most; infinity if it has arrays."""
-        reads = self.compiled_query.reads
-        if any(read.row_list is not None for read in reads):
-            return inf
-        columns = [read.value_column for read in reads if read.value_column is not None]
-        return arrays.BYTES_OF_A_NUMBER * len(reads) + self.estimate_longest_values(columns)
-
-    def estimate_longest_values(self, columns: Iterable[int]) -> int:
-        """Return about how many bytes a row takes at most in all of these columns."""
-        total = 0
-        for index in columns:
-            sizes = arrays.estimate_value_sizes(self.read_encoded_column(index))
-            total += int(np.max(sizes, initial=0))
-        return total
-
-    def estimate_sizes(self) -> IntArray:
-        """Return about how many bytes each output row takes, as int64[r]."""
-        reader = self.reader
-        reads = self.compiled_query.reads
-        sizes = np.full(reader.rows.count, arrays.BYTES_OF_A_NUMBER * len(reads), np.int64)
-        for read in reads:
-            if isinstance(read, ReadRow):
-                sizes += self.estimate_sizes_at(read.column, reader.rows.row)
-            elif isinstance(read, ReadAt):
-                sizes += self.estimate_sizes_at(read.column, reader.find_positions(read.navigation))
-            elif read.row_list is not None:
-                sizes += self.estimate_list_sizes(read.row_list)
-            elif read.value_column is not None:
-                values = self.read_encoded_column(read.value_column)
-                sizes += int(np.mean(arrays.estimate_value_sizes(values)))
-        return sizes
-
-    def estimate_sizes_at(self, index: int, positions: IntArray) -> IntArray:
-        """Return about how many bytes the values of a column at row positions take, as int64[p].
-
-        Args:
-            index: the index of the column.
-            positions: int64[p], -1 for NULL, which takes none.
-        """
-        sizes = arrays.estimate_value_sizes(self.read_encoded_column(index))
-        sizes_there = sizes if isinstance(sizes, int) else sizes[positions]
-        return np.where(positions < 0, 0, sizes_there)
-
-    def estimate_list_sizes(self, row_list: RowList) -> IntArray:
-        """Return about how many bytes the array of rows of each output row takes, as int64[r]."""
-        reader = self.reader
-        rows = reader.matches.mapped_rows
-        sizes = np.full(len(rows), arrays.BYTES_OF_A_NUMBER, np.int64)
-        for index in row_list.columns:
-            sizes += self.estimate_sizes_at(index, rows)
-        return reader.add_up(sizes * reader.find_mask(row_list.variable), row_list.semantics)
 
     def build_batch(self) -> pa.RecordBatch:
         """Return the reads of the output rows as one batch."""
@@ -447,93 +341,16 @@ def fill_chosen_values(gatherer: Gatherer, read: ReadChosenValue) -> pa.Array:
 
 
 def fill_aggregates(gatherer: Gatherer, read: ReadBasicAggregate) -> pa.Array:
-    """Return a count, a sum, an average or an extreme of the rows that each output row sees."""
-    if read.column is None:
-        values = None
-        valid = np.ones(gatherer.table.num_rows, np.bool_)
-    else:
-        values = gatherer.read_column(read.column)
-        valid = find_valid(values)
-    aggregates = AggregateReader(gatherer.reader, read.variable, valid)
-    return Aggregation(aggregates, values, gatherer.compiled_query.ansi).compute(read)
+    """Return a count, a sum, an average or an extreme of the rows that each output row sees.
 
-
-@dataclass(frozen=True)
-class Aggregation:
-    """A computation of an aggregate of one column for all output rows."""
-
-    aggregates: AggregateReader
-    values: pa.Array  # the column; None for a count of rows
-    ansi: bool
-
-    def compute(self, read: ReadBasicAggregate) -> pa.Array:
-        """Return the aggregate for each output row; NULL if it sees no value, 0 for a count."""
-        counts = self.aggregates.count_values(read.semantics)
-        last_mapped = find_total_rows(self.aggregates.reader, read.semantics)
-        match read.function:
-            case Reduction.COUNT:
-                return make_array(counts)
-            case Reduction.SUM:
-                return self.sum_rows(read.semantics, last_mapped, counts == 0)
-            case Reduction.AVG:
-                sums = self.sum_floats(read.semantics)
-                return make_array(sums / np.maximum(counts, 1), counts == 0)
-            case Reduction.MIN | Reduction.MAX as function:
-                keys = arrays.sort_keys(self.values)
-                extremes = self.aggregates.find_extreme_rows(
-                    keys, greatest=function is Reduction.MAX
-                )
-                rows = take_or_default(extremes, last_mapped, -1)
-                return self.values.take(make_array(rows, rows < 0))
-
-    def sum_rows(self, semantics: Semantics, last_mapped: IntArray, is_null: BoolArray) -> pa.Array:
-        """Return the sum for each output row.
-
-        Args:
-            semantics: which rows an output row sees.
-            last_mapped: int64[r], the last mapped row that each output row sees, or -1.
-            is_null: bool[r], the output rows that see no value.
-
-        Raises:
-            RunFailure: a sum is too large for its type, in ANSI mode.
-        """
-        value_type = self.values.type
-        if pa.types.is_decimal(value_type):
-            return self.sum_decimals(semantics, last_mapped, is_null)
-        if pa.types.is_floating(value_type):
-            return make_array(self.sum_floats(semantics), is_null)
-        integers = arrays.read_integers(self.values)
-        sums = self.aggregates.sum_integers(integers, ansi=self.ansi)
-        return make_array(take_or_default(sums, last_mapped, 0), is_null)
-
-    def sum_decimals(
-        self, semantics: Semantics, last_mapped: IntArray, is_null: BoolArray
-    ) -> pa.Array:
-        """Return the sum of decimals for each output row, see `sum_rows`.
-
-        As in Spark, a sum of more than 38 digits is NULL, or an error in ANSI mode.
-        """
-        value_type = self.values.type
-        type_of_sum = widen_for_sum(value_type)
-        words_by_row = self.aggregates.sum_decimals(arrays.read_decimal_words(self.values))
-        words = take_or_default(words_by_row, last_mapped, 0)
-        if has_exact_sums(self.values):
-            return make_decimals(words, is_null, type_of_sum)
-        doubles = self.sum_floats(semantics)
-        is_too_large = find_too_large(words, doubles, value_type.scale) & ~is_null
-        if self.ansi and is_too_large.any():
-            first = int(np.flatnonzero(is_too_large)[0])
-            row = int(self.aggregates.rows[last_mapped[first]])
-            fields = {"type_name": f"DECIMAL(38, {value_type.scale})"}
-            raise RunFailure(failures.sum_too_large, row, fields)
-        return make_decimals(words, is_null | is_too_large, type_of_sum)
-
-    def sum_floats(self, semantics: Semantics) -> FloatArray:
-        """Return the sum as a double for each output row, added up in the order of the rows."""
-        values = self.values
-        if pa.types.is_decimal(values.type):
-            values = values.cast(pa.float64())
-        return self.aggregates.sum_floats(arrays.read_floats(values), semantics)
+    Raises:
+        RunFailure: a sum is too large for its type, in ANSI mode.
+    """
+    values = None if read.column is None else gatherer.read_column(read.column)
+    filler = AggregateFiller(
+        reader=gatherer.reader, read=read, values=values, ansi=gatherer.compiled_query.ansi
+    )
+    return filler.fill()
 
 
 # Aggregates over all matches.

@@ -40,8 +40,10 @@ from matchrec.worker.arrays import take_column
 from matchrec.worker.batches import PartitionWithoutRoom, Piece
 from matchrec.worker.count import ENCODING, GATHERING, WAITING, Tally
 from matchrec.worker.decimals import has_exact_sums
-from matchrec.worker.encode import check_ends_of_windows, encode_partitions, read_value_at
+from matchrec.worker.encode import encode_partitions
 from matchrec.worker.gather import Gatherer
+from matchrec.worker.python_values import read_value_at
+from matchrec.worker.windows import check_ends_of_windows
 from matchrec.worker.wire import OrderColumns
 
 # Matches that share their rows.

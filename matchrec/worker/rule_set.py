@@ -40,7 +40,7 @@ from matchrec.search.partitions import BoolArray, Frontier, IntArray, Partitions
 from matchrec.worker import wire
 from matchrec.worker.arrays import encode_equal, find_valid, number_rows, read_integers, take_column
 from matchrec.worker.batches import Piece
-from matchrec.worker.encode import WORD, encode_partitions, unpack_conditions
+from matchrec.worker.encode import BITS_PER_WORD, encode_partitions, unpack_conditions
 from matchrec.worker.gather import Gatherer, make_lists_of_structs
 from matchrec.worker.match import PieceWorker
 from matchrec.worker.query_worker import TaskInput
@@ -309,7 +309,7 @@ class SharedRows:
         table = self.table.filter(pa.array(is_seen)).combine_chunks()
         words = self.words[is_seen]
         for bit in self.computed:  # the rows have other neighbours now
-            words[:, bit // WORD] &= ~np.uint64(1 << bit % WORD)
+            words[:, bit // BITS_PER_WORD] &= ~np.uint64(1 << bit % BITS_PER_WORD)
         return SharedRows(table, starts, words)
 
     def divide(self, columns: tuple[int, ...]) -> SharedRows:

@@ -15,7 +15,7 @@ import pytest
 from matchrec import memory
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.spark.sail.server import ARROWS_POOL
-from matchrec.worker import batches, gather
+from matchrec.worker import batches, row_sizes
 from tests.tasks.worker_memory import KINDS, compile_kind, run_worker
 
 ROOT = Path(__file__).parents[3]
@@ -55,7 +55,7 @@ def test_small_calls_and_batches_hold_the_same_rows(
     whole = [*run_worker(compile_kind(kind), *FEW)]
     monkeypatch.setattr(batches, "BYTES_PER_SEARCH", 4_000)
     in_calls = [*run_worker(compile_kind(kind), *FEW)]
-    monkeypatch.setattr(gather, "BYTES_PER_BATCH", 2_000)
+    monkeypatch.setattr(row_sizes, "BYTES_PER_BATCH", 2_000)
     divided = [*run_worker(compile_kind(kind), *FEW)]
     if whole:
         assert pa.Table.from_batches(in_calls).equals(pa.Table.from_batches(whole))
@@ -76,19 +76,19 @@ def test_what_finds_no_room_says_so(monkeypatch: pytest.MonkeyPatch, kind: str) 
 
 
 def test_a_row_that_is_too_large_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gather, "BYTES_PER_BATCH", 100)
-    monkeypatch.setattr(gather, "MOST_BYTES_OF_ROW", 100)
+    monkeypatch.setattr(row_sizes, "BYTES_PER_BATCH", 100)
+    monkeypatch.setattr(row_sizes, "MOST_BYTES_OF_ROW", 100)
     with pytest.raises(MatchRecognizeRunError, match="a row of the result would take"):
         list(run_worker(compile_kind("arrays"), *FEW))
 
 
 def test_rows_that_are_too_large_together_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only an engine in the same program makes large batches of rows. Others pass them on."""
-    monkeypatch.setattr(gather, "BYTES_PER_BATCH", 100)
-    monkeypatch.setattr(gather, "SAIL_COPIES", 1 << 40)
-    monkeypatch.setattr(gather, "makes_queries", Event())
+    monkeypatch.setattr(row_sizes, "BYTES_PER_BATCH", 100)
+    monkeypatch.setattr(row_sizes, "SAIL_COPIES", 1 << 40)
+    monkeypatch.setattr(row_sizes, "makes_queries", Event())
     assert list(run_worker(compile_kind("arrays"), *FEW))
-    gather.makes_queries.set()
+    row_sizes.makes_queries.set()
     with pytest.raises(MatchRecognizeRunError, match="all rows of a match to each of its rows"):
         list(run_worker(compile_kind("arrays"), *FEW))
 

@@ -1,0 +1,152 @@
+"""Estimate how many bytes output rows take, and divide them into batches that are not too large.
+
+Most output rows are small. So first the longest value of each column is taken for every row: if all
+rows fit into one batch even then, no row is looked at by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+import pyarrow as pa
+
+from matchrec import memory
+from matchrec.compile.compiled_query import CompiledQuery
+from matchrec.errors.run import failures
+from matchrec.loading import makes_queries
+from matchrec.output.match_reader import MatchReader
+from matchrec.output.reads import Read, ReadAt, ReadRow, RowList
+from matchrec.plan.expression import Semantics
+from matchrec.search.matches import RunFailure
+from matchrec.search.partitions import IntArray
+from matchrec.worker import arrays, wire
+
+# About how many bytes a batch has at most.
+BYTES_PER_BATCH = 128 << 20
+# The most bytes of one output row: offsets in an Arrow column have 31 bits.
+MOST_BYTES_OF_ROW = (1 << 31) - 2 * BYTES_PER_BATCH
+# Sail makes one batch of this many rows, and holds this many copies of it.
+SAIL_ROWS = 1 << 13
+SAIL_COPIES = 5
+
+
+@dataclass(frozen=True)
+class SizeEstimator:
+    """An estimator of the sizes of r output rows over one table, in bytes."""
+
+    compiled_query: CompiledQuery
+    table: pa.Table
+    reader: MatchReader
+
+    def find_batch_borders(self, events: Collection[int] = ()) -> IntArray:
+        """Return the output rows at which batches begin, then the number of output rows.
+
+        Args:
+            events: columns whose values on all rows of the match are added to each output row, of
+                which there is one for each match.
+
+        Raises:
+            RunFailure: a row is too large for Arrow, or the rows of a batch are for this machine.
+        """
+        matches = self.reader.matches
+        row_count = self.reader.rows.count
+        one_batch = np.array([0, row_count])
+        if matches.totals is not None or matches.pointers is not None:
+            return one_batch  # such rows stand for no input row, and are small
+        most_bytes = self.estimate_longest_row() * row_count
+        most_bytes += self.estimate_longest_values(events) * len(matches.classifiers)
+        if most_bytes <= BYTES_PER_BATCH:
+            return one_batch
+        sizes = self.estimate_sizes()
+        if events:
+            sizes += self.estimate_list_sizes(RowList(None, tuple(events), Semantics.FINAL))
+        self.check_sizes(sizes)
+        first_rows = np.flatnonzero(np.diff(np.cumsum(sizes) // BYTES_PER_BATCH, prepend=0))
+        return np.unique([0, *first_rows, row_count])
+
+    def is_wide(self, read: Read) -> bool:
+        """Return whether some values of a read take more bytes than others."""
+        if read.row_list is not None:
+            return True
+        index = read.value_column
+        return index is not None and not isinstance(self.estimate_value_sizes(index), int)
+
+    def estimate_longest_row(self) -> float:
+        """Return about how many bytes an output row takes at most; infinity if it has arrays."""
+        reads = self.compiled_query.reads
+        if any(read.row_list is not None for read in reads):
+            return inf
+        columns = [read.value_column for read in reads if read.value_column is not None]
+        return arrays.BYTES_OF_A_NUMBER * len(reads) + self.estimate_longest_values(columns)
+
+    def estimate_longest_values(self, columns: Iterable[int]) -> int:
+        """Return about how many bytes a row takes at most in all of these columns."""
+        total = 0
+        for index in columns:
+            sizes = self.estimate_value_sizes(index)
+            total += int(np.max(sizes, initial=0))
+        return total
+
+    def estimate_sizes(self) -> IntArray:
+        """Return about how many bytes each output row takes, as int64[r]."""
+        reader = self.reader
+        reads = self.compiled_query.reads
+        sizes = np.full(reader.rows.count, arrays.BYTES_OF_A_NUMBER * len(reads), np.int64)
+        for read in reads:
+            if isinstance(read, ReadRow):
+                sizes += self.estimate_sizes_at(read.column, reader.rows.row)
+            elif isinstance(read, ReadAt):
+                sizes += self.estimate_sizes_at(read.column, reader.find_positions(read.navigation))
+            elif read.row_list is not None:
+                sizes += self.estimate_list_sizes(read.row_list)
+            elif read.value_column is not None:
+                sizes += int(np.mean(self.estimate_value_sizes(read.value_column)))
+        return sizes
+
+    def estimate_sizes_at(self, index: int, positions: IntArray) -> IntArray:
+        """Return about how many bytes the values of a column at row positions take, as int64[p].
+
+        Args:
+            index: the index of the column.
+            positions: int64[p], -1 for NULL, which takes none.
+        """
+        sizes = self.estimate_value_sizes(index)
+        sizes_there = sizes if isinstance(sizes, int) else sizes[positions]
+        return np.where(positions < 0, 0, sizes_there)
+
+    def estimate_list_sizes(self, row_list: RowList) -> IntArray:
+        """Return about how many bytes the array of rows of each output row takes, as int64[r]."""
+        reader = self.reader
+        rows = reader.matches.mapped_rows
+        sizes = np.full(len(rows), arrays.BYTES_OF_A_NUMBER, np.int64)
+        for index in row_list.columns:
+            sizes += self.estimate_sizes_at(index, rows)
+        return reader.add_up(sizes * reader.find_mask(row_list.variable), row_list.semantics)
+
+    def check_sizes(self, sizes: IntArray) -> None:
+        """Check that each output row fits into a batch, and the batches of Sail into memory.
+
+        Args:
+            sizes: int64[r], about how many bytes each output row takes.
+
+        Raises:
+            RunFailure: they do not fit.
+        """
+        largest = int(np.argmax(sizes))
+        row = int(self.reader.rows.row[largest])
+        size = int(sizes[largest])
+        if size > MOST_BYTES_OF_ROW:
+            fields = {"mebibytes": size >> 20, "limit": MOST_BYTES_OF_ROW >> 20}
+            raise RunFailure(failures.row_too_large, row, fields)
+        if makes_queries.is_set():  # the worker is a thread of a program with Sail
+            sail_bytes = SAIL_COPIES * int(np.sort(sizes)[-SAIL_ROWS:].sum())
+            if not memory.has_room(sail_bytes):
+                raise RunFailure(failures.rows_too_large, row, {"mebibytes": sail_bytes >> 20})
+
+    def estimate_value_sizes(self, index: int) -> IntArray | int:
+        """Return `arrays.estimate_value_sizes` of a column, given its index."""
+        values = arrays.take_encoded_column(self.table, wire.name_column(index))
+        return arrays.estimate_value_sizes(values)
