@@ -51,11 +51,12 @@ def explain_partition(clause: Clause, target: Target, limit: int) -> Why:
         MatchRecognizeError: there is no such partition or row, or the search fails.
     """
     plan = clause.find_searched_plan("why")
-    negations = ((test.mapped, test.definition) for test in find_negation_tests(plan))
+    pattern = compile_pattern(plan)
+    negations = ((test.mapped, test.definition) for test in find_negation_tests(plan, pattern))
     plan_of_conditions = plan
     if plan.gaps:
         # The search checks a gap between rows as a condition if it can. Explain it like that, too.
-        plan_of_conditions = replace_gaps_by_conditions(plan, compile_pattern(plan).follow)
+        plan_of_conditions = replace_gaps_by_conditions(plan, pattern.follow)
     parts = split_into_parts(plan_of_conditions, build_writer(clause, plan), negations)
 
     # Only the algorithm decides how the story goes. The search runs here over rows that are

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from matchrec.automaton.compile import CompiledPattern, compile_pattern
+from matchrec.automaton.compile import CompiledPattern
 from matchrec.automaton.facts import find_least_mapped
 from matchrec.automaton.folding import (
     ANCHORS,
@@ -202,11 +202,16 @@ def split_test(plan: MatchPlan, test: NegationTest, scope: RowScope) -> SplitCon
     return replace(condition, variable=test.definition.variable)
 
 
-def find_negation_tests(plan: MatchPlan) -> tuple[NegationTest, ...]:
-    """Return the tests of a plan. There are none if its pattern has no NOT."""
+def find_negation_tests(plan: MatchPlan, pattern: CompiledPattern) -> tuple[NegationTest, ...]:
+    """Return the tests of a plan. There are none if its pattern has no NOT.
+
+    Args:
+        plan: the plan.
+        pattern: its pattern, compiled with its NOTs.
+    """
     if not list_negations(plan.pattern):
         return ()
-    _, tests = separate_negations(plan, compile_pattern(plan))
+    _, tests = separate_negations(plan, pattern)
     return tests
 
 

@@ -17,7 +17,7 @@ from matchrec.conditions.row_column import RowColumn, build_row_column
 from matchrec.conditions.run_condition import Reduction, RunExpression
 from matchrec.conditions.types import ValueType
 from matchrec.plan.expression import Aggregate, Navigation, Scalar
-from matchrec.plan.operators import OPERATORS, ZERO_FORM, OperatorKind, build_form
+from matchrec.plan.operators import OPERATORS, OperatorKind, build_form
 from matchrec.plan.text import Amount
 from matchrec.source import Span
 
@@ -201,17 +201,15 @@ def rewrite_operation(step: TypedOperation) -> Step | None:
     if entry is None:
         return None
     if entry.kind is OperatorKind.CAST:
-        assert isinstance(entry.form, str)
-        return CombinedStep("CAST", step.operands, step.span, (entry.form,))
+        assert entry.target is not None
+        return CombinedStep("CAST", step.operands, step.span, (entry.target,))
     if entry.kind is not OperatorKind.REWRITTEN:
         return None
     assert entry.form is not None
 
     def combine(operator: str, *operands: Step) -> Step:
         """Return a step for an operation of the form."""
-        if operator == ZERO_FORM:
-            return read_current_row(ZERO, step.span)
         return CombinedStep(operator, operands, step.span)
 
-    rewritten: Step = build_form(entry.form, step.operands, combine)
-    return rewritten
+    zero: Step = read_current_row(ZERO, step.span)
+    return build_form(entry.form, step.operands, combine, zero)

@@ -229,7 +229,7 @@ def _find_features_of_pattern(clause: MatchRecognize) -> Iterator[Feature]:
             continue
         if not isinstance(node.part, Variable):
             yield "GROUPS", span
-        if node.most == 0 and node.parameters == (None, None):
+        if node.most == 0 and not node.has_parameters:
             yield "NO_TIMES", span
         if not node.greedy:
             yield "RELUCTANT", span

@@ -9,8 +9,9 @@ from textwrap import indent
 
 from typing_extensions import assert_never
 
+from matchrec.automaton.compile import compile_pattern
 from matchrec.compile.compiled_query import CompiledQuery, Sorter
-from matchrec.compile.negation import find_negation_tests
+from matchrec.compile.negation import NegationTest, find_negation_tests
 from matchrec.compile.pruning.irrelevant_rows import negate_test
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.run_condition import PythonAggregate, PythonCall, walk_expression
@@ -256,7 +257,11 @@ def list_nearby_conditions(compiled_query: CompiledQuery) -> Iterator[str]:
 def describe_conditions(plan: MatchPlan, compiled_query: CompiledQuery) -> Iterator[str]:
     """Yield a line about how the condition of each variable is tested, and what all depend on."""
     task = compiled_query.task
-    texts = show_conditions(plan, (test.definition for test in find_negation_tests(plan)))
+    negation_tests: tuple[NegationTest, ...] = ()
+    if list_negations(plan.pattern):
+        # The compiled query has tests instead of NOTs, so it cannot tell which test is of which.
+        negation_tests = find_negation_tests(plan, compile_pattern(plan))
+    texts = show_conditions(plan, (test.definition for test in negation_tests))
     for variable, condition in zip(task.variables, task.conditions, strict=True):
         if list_negations(plan.pattern) and variable in plan.forbidden:
             yield f"{variable} (must not follow): {texts.get(variable, 'true')}"

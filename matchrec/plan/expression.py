@@ -16,6 +16,7 @@ from fractions import Fraction
 from itertools import chain
 from operator import is_
 from string import whitespace
+from typing import NamedTuple
 
 from matchrec.plan.choices import ChoiceDeclaration, Dependency, OptionChoice
 from matchrec.plan.operations import NO_OPERATIONS, UNREAD, Operations, find_operator_operations
@@ -111,6 +112,14 @@ class Frame:
     end: int | None
 
 
+class OrderedTerm(NamedTuple):
+    """An item of WITHIN GROUP (ORDER BY ...): `x DESC`."""
+
+    term: Scalar
+    # The text after the term, such as `DESC`; "" if there is none.
+    direction: str
+
+
 @dataclass(frozen=True, slots=True)
 class Aggregate:
     """An aggregate over the rows that are mapped to a variable.
@@ -131,8 +140,8 @@ class Aggregate:
     distinct: bool = False
     # The condition of FILTER (WHERE ...).
     condition: Scalar | None = None
-    # The items of WITHIN GROUP (ORDER BY ...), each with the text after it, such as DESC.
-    ordering: tuple[tuple[Scalar, str], ...] = ()
+    # The items of WITHIN GROUP (ORDER BY ...).
+    ordering: tuple[OrderedTerm, ...] = ()
     # Whether it is written with IGNORE NULLS.
     ignore_nulls: bool = False
     # Whether the current row is left out, as in `avg(a[..i-1].x)` of SASE+.
@@ -281,8 +290,8 @@ def are_identical(left: tuple[object, ...], right: tuple[object, ...]) -> bool:
 def list_terms(aggregate: Aggregate) -> tuple[Scalar, ...]:
     """Return all terms of an aggregate: its arguments, its FILTER and its ordering."""
     condition = () if aggregate.condition is None else (aggregate.condition,)
-    ordering = (term for term, _ in aggregate.ordering)
-    return (*aggregate.arguments, *condition, *ordering)
+    sort_terms = (item.term for item in aggregate.ordering)
+    return (*aggregate.arguments, *condition, *sort_terms)
 
 
 def map_terms(aggregate: Aggregate, change: Callable[[Scalar], Scalar]) -> Aggregate:
@@ -292,7 +301,7 @@ def map_terms(aggregate: Aggregate, change: Callable[[Scalar], Scalar]) -> Aggre
         aggregate,
         arguments=tuple(change(argument) for argument in aggregate.arguments),
         condition=None if condition is None else change(condition),
-        ordering=tuple((change(term), direction) for term, direction in aggregate.ordering),
+        ordering=tuple(item._replace(term=change(item.term)) for item in aggregate.ordering),
     )
 
 
@@ -504,7 +513,7 @@ def set_final_semantics(scalar: Scalar) -> Scalar:
 
 def make_literal(text: str, span: Span, amount: Amount | None = None) -> Term:
     """Return a string, an interval or another constant as an expression."""
-    return Term((text,), span, NO_OPERATIONS, amount)
+    return Term((text,), span, text_operations=NO_OPERATIONS, amount=amount)
 
 
 def make_number(number: int, span: Span) -> Term:
@@ -523,7 +532,7 @@ def make_column(
         span: where the user wrote it, if they did.
         names: the names of the column, see `ColumnReference.names`.
     """
-    reference = ColumnReference(navigation, text, span, NO_OPERATIONS, names)
+    reference = ColumnReference(navigation, text, span, operations=NO_OPERATIONS, names=names)
     return Term((reference,), span or Span(0, 0))
 
 

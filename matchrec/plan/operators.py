@@ -7,6 +7,7 @@ parser, the typing rules or the kernels treat specially.
     column       question                                                 read by
     kind         who computes it over several rows, and how is it typed?  conditions
     form         which other operations have the same value?              conditions.residual
+    target       which operator, function or type computes it?            conditions.typing
     failure      can it raise an error in ANSI mode?                      plan, conditions.typing
     arguments    with how many arguments is a call this operation?        syntax.expressions
     is_strict    is it always NULL if an operand is NULL?                 conditions.split
@@ -26,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Protocol, TypeVar
 
 
 class OperatorKind(Enum):
@@ -43,13 +44,13 @@ class OperatorKind(Enum):
     DAYS = "a number of days"
     NULL_TEST = "IS NULL"
     CHOICE = "IF"
-    # Arithmetic that returns NULL if the operator `form` would raise an error.
+    # Arithmetic that returns NULL if the operator `target` would raise an error.
     TRY = "arithmetic that raises no error"
-    # A compiled function of floats: the `run_condition.MathFunction` with the name `form`.
+    # A compiled function of floats: the `run_condition.MathFunction` with the name `target`.
     MATHEMATICS = "a mathematical function"
     # Other operations, as `form` says.
     REWRITTEN = "other operations"
-    # A cast to the type `form`.
+    # A cast to the type `target`.
     CAST = "a cast"
     # Python computes it if `conditions.functions` has it. Otherwise only Spark or Sail computes it,
     # so its operands cannot come from rows that only a run knows.
@@ -82,52 +83,92 @@ class Operands(Enum):
     BRANCHES = "the branches, and the compared values: see `expression.split_branches`"
 
 
-# The form of an operation that is rewritten as other operations:
+# What a form is built to: a step of a condition, or a text in tests.
+Built = TypeVar("Built")
+
+
+@dataclass(frozen=True, slots=True)
+class OperandForm:
+    """The operand of the rewritten operation that has this index."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroForm:
+    """The number zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperationForm:
+    """Another operation, whose operands are forms."""
+
+    operator: str
+    # None for the operands of the rewritten operation, all of them and in their order.
+    operands: tuple[Form, ...] | None = None
+
+
+# How an operation is written with other operations. `call` and `call_on_all` make the inner nodes:
 #
-#     a tuple     an operation: its operator, then the forms of its operands
-#     a number    the operand with that index
-#     a name      that operation on all operands
-#     ZERO_FORM   the number zero
-#
-# If the form depends on the number of operands, a function builds it from them: a `Rewriting`. Its
-# second argument is a function that builds an operation from an operator and its operands.
-Form = str | int | tuple[Any, ...]
-Combine = Callable[..., Any]
-Rewriting = Callable[[Sequence[Any], Combine], Any]
+#     NVL2(a, b, c)      call("IF", call("IS NOT NULL", FIRST), SECOND, THIRD)
+#     a NOT IN (b, c)    call("NOT", call_on_all("IN"))
+Form = OperandForm | ZeroForm | OperationForm
 
-ZERO_FORM = "0"
+FIRST = OperandForm(0)
+SECOND = OperandForm(1)
+THIRD = OperandForm(2)
+ZERO = ZeroForm()
 
 
-def build_form(form: Form | Rewriting, operands: Sequence[Any], combine: Combine) -> Any:
+class Rewriting(Protocol):
+    """A form that depends on the number of operands, so that a function builds it from them."""
+
+    def __call__(self, operands: Sequence[Built], combine: Callable[..., Built]) -> Built:
+        """Return the operation. `combine` builds one from an operator and its operands."""
+
+
+def call(operator: str, *operands: Form) -> OperationForm:
+    """Return the form of an operation with these operands."""
+    return OperationForm(operator, operands)
+
+
+def call_on_all(operator: str) -> OperationForm:
+    """Return the form of an operation with the operands of the rewritten operation."""
+    return OperationForm(operator)
+
+
+def build_form(
+    form: Form | Rewriting, operands: Sequence[Built], combine: Callable[..., Built], zero: Built
+) -> Built:
     """Apply a form to operands, and return the operation.
 
     >>> def combine(operator, *operands):
     ...     return f"{operator}({', '.join(operands)})"
-    >>> build_form(("IF", ("IS NULL", 0), 1, 0), ["a", "b"], combine)
-    'IF(IS NULL(a), b, a)'
-    >>> build_form("MOD", ["a", "b"], combine)
-    'MOD(a, b)'
+    >>> nanvl = call("IF", call("ISNAN", FIRST), SECOND, FIRST)
+    >>> build_form(nanvl, ["a", "b"], combine, "0")
+    'IF(ISNAN(a), b, a)'
+    >>> build_form(call("NOT", call_on_all("=")), ["a", "b"], combine, "0")
+    'NOT(=(a, b))'
 
     Args:
         form: the form, or the function that builds it.
         operands: the operands.
         combine: builds an operation from an operator and its operands.
+        zero: the number zero.
     """
     match form:
-        case int():
-            return operands[form]
-        case str() if form == ZERO_FORM:
-            return combine(ZERO_FORM)
-        case str():
-            return combine(form, *operands)
-        case tuple():
-            operator, *forms = form
-            return combine(operator, *(build_form(part, operands, combine) for part in forms))
-        case _:
-            return form(operands, combine)
+        case OperandForm(index):
+            return operands[index]
+        case ZeroForm():
+            return zero
+        case OperationForm(operator, forms) if forms is not None:
+            return combine(operator, *(build_form(part, operands, combine, zero) for part in forms))
+        case OperationForm(operator):
+            return combine(operator, *operands)
+    return form(operands, combine)
 
 
-def build_coalesce(operands: Sequence[Any], combine: Combine) -> Any:
+def build_coalesce(operands: Sequence[Built], combine: Callable[..., Built]) -> Built:
     """Return the first operand that is not NULL.
 
     `COALESCE(a, b, c)` is `IF(a IS NOT NULL, a, IF(b IS NOT NULL, b, c))`.
@@ -144,10 +185,11 @@ def build_extreme(comparison: str) -> Rewriting:
     Args:
         comparison: `>` for GREATEST, `<` for LEAST.
     """
-    take_second = ("OR", ("IS NULL", 0), (comparison, 1, 0))
-    extreme_form = ("IF", ("IS NULL", 1), 0, ("IF", take_second, 1, 0))
+    take_second = call("OR", call("IS NULL", FIRST), call(comparison, SECOND, FIRST))
+    greater_or_less = call("IF", take_second, SECOND, FIRST)
+    extreme_form = call("IF", call("IS NULL", SECOND), FIRST, greater_or_less)
 
-    def build(operands: Sequence[Any], combine: Combine) -> Any:
+    def build(operands: Sequence[Built], combine: Callable[..., Built]) -> Built:
         """Return the extreme of the operands, built from the extremes of both halves."""
         # The form repeats each of its two operands. Combining halves, rather than one operand after
         # the other, keeps the depth low, and so the number of repetitions.
@@ -155,26 +197,27 @@ def build_extreme(comparison: str) -> Rewriting:
             return operands[0]
         middle = len(operands) // 2
         halves = (build(operands[:middle], combine), build(operands[middle:], combine))
-        return build_form(extreme_form, halves, combine)
+        # The form has no zero, so any value does for it.
+        return build_form(extreme_form, halves, combine, zero=operands[0])
 
     return build
 
 
-def build_membership(operands: Sequence[Any], combine: Combine) -> Any:
+def build_membership(operands: Sequence[Built], combine: Callable[..., Built]) -> Built:
     """Return `x IN (a, b)` as `x = a OR x = b`."""
     value, *candidates = operands
     return combine("OR", *(combine("=", value, candidate) for candidate in candidates))
 
 
-def build_case(operands: Sequence[Any], combine: Combine) -> Any:
+def build_case(operands: Sequence[Built], combine: Callable[..., Built]) -> Built:
     """Return CASE WHEN a THEN x WHEN b THEN y ELSE z END as IF(a, x, IF(b, y, z)).
 
     The operands are a, x, b, y, z. Without ELSE, the last IF has no third operand.
     """
-    others = operands[2:]
+    condition, result, *others = operands
     if len(others) > 1:
-        others = (build_case(others, combine),)
-    return combine("IF", *operands[:2], *others)
+        others = [build_case(others, combine)]
+    return combine("IF", condition, result, *others)
 
 
 def build_compared_case(comparison: str) -> Rewriting:
@@ -185,7 +228,7 @@ def build_compared_case(comparison: str) -> Rewriting:
             also finds NULL. The operands are x, a, y, z, and the conditions become x = a.
     """
 
-    def build(operands: Sequence[Any], combine: Combine) -> Any:
+    def build(operands: Sequence[Built], combine: Callable[..., Built]) -> Built:
         """Return a CASE whose branches are conditions that compare the value."""
         value, *branches = operands
         for index in range(0, len(branches) - 1, 2):
@@ -195,10 +238,25 @@ def build_compared_case(comparison: str) -> Rewriting:
     return build
 
 
-# Numbers of arguments: the least, and the most; None for no limit.
-ANY_NUMBER = (1, None)
-ONE, TWO, THREE = (1, 1), (2, 2), (3, 3)
-AT_LEAST_TWO, AT_LEAST_THREE = (2, None), (3, None)
+@dataclass(frozen=True, slots=True)
+class ArgumentCount:
+    """How many arguments a call may have."""
+
+    least: int
+    # None if there is no limit.
+    most: int | None = None
+
+    def allows(self, count: int) -> bool:
+        """Return whether a call may have this number of arguments."""
+        return self.least <= count and (self.most is None or count <= self.most)
+
+
+ANY_NUMBER = ArgumentCount(1)
+ONE = ArgumentCount(1, 1)
+TWO = ArgumentCount(2, 2)
+THREE = ArgumentCount(3, 3)
+AT_LEAST_TWO = ArgumentCount(2)
+AT_LEAST_THREE = ArgumentCount(3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,12 +266,14 @@ class OperatorEntry:
     # The operator, in upper case. Several operators with the same entry have commas between them.
     names: str
     kind: OperatorKind
-    # For TRY the operator, for MATHEMATICS the name of the compiled function, for CAST the type.
+    # For REWRITTEN: the operations that have the same value.
     form: Form | Rewriting | None = None
+    # For TRY the operator that may raise an error, for MATHEMATICS the name of the compiled
+    # function, for CAST the type.
+    target: str | None = None
     failure: Failure = Failure.NEVER
-    # The least and the most number of arguments of a call, None for no limit. A call with another
-    # number of arguments is opaque text.
-    arguments: tuple[int, int | None] = ANY_NUMBER
+    # How many arguments a call has. A call with another number of arguments is opaque text.
+    arguments: ArgumentCount = ANY_NUMBER
     is_strict: bool = False
     operands: Operands = Operands.APART
     is_truth: bool = False
@@ -230,39 +290,66 @@ ENTRIES = (
     OperatorEntry("AND, OR", K.LOGIC, is_truth=True),
     OperatorEntry("NOT", K.LOGIC, is_strict=True, is_truth=True),
     OperatorEntry("IS NULL", K.NULL_TEST, is_truth=True),
-    OperatorEntry("IS UNKNOWN", K.REWRITTEN, "IS NULL", is_truth=True),
-    OperatorEntry("IS TRUE", K.REWRITTEN, ("AND", "IS NOT NULL", 0), is_truth=True),
-    OperatorEntry("IS FALSE", K.REWRITTEN, ("AND", "IS NOT NULL", "NOT"), is_truth=True),
+    OperatorEntry("IS UNKNOWN", K.REWRITTEN, call_on_all("IS NULL"), is_truth=True),
+    OperatorEntry(
+        "IS TRUE", K.REWRITTEN, call("AND", call_on_all("IS NOT NULL"), FIRST), is_truth=True
+    ),
+    OperatorEntry(
+        "IS FALSE",
+        K.REWRITTEN,
+        call("AND", call_on_all("IS NOT NULL"), call_on_all("NOT")),
+        is_truth=True,
+    ),
     *(
-        OperatorEntry(f"IS NOT {word}", K.REWRITTEN, ("NOT", f"IS {word}"), is_truth=True)
+        OperatorEntry(
+            f"IS NOT {word}", K.REWRITTEN, call("NOT", call_on_all(f"IS {word}")), is_truth=True
+        )
         for word in ("NULL", "UNKNOWN", "TRUE", "FALSE")
     ),
-    OperatorEntry("ISNULL", K.REWRITTEN, "IS NULL", arguments=ONE, is_truth=True, is_quick=True),
     OperatorEntry(
-        "ISNOTNULL", K.REWRITTEN, ("NOT", "IS NULL"), arguments=ONE, is_truth=True, is_quick=True
+        "ISNULL", K.REWRITTEN, call_on_all("IS NULL"), arguments=ONE, is_truth=True, is_quick=True
+    ),
+    OperatorEntry(
+        "ISNOTNULL",
+        K.REWRITTEN,
+        call("NOT", call_on_all("IS NULL")),
+        arguments=ONE,
+        is_truth=True,
+        is_quick=True,
     ),
     # Comparisons.
     OperatorEntry(
         "=, <>, <, <=, >, >=", K.COMPARISON, is_strict=True, operands=COMPARED, is_truth=True
     ),
     OperatorEntry("<=>", K.COMPARISON, operands=COMPARED, is_truth=True),
-    OperatorEntry("IS NOT DISTINCT FROM", K.REWRITTEN, "<=>", operands=COMPARED, is_truth=True),
     OperatorEntry(
-        "IS DISTINCT FROM", K.REWRITTEN, ("NOT", "<=>"), operands=COMPARED, is_truth=True
+        "IS NOT DISTINCT FROM", K.REWRITTEN, call_on_all("<=>"), operands=COMPARED, is_truth=True
     ),
     OperatorEntry(
-        "EQUAL_NULL", K.REWRITTEN, "<=>", arguments=TWO, operands=COMPARED, is_truth=True
+        "IS DISTINCT FROM",
+        K.REWRITTEN,
+        call("NOT", call_on_all("<=>")),
+        operands=COMPARED,
+        is_truth=True,
+    ),
+    OperatorEntry(
+        "EQUAL_NULL",
+        K.REWRITTEN,
+        call_on_all("<=>"),
+        arguments=TWO,
+        operands=COMPARED,
+        is_truth=True,
     ),
     OperatorEntry(
         "BETWEEN",
         K.REWRITTEN,
-        ("AND", (">=", 0, 1), ("<=", 0, 2)),
+        call("AND", call(">=", FIRST, SECOND), call("<=", FIRST, THIRD)),
         operands=COMPARED,
         is_truth=True,
     ),
-    OperatorEntry("NOT BETWEEN", K.REWRITTEN, ("NOT", "BETWEEN"), is_truth=True),
+    OperatorEntry("NOT BETWEEN", K.REWRITTEN, call("NOT", call_on_all("BETWEEN")), is_truth=True),
     OperatorEntry("IN", K.REWRITTEN, build_membership, operands=COMPARED, is_truth=True),
-    OperatorEntry("NOT IN", K.REWRITTEN, ("NOT", "IN"), is_truth=True),
+    OperatorEntry("NOT IN", K.REWRITTEN, call("NOT", call_on_all("IN")), is_truth=True),
     # Arithmetic.
     OperatorEntry(
         "+, -, *, NEG", K.ARITHMETIC, failure=TOO_LARGE, is_strict=True, operands=COMPUTED
@@ -270,7 +357,13 @@ ENTRIES = (
     OperatorEntry("/, %", K.ARITHMETIC, failure=DIVISION, is_strict=True, operands=COMPUTED),
     OperatorEntry("DIV", K.ARITHMETIC, failure=DIVISION, is_strict=True),
     OperatorEntry(
-        "MOD", K.REWRITTEN, "%", failure=DIVISION, arguments=TWO, is_strict=True, operands=COMPUTED
+        "MOD",
+        K.REWRITTEN,
+        call_on_all("%"),
+        failure=DIVISION,
+        arguments=TWO,
+        is_strict=True,
+        operands=COMPUTED,
     ),
     OperatorEntry(
         "PMOD", K.FUNCTION, failure=DIVISION, arguments=TWO, is_strict=True, operands=COMPUTED
@@ -278,7 +371,7 @@ ENTRIES = (
     OperatorEntry(
         "NEGATIVE",
         K.REWRITTEN,
-        "NEG",
+        call_on_all("NEG"),
         failure=TOO_LARGE,
         arguments=ONE,
         is_strict=True,
@@ -287,31 +380,32 @@ ENTRIES = (
     OperatorEntry(
         "ABS",
         K.REWRITTEN,
-        ("IF", ("<", 0, ("NEG", 0)), ("NEG", 0), 0),  # NULL and NaN stay as they are
+        # NULL and NaN stay as they are.
+        call("IF", call("<", FIRST, call("NEG", FIRST)), call("NEG", FIRST), FIRST),
         failure=TOO_LARGE,
         arguments=ONE,
         is_strict=True,
         operands=COMPUTED,
         is_quick=True,
     ),
-    OperatorEntry("TRY_ADD", K.TRY, "+", arguments=TWO),
-    OperatorEntry("TRY_SUBTRACT", K.TRY, "-", arguments=TWO),
-    OperatorEntry("TRY_MULTIPLY", K.TRY, "*", arguments=TWO),
-    OperatorEntry("TRY_DIVIDE", K.TRY, "/", arguments=TWO),
-    OperatorEntry("TRY_MOD", K.TRY, "%", arguments=TWO),
+    OperatorEntry("TRY_ADD", K.TRY, target="+", arguments=TWO),
+    OperatorEntry("TRY_SUBTRACT", K.TRY, target="-", arguments=TWO),
+    OperatorEntry("TRY_MULTIPLY", K.TRY, target="*", arguments=TWO),
+    OperatorEntry("TRY_DIVIDE", K.TRY, target="/", arguments=TWO),
+    OperatorEntry("TRY_MOD", K.TRY, target="%", arguments=TWO),
     # Mathematical functions.
     *(
-        OperatorEntry(name, K.MATHEMATICS, name)
+        OperatorEntry(name, K.MATHEMATICS, target=name)
         for name in (
             *("SQRT", "EXP", "LN", "LOG", "LOG2", "LOG10", "POWER", "SIGN", "RADIANS"),
             *("SIN", "COS", "ASIN", "ACOS"),
         )
     ),
-    OperatorEntry("POW", K.MATHEMATICS, "POWER"),
-    OperatorEntry("SIGNUM", K.MATHEMATICS, "SIGN"),
-    OperatorEntry("FLOOR", K.MATHEMATICS, "FLOOR", failure=TOO_LARGE),
-    OperatorEntry("CEIL, CEILING", K.MATHEMATICS, "CEIL", failure=TOO_LARGE),
-    OperatorEntry("ROUND", K.MATHEMATICS, "ROUND", failure=Failure.POSSIBLE),
+    OperatorEntry("POW", K.MATHEMATICS, target="POWER"),
+    OperatorEntry("SIGNUM", K.MATHEMATICS, target="SIGN"),
+    OperatorEntry("FLOOR", K.MATHEMATICS, target="FLOOR", failure=TOO_LARGE),
+    OperatorEntry("CEIL, CEILING", K.MATHEMATICS, target="CEIL", failure=TOO_LARGE),
+    OperatorEntry("ROUND", K.MATHEMATICS, target="ROUND", failure=Failure.POSSIBLE),
     OperatorEntry("ISNAN", K.MATHEMATICS, arguments=ONE, is_truth=True, is_quick=True),
     # Operators on bits.
     OperatorEntry("&, |, ^, ~, <<, >>", K.FUNCTION, is_strict=True),
@@ -336,13 +430,28 @@ ENTRIES = (
     ),
     OperatorEntry("COALESCE", K.REWRITTEN, build_coalesce, operands=CHOSEN),
     OperatorEntry("NVL, IFNULL", K.REWRITTEN, build_coalesce, arguments=TWO, operands=CHOSEN),
-    OperatorEntry("NVL2", K.REWRITTEN, ("IF", ("IS NOT NULL", 0), 1, 2), arguments=THREE),
-    OperatorEntry("NANVL", K.REWRITTEN, ("IF", ("ISNAN", 0), 1, 0), arguments=TWO, operands=CHOSEN),
     OperatorEntry(
-        "NULLIF", K.REWRITTEN, ("IF", ("OR", ("IS NULL", "="), ("NOT", "=")), 0), arguments=TWO
+        "NVL2", K.REWRITTEN, call("IF", call("IS NOT NULL", FIRST), SECOND, THIRD), arguments=THREE
     ),
-    OperatorEntry("NULLIFZERO", K.REWRITTEN, ("NULLIF", 0, ZERO_FORM), arguments=ONE),
-    OperatorEntry("ZEROIFNULL", K.REWRITTEN, ("COALESCE", 0, ZERO_FORM), arguments=ONE),
+    OperatorEntry(
+        "NANVL",
+        K.REWRITTEN,
+        call("IF", call("ISNAN", FIRST), SECOND, FIRST),
+        arguments=TWO,
+        operands=CHOSEN,
+    ),
+    OperatorEntry(
+        "NULLIF",
+        K.REWRITTEN,
+        call(
+            "IF",
+            call("OR", call("IS NULL", call_on_all("=")), call("NOT", call_on_all("="))),
+            FIRST,
+        ),
+        arguments=TWO,
+    ),
+    OperatorEntry("NULLIFZERO", K.REWRITTEN, call("NULLIF", FIRST, ZERO), arguments=ONE),
+    OperatorEntry("ZEROIFNULL", K.REWRITTEN, call("COALESCE", FIRST, ZERO), arguments=ONE),
     OperatorEntry(
         "GREATEST", K.REWRITTEN, build_extreme(">"), arguments=AT_LEAST_TWO, operands=CHOSEN
     ),
@@ -351,27 +460,31 @@ ENTRIES = (
     ),
     # Dates.
     OperatorEntry("DATEDIFF", K.DAYS, arguments=TWO),
-    OperatorEntry("DATE_DIFF", K.REWRITTEN, "DATEDIFF", arguments=TWO),
-    OperatorEntry("DATE_ADD", K.REWRITTEN, "+", arguments=TWO),
-    OperatorEntry("DATEADD", K.REWRITTEN, "+", failure=Failure.OTHER_CALLS, arguments=TWO),
-    OperatorEntry("DATE_SUB", K.REWRITTEN, "-", arguments=TWO),
+    OperatorEntry("DATE_DIFF", K.REWRITTEN, call_on_all("DATEDIFF"), arguments=TWO),
+    OperatorEntry("DATE_ADD", K.REWRITTEN, call_on_all("+"), arguments=TWO),
+    OperatorEntry(
+        "DATEADD", K.REWRITTEN, call_on_all("+"), failure=Failure.OTHER_CALLS, arguments=TWO
+    ),
+    OperatorEntry("DATE_SUB", K.REWRITTEN, call_on_all("-"), arguments=TWO),
     # Casts, and functions that are a cast to one type.
     OperatorEntry("CAST", K.FUNCTION, failure=Failure.CAST),
     *(
-        OperatorEntry(type_name, K.CAST, type_name, failure=Failure.CAST, arguments=ONE)
+        OperatorEntry(type_name, K.CAST, target=type_name, failure=Failure.CAST, arguments=ONE)
         for type_name in (
             *("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL"),
             *("STRING", "BOOLEAN", "DATE"),
         )
     ),
-    OperatorEntry("TO_DATE", K.CAST, "DATE", failure=Failure.CAST, arguments=ONE),
-    OperatorEntry("TO_TIMESTAMP", K.CAST, "TIMESTAMP", failure=Failure.CAST, arguments=ONE),
+    OperatorEntry("TO_DATE", K.CAST, target="DATE", failure=Failure.CAST, arguments=ONE),
+    OperatorEntry("TO_TIMESTAMP", K.CAST, target="TIMESTAMP", failure=Failure.CAST, arguments=ONE),
     # Whatever TIMESTAMP means in the session.
-    OperatorEntry("TIMESTAMP", K.CAST, "TIMESTAMP_LTZ", failure=Failure.CAST, arguments=ONE),
+    OperatorEntry("TIMESTAMP", K.CAST, target="TIMESTAMP_LTZ", failure=Failure.CAST, arguments=ONE),
     # Texts and arrays.
     OperatorEntry("||, CONCAT", K.FUNCTION, is_strict=True),
     OperatorEntry("LIKE, ILIKE", K.FUNCTION, failure=PATTERN, is_strict=True, is_truth=True),
-    OperatorEntry("NOT LIKE", K.REWRITTEN, ("NOT", "LIKE"), failure=PATTERN, is_truth=True),
+    OperatorEntry(
+        "NOT LIKE", K.REWRITTEN, call("NOT", call_on_all("LIKE")), failure=PATTERN, is_truth=True
+    ),
     OperatorEntry(
         "NOT ILIKE, RLIKE, NOT RLIKE, REGEXP", K.FUNCTION, failure=PATTERN, is_truth=True
     ),
@@ -393,8 +506,8 @@ def is_operation(function: str, arguments: int) -> bool:
     (True, False, True)
     """
     entry = OPERATORS.get(function)
-    least, most = ANY_NUMBER if entry is None else entry.arguments
-    return least <= arguments and (most is None or arguments <= most)
+    count = ANY_NUMBER if entry is None else entry.arguments
+    return count.allows(arguments)
 
 
 def find_operator_names(*kinds: OperatorKind) -> frozenset[str]:

@@ -131,9 +131,15 @@ class Quantified:
     span: Span | None = field(default=None, compare=False)
     # The parameters that are written instead of `least` and `most`; both are the same object for
     # `{:n}`. A plan has no parameters: their values have replaced them.
-    parameters: tuple[Parameter | None, Parameter | None] = (None, None)
+    least_parameter: Parameter | None = None
+    most_parameter: Parameter | None = None
     # Where the quantifier was written, without the mark of a reluctant one.
     bounds_span: Span | None = field(default=None, compare=False)
+
+    @property
+    def has_parameters(self) -> bool:
+        """Return whether a bound is a parameter whose value is not filled in yet."""
+        return self.least_parameter is not None or self.most_parameter is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,8 +343,7 @@ def show_quantifier(loop: Quantified) -> str:
     >>> show_quantifier(Quantified(Variable("A"), 2, 4))
     '{2,4}'
     """
-    least_parameter, most_parameter = loop.parameters
-    if least_parameter is not None or most_parameter is not None:
+    if loop.has_parameters:
         return _show_parameters(loop)
     sign = _SIGN_OF_BOUNDS.get((loop.least, loop.most))
     if sign is not None:
@@ -352,11 +357,11 @@ def show_quantifier(loop: Quantified) -> str:
 
 def _show_parameters(loop: Quantified) -> str:
     """Return a quantifier with at least one parameter as a bound: `{:n}`, `{2,:most}`."""
-    least_parameter, most_parameter = loop.parameters
     most_number = "" if loop.most is None else loop.most
-    least = loop.least if least_parameter is None else least_parameter.text
-    most = most_number if most_parameter is None else most_parameter.text
-    return f"{{{least}}}" if least_parameter is most_parameter else f"{{{least},{most}}}"
+    least = loop.least if loop.least_parameter is None else loop.least_parameter.text
+    most = most_number if loop.most_parameter is None else loop.most_parameter.text
+    is_one_parameter = loop.least_parameter is loop.most_parameter
+    return f"{{{least}}}" if is_one_parameter else f"{{{least},{most}}}"
 
 
 def show_name(name: str) -> str:

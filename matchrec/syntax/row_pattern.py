@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from matchrec.arguments import is_whole
 from matchrec.errors import MatchRecognizeError
@@ -48,9 +48,32 @@ _PAIRS = {")": "(", "-}": "{-"}
 QuantifierBound = int | patterns.Parameter | None
 
 
-def fill_unknown_bounds(least: QuantifierBound, most: QuantifierBound) -> tuple[int, int | None]:
-    """Return the bounds of a quantifier, with 0 and None, which is no bound, for parameters."""
-    return least if isinstance(least, int) else 0, most if isinstance(most, int) else None
+@dataclass(frozen=True, slots=True)
+class QuantifierBounds:
+    """Both bounds of a quantifier as they are written: 2 and `:most` in `{2,:most}`."""
+
+    least: QuantifierBound
+    most: QuantifierBound
+
+    @property
+    def least_number(self) -> int:
+        """The least number of repetitions; 0 if it is left out or a parameter."""
+        return self.least if isinstance(self.least, int) else 0
+
+    @property
+    def most_number(self) -> int | None:
+        """The most repetitions; None, which is no bound, if it is left out or a parameter."""
+        return self.most if isinstance(self.most, int) else None
+
+    @property
+    def least_parameter(self) -> patterns.Parameter | None:
+        """The parameter that is the lower bound; None if a number is."""
+        return self.least if isinstance(self.least, patterns.Parameter) else None
+
+    @property
+    def most_parameter(self) -> patterns.Parameter | None:
+        """The parameter that is the upper bound; None if a number is."""
+        return self.most if isinstance(self.most, patterns.Parameter) else None
 
 
 def parse_row_pattern(text: str, span: Span | None = None) -> patterns.RowPattern:
@@ -150,10 +173,15 @@ class _Parser(Cursor):
                 first=self.text.text_at(first_span),
                 second=self.text.text_at(second_span),
             )
-        low, high = [bound if isinstance(bound, patterns.Parameter) else None for bound in bounds]
-        least, most = fill_unknown_bounds(*bounds)
         return patterns.Quantified(
-            part, least, most, greedy, self.find_span_from(start), (low, high), span
+            part,
+            bounds.least_number,
+            bounds.most_number,
+            greedy,
+            span=self.find_span_from(start),
+            least_parameter=bounds.least_parameter,
+            most_parameter=bounds.most_parameter,
+            bounds_span=span,
         )
 
     def reject_eaten_braces(self, start: int) -> None:
@@ -173,27 +201,27 @@ class _Parser(Cursor):
         else:
             return
         span = self.text.span(self.position, end)
-        written = self.text.text_at(span)
+        parenthesized = self.text.text_at(span)
         part = self.text.text_at(self.find_span_from(start))
-        bounds = written[1:-1].replace(" ", "")
+        bounds = parenthesized[1:-1].replace(" ", "")
         raise errors.braces_lost_in_pattern(
-            span, parenthesized=written, part=part, braced=f"{{{bounds}}}"
+            span, parenthesized=parenthesized, part=part, braced=f"{{{bounds}}}"
         )
 
     def is_at_quantifier(self) -> bool:
         """Return whether a quantifier comes next."""
         return self.key in ("*", "+", "?", "{")
 
-    def read_quantifier(self) -> tuple[QuantifierBound, QuantifierBound]:
+    def read_quantifier(self) -> QuantifierBounds:
         """Read a quantifier without the `?` that makes it reluctant, and return its bounds."""
         token = self.advance()
         if token.key in patterns.SIGNS:
-            return patterns.SIGNS[token.key]
+            return QuantifierBounds(*patterns.SIGNS[token.key])
         if self.key in ("{", "{-"):
             end = self.text.text.find("}}", token.span.start, self.tokens[-1].span.end)
             if end != -1:
-                inside = self.text.text[token.span.start + 2 : end]
-                raise errors.doubled_braces(Span(token.span.start, end + 2), bounds=inside)
+                text_inside = self.text.text[token.span.start + 2 : end]
+                raise errors.doubled_braces(Span(token.span.start, end + 2), bounds=text_inside)
         least = self.read_bound()
         has_comma = self.accept(",")
         most = self.read_bound() if has_comma else least
@@ -202,9 +230,10 @@ class _Parser(Cursor):
             end = self.text.text.find("}", start, self.tokens[-1].span.end) + 1
             raise errors.malformed_quantifier(Span(start, end or self.token.span.end))
         span = token.span.to(self.tokens[self.position - 1].span)
-        if not isinstance(least, patterns.Parameter) and not isinstance(most, patterns.Parameter):
-            check_quantifier_bounds(*fill_unknown_bounds(least, most), span)
-        return least, most
+        bounds = QuantifierBounds(least, most)
+        if bounds.least_parameter is None and bounds.most_parameter is None:
+            check_quantifier_bounds(bounds.least_number, bounds.most_number, span)
+        return bounds
 
     def read_bound(self) -> QuantifierBound:
         """Read a bound of a quantifier; None if none comes next."""
@@ -435,7 +464,8 @@ def list_parameters(pattern: patterns.RowPattern) -> Iterator[patterns.Parameter
     """Yield the parameters of all quantifiers, from left to right."""
     for node in patterns.walk_pattern(pattern):
         if isinstance(node, patterns.Quantified):
-            yield from (parameter for parameter in node.parameters if parameter)
+            parameters = (node.least_parameter, node.most_parameter)
+            yield from (parameter for parameter in parameters if parameter is not None)
 
 
 def fill_bounds(pattern: patterns.RowPattern, values: ParameterValues) -> patterns.RowPattern:
@@ -449,12 +479,15 @@ def fill_bounds(pattern: patterns.RowPattern, values: ParameterValues) -> patter
     filled = patterns.replace_children(pattern, lambda part: fill_bounds(part, values))
     if not isinstance(filled, patterns.Quantified):
         return filled
-    low, high = filled.parameters
     what = "the bound of a quantifier in PATTERN"
-    least = filled.least if low is None else read_number(low, values, what)
-    most = filled.most if high is None else read_number(high, values, what)
+    least = filled.least
+    if filled.least_parameter is not None:
+        least = read_number(filled.least_parameter, values, what)
+    most = filled.most
+    if filled.most_parameter is not None:
+        most = read_number(filled.most_parameter, values, what)
     check_quantifier_bounds(least, most, filled.bounds_span)
-    return replace(filled, least=least, most=most, parameters=(None, None))
+    return replace(filled, least=least, most=most, least_parameter=None, most_parameter=None)
 
 
 def read_parameter(tokens: Sequence[Token]) -> patterns.Parameter | None:

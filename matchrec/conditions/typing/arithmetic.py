@@ -145,8 +145,8 @@ def type_try_function(typer: Typer, step: TypedOperation) -> TypedStep:
     left_type, right_type = [operand.type for operand in step.operands]
     if not {left_type.family, right_type.family} <= NUMBERS:
         raise types_cannot_be_combined(step.operator, left_type.name, right_type.name, step.span)
-    operator = OPERATORS[step.operator].form
-    assert isinstance(operator, str)
+    operator = OPERATORS[step.operator].target
+    assert operator is not None
     operation = replace(step, operator=operator)
     if has_exact_decimal(left_type, right_type):
         # Python computes it: a result that does not fit an int64 is no error, but a decimal.
@@ -308,7 +308,7 @@ def type_mathematics(typer: Typer, step: TypedOperation) -> TypedStep:
     """
     if step.operator == "ROUND":
         return type_rounding(typer, step)
-    name = OPERATORS[step.operator].form
+    name = OPERATORS[step.operator].target
     function = None if name is None else MathFunction(name)
     if function is MathFunction.LOG and len(step.operands) == 1:
         function = MathFunction.LN

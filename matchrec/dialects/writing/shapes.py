@@ -108,7 +108,7 @@ def _find_piece_shape(piece: str | expression.Reference) -> Shape:
             return replace(piece, argument=normalize_expression(argument))
         case expression.Aggregate():
             terms = tuple(find_shape(term) for term in expression.list_terms(piece))
-            directions = tuple(direction for _, direction in piece.ordering)
+            directions = tuple(item.direction for item in piece.ordering)
             without_terms = replace(piece, arguments=(), condition=None, ordering=())
             return without_terms, terms, directions
         case _:

@@ -31,6 +31,7 @@ from matchrec.plan.expression import (
     MatchValue,
     Navigation,
     Operation,
+    OrderedTerm,
     Reference,
     Scalar,
     Semantics,
@@ -426,7 +427,7 @@ def _reject_kept_nulls(reader: ExpressionCursor, index: int, end: int) -> None:
             )
 
 
-def _read_sort_item(reader: ExpressionCursor, index: int, item: TokenRange) -> tuple[Scalar, str]:
+def _read_sort_item(reader: ExpressionCursor, index: int, item: TokenRange) -> OrderedTerm:
     """Read an item of WITHIN GROUP (ORDER BY ...): its expression, and the words after it.
 
     `index` is the aggregate.
@@ -436,7 +437,7 @@ def _read_sort_item(reader: ExpressionCursor, index: int, item: TokenRange) -> t
     while words_start - 1 > start and reader.key_at(words_start - 1) in _SORT_WORDS:
         words_start -= 1
     words = " ".join(reader.key_at(word) for word in range(words_start, end))
-    return reader.read_argument(index, start, words_start), words
+    return OrderedTerm(reader.read_argument(index, start, words_start), words)
 
 
 _SORT_WORDS = ("ASC", "DESC", "NULLS", "FIRST", "LAST")

@@ -22,7 +22,6 @@ from matchrec.plan.operations import find_call_operations, find_operator_operati
 from matchrec.plan.operators import (
     BASIC_OPERATORS,
     OPERATORS,
-    ZERO_FORM,
     Failure,
     Operands,
     OperatorEntry,
@@ -57,13 +56,13 @@ def list_operators_of_form(entry: OperatorEntry) -> Iterator[str]:
         return operator
 
     for count in (3, 4, 5):
-        build_form(entry.form, ["operand"] * count, combine)
+        build_form(entry.form, ["operand"] * count, combine, zero="0")
     yield from used
 
 
 @pytest.mark.parametrize("name", sorted(find_operator_names(OperatorKind.REWRITTEN)))
 def test_a_form_consists_of_other_operators(name: str) -> None:
-    used = {*list_operators_of_form(OPERATORS[name])} - {ZERO_FORM}
+    used = {*list_operators_of_form(OPERATORS[name])}
     assert used <= OPERATORS.keys() - {name}
     assert all(map(is_computed_in_run, used))
 
@@ -80,10 +79,10 @@ def test_every_kernel_operation_has_an_entry() -> None:
     assert find_operator_names(OperatorKind.NULL_TEST) == {BasicOperator.IS_NULL.value}
     assert find_operator_names(OperatorKind.CHOICE) == {BasicOperator.CHOOSE.value}
     compiled = {
-        entry.form for entry in OPERATORS.values() if entry.kind is OperatorKind.MATHEMATICS
+        entry.target for entry in OPERATORS.values() if entry.kind is OperatorKind.MATHEMATICS
     }
     assert compiled - {None} == {function.value for function in MathFunction}
-    tried = {entry.form for entry in OPERATORS.values() if entry.kind is OperatorKind.TRY}
+    tried = {entry.target for entry in OPERATORS.values() if entry.kind is OperatorKind.TRY}
     assert tried == arithmetic
 
 
