@@ -21,9 +21,9 @@ from matchrec.plan.expression import Aggregate, Navigation, Operation, Scalar, T
 from matchrec.plan.text import quote_name, quote_string
 from matchrec.source import Span
 from matchrec.syntax import tokens
+from matchrec.syntax.expressions.call_parts import find_arguments
 from matchrec.syntax.expressions.expression import ScalarReader
 from matchrec.syntax.expressions.reader import ClausePart, Scope
-from matchrec.syntax.expressions.references import find_arguments
 from matchrec.syntax.tokens import Token, TokenKind, TokenSequence
 
 # The tokens of SQL, with three differences: `80%` before `*` is one number, `12hours` is a number

@@ -1,0 +1,160 @@
+"""Read aggregates over the rows of one variable: calls, with what may follow them.
+
+    count(DISTINCT A.x) FILTER (WHERE A.y > 0)
+    collect_list(A.x) IGNORE NULLS
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY A.x DESC)
+
+In this module `reader` is the cursor of the expression, and `index` is the token of the aggregate's
+name, unless a docstring says otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from matchrec.errors.sql import expression as errors
+from matchrec.plan.expression import Aggregate, OrderedTerm, Scalar, Semantics
+from matchrec.syntax.expressions.call_parts import (
+    explain_wrong_number,
+    find_arguments,
+    find_nulls_word,
+    find_variable_read,
+)
+from matchrec.syntax.expressions.frames import read_frame
+from matchrec.syntax.expressions.reader import ClausePart, ExpressionCursor, RowRead
+from matchrec.syntax.tokens import TokenRange
+
+COLLECTING = frozenset({"COLLECT_LIST", "ARRAY_AGG", "COLLECT_SET"})
+
+
+def read_aggregate(
+    reader: ExpressionCursor, index: int, semantics: Semantics
+) -> tuple[Aggregate, int]:
+    """Read the aggregate at `index` with FILTER and the like, and return the token after it."""
+    function = reader.tokens[index].text.lower()
+    arguments, nulls_word = _find_aggregate_arguments(reader, index)
+    if not arguments and function == "count":
+        raise explain_wrong_number(reader, index, function, "an argument", 0)
+    rows_read_before = len(reader.rows_read)
+    is_distinct = reader.key_at(index + 2) == "DISTINCT"
+    aggregate = Aggregate(function, None, (), semantics, distinct=is_distinct)
+    closing = reader.text.pairs[index + 1]
+    aggregate, end = _read_suffixes(reader, index, aggregate, closing + 1)
+    _reject_kept_nulls(reader, index, end)
+    read_arguments = [_read_argument(reader, index, argument) for argument in arguments]
+    aggregate = replace(
+        aggregate,
+        variable=find_variable_read(reader, index, rows_read_before),
+        arguments=tuple(argument for argument in read_arguments if argument is not None),
+        ignore_nulls=aggregate.ignore_nulls or nulls_word == "IGNORE",
+        span=reader.text.span(index, end),
+    )
+    has_frame = reader.key_at(end) == "OVER" and reader.scope.part is ClausePart.DEFINE
+    return read_frame(reader, aggregate, end) if has_frame else (aggregate, end)
+
+
+def _find_aggregate_arguments(
+    reader: ExpressionCursor, index: int
+) -> tuple[tuple[TokenRange, ...], str]:
+    """Return the arguments of the aggregate at `index`, and IGNORE or RESPECT if NULLS follows.
+
+    For `any_value(DISTINCT x IGNORE NULLS)` these are the tokens of x, and "IGNORE".
+    """
+    arguments = find_arguments(reader, index)
+    if not arguments:
+        return (), ""
+    if reader.key_at(index + 2) in ("DISTINCT", "ALL"):
+        (first_start, first_end), *others = arguments
+        arguments = ((first_start + 1, first_end), *others)
+    last_start, last_end = arguments[-1]
+    nulls_word = find_nulls_word(reader, last_end) if last_end - last_start > 2 else ""
+    if nulls_word:
+        arguments = (*arguments[:-1], (last_start, last_end - 2))
+    return arguments, nulls_word
+
+
+def _read_argument(reader: ExpressionCursor, index: int, argument: TokenRange) -> Scalar | None:
+    """Read an argument of the aggregate at `index`; None for the `*` of a count."""
+    start, end = argument
+    is_qualified = end == start + 3 and reader.key_at(start + 1) == "."
+    if reader.key_at(end - 1) != "*" or not (is_qualified or end == start + 1):
+        return reader.read_argument(index, start, end)
+    name = reader.tokens[index].text
+    span = reader.text.span(start, end)
+    has_quantifier = reader.key_at(index + 2) in ("DISTINCT", "ALL")
+    is_only_argument = start == index + 2 and reader.key_at(end) == ")" and not has_quantifier
+    if reader.key_at(index) != "COUNT" or not is_only_argument:
+        raise errors.star_outside_count(span, function=name, clause=reader.where)
+    qualifier = reader.tokens[start]
+    if is_qualified and qualifier.variable not in reader.scope.variables:
+        raise reader.make_unknown_variable_error(qualifier)
+    variable = qualifier.variable if is_qualified else None
+    reader.rows_read.append(RowRead(variable, span, is_column=True))
+    return None
+
+
+def _read_suffixes(
+    reader: ExpressionCursor, index: int, aggregate: Aggregate, end: int
+) -> tuple[Aggregate, int]:
+    """Read what follows the parentheses of an aggregate: FILTER, WITHIN GROUP, IGNORE NULLS.
+
+    Args:
+        reader: the cursor.
+        index: the name of the aggregate.
+        aggregate: the aggregate.
+        end: the token after its parentheses.
+
+    Returns:
+        The aggregate with them, and the token after them.
+    """
+    while True:
+        match reader.key_at(end), reader.key_at(end + 1), reader.key_at(end + 2):
+            case "FILTER", "(", "WHERE":
+                closing = reader.text.pairs[end + 1]
+                condition = reader.read_argument(index, end + 3, closing)
+                aggregate = replace(aggregate, condition=condition)
+                end = closing + 1
+            case "WITHIN", "GROUP", "(":
+                closing = reader.text.pairs[end + 2]
+                reader.position = end + 3
+                reader.expect("ORDER", "BY")
+                items = reader.text.split_at_commas(end + 5, closing)
+                ordering = tuple(_read_sort_item(reader, index, item) for item in items)
+                aggregate = replace(aggregate, ordering=ordering)
+                end = closing + 1
+            case ("IGNORE" | "RESPECT") as word, "NULLS", _:
+                aggregate = replace(aggregate, ignore_nulls=word == "IGNORE")
+                end += 2
+            case _:
+                return aggregate, end
+
+
+def _reject_kept_nulls(reader: ExpressionCursor, index: int, end: int) -> None:
+    """Raise an error for RESPECT NULLS of an aggregate that drops NULL, which needs Spark 4.2.
+
+    `end` is the token after the aggregate.
+    """
+    if reader.key_at(index) not in COLLECTING:
+        return
+    for word in range(index, end - 1):
+        if reader.text.has_keys(word, "RESPECT", "NULLS"):
+            span = reader.text.span(word, word + 2)
+            raise errors.respect_nulls_not_supported(
+                span, function=reader.tokens[index].text, clause=reader.where
+            )
+
+
+def _read_sort_item(reader: ExpressionCursor, index: int, item: TokenRange) -> OrderedTerm:
+    """Read an item of WITHIN GROUP (ORDER BY ...): its expression, and the words after it.
+
+    `index` is the aggregate.
+    """
+    start, end = item
+    words_start = end
+    while words_start - 1 > start and reader.key_at(words_start - 1) in _SORT_WORDS:
+        words_start -= 1
+    words = " ".join(reader.key_at(word) for word in range(words_start, end))
+    return OrderedTerm(reader.read_argument(index, start, words_start), words)
+
+
+_SORT_WORDS = ("ASC", "DESC", "NULLS", "FIRST", "LAST")

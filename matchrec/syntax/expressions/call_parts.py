@@ -1,0 +1,115 @@
+"""Parts that calls of several kinds share: RUNNING and FINAL, arguments, and the variable read.
+
+In this module `reader` is the cursor of the expression, and `index` is the token of a function's
+name, unless a docstring says otherwise.
+"""
+
+from __future__ import annotations
+
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors.sql import expression as errors
+from matchrec.errors.sql import pattern as pattern_errors
+from matchrec.source import Span
+from matchrec.syntax.expressions.reader import ClausePart, ExpressionCursor, split_items
+from matchrec.syntax.tokens import AGGREGATES, LOGICAL, TokenRange
+
+_SUFFIXES = frozenset({"FILTER", "IGNORE", "RESPECT", "WITHIN"})
+
+
+def reject_semantics(reader: ExpressionCursor, index: int) -> None:
+    """Raise an error for the RUNNING or FINAL at `index` before a function that does not allow it.
+
+    FIRST, LAST, CLASSIFIER and aggregates allow it, FINAL in MEASURES only.
+    """
+    function = reader.key_at(index + 1)
+    span = reader.text.span(index, index + 2)
+    if not (function in LOGICAL or function in AGGREGATES or function == "CLASSIFIER"):
+        name = reader.tokens[index + 1].text
+        word = reader.key_at(index)
+        raise errors.misplaced_running_or_final(span, word=word, what=name, clause=reader.where)
+    if reader.key_at(index) == "FINAL" and reader.scope.part is ClausePart.DEFINE:
+        raise errors.final_in_define(span, function=function)
+
+
+def find_arguments(reader: ExpressionCursor, index: int) -> tuple[TokenRange, ...]:
+    """Return the arguments of the call at `index`, as ranges of tokens."""
+    start = index + 2
+    end = reader.text.pairs[index + 1]
+    return split_items(reader.text, (start, end), reader.where) if start < end else ()
+
+
+def check_arguments_of_call(
+    reader: ExpressionCursor, index: int, numbers: range, expected: str
+) -> tuple[TokenRange, ...]:
+    """Return the arguments of the call at `index`, as ranges of tokens.
+
+    Args:
+        reader: the cursor.
+        index: the call.
+        numbers: the numbers of arguments that it may have.
+        expected: these numbers, for messages.
+
+    Raises:
+        MatchRecognizeError: it has another number of arguments, DISTINCT in it, or FILTER or the
+            like after it.
+    """
+    closing = reader.text.pairs[index + 1]
+    name = reader.key_at(index)
+    for modifier in (index + 2, closing + 1):
+        key = reader.key_at(modifier)
+        is_distinct = key == "DISTINCT" and modifier < closing
+        is_suffix = key in _SUFFIXES and modifier > closing
+        if is_distinct or is_suffix:
+            span = reader.tokens[modifier].span
+            raise pattern_errors.modifier_after_navigation(name, key, reader.where, span)
+    arguments = find_arguments(reader, index)
+    if len(arguments) not in numbers:
+        raise explain_wrong_number(reader, index, name, expected, len(arguments))
+    return arguments
+
+
+def explain_wrong_number(
+    reader: ExpressionCursor, index: int, function: str, expected: str, number: int
+) -> MatchRecognizeError:
+    """Return the error for a wrong number of arguments of the call at `index`."""
+    return pattern_errors.wrong_number_of_arguments(
+        reader.text.find_call_span(index),
+        function=function,
+        clause=reader.where,
+        expected=expected,
+        count=number,
+    )
+
+
+def find_variable_read(reader: ExpressionCursor, index: int, rows_read_before: int) -> str | None:
+    """Return the variable whose rows the call at `index` reads; None for all rows of the match.
+
+    Args:
+        reader: the cursor.
+        index: the call.
+        rows_read_before: the length of `reader.rows_read` before the call.
+
+    Raises:
+        MatchRecognizeError: the call reads rows of several variables.
+    """
+    first_spans: dict[str | None, Span] = {}  # in the order of the text
+    for read in sorted(reader.rows_read[rows_read_before:], key=lambda read: read.span.start):
+        first_spans.setdefault(read.variable, read.span)
+    if len(first_spans) > 1:
+        names = [f"`{name}`" if name else "all variables" for name in first_spans]
+        spans = list(first_spans.values())
+        raise errors.columns_of_two_variables(
+            spans[0],
+            spans[1],
+            function=reader.tokens[index].text,
+            clause=reader.where,
+            first=names[0],
+            second=names[1],
+        )
+    return next(iter(first_spans), None)
+
+
+def find_nulls_word(reader: ExpressionCursor, end: int) -> str:
+    """Return the first word of the IGNORE NULLS or RESPECT NULLS before `end`; "" if none is."""
+    word = reader.key_at(end - 2)
+    return word if reader.key_at(end - 1) == "NULLS" and word in ("IGNORE", "RESPECT") else ""

@@ -1,0 +1,85 @@
+"""Read calls of functions of the match: CLASSIFIER, MATCH_NUMBER, MATCHED_ROWS and the like.
+
+In this module `reader` is the cursor of the expression, and `index` is the token of the function's
+name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from matchrec.errors.sql import expression as errors
+from matchrec.plan.expression import (
+    FUNCTIONS_OF_ENDED_RUNS,
+    MATCHED_ROW,
+    MATCHED_ROWS,
+    Aggregate,
+    Classifier,
+    MatchFunction,
+    MatchValue,
+    Navigation,
+    Reference,
+    Semantics,
+    make_column,
+)
+from matchrec.syntax.expressions.call_parts import check_arguments_of_call
+from matchrec.syntax.expressions.reader import ClausePart, ExpressionCursor, RowRead
+
+
+def read_classifier(reader: ExpressionCursor, index: int, semantics: Semantics) -> Classifier:
+    """Read `CLASSIFIER()` or `CLASSIFIER(variable)`."""
+    variable = _read_variable(reader, index)
+    span = reader.text.find_call_span(index)
+    reader.rows_read.append(RowRead(variable, span, is_column=False))
+    return Classifier(Navigation(variable, semantics=semantics), span)
+
+
+def _read_matched_rows(reader: ExpressionCursor, index: int, _: Semantics) -> Aggregate:
+    """Read `MATCHED_ROWS()` or `MATCHED_ROWS(variable)`, which only MEASURES may call."""
+    span = reader.text.find_call_span(index)
+    variable = _read_variable(reader, index)
+    if reader.scope.part is not ClausePart.MEASURES:
+        raise errors.matched_rows_in_define(span, clause=reader.where)
+    row = make_column(Navigation(variable), MATCHED_ROW, span)
+    return Aggregate(MATCHED_ROWS, variable, (row,), Semantics.FINAL, span=span)
+
+
+def _read_match_value(
+    function: MatchFunction, reader: ExpressionCursor, index: int, _: Semantics
+) -> Reference:
+    """Read a function without arguments, such as `MATCH_NUMBER()`.
+
+    Outside of aggregates, `MATCH_ROW_NUMBER()` is RUNNING count(*).
+    """
+    span = reader.text.find_call_span(index)
+    check_arguments_of_call(reader, index, range(1), "no argument")
+    if function is MatchFunction.ROW_NUMBER and reader.caller is None:
+        return Aggregate("count", None, (), span=span)
+    if function in FUNCTIONS_OF_ENDED_RUNS and reader.scope.part is ClausePart.DEFINE:
+        raise errors.status_in_define(span, function=function.value)
+    return MatchValue(function, span)
+
+
+# For each function of the match, the function that reads its call.
+READERS: Mapping[str, Callable[[ExpressionCursor, int, Semantics], Reference]] = {
+    "CLASSIFIER": read_classifier,
+    "MATCHED_ROWS": _read_matched_rows,
+    **{function.words: partial(_read_match_value, function) for function in MatchFunction},
+}
+
+
+def _read_variable(reader: ExpressionCursor, index: int) -> str | None:
+    """Read the only argument of the call at `index`, a variable; None if it has no argument."""
+    arguments = check_arguments_of_call(reader, index, range(2), "at most one variable")
+    if not arguments:
+        return None
+    ((start, end),) = arguments
+    token = reader.tokens[start]
+    if end - start != 1 or not token.can_name:
+        span = reader.text.span(start, end)
+        name = reader.key_at(index)
+        raise errors.argument_not_a_variable(span, function=name, clause=reader.where)
+    if token.variable not in reader.scope.variables:
+        raise reader.make_unknown_variable_error(token)
+    return token.variable

@@ -1,0 +1,180 @@
+"""Read PREV, NEXT, FIRST and LAST.
+
+If CLASSIFIER is in the expression of a navigation, several values of the same row are read:
+
+    PREV(CLASSIFIER() || x)   →   IF(PREV(TRUE), PREV(CLASSIFIER()) || PREV(x), NULL)
+
+In this module `reader` is the cursor of the expression, and `index` is the token of the
+navigation's name.
+Source: ISO/IEC 19075-5, row pattern navigation operations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from matchrec.errors.sql import expression as errors
+from matchrec.errors.sql import pattern as pattern_errors
+from matchrec.plan.expression import (
+    Classifier,
+    ColumnReference,
+    End,
+    Navigation,
+    Operation,
+    Reference,
+    Scalar,
+    Semantics,
+    Term,
+    find_column_names,
+    list_text_operations,
+    make_column,
+    make_literal,
+    map_references,
+    set_semantics,
+    write_row_sql,
+)
+from matchrec.syntax.expressions.call_parts import (
+    check_arguments_of_call,
+    find_nulls_word,
+    find_variable_read,
+    reject_semantics,
+)
+from matchrec.syntax.expressions.match_functions import read_classifier
+from matchrec.syntax.expressions.reader import ExpressionCursor
+from matchrec.syntax.row_pattern import read_number, read_parameter
+from matchrec.syntax.tokens import (
+    LOGICAL,
+    MOST_ROWS,
+    PHYSICAL,
+    SEMANTICS,
+    TokenKind,
+    TokenRange,
+    read_whole_number,
+)
+
+
+def read_navigation(reader: ExpressionCursor, index: int, semantics: Semantics) -> Scalar:
+    """Read the navigation at `index`, which may have another one in it: `PREV(LAST(A.x), 2)`."""
+    name = reader.key_at(index)
+    arguments = check_arguments_of_call(reader, index, range(1, 3), "one or two arguments")
+    for _, end in arguments:
+        word = find_nulls_word(reader, end)
+        if word:
+            span = reader.text.span(end - 2, end)
+            raise pattern_errors.modifier_after_navigation(name, word, reader.where, span)
+    default = 1 if name in PHYSICAL else 0
+    offset = default
+    if len(arguments) == 2:
+        offset = _read_offset(reader, name, arguments, default)
+    operand = _read_operand(reader, index, arguments[0], semantics)
+
+    def navigate(reference: Reference) -> Reference:
+        """Return the reference to the row that the navigation finds."""
+        if not isinstance(reference, ColumnReference | Classifier):
+            return reference
+        if name in LOGICAL:
+            navigation = replace(reference.navigation, end=End(name), logical_offset=offset)
+        else:
+            step = -offset if name == "PREV" else offset
+            navigation = replace(reference.navigation, physical_offset=step)
+        return replace(reference, navigation=navigation)
+
+    return map_references(operand, navigate)
+
+
+def _read_operand(
+    reader: ExpressionCursor, index: int, argument: TokenRange, semantics: Semantics
+) -> Scalar:
+    """Read the operand of the navigation at `index`.
+
+    It is FIRST or LAST in PREV or NEXT, CLASSIFIER, or an expression over the row that is found.
+
+    Args:
+        reader: the cursor.
+        index: the navigation.
+        argument: the tokens of the operand.
+        semantics: whether the navigation is running or final.
+    """
+    start, end = argument
+    span = reader.text.span(start, end)
+    rows_read_before = len(reader.rows_read)
+    has_prefix = reader.key_at(start) in SEMANTICS and reader.text.is_call(start + 1)
+    inner = start + 1 if has_prefix else start
+    if reader.text.is_call(inner) and reader.text.pairs.get(inner + 1) == end - 1:
+        inner_semantics = Semantics(reader.key_at(start)) if has_prefix else semantics
+        if reader.key_at(inner) in LOGICAL and reader.key_at(index) in PHYSICAL:
+            if has_prefix:
+                reject_semantics(reader, start)
+            return read_navigation(reader, inner, inner_semantics)
+        if reader.key_at(inner) == "CLASSIFIER":
+            return Term((read_classifier(reader, inner, inner_semantics),), span)
+    tree = reader.read_argument(index, start, end)
+    variable = find_variable_read(reader, index, rows_read_before)
+    navigation = Navigation(variable, semantics=semantics)
+    if any(isinstance(reference, Classifier) for reference in tree.references):
+        row_exists = make_column(navigation, "TRUE", span)
+        value = map_references(tree, partial(set_semantics, semantics=semantics))
+        parts = "IF(", row_exists, ", ", value, ", ", make_literal("NULL", span), ")"
+        return Operation("IF", parts, span)
+    if not any(read.is_column for read in reader.rows_read[rows_read_before:]):
+        token = reader.tokens[start]
+        if end == start + 1 and token.in_double_quotes:
+            raise errors.column_in_double_quotes(token.span, clause=reader.where, text=token.text)
+        call = reader.text.find_call_span(index)
+        raise pattern_errors.navigation_without_column(
+            call, function=reader.key_at(index), clause=reader.where
+        )
+    reference = ColumnReference(
+        navigation,
+        write_row_sql(tree),
+        operations=list_text_operations(tree),
+        names=find_column_names(tree),
+    )
+    return Term((reference,), span)
+
+
+def _read_offset(
+    reader: ExpressionCursor, name: str, arguments: tuple[TokenRange, ...], default: int
+) -> int:
+    """Read the offset of a navigation: a whole number, or a parameter if it has a value.
+
+    Args:
+        reader: the cursor.
+        name: the navigation.
+        arguments: the tokens of its two arguments; the second one is the offset.
+        default: its offset without an argument, for messages.
+
+    Raises:
+        MatchRecognizeError: it is something else.
+    """
+    start, end = arguments[1]
+    while reader.key_at(start) == "(" and reader.text.pairs.get(start) == end - 1:
+        start += 1
+        end -= 1
+    span = reader.text.span(start, end)
+    parameter = read_parameter(reader.tokens[start:end])
+    if parameter is not None and reader.scope.values is not None:
+        what = f"the offset of {name} in {reader.where}"
+        return read_number(parameter, reader.scope.values, what)
+    token = reader.tokens[start]
+    rows = reader.tokens[end - 1].text
+    if token.key == "-" and end == start + 2 and rows.isdigit():
+        value = reader.write_span(reader.text.span(*arguments[0]))
+        raise pattern_errors.negative_offset(
+            span, function=name, clause=reader.where, value=value, rows=rows
+        )
+    if not (end == start + 1 and token.kind is TokenKind.NUMBER and token.text.isdigit()):
+        raise pattern_errors.malformed_offset(
+            span,
+            function=name,
+            clause=reader.where,
+            offset=reader.write_span(span),
+            default=default,
+        )
+    offset = read_whole_number(token.text)
+    if offset is None:
+        raise pattern_errors.offset_too_large(
+            span, function=name, clause=reader.where, limit=MOST_ROWS
+        )
+    return offset

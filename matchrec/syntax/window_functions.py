@@ -1,0 +1,103 @@
+"""Read functions over a row pattern window as measures.
+
+avg(x) OVER w                  avg over all rows of the match
+nth_value(x, 2) OVER w         FIRST(x, 1)
+last_value(x) OVER w           LAST(x)
+"""
+
+from __future__ import annotations
+
+from matchrec.errors.sql import window as errors
+from matchrec.plan.clauses import Measure
+from matchrec.plan.expression import (
+    MATCHED_ROWS,
+    Aggregate,
+    ColumnReference,
+    End,
+    Navigation,
+    Scalar,
+    Semantics,
+    Term,
+    find_column_names,
+    list_terms,
+    reads_columns_only,
+    set_final_semantics,
+    write_row_sql,
+)
+from matchrec.syntax.expressions.expression import parse_scalar
+from matchrec.syntax.expressions.reader import ClausePart, Scope
+from matchrec.syntax.nodes import WindowCall
+from matchrec.syntax.tokens import TokenSequence, read_whole_number, split_words
+
+# The functions that return the value of one row, and from which end of the match they count.
+_ROW_VALUES = {
+    **dict.fromkeys(split_words("FIRST_VALUE FIRST NTH_VALUE"), End.FIRST),
+    **dict.fromkeys(split_words("LAST_VALUE LAST"), End.LAST),
+}
+
+
+def read_function(call: WindowCall) -> Measure:
+    """Return a function over a window as a measure.
+
+    Unlike the measures of a clause, it is computed for rows without a match, too.
+
+    Raises:
+        MatchRecognizeError: it is not a function over the rows of a match.
+    """
+    tokens = call.tokens
+    is_row_value = tokens.key(0) in _ROW_VALUES and tokens.key(1) == "("
+    value = _read_row_value(tokens) if is_row_value else _read_aggregates(tokens)
+    if value is None:
+        is_call = tokens.key(1) == "(" and tokens.pairs.get(1) == len(tokens) - 1
+        name = tokens[0].text if is_call else " ".join(tokens.text.split())
+        raise errors.function_not_over_pattern_window(tokens.full_span, name=name)
+    return Measure(call.column, value, tokens.full_span, has_value_without_match=True)
+
+
+_SCOPE_OF_FUNCTIONS = Scope(ClausePart.MEASURES)
+
+
+def _read_aggregates(tokens: TokenSequence) -> Scalar | None:
+    """Return an expression over aggregates of columns; None for other expressions."""
+    scalar = parse_scalar(tokens, _SCOPE_OF_FUNCTIONS)
+    for reference in scalar.references:
+        if not isinstance(reference, Aggregate) or reference.function == MATCHED_ROWS:
+            return None
+        if not all(reads_columns_only(term) for term in list_terms(reference)):
+            return None
+    return set_final_semantics(scalar) if scalar.references else None
+
+
+def _read_row_value(tokens: TokenSequence) -> Scalar | None:
+    """Return FIRST_VALUE, LAST_VALUE or NTH_VALUE of a column; None if its arguments are others."""
+    name = tokens.key(0)
+    closing = tokens.pairs[1]
+    arguments = tokens.split_at_commas(2, closing)
+    has_number = name == "NTH_VALUE"
+    number_of_arguments = 2 if has_number else 1
+    is_empty = closing == 2
+    if closing != len(tokens) - 1 or len(arguments) != number_of_arguments or is_empty:
+        return None
+    digits = tokens.text_at(tokens.span(*arguments[1])) if has_number else "1"
+    number = read_whole_number(digits) if digits.isdigit() else None
+    span = tokens.span(*arguments[0])
+    term = parse_scalar(tokens.cut_out(*arguments[0]), _SCOPE_OF_FUNCTIONS)
+    navigations = {
+        reference.navigation
+        for reference in term.references
+        if isinstance(reference, ColumnReference)
+    }
+    reads_current_row = navigations <= {Navigation()}
+    if not number or not reads_columns_only(term) or not reads_current_row:
+        return None
+    navigation = Navigation(
+        end=_ROW_VALUES[name], logical_offset=number - 1, semantics=Semantics.FINAL
+    )
+    reference = ColumnReference(
+        navigation,
+        write_row_sql(term),
+        span,
+        operations=term.operations,
+        names=find_column_names(term),
+    )
+    return Term((reference,), span)
