@@ -41,10 +41,12 @@ from matchrec.spark.clause_result import ClauseResult
 from matchrec.spark.errors.diagnose import find_unbound_name, make_lost_value_error
 from matchrec.spark.question import Options, is_streaming
 from matchrec.spark.relation import Relation, Runner
-from matchrec.syntax import locate
+from matchrec.syntax import query_pieces
 from matchrec.syntax.locate import QueryNode
 from matchrec.syntax.lower import lower_clause
+from matchrec.syntax.named_parameters import find_first_parameters
 from matchrec.syntax.nodes import Site
+from matchrec.syntax.plain_select import PlainSelect, match_plain_select
 
 
 class EvaluatedQuery(ABC):
@@ -284,11 +286,11 @@ class SqlQuery(ParsedQuery, EvaluatedQuery):
 
     def build_input(self, site: Site) -> Relation:
         """Return the input of the clause of a site. The clauses that it reads must have results."""
-        runner = replace(self.runner, with_clauses=locate.write_with_clauses(self.node, site))
-        relation_text = locate.write_relation(self.node, site)
+        runner = replace(self.runner, with_clauses=query_pieces.write_with_clauses(self.node, site))
+        relation_text = query_pieces.write_relation(self.node, site)
         if site.reads_previous_window:
             return Relation(runner, relation_text)
-        query = locate.write_relation_query(self.node, site)
+        query = query_pieces.write_relation_query(self.node, site)
         return Relation(runner, relation_text, all_rows=lambda: self.select_all(query))
 
     def select_all(self, text: Template) -> DataFrame:
@@ -332,8 +334,8 @@ class SqlQuery(ParsedQuery, EvaluatedQuery):
     def to_df(self) -> DataFrame:
         """Return the result of the query around the clauses."""
         assert len(self.clauses) == len(self.node.sites), "every clause needs a result"
-        text = locate.write_outer_query(self.node)
-        plain_select = locate.match_plain_select(text)
+        text = query_pieces.write_outer_query(self.node)
+        plain_select = match_plain_select(text)
         if plain_select is not None:
             rows = select_columns(self.runner, plain_select)
             if rows is not None:
@@ -350,7 +352,7 @@ class SqlQuery(ParsedQuery, EvaluatedQuery):
 # The query around the clauses.
 
 
-def select_columns(runner: Runner, select: locate.PlainSelect) -> DataFrame | None:
+def select_columns(runner: Runner, select: PlainSelect) -> DataFrame | None:
     """Return the result of a query that only selects columns of a view.
 
     The session need not analyse the query, which is faster.
@@ -389,7 +391,7 @@ def run_outer_query(query: QueryNode, runner: Runner, text: Template) -> DataFra
         MatchRecognizePlanError: a parameter has no value; the error shows its location.
         AnalysisException: Spark finds another mistake.
     """
-    parameter_names = locate.find_first_parameters(query.source.text).keys()
+    parameter_names = find_first_parameters(query.source.text).keys()
     value_names = tuple(runner.args) if isinstance(runner.args, dict) else ()
     try:
         rows = runner.run_stored(text) if query.keeps_text else runner.sql(text)
@@ -416,7 +418,7 @@ def find_unbound_parameter(
     name = find_unbound_name(error)
     if name is None:
         return None
-    span = locate.find_first_parameters(query.source.text).get(name)
+    span = find_first_parameters(query.source.text).get(name)
     has_value = name in value_names
     if has_value:  # so Spark has lost it
         return make_lost_value_error(name, span).with_source(query.source)

@@ -49,7 +49,9 @@ from matchrec.spark.sail.probes import has_times_of_day
 from matchrec.spark.sail.sent import remember_index
 from matchrec.spark.session import is_stopped, shares_views
 from matchrec.spark.transport import cast_to_spark_types
-from matchrec.syntax.locate import QueryNode, fill_frames, find_parameters
+from matchrec.syntax.locate import QueryNode
+from matchrec.syntax.named_parameters import find_parameters
+from matchrec.syntax.query_pieces import fill_frames
 from matchrec.syntax.tokens import SPARK, Dialect
 
 if TYPE_CHECKING:

@@ -32,10 +32,10 @@ from matchrec.errors.sql import window as errors
 from matchrec.plan.clauses import AfterMatchSkip
 from matchrec.plan.pattern import Alternation, Concatenation, RowPattern, Variable, walk_pattern
 from matchrec.source import Span
+from matchrec.syntax.clause_locations import ClauseLocation
 from matchrec.syntax.expressions.reader import ClausePart
 from matchrec.syntax.grammar import ClauseTokens, cut_out_tokens, find_sections, read_section_tokens
 from matchrec.syntax.nodes import MatchRecognize
-from matchrec.syntax.relation import ClauseLocation
 from matchrec.syntax.row_pattern import ParameterValues, read_pattern_tokens
 from matchrec.syntax.tokens import Token, TokenKind, TokenSequence, pair_brackets
 

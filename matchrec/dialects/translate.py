@@ -40,12 +40,13 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import find_reads_of_earlier_measures
 from matchrec.plan.text import read_words
 from matchrec.source import Source, Span
+from matchrec.syntax.clause_locations import ClauseLocation, find_clauses
 from matchrec.syntax.grammar import cut_out_tokens, read_section_tokens
 from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.nodes import Site
 from matchrec.syntax.pattern_windows import PatternWindow, find_pattern_windows
-from matchrec.syntax.relation import ClauseLocation, find_clauses, find_relation_start
+from matchrec.syntax.relation import find_relation_start
 from matchrec.syntax.row_pattern import read_parameter
 from matchrec.syntax.tokens import TokenSequence, find_frames, make_sequence, rename_token
 

@@ -17,6 +17,7 @@ from matchrec.errors.sql.tokens import unexpected_token
 from matchrec.plan.match_plan import ResultUse
 from matchrec.plan.text import quote_name
 from matchrec.source import Span
+from matchrec.syntax.clause_locations import ClauseLocation
 from matchrec.syntax.from_relations import read_relation
 from matchrec.syntax.nodes import Site, WindowCall, name_uncalled
 from matchrec.syntax.pattern_windows import (
@@ -27,14 +28,10 @@ from matchrec.syntax.pattern_windows import (
     is_unnamed_item,
     read_window,
 )
-from matchrec.syntax.relation import (
-    ClauseLocation,
-    WithClause,
-    find_visible,
-    list_names_outside,
-    reject_stored_text,
-)
+from matchrec.syntax.result_use import list_names_outside
+from matchrec.syntax.stored_text import reject_stored_text
 from matchrec.syntax.tokens import TokenSequence
+from matchrec.syntax.with_clauses import WithClause, find_visible
 
 # A span of the query, and the text that replaces it.
 TextEdit = tuple[Span, str]

@@ -26,9 +26,10 @@ from matchrec.patterns.stages.lower import PatternQuery, lower_pattern
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.spark.session import QUERY_ERRORS
-from matchrec.syntax.locate import parse_sql, write_outer_query
+from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
 from matchrec.syntax.lower_windows import lower_window
+from matchrec.syntax.query_pieces import write_outer_query
 from matchrec.syntax.tokens import Dialect
 from tests.cases.test_queries import register_tables
 from tests.generators import mutations

@@ -16,8 +16,9 @@ import matchrec
 from matchrec.errors import MatchRecognizeError
 from matchrec.plan.expression import ColumnReference
 from matchrec.plan.text import Template
-from matchrec.syntax.locate import parse_sql, write_outer_query, write_relation_query
+from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
+from matchrec.syntax.query_pieces import write_outer_query, write_relation_query
 from tests.quick.scale import LONG_RUN
 
 pytestmark = [

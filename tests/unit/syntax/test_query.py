@@ -11,18 +11,17 @@ from hypothesis import strategies as st
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.plan.text import Replacement, Template, View, write_select
-from matchrec.syntax.locate import (
-    QueryNode,
+from matchrec.syntax.locate import QueryNode, parse_sql
+from matchrec.syntax.lower import lower_clause
+from matchrec.syntax.nodes import Site
+from matchrec.syntax.plain_select import match_plain_select
+from matchrec.syntax.query_pieces import (
     fill_frames,
-    match_plain_select,
-    parse_sql,
     write_outer_query,
     write_relation,
     write_relation_query,
     write_with_clauses,
 )
-from matchrec.syntax.lower import lower_clause
-from matchrec.syntax.nodes import Site
 from tests.generators.clause_text import write_clause
 from tests.quick.scale import examples
 from tests.unit import golden_text

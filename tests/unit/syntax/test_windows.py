@@ -13,16 +13,15 @@ from matchrec.plan.pattern import show_pattern
 from matchrec.plan.show import show_reference
 from matchrec.plan.text import Replacement, Template, View, write_select
 from matchrec.spark.streaming.prepare import check_plan
-from matchrec.syntax.locate import (
-    QueryNode,
-    parse_sql,
+from matchrec.syntax.locate import QueryNode, parse_sql
+from matchrec.syntax.lower_windows import lower_window
+from matchrec.syntax.nodes import Site
+from matchrec.syntax.query_pieces import (
     write_outer_query,
     write_relation,
     write_relation_query,
     write_with_clauses,
 )
-from matchrec.syntax.lower_windows import lower_window
-from matchrec.syntax.nodes import Site
 
 QUERY = """SELECT t.*, low OVER w, sum(x) OVER w + 1 AS s
 FROM a.t WHERE x > 0

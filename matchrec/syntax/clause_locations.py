@@ -1,0 +1,254 @@
+"""Find the clauses of a query, and check that their brackets pair up.
+
+Nothing is parsed: brackets and a few keywords of the query's tokens are enough.
+
+If the brackets of a clause do not pair up, the clause seems to end at the wrong place, and the
+error would blame whatever is there. The keywords of its parts tell which bracket is at fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors.sql import query as errors
+from matchrec.errors.sql.clause import (
+    bracket_not_closed,
+    clause_closed_too_early,
+    clause_not_closed,
+    part_outside_clause,
+)
+from matchrec.errors.sql.tokens import (
+    strange_sign,
+    unclosed_bracket_in_expression,
+    unexpected_token,
+)
+from matchrec.syntax.durations import is_distance
+from matchrec.syntax.tokens import FUNCTIONS_OF_MATCH, TokenKind, TokenSequence, split_words
+
+_WORDS_BEFORE_RELATION = split_words("FROM JOIN USING")
+
+_FUNCTIONS_OF_MEASURES = FUNCTIONS_OF_MATCH | split_words("RUNNING FINAL COUNT SUM AVG MIN MAX")
+
+_WORDS_BEFORE_EXPRESSION = split_words(
+    "SELECT WHERE AND OR NOT ON HAVING CASE WHEN THEN ELSE BY IN DISTINCT"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseLocation:
+    """The location of a clause in a query, as indices of tokens."""
+
+    # The word MATCH_RECOGNIZE.
+    word: int
+    # The parenthesis that opens the clause.
+    opening: int
+    # The parenthesis that closes it.
+    closing: int
+
+
+def find_clauses(tokens: TokenSequence) -> tuple[ClauseLocation, ...]:
+    """Return the clauses of a query in the order of the text, which is the order of evaluation.
+
+    Raises:
+        MatchRecognizeError: the query has a clause, and parentheses do not pair up or a clause is
+            inside another one's parentheses.
+    """
+    clause_words = [
+        index
+        for index in tokens.indices_by_key.get("MATCH_RECOGNIZE", ())
+        if is_clause(tokens, index)
+    ]
+    if clause_words:
+        _reject_unbalanced(tokens, clause_words)
+    clauses: list[ClauseLocation] = []
+    for word in clause_words:
+        if clauses and word < clauses[-1].closing:
+            raise errors.clause_in_clause(tokens[word].span)
+        opening = word + 1
+        clauses.append(ClauseLocation(word, opening, tokens.pairs[opening]))
+    return tuple(clauses)
+
+
+def is_clause(tokens: TokenSequence, index: int) -> bool:
+    """Return whether a clause starts at `index`.
+
+    It does not if a column, a table or a function has the name MATCH_RECOGNIZE.
+    """
+    if not tokens.has_keys(index, "MATCH_RECOGNIZE", "("):
+        return False
+    if tokens.key(index - 1) in (".", "AS"):
+        return False
+    closing = tokens.pairs.get(index + 1, len(tokens))
+    level = tokens.walk_level(index + 2, closing)
+    if any(tokens.has_keys(inner, "PATTERN", "(") for inner in level):
+        return True
+    if index == 0:
+        return False
+    # Without PATTERN, it is a malformed clause if the token before it may end a relation.
+    before = tokens[index - 1]
+    if before.kind is TokenKind.SYMBOL:
+        return before.key in (")", "}")
+    return before.key not in _WORDS_BEFORE_EXPRESSION | _WORDS_BEFORE_RELATION
+
+
+WIDE_PARENTHESES = frozenset("\uff08\uff09")
+
+
+def _reject_unbalanced(tokens: TokenSequence, clause_words: Sequence[int]) -> None:
+    """Raise an error if parentheses of the query do not pair up.
+
+    Args:
+        tokens: the tokens of the query.
+        clause_words: the indices of MATCH_RECOGNIZE of its clauses, at least one.
+    """
+    if not WIDE_PARENTHESES.isdisjoint(tokens.text):
+        for token in tokens.tokens[clause_words[0] :]:
+            if token.is_strange and not WIDE_PARENTHESES.isdisjoint(token.text):
+                raise strange_sign(token.text, "the query", token.span)
+    for word in clause_words:
+        if word + 1 not in tokens.pairs:
+            raise _explain_unclosed(tokens, word)
+        _reject_parts_after_clause(tokens, word + 1)
+    for closing in tokens.indices_by_key.get(")", ()):
+        if closing not in tokens.openings:
+            raise unexpected_token(")", "the query", tokens[closing].span)
+    for opening in tokens.indices_by_key.get("(", ()):
+        if opening not in tokens.pairs:
+            raise unclosed_bracket_in_expression(
+                tokens[opening].span, opening="(", where="the query"
+            )
+
+
+# For the keyword of a part: the distance to a token that follows it in no other place, and that
+# token: `PATTERN (`, `SUBSET u =`, `DEFINE a AS`.
+_SIGNS_OF_PARTS = {"PATTERN": (1, "("), "SUBSET": (2, "="), "DEFINE": (2, "AS")}
+
+
+def find_part_at(tokens: TokenSequence, index: int) -> str | None:
+    """Return PATTERN, SUBSET or DEFINE if such a part certainly starts at `index`; else None."""
+    keyword = tokens.key(index)
+    if keyword not in _SIGNS_OF_PARTS:
+        return None
+    distance, sign = _SIGNS_OF_PARTS[keyword]
+    if tokens.key(index + distance) != sign or tokens.key(index - 1) in (".", "AS"):
+        return None
+    return keyword
+
+
+# The first words of the parts that `_reject_parts_after_clause` finds after the clause.
+_WORDS_OF_PARTS = _SIGNS_OF_PARTS.keys() | split_words("WITHIN ONE ALL AFTER MEASURES")
+
+
+def find_part_outside(tokens: TokenSequence, index: int) -> str | None:
+    """Return the part of a clause that starts at `index`, right after the clause, or None.
+
+    A part is returned only if the query around the clause cannot go on like this.
+    """
+    match [tokens.key(at) for at in range(index, index + 3)]:
+        case "WITHIN", _, _ if is_distance(tokens, index + 1):
+            return "WITHIN"
+        case ("ONE", "ROW", "PER") | ("ALL", "ROWS", "PER"):
+            return f"{tokens.key(index)} {tokens.key(index + 1)} PER MATCH"
+        case "AFTER", "MATCH", "SKIP":
+            return "AFTER MATCH SKIP"
+        case "MEASURES", _, ".":
+            return "MEASURES"
+        case "MEASURES", function, "(" if function in _FUNCTIONS_OF_MEASURES:
+            return "MEASURES"
+    return None
+
+
+def _find_definition_at(tokens: TokenSequence, opening: int, index: int) -> str | None:
+    """Return `U AS` if the definition of U in DEFINE starts at `index`, after a comma; else None.
+
+    Args:
+        tokens: the tokens of the query.
+        opening: the innermost bracket around `index`. If AS can name a value in it, None is
+            returned.
+        index: the first token of the definition.
+    """
+    names_values = tokens.key(opening - 1) == "STRUCT"
+    is_query = tokens.key(opening + 1) in ("SELECT", "WITH")
+    starts_definition = tokens.key(index - 1) == "," and tokens.key(index + 1) == "AS"
+    if not starts_definition or names_values or is_query:
+        return None
+    return f"{tokens[index].text} AS"
+
+
+def _explain_unclosed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
+    """Return the error for the clause at `word`, whose parenthesis is not closed.
+
+    The bracket at fault is one inside of the clause if a part or a definition starts in it. It is
+    the clause's own otherwise.
+    """
+    index = word + 2
+    while index < len(tokens):
+        closing = tokens.pairs.get(index)
+        if closing is not None and tokens.key(index - 1) == "MATCH_RECOGNIZE":
+            index = closing
+        elif closing is not None:
+            for inner in tokens.walk_level(index + 1, closing):
+                part = find_part_at(tokens, inner) or _find_definition_at(tokens, index, inner)
+                if part:
+                    spans = tokens[index].span, tokens[inner].span
+                    return bracket_not_closed(*spans, opening=tokens.key(index), keyword=part)
+        index += 1
+    clause_start = tokens.span(word, word + 2)
+    last_closing = max(tokens.openings, default=word)
+    opening = tokens.openings.get(last_closing, word)
+    if word + 1 < opening < last_closing - 1 and _starts_line(tokens, last_closing):
+        # The last `)` is alone at the start of a line, so it was probably meant for the clause.
+        return clause_not_closed(tokens[opening].span, clause_start)
+    return bracket_not_closed(clause_start)
+
+
+def _starts_line(tokens: TokenSequence, index: int) -> bool:
+    """Return whether a token is the first one of its line."""
+    between = tokens.text[tokens[index - 1].span.end : tokens[index].span.start]
+    return "\n" in between
+
+
+def _reject_parts_after_clause(tokens: TokenSequence, opening: int) -> None:
+    """Raise an error if parts of a clause follow its closing parenthesis.
+
+    Args:
+        tokens: the tokens of the query.
+        opening: the opening parenthesis of the clause.
+    """
+    closing = tokens.pairs[opening]
+    if all(token.key not in _WORDS_OF_PARTS for token in tokens.tokens[closing + 1 :]):
+        return
+    parts = {find_part_at(tokens, index) for index in tokens.walk_level(opening + 1, closing)}
+    for index in tokens.walk_level(closing + 1, tokens.find_end_of_parentheses(closing)):
+        part = find_part_at(tokens, index)
+        if tokens.key(index) == "MATCH_RECOGNIZE":
+            return  # the parts that follow are those of another clause
+        if part and part not in parts and (index == closing + 1 or "PATTERN" not in parts):
+            raise _explain_part_outside(tokens, closing, index, part)
+    # A part that is no such part for certain may follow the clause or its alias.
+    has_as = tokens.key(closing + 1) == "AS"
+    candidates = [closing + 1, closing + 2]
+    if has_as:
+        candidates.append(closing + 3)
+    for index in candidates:
+        part = find_part_outside(tokens, index)
+        if part:
+            raise _explain_part_outside(tokens, closing, index, part)
+
+
+def _explain_part_outside(
+    tokens: TokenSequence, closing: int, index: int, part: str
+) -> MatchRecognizeError:
+    """Return the error for a part of the clause at `index`, after the clause has ended.
+
+    If the query has a `)` that closes nothing, the one at `closing` is one too many. Otherwise the
+    part itself is in the wrong place.
+    """
+    has_stray_parenthesis = any(
+        other not in tokens.openings for other in tokens.indices_by_key[")"]
+    )
+    if has_stray_parenthesis:
+        return clause_closed_too_early(tokens[closing].span, tokens[index].span, keyword=part)
+    return part_outside_clause(tokens[index].span, part=part)

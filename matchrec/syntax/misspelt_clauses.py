@@ -1,0 +1,116 @@
+"""Find clauses and windows whose words are misspelt, or whose parentheses are missing.
+
+Spark would reject these queries with an error about something else:
+
+    FROM t MATCH RECOGNIZE (PATTERN ...)      two words
+    FROM t MATCH_RECOGNISE (PATTERN ...)      a wrong letter
+    FROM t MATCH_RECOGNIZE PATTERN (A B)      no parentheses
+"""
+
+from __future__ import annotations
+
+import re
+
+from matchrec.errors.misspellings import count_misspelt_letters, find_keyword
+from matchrec.errors.sql import query as errors
+from matchrec.errors.sql.clause import misspelt_pattern, pattern_without_parentheses
+from matchrec.errors.sql.tokens import strange_sign
+from matchrec.source import Span
+from matchrec.syntax.clause_locations import find_part_at
+from matchrec.syntax.tokens import TokenSequence, read_tokens
+
+CLAUSE_NAME = re.compile(r"\bMATCH_RECOGNIZE\b", re.IGNORECASE)
+
+# Words before a parenthesis that may be MATCH_RECOGNIZE, misspelt: see `_is_near_clause_name`.
+_MAYBE_MISSPELT = re.compile(
+    r"\b(MATCH[-_\s]*RE[A-Z0-9_]*|[A-Z]{3,8}[-_\s]*[A-Z0-9]{4,12}_?)(?=\s*\()", re.IGNORECASE
+)
+
+_MOST_WRONG_LETTERS = 3  # in a misspelt MATCH_RECOGNIZE
+
+_WINDOW_WITH_DEFINE = re.compile(
+    r"\b(OVER|WINDOW)\b.*\bDEFINE\s+\w+\s+AS\b", re.IGNORECASE | re.DOTALL
+)
+
+
+def reject_misspelt_clause(text: str) -> None:
+    """Raise an error if MATCH_RECOGNIZE is misspelt before parentheses with PATTERN.
+
+    Both `MATCH RECOGNIZE (` and `MATCH_RECOGNISE (` are found.
+    """
+    if "PATTERN" not in text.upper():
+        return
+    candidates = [
+        candidate
+        for candidate in _MAYBE_MISSPELT.finditer(text)
+        if _is_near_clause_name(candidate[0])
+    ]
+    if not candidates:
+        return
+    tokens = read_tokens(text)
+    for opening, closing in tokens.pairs.items():
+        name_end = tokens[opening - 1].span.end
+        for candidate in candidates:
+            if candidate.end() != name_end:
+                continue
+            level = tokens.walk_level(opening + 1, closing)
+            if any(find_part_at(tokens, index) == "PATTERN" for index in level):
+                raise errors.misspelt_clause(Span(*candidate.span()), text=candidate[0])
+
+
+def reject_window_without_pattern(text: str) -> None:
+    """Raise an error for a window with DEFINE whose PATTERN is misspelt or has no parentheses."""
+    if not _WINDOW_WITH_DEFINE.search(text):
+        return
+    tokens = read_tokens(text)
+    for opening, closing in tokens.pairs.items():
+        level = list(tokens.walk_level(opening + 1, closing))
+        has_define = any(
+            tokens.key(index) == "DEFINE" and tokens.key(index + 2) == "AS" for index in level
+        )
+        if not has_define:
+            continue
+        for index in level:
+            token = tokens[index]
+            if token.key == "PATTERN":
+                raise pattern_without_parentheses(token.span)
+            if tokens.key(index + 1) == "(" and find_keyword(token.key) == "PATTERN":
+                where = "a row pattern window"
+                raise misspelt_pattern(token.span, where=where, text=token.text)
+
+
+def reject_clause_without_parenthesis(tokens: TokenSequence) -> None:
+    """Raise an error for MATCH_RECOGNIZE before the parts of a clause that no parentheses enclose.
+
+    The query has no clause; a column or a table with this name is not an error.
+    """
+    keys = [token.key for token in tokens.tokens]
+    if "MATCH_RECOGNIZE" not in keys:
+        return
+    word = keys.index("MATCH_RECOGNIZE")
+    if word + 1 < len(tokens) and tokens[word + 1].is_strange:  # such as a wide parenthesis
+        next_token = tokens[word + 1]
+        raise strange_sign(next_token.text, "the query", next_token.span)
+    has_pattern = any(tokens.has_keys(index, "PATTERN", "(") for index in range(word, len(keys)))
+    has_parts = has_pattern and not {"MEASURES", "DEFINE"}.isdisjoint(keys[word:])
+    if not has_parts:
+        return
+    before, after = tokens.key(word - 1), tokens.key(word + 1)
+    if before == "." and after == "(":
+        raise errors.dot_before_clause(tokens[word - 1].span)
+    is_name = after == "(" or before in (".", "AS")
+    if not is_name:
+        raise errors.clause_without_parenthesis(tokens[word].span)
+
+
+def _is_near_clause_name(text: str) -> bool:
+    """Return whether a text is MATCH_RECOGNIZE with a few letters wrong."""
+    if CLAUSE_NAME.fullmatch(text):
+        return False
+    letters = re.sub(r"[-_\s]", "", text.upper())
+    if letters.startswith("MATCHRE"):
+        return True
+    return (
+        count_misspelt_letters(letters, "MATCHRECOGNIZE", _MOST_WRONG_LETTERS)
+        <= _MOST_WRONG_LETTERS
+    )

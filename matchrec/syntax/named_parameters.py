@@ -1,0 +1,35 @@
+"""Find the named parameters of a query: `:name`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from sqlglot import TokenType
+
+from matchrec.source import Span
+from matchrec.syntax.tokens import read_sqlglot_tokens
+
+
+def find_parameters(text: str) -> Iterator[tuple[str, Span]]:
+    """Yield name and span of each `:name`.
+
+    The type of a field, as in `a: INT`, looks the same and is yielded too.
+    """
+    if ":" not in text:
+        return
+    for colon, name in pairwise(read_sqlglot_tokens(text)):
+        if colon.token_type is TokenType.COLON and name.text.isidentifier():
+            yield name.text, Span(colon.start, name.end + 1)
+
+
+def find_first_parameters(text: str) -> dict[str, Span]:
+    """Return the name of each `:name` with the span where it is used first.
+
+    >>> find_first_parameters("SELECT x FROM t WHERE x > :low AND y > :low")
+    {'low': Span(start=26, end=30)}
+    """
+    first_spans: dict[str, Span] = {}
+    for name, span in find_parameters(text):
+        first_spans.setdefault(name, span)
+    return first_spans

@@ -1,0 +1,63 @@
+"""Recognise queries that only select columns of a view: DataFrames do the same without a parser."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from sqlglot import TokenType
+
+from matchrec.plan.text import Template, View, is_reserved
+from matchrec.syntax.tokens import read_sqlglot_tokens
+
+_SELECT_FROM = re.compile(
+    r"\s*SELECT(?:\s*\*\s*|\s+(?P<names>[A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)*)\s+)FROM\s*",
+    re.IGNORECASE,
+)
+
+_ONLY_ALIAS = re.compile(r"\s*(?:(?:AS\s+)?(?P<alias>[A-Za-z_]\w*)\s*)?;?\s*", re.IGNORECASE)
+
+# A comment that is no hint. After a backslash, Spark may go on with the comment in the next line.
+_COMMENT = re.compile(r"--[^\n\\]*|/\*(?!\+)(?:[^*]|\*(?!/))*\*/")
+
+
+class PlainSelect(NamedTuple):
+    """A query that only selects columns of a view: `SELECT a, b FROM view AS v`."""
+
+    # The hole for the view.
+    view: View
+    # The alias of the view, if it has one.
+    alias: str | None
+    # The names of the columns; None for `*`.
+    names: tuple[str, ...] | None
+
+
+def match_plain_select(text: Template) -> PlainSelect | None:
+    """Return the parts of a query that only selects columns of a view; None for other queries.
+
+    >>> match_plain_select(("SELECT * FROM ", View("t"), " AS m"))
+    PlainSelect(view=View(name='t'), alias='m', names=None)
+    >>> match_plain_select(("SELECT a, b FROM ", View("t"), ""))
+    PlainSelect(view=View(name='t'), alias=None, names=('a', 'b'))
+    >>> match_plain_select(("SELECT * FROM ", View("t"), " WHERE x"))
+    """
+    match text:
+        case (str(before), View() as view, str(behind)):
+            start = _SELECT_FROM.fullmatch(_COMMENT.sub(" ", before))
+            end = _ONLY_ALIAS.fullmatch(_COMMENT.sub(" ", behind))
+            if start is None or end is None:
+                return None
+            alias = end["alias"]
+            names = None if start["names"] is None else tuple(re.findall(r"\w+", start["names"]))
+            words = (*(names or ()), *([] if alias is None else [alias]))
+            return PlainSelect(view, alias, names) if all(map(_is_plain_name, words)) else None
+    return None
+
+
+def _is_plain_name(word: str) -> bool:
+    """Return whether Spark reads a word as a name under all settings.
+
+    It does so unless the word has a meaning in SQL.
+    """
+    (token,) = read_sqlglot_tokens(word)
+    return token.token_type is TokenType.VAR and not is_reserved(word)
