@@ -65,6 +65,12 @@ MANY_ROWS = """
         PATTERN (A+ B)
         DEFINE A AS id >= 0, B AS id < 0)
 """
+LARGE_BOUNDS = """
+    SELECT * FROM warm_rows MATCH_RECOGNIZE (
+        PARTITION BY k ORDER BY t MEASURES MATCH_NUMBER() AS number
+        PATTERN (A{2,12} B)
+        DEFINE A AS x >= 0, B AS x > 1)
+"""
 TIES = """
     SELECT * FROM warm_rows MATCH_RECOGNIZE (
         PARTITION BY k ORDER BY t MEASURES MATCH_NUMBER() AS number
@@ -126,6 +132,7 @@ def build_queries(spark: SparkSession) -> Iterator[DataFrame]:
     breadth_first = matchrec.Options(algorithm=BREADTH_FIRST)
     # Many of its runs share rows, and the search drops nodes of the shared buffer.
     yield matchrec.sql(spark, MANY_ROWS, options=breadth_first)
+    yield matchrec.sql(spark, LARGE_BOUNDS)
     # Its matches are found out of order.
     yield matchrec.sql(spark, TIES, options=breadth_first)
     for on_run in ("", ON_RUN):

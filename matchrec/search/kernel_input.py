@@ -193,7 +193,7 @@ def build_row_arrays(partitions: Partitions, *, selects: bool) -> layout.RowArra
         frontier=frontier,
         satisfied=make_read_only(partitions.satisfied, np.uint64).view(np.int64),
         window_end=make_read_only(window_end, np.int64),
-        # `kernel_search.find_possible_beginnings` computes it for the searches that use it.
+        # `beginnings.find_possible_beginnings` computes it for the searches that use it.
         may_begin=make_read_only(np.empty(0), np.bool_),
     )
 

@@ -27,7 +27,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from functools import reduce
 from math import prod
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -44,11 +43,12 @@ from matchrec.errors.streams import stream_out_of_memory
 from matchrec.jit.disk_cache import CachedFunction
 from matchrec.jit.views import read_only
 from matchrec.plan.clauses import MatchOutput
+from matchrec.search.beginnings import find_possible_beginnings
 from matchrec.search.kernel_input import SearchInput
 from matchrec.search.kernels import layout
 from matchrec.search.kernels.buffer import PruningInput, compact
 from matchrec.search.matches import Matches, RunFailure
-from matchrec.search.partitions import NO_EDGE, BoolArray, IntArray
+from matchrec.search.partitions import IntArray
 from matchrec.search.task import Capacity, Task
 from matchrec.shortcuts import current_shortcuts
 
@@ -104,14 +104,14 @@ class KernelSearch(ABC, Generic[W]):
     progress: layout.Progress
     progress_class: ClassVar[type[layout.Progress]]
     # Whether the search may pass over rows with which no match can begin: see
-    # `find_possible_beginnings`. It may if it looks at one starting row after the other.
+    # `beginnings`. It may if it looks at one starting row after the other.
     may_skip_starts: ClassVar[bool] = False
 
     def __init__(
         self, task: Task, arrays: SearchInput, capacity: Capacity, counters: IntArray | None = None
     ) -> None:
         if self.may_skip_starts and current_shortcuts().starting_rows:
-            may_begin = read_only(find_possible_beginnings(task, arrays.rules, arrays.rows))
+            may_begin = read_only(find_possible_beginnings(task, arrays))
             arrays = replace(arrays, rows=arrays.rows._replace(may_begin=may_begin))
         self.task = task
         self.arrays = arrays
@@ -509,58 +509,3 @@ class BufferSearch(KernelSearch[W]):
             return False
         self.prune()
         return bool(4 * self.progress.node_count <= size)
-
-
-# Rows with which a match may begin, so that a search need not try the other ones.
-#
-# This is proven for searches that, after a starting row without a match, begin again with the next
-# row. The row conditions of the first rows of a match are compared for all rows at once. This stops
-# at the first row whose mapping evaluates a condition on the run: a row whose search would raise an
-# error is never left out. If steps are limited, each row that is taken may be one too many; then
-# only the first row of a match is compared.
-
-# How many rows at the beginning of a match are compared at most.
-ROWS_COMPARED = 8
-# Comparing stops when at most one row in FEW_ONE_IN is left.
-FEW_ONE_IN = 16
-
-
-def find_possible_beginnings(task: Task, rules: layout.Rules, rows: layout.RowArrays) -> BoolArray:
-    """Return bool[n], whether a match may begin with a row.
-
-    The result is bool[0] if most rows may begin a match: then it would not pay. Rows that are
-    missing may satisfy any condition, and so may the rows of the next partition.
-
-    Example: for PATTERN (A B), a row may begin a match if it satisfies A's row condition and the
-    next row satisfies B's.
-    """
-    edges = rows.frontier.edge
-    may_begin = np.ones(len(rows.satisfied), np.bool_)
-    if task.stages is not None or (edges[:-1] != NO_EDGE).any():
-        return may_begin[:0]
-    satisfied = rows.satisfied[: edges[-1]] if len(edges) else rows.satisfied
-    program = rules.program
-    has_run_condition = program[:, layout.CODE] < program[:, layout.CODE_END]
-    is_limited = task.max_steps is not None and has_run_condition.any()
-    rows_compared = 1 if is_limited else ROWS_COMPARED
-    masks = program[:, layout.MASK].astype(np.uint64)
-    # All bits that are compared mostly fit into one byte, which makes it faster.
-    bits = satisfied.astype(np.min_scalar_type(np.bitwise_or.reduce(masks)))
-    states = {0}  # the states in which a run can be after `depth` rows
-    for depth in range(min(rows_compared, len(satisfied))):
-        is_possible = [source in states for source in program[:, layout.SOURCE].tolist()]
-        states = {*program[is_possible, layout.TARGET].tolist()}
-        if layout.ACCEPT in states:
-            break
-        # A row at this depth must satisfy the row condition of a possible choice. A mask of 0 is a
-        # choice without one, which any row satisfies.
-        words = program[is_possible, layout.WORD].tolist()
-        tests = {*zip(words, masks[is_possible].tolist(), strict=True)}
-        if all(mask for _, mask in tests):
-            passes_test = (bits[depth:, word] & mask == mask for word, mask in tests)
-            may_begin[: len(satisfied) - depth] &= reduce(np.logical_or, passes_test, np.False_)
-            if FEW_ONE_IN * np.count_nonzero(may_begin) < len(may_begin):
-                break
-        if has_run_condition[is_possible].any():
-            break
-    return may_begin if 2 * np.count_nonzero(may_begin) < len(may_begin) else may_begin[:0]

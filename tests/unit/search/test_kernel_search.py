@@ -24,8 +24,6 @@ from matchrec.errors.run import failures
 from matchrec.jit.disk_cache import CACHED_FUNCTIONS
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, SkipTo
 from matchrec.plan.expression import End, Navigation
-from matchrec.search.kernel_input import prepare_input
-from matchrec.search.kernel_search import find_possible_beginnings
 from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import Partitions
 from matchrec.search.strategies import ALGORITHMS, SearchAlgorithm, choose
@@ -237,53 +235,3 @@ def test_a_pattern_that_is_too_large_is_refused_in_time(text: str) -> None:
     with pytest.raises(MatchRecognizePlanError, match="too large"):
         query(text).task()
     assert time.process_time() - begin < 10
-
-
-@pytest.mark.parametrize(
-    ("text", "run_conditions", "expected"),
-    [
-        ("A B C", {}, "X . . . . . . X"),  # of what follows the last row, nothing is known
-        ("A (B | C) C+", {}, "X . . . . . . X"),
-        ("A B C", {"B": ABOVE}, "X . . . . X . X"),  # the condition of B fails first, if at all
-        ("A B?", {}, "X . . . . X . X"),
-        ("A $ B", {}, ". . . . . . . X"),
-        ("A?", {}, ""),
-    ],
-)
-def test_rows_with_which_no_match_can_begin(
-    text: str, run_conditions: dict[str, RunExpression], expected: str
-) -> None:
-    task = Query(parse_row_pattern(text), run_conditions=run_conditions).task()
-    a, b, c = 1, 2, 4
-    rows = partitions(np.array([a, b, c, b, 0, a, b, a]), 4, np.arange(8))
-    arrays = prepare_input(task, rows, selects=False)
-    found = find_possible_beginnings(task, arrays.rules, arrays.rows)
-    assert " ".join("X" if one else "." for one in found) == expected
-
-
-def test_a_row_whose_search_takes_steps_is_passed_over_by_its_first_row_alone() -> None:
-    """Each A is a step of the search, though no B follows the second one."""
-    plain = Query(parse_row_pattern("A B"), run_conditions={"B": ABOVE}).task()
-    a, b = 1, 2
-    rows = partitions(np.array([a, b, 0, a, 0, 0, 0, a]), 2, np.arange(8))
-    limited = replace(plain, max_steps=9)
-    for task, expected in ((plain, "X . . . . . . X"), (limited, "X . . X . . . X")):
-        arrays = prepare_input(task, rows, selects=False)
-        found = find_possible_beginnings(task, arrays.rules, arrays.rows)
-        assert " ".join("X" if one else "." for one in found) == expected
-
-
-@pytest.mark.parametrize("first", [0, 6, 14, 30, 61, 62])
-def test_rows_with_which_no_match_can_begin_are_told_by_any_bits(first: int) -> None:
-    """A match is a row of the first of three conditions that follow each other, then of the next
-    ones; of those before them no row holds.
-    """
-    others = " | ".join(f"V{i}" for i in range(first)) or "A"
-    task = Query(parse_row_pattern(f"({others} | A) B C")).task()
-    a, b, c = (1 << bit for bit in range(first, first + 3))
-    words = np.array([a, b, c, b, 0, a, b, a], object)
-    both = np.array([[word & (2**64 - 1), word >> 64] for word in words.tolist()], np.uint64)
-    rows = replace(partitions(np.zeros(8), 4), satisfied=both)
-    arrays = prepare_input(task, rows, selects=False)
-    found = find_possible_beginnings(task, arrays.rules, arrays.rows)
-    assert " ".join("X" if one else "." for one in found) == "X . . . . . . X"

@@ -1,0 +1,230 @@
+"""Rows with which a match may begin, so that a search need not try the other ones.
+
+This is proven for searches that, after a starting row without a match, begin again with the next
+row. There are two ways to find these rows:
+
+1. `compare_first_rows` compares the row conditions of the first rows of a match for all rows at
+   once. It is cheap, and enough if such rows are rare.
+2. `kernels.beginnings` follows all choices from the last row back. It finds exactly the rows with
+   which a match begins, if conditions read only the data. It is for quantifiers with large bounds,
+   such as A{5,50}, if most rows satisfy A. A search that begins with an A takes up to 100 steps to
+   fail, and fails in other states than the searches before it, so what they remember does not help.
+
+Both stop at a choice whose mapping evaluates a condition on the run: a row whose search would raise
+an error is never left out. If steps are limited, each row that is taken may be one too many; then
+only the first row of a match is compared.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from functools import lru_cache, reduce
+
+import numpy as np
+
+from matchrec.search.kernel_input import CompiledTask, SearchInput
+from matchrec.search.kernels import layout
+from matchrec.search.kernels.beginnings import (
+    ALL_STATES,
+    MOVE_SIZE,
+    STATES_PER_WORD,
+    Moves,
+    mark_beginnings,
+)
+from matchrec.search.partitions import NO_EDGE, BoolArray
+from matchrec.search.task import Task
+
+# How many rows at the beginning of a match are compared at most.
+ROWS_COMPARED = 8
+# Comparing stops when at most one row in FEW_ONE_IN is left.
+FEW_ONE_IN = 16
+# Choices are followed back if a move stands for at least so many of them on average. Otherwise, a
+# search takes hardly more steps than there are moves.
+LEAST_CHOICES_PER_MOVE = 4
+# The columns of `layout.Rules.program` of which moves are made.
+COLUMNS_OF_MOVES = [
+    layout.SOURCE,
+    layout.TARGET,
+    layout.WORD,
+    layout.MASK,
+    layout.CODE,
+    layout.CODE_END,
+]
+# Choices are followed back if all moves of a row change at most so many words, which takes 30 ns.
+MOST_WORDS_PER_ROW = 32
+
+
+def find_possible_beginnings(task: Task, arrays: SearchInput) -> BoolArray:
+    """Return bool[n], whether a match may begin with a row.
+
+    The result is bool[0] if it would not pay to leave rows out.
+    """
+    edges = arrays.rows.frontier.edge
+    may_begin = np.ones(len(arrays.rows.satisfied), np.bool_)
+    if task.stages is not None or (edges[:-1] != NO_EDGE).any():
+        return may_begin[:0]
+    known_rows = min([len(may_begin), *edges[-1:].tolist()])
+    program = arrays.rules.program
+    has_run_condition = program[:, layout.CODE] < program[:, layout.CODE_END]
+    is_limited = task.max_steps is not None and has_run_condition.any()
+    moves = None if is_limited else find_moves(arrays.compiled)
+    # Comparing more rows is of no use for moves: they are for conditions that most rows satisfy.
+    rows_compared = ROWS_COMPARED if moves is None and not is_limited else 1
+    left = compare_first_rows(arrays, may_begin, known_rows, rows_compared)
+    if moves is not None and FEW_ONE_IN * left >= len(may_begin):
+        follow_moves_back(moves, arrays, may_begin, known_rows)
+        return may_begin
+    return may_begin if 2 * left < len(may_begin) else may_begin[:0]
+
+
+def compare_first_rows(
+    arrays: SearchInput, may_begin: BoolArray, known_rows: int, rows_compared: int
+) -> int:
+    """Unmark rows with which no match can begin; return how many rows are still marked.
+
+    For `A B`, a row may begin a match if it satisfies A's row condition and the next row satisfies
+    B's. Rows that are missing may satisfy any condition, and so may the rows of the next partition.
+
+    Args:
+        arrays: the task and its partitions.
+        may_begin: bool[n], the marks, which are set for all rows.
+        known_rows: how many rows are not missing.
+        rows_compared: how many rows at the beginning of a match are compared at most.
+    """
+    left = len(may_begin)
+    satisfied = arrays.rows.satisfied[:known_rows]
+    program = arrays.rules.program
+    has_run_condition = program[:, layout.CODE] < program[:, layout.CODE_END]
+    masks = program[:, layout.MASK].astype(np.uint64)
+    # All bits that are compared mostly fit into one byte, which makes it faster.
+    bits = satisfied.astype(np.min_scalar_type(np.bitwise_or.reduce(masks)))
+    states = {0}  # the states in which a run can be after `depth` rows
+    for depth in range(min(rows_compared, len(satisfied))):
+        is_possible = [source in states for source in program[:, layout.SOURCE].tolist()]
+        states = {*program[is_possible, layout.TARGET].tolist()}
+        if layout.ACCEPT in states:
+            break
+        # A row at this depth must satisfy the row condition of a possible choice. A mask of 0 is a
+        # choice without one, which any row satisfies.
+        words = program[is_possible, layout.WORD].tolist()
+        tests = {*zip(words, masks[is_possible].tolist(), strict=True)}
+        if all(mask for _, mask in tests):
+            passes_test = (bits[depth:, word] & mask == mask for word, mask in tests)
+            may_begin[: len(satisfied) - depth] &= reduce(np.logical_or, passes_test, np.False_)
+            left = int(np.count_nonzero(may_begin))
+            if FEW_ONE_IN * left < len(may_begin):
+                break
+        if has_run_condition[is_possible].any():
+            break
+    return left
+
+
+def follow_moves_back(
+    moves: Moves, arrays: SearchInput, may_begin: BoolArray, known_rows: int
+) -> None:
+    """Mark the rows with which a match may begin, and unmark the other ones.
+
+    Args:
+        moves: the moves of the task.
+        arrays: the task and its partitions.
+        may_begin: bool[n], the marks. Those of missing rows stay as they are.
+        known_rows: how many rows are not missing.
+    """
+    rows = arrays.rows
+    viable = np.concatenate([moves.accepting, moves.accepting])
+    if (rows.frontier.edge[-1:] != NO_EDGE).any():
+        viable[:] = ALL_STATES  # rows that are missing may satisfy any condition
+    mark_beginnings(rows.starts, rows.satisfied, moves, viable, may_begin[:known_rows])
+
+
+# The worker of a stream asks for every key.
+@lru_cache(maxsize=64)
+def find_moves(compiled: CompiledTask) -> Moves | None:
+    """Return the moves of a task; None if it would not pay to follow them back."""
+    program = compiled.rules.program
+    accepts = program[:, layout.TARGET] == layout.ACCEPT
+    if (program[accepts, layout.SOURCE] == 0).any():
+        return None  # a match can be empty, so it may begin with any row
+    moves = build_moves(compiled)
+    pays = (
+        LEAST_CHOICES_PER_MOVE * len(moves.table) <= len(program)
+        and moves.sources.size <= MOST_WORDS_PER_ROW
+    )
+    return moves if pays else None
+
+
+def build_moves(compiled: CompiledTask) -> Moves:
+    """Return the moves of a task.
+
+    All anchors are assumed to hold. A choice whose mapping evaluates a condition on the run leads
+    to a state that is viable at every row.
+    """
+    rules = compiled.rules
+    always_viable = len(rules.first_choice) - 1
+    accepting = [always_viable]
+    # By the word and the mask of a row condition, the source and the target of each choice with it.
+    pairs_by_condition: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+    for source, target, word, mask, code, code_end in rules.program[:, COLUMNS_OF_MOVES].tolist():
+        if target == layout.ACCEPT:
+            accepting.append(source)
+        else:
+            reached = target if code == code_end else always_viable
+            pairs_by_condition[word, mask].append((source, reached))
+
+    words = always_viable // STATES_PER_WORD + 1
+    table: list[tuple[int, ...]] = []
+    sources: list[list[int]] = []
+    for condition, pairs in pairs_by_condition.items():
+        by_distance, by_target = group_sources(pairs)
+        for is_shift, groups in ((True, by_distance), (False, by_target)):
+            for number, group in groups.items():
+                table.append((*condition, is_shift, *divmod(number, STATES_PER_WORD)))
+                sources.append(pack_states(group, words))
+    return Moves(
+        table=np.array(table, np.int64).reshape(-1, MOVE_SIZE),
+        sources=np.array(sources, np.int64).reshape(-1, words),
+        accepting=np.array(pack_states(accepting, words), np.int64),
+    )
+
+
+Groups = Mapping[int, list[int]]
+
+
+def group_sources(pairs: Iterable[tuple[int, int]]) -> tuple[Groups, Groups]:
+    """Group the sources of choices by the distance to the target, and the others by the target.
+
+    A source is grouped by the distance if the target is after it, and other choices have the same
+    distance.
+
+    Args:
+        pairs: the source and the target of each choice.
+
+    >>> by_distance, by_target = group_sources([(0, 1), (1, 2), (2, 5), (1, 5)])
+    >>> dict(by_distance), dict(by_target)
+    ({1: [0, 1]}, {5: [2, 1]})
+    """
+    pairs = list(pairs)
+    distances = Counter(target - source for source, target in pairs)
+    by_distance: defaultdict[int, list[int]] = defaultdict(list)
+    by_target: defaultdict[int, list[int]] = defaultdict(list)
+    for source, target in pairs:
+        distance = target - source
+        if distance > 0 and distances[distance] > 1:
+            by_distance[distance].append(source)
+        else:
+            by_target[target].append(source)
+    return by_distance, by_target
+
+
+def pack_states(states: Iterable[int], words: int) -> list[int]:
+    """Return a set of states as the bits of some words.
+
+    >>> pack_states([1, 3, 64], 2)
+    [10, 2]
+    """
+    packed = [0] * words
+    for state in states:
+        word, bit = divmod(state, STATES_PER_WORD)
+        packed[word] |= 1 << bit
+    return packed

@@ -1,0 +1,106 @@
+"""The kernel of `search.beginnings`: with which rows a match may begin, from the last row back.
+
+A state is *viable* at a row if a run that is in it before the row can become a match. That depends
+on the row and on the states that are viable at the next one:
+
+    PATTERN (A{2,4} B)   state k: k rows are mapped to A; state M: B is mapped, which is a match
+
+    row              0        1          2          3          4    (end)
+    satisfies        A        A          A          B          A
+    viable states    0 1 M    0 1 2 M    1 2 3 M    2 3 4 M    M    M
+
+    row 4    a run in state k would go to k + 1, which is not viable at the end
+    row 3    B leads from the states 2, 3 and 4 to M, so they are viable
+    row 2    A leads from k to k + 1, so 1, 2 and 3 are viable
+
+A match begins with the rows 0 and 1, because the starting state 0 is viable there.
+
+The states that are viable at a row are bits. A *move* stands for many choices, and one operation
+on these bits makes it, so a row costs as much for A{2,60} as for A{2,4}:
+
+    shift    choices with one condition whose targets are equally far from their sources, such as
+             the A above: shift the bits of the next row
+    join     choices with one condition and one target, such as the B above: if the target is
+             viable at the next row, all sources are
+
+Source: Baeza-Yates and Gonnet, "A new approach to text searching", CACM 35(10), 1992.
+"""
+
+from typing import NamedTuple
+
+from matchrec.jit.decorators import linear_kernel
+from matchrec.search.partitions import BoolArray, IntArray
+
+# So many states are in a word. The sign bit is left out, because it would be copied by a shift.
+STATES_PER_WORD = 63
+ALL_STATES = (1 << STATES_PER_WORD) - 1
+
+# Columns of `Moves.table`.
+WORD = 0  # the row condition: `satisfied[row, WORD] & MASK == MASK`
+MASK = 1
+IS_SHIFT = 2  # whether the move is a shift, otherwise it is a join
+# The word and the bit of the target. If the move is a shift, of the target of state 0.
+TARGET_WORD = 3
+TARGET_BIT = 4
+MOVE_SIZE = 5
+
+
+class Moves(NamedTuple):
+    """The moves of a query: m moves, over states in w words."""
+
+    # int64[m, 5], see the columns above.
+    table: IntArray
+    # int64[m, w], the states from which each move leads.
+    sources: IntArray
+    # int64[w], the states that are viable at every row: those that accept.
+    accepting: IntArray
+
+
+@linear_kernel
+def mark_beginnings(
+    starts: IntArray, satisfied: IntArray, moves: Moves, viable: IntArray, may_begin: BoolArray
+) -> None:
+    """Mark the rows at which the starting state is viable, and unmark the other ones.
+
+    Args:
+        starts: see `Partitions`.
+        satisfied: see `RowArrays`.
+        moves: the moves.
+        viable: int64[2 w], the states that are viable after the last row, twice. They are
+            overwritten: rows keep their states in either half in turn.
+        may_begin: bool[k], the marks of the first k rows. The rows after them are not looked at.
+    """
+    table = moves.table
+    sources = moves.sources
+    accepting = moves.accepting
+    words = accepting.shape[0]
+    partition = starts.shape[0] - 2
+    now = 0
+    later = words
+    row = may_begin.shape[0]
+    while row > 0:
+        row -= 1
+        if row < starts[partition]:
+            while row < starts[partition]:
+                partition -= 1
+            for word in range(words):
+                viable[later + word] = accepting[word]
+        for word in range(words):
+            viable[now + word] = accepting[word]
+        for move in range(table.shape[0]):
+            mask = table[move, MASK]
+            if satisfied[row, table[move, WORD]] & mask == mask:
+                target_word = table[move, TARGET_WORD]
+                bit = table[move, TARGET_BIT]
+                if table[move, IS_SHIFT]:
+                    for word in range(words - target_word):
+                        states = viable[later + word + target_word] >> bit
+                        if word + target_word + 1 < words:
+                            next_states = viable[later + word + target_word + 1]
+                            states |= (next_states << (STATES_PER_WORD - bit)) & ALL_STATES
+                        viable[now + word] |= states & sources[move, word]
+                elif (viable[later + target_word] >> bit) & 1:
+                    for word in range(words):
+                        viable[now + word] |= sources[move, word]
+        may_begin[row] = viable[now] & 1
+        now, later = later, now
