@@ -23,7 +23,7 @@ from operator import or_
 
 from typing_extensions import assert_never
 
-from matchrec.automaton.facts import FollowSets, find_targets
+from matchrec.automaton.facts import FollowSets, find_states_worth_remembering, find_targets
 from matchrec.automaton.folding import Folding, find_reachable, fold
 from matchrec.automaton.program import (
     GUARD_END,
@@ -413,6 +413,14 @@ class CompiledPattern:
             if sum(leads_back) > 1:
                 return True
         return False
+
+    @cached_property
+    def has_shared_states(self) -> bool:
+        """Return whether two runs that begin with different rows can be in one state at one row.
+
+        They cannot for `A B C D`: the state says how far a run is from its first row.
+        """
+        return any(find_states_worth_remembering(self.folding.choices))
 
     @cached_property
     def guards(self) -> int:

@@ -13,10 +13,11 @@ written out twice.
     start 2    A2 --------------> |     one row is written: A leads to the loop of A at row 3,
                                         from which the match goes on with B3
 
-*When it is chosen.* For preferred matches of consecutive rows that may overlap, if conditions read
-only the data and there are no windows. Workers read counts, sums and extremes from the chains. If
-the values that a query reads need the rows themselves, the task does not ask for chains, and the
-search of `memoised` runs instead.
+*When it is chosen.* For preferred matches of consecutive rows that may share several rows, if
+conditions read only the data and there are no windows. The matches of `A B C` share no state at any
+row, and those of `A+ B` after SKIP TO LAST B share one row at most: `memoised` is faster for them.
+Workers read counts, sums and extremes from the chains. If the values that a query reads need the
+rows themselves, the task does not ask for chains, and the search of `memoised` runs instead.
 
 *Cost.* Rows x choices, however long the matches are.
 
@@ -49,7 +50,7 @@ class Chained(ContiguousStrategy):
 
     algorithm = BACKTRACKING
     label = "chained"
-    chosen_for = "preferred matches that overlap; conditions read only the data"
+    chosen_for = "preferred matches that share rows; conditions read only the data"
     fastest_because = "conditions depend on the data only, so failures are remembered"
 
     @classmethod
@@ -60,7 +61,9 @@ class Chained(ContiguousStrategy):
             return obstacle
         if not current_shortcuts().shared_rows:
             return "matches may not share rows"
-        return None if task.can_share_rows else "how a match continues depends on its starting row"
+        if not task.can_share_rows:
+            return "matches share no rows, or how a match continues depends on its starting row"
+        return None
 
     def load(self, task: Task) -> TaskSearchClass:
         """Import and return the search, or the search of `memoised` if the task wants no chains.

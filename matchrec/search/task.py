@@ -221,16 +221,33 @@ class Task:
 
     @property
     def can_share_rows(self) -> bool:
-        """Return whether overlapping matches can share their rows.
+        """Return whether overlapping matches can share their rows, and may have rows to share.
 
-        They can if the way a match goes on from a row does not depend on where it started.
+        They can if the way a match goes on from a row does not depend on where it started. They
+        have if a run may come to a state and row to which another run has come before.
         """
-        overlaps = self.after_match.to is not clauses.SkipTo.PAST_LAST_ROW
         is_preferred = self.output is clauses.MatchOutput.PREFERRED
         depends_on_start = (
             not self.reads_only_data or self.has_window or self.selects or self.partial is not None
         )
-        return overlaps and is_preferred and not depends_on_start
+        if not is_preferred or depends_on_start:
+            return False
+        return self.may_share_several_rows and self.pattern.has_shared_states
+
+    @property
+    def may_share_several_rows(self) -> bool:
+        """Return whether two matches may have more than one row in common.
+
+        They have at most one, the last row of the first match, if the search goes on from there.
+        For example, AFTER MATCH SKIP TO LAST B does that for PATTERN (A+ B+).
+        """
+        match self.after_match.to:
+            case clauses.SkipTo.PAST_LAST_ROW:
+                return False
+            case clauses.SkipTo.LAST:
+                assert self.after_match.variable is not None
+                return not self.pattern.follow.last <= self.members[self.after_match.variable]
+        return True
 
 
 # The most bytes that one array of all live runs may take in a stream, or the matches that one row

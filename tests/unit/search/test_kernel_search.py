@@ -229,6 +229,31 @@ def test_backtracking_over_the_data_has_an_algorithm_for_each_kind_of_match(
     assert (strategy.algorithm, strategy.name(task)) == ("backtracking", name)
 
 
+@pytest.mark.parametrize(
+    ("text", "skip", "name"),
+    [
+        ("A+ B+", NEXT_ROW, "chained"),
+        ("A B C D", NEXT_ROW, "memoised"),  # no two runs are in one state at one row
+        ("A{3} B?", NEXT_ROW, "memoised"),
+        ("A (B | C)+", AfterMatchSkip(SkipTo.FIRST, "A"), "chained"),
+        ("A+ B+", AfterMatchSkip(SkipTo.FIRST, "B"), "chained"),
+        ("A+ B+", AfterMatchSkip(SkipTo.LAST, "A"), "chained"),
+        # Matches share one row at most: the last one.
+        ("A+ B+", AfterMatchSkip(SkipTo.LAST, "B"), "memoised"),
+        ("A+ (B | C)", AfterMatchSkip(SkipTo.LAST, "U"), "memoised"),
+        ("A+ B*", AfterMatchSkip(SkipTo.LAST, "B"), "chained"),  # the last row may be an A
+        ("A+ B* A?", AfterMatchSkip(SkipTo.LAST, "U"), "chained"),
+    ],
+)
+def test_matches_are_chained_only_if_they_share_several_rows(
+    text: str, skip: AfterMatchSkip, name: str
+) -> None:
+    subsets = {"U": frozenset({"B", "C"})}
+    task = Query(parse_row_pattern(text), skip, subsets).task()
+    strategy, _ = choose(task)
+    assert strategy.name(task) == name
+
+
 @pytest.mark.parametrize("text", ["((A{100}){100}){100}", "(A? B?){1,3000}"])
 def test_a_pattern_that_is_too_large_is_refused_in_time(text: str) -> None:
     begin = time.process_time()
