@@ -22,7 +22,7 @@ from typing_extensions import override
 
 from matchrec.api.clause import Clause
 from matchrec.automaton.facts import UNREACHABLE
-from matchrec.compile.coverage import CoverageDraft, CoverageTask
+from matchrec.compile.coverage import CoverageQuery, CoverageTask
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors import labels as errors
 from matchrec.explain.charts.backtest import ATTEMPT_COLUMNS, MATCH_COLUMNS, Backtest
@@ -264,11 +264,11 @@ def find_attempts(clause: Clause, plan: MatchPlan) -> Attempts:
     """
     options = Options(sort=clause.options.sort, max_steps=clause.options.max_steps)
     try:
-        draft, task, rows = list_attempts(clause.build_question(plan, options))
+        query, task, rows = list_attempts(clause.build_question(plan, options))
     except MatchRecognizeUnsupportedError as error:
         # The matches can be compared all the same.
         return UnknownAttempts(error.message)
-    return KnownAttempts(draft, task, rows, plan)
+    return KnownAttempts(query, task, rows, plan)
 
 
 @dataclass(frozen=True)
@@ -296,7 +296,7 @@ class UnknownAttempts(Attempts):
 class KnownAttempts(Attempts):
     """How far each starting row came: see `AttemptWorker`."""
 
-    draft: CoverageDraft
+    query: CoverageQuery
     task: CoverageTask
     # One row for each starting row: its partition, its ends, and the columns `NOTED`.
     rows: DataFrame
@@ -350,8 +350,8 @@ class KnownAttempts(Attempts):
     @property
     def variables(self) -> list[str | None]:
         """The variable of the last row of an attempt, by its last choice."""
-        names = self.draft.draft.plan.variables
-        occurrences = self.draft.occurrences
+        names = self.query.plan.variables
+        occurrences = self.query.occurrences
         # An attempt without rows has choice 0.
         return [
             None,
@@ -362,8 +362,8 @@ class KnownAttempts(Attempts):
     def reasons(self) -> list[str]:
         """The texts of what ended an attempt, by its last choice (0 for none), then by reason."""
         return [
-            "" if state is None else str(build_ending(self.draft, state, reason))
-            for state in find_states_after(self.draft.occurrences)
+            "" if state is None else str(build_ending(self.query, state, reason))
+            for state in find_states_after(self.query.occurrences)
             for reason in Reason
         ]
 
@@ -371,7 +371,7 @@ class KnownAttempts(Attempts):
         """Return SQL of what ended the best attempt, and which parts of the condition failed."""
         index = f"CAST(best.choice * {len(Reason)} + best.reason AS INT)"
         reason = f"get({write_array(self.reasons)}, {index})"
-        parts = list_condition_parts(self.draft)[:NOTED_PARTS]
+        parts = list_condition_parts(self.query)[:NOTED_PARTS]
         part_texts = write_array(
             None if part is None else f"{part.text} was not true" for part in parts
         )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql import SparkSession
 
 from matchrec.compile.compiled_query import CompiledQuery
-from matchrec.compile.path import Draft
+from matchrec.compile.path import SplitQuery
 from matchrec.errors.language import Language
 from matchrec.errors.warnings import (
     MatchRecognizeWarning,
@@ -22,9 +22,9 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.warning_rules.every_rule import find_warnings
 from matchrec.source import Source
 from matchrec.spark.clause_result import ClauseResult
+from matchrec.spark.compile import CompiledRules
 from matchrec.spark.environment import warn_once_if_untuned
 from matchrec.spark.nanoseconds import find_nanosecond_ties
-from matchrec.spark.prepare import PreparedInput
 from matchrec.spark.question import Question
 from matchrec.spark.session import list_holes
 
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 Warnings = tuple[MatchRecognizeWarning, ...]
 
 
-def find_plan_warnings(draft: Draft, question: Question, source: Source) -> Warnings:
+def find_plan_warnings(query: SplitQuery, question: Question, source: Source) -> Warnings:
     """Return the warnings about a clause or a rule, with their locations in its text."""
-    warnings = list(find_warnings(draft.written_plan))
-    intervals = question.backend.find_windows_in_hours(draft.plan, question.find_order_type)
+    warnings = list(find_warnings(query.written_plan))
+    intervals = question.backend.find_windows_in_hours(query.plan, question.find_order_type)
     warnings += [days_in_hours(interval.span, interval=interval.text) for interval in intervals]
-    warnings += find_nanosecond_warnings(draft.plan, question)
+    warnings += find_nanosecond_warnings(query.plan, question)
     return tuple(warning.with_source(source) for warning in warnings)
 
 
@@ -71,13 +71,13 @@ def find_clause_warnings(
     result: ClauseResult, source: Source, language: Language | None
 ) -> Warnings:
     """Return the warnings about a planned clause; for SQL, those about state of streams too."""
-    question = result.prepared.question
-    warnings = find_plan_warnings(result.draft, question, source)
+    question = result.question
+    warnings = find_plan_warnings(result.query, question, source)
     if not question.is_stream or language is not None:
         return warnings
     return (
         *warnings,
-        *find_state_warnings(result.draft.written_plan, result.compiled_query, source),
+        *find_state_warnings(result.query.written_plan, result.compiled_query, source),
     )
 
 
@@ -90,22 +90,23 @@ def find_state_warnings(plan: MatchPlan, compiled_query: CompiledQuery, source: 
 
 
 def find_tuning_warnings(
-    spark: SparkSession, prepared_inputs: Sequence[PreparedInput[Any]]
+    spark: SparkSession, compiled_clauses: Sequence[CompiledRules]
 ) -> Warnings:
     """Return the warning that `tune` would help, for the first query that would gain from it."""
-    if not prepared_inputs or any(prepared.question.is_stream for prepared in prepared_inputs):
+    if not compiled_clauses or any(compiled.question.is_stream for compiled in compiled_clauses):
         return ()
-    types = (type_ for prepared in prepared_inputs for type_ in find_value_types(prepared))
+    types = (type_ for compiled in compiled_clauses for type_ in find_value_types(compiled))
     untuned = warn_once_if_untuned(spark, types)
     return () if untuned is None else (untuned,)
 
 
-def find_value_types(prepared: PreparedInput[Any]) -> Iterator[DataType]:
+def find_value_types(compiled: CompiledRules) -> Iterator[DataType]:
     """Yield the types of columns that may be sent, except keys and order.
 
     Keys and order are left out because nobody has kilobytes in them.
     """
-    sorted_by = {expression.text for expression in prepared.drafts.joint_draft.plan.sorted_by}
-    for column, field in prepared.fields.items():
+    preparation = compiled.preparation
+    sorted_by = {expression.text for expression in preparation.plan.sorted_by}
+    for column, field in preparation.fields.items():
         if not (column.reads_one_row and column.text in sorted_by):
             yield field.dataType

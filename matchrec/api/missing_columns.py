@@ -66,7 +66,7 @@ def find_advice(
     assert site is not None, "the clause is part of a SQL query"
     result_alias = (site.result_alias or "").lower()
     lower_qualifier = qualifier.lower()
-    plan = result.draft.plan
+    plan = result.query.plan
 
     # The qualifier is a pattern variable, which only the clause knows: `A.price`.
     variables = lower_names((*plan.variables, *plan.unions))
@@ -91,7 +91,7 @@ def find_advice(
     aliases = lower_names(alias for alias in (site.result_alias, site.alias) if alias)
     if qualifier and lower_qualifier not in aliases:
         return None
-    is_input_column = result.prepared.question.columns.find((name,)) is not None
+    is_input_column = result.question.columns.find((name,)) is not None
     if is_input_column:
         return errors.advise_on_column_inside(name, columns)
     # With several SELECTs, each may rename what the clause returns, so `name` may be one of theirs.

@@ -148,7 +148,7 @@ class Query:
         results = [clause.result for clause in evaluated.clauses]
         for result in results:
             warn_caller(*find_clause_warnings(result, parsed.source, parsed.language))
-        warn_caller(*find_tuning_warnings(self._spark, [result.prepared for result in results]))
+        warn_caller(*find_tuning_warnings(self._spark, [result.compiled for result in results]))
         rows = evaluated.to_df()
         counters = self.options.counters
         if counters is None or self.language != "SQL" or not results:
@@ -628,14 +628,14 @@ def explain_result(result: ClauseResult, warnings: Warnings) -> ExplainedClause:
     """Return the explanation of a planned clause, with the warnings about it."""
     from matchrec.explain.clause import ExplainedClause
 
-    preparation = result.prepared.preparation
+    preparation = result.compiled.preparation
     return ExplainedClause(
-        plan=result.draft.plan,
+        plan=result.query.plan,
         compiled_query=result.compiled_query,
         keys=preparation.key_filters,
         warnings=tuple(map(str, warnings)),
         is_stream=result.reads_stream,
-        written_plan=result.draft.written_plan,
+        written_plan=result.query.written_plan,
         sorter=preparation.sorter,
         reason_for_building_matches=result.reason_for_building_matches,
         ranges=preparation.show_ranges(),

@@ -171,15 +171,15 @@ def warn_about_rules(built: build.BuiltRuleSet) -> None:
     """Warn about what is probably a mistake in the rules or costs time in the session."""
     for rule, linked in zip(built.question.rules, built.rule_set.rules, strict=True):
         assert rule.source is not None
-        draft = built.shared.drafts[rule.name]
+        query = built.queries[rule.name]
         with use_language(rule.language):
-            warnings = find_plan_warnings(draft, built.question, rule.source)
+            warnings = find_plan_warnings(query, built.question, rule.source)
             if built.question.is_stream:
                 warnings += find_state_warnings(
-                    draft.written_plan, linked.compiled_query, rule.source
+                    query.written_plan, linked.compiled_query, rule.source
                 )
         warn_caller(*(errors.name_rule(rule.name, warning) for warning in warnings))
-    warn_caller(*find_tuning_warnings(built.rows.sparkSession, [built.prepared]))
+    warn_caller(*find_tuning_warnings(built.rows.sparkSession, [built.compiled]))
 
 
 @dataclass(frozen=True)
@@ -203,9 +203,15 @@ class RulesReader:
         relation = build_relation(frame)
         # Without the columns of conditions, which no rule may name.
         columns = find_input_columns(relation, names=self.events.df.columns)
-        question = Question(rules, relation, columns, self.options, on_error=self.on_error)
-        event_columns = self.choose_event_columns()
-        return RuleMatches(build.build_rule_set(question.rewrite_rules(), event_columns))
+        question = Question(
+            rules,
+            relation,
+            columns,
+            self.options,
+            event_columns=self.choose_event_columns(),
+            on_error=self.on_error,
+        )
+        return RuleMatches(build.build_rule_set(question.rewrite_rules()))
 
     def match_valid_rules(self, written_rules: Sequence[WrittenRule]) -> RuleMatches:
         """Return the matches of all rules that have no mistake. Warn about each of the others.
@@ -519,7 +525,7 @@ class RuleMatches:
         ...
         """
         built = self._built
-        return explain_rules(built.rule_set, built.shared.drafts, built.prepared.preparation.sorter)
+        return explain_rules(built.rule_set, built.queries, built.compiled.preparation.sorter)
 
     if not TYPE_CHECKING:  # otherwise type checkers would accept any attribute
 

@@ -137,8 +137,8 @@ def sweep(
     points_by_name = {show_point(point): point for point in points}
     rules, args = build_rules(rows, clause, points_by_name, dialect)
     relation = build_relation(rows, args)
-    question = Question(rules, relation, find_input_columns(relation), options)
-    built = build_rule_set(question.rewrite_rules(), ())
+    question = Question(rules, relation, find_input_columns(relation), options, event_columns=())
+    built = build_rule_set(question.rewrite_rules())
     return Sweep(tuple(grid), tuple(count_matches(select_matches(built), points_by_name)))
 
 

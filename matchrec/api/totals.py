@@ -163,7 +163,7 @@ def write_call(call: TotalAggregate, result: ClauseResult, totals: Totals) -> st
     """
     if result.compiled_query.task.totals is None:
         return write_over_matches(call, result.dataframe)
-    if not result.prepared.question.is_stream:
+    if not result.reads_stream:
         return write_over_groups(call, result.dataframe, totals.columns)
     columns = [quote_name(totals.columns[total]) for total in find_totals(call)]
     return write_quotient(*columns) if call.function == "avg" else columns[0]

@@ -4,9 +4,9 @@ Coverage answers why a query finds few matches: for each place in the row patter
 starting rows that came there, and for those that went no further the part of a condition that was
 false. The worker runs the search of the query and counts on the way.
 
-1. `draft_coverage` takes the draft of the query. It keeps the conditions, drops the measures and
-   the filters, and splits each condition into tests that are counted one by one.
-2. `link_coverage` turns the tests into bits, once the draft is compiled to a `CompiledQuery`.
+1. `observe_tests` takes the query whose conditions are split. It keeps the conditions, drops the
+   measures and the filters, and adds the tests that are counted one by one.
+2. `build_coverage_task` turns the tests into bits, once the query is compiled to a `CompiledQuery`.
 
 All rows are sent, also those that the query itself would leave out, because each of them is a
 starting row. The columns that are sent are those of conditions, and those that name a row.
@@ -15,12 +15,12 @@ starting row. The columns that are sent are those of conditions, and those that 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 
 from matchrec.automaton.occurrences import Occurrences, compile_occurrences, find_stage_occurrences
 from matchrec.compile.compiled_query import CompiledQuery
-from matchrec.compile.path import Draft
+from matchrec.compile.path import SplitQuery
 from matchrec.conditions.residual import (
     NO_SPAN,
     ColumnRead,
@@ -61,37 +61,19 @@ CURRENT_ROW = Navigation()
 PREVIOUS_ROW = Navigation(physical_offset=-1)
 
 
-@dataclass(frozen=True, slots=True)
-class CoverageDraft:
-    """The draft of a query whose starting rows are counted."""
+@dataclass(frozen=True, kw_only=True)
+class CoverageQuery(SplitQuery):
+    """A query whose starting rows are counted.
 
-    # The draft of the query without what only its output needs. It observes all tests below.
-    draft: Draft
+    It has nothing that only the output of the query needs, and it observes all tests below.
+    """
+
     # The places in the row pattern that are counted, and which of them each choice of a run takes.
     occurrences: Occurrences
     # For each variable, the tests of its condition. None of them raises: see `guard_tests`.
     tests: Mapping[str, Sequence[RowTest]]
     # Whether a row equals the one before it in all ORDER BY columns; None without ORDER BY.
     tie: RowTest | None
-
-    @property
-    def rule_drafts(self) -> tuple[Draft, ...]:
-        """Return the draft of the query, which is a single rule: see `DraftedRules`."""
-        return (self.draft,)
-
-    @property
-    def joint_draft(self) -> Draft:
-        """Return the draft of the query: see `DraftedRules`."""
-        return self.draft
-
-    def with_rule_drafts(self, drafts: tuple[Draft, ...]) -> CoverageDraft:
-        """Return the coverage draft for another draft of the query: see `DraftedRules`."""
-        (draft,) = drafts
-        return draft_coverage(draft)
-
-    def columns(self) -> tuple[RowColumn, ...]:
-        """Return the columns of the query whose types are needed: see `DraftedRules`."""
-        return self.draft.columns()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,55 +115,63 @@ def check_coverable(plan: MatchPlan) -> None:
         raise errors.coverage_of_negation(list_negations(plan.pattern)[0].span)
 
 
-def draft_coverage(draft: Draft) -> CoverageDraft:
-    """Return the coverage draft of a query, given its draft.
+def observe_tests(query: SplitQuery) -> CoverageQuery:
+    """Return the query with the tests that coverage counts.
 
     Measures and filters are dropped. The only outputs are the columns of ORDER BY. Together with
     the columns of PARTITION BY, which are sent in any case, they name a starting row.
 
     Args:
-        draft: the draft of a query that `check_coverable` accepts.
+        query: a query that `check_coverable` accepts.
 
     Raises:
         MatchRecognizePlanError: the pattern is too large.
     """
-    plan = drop_output_options(draft.plan, ())
-    occurrences = find_occurrences(draft, plan)
+    plan = drop_output_options(query.plan, ())
+    occurrences = find_occurrences(query, plan)
     order_texts = tuple(dict.fromkeys(item.expression.text for item in plan.order_by))
-    tie = build_tie_test(order_texts, draft)
-    tests = {condition.variable: guard_tests(condition.tests) for condition in draft.conditions}
+    outputs = tuple(RowOutput(text, text) for text in order_texts)
+    tie = build_tie_test(order_texts, query)
+    tests = {condition.variable: guard_tests(condition.tests) for condition in query.conditions}
     observed = [*chain.from_iterable(tests.values())]
     if tie is not None:
         observed.append(tie)
-    narrowed = replace(
-        draft,
+    return CoverageQuery(
         plan=plan,
+        written_plan=query.written_plan,
         pattern=occurrences.pattern,
-        outputs=tuple(RowOutput(text, text) for text in order_texts),
-        row_filters=(),
+        outputs=outputs,
+        all_outputs=outputs,
+        conditions=query.conditions,
         observed=tuple(observed),
+        scope=query.scope,
+        origins=query.origins,
+        conjuncts=query.conjuncts,
+        sends_all_rows=True,
+        occurrences=occurrences,
+        tests=tests,
+        tie=tie,
     )
-    return CoverageDraft(narrowed, occurrences, tests, tie)
 
 
-def find_occurrences(draft: Draft, plan: MatchPlan) -> Occurrences:
+def find_occurrences(query: SplitQuery, plan: MatchPlan) -> Occurrences:
     """Return the places that are counted: variables in the row pattern, or the stages of a plan.
 
     Raises:
         MatchRecognizePlanError: the pattern is too large.
     """
     if plan.staging is not None:
-        return find_stage_occurrences(draft.pattern, len(list_variable_names(plan.pattern)))
+        return find_stage_occurrences(query.pattern, len(list_variable_names(plan.pattern)))
     every_way = plan.output is not MatchOutput.PREFERRED
-    return compile_occurrences(draft.pattern, plan.pattern, every_way=every_way)
+    return compile_occurrences(query.pattern, plan.pattern, every_way=every_way)
 
 
-def build_tie_test(order_texts: tuple[str, ...], draft: Draft) -> RowTest | None:
+def build_tie_test(order_texts: tuple[str, ...], query: SplitQuery) -> RowTest | None:
     """Return the test that a row equals the one before it in all order columns.
 
     Args:
         order_texts: the columns of ORDER BY as SQL.
-        draft: the draft of the query.
+        query: the query.
 
     Returns:
         The test; None without ORDER BY.
@@ -193,22 +183,21 @@ def build_tie_test(order_texts: tuple[str, ...], draft: Draft) -> RowTest | None
         for text in order_texts
     ]
     # Conditions are split for a variable, but this one depends on none.
-    any_variable = draft.plan.variables[0]
-    splitter = ConditionSplitter(draft.plan, any_variable, draft.scope)
+    any_variable = query.plan.variables[0]
+    splitter = ConditionSplitter(query.plan, any_variable, query.scope)
     return splitter.build_test(join_conditions("AND", comparisons, NO_SPAN))
 
 
-def link_coverage(coverage: CoverageDraft, compiled_query: CompiledQuery) -> CoverageTask:
+def build_coverage_task(query: CoverageQuery, compiled_query: CompiledQuery) -> CoverageTask:
     """Return the task by which a worker counts the coverage of a query.
 
     Args:
-        coverage: the draft.
-        compiled_query: what `coverage.draft` was compiled to.
+        query: the query.
+        compiled_query: what it was compiled to.
 
     Raises:
         MatchRecognizeUnsupportedError: a condition reads the match number.
     """
-    draft = coverage.draft
     task = compiled_query.task
     if (
         task.selects
@@ -218,11 +207,11 @@ def link_coverage(coverage: CoverageDraft, compiled_query: CompiledQuery) -> Cov
     bits = find_test_bits(compiled_query)
     columns = compiled_query.sent_columns.columns
     partition_columns = [index for _, index in compiled_query.sent_columns.keys]
-    order_columns = [columns.index(build_row_column(output.name)) for output in draft.outputs]
+    order_columns = [columns.index(build_row_column(output.name)) for output in query.outputs]
     return CoverageTask(
         compiled_query=compiled_query,
-        coverable=AnnotatedTask(task, coverage.occurrences, number_parts(coverage, bits)),
-        tie=link_tie(coverage.tie, compiled_query, bits),
+        coverable=AnnotatedTask(task, query.occurrences, number_parts(query, bits)),
+        tie=find_tie_condition(query.tie, compiled_query, bits),
         naming_columns=(*partition_columns, *order_columns),
     )
 
@@ -239,20 +228,18 @@ def find_test_bits(compiled_query: CompiledQuery) -> dict[RowColumn, int]:
 
 
 def number_parts(
-    coverage: CoverageDraft, bits: Mapping[RowColumn, int]
+    query: CoverageQuery, bits: Mapping[RowColumn, int]
 ) -> tuple[tuple[int | None, ...], ...]:
     """Return the parts of the condition of each variable, in the order in which they are counted.
 
     A part is the bit of a test. If some of a condition depends on the run, its last part is None.
     """
     depend_on_run = {
-        condition.variable
-        for condition in coverage.draft.conditions
-        if condition.run_step is not None
+        condition.variable for condition in query.conditions if condition.run_step is not None
     }
     all_parts = []
-    for name in coverage.draft.plan.variables:
-        tests = coverage.tests.get(name, [])
+    for name in query.plan.variables:
+        tests = query.tests.get(name, [])
         parts: list[int | None] = [bits[to_column(test)] for test in tests]
         if name in depend_on_run:
             parts.append(None)
@@ -260,7 +247,7 @@ def number_parts(
     return tuple(all_parts)
 
 
-def link_tie(
+def find_tie_condition(
     tie: RowTest | None, compiled_query: CompiledQuery, bits: Mapping[RowColumn, int]
 ) -> int | NearbyCondition | None:
     """Return the test of whether a row equals the one before it: see `CoverageTask.tie`."""
@@ -371,7 +358,7 @@ class NearestStart:
 class CountedCoverage:
     """What the workers counted of a clause, and the clause as it was compiled."""
 
-    coverage_draft: CoverageDraft
+    query: CoverageQuery
     task: CoverageTask
     figures: Figures
     # How far the starting rows came, and why they went no further.

@@ -1,35 +1,28 @@
-"""Compile a plan to a `CompiledQuery`. This module has all steps, in their order.
+"""The steps of compilation, each a function: `spark.compile.compile_query` takes them in order.
 
-1. `resolve_query` turns a `MatchPlan` into a `ResolvedQuery`. It does what needs neither types nor
-   a choice of who sorts: it resolves names, guards what can raise an error, lists the output
-   columns, compiles the row pattern, and finds windows.
-2. `split_query` turns the `ResolvedQuery` into a `Draft`. It splits the conditions for who reads
-   neighbouring rows, replaces NOTs by tests, and finds rows that need not be sent.
-3. The caller lets Spark analyse the columns of the `Draft`, which gives their types.
-4. `number_bits` numbers the row conditions of the drafts, which several rules may share. The result
-   is a `RowBits`.
-5. `type_conditions` turns the `Draft`, the types and the `RowBits` into `TypedConditions`. It types
-   the conditions that Spark does not compute, and rejects a condition that the workers cannot
-   compute exactly as Spark does. If it rejects one, the caller lets Spark sort the rows, and goes
-   on from the `ResolvedQuery`.
-6. `link_draft` turns the `Draft` and the `TypedConditions` into a `CompiledQuery`. It makes reads
-   of measures, builds the task of the search, and chooses its algorithm.
+- `resolve_query` turns a `MatchPlan` into a `ResolvedQuery`. It does what needs neither types nor
+  a choice of who sorts: it resolves names, guards what can raise an error, lists the output
+  columns, compiles the row pattern, and finds windows.
+- `split_query` turns the `ResolvedQuery` into a `SplitQuery`. It splits the conditions for who
+  reads neighbouring rows, replaces NOTs by tests, and finds rows that need not be sent.
+- `join_query` turns the `SplitQuery` into a `JoinedQueries`, which says what Spark computes of each
+  row. `compile.rule_set.join_rule_queries` joins the queries of several rules, so that they share
+  rows and bits.
+- `type_conditions` types the conditions that Spark does not compute. It rejects a condition that
+  the workers cannot compute exactly as Spark does.
+- `build_compiled_query` makes reads of measures, builds the task of the search, and chooses its
+  strategy.
 
-No step changes what it gets, so each of them can be called again. `spark.prepare` runs them:
-`draft_rules` steps 1 and 2, `prepare` steps 3 to 5, and `PreparedInput.link` step 6. Clauses, rule
-sets and coverage call these three, and differ in what they do in between: a rule set joins its
-drafts, coverage adds tests to its draft, and a clause drops outputs before it links.
+No step changes what it gets, so conditions can be split again for another choice of who sorts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from functools import cached_property, partial
 from itertools import chain
-from typing import Protocol
-
-from typing_extensions import Self
 
 from matchrec.automaton.compile import CompiledPattern, compile_pattern
 from matchrec.automaton.facts import needs_marked_choice
@@ -83,7 +76,7 @@ from matchrec.errors.run.origins import SqlOrigin
 from matchrec.output import schema
 from matchrec.output.read_collector import ReadCollector
 from matchrec.output.reads import ReadPointer
-from matchrec.plan.clauses import Absence
+from matchrec.plan.clauses import Absence, Measure
 from matchrec.plan.expression import Scalar, split_conjuncts
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, ResultUse
 from matchrec.plan.operations import is_partial
@@ -94,6 +87,17 @@ from matchrec.search.task import AbsenceCondition, Condition, NearbyCondition, S
 from matchrec.shortcuts import current_shortcuts
 
 
+class Purpose(Enum):
+    """What a query is compiled for."""
+
+    # The rows of its result.
+    RESULT = "result"
+    # Figures of how far each starting row comes: see `compile.coverage`.
+    COVERAGE = "coverage"
+    # The search of one partition, all of whose rows are shown: see `spark.tracing`.
+    TRACE = "trace"
+
+
 @dataclass(frozen=True)
 class ResolvedQuery:
     """A query whose names are resolved and whose row pattern is compiled."""
@@ -102,21 +106,30 @@ class ResolvedQuery:
     plan: MatchPlan
     # The plan as the user wrote it, with names resolved.
     written_plan: MatchPlan
-    # The row pattern. In a draft, it has tests instead of NOTs.
+    # The row pattern. In a split query, it has tests instead of NOTs.
     pattern: CompiledPattern
-    # The columns of the result.
+    # The columns of the result that the query around the clause uses.
     outputs: tuple[schema.OutputColumn, ...]
+    # All columns of the result, in their order. Those that nobody uses are checked, not computed.
+    all_outputs: tuple[schema.OutputColumn, ...]
+
+    @cached_property
+    def unused_outputs(self) -> tuple[schema.OutputColumn, ...]:
+        """Return the columns of the result that nobody uses."""
+        if self.all_outputs is self.outputs:
+            return ()
+        return tuple(output for output in self.all_outputs if output not in self.outputs)
 
 
 @dataclass(frozen=True)
-class Draft(ResolvedQuery):
+class SplitQuery(ResolvedQuery):
     """A resolved query whose conditions are split. The types of its columns are not known yet."""
 
     # The conditions of variables and tests, in parts. A variable without a condition has no entry.
     conditions: tuple[SplitCondition, ...]
     # Filters. A row is sent if it passes at least one of them; all rows are sent if there are none.
     row_filters: tuple[RowColumn, ...] = ()
-    # Truth values of rows that belong to no condition of this draft but are needed for something
+    # Truth values of rows that belong to no condition of this query but are needed for something
     # else, such as coverage. Spark or the worker computes them.
     observed: tuple[RowColumn | NearbyTest, ...] = ()
     # Who reads neighbouring rows for the conditions.
@@ -128,21 +141,6 @@ class Draft(ResolvedQuery):
     conjuncts: Mapping[RowColumn, tuple[Scalar, ...]] = field(default_factory=dict)
     # Whether all rows are sent, even those that no match needs.
     sends_all_rows: bool = False
-
-    @property
-    def rule_drafts(self) -> tuple[Draft, ...]:
-        """Return the draft itself, because a query is a single rule: see `DraftedRules`."""
-        return (self,)
-
-    @property
-    def joint_draft(self) -> Draft:
-        """Return the draft itself: see `DraftedRules`."""
-        return self
-
-    def with_rule_drafts(self, drafts: tuple[Draft, ...]) -> Draft:
-        """Return another draft of the query: see `DraftedRules`."""
-        (draft,) = drafts
-        return draft
 
     @cached_property
     def row_conditions(self) -> tuple[RowColumn, ...]:
@@ -157,13 +155,14 @@ class Draft(ResolvedQuery):
         tests = (*row_tests, *self.observed)
         return tuple(dict.fromkeys(test for test in tests if isinstance(test, RowColumn)))
 
+    @cached_property
     def columns(self) -> tuple[RowColumn, ...]:
-        """Return every column whose type must be known to type and link the draft, each once."""
+        """Return every column whose type must be known to compile the query, each once."""
         run_steps = [condition.run_step for condition in self.conditions]
         steps = [step for step in run_steps if step is not None]
         steps += [test.step for _, test in self.find_nearby_tests()]
         columns = (
-            *chain.from_iterable(find_output_columns(output) for output in self.outputs),
+            *chain.from_iterable(find_output_columns(output) for output in self.all_outputs),
             *chain.from_iterable(find_step_columns(step) for step in steps),
             *build_window_columns(self.plan, self.plan.within),
             *build_window_columns(self.plan, self.plan.row_gap),
@@ -195,7 +194,7 @@ class Draft(ResolvedQuery):
 
         Spark must sort if it has to compute a value of several rows.
         """
-        for column in (*self.row_conditions, *self.columns()):
+        for column in (*self.row_conditions, *self.columns):
             if not column.reads_one_row:
                 return (
                     f"only the engine can compute {show_column(column)}, which reads several rows"
@@ -218,8 +217,8 @@ class Draft(ResolvedQuery):
             if conjunct not in conjuncts_of_run
         )
 
-    def prune(self) -> Draft:
-        """Return the draft with filters, so that irrelevant rows are not sent.
+    def prune(self) -> SplitQuery:
+        """Return the query with filters, so that irrelevant rows are not sent.
 
         There are none if all rows are needed, as conditions on neighbouring rows do.
         """
@@ -230,38 +229,11 @@ class Draft(ResolvedQuery):
         filters = find_row_filters(self.plan, self.pattern, self.conditions)
         return replace(self, row_filters=filters)
 
-    def narrow(self, outputs: tuple[schema.OutputColumn, ...]) -> Draft:
-        """Return the draft with only some of its outputs, for which fewer rows may be needed."""
-        measures = tuple(measure for measure in self.plan.measures if measure in outputs)
-        narrowed = replace(
-            self,
-            plan=replace(self.plan, measures=measures),
-            written_plan=replace(self.written_plan, measures=measures),
-            outputs=outputs,
-        )
-        return narrowed.prune()
-
-
-class DraftedRules(Protocol):
-    """Rules that are compiled together, because one pass over the input computes all of them.
-
-    A query is a single rule, and its draft is one of these. `CoverageDraft` and `SharedDrafts` are
-    the others.
-    """
-
-    @property
-    def rule_drafts(self) -> tuple[Draft, ...]:
-        """Return the draft of each rule."""
-
-    @property
-    def joint_draft(self) -> Draft:
-        """Return the draft of what Spark computes for all rules together."""
-
-    def with_rule_drafts(self, drafts: tuple[Draft, ...]) -> Self:
-        """Return the same for other drafts of the same rules, split in another way."""
-
-    def columns(self) -> tuple[RowColumn, ...]:
-        """Return every column whose type must be known to type and link the drafts, each once."""
+    def compute_unused_outputs(self) -> SplitQuery:
+        """Return the query of the columns that nobody uses, instead of those that are used."""
+        outputs = self.unused_outputs
+        measures = tuple(output for output in outputs if isinstance(output, Measure))
+        return replace(self, plan=replace(self.plan, measures=measures), outputs=outputs)
 
 
 def resolve_query(
@@ -288,15 +260,40 @@ def resolve_query(
     guarded = guard_reads(resolved)
     outputs = schema.find_output_columns(guarded, columns, name_expression, use)
     pattern = compile_pattern(guarded)
-    return ResolvedQuery(
+    query = ResolvedQuery(
         plan=find_windows(guarded, pattern, find_order_type),
         written_plan=resolved,
         pattern=pattern,
         outputs=outputs,
+        all_outputs=outputs,
+    )
+    return drop_unused_outputs(query, use)
+
+
+def drop_unused_outputs(query: ResolvedQuery, use: ResultUse) -> ResolvedQuery:
+    """Return the query without the columns and measures that nobody uses.
+
+    Args:
+        query: the query, with all columns of its result.
+        use: what the query around the clause uses of them.
+    """
+    if not current_shortcuts().columns:
+        return query
+    used = tuple(output for output in query.outputs if use.reads(output.name))
+    if not used:
+        used = query.outputs[:1]  # rows need a column to be counted
+    if used == query.outputs:
+        return query
+    measures = tuple(measure for measure in query.plan.measures if measure in used)
+    return replace(
+        query,
+        plan=replace(query.plan, measures=measures),
+        written_plan=replace(query.written_plan, measures=measures),
+        outputs=used,
     )
 
 
-def split_query(query: ResolvedQuery, scope: RowScope = RowScope.SPARK) -> Draft:
+def split_query(query: ResolvedQuery, scope: RowScope = RowScope.SPARK) -> SplitQuery:
     """Split the conditions of a query, and find the rows that need not be sent.
 
     Args:
@@ -312,17 +309,18 @@ def split_query(query: ResolvedQuery, scope: RowScope = RowScope.SPARK) -> Draft
     else:
         pattern = query.pattern
         conditions = split_conditions(plan, scope)
-    draft = Draft(
+    split = SplitQuery(
         plan=plan,
         written_plan=query.written_plan,
         pattern=pattern,
         outputs=query.outputs,
+        all_outputs=query.all_outputs,
         conditions=conditions,
         scope=scope,
-        origins=find_origins(plan, conditions, query.outputs),
+        origins=find_origins(plan, conditions, query.all_outputs),
         conjuncts=find_conjuncts(plan, conditions),
     )
-    return draft.prune()
+    return split.prune()
 
 
 def find_windows(
@@ -348,8 +346,7 @@ def find_windows(
     return plan
 
 
-# The bits of row conditions. Spark computes some of them, and the worker computes the others, after
-# it has sorted the rows.
+# What Spark computes for queries that share one pass over the input.
 
 
 # What identifies a condition that the worker computes: the columns by which its rule divides
@@ -358,26 +355,60 @@ def find_windows(
 NearbyKey = tuple[tuple[RowColumn, ...], int | None, RowColumn]
 
 
-@dataclass(frozen=True, slots=True)
-class RowBits:
-    """The bits of row conditions, of one query or of several rules that share them."""
+@dataclass(frozen=True)
+class JoinedQueries:
+    """Queries that share one pass over the input: a single one, or all rules of a set.
 
-    # The bit of each condition that Spark computes.
-    spark: Mapping[RowColumn, int]
-    # The bit of each condition that a worker computes. They follow Spark's bits.
-    nearby: Mapping[NearbyKey, int]
+    It says what Spark computes of each row, for all of them together.
+    """
+
+    queries: tuple[SplitQuery, ...]
+    # A plan with the partitions and the order of the rows.
+    plan: MatchPlan
+    # The conditions that Spark computes, each once. The index of a condition is its bit.
+    conditions: tuple[RowColumn, ...]
+    # Filters. A row is sent if it passes at least one of them; all rows are sent if there are none.
+    filters: tuple[RowColumn, ...]
+    # Columns that are sent for all queries, in addition to those that each of them needs.
+    shared_columns: tuple[RowColumn, ...] = ()
+    # As in `SplitQuery`.
+    origins: Mapping[ComputedValue, SqlOrigin] = field(default_factory=dict)
+    conjuncts: Mapping[RowColumn, tuple[Scalar, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def columns(self) -> tuple[RowColumn, ...]:
+        """Return every column whose type must be known to compile the queries, each once."""
+        query_columns = [column for query in self.queries for column in query.columns]
+        return tuple(dict.fromkeys((*self.shared_columns, *query_columns)))
+
+    @cached_property
+    def spark_bits(self) -> Mapping[RowColumn, int]:
+        """Return the bit of each condition that Spark computes."""
+        return {condition: bit for bit, condition in enumerate(self.conditions)}
+
+    @cached_property
+    def nearby_bits(self) -> Mapping[NearbyKey, int]:
+        """Return the bit of each condition that a worker computes. They follow Spark's bits."""
+        bits: dict[NearbyKey, int] = {}
+        for query in self.queries:
+            dividing_columns = find_dividing_columns(query.plan)
+            for condition, test in query.find_nearby_tests():
+                spark_bit = find_spark_bit(condition, self.spark_bits)
+                key = (dividing_columns, spark_bit, test.column)
+                bits.setdefault(key, len(self.conditions) + len(bits))
+        return bits
 
 
-def number_bits(drafted: DraftedRules) -> RowBits:
-    """Number the row conditions of rules: Spark's first, then the workers'."""
-    spark = {column: bit for bit, column in enumerate(drafted.joint_draft.row_conditions)}
-    nearby: dict[NearbyKey, int] = {}
-    for draft in drafted.rule_drafts:
-        dividing_columns = find_dividing_columns(draft.plan)
-        for condition, test in draft.find_nearby_tests():
-            key = (dividing_columns, find_spark_bit(condition, spark), test.column)
-            nearby.setdefault(key, len(spark) + len(nearby))
-    return RowBits(spark, nearby)
+def join_query(query: SplitQuery) -> JoinedQueries:
+    """Return what Spark computes for a single query."""
+    return JoinedQueries(
+        queries=(query,),
+        plan=query.plan,
+        conditions=query.row_conditions,
+        filters=query.row_filters,
+        origins=query.origins,
+        conjuncts=query.conjuncts,
+    )
 
 
 def find_spark_bit(condition: SplitCondition, spark_bits: Mapping[RowColumn, int]) -> int | None:
@@ -399,9 +430,9 @@ def find_spark_bit(condition: SplitCondition, spark_bits: Mapping[RowColumn, int
 
 @dataclass(frozen=True)
 class TypedConditions:
-    """The conditions of a draft that the search and the workers compute, typed."""
+    """The conditions of a query that the search and the workers compute, typed."""
 
-    # The types of the columns of the draft.
+    # The types of the columns of the query.
     types: Mapping[RowColumn, ValueType]
     # By the name of the variable, the part of its condition that depends on the run.
     run_conditions: Mapping[str, RunExpression]
@@ -409,27 +440,33 @@ class TypedConditions:
     nearby: tuple[NearbyCondition, ...]
     # The columns that these expressions read.
     columns: RunColumns
-    # The bits of all row conditions.
-    bits: RowBits
     # Whether the session is in ANSI mode, and its other settings.
     ansi: bool
     session: SessionSettings
 
 
+@dataclass(frozen=True, slots=True)
+class RejectedCondition:
+    """A condition that the workers cannot compute exactly as Spark does."""
+
+    # Why they cannot, for `explain`.
+    reason: str
+
+
 def type_conditions(
-    draft: Draft,
+    query: SplitQuery,
     types: Mapping[RowColumn, ValueType],
-    bits: RowBits,
+    joined: JoinedQueries,
     *,
     ansi: bool,
     session: SessionSettings = DEFAULT_SETTINGS,
 ) -> TypedConditions:
-    """Type the conditions of a draft that Spark does not compute.
+    """Type the conditions of a query that Spark does not compute.
 
     Args:
-        draft: the draft of the query.
-        types: the types of `draft.columns()`.
-        bits: the bits of row conditions: see `number_bits`.
+        query: the query.
+        types: the types of `joined.columns`.
+        joined: all queries that share the rows, which number the bits.
         ansi: whether the session is in ANSI mode.
         session: other settings of the session.
 
@@ -440,32 +477,33 @@ def type_conditions(
     typer = StepTyper(types, ansi, session)
     run_conditions = {
         condition.variable: typer.type_condition(condition.run_step)
-        for condition in draft.conditions
+        for condition in query.conditions
         if condition.run_step is not None
     }
-    nearby = type_nearby_tests(draft, typer, bits)
+    nearby = type_nearby_tests(query, typer, joined)
     return TypedConditions(
         types=types,
         run_conditions=run_conditions,
         nearby=nearby,
         columns=typer.columns,
-        bits=bits,
         ansi=ansi,
         session=session,
     )
 
 
-def type_nearby_tests(draft: Draft, typer: Typer, bits: RowBits) -> tuple[NearbyCondition, ...]:
+def type_nearby_tests(
+    query: SplitQuery, typer: Typer, joined: JoinedQueries
+) -> tuple[NearbyCondition, ...]:
     """Return the row conditions that the worker computes, each once, typed.
 
     Raises:
         MatchRecognizeUnsupportedError: only Spark can compute one of them.
     """
-    dividing_columns = find_dividing_columns(draft.plan)
+    dividing_columns = find_dividing_columns(query.plan)
     conditions: dict[int, NearbyCondition] = {}
-    for condition, test in draft.find_nearby_tests():
-        spark_bit = find_spark_bit(condition, bits.spark)
-        bit = bits.nearby[dividing_columns, spark_bit, test.column]
+    for condition, test in query.find_nearby_tests():
+        spark_bit = find_spark_bit(condition, joined.spark_bits)
+        bit = joined.nearby_bits[dividing_columns, spark_bit, test.column]
         if bit not in conditions:
             conditions[bit] = NearbyCondition(
                 expression=type_nearby_test(test, typer),
@@ -510,17 +548,19 @@ def find_operations(typed: TypedStep) -> Iterator[TypedStep]:
         yield from find_operations(part)
 
 
-def link_draft(
-    draft: Draft,
+def build_compiled_query(
+    query: SplitQuery,
     conditions: TypedConditions,
+    joined: JoinedQueries,
     algorithm: str,
     shared_columns: tuple[RowColumn, ...] = (),
 ) -> CompiledQuery:
-    """Return the compiled query of a draft.
+    """Return the compiled query of a query whose conditions are typed.
 
     Args:
-        draft: the draft of the query.
+        query: the query.
         conditions: its conditions, typed.
+        joined: all queries that share the rows.
         algorithm: "auto" or the name of an algorithm. An algorithm that cannot run the plan is an
             error. It is never replaced by another one.
         shared_columns: the columns that are sent for other rules. `CompiledQuery.sent_columns` has
@@ -529,9 +569,9 @@ def link_draft(
     Raises:
         MatchRecognizeError: the algorithm cannot run the plan, or a measure is not supported.
     """
-    plan = draft.plan
-    outputs, collector = link_outputs(draft, conditions, shared_columns)
-    task = build_task(draft, conditions)
+    plan = query.plan
+    outputs, collector = link_outputs(query, conditions, shared_columns)
+    task = build_task(query, conditions, joined)
     totalled: tuple[TotalledColumn, ...] = ()
     if plan.totals is not None:
         task, totalled = link_totals(plan, plan.totals, task, collector)
@@ -543,8 +583,7 @@ def link_draft(
         measure_columns=collector.columns,
         run_columns=conditions.columns,
     )
-    spark_bits = conditions.bits.spark
-    reason_against_pieces = find_obstacle(Shortcut.PIECES, plan, draft.pattern.follow)
+    reason_against_pieces = find_obstacle(Shortcut.PIECES, plan, query.pattern.follow)
     return CompiledQuery(
         pattern=show_pattern(plan.pattern),
         task=task,
@@ -552,9 +591,9 @@ def link_draft(
         reason=reason,
         rows_per_match=plan.rows_per_match,
         sent_columns=sent_columns,
-        row_conditions=tuple(spark_bits),
-        used_bits=tuple(spark_bits[condition] for condition in draft.row_conditions),
-        row_filters=draft.row_filters,
+        row_conditions=joined.conditions,
+        used_bits=tuple(joined.spark_bits[condition] for condition in query.row_conditions),
+        row_filters=joined.filters,
         reads=collector.list_reads(plan.rows_per_match),
         aggregates=tuple(collector.aggregates),
         outputs=outputs,
@@ -562,18 +601,18 @@ def link_draft(
         window_rows=plan.within_rows,
         totalled=totalled,
         nearby=conditions.nearby,
-        needed=find_needed_bits(draft, conditions.bits),
+        needed=find_needed_bits(query, joined),
         in_pieces=current_shortcuts().pieces and not reason_against_pieces,
     )
 
 
 def link_outputs(
-    draft: Draft, conditions: TypedConditions, shared_columns: tuple[RowColumn, ...]
+    query: SplitQuery, conditions: TypedConditions, shared_columns: tuple[RowColumn, ...]
 ) -> tuple[tuple[ResultColumn, ...], ReadCollector]:
-    """Turn the output columns of a draft into SQL over reads.
+    """Turn the output columns of a query into SQL over reads.
 
     Args:
-        draft: the draft of the query.
+        query: the query.
         conditions: its conditions, typed.
         shared_columns: the columns that are sent for other rules.
 
@@ -584,8 +623,8 @@ def link_outputs(
         MatchRecognizeError: a measure is not supported.
     """
     indices = {column: index for index, column in enumerate(shared_columns)}
-    collector = ReadCollector(draft.plan, conditions.types, indices, conditions.session)
-    outputs = tuple(link_output(output, collector) for output in draft.outputs)
+    collector = ReadCollector(query.plan, conditions.types, indices, conditions.session)
+    outputs = tuple(link_output(output, collector) for output in query.outputs)
     return outputs, collector
 
 
@@ -616,15 +655,16 @@ def link_output(output: schema.OutputColumn, collector: ReadCollector) -> Result
     )
 
 
-def build_task(draft: Draft, conditions: TypedConditions) -> Task:
+def build_task(query: SplitQuery, conditions: TypedConditions, joined: JoinedQueries) -> Task:
     """Return the task of the search.
 
     Args:
-        draft: the draft of the query.
+        query: the query.
         conditions: its conditions, typed.
+        joined: all queries that share the rows.
     """
-    plan = draft.plan
-    bits = find_condition_bits(draft, conditions)
+    plan = query.plan
+    bits = find_condition_bits(query, conditions, joined)
     names = (*plan.variables, *plan.unions)
     has_windows = (plan.within, plan.within_rows, plan.row_gap) != (None, None, None)
     stages = None
@@ -633,12 +673,12 @@ def build_task(draft: Draft, conditions: TypedConditions) -> Task:
             skip=plan.staging.skip, outputs_timeouts=plan.staging.timeouts is not None
         )
     return Task(
-        pattern=draft.pattern,
+        pattern=query.pattern,
         conditions=tuple(
             Condition(
                 row_condition=bits.get(name), run_condition=conditions.run_conditions.get(name)
             )
-            for name in draft.pattern.program.variables
+            for name in query.pattern.program.variables
         ),
         members={name: plan.members[name] for name in names},
         after_match=plan.after_match,
@@ -655,7 +695,9 @@ def build_task(draft: Draft, conditions: TypedConditions) -> Task:
     )
 
 
-def find_condition_bits(draft: Draft, conditions: TypedConditions) -> Mapping[str, int | None]:
+def find_condition_bits(
+    query: SplitQuery, conditions: TypedConditions, joined: JoinedQueries
+) -> Mapping[str, int | None]:
     """Return the bit of the row condition of each variable; None if it has no row condition.
 
     If the worker computes a part of the condition, its bit stands for the whole row condition.
@@ -664,8 +706,8 @@ def find_condition_bits(draft: Draft, conditions: TypedConditions) -> Mapping[st
         (nearby.row_condition, nearby.column): nearby.bit for nearby in conditions.nearby
     }
     bits = {}
-    for condition in draft.conditions:
-        bit = find_spark_bit(condition, conditions.bits.spark)
+    for condition in query.conditions:
+        bit = find_spark_bit(condition, joined.spark_bits)
         if condition.nearby_test is not None:
             bit = nearby_bits[bit, condition.nearby_test.column]
         bits[condition.variable] = bit
@@ -688,22 +730,23 @@ def find_members(plan: MatchPlan, names: tuple[str, ...] | None) -> frozenset[in
     return frozenset[int]().union(*(plan.members[name] for name in names))
 
 
-def find_needed_bits(draft: Draft, bits: RowBits) -> tuple[int, ...]:
+def find_needed_bits(query: SplitQuery, joined: JoinedQueries) -> tuple[int, ...]:
     """Return the bits of Spark's conditions without which a partition has no output.
 
     Each of these conditions holds for some row of every partition that has output. So a partition
     without such a row need not be searched.
     """
-    follow = draft.pattern.follow
+    follow = query.pattern.follow
     bits_by_name = {
-        condition.variable: find_spark_bit(condition, bits.spark) for condition in draft.conditions
+        condition.variable: find_spark_bit(condition, joined.spark_bits)
+        for condition in query.conditions
     }
     all_bits = {bit for bit in bits_by_name.values() if bit is not None}
     if not all_bits or not current_shortcuts().partitions:
         return ()
-    if find_obstacle(Shortcut.PARTITIONS, draft.plan, follow):
+    if find_obstacle(Shortcut.PARTITIONS, query.plan, follow):
         return ()
-    names = draft.pattern.program.variables
+    names = query.pattern.program.variables
     bits_by_variable = {variable: bits_by_name.get(name) for variable, name in enumerate(names)}
 
     def tests_bit(choice: Choice, bit: int) -> bool:
@@ -711,7 +754,7 @@ def find_needed_bits(draft: Draft, bits: RowBits) -> tuple[int, ...]:
         variable = choice.variable if choice.test is None else choice.test
         return variable is not None and bits_by_variable.get(variable) == bit
 
-    folding = draft.pattern.folding
+    folding = query.pattern.folding
     return tuple(
         bit for bit in sorted(all_bits) if needs_marked_choice(folding, partial(tests_bit, bit=bit))
     )

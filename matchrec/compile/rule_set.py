@@ -8,12 +8,11 @@ rule needs it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 
 from matchrec.compile.columns import ComputedValue, find_dividing_columns, find_key_columns
 from matchrec.compile.compiled_query import CompiledQuery
-from matchrec.compile.path import Draft
+from matchrec.compile.path import JoinedQueries, SplitQuery
 from matchrec.conditions.row_column import RowColumn, build_row_column
 from matchrec.errors.run.origins import SqlOrigin
 from matchrec.plan.expression import Scalar
@@ -80,103 +79,73 @@ class RuleSet:
         return max([len(self.row_conditions), *(bit + 1 for bit in worker_bits)])
 
 
-@dataclass(frozen=True)
-class SharedDrafts:
-    """The drafts of all rules of a set."""
-
-    drafts: Mapping[str, Draft]  # by the names of the rules
-    events: tuple[str, ...]  # the names of the columns that the events of a match have
-
-    @property
-    def rule_drafts(self) -> tuple[Draft, ...]:
-        """Return the draft of each rule, in their order: see `DraftedRules`."""
-        return tuple(self.drafts.values())
-
-    def with_rule_drafts(self, drafts: tuple[Draft, ...]) -> SharedDrafts:
-        """Return the set with other drafts of its rules: see `DraftedRules`."""
-        return replace(self, drafts=dict(zip(self.drafts, drafts, strict=True)))
-
-    @property
-    def plan(self) -> MatchPlan:
-        """Return a plan with the partitions and the order that all rules share."""
-        first_plan = next(iter(self.drafts.values())).plan
-        return MatchPlan(first_plan.pattern, first_plan.partition_by, first_plan.order_by)
-
-    @property
-    def order(self) -> RowColumn:
-        """Return the first column of the order that all rules share."""
-        return build_row_column(self.plan.order_by[0].expression.text)
-
-    @cached_property
-    def match_columns(self) -> tuple[RowColumn, ...]:
-        """Return the columns that every match needs, and those that divide partitions further."""
-        events = [build_row_column(quote_name(name)) for name in self.events]
-        dividing_columns = [
-            column for draft in self.drafts.values() for column in find_dividing_columns(draft.plan)
-        ]
-        columns = (*find_key_columns(self.plan), self.order, *events, *dividing_columns)
-        return tuple(dict.fromkeys(columns))
-
-    def columns(self) -> tuple[RowColumn, ...]:
-        """Return every column whose type must be known to link the drafts: see `DraftedRules`."""
-        draft_columns = [column for draft in self.drafts.values() for column in draft.columns()]
-        return tuple(dict.fromkeys((*self.match_columns, *draft_columns)))
-
-    @cached_property
-    def row_conditions(self) -> tuple[RowColumn, ...]:
-        """Return the row conditions that Spark computes for all rules, each once."""
-        return tuple(
-            dict.fromkeys(
-                condition for draft in self.drafts.values() for condition in draft.row_conditions
-            )
-        )
-
-    @property
-    def row_filters(self) -> tuple[RowColumn, ...]:
-        """Return the filters of all rules. There are none if a rule needs all rows.
-
-        A rule whose matches are consecutive rows needs all rows: those that no measure reads are
-        events of its matches, too.
-        """
-        for draft in self.drafts.values():
-            if not draft.plan.selects or not draft.row_filters:
-                return ()
-        return tuple(
-            dict.fromkeys(column for draft in self.drafts.values() for column in draft.row_filters)
-        )
-
-    @cached_property
-    def joint_draft(self) -> Draft:
-        """Return a draft of everything that Spark computes for the rules: see `DraftedRules`.
-
-        It has no conditions of variables: the conditions of the rules are observed instead.
-        """
-        origins: dict[ComputedValue, SqlOrigin] = {}
-        conjuncts: dict[RowColumn, tuple[Scalar, ...]] = {}
-        for draft in self.drafts.values():
-            origins.update(draft.origins)
-            conjuncts.update(draft.conjuncts)
-        return replace(
-            next(iter(self.drafts.values())),
-            plan=self.plan,
-            conditions=(),
-            outputs=(),
-            row_filters=self.row_filters,
-            observed=self.row_conditions,
-            origins=origins,
-            conjuncts=conjuncts,
-        )
-
-
-def join_rules(
-    shared: SharedDrafts, compiled_queries: Sequence[CompiledQuery], versions: Mapping[str, Version]
-) -> RuleSet:
-    """Join rules that were linked one after the other, over the columns of those before, to a set.
+def join_rule_queries(queries: Sequence[SplitQuery], event_columns: Iterable[str]) -> JoinedQueries:
+    """Return what Spark computes for all rules of a set.
 
     Args:
-        shared: the drafts of the rules.
+        queries: the query of each rule. All of them have the same partitions and order.
+        event_columns: the names of the columns that the events of a match have.
+    """
+    first_plan = queries[0].plan
+    plan = MatchPlan(first_plan.pattern, first_plan.partition_by, first_plan.order_by)
+    shared_columns = [
+        *find_key_columns(plan),
+        find_order_column(plan),
+        *(build_row_column(quote_name(name)) for name in event_columns),
+    ]
+    conditions: list[RowColumn] = []
+    origins: dict[ComputedValue, SqlOrigin] = {}
+    conjuncts: dict[RowColumn, tuple[Scalar, ...]] = {}
+    for query in queries:
+        shared_columns += find_dividing_columns(query.plan)
+        conditions += query.row_conditions
+        origins.update(query.origins)
+        conjuncts.update(query.conjuncts)
+    return JoinedQueries(
+        queries=tuple(queries),
+        plan=plan,
+        conditions=tuple(dict.fromkeys(conditions)),
+        filters=join_filters(queries),
+        shared_columns=tuple(dict.fromkeys(shared_columns)),
+        origins=origins,
+        conjuncts=conjuncts,
+    )
+
+
+def find_order_column(plan: MatchPlan) -> RowColumn:
+    """Return the first column of the order that all rules share."""
+    return build_row_column(plan.order_by[0].expression.text)
+
+
+def join_filters(queries: Sequence[SplitQuery]) -> tuple[RowColumn, ...]:
+    """Return the filters of all rules. There are none if a rule needs all rows.
+
+    A rule whose matches are consecutive rows needs all rows: those that no measure reads are
+    events of its matches, too.
+    """
+    filters: list[RowColumn] = []
+    for query in queries:
+        if not query.plan.selects or not query.row_filters:
+            return ()
+        filters += query.row_filters
+    return tuple(dict.fromkeys(filters))
+
+
+def build_rule_set(
+    names: Sequence[str],
+    joined: JoinedQueries,
+    compiled_queries: Sequence[CompiledQuery],
+    event_columns: Iterable[str],
+    versions: Mapping[str, Version],
+) -> RuleSet:
+    """Join rules that were compiled one after the other, over the columns of those before.
+
+    Args:
+        names: the names of the rules.
+        joined: their queries.
         compiled_queries: what each rule was compiled to, in their order. The last one has all
             columns.
+        event_columns: the names of the columns that the events of a match have.
         versions: the versions of the rules that have some, by the names of the rules.
     """
     columns = compiled_queries[-1].sent_columns.columns
@@ -190,20 +159,18 @@ def join_rules(
         LinkedRule(
             name=name,
             compiled_query=compiled_query,
-            dividing_columns=find_indices(find_dividing_columns(draft.plan)),
+            dividing_columns=find_indices(find_dividing_columns(query.plan)),
             version=versions.get(name, Version(name)),
         )
-        for (name, draft), compiled_query in zip(
-            shared.drafts.items(), compiled_queries, strict=True
-        )
+        for name, query, compiled_query in zip(names, joined.queries, compiled_queries, strict=True)
     )
     return RuleSet(
         rules=rules,
         columns=columns,
-        keys=find_indices(find_key_columns(shared.plan)),
-        order=indices[shared.order],
-        events={name: indices[build_row_column(quote_name(name))] for name in shared.events},
-        row_conditions=shared.row_conditions,
-        row_filters=shared.row_filters,
+        keys=find_indices(find_key_columns(joined.plan)),
+        order=indices[find_order_column(joined.plan)],
+        events={name: indices[build_row_column(quote_name(name))] for name in event_columns},
+        row_conditions=joined.conditions,
+        row_filters=joined.filters,
         has_versions=bool(versions),
     )

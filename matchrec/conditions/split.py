@@ -357,7 +357,7 @@ class ConditionSplitter:
             return self.combine_operands(operation)
         if self.is_for_worker(scalar):
             # The worker does not compute this operation. As a column of several rows, it makes
-            # Spark compute all values of neighbouring rows: see `Draft.reason_for_spark_sort`.
+            # Spark compute all values of neighbouring rows: see `SplitQuery.reason_for_spark_sort`.
             return read_current_row(self.build_fixed_column(scalar), scalar.span)
         raise build_not_computed_error(scalar)
 

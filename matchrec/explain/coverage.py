@@ -19,7 +19,7 @@ from matchrec.automaton.facts import UNREACHABLE
 from matchrec.automaton.occurrences import Occurrences
 from matchrec.compile.coverage import (
     CountedCoverage,
-    CoverageDraft,
+    CoverageQuery,
     Figures,
     NearestStart,
     show_condition_parts,
@@ -544,13 +544,13 @@ class Coverage(PicturedText):
 
 def summarise(counted_coverage: CountedCoverage) -> ClauseCoverage:
     """Return the coverage of a clause from what the workers have counted."""
-    plan = counted_coverage.coverage_draft.draft.plan
+    plan = counted_coverage.query.plan
     # In all of these lists, index 0 is the place before any row, as in `OccurrenceCoverage.number`.
     endings = find_endings(counted_coverage)
     stopped = [sum(ending.count for ending in group) for group in endings]
     tried = sum(stopped) + counted_coverage.figures.matches
     reached = [tried, *counted_coverage.counts.reached.tolist()]
-    occurrences = counted_coverage.coverage_draft.occurrences
+    occurrences = counted_coverage.query.occurrences
     variables = [None, *(plan.variables[variable] for variable in occurrences.variables)]
     loops = [(), *find_loops(counted_coverage, reached[1:], endings[1:])]
     return ClauseCoverage(
@@ -589,8 +589,8 @@ def find_loops(
         reached: for each occurrence, how many starting rows reached it.
         endings: for each occurrence, what ended the runs that had their last row there.
     """
-    plan = counted_coverage.coverage_draft.draft.plan
-    occurrences = counted_coverage.coverage_draft.occurrences
+    plan = counted_coverage.query.plan
+    occurrences = counted_coverage.query.occurrences
     if plan.staging is not None:  # occurrences are stages there, not variables of PATTERN
         yield from (() for _ in reached)
         return
@@ -676,8 +676,8 @@ def find_endings(counted_coverage: CountedCoverage) -> list[tuple[RunEnding, ...
 
     The first entry is for runs without a row. In each entry the most frequent reason comes first.
     """
-    coverage_draft = counted_coverage.coverage_draft
-    occurrences = coverage_draft.occurrences
+    query = counted_coverage.query
+    occurrences = query.occurrences
     states = find_states_after(occurrences)
     numbers = [0, *(occurrence + 1 for occurrence in occurrences.occurrence_by_choice)]
     counts: list[Counter[RunEnding]] = [Counter() for _ in range(len(occurrences.variables) + 1)]
@@ -685,7 +685,7 @@ def find_endings(counted_coverage: CountedCoverage) -> list[tuple[RunEnding, ...
     for state, number, reason_counts in zip(states, numbers, rows, strict=True):
         for reason, count in zip(Reason, reason_counts, strict=True):
             if state is not None and count:
-                counts[number][build_ending(coverage_draft, state, reason)] += count
+                counts[number][build_ending(query, state, reason)] += count
     return [
         tuple(replace(ending, count=count) for ending, count in group.most_common())
         for group in counts
@@ -698,10 +698,10 @@ def find_states_after(occurrences: Occurrences) -> list[int | None]:
     return [0, *(choice.target for choice in choices)]
 
 
-def build_ending(coverage_draft: CoverageDraft, state: int, reason: Reason) -> RunEnding:
+def build_ending(query: CoverageQuery, state: int, reason: Reason) -> RunEnding:
     """Return the ending of runs that ended in a state for a reason, with a count of 0."""
-    occurrences = coverage_draft.occurrences
-    names = coverage_draft.draft.plan.variables
+    occurrences = query.occurrences
+    names = query.plan.variables
     awaited = [
         names[occurrences.variables[occurrences.occurrence_by_choice[choice]]]
         for choice in occurrences.nearer_choices[state]
@@ -722,7 +722,7 @@ def find_false_parts(counted_coverage: CountedCoverage, number: int) -> tuple[Fa
         number: the number of the occurrence, see `OccurrenceCoverage`.
     """
     counts = counted_coverage.counts.false_parts[number].tolist()
-    parts = list_condition_parts(counted_coverage.coverage_draft)
+    parts = list_condition_parts(counted_coverage.query)
     false_parts = [
         FalsePart(part.variable, part.text, count)
         for part, count in zip(parts, counts, strict=True)
@@ -731,14 +731,14 @@ def find_false_parts(counted_coverage: CountedCoverage, number: int) -> tuple[Fa
     return tuple(sorted(false_parts, key=lambda part: -part.count))
 
 
-def list_condition_parts(coverage_draft: CoverageDraft) -> list[ConditionPart | None]:
+def list_condition_parts(query: CoverageQuery) -> list[ConditionPart | None]:
     """Return the parts of all conditions in the order in which they are counted.
 
     None takes the place of a part that is the whole condition of its variable: the reason of a run
     ending already names that condition.
     """
-    plan = coverage_draft.draft.plan
-    conditions = {condition.variable: condition for condition in coverage_draft.draft.conditions}
+    plan = query.plan
+    conditions = {condition.variable: condition for condition in query.conditions}
     stages = {} if plan.staging is None else find_stages_by_test(plan.staging)
     parts: list[ConditionPart] = []
     for variable in plan.variables:

@@ -8,7 +8,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING
 
 from matchrec.compile.compiled_query import Sorter
-from matchrec.compile.path import Draft
+from matchrec.compile.path import SplitQuery
 from matchrec.compile.rule_set import RuleSet
 from matchrec.conditions.row_column import show_column
 from matchrec.explain.clause import (
@@ -153,16 +153,16 @@ KEPT = (
 
 
 def explain_rules(
-    rules: RuleSet, drafts: Mapping[str, Draft], sorter: Sorter | None
+    rules: RuleSet, queries: Mapping[str, SplitQuery], sorter: Sorter | None
 ) -> Explanation:
     """Return the explanation of a rule set: what all rules share, then each rule.
 
     Args:
         rules: the rules, compiled.
-        drafts: the draft of each rule, by its name.
+        queries: the query of each rule, by its name.
         sorter: who sorts the rows; None for a stream.
     """
-    first_plan = next(iter(drafts.values())).plan
+    first_plan = next(iter(queries.values())).plan
     plan = MatchPlan(first_plan.pattern, first_plan.partition_by, first_plan.order_by)
     shared = {
         "partitions and order of all rules": describe_partitions(plan, (), sorter),
@@ -171,13 +171,13 @@ def explain_rules(
     }
     clauses = []
     for rule in rules.rules:
-        draft = drafts[rule.name]
+        query = queries[rule.name]
         clause = ExplainedClause(
-            draft.plan,
+            query.plan,
             # Rows are left out for all rules together, which the shared lines say.
             replace(rule.compiled_query, row_filters=()),
             is_stream=sorter is None,
-            written_plan=draft.written_plan,
+            written_plan=query.written_plan,
         )
         clauses.append(clause)
     names = tuple(rule.name for rule in rules.rules)

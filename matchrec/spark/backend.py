@@ -38,7 +38,7 @@ from matchrec.spark.session import (
 )
 
 if TYPE_CHECKING:
-    from matchrec.compile.path import Draft
+    from matchrec.compile.path import SplitQuery
     from matchrec.conditions.functions.function import SessionSettings
     from matchrec.conditions.row_column import OrderType
     from matchrec.plan.clauses import RowExpression, SortItem
@@ -303,7 +303,7 @@ class Backend:
 
     # Failures, streams and counters.
 
-    def watch_rows(self, rows: DataFrame, relation: Relation, drafts: Iterable[Draft]) -> str:
+    def watch_rows(self, rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]) -> str:
         """Prepare to find out which expression over the input failed, if the query fails.
 
         Returns:
@@ -438,7 +438,7 @@ class SparkConnect(Backend):
 
         return keep_rows(frame)
 
-    def watch_rows(self, rows: DataFrame, relation: Relation, drafts: Iterable[Draft]) -> str:
+    def watch_rows(self, rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]) -> str:
         """Let the client show the errors of workers as users read them."""
         from matchrec.spark.errors.second_look import watch
 

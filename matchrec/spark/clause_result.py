@@ -4,11 +4,10 @@
 mistake in the query is reported when the user writes it. `api.clause.Clause.evaluate` calls it, and
 `api.evaluate` puts the result in the place of the clause in the query around it.
 
-1. `prepare.draft_rules`, `prepare.prepare` and `PreparedInput.link` compile the plan to a
-   `CompiledQuery`. The module `compile.path` lists their steps. Before the last one,
-   `divide_outputs` finds the columns that nobody uses. They are checked and dropped.
+1. `compile_query` compiles the plan to a `CompiledQuery`, and prepares the rows in Spark.
+   `check_unused` lets Spark check the columns that nobody uses.
 2. `cut_partitions` cuts large partitions into ranges if that is possible and pays.
-3. `PreparedInput.send_watched` writes the query of the rows that are sent to the workers.
+3. `CompiledRules.send` writes the query of the rows that are sent to the workers.
 4. `match_rows` lets workers match these rows. They return what the output reads of the matches.
 5. `project` lets Spark compute the columns of the result over these reads.
 
@@ -33,7 +32,7 @@ from pyspark.sql.types import (
 )
 
 from matchrec.compile.compiled_query import CompiledQuery, ResultColumn
-from matchrec.compile.path import Draft
+from matchrec.compile.path import SplitQuery
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.types import BIGINT, BOOLEAN, DOUBLE, INT, ValueType
 from matchrec.conditions.typing.known_types import find_known_type
@@ -48,8 +47,8 @@ from matchrec.plan.text import quote_name
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.columns import UnsortedPreparation
+from matchrec.spark.compile import CompiledRules, compile_query
 from matchrec.spark.errors.second_look import watch_matches
-from matchrec.spark.prepare import PreparedInput, draft_rules, prepare
 from matchrec.spark.question import Question
 from matchrec.spark.ranges import (
     WITHOUT_WINDOW,
@@ -77,23 +76,42 @@ class ClauseResult:
     """The DataFrame of a clause, and how it was made, which `explain` shows."""
 
     dataframe: DataFrame
-    compiled_query: CompiledQuery
-    prepared: PreparedInput[Draft]
-    # The names of all columns of the clause, also of those that the query around it does not use.
-    columns: tuple[str, ...]
+    # The clause, compiled.
+    compiled: CompiledRules
     # Why every match is built although only aggregates over all matches are needed. None if no
     # match is built, or if matches are needed.
     reason_for_building_matches: str | None = None
 
     @property
-    def draft(self) -> Draft:
-        """Return the draft of the clause, which has its plan as it runs and as it was written."""
-        return self.prepared.drafts
+    def question(self) -> Question:
+        """Return the clause with its input and its options."""
+        return self.compiled.question
+
+    @property
+    def query(self) -> SplitQuery:
+        """Return the split query of the clause: its plan as it runs and as it was written."""
+        (query,) = self.compiled.queries
+        return query
+
+    @property
+    def compiled_query(self) -> CompiledQuery:
+        """Return the compiled query of the clause."""
+        (compiled_query,) = self.compiled.compiled_queries
+        return compiled_query
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of all columns of the clause, also of those that nobody uses.
+
+        There are none if its rows are only counted.
+        """
+        names = [output.name for output in self.query.all_outputs]
+        return tuple(name for name in names if name != PLACEHOLDER_COLUMN)
 
     @property
     def reads_stream(self) -> bool:
         """Return whether the input of the clause is a stream, so that its result is one, too."""
-        return self.prepared.question.is_stream
+        return self.question.is_stream
 
 
 def build_clause_result(question: Question) -> ClauseResult:
@@ -104,95 +122,53 @@ def build_clause_result(question: Question) -> ClauseResult:
     """
     (rule,) = question.rules
     with silence_analysis(), question.locate_rule_errors(rule):
-        (draft,) = draft_rules(question)
-        prepared = prepare(question, draft)
-        columns = list_columns(prepared.drafts)
-        used, unused = divide_outputs(prepared)
-        if unused:
-            check_outputs(narrow(prepared, unused))
-            prepared = narrow(prepared, used)
-        return match_and_project(prepared, columns)
+        compiled = compile_query(question)
+        check_unused(compiled)
+        return match_and_project(cut_partitions(compiled))
 
 
-def list_columns(draft: Draft) -> tuple[str, ...]:
-    """Return the names of the columns of a clause; none if its rows are only counted."""
-    names = [output.name for output in draft.outputs]
-    return tuple(name for name in names if name != PLACEHOLDER_COLUMN)
+def check_unused(compiled: CompiledRules) -> None:
+    """Let Spark check output columns that nobody uses, over no rows, for errors in them.
 
-
-def divide_outputs(
-    prepared: PreparedInput[Draft],
-) -> tuple[tuple[OutputColumn, ...], tuple[OutputColumn, ...]]:
-    """Return the output columns that the query around the clause uses, and its other columns."""
-    use = prepared.question.use
-    outputs = prepared.drafts.outputs
-    if not current_shortcuts().columns:
-        return outputs, ()
-    used = [output for output in outputs if use.reads(output.name)]
-    if not used:
-        used = [outputs[0]]  # rows need a column to be counted
-    unused = [output for output in outputs if output not in used]
-    return tuple(used), tuple(unused)
-
-
-def narrow(
-    prepared: PreparedInput[Draft], outputs: tuple[OutputColumn, ...]
-) -> PreparedInput[Draft]:
-    """Return the prepared rows of a query for only some of its output columns."""
-    draft = prepared.drafts.narrow(outputs)
-    preparation = replace(prepared.preparation, draft=draft)
-    return replace(prepared, drafts=draft, preparation=preparation, rows=None)
-
-
-def check_outputs(prepared: PreparedInput[Draft]) -> None:
-    """Check output columns that nobody uses, over no rows, so that their errors are raised, too.
-
-    Raises:
-        MatchRecognizeError: matchrec rejects a column.
-
-    Raises one of Spark's `QUERY_ERRORS` if Spark rejects it.
+    Raises one of Spark's `QUERY_ERRORS` if Spark rejects a column.
     """
-    question = prepared.question
-    compiled_query = prepared.link()
-    if not computes_in_spark(compiled_query):
+    unused_query = compiled.unused
+    if unused_query is None or not computes_in_spark(unused_query):
         return
-    columns = compiled_query.sent_columns.columns
-    fields = prepared.preparation.find_fields(columns, prepared.fields)
-    schema = build_read_schema(compiled_query, fields)
-    if infer_result_fields(prepared, compiled_query, schema) is not None:
+    question = compiled.question
+    (query,) = compiled.queries
+    fields = compiled.preparation.find_fields(unused_query.sent_columns.columns)
+    schema = build_read_schema(unused_query, fields)
+    if infer_result_fields(question, query.unused_outputs, unused_query, schema) is not None:
         return
     no_rows = question.runner.spark.createDataFrame([], schema)
     analyse_result(
-        question, compiled_query, project(question.relation, compiled_query, no_rows), schema
+        question, unused_query, project(question.relation, unused_query, no_rows), schema
     )
 
 
-def match_and_project(prepared: PreparedInput[Draft], columns: tuple[str, ...]) -> ClauseResult:
-    """Return the result of a query whose rows are prepared: link the draft, and take steps 2 to 5.
-
-    Args:
-        prepared: the rows, for the columns that the query around the clause uses.
-        columns: the names of all columns of the clause.
+def match_and_project(compiled: CompiledRules) -> ClauseResult:
+    """Return the result of a compiled clause: take steps 3 to 5.
 
     Raises one of Spark's `QUERY_ERRORS`.
     """
-    question = prepared.question
-    compiled_query = prepared.link()
-    prepared = cut_partitions(prepared, compiled_query)
-    sent_rows = prepared.send_watched(compiled_query.sent_columns.columns)
+    question = compiled.question
+    (query,) = compiled.queries
+    (compiled_query,) = compiled.compiled_queries
+    sent_rows = compiled.send(compiled_query.sent_columns.columns)
     schema = build_read_schema(compiled_query, sent_rows.fields)
-    matched = match_rows(prepared, compiled_query, sent_rows, schema)
+    matched = match_rows(compiled, compiled_query, sent_rows, schema)
     token = sent_rows.task_input.token
     dataframe = project(question.relation, compiled_query, matched, token)
     if computes_in_spark(compiled_query):
         if token and not compiled_query.aggregates:
             watch_matches(question.runner, matched, token, find_sql_origins(compiled_query))
-        result_fields = infer_result_fields(prepared, compiled_query, schema)
+        result_fields = infer_result_fields(question, query.outputs, compiled_query, schema)
         if result_fields is None:
             dataframe = analyse_result(question, compiled_query, dataframe, schema)
         else:
             question.backend.keep_fields(dataframe, result_fields)
-    return ClauseResult(dataframe, compiled_query, prepared, columns)
+    return ClauseResult(dataframe, compiled)
 
 
 def analyse_result(
@@ -214,23 +190,27 @@ def analyse_result(
 
 
 def infer_result_fields(
-    prepared: PreparedInput[Draft], compiled_query: CompiledQuery, schema: StructType
+    question: Question,
+    outputs: Sequence[OutputColumn],
+    compiled_query: CompiledQuery,
+    schema: StructType,
 ) -> list[StructField] | None:
     """Return the fields of a result, inferred from the schema of the reads.
 
     Returns None if only the session knows them: see `conditions.typing.known_types`.
 
     Args:
-        prepared: the prepared rows.
+        question: the question.
+        outputs: the output columns of the query.
         compiled_query: the query.
         schema: the schema of the reads.
     """
-    if not prepared.question.backend.keeps_fields or not current_shortcuts().types:
+    if not question.backend.keeps_fields or not current_shortcuts().types:
         return None
     if compiled_query.aggregates or isinstance(compiled_query.reads[-1], ReadIsMatched):
         return None
     fields = []
-    for output, column in zip(prepared.drafts.outputs, compiled_query.outputs, strict=True):
+    for output, column in zip(outputs, compiled_query.outputs, strict=True):
         reads = [
             schema.fields[piece.index] for piece in column.pieces if isinstance(piece, ReadInSql)
         ]
@@ -293,24 +273,21 @@ def find_sql_origins(compiled_query: CompiledQuery) -> dict[str, SqlOrigin]:
     }
 
 
-def cut_partitions(
-    prepared: PreparedInput[Draft], compiled_query: CompiledQuery
-) -> PreparedInput[Draft]:
-    """Return the prepared rows, with partitions cut into ranges if that is possible and pays.
+def cut_partitions(compiled: CompiledRules) -> CompiledRules:
+    """Return a compiled clause with partitions cut into ranges if that is possible and pays.
 
     Raises as `find_ranges`.
     """
-    question = prepared.question
-    preparation = prepared.preparation
+    question = compiled.question
+    preparation = compiled.preparation
     if question.is_stream or not isinstance(preparation, UnsortedPreparation):
         check_may_stay_whole(question, str(preparation.sorter or ""))
-        return prepared
-    plan = prepared.drafts.plan
+        return compiled
+    plan = preparation.plan
     ranges: Ranges | WholePartitions = WITHOUT_WINDOW
     if question.must_cut_partitions or plan.within is not None:
-        ranges = find_ranges(question, plan, compiled_query)
-    rows = prepared.rows if isinstance(ranges, WholePartitions) else None
-    return replace(prepared, preparation=replace(preparation, ranges=ranges), rows=rows)
+        ranges = find_ranges(question, plan, compiled.compiled_queries[0])
+    return replace(compiled, preparation=preparation.cut(ranges))
 
 
 def describe_range_savings(result: ClauseResult) -> str:
@@ -318,11 +295,11 @@ def describe_range_savings(result: ClauseResult) -> str:
 
     It runs a job that counts rows.
     """
-    question = result.prepared.question
-    preparation = result.prepared.preparation
+    question = result.question
+    preparation = result.compiled.preparation
     if question.is_stream or not isinstance(preparation, UnsortedPreparation):
         return ""
-    ranges = plan_ranges(question, result.draft.plan, result.compiled_query)
+    ranges = plan_ranges(question, preparation.plan, result.compiled_query)
     if isinstance(ranges, WholePartitions):
         return ""
     columns = result.compiled_query.sent_columns.columns
@@ -352,21 +329,19 @@ def show_range_sizes(rows: int, range_sizes: Sequence[int]) -> str:
 
 
 def match_rows(
-    prepared: PreparedInput[Draft],
-    compiled_query: CompiledQuery,
-    sent_rows: SentRows,
-    schema: StructType,
+    compiled: CompiledRules, compiled_query: CompiledQuery, sent_rows: SentRows, schema: StructType
 ) -> DataFrame:
     """Let the workers match the rows that are sent to them, and return their reads.
 
     Args:
-        prepared: the prepared rows.
-        compiled_query: the query.
+        compiled: the clause.
+        compiled_query: its query.
         sent_rows: the rows, as they are sent.
         schema: the schema of the reads.
     """
-    counters = prepared.question.options.counters
-    pandas_query = compiled_query if prepared.question.sends_pandas else None
+    question = compiled.question
+    counters = question.options.counters
+    pandas_query = compiled_query if question.sends_pandas else None
     name = f"match_recognize[PATTERN ({compiled_query.pattern})]"
     if counters is None:
         worker = QueryWorker(compiled_query, sent_rows.task_input)
@@ -380,7 +355,7 @@ def match_rows(
         counters,
         rows,
         selects=compiled_query.task.selects,
-        kept_whole=prepared.preparation.is_whole_for_counters,
+        kept_whole=compiled.preparation.is_whole_for_counters,
     )
 
 

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from typing import TypeGuard
@@ -41,10 +41,11 @@ from typing import TypeGuard
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
 from pyspark.sql.types import LongType, StructField, StructType
+from typing_extensions import Self
 
 from matchrec.compile.columns import ComputedValue
 from matchrec.compile.compiled_query import Sorter
-from matchrec.compile.path import Draft
+from matchrec.compile.path import JoinedQueries, Purpose
 from matchrec.conditions.row_column import (
     FramedAggregate,
     RowColumn,
@@ -66,6 +67,7 @@ from matchrec.spark.backends import find_backend
 from matchrec.spark.ranges import Ranges, WholePartitions
 from matchrec.spark.relation import Relation
 from matchrec.spark.substitutes import build_sent_schema, encode_columns
+from matchrec.spark.ties import watch_ties
 from matchrec.spark.transport import SentRows, to_arrow_schema
 from matchrec.spark.types import is_nested, normalize_value
 from matchrec.worker import wire
@@ -170,24 +172,49 @@ def reads_other_rows(
 
 @dataclass(frozen=True)
 class Preparation(ABC):
-    """What Spark runs before the match: it computes the columns and bits of one draft."""
+    """What Spark runs before the match: it computes the columns and bits of some queries."""
 
     relation: Relation
-    draft: Draft
+    joined: JoinedQueries
     # Tests of partition columns, as SQL. Only rows that pass all of them are sent.
     key_filters: tuple[str, ...] = ()
     # Who sorts the rows of each partition; None for a stream.
     sorter: Sorter | None = None
+    # The fields of the columns that the session has analysed, in their order.
+    fields: KnownFields = field(default_factory=dict)
+    # The rows with these columns first; None before that, and if other rows are sent since.
+    rows: DataFrame | None = None
 
     @property
     def plan(self) -> MatchPlan:
-        """Return the plan of the draft."""
-        return self.draft.plan
+        """Return a plan with the partitions and the order of the rows."""
+        return self.joined.plan
 
     @property
     def backend(self) -> Backend:
         """Return the backend of the session: what differs between Spark, Connect and Sail."""
         return find_backend(self.relation.runner.spark)
+
+    def analyse(self) -> Self:
+        """Return the preparation with the fields of all columns of the queries.
+
+        The session is asked for them once, and only if they are not known without it.
+
+        Raises one of Spark's `QUERY_ERRORS`.
+        """
+        columns = self.joined.columns
+        query = self.build_query(columns)
+        rows = self.run_query(query, columns)
+        row_fields = self.infer_fields(columns)
+        if row_fields is None:
+            runner = self.relation.runner
+            runner.analyse(rows, query)
+            row_fields = runner.find_fields(rows, str(columns))
+        return replace(self, fields=self.map_fields(row_fields, columns), rows=rows)
+
+    def with_key_filters(self, key_filters: tuple[str, ...]) -> Self:
+        """Return the preparation of only those rows that pass these tests of partition columns."""
+        return replace(self, key_filters=key_filters, rows=None)
 
     def dataframe(self, columns: RowColumns) -> DataFrame:
         """Return the rows with these columns. Raises one of Spark's `QUERY_ERRORS`."""
@@ -221,11 +248,21 @@ class Preparation(ABC):
         """
         return dict(zip(columns, row_fields, strict=False))  # the fields of bits follow
 
-    def describe_task_input(self, columns: RowColumns) -> TaskInput:
-        """Return how rows with these columns reach a worker, and what it does to them first."""
+    def build_task_input(
+        self, columns: RowColumns, planned: tuple[PlannedColumn, ...], token: str, _purpose: Purpose
+    ) -> TaskInput:
+        """Return how rows with these columns reach a worker, and what it does to them first.
+
+        Args:
+            columns: the columns.
+            planned: see `TaskInput`.
+            token: see `TaskInput`.
+            _purpose: what the rows are sent for.
+        """
         orders = self.list_order_columns(self.name_columns(columns))
         sent_names = {wire.name_column(index) for index in range(len(columns))}
-        return TaskInput(orders=orders if {name for _, name in orders} <= sent_names else ())
+        are_sent = {name for _, name in orders} <= sent_names
+        return TaskInput(planned=planned, token=token, orders=orders if are_sent else ())
 
     def list_order_columns(self, names: ColumnNames) -> OrderColumns:
         """Return the ORDER BY keys with the names of their columns."""
@@ -244,37 +281,48 @@ class Preparation(ABC):
         """Return whether partitions are not cut into ranges only because the query has counters."""
         return False
 
-    def send(
-        self, columns: RowColumns, known_fields: KnownFields, rows: DataFrame | None = None
-    ) -> SentRows:
+    def send(self, columns: RowColumns, purpose: Purpose) -> SentRows:
         """Return the rows with these columns, as workers will get them. Nothing is sent yet.
+
+        If the engine's error would not name the expression that failed, the rows get a token, by
+        which `errors.second_look` finds it after a failure.
 
         Args:
             columns: the columns.
-            known_fields: the fields of columns. If all columns are among them, Spark need not
-                analyse a query.
-            rows: the rows with these columns, if they exist already.
+            purpose: what the rows are sent for.
 
         Raises:
             MatchRecognizeUnsupportedError: the rows are a stream, and pandas would alter a column.
         """
-        if rows is None:
-            rows = self.dataframe(columns)
-        fields = self.find_fields(columns, known_fields, rows)
-        task_input = replace(
-            self.describe_task_input(columns), planned=self.plan_columns(rows, columns)
-        )
-        return SentRows(encode_columns(rows), fields, task_input)
+        rows = self.find_rows(columns)
+        fields = self.find_fields(columns, rows)
+        planned = self.plan_columns(rows, columns)
+        encoded_rows = encode_columns(rows)
+        token = self.backend.watch_rows(encoded_rows, self.relation, self.joined.queries)
+        task_input = self.build_task_input(columns, planned, token, purpose)
+        return SentRows(encoded_rows, fields, task_input)
+
+    def find_rows(self, columns: RowColumns) -> DataFrame:
+        """Return the rows with these columns, which may be those that were analysed."""
+        if self.rows is not None and columns == tuple(self.fields):
+            return self.rows
+        return self.dataframe(columns)
 
     def find_fields(
-        self, columns: RowColumns, known_fields: KnownFields, rows: DataFrame | None = None
+        self, columns: RowColumns, rows: DataFrame | None = None
     ) -> tuple[StructField, ...]:
-        """Return the fields of these columns. Arguments are as in `send`."""
-        if not known_fields.keys() >= set(columns):
+        """Return the fields of these columns. The session is asked only if one is not known yet.
+
+        Args:
+            columns: the columns.
+            rows: the rows with these columns, if they exist already.
+        """
+        fields = self.fields
+        if not fields.keys() >= set(columns):
             if rows is None:
                 rows = self.dataframe(columns)
-            known_fields = self.map_fields(self.relation.runner.find_fields(rows), columns)
-        return tuple(known_fields[column] for column in columns)
+            fields = self.map_fields(self.relation.runner.find_fields(rows), columns)
+        return tuple(fields[column] for column in columns)
 
     def plan_columns(self, rows: DataFrame, columns: RowColumns) -> tuple[PlannedColumn, ...]:
         """Return the columns that are sent as they are now, for the workers to compare with.
@@ -309,11 +357,11 @@ class Preparation(ABC):
 
         Args:
             columns: the columns that are sent.
-            conditions: the row conditions; None for all conditions of the draft.
+            conditions: the row conditions; None for all conditions of the queries.
             texts: other SQL texts over one row.
         """
         if conditions is None:
-            conditions = self.draft.row_conditions
+            conditions = self.joined.conditions
         all_columns = (*columns, *conditions)
         inner = {
             column.text: wire.name_column(index)
@@ -323,7 +371,7 @@ class Preparation(ABC):
         other_texts = (
             *(expression.text for expression in self.plan.sorted_by),
             *self.key_filters,
-            *(column.text for column in self.draft.row_filters),
+            *(column.text for column in self.joined.filters),
             *texts,
             *chain.from_iterable(find_row_texts(column) for column in all_columns),
         )
@@ -338,14 +386,14 @@ class Preparation(ABC):
                     others.setdefault(piece, wire.name_shifted(len(others)))
         if not inner:
             inner = {"1": wire.name_inner(0)}  # a query needs a column
-        return ColumnNames(inner, others, self.draft.origins)
+        return ColumnNames(inner, others, self.joined.origins)
 
     def build_source(self, names: ColumnNames) -> Template:
         """Return the query of what Spark computes over one row, without rows that are left out."""
         query = self.relation.write_query(map(str, names.select_inner()))
         tests = [names.inner[key_filter] for key_filter in self.key_filters]
-        if self.draft.row_filters:
-            any_filter = " OR ".join(names.inner[column.text] for column in self.draft.row_filters)
+        if self.joined.filters:
+            any_filter = " OR ".join(names.inner[column.text] for column in self.joined.filters)
             tests.append(f"({any_filter})")
         if not tests:
             return query
@@ -376,8 +424,8 @@ class SortedPreparation(Preparation):
         conditions on one row are packed before the sort. The bits of conditions on several rows are
         packed after it, and both are joined by `|`.
         """
-        conditions = self.draft.row_conditions
-        origins = self.draft.origins
+        conditions = self.joined.conditions
+        origins = self.joined.origins
         conditions_of_several_rows = tuple(
             condition for condition in conditions if not condition.reads_one_row
         )
@@ -434,6 +482,11 @@ class UnsortedPreparation(Preparation):
     # How partitions are cut into ranges, or why they are not.
     ranges: Ranges | WholePartitions = WholePartitions()
 
+    def cut(self, ranges: Ranges | WholePartitions) -> UnsortedPreparation:
+        """Return the preparation with partitions cut into ranges, or with the reason against it."""
+        rows = self.rows if isinstance(ranges, WholePartitions) else None
+        return replace(self, ranges=ranges, rows=rows)
+
     def build_query(self, columns: RowColumns) -> Template:
         """Return the query of the columns __c0, ..., then missing keys and order, then __bits0, ...
 
@@ -441,7 +494,7 @@ class UnsortedPreparation(Preparation):
         """
         names = self.name_all_parts(columns)
         items = self.select_unpacked(columns)
-        conditions = self.draft.row_conditions
+        conditions = self.joined.conditions
         if conditions or not items:
             tests = [names.write_column(condition) for condition in conditions]
             items += pack_columns(["FALSE", *tests], wire.name_bits)
@@ -480,8 +533,8 @@ class UnsortedPreparation(Preparation):
             if field is None or field.metadata or is_nested(field.dataType):
                 return None
             fields.append(StructField(item.name, field.dataType, field.nullable))
-        conditions = self.draft.row_conditions
-        tests = (*conditions, *self.draft.row_filters)
+        conditions = self.joined.conditions
+        tests = (*conditions, *self.joined.filters)
         if self.key_filters or not all(self.is_known_test(test) for test in tests):
             return None
         if conditions or not items:
@@ -491,7 +544,7 @@ class UnsortedPreparation(Preparation):
 
     def is_known_test(self, test: RowColumn) -> bool:
         """Return whether a test of a row is known to be boolean without asking the session."""
-        conjuncts = self.draft.conjuncts.get(test, ())
+        conjuncts = self.joined.conjuncts.get(test, ())
         types = [find_known_type(conjunct, self.find_leaf_type) for conjunct in conjuncts]
         return bool(types) and all(type_ == BOOLEAN for type_ in types)
 
@@ -533,16 +586,26 @@ class UnsortedPreparation(Preparation):
             column: fields_by_name[wire.name_column(index)] for index, column in enumerate(columns)
         }
 
-    def describe_task_input(self, columns: RowColumns) -> TaskInput:
-        """Return how a worker sorts rows with these columns, and puts structs together."""
+    def build_task_input(
+        self, columns: RowColumns, planned: tuple[PlannedColumn, ...], token: str, purpose: Purpose
+    ) -> TaskInput:
+        """Return how a worker sorts rows with these columns, and puts structs together.
+
+        For a result, the workers count rows that the order does not tell apart: see `spark.ties`.
+        """
         names = self.name_all_parts(columns)
         sorting = self.build_sorting(names)
+        if purpose is Purpose.RESULT:
+            watch = watch_ties(self.relation.runner.spark, self.plan, sorting)
+            sorting = replace(sorting, watch=watch)
         if isinstance(self.ranges, Ranges):
             sorting = replace(sorting, keys=(*sorting.keys, wire.RANGE))
         return TaskInput(
             sorting=sorting,
             structs=self.find_structs(columns),
             task_count=(self.relation.tasks if sorting.keys else None) or 1,
+            token=token,
+            planned=planned,
             orders=self.list_order_columns(names),
         )
 

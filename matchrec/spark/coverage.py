@@ -9,8 +9,9 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import types as spark_types
 
 from matchrec.compile import coverage
+from matchrec.compile.path import Purpose
 from matchrec.errors.inspection import method_not_for_stream
-from matchrec.spark.prepare import draft_rules, prepare
+from matchrec.spark.compile import compile_query
 from matchrec.spark.question import Question
 from matchrec.spark.session import silence_analysis
 from matchrec.spark.substitutes import write_text
@@ -37,7 +38,7 @@ def count_starting_rows(question: Question) -> coverage.CountedCoverage:
     """
     if question.is_stream:
         raise method_not_for_stream(call="coverage")
-    draft, task, rows = follow_starting_rows(question, CoverageWorker, build_counts_schema)
+    query, task, rows = follow_starting_rows(question, CoverageWorker, build_counts_schema)
     # the columns that name a row are collected as texts: PySpark has no value for some of Spark's
     count_columns, naming_fields = rows.columns[:2], rows.schema.fields[2:]
     naming_texts = [
@@ -45,14 +46,14 @@ def count_starting_rows(question: Question) -> coverage.CountedCoverage:
     ]
     task_rows = rows.selectExpr(*count_columns, *naming_texts).collect()
     figures, counts = sum_coverage(task, (row[0] for row in task_rows))
-    nearest = find_nearest_start(question, draft, task, task_rows)
+    nearest = find_nearest_start(question, query, task, task_rows)
     asked_for_ranges = question.must_cut_partitions
-    return coverage.CountedCoverage(draft, task, figures, counts, nearest, asked_for_ranges)
+    return coverage.CountedCoverage(query, task, figures, counts, nearest, asked_for_ranges)
 
 
 def find_nearest_start(
     question: Question,
-    draft: coverage.CoverageDraft,
+    query: coverage.CoverageQuery,
     task: coverage.CoverageTask,
     task_rows: Sequence[Row],
 ) -> coverage.NearestStart | None:
@@ -61,8 +62,8 @@ def find_nearest_start(
     Of several, it is the one whose names come first as texts. None if there is none.
 
     Args:
-        question: the query.
-        draft: its draft.
+        question: the query and its input.
+        query: the query.
         task: its task.
         task_rows: one row for each task: its counts, how many rows the nearest run needed, and the
             texts that name the starting row.
@@ -72,7 +73,7 @@ def find_nearest_start(
         return None
     nearest = min(candidates, key=lambda row: (row[1], *(text or "" for text in row[2:])))
     keys = [name for name, _ in task.compiled_query.sent_columns.keys]
-    names = [*keys, *(output.name for output in draft.draft.outputs)]
+    names = [*keys, *(output.name for output in query.outputs)]
     shown_names = [question.columns.find_by_text(name) or name for name in names]
     values = list(zip(shown_names, nearest[2:], strict=True))
     partition, order = dict(values[: len(keys)]), dict(values[len(keys) :])
@@ -81,7 +82,7 @@ def find_nearest_start(
 
 def list_attempts(
     question: Question,
-) -> tuple[coverage.CoverageDraft, coverage.CoverageTask, DataFrame]:
+) -> tuple[coverage.CoverageQuery, coverage.CoverageTask, DataFrame]:
     """Return a row for each starting row of a query, see `AttemptWorker`. Runs no job.
 
     Args:
@@ -97,7 +98,7 @@ def follow_starting_rows(
     question: Question,
     make_worker: Callable[[coverage.CoverageTask, pa.Schema, TaskInput], Worker],
     schema_of: Callable[[coverage.CoverageTask, OutputFields], spark_types.StructType],
-) -> tuple[coverage.CoverageDraft, coverage.CoverageTask, DataFrame]:
+) -> tuple[coverage.CoverageQuery, coverage.CoverageTask, DataFrame]:
     """Let a worker follow the starting rows of a query. Runs no job.
 
     Args:
@@ -108,7 +109,7 @@ def follow_starting_rows(
             sent to it.
 
     Returns:
-        the draft, the task, and the rows of the worker.
+        the query, its task, and the rows of the worker.
 
     Raises:
         MatchRecognizeError: the query is wrong, or coverage does not support it.
@@ -117,17 +118,17 @@ def follow_starting_rows(
     coverage.check_coverable(rule.plan)
 
     with silence_analysis(), question.locate_rule_errors(rule):
-        (rule_draft,) = draft_rules(question)
-        prepared = prepare(question, coverage.draft_coverage(rule_draft))
-        draft = prepared.drafts
-        compiled_query = prepared.link()
-        task = coverage.link_coverage(draft, compiled_query)
-        sent_rows = prepared.send(compiled_query.sent_columns.columns)
+        compiled = compile_query(question, Purpose.COVERAGE)
+        (query,) = compiled.queries
+        assert isinstance(query, coverage.CoverageQuery)
+        (compiled_query,) = compiled.compiled_queries
+        task = coverage.build_coverage_task(query, compiled_query)
+        sent_rows = compiled.send(compiled_query.sent_columns.columns)
         name = f"match_recognize_coverage[PATTERN ({compiled_query.pattern})]"
         schema = schema_of(task, sent_rows.fields)
         cover_worker = make_worker(task, build_output_schema(schema), sent_rows.task_input)
         rows = sent_rows.run(cover_worker, schema, name)
-        return draft, task, question.runner.analyse(rows)
+        return query, task, question.runner.analyse(rows)
 
 
 def build_counts_schema(

@@ -1,8 +1,8 @@
 """A question: rules to match over a relation, and the options with which they run.
 
 A query is a question with one rule that has no name. The question knows the names and types of the
-input's columns and the settings of the session, and resolves each rule with them. `spark.prepare`
-chooses who sorts its rows, and `spark.clause_result` builds its result.
+input's columns and the settings of the session. `spark.compile` compiles its rules, and
+`spark.clause_result` builds its result.
 """
 
 from __future__ import annotations
@@ -18,13 +18,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StringType
 
 from matchrec import arguments
-from matchrec.compile.path import Draft, ResolvedQuery, resolve_query, split_query
 from matchrec.compile.rule_set import Version
 from matchrec.conditions.functions.calendar import has_fixed_offset
 from matchrec.conditions.functions.function import SessionSettings
 from matchrec.conditions.padding import Padding
 from matchrec.conditions.row_column import OrderType, check_order
-from matchrec.conditions.split import RowScope
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import max_steps_with_event_selection
 from matchrec.errors.kinds import locate_errors
@@ -155,7 +153,9 @@ class Question:
     options: Options
     # What the query around the clause uses of the result.
     use: ResultUse = EVERYTHING
-    # What happens if a rule fails in a partition.
+    # The columns that the events of matches have, if this is a rule set; None for a single query.
+    event_columns: tuple[str, ...] | None = None
+    # What happens if a rule of a set fails in a partition.
     on_error: arguments.OnError = "raise"
 
     def rewrite_rules(self) -> Question:
@@ -215,6 +215,14 @@ class Question:
         return self.options.sort in ("worker", "ranges")
 
     @property
+    def may_spark_read_neighbours(self) -> bool:
+        """Return whether Spark may sort the rows and compute conditions on neighbouring rows.
+
+        With versions of rules it may not, but `compile.choose_spark` says so with a better message.
+        """
+        return not self.is_stream and (self.has_versions or not self.workers_must_sort)
+
+    @property
     def engine_must_sort(self) -> bool:
         """Return whether the user asked for the engine to sort the rows."""
         return self.options.sort == "engine"
@@ -244,55 +252,19 @@ class Question:
         with rule.name_in_errors(), explain_refusals(rule.plan, self.relation, self.columns):
             yield
 
-    def resolve_rule(self, rule: Rule) -> ResolvedQuery:
-        """Return a rule with its names resolved and its row pattern compiled.
+    def check_plan(self, plan: MatchPlan) -> None:
+        """Check what a rule asks of its input and of the options.
 
         Raises:
-            MatchRecognizeError: the rule is wrong, whatever the types of its columns are.
+            MatchRecognizeError: the options, the order or a length do not suit the rule.
+
+        Raises one of Spark's `QUERY_ERRORS`.
         """
-        plan = rule.plan
-        with self.locate_rule_errors(rule):
-            if self.options.max_steps is not None and plan.selects:
-                raise max_steps_with_event_selection()
-            check_order(plan)
-            self.check_sort_expressions(plan)
-            self.check_lengths(plan)
-            return resolve_query(
-                plan, self.columns, self.relation.find_name, self.find_order_type, self.use
-            )
-
-    @cached_property
-    def resolved_rules(self) -> tuple[ResolvedQuery, ...]:
-        """Return the rules as `resolve_rule` returns them, in their order. Raises as it does."""
-        return tuple(self.resolve_rule(rule) for rule in self.rules)
-
-    def split_rule(self, rule: Rule, query: ResolvedQuery, scope: RowScope) -> Draft:
-        """Return the draft of a rule.
-
-        Args:
-            rule: the rule.
-            query: the rule, resolved.
-            scope: who reads neighbouring rows for the conditions.
-
-        Raises:
-            MatchRecognizeError: the rule is wrong, whatever the types of its columns are.
-        """
-        with self.locate_rule_errors(rule):
-            draft = split_query(query, scope)
-            if self.needs_all_rows(draft, rule.plan):
-                return replace(draft, sends_all_rows=True, row_filters=())
-            return draft
-
-    def needs_all_rows(self, draft: Draft, plan: MatchPlan) -> bool:
-        """Return whether all rows must be sent, even those that no match needs.
-
-        - Every event of a stream moves the watermark.
-        - An engine that evaluates all parts of an AND could raise an error in a filter, on rows for
-          which Spark evaluates the first part only.
-        """
-        if self.is_stream:
-            return True
-        return draft.can_raise_before_match and self.backend.evaluates_eagerly(plan)
+        if self.options.max_steps is not None and plan.selects:
+            raise max_steps_with_event_selection()
+        check_order(plan)
+        self.check_sort_expressions(plan)
+        self.check_lengths(plan)
 
     def check_sort_expressions(self, plan: MatchPlan) -> None:
         """Let Spark analyse the expressions in PARTITION BY and ORDER BY that are not columns.

@@ -8,7 +8,7 @@ packs the rows as bytes of Arrow, so that values of every type arrive unchanged.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property, partial
@@ -20,10 +20,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 
-from matchrec.compile.compiled_query import CompiledQuery, Sorter
-from matchrec.compile.path import Draft
+from matchrec.compile.compiled_query import CompiledQuery
+from matchrec.compile.path import Purpose
 from matchrec.conditions.row_column import RowColumn, build_row_column
-from matchrec.conditions.split import RowScope
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import inspection as errors
 from matchrec.errors.run.location import RowLocation
@@ -36,9 +35,8 @@ from matchrec.search.partitions import BoolArray, Partitions
 from matchrec.source import make_sort_key
 from matchrec.spark import read_types, substitutes, types
 from matchrec.spark.clause_result import project
-from matchrec.spark.columns import SortedPreparation
+from matchrec.spark.compile import CompiledRules, compile_query
 from matchrec.spark.environment import use_own_interpreter
-from matchrec.spark.prepare import analyse_and_type
 from matchrec.spark.question import Question
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import silence_analysis
@@ -119,8 +117,8 @@ def collect_partition(question: Question, target: Target) -> CollectedPartition:
         raise errors.method_not_for_stream(call="`why`")
     (rule,) = question.rules
     with silence_analysis(), question.locate_rule_errors(rule):
-        draft = question.split_rule(rule, question.resolve_rule(rule), RowScope.SPARK)
-        return PartitionCollector(question, draft, target).collect()
+        compiled = compile_query(question, Purpose.TRACE)
+        return PartitionCollector(question, compiled, target).collect()
 
 
 def find_irrelevant_rows(filters: list[BoolArray]) -> frozenset[int]:
@@ -135,14 +133,19 @@ class PartitionCollector:
     """A collector of the partition of a target."""
 
     question: Question
-    draft: Draft
+    compiled: CompiledRules
     target: Target
+
+    @property
+    def plan(self) -> MatchPlan:
+        """Return the plan of the clause, as it runs."""
+        return self.compiled.preparation.plan
 
     @cached_property
     def keys(self) -> dict[str, str]:
         """Return SQL of the keys that divide the plan's input, by their names."""
         keys = {}
-        for key in self.draft.plan.keys:
+        for key in self.plan.keys:
             name = key.name or self.question.columns.find_by_text(key.text) or key.text
             keys[name] = key.text
         return keys
@@ -150,7 +153,7 @@ class PartitionCollector:
     @cached_property
     def orders(self) -> tuple[str, ...]:
         """Return SQL of the ORDER BY items."""
-        return tuple(item.expression.text for item in self.draft.plan.order_by)
+        return tuple(item.expression.text for item in self.plan.order_by)
 
     def collect(self) -> CollectedPartition:
         """Collect the partition.
@@ -159,18 +162,14 @@ class PartitionCollector:
         ORDER BY items, the tests of `build_target_tests`, and the filters. See `AddedColumns`.
         """
         question = self.question
-        draft = replace(self.draft, row_filters=())  # so that all rows of the partition are sent
-        preparation = SortedPreparation(
-            question.relation, draft, self.key_tests, Sorter(is_worker=False)
-        )
-        prepared = analyse_and_type(question, draft, preparation)
-        compiled_query = prepared.link()
+        (query,) = self.compiled.queries
+        (compiled_query,) = self.compiled.compiled_queries
         search_columns = compiled_query.sent_columns.columns
         order_texts = [build_row_column(self.write_as_text(text)) for text in self.orders]
         target_tests = self.build_target_tests()
-        sent = prepared.send(
-            (*search_columns, *order_texts, *target_tests, *self.draft.row_filters)
-        )
+        preparation = self.compiled.preparation.with_key_filters(self.key_tests)
+        columns = (*search_columns, *order_texts, *target_tests, *query.row_filters)
+        sent = preparation.send(columns, Purpose.TRACE)
         table = collect_table(sent.rows)
         if not table.num_rows:
             raise self.explain_no_rows()
@@ -182,7 +181,7 @@ class PartitionCollector:
         rows_before = int(added.is_before.sum())
         return CollectedPartition(
             relation=question.relation,
-            plan=draft.plan,
+            plan=self.plan,
             compiled_query=compiled_query,
             table=table,
             partitions=encode_partitions(compiled_query, table, starts),
@@ -308,7 +307,7 @@ class PartitionCollector:
             comparisons.append((self.write_comparable(text), literal_text))
         is_target = " AND ".join(f"({text} <=> {value})" for text, value in comparisons)
         first_text, first_value = comparisons[0]
-        operator = ">" if self.draft.plan.order_by[0].descending else "<"
+        operator = ">" if self.plan.order_by[0].descending else "<"
         is_before = f"coalesce(({first_text} {operator} {first_value}), TRUE)"
         return (build_row_column(is_target), build_row_column(is_before))
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class TaskInput:
     """The form in which the rows of a task reach its worker. Picklable.
 
-    `spark.columns` makes it together with the query of the rows. `spark.prepare.PreparedInput` adds
-    `token` and `Sorting.watch`, and the worker of a query adds `Sorting.needed`.
+    `spark.columns` makes it together with the query of the rows. The worker of a query adds
+    `Sorting.needed`.
     """
 
     # How the worker must sort the rows; None if the engine has sorted them.

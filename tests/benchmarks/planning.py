@@ -39,7 +39,7 @@ from tests.benchmarks.planning_texts import (
     plan_sase,
 )
 from tests.benchmarks.waiting import record_waits
-from tests.tasks.linking import draft_query, link
+from tests.tasks.linking import link, split_plan
 
 STRING = ValueType(Family.STRING, "string")
 INPUT = InputColumns(tuple(part.split()[0] for part in COLUMNS.split(", ")), "r")
@@ -73,9 +73,9 @@ def make_planner(text: Callable[[int], str]) -> Callable[[int], Iterable[MatchPl
 
 def link_plan(plan: MatchPlan) -> CompiledQuery:
     """Compile a plan as in a session, with guessed types instead of the session's answers."""
-    drafted = draft_query(plan, INPUT, str)
-    types = {column: guess_type(column) for column in drafted.columns()}
-    return link(drafted, types, "auto", ansi=True)
+    split = split_plan(plan, INPUT, str)
+    types = {column: guess_type(column) for column in split.columns}
+    return link(split, types, "auto", ansi=True)
 
 
 def guess_type(column: RowColumn) -> ValueType:

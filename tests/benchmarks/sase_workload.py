@@ -28,7 +28,7 @@ from matchrec.search.partitions import Partitions, find_ends_by_row_count
 from matchrec.search.selection import number_chunks, sort_matches
 from matchrec.search.strategies import ALGORITHMS as PRODUCT
 from matchrec.search.task import Capacity, Task
-from tests.tasks.linking import draft_query, link
+from tests.tasks.linking import link, split_plan
 
 SYMBOLS = 2
 WINDOWS = 200  # the length of the stream of a symbol, in windows
@@ -139,9 +139,9 @@ def make_ticks(
 def link_query(text: str, output: MatchOutput) -> CompiledQuery:
     """Compile a query as for Spark; every column is a bigint."""
     plan = compile_sase(text, Streams(("time",), output=output))
-    drafted = draft_query(plan, InputColumns(()), str)
-    types = dict.fromkeys(drafted.columns(), BIGINT)
-    return link(drafted, types, "breadth_first", ansi=False)
+    split = split_plan(plan, InputColumns(()), str)
+    types = dict.fromkeys(split.columns, BIGINT)
+    return link(split, types, "breadth_first", ansi=False)
 
 
 def make_partitions(linked: CompiledQuery, events: pd.DataFrame) -> Partitions:

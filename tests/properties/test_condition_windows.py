@@ -17,7 +17,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType
 
-from matchrec.compile.path import Draft
+from matchrec.compile.path import SplitQuery
 from matchrec.conditions.row_column import OrderType
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.spark.types import to_value_type
@@ -38,7 +38,7 @@ from tests.generators.order_bounds import (
 from tests.quick.scale import SEED, examples, some_of
 from tests.references.matcher import find_all
 from tests.references.sql_values import make_sort_key
-from tests.tasks.query_batches import QueryBatch, Run, draft_plan
+from tests.tasks.query_batches import QueryBatch, Run, split_table_plan
 
 NAMES = ("part", "id", "ts", "kind")
 BATCHES = (
@@ -172,9 +172,9 @@ def test_a_window_that_is_found_changes_nothing(spark: SparkSession, number: int
     drawn_queries = [random_query(random, column, order) for _ in range(QUERIES)]
     queries = {query.text("bounded"): query for query in drawn_queries}
     batch = QueryBatch(spark, "bounded", [])
-    batch.drafts |= draft_queries(queries, spark.table("bounded").schema["ts"].dataType)
+    batch.split_queries |= split_queries(queries, spark.table("bounded").schema["ts"].dataType)
     if order != "ts DESC":
-        assert len(batch.drafts) > len(queries), "no window is found"
+        assert len(batch.split_queries) > len(queries), "no window is found"
     linked = [(engine, batch.link(engine)) for engine in ("backtracking", "breadth_first")]
     assert not batch.refused
     prepared = batch.prepared(linked[0][1].values())
@@ -190,8 +190,8 @@ def test_a_window_that_is_found_changes_nothing(spark: SparkSession, number: int
         assert Counter(rows) == expected, f"{engine}: {text}\n{events}"
 
 
-def draft_queries(queries: Iterable[str], type_: DataType) -> Iterator[tuple[str, Draft]]:
-    """Yield the draft of each query, and another one with the window if its conditions form one.
+def split_queries(queries: Iterable[str], type_: DataType) -> Iterator[tuple[str, SplitQuery]]:
+    """Yield each query with its conditions split, and again with the window that they form.
 
     Args:
         queries: the texts of the queries.
@@ -200,7 +200,7 @@ def draft_queries(queries: Iterable[str], type_: DataType) -> Iterator[tuple[str
     order = OrderType(to_value_type(type_), has_fixed_offset=True)
     for text in queries:
         plan = lower_clause(parse_sql(text).sites[0].clause)
-        yield text, draft_plan(plan, NAMES)
-        with_window = draft_plan(plan, NAMES, lambda _: order)
+        yield text, split_table_plan(plan, NAMES)
+        with_window = split_table_plan(plan, NAMES, lambda _: order)
         if with_window.plan.within is not None:
             yield f"{text} -- with its window", with_window

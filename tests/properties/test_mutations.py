@@ -35,7 +35,7 @@ from tests.cases.test_queries import register_tables
 from tests.generators import mutations
 from tests.generators.mutations import Call
 from tests.quick.scale import SEED, examples
-from tests.tasks.linking import draft_query, link
+from tests.tasks.linking import link, split_plan
 
 EXAMPLES = examples(250)
 SPARK_EXAMPLES = EXAMPLES // 8
@@ -84,9 +84,9 @@ def find_refusal(
 
 def link_plan(plan: MatchPlan) -> None:
     """Compile a plan as far as that is possible without Spark. All columns are bigint."""
-    drafted = draft_query(plan, COLUMNS, lambda _: "key")
-    types = dict.fromkeys(drafted.columns(), BIGINT)
-    link(drafted, types | {TRUE_COLUMN: BOOLEAN}, "auto", ansi=True)
+    split = split_plan(plan, COLUMNS, lambda _: "key")
+    types = dict.fromkeys(split.columns, BIGINT)
+    link(split, types | {TRUE_COLUMN: BOOLEAN}, "auto", ansi=True)
 
 
 def compile_query(text: str, dialect: Dialect) -> None:

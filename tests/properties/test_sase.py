@@ -28,7 +28,7 @@ from tests.generators.sase_trees import Event, Query, Value
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import SEED, copies_of, examples
 from tests.references.sase import Selected, find_non_overlapping, matches
-from tests.tasks.linking import draft_query, link
+from tests.tasks.linking import link, split_plan
 from tests.tasks.many_keys import KEY, make_copies, take_one_copy
 from tests.tasks.query_batches import QueryBatch, Result, Run
 
@@ -113,12 +113,12 @@ class Batch(QueryBatch):
     def __init__(self, spark: SparkSession, asked: Sequence[Asked]) -> None:
         super().__init__(spark, "random_events", ())
         for case in asked:
-            self.drafts[case] = draft_query(case.plan(), InputColumns(NAMES), str)
+            self.split_queries[case] = split_plan(case.plan(), InputColumns(NAMES), str)
 
     def link_for(self, algorithm: str) -> dict[Asked, CompiledQuery]:
         """Return the compiled queries for an algorithm."""
         columns = dict.fromkeys(
-            column for draft in self.drafts.values() for column in draft.columns()
+            column for split in self.split_queries.values() for column in split.columns
         )
         fields = self.columns(tuple(columns)).schema.fields
         types = {
@@ -126,7 +126,8 @@ class Batch(QueryBatch):
             for column, field in zip(columns, fields, strict=False)
         }
         return {
-            case: link(draft, types, algorithm, ansi=True) for case, draft in self.drafts.items()
+            case: link(split, types, algorithm, ansi=True)
+            for case, split in self.split_queries.items()
         }
 
 

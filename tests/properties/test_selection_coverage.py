@@ -34,7 +34,7 @@ from tests.references.event_selection import SelectionQuery
 from tests.references.patterns import Search, TooMuchError
 from tests.references.selection_coverage import Run, cover
 from tests.tasks.copies import cover_both_sizes
-from tests.tasks.patterns import draft_pattern, make_search
+from tests.tasks.patterns import make_search, split_pattern
 from tests.tasks.selection import ANY, NEXT, STRICT, WindowedRows, make_rows, query, task
 
 pytestmark = pytest.mark.night  # compiles searches of its own
@@ -166,7 +166,7 @@ def test_random_patterns_of_stages(question: Question) -> None:
         assume(False)
     begun = len({match.first for match in matches})
     one, partitions = make_search(question)
-    stages = len(list_variable_names(draft_pattern(question).plan.pattern))
+    stages = len(list_variable_names(split_pattern(question).plan.pattern))
     found = find_stage_occurrences(one.pattern, stages)
     none: tuple[tuple[int | None, ...], ...] = tuple(() for _ in one.conditions)
     coverable = AnnotatedTask(one, found, none)

@@ -148,10 +148,8 @@ def test_attempts_are_what_coverage_counts(
     with asked._parsing(asked.options) as parsed:
         clause = parsed.find_clause(1)
         plan = backtest.build_plan_of_matches(clause)
-        drafted, task, attempts = backtest.list_attempts(
-            clause.build_question(plan, clause.options)
-        )
-        words = backtest.KnownAttempts(drafted, task, attempts, plan)
+        split, task, attempts = backtest.list_attempts(clause.build_question(plan, clause.options))
+        words = backtest.KnownAttempts(split, task, attempts, plan)
     found = attempts.toDF("k", "first", "last", *backtest.NOTED).collect()
     noted = [one for one in found if one.remaining is not None]
     place = ((one.choice, one.choice * len(Reason) + one.reason) for one in noted)

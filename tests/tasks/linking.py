@@ -1,10 +1,10 @@
-"""Draft a plan, and link a draft whose conditions are not typed yet."""
+"""Split the conditions of a plan, and compile it once their types are known."""
 
 from collections.abc import Callable, Mapping
 
 from matchrec.compile import path
 from matchrec.compile.compiled_query import CompiledQuery
-from matchrec.compile.path import Draft, number_bits, type_conditions
+from matchrec.compile.path import SplitQuery, join_query, type_conditions
 from matchrec.conditions.functions.function import SessionSettings
 from matchrec.conditions.row_column import OrderType, RowColumn
 from matchrec.conditions.split import RowScope
@@ -14,13 +14,13 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 
 
-def draft_query(
+def split_plan(
     plan: MatchPlan,
     columns: InputColumns,
     name_of: Callable[[str], str] = str,
     scope: RowScope = RowScope.SPARK,
     find_order_type: Callable[[str], OrderType] | None = None,
-) -> Draft:
+) -> SplitQuery:
     """Resolve a plan and split its conditions.
 
     The arguments are those of `path.resolve_query` and `path.split_query`.
@@ -29,17 +29,17 @@ def draft_query(
 
 
 def link(
-    drafted: Draft,
+    split: SplitQuery,
     types: Mapping[RowColumn, ValueType],
     engine: str,
     *,
     ansi: bool,
     session: SessionSettings = DEFAULT_SETTINGS,
 ) -> CompiledQuery:
-    """Type the conditions of a draft and link it.
+    """Type the conditions of a split query, and compile it.
 
-    The arguments are those of `type_conditions` and `path.link_draft`.
+    The arguments are those of `type_conditions` and `path.build_compiled_query`.
     """
-    bits = number_bits(drafted)
-    conditions = type_conditions(drafted, types, bits, ansi=ansi, session=session)
-    return path.link_draft(drafted, conditions, engine)
+    joined = join_query(split)
+    conditions = type_conditions(split, types, joined, ansi=ansi, session=session)
+    return path.build_compiled_query(split, conditions, joined, engine)

@@ -21,7 +21,7 @@ from sqlglot import expressions as sql
 
 import matchrec
 from matchrec.compile.compiled_query import CompiledQuery, ResultColumn
-from matchrec.compile.path import Draft
+from matchrec.compile.path import SplitQuery
 from matchrec.conditions.row_column import RowColumn
 from matchrec.errors import MatchRecognizeError
 from matchrec.output.measure_sql import ReadInSql
@@ -36,7 +36,7 @@ from tests.cases.pattern_notation import NAMES, SCHEMA, Question, build_pattern
 from tests.generators.pattern_trees import Event
 from tests.references.pattern_conditions import evaluate
 from tests.references.patterns import Skip
-from tests.tasks.linking import draft_query, link
+from tests.tasks.linking import link, split_plan
 from tests.tasks.query_batches import Prepared, QueryBatch, Run
 
 ALGORITHMS = ("backtracking", "breadth_first")
@@ -47,8 +47,8 @@ ROWS_PER_BATCH = 1 << 20
 Streams = Mapping[str, Sequence[Event]]
 
 
-def draft_pattern(question: Question) -> Draft:
-    """Draft the pattern of a question.
+def split_pattern(question: Question) -> SplitQuery:
+    """Split the conditions of the pattern of a question.
 
     Raises:
         MatchRecognizeError: the pattern is not valid.
@@ -57,7 +57,7 @@ def draft_pattern(question: Question) -> Draft:
         make_after_match(question.strategy)
     )
     query = PatternQuery(pattern, ("t", "n"), KEYS, ("e",), timeouts=question.timeouts)
-    return draft_query(lower_pattern(query)[0], COLUMNS, str)
+    return split_plan(lower_pattern(query)[0], COLUMNS, str)
 
 
 def make_after_match(skip: Skip) -> AfterMatch:
@@ -97,14 +97,14 @@ def make_compiled_queries(
     Raises:
         MatchRecognizeError: the pattern is not valid.
     """
-    draft = draft_pattern(question)
+    split = split_pattern(question)
     streams = question.streams
     events = [{"q": 0, **event} for stream in streams.values() for event in stream]
     types = {
         column: to_value_type(find_spark_type(compute_column(column, events).type))
-        for column in draft.columns()
+        for column in split.columns
     }
-    linked = {algorithm: link(draft, types, algorithm, ansi=True) for algorithm in algorithms}
+    linked = {algorithm: link(split, types, algorithm, ansi=True) for algorithm in algorithms}
     columns = {
         column
         for compiled_query in linked.values()
@@ -178,7 +178,7 @@ class PatternBatch(QueryBatch):
         super().__init__(spark, TABLE, ())
         for number, question in enumerate(questions):
             with self.translate_server_errors(number):
-                self.drafts[number] = draft_pattern(question)
+                self.split_queries[number] = split_pattern(question)
 
     def answers(self) -> dict[str, list[list[str]]]:
         """Return for each algorithm the lines of each question."""

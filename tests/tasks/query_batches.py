@@ -25,7 +25,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import IntegerType, StructField, StructType
 
 from matchrec.compile.compiled_query import CompiledQuery
-from matchrec.compile.path import Draft
+from matchrec.compile.path import JoinedQueries, SplitQuery
 from matchrec.compile.pruning.irrelevant_rows import negate_test
 from matchrec.conditions.row_column import OrderType, RowColumn
 from matchrec.conditions.split import RowScope
@@ -46,7 +46,7 @@ from matchrec.syntax.lower_windows import lower_window
 from matchrec.worker.query_worker import QueryWorker, TaskInput
 from tests.generators.queries import NAMES
 from tests.quick.scale import copies_of
-from tests.tasks.linking import draft_query, link
+from tests.tasks.linking import link, split_plan
 from tests.tasks.many_keys import take_one_copy
 
 ROWS_PER_CALL = 256  # for copies, see `tests.tasks.copies`
@@ -143,11 +143,11 @@ def mark_partitions(table: pa.Table, partition: npt.NDArray[np.int64]) -> pa.Tab
 
 
 class QueryBatch:
-    """The drafts of queries that share a table, PARTITION BY and ORDER BY.
+    """The split queries that share a table, PARTITION BY and ORDER BY.
 
     Attributes:
-        drafts: by the text of the query.
-        refused: the message of the error for each query that cannot be drafted or linked.
+        split_queries: by the text of the query.
+        refused: the message of the error for each query that cannot be split or compiled.
 
     Args:
         scope: who reads neighbouring rows for the conditions.
@@ -165,11 +165,11 @@ class QueryBatch:
         self.spark = spark
         self.runner = make_runner(spark)
         self.relation = Relation(self.runner, (table,))
-        self.drafts: dict[str, Draft] = {}
+        self.split_queries: dict[str, SplitQuery] = {}
         self.refused: dict[str, str] = {}
         for query in queries:
             with self.translate_server_errors(query):
-                self.drafts[query] = draft_plan(plan_of(query), names, scope=scope)
+                self.split_queries[query] = split_table_plan(plan_of(query), names, scope=scope)
 
     @contextmanager
     def translate_server_errors(self, query: str) -> Iterator[None]:
@@ -181,19 +181,19 @@ class QueryBatch:
 
     def link(self, engine: str, *, ansi: bool = True) -> dict[str, CompiledQuery]:
         """Compile each query, except queries that are refused."""
-        columns = dict.fromkeys(c for draft in self.drafts.values() for c in draft.columns())
+        columns = dict.fromkeys(c for split in self.split_queries.values() for c in split.columns)
         fields = self.columns(tuple(columns)).schema.fields
         types = {c: to_value_type(f.dataType) for c, f in zip(columns, fields, strict=False)}
         linked = {}
-        for query, draft in self.drafts.items():
+        for query, split in self.split_queries.items():
             with self.translate_server_errors(query):
-                linked[query] = link(draft, types, engine, ansi=ansi)
+                linked[query] = link(split, types, engine, ansi=ansi)
         return linked
 
     def columns(self, wanted: tuple[RowColumn, ...]) -> DataFrame:
         """Return columns of all rows. Without conditions, Spark leaves no row out."""
-        plan = next(iter(self.drafts.values())).plan
-        return SortedPreparation(self.relation, Draft(plan, plan, (), (), ())).dataframe(wanted)
+        plan = next(iter(self.split_queries.values())).plan
+        return SortedPreparation(self.relation, JoinedQueries((), plan, (), ())).dataframe(wanted)
 
     def prepared(
         self, compiled_queries: Iterable[CompiledQuery], others: Sequence[RowColumn] = ()
@@ -247,15 +247,18 @@ def plan_of(query: str) -> MatchPlan:
     )
 
 
-def draft_plan(
+def split_table_plan(
     plan: MatchPlan,
     names: Sequence[str] = NAMES,
     find_order_type: Callable[[str], OrderType] | None = None,
     scope: RowScope = RowScope.SPARK,
-) -> Draft:
-    """Draft a plan over a table with these columns. For the other arguments see `draft_query`."""
+) -> SplitQuery:
+    """Split the conditions of a plan over a table with these columns.
+
+    The other arguments are those of `split_plan`.
+    """
     columns = InputColumns(tuple(names))
-    return draft_query(plan, columns, str, find_order_type=find_order_type, scope=scope)
+    return split_plan(plan, columns, str, find_order_type=find_order_type, scope=scope)
 
 
 @dataclass(frozen=True)

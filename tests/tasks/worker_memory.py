@@ -28,7 +28,7 @@ from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
 from matchrec.worker.query_worker import QueryWorker, TaskInput
 from matchrec.worker.wire import SortColumn, Sorting
-from tests.tasks.linking import draft_query, link
+from tests.tasks.linking import link, split_plan
 
 V_SHAPE = "PATTERN (S D+ U+) DEFINE D AS x < PREV(x), U AS x > PREV(x)"
 KINDS = {
@@ -61,11 +61,9 @@ TESTS: dict[str, Callable[[IntArray], BoolArray]] = {
 def compile_kind(kind: str) -> CompiledQuery:
     """Compile the query of a kind."""
     plan = lower_clause(parse_clause(f"{PARTITIONED} {KINDS[kind]}"))
-    drafted = draft_query(plan, InputColumns(("k", "t", "x", "w")), str, scope=RowScope.WORKER)
-    types = {
-        column: STRING if show_column(column) == "`w`" else BIGINT for column in drafted.columns()
-    }
-    linked = link(drafted, types, "auto", ansi=False)
+    split = split_plan(plan, InputColumns(("k", "t", "x", "w")), str, scope=RowScope.WORKER)
+    types = {column: STRING if show_column(column) == "`w`" else BIGINT for column in split.columns}
+    linked = link(split, types, "auto", ansi=False)
     return replace(linked, needed=())  # so that rows of which no match comes are searched, too
 
 

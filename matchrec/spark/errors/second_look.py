@@ -33,7 +33,7 @@ from weakref import WeakKeyDictionary
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from matchrec.compile.path import Draft
+from matchrec.compile.path import SplitQuery
 from matchrec.conditions.row_column import RowColumn
 from matchrec.errors.kinds import MatchRecognizeRunError
 from matchrec.errors.language import set_variable
@@ -174,13 +174,13 @@ _looks: WeakKeyDictionary[SecondLook, None] = WeakKeyDictionary()
 _changing = Lock()
 
 
-def watch_rows(rows: DataFrame, relation: Relation, drafts: Iterable[Draft]) -> str:
+def watch_rows(rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]) -> str:
     """Find out which expression it was if a query over the prepared rows fails from now on.
 
     Args:
         rows: the prepared rows.
         relation: the input that they are computed from.
-        drafts: the drafts of the rules, which know where the user wrote what Spark computes.
+        queries: the queries of the rules, which know where the user wrote what Spark computes.
 
     Returns:
         The token that the workers of the query are to have.
@@ -188,13 +188,13 @@ def watch_rows(rows: DataFrame, relation: Relation, drafts: Iterable[Draft]) -> 
     origins = dict[str, SqlOrigin]()
     scalars = list[Scalar]()
     neighbours = dict[SqlOrigin, None]()  # an ordered set
-    for draft in drafts:
-        for value, origin in draft.origins.items():
+    for query in queries:
+        for value, origin in query.origins.items():
             if isinstance(value, str):
                 origins.setdefault(value, origin)
             elif not isinstance(value, RowColumn) or not value.reads_one_row:
                 neighbours.setdefault(origin)
-        scalars += draft.plan.expressions
+        scalars += query.plan.expressions
     look = SecondLook(
         token=f"matchrec-look-{uuid4().hex}",
         origins=origins,

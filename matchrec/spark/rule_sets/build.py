@@ -17,32 +17,27 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, StructField, StructType
 
-from matchrec.compile.columns import find_dividing_columns
-from matchrec.compile.compiled_query import CompiledQuery
-from matchrec.compile.path import Draft
-from matchrec.compile.rule_set import RuleSet, SharedDrafts, join_rules
+from matchrec.compile import rule_set as rules
+from matchrec.compile.path import SplitQuery
+from matchrec.compile.rule_set import RuleSet
 from matchrec.conditions.row_column import show_column
-from matchrec.conditions.types import COMPARED_BY_SPARK
 from matchrec.errors.rule_sets import (
     column_name_taken,
-    equivalence_test_in_rule_set,
     rule_versions_differ,
     rule_versions_over_stream,
 )
-from matchrec.errors.streams import equivalence_test_over_stream
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quote_name, quote_string
 from matchrec.spark.backends import find_backend
 from matchrec.spark.clause_result import build_result_items, project
+from matchrec.spark.compile import CompiledRules, compile_query
 from matchrec.spark.errors.diagnose import explain_refusals
 from matchrec.spark.order_numbers import OrderNumbers
-from matchrec.spark.prepare import PreparedInput, draft_rules, prepare
 from matchrec.spark.question import Question
 from matchrec.spark.ranges import check_may_stay_whole
 from matchrec.spark.read_types import build_read_schema
 from matchrec.spark.session import QUERY_ERRORS, silence_analysis
 from matchrec.spark.streaming.bucket import digest
-from matchrec.spark.streaming.prepare import check_one_row
 from matchrec.spark.transport import build_output_schema
 from matchrec.spark.types import find_padding, make_struct_type
 from matchrec.worker import wire
@@ -50,7 +45,6 @@ from matchrec.worker.rule_set import VARIABLE, RowKind, RuleSetWorker
 from matchrec.worker.wire import SelectItem
 
 StructFields = Sequence[StructField]
-PreparedRules = PreparedInput[SharedDrafts]
 
 # For each rule, the slot of each of its reads: the number of the column `__r0`, `__r1`, ... of the
 # workers' rows that holds it.
@@ -131,12 +125,18 @@ class BuiltRuleSet:
     question: Question
     rule_set: RuleSet
     slots: Slots
-    prepared: PreparedRules
+    compiled: CompiledRules
 
     @property
-    def shared(self) -> SharedDrafts:
-        """Return the drafts of the rules."""
-        return self.prepared.drafts
+    def queries(self) -> Mapping[str, SplitQuery]:
+        """Return the query of each rule, by the name of the rule."""
+        names = [rule.name for rule in self.question.rules]
+        return dict(zip(names, self.compiled.queries, strict=True))
+
+    @property
+    def plan(self) -> MatchPlan:
+        """Return a plan with the partitions and the order that all rules share."""
+        return self.compiled.preparation.plan
 
     @property
     def times(self) -> OrderNumbers:
@@ -154,32 +154,30 @@ class BuiltRuleSet:
 # Building a set.
 
 
-def build_rule_set(question: Question, events: tuple[str, ...]) -> BuiltRuleSet:
-    """Build all rules of a question.
-
-    Args:
-        question: the rules and their relation.
-        events: the names of the columns that the rows of a match have in the result.
+def build_rule_set(question: Question) -> BuiltRuleSet:
+    """Build all rules of a question, which has the columns of their events.
 
     Raises:
         MatchRecognizeError: a rule is wrong, or cannot run with others.
     """
+    assert question.event_columns is not None, "the question is a rule set"
     with silence_analysis():
         check_shared_plan(question)
         check_may_stay_whole(question, "rules share the rows of a partition")
-        drafts = draft_rules(question)
+        compiled = compile_query(question)
+        rule_set = rules.build_rule_set(
+            names=[rule.name for rule in question.rules],
+            joined=compiled.preparation.joined,
+            compiled_queries=compiled.compiled_queries,
+            event_columns=question.event_columns,
+            versions={
+                rule.name: rule.version for rule in question.rules if rule.version is not None
+            },
+        )
         if question.is_stream:
-            check_stream_drafts(question, drafts)
-        names = [rule.name for rule in question.rules]
-        shared = SharedDrafts(dict(zip(names, drafts, strict=True)), events)
-        prepared = prepare(question, shared)
-        compiled_queries = link_rules(prepared)
-        versions = {rule.name: rule.version for rule in question.rules if rule.version is not None}
-        rule_set = join_rules(prepared.drafts, compiled_queries, versions)
-        if question.is_stream:
-            rule_set = with_identities(prepared, rule_set)
-        rows, slots = match_rules(prepared, rule_set)
-        return BuiltRuleSet(rows, question, rule_set, slots, prepared)
+            rule_set = with_identities(compiled, rule_set)
+        rows, slots = match_rules(compiled, rule_set)
+        return BuiltRuleSet(rows, question, rule_set, slots, compiled)
 
 
 def check_shared_plan(question: Question) -> None:
@@ -195,80 +193,24 @@ def check_shared_plan(question: Question) -> None:
         _ = question.relation.select(texts).schema  # which is when Spark analyses them
 
 
-def check_stream_drafts(question: Question, drafts: tuple[Draft, ...]) -> None:
-    """Check that the rules can search events that arrive little by little.
-
-    Raises:
-        MatchRecognizeError: a rule needs neighbouring rows, or divides partitions further.
-    """
-    for rule, draft in zip(question.rules, drafts, strict=True):
-        with rule.name_in_errors():
-            check_one_row((*draft.columns(), *draft.row_conditions), draft.plan)
-            for column in find_dividing_columns(draft.plan):
-                raise equivalence_test_over_stream(column=show_column(column))
-
-
-def link_rules(prepared: PreparedRules) -> tuple[CompiledQuery, ...]:
-    """Return the compiled query of each rule, in their order.
-
-    Each of them has all columns that the rules before it need, and then its own.
-
-    Args:
-        prepared: the rows of all rules.
-
-    Raises:
-        MatchRecognizeError: workers cannot divide partitions by a column of a rule, or the options
-            or a stream do not allow the rule.
-    """
-    question = prepared.question
-    shared = prepared.drafts
-    row_filters = shared.row_filters
-    compiled_queries: list[CompiledQuery] = []
-    for number, (rule, draft) in enumerate(zip(question.rules, shared.rule_drafts, strict=True)):
-        sent_columns = (
-            compiled_queries[-1].sent_columns.columns if compiled_queries else shared.match_columns
-        )
-        with question.locate_rule_errors(rule):
-            check_dividing_columns(prepared, draft)
-            compiled_query = prepared.link(number, sent_columns)
-        # the rows that any of the rules needs are sent for all of them
-        compiled_queries.append(replace(compiled_query, row_filters=row_filters))
-    return tuple(compiled_queries)
-
-
-def check_dividing_columns(prepared: PreparedRules, draft: Draft) -> None:
-    """Check that workers can divide partitions by the columns by which a rule does so.
-
-    Raises:
-        MatchRecognizeError: only Spark can compare the values of a column.
-    """
-    for column in find_dividing_columns(draft.plan):
-        column_type = prepared.types[column]
-        if column_type.family in COMPARED_BY_SPARK:
-            raise equivalence_test_in_rule_set(
-                column=show_column(column), type_name=column_type.name
-            )
-
-
-def with_identities(prepared: PreparedRules, rule_set: RuleSet) -> RuleSet:
+def with_identities(compiled: CompiledRules, rule_set: RuleSet) -> RuleSet:
     """Return a set in which each rule has an identity.
 
     It is a digest of everything that the searches of the rule depend on. Other rules do not change
     it. So the state of a stream knows which rules are still the same.
     """
-    question = prepared.question
+    question = compiled.question
     linked_rules = []
-    drafts = prepared.drafts.rule_drafts
-    for rule, linked, draft, conditions in zip(
-        question.rules, rule_set.rules, drafts, prepared.typed_conditions, strict=True
+    for rule, linked, query, conditions in zip(
+        question.rules, rule_set.rules, compiled.queries, compiled.conditions, strict=True
     ):
-        column_types = [(show_column(column), prepared.types[column]) for column in draft.columns()]
+        column_types = [(show_column(column), compiled.types[column]) for column in query.columns]
         identity = digest(
             linked.version.rule,
             linked.version.since,
-            draft.written_plan,
+            query.written_plan,
             rule.columns,
-            draft.plan,
+            query.plan,
             column_types,
             conditions.run_conditions,
             question.ansi,
@@ -278,20 +220,20 @@ def with_identities(prepared: PreparedRules, rule_set: RuleSet) -> RuleSet:
     return replace(rule_set, rules=tuple(linked_rules))
 
 
-def match_rules(prepared: PreparedRules, rule_set: RuleSet) -> tuple[DataFrame, Slots]:
+def match_rules(compiled: CompiledRules, rule_set: RuleSet) -> tuple[DataFrame, Slots]:
     """Send the rows to the workers, which run all rules over them.
 
     Returns:
         the rows of the workers, and the slots of the rules' reads.
     """
-    sent_rows = prepared.send_watched(rule_set.columns)
+    sent_rows = compiled.send(rule_set.columns)
     slots, slot_fields = find_slots(rule_set, sent_rows.fields)
     schema = build_row_schema(rule_set, sent_rows.fields, slot_fields)
     worker = RuleSetWorker(
         rule_set,
         slots,
         build_output_schema(schema),
-        prepared.question.on_error,
+        compiled.question.on_error,
         sent_rows.task_input,
     )
     return sent_rows.run(worker, schema, f"match_recognize[{len(rule_set.rules)} rules]"), slots
@@ -326,7 +268,7 @@ def select_rows_of_kind(
         kind: the kind.
         columns: the columns of the workers' rows, by their names in the result.
     """
-    names = list_key_names(built.shared.plan, built.question)
+    names = list_key_names(built.plan, built.question)
     keys = [SelectItem(wire.name_key(index), quote_name(name)) for index, name in enumerate(names)]
     items = [SelectItem(column, name) for name, column in columns.items()]
     select_list = [str(item) for item in (*list_rule_columns(built), *keys, *items)]
@@ -445,9 +387,9 @@ def check_input_names(built: BuiltRuleSet) -> None:
     folded = built.question.columns.fold_name
     our_names = (*NAMES, VERSION) if built.rule_set.has_versions else NAMES
     our_folded_names = {folded(name) for name in our_names}
-    for name in list_key_names(built.shared.plan, built.question):
+    for name in list_key_names(built.plan, built.question):
         if folded(name) in our_folded_names:
             raise column_name_taken(what="partition column", name=name)
-    for name in built.shared.events:
+    for name in built.question.event_columns or ():
         if folded(name) == folded(VARIABLE):
             raise column_name_taken(what="column", name=name)

@@ -28,7 +28,7 @@ from matchrec.spark.session import FRAMES, is_dataframe, keep_once_per_session, 
 from matchrec.spark.types import allow_inner_nulls, is_nested, write_type
 
 if TYPE_CHECKING:
-    from matchrec.compile.path import Draft
+    from matchrec.compile.path import SplitQuery
     from matchrec.conditions.functions.function import SessionSettings
     from matchrec.conditions.row_column import OrderType
     from matchrec.plan.clauses import RowExpression, SortItem
@@ -261,11 +261,11 @@ class Sail(SparkConnect):
 
     # What fails, and what is counted.
 
-    def watch_rows(self, rows: DataFrame, relation: Relation, drafts: Iterable[Draft]) -> str:
+    def watch_rows(self, rows: DataFrame, relation: Relation, queries: Iterable[SplitQuery]) -> str:
         """Prepare to find out which expression over the input failed, if the query fails."""
         from matchrec.spark.errors.second_look import watch_rows
 
-        return watch_rows(rows, relation, drafts)
+        return watch_rows(rows, relation, queries)
 
     @property
     def has_watermarks(self) -> bool:

@@ -17,7 +17,7 @@ A query is rejected if its rows cannot come little by little. The error says why
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,8 +27,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 from pyspark.sql.types import StructType
 
+from matchrec.compile.columns import find_dividing_columns
 from matchrec.compile.compiled_query import CompiledQuery
-from matchrec.conditions.row_column import RowColumn
+from matchrec.compile.path import Purpose, SplitQuery
+from matchrec.conditions.row_column import show_column
 from matchrec.conditions.run_condition import PythonAggregate
 from matchrec.errors import streams
 from matchrec.output.reads import ReadAt
@@ -39,9 +41,9 @@ from matchrec.plan.text import Template
 from matchrec.search.incremental import keeps_values
 from matchrec.search.kernel_input import compile_task
 from matchrec.spark import order_numbers, substitutes
-from matchrec.spark.columns import KnownFields, Preparation, RowColumns, add_columns
+from matchrec.spark.columns import Preparation, RowColumns, add_columns
 from matchrec.spark.environment import use_own_interpreter
-from matchrec.spark.question import Options
+from matchrec.spark.question import Options, Question
 from matchrec.spark.streaming.arrival import Arriving, ColumnMap
 from matchrec.spark.streaming.bucket import build_bucket
 from matchrec.spark.transport import (
@@ -53,6 +55,7 @@ from matchrec.spark.transport import (
     make_unpacker,
 )
 from matchrec.worker import wire
+from matchrec.worker.query_worker import TaskInput
 from matchrec.worker.wire import SelectItem, pack_columns
 
 WATERMARK = "spark.watermarkDelayMs"  # in the metadata of a column that has a watermark
@@ -64,18 +67,14 @@ BUCKETS = 64
 
 @dataclass(frozen=True)
 class EventPreparation(Preparation):
-    """The preparation of one draft: computes its columns and bits over the events of a stream."""
+    """A preparation that computes columns and bits over the events of a stream."""
 
     def build_query(self, columns: RowColumns) -> Template:
         """Return the query of the columns __c0, ..., __bits0, ..., __time and __bucket.
 
         Columns of keys and order are added if they are not among these columns.
-
-        Raises:
-            MatchRecognizeUnsupportedError: Spark would compute a value of several rows.
         """
-        conditions = self.draft.row_conditions
-        check_one_row((*columns, *conditions), self.plan)
+        conditions = self.joined.conditions
         names = self.name_columns(columns)
         sorting = self.build_sorting(names)
         keys = sorting.keys
@@ -111,18 +110,17 @@ class EventPreparation(Preparation):
             raise streams.missing_watermark(first_item.span, order=first_item.text)
         return frame.filter(f"{wire.EVENT_TIME} IS NOT NULL")
 
-    def send(self, columns: RowColumns, _: KnownFields, rows: DataFrame | None = None) -> SentRows:
+    def send(self, columns: RowColumns, _: Purpose) -> SentRows:
         """Return the events with these columns, encoded for pandas.
 
         Args:
             columns: the columns.
-            _: not used, since Spark must analyse the query of a stream.
-            rows: the events with these columns, if they have been made already.
+            _: not used, since the events of a stream are only sent for results.
 
         Raises:
             MatchRecognizeUnsupportedError: pandas would alter a column.
         """
-        prepared = self.dataframe(columns) if rows is None else rows
+        prepared = self.find_rows(columns)
         names = self.name_columns(columns)
         texts = {name: text for text, name in names.inner.items()}
         frame = substitutes.encode_columns(prepared)
@@ -151,7 +149,9 @@ class EventPreparation(Preparation):
             column_map=self.map_columns(texts, schema),
         )
         fields = tuple(prepared.schema.fields[: len(columns)])
-        return SentEvents(encoding.encode(frame, *unchanged), fields, arriving=arriving)
+        events = encoding.encode(frame, *unchanged)
+        token = self.backend.watch_rows(events, self.relation, self.joined.queries)
+        return SentEvents(events, fields, TaskInput(token=token), arriving=arriving)
 
     def map_columns(self, texts: Mapping[str, str], schema: pa.Schema) -> ColumnMap:
         """Return the meaning of the columns and bits of the events.
@@ -160,7 +160,7 @@ class EventPreparation(Preparation):
             texts: the SQL of columns, by their names.
             schema: the columns that are sent.
         """
-        conditions = self.draft.row_conditions
+        conditions = self.joined.conditions
         packed_count = wire.count_bit_columns(len(conditions))
         packed_names = {wire.name_bits(index) for index in range(packed_count)}
         columns = {
@@ -182,18 +182,6 @@ class EventPreparation(Preparation):
             return text
         values = {name: arguments[name] for name in PARAMETER.findall(text) if name in arguments}
         return f"{text} {values}" if values else text
-
-
-def check_one_row(columns: Iterable[RowColumn], plan: MatchPlan) -> None:
-    """Check that Spark computes no column of several rows.
-
-    Raises:
-        MatchRecognizeUnsupportedError: it computes one.
-    """
-    if not all(column.reads_one_row for column in columns):
-        raise (
-            streams.neighbouring_rows_over_stream() if plan.selects else streams.frame_over_stream()
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -293,6 +281,36 @@ def check_options(options: Options) -> None:
         raise streams.counters_over_stream()
     if options.sort != "auto":
         raise streams.sort_over_stream(sort=options.sort)
+
+
+def check_queries(question: Question, queries: Sequence[SplitQuery]) -> None:
+    """Check that Spark computes no value of several rows, which needs sorted rows.
+
+    Raises:
+        MatchRecognizeUnsupportedError: it computes one, or a rule of a set divides partitions
+            further.
+    """
+    for rule, query in zip(question.rules, queries, strict=True):
+        with rule.name_in_errors():
+            check_one_row(query)
+            if question.event_columns is None:
+                continue
+            for column in find_dividing_columns(query.plan):
+                raise streams.equivalence_test_over_stream(column=show_column(column))
+
+
+def check_one_row(query: SplitQuery) -> None:
+    """Check that Spark computes no value of several rows for a query.
+
+    Raises:
+        MatchRecognizeUnsupportedError: it computes one.
+    """
+    columns = (*query.columns, *query.row_conditions)
+    if all(column.reads_one_row for column in columns):
+        return
+    if query.plan.selects:
+        raise streams.neighbouring_rows_over_stream()
+    raise streams.frame_over_stream()
 
 
 def check_compiled_query(compiled_query: CompiledQuery) -> None:

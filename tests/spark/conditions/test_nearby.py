@@ -15,7 +15,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.compile.compiled_query import CompiledQuery
-from matchrec.compile.path import Draft
+from matchrec.compile.path import JoinedQueries, SplitQuery
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import ValueType
@@ -33,7 +33,7 @@ from tests.generators.run_forms import Columns
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import SEED, examples
 from tests.spark.conditions.rows import create_rows
-from tests.tasks.linking import draft_query, link
+from tests.tasks.linking import link, split_plan
 from tests.tasks.query_batches import Prepared, fetch_rows
 
 CONDITIONS = examples(160)
@@ -113,32 +113,32 @@ class Conditions:
         return self.random.choice(forms).format(*parts)
 
 
-def draft_condition(condition: str, scope: RowScope) -> Draft:
-    """Return the draft of a query with one condition, from which no row stays behind."""
+def split_one_condition(condition: str, scope: RowScope) -> SplitQuery:
+    """Return the split form of a query with one condition, from which no row stays behind."""
     text = f"PARTITION BY k ORDER BY t MEASURES 1 AS one PATTERN (B) DEFINE B AS {condition}"
     columns = InputColumns(("k", "t", *COLUMNS))
     return replace(
-        draft_query(lower_clause(parse_clause(text)), columns, str, scope=scope), row_filters=()
+        split_plan(lower_clause(parse_clause(text)), columns, str, scope=scope), row_filters=()
     )
 
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A condition, drafted for Spark's window and for the worker."""
+    """A condition, split for Spark's window and for the worker."""
 
-    beside: Draft
-    ours: Draft
+    beside: SplitQuery
+    ours: SplitQuery
 
     def columns(self) -> tuple[RowColumn, ...]:
         """Return what Spark is to compute before types are known."""
         conditions = (*self.beside.row_conditions, *self.ours.row_conditions)
-        return (*conditions, *self.ours.columns())
+        return (*conditions, *self.ours.columns)
 
 
-def prepare(spark: SparkSession, draft: Draft, columns: Iterable[RowColumn]) -> DataFrame:
+def prepare(spark: SparkSession, split: SplitQuery, columns: Iterable[RowColumn]) -> DataFrame:
     """Return columns of all rows, sorted."""
     relation = Relation(make_runner(spark), ("awkward",))
-    nothing = replace(draft, conditions=(), outputs=())
+    nothing = JoinedQueries((), split.plan, (), ())
     return SortedPreparation(relation, nothing).dataframe(tuple(columns))
 
 
@@ -172,7 +172,7 @@ def test_the_worker_computes_what_sparks_window_does(spark: SparkSession, batch:
     random = Random(SEED + batch)
     texts = [Conditions(random).condition() for _ in range(min(CONDITIONS, BATCH))]
     asked = {
-        Asked(draft_condition(t, RowScope.SPARK), draft_condition(t, RowScope.WORKER)): t
+        Asked(split_one_condition(t, RowScope.SPARK), split_one_condition(t, RowScope.WORKER)): t
         for t in texts
     }
     plain = next(iter(asked)).ours

@@ -62,7 +62,9 @@ def find_differences(spark: SparkSession, conditions: list[Twins], *, ansi: bool
     texts = [CLAUSE.format(condition.ours) for condition in conditions]
     queries = QueryBatch(spark, "runs", texts, names=("k", "t", *COLUMNS))
     linked = {
-        algorithm: queries.link(algorithm, ansi=ansi) for algorithm in ALGORITHMS if queries.drafts
+        algorithm: queries.link(algorithm, ansi=ansi)
+        for algorithm in ALGORITHMS
+        if queries.split_queries
     }
     accepted = [
         condition

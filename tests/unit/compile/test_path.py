@@ -19,7 +19,7 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.search import kernel_input
 from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
-from tests.tasks.linking import draft_query, link
+from tests.tasks.linking import link, split_plan
 
 COLUMNS = InputColumns(("k", "t", "x"))
 FUNNEL = "MEASURES A.t AS s PATTERN (A X*? B) DEFINE A AS x = 1, B AS x = 2"
@@ -34,8 +34,8 @@ def planned(text: str, output: MatchOutput = MatchOutput.PREFERRED) -> MatchPlan
 
 
 def linked(plan: MatchPlan) -> CompiledQuery:
-    drafted = draft_query(plan, COLUMNS, str)
-    return link(drafted, dict.fromkeys(drafted.columns(), BIGINT), "auto", ansi=False)
+    split = split_plan(plan, COLUMNS, str)
+    return link(split, dict.fromkeys(split.columns, BIGINT), "auto", ansi=False)
 
 
 PLANS = pytest.mark.parametrize(
@@ -73,10 +73,10 @@ def few_choices(monkeypatch: pytest.MonkeyPatch) -> int:
 def test_too_many_choices_are_refused(few_choices: int, output: MatchOutput) -> None:
     plan = planned("MEASURES A.t AS s PATTERN ((A? B?){100}) DEFINE A AS x = 1", output)
     with pytest.raises(MatchRecognizePlanError, match=f"over {few_choices:,} choices"):
-        draft_query(plan, COLUMNS, str)
+        split_plan(plan, COLUMNS, str)
 
 
 def test_choices_after_acceptances_are_not_limited(few_choices: int) -> None:
     """A query for all matches has as many choices. Up to an acceptance, a state has one."""
     plan = planned("MEASURES A.t AS s PATTERN ((A??){70}) DEFINE A AS x = 1", ALL)
-    assert sum(map(len, draft_query(plan, COLUMNS, str).pattern.folding.choices)) > few_choices
+    assert sum(map(len, split_plan(plan, COLUMNS, str).pattern.folding.choices)) > few_choices

@@ -31,7 +31,7 @@ from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
 from matchrec.worker.query_worker import QueryWorker, TaskInput
 from tests.quick.scale import examples
-from tests.tasks.linking import draft_query, link
+from tests.tasks.linking import link, split_plan
 
 V_SHAPE = "PATTERN (S D+ U+) DEFINE D AS x < PREV(x), U AS x > PREV(x)"
 AHEAD = "PATTERN (A B+) DEFINE A AS x < NEXT(x, 2), B AS x >= NEXT(x, 2) AND x > 1"
@@ -53,11 +53,11 @@ def linked(
     ansi: bool = False,
 ) -> CompiledQuery:
     columns = InputColumns(("k", "t", "x", "y", "name"))
-    drafted = draft_query(planned(text), columns, str, scope=RowScope.WORKER)
-    assert drafted.reason_for_spark_sort is None
+    split = split_plan(planned(text), columns, str, scope=RowScope.WORKER)
+    assert split.reason_for_spark_sort is None
     known = {build_row_column(written(name)): one for name, one in (types or {}).items()}
-    found = {column: known.get(column, BIGINT) for column in drafted.columns()}
-    return link(drafted, found, algorithm, ansi=ansi)
+    found = {column: known.get(column, BIGINT) for column in split.columns}
+    return link(split, found, algorithm, ansi=ansi)
 
 
 def written(name: str) -> str:
@@ -207,8 +207,8 @@ def test_arithmetic_with_constants_is_computed_where_the_column_is(
 
 def test_what_is_of_several_rows_and_not_known_needs_spark() -> None:
     plan = planned("PATTERN (A) DEFINE A AS x > 1 AND levenshtein(name, PREV(name)) > 1")
-    drafted = draft_query(plan, InputColumns(("k", "t", "x", "name")), str, scope=RowScope.WORKER)
-    assert drafted.reason_for_spark_sort == (
+    split = split_plan(plan, InputColumns(("k", "t", "x", "name")), str, scope=RowScope.WORKER)
+    assert split.reason_for_spark_sort == (
         "only the engine can compute levenshtein(`name`, PREV(`name`)), which reads several rows"
     )
 

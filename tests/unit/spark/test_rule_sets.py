@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from matchrec.compile.path import Draft, number_bits
-from matchrec.compile.rule_set import SharedDrafts
+from matchrec.compile.path import SplitQuery
+from matchrec.compile.rule_set import join_rule_queries
 from matchrec.conditions.row_column import build_row_column
 from matchrec.conditions.split import RowScope
 from matchrec.plan.clauses import RowExpression
@@ -21,33 +21,33 @@ from matchrec.worker import wire
 from matchrec.worker.arrays import encode_equal
 from matchrec.worker.encode import unpack_conditions
 from matchrec.worker.rule_set import SharedRows
-from tests.tasks.linking import draft_query
+from tests.tasks.linking import split_plan
 
 COLUMNS = InputColumns(("k", "t", "x"))
 CLAUSE = "PARTITION BY k ORDER BY t MEASURES FIRST(t) AS s PATTERN (A+) DEFINE A AS "
 
 
-def draft_rule(condition: str, *divided_by: str) -> Draft:
-    """Draft a rule with a condition, whose partitions are divided further by some columns."""
+def split_rule(condition: str, *divided_by: str) -> SplitQuery:
+    """Return a rule with a condition, whose partitions are divided further by some columns."""
     plan = lower_clause(parse_clause(CLAUSE + condition))
     equal = tuple(RowExpression(name, names=(name,)) for name in divided_by)
-    return draft_query(replace(plan, equivalence_keys=equal), COLUMNS, scope=RowScope.WORKER)
+    return split_plan(replace(plan, equivalence_keys=equal), COLUMNS, scope=RowScope.WORKER)
 
 
 def test_equal_conditions_over_neighbours_of_rows_that_are_divided_alike_are_one_bit() -> None:
     rules = {
-        "falls": draft_rule("x < PREV(x)"),
-        "falls too": draft_rule("x < PREV(x)"),
-        "falls for each x": draft_rule("x < PREV(x)", "x"),
-        "low and falls": draft_rule("x < 7 AND x < PREV(x)"),
-        "rises": draft_rule("x > PREV(x)"),
+        "falls": split_rule("x < PREV(x)"),
+        "falls too": split_rule("x < PREV(x)"),
+        "falls for each x": split_rule("x < PREV(x)", "x"),
+        "low and falls": split_rule("x < 7 AND x < PREV(x)"),
+        "rises": split_rule("x > PREV(x)"),
     }
-    bits = number_bits(SharedDrafts(rules, ()))
+    joined = join_rule_queries([*rules.values()], ())
     (low,) = rules["low and falls"].row_conditions
     falls, rises = (rules[name].find_nearby_tests()[0][1].column for name in ("falls", "rises"))
     x = build_row_column("`x`")
-    assert bits.spark == {low: 0}
-    assert bits.nearby == {
+    assert joined.spark_bits == {low: 0}
+    assert joined.nearby_bits == {
         ((), None, falls): 1,
         ((x,), None, falls): 2,
         ((), 0, falls): 3,

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.compile.coverage import CoverageTask, Figures, draft_coverage, link_coverage
+from matchrec.compile.coverage import CoverageTask, Figures, build_coverage_task, observe_tests
 from matchrec.conditions.row_column import build_row_column, show_column
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import Family, ValueType
@@ -25,7 +25,7 @@ from matchrec.worker.cover import CoverageWorker, sum_coverage
 from matchrec.worker.query_worker import TaskInput
 from matchrec.worker.wire import SortColumn, Sorting
 from tests.quick.scale import examples
-from tests.tasks.linking import draft_query, link
+from tests.tasks.linking import link, split_plan
 
 INT = ValueType(Family.INTEGER, "int", 32)
 COLUMNS = InputColumns(("k", "t", "a", "b", "c", "x"))
@@ -45,9 +45,9 @@ SCHEMA = pa.schema(
 
 def make_task(pattern: str, more: str = "", skip: str = "") -> CoverageTask:
     clause = parse_clause(CLAUSE.format(pattern=pattern, more=more, skip=skip))
-    asked = draft_coverage(draft_query(lower_clause(clause), COLUMNS, str))
-    types = dict.fromkeys(asked.draft.columns(), INT)
-    return link_coverage(asked, link(asked.draft, types, "auto", ansi=True))
+    asked = observe_tests(split_plan(lower_clause(clause), COLUMNS, str))
+    types = dict.fromkeys(asked.columns, INT)
+    return build_coverage_task(asked, link(asked, types, "auto", ansi=True))
 
 
 def make_batches(rows: Sequence[Row], size: int) -> Iterator[pa.RecordBatch]:
@@ -166,11 +166,11 @@ Unsorted = tuple[str, int, str, int | None]
 def nearby_task(pattern: str, skip: str, scope: RowScope) -> CoverageTask:
     more = ", D AS x >= FIRST(x)" if "D" in pattern else ""
     clause = parse_clause(NEARBY.format(pattern=pattern, skip=skip, more=more))
-    asked = draft_coverage(draft_query(lower_clause(clause), COLUMNS, str, scope=scope))
-    types = dict.fromkeys(asked.draft.columns(), INT) | {
+    asked = observe_tests(split_plan(lower_clause(clause), COLUMNS, str, scope=scope))
+    types = dict.fromkeys(asked.columns, INT) | {
         build_row_column("`k`"): ValueType(Family.STRING, "string")
     }
-    return link_coverage(asked, link(asked.draft, types, "auto", ansi=True))
+    return build_coverage_task(asked, link(asked, types, "auto", ansi=True))
 
 
 def name_columns(task: CoverageTask) -> list[str]:

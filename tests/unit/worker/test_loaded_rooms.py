@@ -9,7 +9,7 @@ from importlib.util import find_spec
 PLANNING = """
 import sys
 import matchrec
-from tests.tasks.linking import draft_query, link
+from tests.tasks.linking import split_plan, link
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import BIGINT
 from matchrec.syntax.locate import parse_sql
@@ -23,8 +23,8 @@ matchrec.sql
 ).sites
 for scope in (RowScope.WORKER, RowScope.SPARK):
     plan, columns = lower_clause(site.clause), InputColumns(("k", "ts", "x"), "t")
-    drafted = draft_query(plan, columns, str, scope=scope)
-    link(drafted, dict.fromkeys(drafted.columns(), BIGINT), "auto", ansi=True)
+    split = split_plan(plan, columns, str, scope=scope)
+    link(split, dict.fromkeys(split.columns, BIGINT), "auto", ansi=True)
 print(*(name.removeprefix("matchrec.") for name in sys.modules if name.startswith("matchrec.")))
 """
 

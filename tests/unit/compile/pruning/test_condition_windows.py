@@ -21,7 +21,7 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.plan.show import show_scalar
 from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause
-from tests.tasks.linking import draft_query
+from tests.tasks.linking import split_plan
 
 INSTANT = ValueType(Family.TIMESTAMP, "timestamp")
 FLOAT = ValueType(Family.FLOATING, "float")
@@ -36,7 +36,7 @@ def planned(
     """Return the plan with its window. zone: whether it has one offset."""
     query = QUERY.format(order, pattern, define)
     plan = lower_clause(parse_sql(query).sites[0].clause)
-    return draft_query(plan, COLUMNS, str, find_order_type=lambda _: OrderType(type_, zone)).plan
+    return split_plan(plan, COLUMNS, str, find_order_type=lambda _: OrderType(type_, zone)).plan
 
 
 def window(plan: MatchPlan) -> Distance | None:

@@ -21,8 +21,8 @@ from tests.cases.pattern_notation import Question
 from tests.quick.scale import examples
 from tests.references.matcher import find_all
 from tests.tasks.compiled import list_folded_choices
-from tests.tasks.linking import draft_query
-from tests.tasks.patterns import draft_pattern
+from tests.tasks.linking import split_plan
+from tests.tasks.patterns import split_pattern
 
 FILLERS = frozenset("XY")
 
@@ -192,7 +192,7 @@ def test_what_is_sent_of_a_query(text: str, relevant: list[str]) -> None:
     plan = lower_clause(parse_sql(query).sites[0].clause)
     shown = [
         show_column(column).replace("`", "")
-        for column in draft_query(plan, InputColumns(()), str).row_filters
+        for column in split_plan(plan, InputColumns(()), str).row_filters
     ]
     assert shown == [text.replace("`", "") for text in relevant]
 
@@ -203,12 +203,12 @@ def test_a_loop_that_reads_another_row_leaves_none_out(scope: RowScope) -> None:
     plan = lower_clause(
         parse_sql(f"SELECT * FROM events MATCH_RECOGNIZE ({clause})").sites[0].clause
     )
-    assert not draft_query(plan, InputColumns(()), str, scope=scope).row_filters
+    assert not split_plan(plan, InputColumns(()), str, scope=scope).row_filters
 
 
 def left_out_of_stages(calls: str, skip: str = "", *, timeouts: bool = False) -> str:
     """Return the conditions of which a row must satisfy one."""
-    found = draft_pattern(Question(calls, skip, timeouts, ())).row_filters
+    found = split_pattern(Question(calls, skip, timeouts, ())).row_filters
     return " ".join(sorted(show_column(one) for one in found))
 
 

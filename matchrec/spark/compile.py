@@ -1,0 +1,525 @@
+"""Compile rules over a relation: `compile_query` is the one way from a plan to a `CompiledQuery`.
+
+A clause, a rule set, coverage and the trace of a search all go through it. A `Question` has what
+the compiler must know of the input and of the session. The steps that need no session are in
+`compile.path`.
+
+Besides sending the rows, Spark's sort is the largest cost of a query. A worker sorts in compiled
+code, so that Spark only shuffles the rows and computes no window. Whoever sorts, the workers
+compute the conditions that read neighbouring rows. Two things must hold:
+
+- The worker orders and compares values of the types of keys and order exactly as Spark does. If
+  not, Spark sorts.
+- No value of several rows is needed that only Spark can compute. If one is, Spark sorts, and
+  computes all values of neighbouring rows over the window by which it sorts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from matchrec.compile.columns import find_dividing_columns
+from matchrec.compile.compiled_query import WORKERS_SORT, CompiledQuery, Sorter
+from matchrec.compile.path import (
+    JoinedQueries,
+    Purpose,
+    RejectedCondition,
+    ResolvedQuery,
+    SplitQuery,
+    TypedConditions,
+    build_compiled_query,
+    join_query,
+    resolve_query,
+    split_query,
+    type_conditions,
+)
+from matchrec.compile.rule_set import join_rule_queries
+from matchrec.conditions.row_column import RowColumn, show_column
+from matchrec.conditions.split import RowScope
+from matchrec.conditions.types import COMPARED_BY_SPARK, Family, ValueType
+from matchrec.conditions.typing.typer import DEFAULT_SETTINGS
+from matchrec.errors import MatchRecognizeUnsupportedError
+from matchrec.errors.calls import rule_versions_need_workers, worker_cannot_sort_rows
+from matchrec.errors.machine import streams_not_supported
+from matchrec.errors.rule_sets import equivalence_test_in_rule_set
+from matchrec.output.read_collector import may_accumulate
+from matchrec.plan.clauses import Measure
+from matchrec.plan.expression import Aggregate
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.shortcuts import current_shortcuts
+from matchrec.spark.columns import Preparation, SortedPreparation, UnsortedPreparation
+from matchrec.spark.question import Question, Rule
+from matchrec.spark.session import QUERY_ERRORS
+from matchrec.spark.transport import SentRows
+from matchrec.spark.types import sorts_exactly, to_value_type
+
+
+@dataclass(frozen=True)
+class CompiledRules:
+    """The rules of a question, compiled, and the query in Spark that computes their rows."""
+
+    question: Question
+    purpose: Purpose
+    # Computes the columns and bits of all rules in Spark.
+    preparation: Preparation
+    # The typed conditions and the compiled query of each rule, in the order of the rules.
+    conditions: tuple[TypedConditions, ...]
+    compiled_queries: tuple[CompiledQuery, ...]
+    # The query of the output columns that nobody uses. It is checked, and never run. None if all
+    # are used.
+    unused: CompiledQuery | None
+
+    @property
+    def queries(self) -> tuple[SplitQuery, ...]:
+        """Return the query of each rule, with the parts of its conditions."""
+        return self.preparation.joined.queries
+
+    @property
+    def types(self) -> Mapping[RowColumn, ValueType]:
+        """Return the types of the columns of all rules."""
+        return self.conditions[0].types
+
+    def send(self, columns: tuple[RowColumn, ...]) -> SentRows:
+        """Return the rows with these columns, as workers will get them. Nothing is sent yet.
+
+        Raises as `Preparation.send`.
+        """
+        return self.preparation.send(columns, self.purpose)
+
+
+def compile_query(question: Question, purpose: Purpose = Purpose.RESULT) -> CompiledRules:
+    """Compile the rules of a question. Runs no job.
+
+    1. Resolve names, compile row patterns, and drop output columns that nobody uses.
+    2. Choose who sorts the rows, with the reason.
+    3. Split each condition for whoever reads neighbouring rows, and find rows that no rule needs.
+    4. Type the parts of conditions, for which the session analyses all columns at once.
+    5. Number the bits of conditions, and list the columns that are sent, without unused ones.
+    6. Choose the strategy of each search, with the reason.
+    7. Return the compiled queries.
+
+    Step 2 needs to know what the workers cannot compute. So the conditions are first split and
+    typed for the workers. If that shows that Spark must compute one of them, they are split and
+    typed once more, for Spark. `build_compiled_rules` takes steps 5 to 7.
+
+    Args:
+        question: the rules, their input and their options.
+        purpose: what the rules are compiled for.
+
+    Raises:
+        MatchRecognizeError: a rule is wrong or not supported, or the workers must sort and cannot.
+    """
+    if question.is_stream:
+        check_stream(question)
+    resolved_queries = resolve_rules(question)
+    scopes = [expect_scope(question, query, purpose) for query in resolved_queries]
+    joined = split_rules(question, resolved_queries, scopes, purpose)
+    sorter = choose_sorter(question, joined, purpose)
+    if sorter is None or not sorter.spark_reads_neighbours:
+        preparation = prepare_rows(question, joined, sorter)
+        conditions = type_rules_for_workers(question, preparation, purpose)
+        if not isinstance(conditions, RejectedCondition):
+            return build_compiled_rules(question, purpose, preparation, conditions)
+        sorter = choose_spark_for_neighbours(question, conditions.reason)
+    by_spark = [RowScope.SPARK] * len(question.rules)
+    joined = split_rules(question, resolved_queries, by_spark, purpose)
+    preparation = prepare_rows(question, joined, sorter)
+    conditions = type_rules(question, preparation)
+    return build_compiled_rules(question, purpose, preparation, conditions)
+
+
+# 1. Resolve.
+
+
+def check_stream(question: Question) -> None:
+    """Check that the options and plans of a question can be used with a stream.
+
+    Raises:
+        MatchRecognizeError: they cannot, or the session has no watermarks.
+    """
+    from matchrec.spark.streaming.prepare import check_options, check_plan
+
+    if not question.backend.has_watermarks:
+        raise streams_not_supported()
+    check_options(question.options)
+    for rule in question.rules:
+        with rule.name_in_errors():
+            check_plan(rule.plan)
+
+
+def resolve_rules(question: Question) -> tuple[ResolvedQuery, ...]:
+    """Return the rules with their names resolved and their row patterns compiled.
+
+    Raises:
+        MatchRecognizeError: a rule is wrong, whatever the types of its columns are.
+    """
+    queries = []
+    for rule in question.rules:
+        with question.locate_rule_errors(rule):
+            question.check_plan(rule.plan)
+            query = resolve_query(
+                rule.plan,
+                question.columns,
+                question.relation.find_name,
+                question.find_order_type,
+                question.use,
+            )
+        queries.append(query)
+    return tuple(queries)
+
+
+# 2. Choose who sorts the rows of each partition.
+
+
+def choose_sorter(question: Question, joined: JoinedQueries, purpose: Purpose) -> Sorter | None:
+    """Choose who sorts the rows, and who computes conditions that read neighbouring rows.
+
+    This decides by the options, the form of the conditions, and the types of keys and order. The
+    types of the parts of conditions can still decide for Spark: see `type_rules_for_workers`.
+
+    Args:
+        question: the rules and their relation.
+        joined: the rules, split for whoever is expected to read neighbouring rows.
+        purpose: what the rules are compiled for.
+
+    Returns:
+        The choice with its reason; None for a stream, whose events arrive in the order of their
+        time.
+
+    Raises:
+        MatchRecognizeError: the workers must sort and cannot.
+    """
+    if question.is_stream:
+        return None
+    if purpose is Purpose.TRACE:
+        return Sorter(is_worker=False, reason="the rows of one partition are shown")
+    if question.sends_pandas:
+        # Pandas would alter some columns that only conditions on neighbouring rows read.
+        by_pandas = "only the engine can sort rows that are sent as pandas data"
+        return choose_spark_for_neighbours(question, by_pandas)
+    for query in joined.queries:
+        reason = query.reason_for_spark_sort
+        if reason is not None:
+            return choose_spark_for_neighbours(question, reason)
+    if question.engine_must_sort:
+        return choose_spark(question, "the option sort is engine")
+    sorted_by = [expression.text for expression in joined.plan.sorted_by]
+    for text, sort_field in zip(sorted_by, question.relation.find_fields(sorted_by), strict=True):
+        if not sorts_exactly(sort_field.dataType):
+            type_name = sort_field.dataType.simpleString()
+            reason = f"only the engine can sort by {text}, which is {type_name}"
+            return choose_spark(question, reason)
+    return WORKERS_SORT
+
+
+def choose_spark(question: Question, reason: str) -> Sorter:
+    """Choose Spark to sort the rows, for a reason.
+
+    Raises:
+        MatchRecognizeUnsupportedError: the workers must sort, because the user asked for it or
+            because rules are valid for some time only.
+    """
+    if question.has_versions:
+        raise rule_versions_need_workers(reason=reason)
+    if question.workers_must_sort:
+        raise worker_cannot_sort_rows(reason=reason)
+    return Sorter(is_worker=False, reason=reason)
+
+
+def choose_spark_for_neighbours(question: Question, reason: str) -> Sorter:
+    """Choose Spark to sort the rows and to compute conditions that read neighbouring rows.
+
+    Raises as `choose_spark`.
+    """
+    return replace(choose_spark(question, reason), spark_reads_neighbours=True)
+
+
+# 3. Split conditions.
+
+
+def expect_scope(question: Question, query: ResolvedQuery, purpose: Purpose) -> RowScope:
+    """Return who can be expected to read neighbouring rows for the conditions of a rule."""
+    if purpose is Purpose.TRACE:
+        return RowScope.SPARK
+    if not question.is_stream:
+        return RowScope.WORKER if current_shortcuts().neighbours else RowScope.SEARCH
+    # If matches are contiguous, the search reads the neighbouring rows. With event selection nobody
+    # can: `streaming.prepare.check_queries` rejects the columns of several rows that SPARK makes.
+    return RowScope.SPARK if query.plan.selects else RowScope.SEARCH
+
+
+def split_rules(
+    question: Question,
+    resolved_queries: Sequence[ResolvedQuery],
+    scopes: Sequence[RowScope],
+    purpose: Purpose,
+) -> JoinedQueries:
+    """Split the conditions of all rules, given who reads neighbouring rows for each of them.
+
+    Args:
+        question: the rules.
+        resolved_queries: their resolved queries.
+        scopes: for each rule, who reads neighbouring rows.
+        purpose: what the rules are compiled for.
+
+    Returns:
+        the split queries, and what Spark computes for all of them.
+
+    Raises:
+        MatchRecognizeError: a rule is wrong, whatever the types of its columns are.
+    """
+    queries = []
+    for rule, resolved_query, scope in zip(question.rules, resolved_queries, scopes, strict=True):
+        with question.locate_rule_errors(rule):
+            query = split_query(resolved_query, scope)
+            if needs_all_rows(question, query, rule):
+                query = replace(query, sends_all_rows=True, row_filters=())
+            if purpose is Purpose.COVERAGE:
+                from matchrec.compile.coverage import observe_tests
+
+                query = observe_tests(query)
+        queries.append(query)
+    if question.is_stream:
+        from matchrec.spark.streaming.prepare import check_queries
+
+        check_queries(question, queries)
+    return join_queries(question, queries, purpose)
+
+
+def join_queries(
+    question: Question, queries: Sequence[SplitQuery], purpose: Purpose
+) -> JoinedQueries:
+    """Return what Spark computes of each row for all rules."""
+    if question.event_columns is not None:
+        return join_rule_queries(queries, question.event_columns)
+    (query,) = queries
+    joined = join_query(query)
+    # A trace shows the rows that a query does not send.
+    return replace(joined, filters=()) if purpose is Purpose.TRACE else joined
+
+
+def needs_all_rows(question: Question, query: SplitQuery, rule: Rule) -> bool:
+    """Return whether all rows must be sent, even those that no match needs.
+
+    - Every event of a stream moves the watermark.
+    - An engine that evaluates all parts of an AND could raise an error in a filter, on rows for
+      which Spark evaluates the first part only.
+    """
+    if question.is_stream:
+        return True
+    return query.can_raise_before_match and question.backend.evaluates_eagerly(rule.plan)
+
+
+# 4. Type the parts of conditions.
+
+
+def prepare_rows(question: Question, joined: JoinedQueries, sorter: Sorter | None) -> Preparation:
+    """Return the preparation of the rows, once the session has analysed all columns.
+
+    Raises:
+        MatchRecognizeError: Spark rejects the text of a rule, which the error names.
+    """
+    preparation = build_preparation(question, joined, sorter)
+    try:
+        return preparation.analyse()
+    except QUERY_ERRORS:
+        # Analyse each rule by itself to find the one that is wrong.
+        for rule, query in zip(question.rules, joined.queries, strict=True):
+            with question.locate_rule_errors(rule):
+                single = replace(preparation, joined=join_query(query), key_filters=())
+                question.runner.analyse(single.dataframe(query.columns))
+        raise
+
+
+def build_preparation(
+    question: Question, joined: JoinedQueries, sorter: Sorter | None
+) -> Preparation:
+    """Return the preparation of the rows in Spark, which the workers or Spark then sort."""
+    if sorter is None:
+        from matchrec.spark.streaming.prepare import EventPreparation
+
+        return EventPreparation(question.relation, joined)
+    preparation_class = UnsortedPreparation if sorter.is_worker else SortedPreparation
+    key_filters = find_key_filters(joined.plan, question)
+    return preparation_class(question.relation, joined, key_filters, sorter)
+
+
+def find_key_filters(plan: MatchPlan, question: Question) -> tuple[str, ...]:
+    """Return tests on partition columns, as SQL, that the query makes on the result anyway.
+
+    Input rows that fail them need not be sent. Floating-point columns have no tests, because rows
+    of one partition may have different NaNs: some sessions order one NaN before all numbers, and
+    another one after them.
+    """
+    if not question.use.keys or not current_shortcuts().partition_filters:
+        return ()
+    columns = question.columns
+    filters = []
+    for key_test in question.use.keys:
+        for key in plan.partition_by:
+            column = columns.find_by_text(key.text)
+            if column is None or not columns.are_same(key.name or column, key_test.column):
+                continue
+            key_type = to_value_type(question.relation.find_type(key.text))
+            if key_type.family is not Family.FLOATING:
+                filters.append(f"{key.text} {key_test.test}")
+    return tuple(filters)
+
+
+def type_rules(question: Question, preparation: Preparation) -> tuple[TypedConditions, ...]:
+    """Type the conditions of all rules.
+
+    Raises:
+        MatchRecognizePlanError: a condition is not boolean.
+        MatchRecognizeUnsupportedError: a condition is not supported for its types.
+    """
+    joined = preparation.joined
+    types = {
+        column: to_value_type(column_field.dataType)
+        for column, column_field in preparation.fields.items()
+    }
+    conditions = []
+    for rule, query in zip(question.rules, joined.queries, strict=True):
+        settings = question.settings if depends_on_settings(query) else DEFAULT_SETTINGS
+        with question.locate_rule_errors(rule):
+            conditions.append(
+                type_conditions(query, types, joined, ansi=question.ansi, session=settings)
+            )
+    return tuple(conditions)
+
+
+def type_rules_for_workers(
+    question: Question, preparation: Preparation, purpose: Purpose
+) -> tuple[TypedConditions, ...] | RejectedCondition:
+    """Type the conditions of all rules, or return one that the workers cannot compute.
+
+    The typer raises an error at the operation that it rejects. If Spark may compute the condition
+    instead, this is no error but the answer.
+
+    Raises:
+        MatchRecognizePlanError: a condition is not boolean.
+        MatchRecognizeUnsupportedError: the workers cannot compute a condition, and Spark may not.
+    """
+    try:
+        return type_rules(question, preparation)
+    except MatchRecognizeUnsupportedError as error:
+        if purpose is Purpose.TRACE or not question.may_spark_read_neighbours:
+            raise
+        return RejectedCondition(error.message)
+
+
+def depends_on_settings(query: SplitQuery) -> bool:
+    """Return whether the workers compute anything that depends on settings of the session.
+
+    Other queries do not read the settings, because that takes a call to the session.
+    """
+    for condition in query.conditions:
+        if condition.run_step is not None or condition.nearby_test is not None:
+            return True
+    unused_measures = (output for output in query.unused_outputs if isinstance(output, Measure))
+    return any(
+        isinstance(reference, Aggregate) and may_accumulate(query.plan, reference)
+        for measure in (*query.plan.measures, *unused_measures)
+        for reference in measure.value.references
+    )
+
+
+# 5 to 7. Number bits, list the columns that are sent, and choose strategies.
+
+
+def build_compiled_rules(
+    question: Question,
+    purpose: Purpose,
+    preparation: Preparation,
+    conditions: tuple[TypedConditions, ...],
+) -> CompiledRules:
+    """Return the compiled rules of a question, whose conditions are typed.
+
+    Each compiled query has all columns that the rules before it need, and then its own.
+
+    Raises:
+        MatchRecognizeError: a type is not supported, the options or a stream do not allow a rule,
+            or workers cannot divide partitions by a column of a rule.
+    """
+    joined = preparation.joined
+    check_types(question, joined)
+    unused = None
+    compiled_queries = []
+    sent_columns = joined.shared_columns
+    for rule, query, typed in zip(question.rules, joined.queries, conditions, strict=True):
+        with question.locate_rule_errors(rule):
+            if question.event_columns is not None:
+                check_dividing_columns(query, typed)
+            if query.unused_outputs:
+                unused = compile_rule(
+                    question, query.compute_unused_outputs(), typed, joined, sent_columns
+                )
+            compiled_query = compile_rule(question, query, typed, joined, sent_columns)
+        compiled_queries.append(compiled_query)
+        sent_columns = compiled_query.sent_columns.columns
+    return CompiledRules(
+        question=question,
+        purpose=purpose,
+        preparation=preparation,
+        conditions=conditions,
+        compiled_queries=tuple(compiled_queries),
+        unused=unused,
+    )
+
+
+def check_types(question: Question, joined: JoinedQueries) -> None:
+    """Check types that the engine accepts and Spark does not.
+
+    Raises:
+        MatchRecognizeError: a rule has such a type.
+    """
+    for rule, query in zip(question.rules, joined.queries, strict=True):
+        with question.locate_rule_errors(rule):
+            question.backend.check_types(query.written_plan, question.relation)
+
+
+def check_dividing_columns(query: SplitQuery, conditions: TypedConditions) -> None:
+    """Check that workers can divide partitions by the columns by which a rule does so.
+
+    Raises:
+        MatchRecognizeError: only Spark can compare the values of a column.
+    """
+    for column in find_dividing_columns(query.plan):
+        column_type = conditions.types[column]
+        if column_type.family in COMPARED_BY_SPARK:
+            raise equivalence_test_in_rule_set(
+                column=show_column(column), type_name=column_type.name
+            )
+
+
+def compile_rule(
+    question: Question,
+    query: SplitQuery,
+    conditions: TypedConditions,
+    joined: JoinedQueries,
+    shared_columns: tuple[RowColumn, ...],
+) -> CompiledQuery:
+    """Return the compiled query of one rule.
+
+    Args:
+        question: the rules and their options.
+        query: the query of the rule.
+        conditions: its conditions, typed.
+        joined: the queries of all rules.
+        shared_columns: the columns that are sent for other rules: see `build_compiled_query`.
+
+    Raises:
+        MatchRecognizeError: the options or a stream do not allow this rule.
+    """
+    options = question.options
+    compiled_query = build_compiled_query(
+        query, conditions, joined, options.algorithm, shared_columns
+    )
+    if question.is_stream:
+        from matchrec.spark.streaming.prepare import check_compiled_query
+
+        check_compiled_query(compiled_query)
+    if options.max_steps is not None:
+        compiled_query = compiled_query.limit(options.max_steps)
+    return compiled_query
