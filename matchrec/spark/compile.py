@@ -113,8 +113,7 @@ def compile_query(question: Question, purpose: Purpose = Purpose.RESULT) -> Comp
     if question.is_stream:
         check_stream(question)
     resolved_queries = resolve_rules(question)
-    scopes = [expect_scope(question, query, purpose) for query in resolved_queries]
-    joined = split_rules(question, resolved_queries, scopes, purpose)
+    joined = split_rules(question, resolved_queries, purpose)
     sorter = choose_sorter(question, joined, purpose)
     if sorter is None or not sorter.spark_reads_neighbours:
         preparation = prepare_rows(question, joined, sorter)
@@ -122,8 +121,7 @@ def compile_query(question: Question, purpose: Purpose = Purpose.RESULT) -> Comp
         if not isinstance(conditions, RejectedCondition):
             return build_compiled_rules(question, purpose, preparation, conditions)
         sorter = choose_spark_for_neighbours(question, conditions.reason)
-    by_spark = [RowScope.SPARK] * len(question.rules)
-    joined = split_rules(question, resolved_queries, by_spark, purpose)
+    joined = split_rules(question, resolved_queries, purpose, RowScope.SPARK)
     preparation = prepare_rows(question, joined, sorter)
     conditions = type_rules(question, preparation)
     return build_compiled_rules(question, purpose, preparation, conditions)
@@ -252,16 +250,17 @@ def expect_scope(question: Question, query: ResolvedQuery, purpose: Purpose) -> 
 def split_rules(
     question: Question,
     resolved_queries: Sequence[ResolvedQuery],
-    scopes: Sequence[RowScope],
     purpose: Purpose,
+    scope: RowScope | None = None,
 ) -> JoinedQueries:
-    """Split the conditions of all rules, given who reads neighbouring rows for each of them.
+    """Split the conditions of all rules.
 
     Args:
         question: the rules.
         resolved_queries: their resolved queries.
-        scopes: for each rule, who reads neighbouring rows.
         purpose: what the rules are compiled for.
+        scope: who reads neighbouring rows. None if nobody has been chosen yet; then it is whoever
+            can be expected to: see `expect_scope`.
 
     Returns:
         the split queries, and what Spark computes for all of them.
@@ -270,9 +269,10 @@ def split_rules(
         MatchRecognizeError: a rule is wrong, whatever the types of its columns are.
     """
     queries = []
-    for rule, resolved_query, scope in zip(question.rules, resolved_queries, scopes, strict=True):
+    for rule, resolved_query in zip(question.rules, resolved_queries, strict=True):
         with question.locate_rule_errors(rule):
-            query = split_query(resolved_query, scope)
+            reader = scope or expect_scope(question, resolved_query, purpose)
+            query = split_query(resolved_query, reader)
             if needs_all_rows(question, query, rule):
                 query = replace(query, sends_all_rows=True, row_filters=())
             if purpose is Purpose.COVERAGE:

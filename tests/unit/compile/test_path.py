@@ -11,10 +11,12 @@ import pytest
 from matchrec.automaton import compile as nfa
 from matchrec.automaton import folding
 from matchrec.compile.compiled_query import CompiledQuery
+from matchrec.compile.path import resolve_query, split_query
+from matchrec.conditions.row_column import build_row_column
 from matchrec.conditions.types import BIGINT
 from matchrec.errors import MatchRecognizePlanError
 from matchrec.plan.clauses import MatchOutput
-from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.match_plan import MatchPlan, ResultUse
 from matchrec.plan.resolve import InputColumns
 from matchrec.search import kernel_input
 from matchrec.syntax.locate import parse_sql
@@ -80,3 +82,21 @@ def test_choices_after_acceptances_are_not_limited(few_choices: int) -> None:
     """A query for all matches has as many choices. Up to an acceptance, a state has one."""
     plan = planned("MEASURES A.t AS s PATTERN ((A??){70}) DEFINE A AS x = 1", ALL)
     assert sum(map(len, split_plan(plan, COLUMNS, str).pattern.folding.choices)) > few_choices
+
+
+def test_columns_that_nobody_uses_are_typed_but_not_computed() -> None:
+    plan = planned("MEASURES A.t AS s, sum(A.x) AS total PATTERN (A) DEFINE A AS x = 1")
+    resolved = resolve_query(plan, COLUMNS, str, use=ResultUse(frozenset({"s"})))
+    query = split_query(resolved)
+    assert [output.name for output in query.all_outputs] == ["k", "s", "total"]
+    assert [output.name for output in query.outputs] == ["s"]
+    assert [measure.name for measure in query.plan.measures] == ["s"]
+    assert build_row_column("`x`") in query.columns
+    unused = query.compute_unused_outputs()
+    assert [output.name for output in unused.outputs] == ["k", "total"]
+    assert [measure.name for measure in unused.plan.measures] == ["total"]
+
+
+def test_rows_have_a_column_if_nobody_uses_any() -> None:
+    resolved = resolve_query(planned(SCAN), COLUMNS, str, use=ResultUse(frozenset()))
+    assert [output.name for output in resolved.outputs] == ["k"]
