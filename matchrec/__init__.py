@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from matchrec.spark.counters import Counters as Counters
     from matchrec.spark.environment import TuningReport as TuningReport
     from matchrec.spark.environment import tune as tune
-    from matchrec.spark.question import Options as Options
+    from matchrec.spark.request import Options as Options
 
 _ERRORS = ("", "Parse", "Plan", "Run", "Unsupported")
 _HOMES = {
@@ -97,7 +97,7 @@ _HOMES = {
     "matchrec.spark.actions": ("progress",),
     "matchrec.spark.counters": ("Counters",),
     "matchrec.spark.environment": ("TuningReport", "tune"),
-    "matchrec.spark.question": ("Options",),
+    "matchrec.spark.request": ("Options",),
 }
 
 __all__ = [name for names in _HOMES.values() for name in names]

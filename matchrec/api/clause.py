@@ -10,8 +10,8 @@ from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, ResultUse
 from matchrec.source import Source
 from matchrec.spark.clause_result import ClauseResult, build_clause_result
-from matchrec.spark.question import Options, Question, Rule, find_input_columns
 from matchrec.spark.relation import Relation
+from matchrec.spark.request import MatchRequest, Options, Rule, find_input_columns
 from matchrec.syntax.nodes import Site
 
 
@@ -47,21 +47,21 @@ class Clause:
 
         Raises MatchRecognizeError for a mistake in the clause.
         """
-        return build_clause_result(self.build_question(self.plan, self.options, self.use))
+        return build_clause_result(self.build_request(self.plan, self.options, self.use))
 
     def evaluate_plan(self, plan: MatchPlan) -> ClauseResult:
         """Return the result of another plan over the rows of the clause, with all of its columns.
 
         Raises MatchRecognizeError for a mistake in the plan.
         """
-        return build_clause_result(self.build_question(plan, self.options))
+        return build_clause_result(self.build_request(plan, self.options))
 
-    def build_question(
+    def build_request(
         self, plan: MatchPlan, options: Options, use: ResultUse = EVERYTHING
-    ) -> Question:
-        """Return a question about the same rows with another plan, rewritten for the session."""
+    ) -> MatchRequest:
+        """Return a request about the same rows with another plan, rewritten for the session."""
         columns = find_input_columns(self.relation, self.input_alias)
-        return Question((Rule("", plan),), self.relation, columns, options, use).rewrite_rules()
+        return MatchRequest((Rule("", plan),), self.relation, columns, options, use).rewrite_rules()
 
     def find_searched_plan(self, call: str) -> MatchPlan:
         """Return the plan that `why`, `coverage` and the like explain.

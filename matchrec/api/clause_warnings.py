@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import SparkSession
 
 from matchrec.compile.compiled_query import CompiledQuery
-from matchrec.compile.path import SplitQuery
+from matchrec.compile.steps import SplitQuery
 from matchrec.errors.language import Language
 from matchrec.errors.warnings import (
     MatchRecognizeWarning,
@@ -25,7 +25,7 @@ from matchrec.spark.clause_result import ClauseResult
 from matchrec.spark.compile import CompiledRules
 from matchrec.spark.environment import warn_once_if_untuned
 from matchrec.spark.nanoseconds import find_nanosecond_ties
-from matchrec.spark.question import Question
+from matchrec.spark.request import MatchRequest
 from matchrec.spark.session import list_holes
 
 if TYPE_CHECKING:
@@ -34,21 +34,21 @@ if TYPE_CHECKING:
 Warnings = tuple[MatchRecognizeWarning, ...]
 
 
-def find_plan_warnings(query: SplitQuery, question: Question, source: Source) -> Warnings:
+def find_plan_warnings(query: SplitQuery, request: MatchRequest, source: Source) -> Warnings:
     """Return the warnings about a clause or a rule, with their locations in its text."""
     warnings = list(find_warnings(query.written_plan))
-    intervals = question.backend.find_windows_in_hours(query.plan, question.find_order_type)
+    intervals = request.backend.find_windows_in_hours(query.plan, request.find_order_type)
     warnings += [days_in_hours(interval.span, interval=interval.text) for interval in intervals]
-    warnings += find_nanosecond_warnings(query.plan, question)
+    warnings += find_nanosecond_warnings(query.plan, request)
     return tuple(warning.with_source(source) for warning in warnings)
 
 
 def find_nanosecond_warnings(
-    plan: MatchPlan, question: Question
+    plan: MatchPlan, request: MatchRequest
 ) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning for each frame with rows that are equal in ORDER BY without nanoseconds."""
-    columns = question.columns
-    relation = question.relation
+    columns = request.columns
+    relation = request.relation
 
     def find_name(expression: RowExpression) -> str:
         """Return the name of the column that an expression is; "" if it is not a column."""
@@ -71,9 +71,9 @@ def find_clause_warnings(
     result: ClauseResult, source: Source, language: Language | None
 ) -> Warnings:
     """Return the warnings about a planned clause; for SQL, those about state of streams too."""
-    question = result.question
-    warnings = find_plan_warnings(result.query, question, source)
-    if not question.is_stream or language is not None:
+    request = result.request
+    warnings = find_plan_warnings(result.query, request, source)
+    if not request.is_stream or language is not None:
         return warnings
     return (
         *warnings,
@@ -93,7 +93,7 @@ def find_tuning_warnings(
     spark: SparkSession, compiled_clauses: Sequence[CompiledRules]
 ) -> Warnings:
     """Return the warning that `tune` would help, for the first query that would gain from it."""
-    if not compiled_clauses or any(compiled.question.is_stream for compiled in compiled_clauses):
+    if not compiled_clauses or any(compiled.request.is_stream for compiled in compiled_clauses):
         return ()
     types = (type_ for compiled in compiled_clauses for type_ in find_value_types(compiled))
     untuned = warn_once_if_untuned(spark, types)

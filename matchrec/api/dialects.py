@@ -36,7 +36,7 @@ from matchrec.shortcuts import keep_parsed
 from matchrec.source import Source
 from matchrec.spark.backends import find_backend
 from matchrec.spark.errors.users_terms import RewrittenEngineError
-from matchrec.spark.question import NO_OPTIONS
+from matchrec.spark.request import NO_OPTIONS
 from matchrec.syntax import tokens as lexing
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.locate import QueryNode, parse_sql

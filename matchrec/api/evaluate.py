@@ -39,7 +39,6 @@ from matchrec.source import Source
 from matchrec.spark.backends import find_backend
 from matchrec.spark.clause_result import ClauseResult
 from matchrec.spark.errors.diagnose import find_unbound_name, make_lost_value_error
-from matchrec.spark.question import Options, is_streaming
 from matchrec.spark.relation import Relation, Runner
 from matchrec.syntax import query_pieces
 from matchrec.syntax.locate import QueryNode

@@ -49,7 +49,7 @@ from matchrec.spark.backends import find_backend
 from matchrec.spark.clause_result import ClauseResult
 from matchrec.spark.environment import check_session
 from matchrec.spark.errors.diagnose import check_type_column, read_sentence
-from matchrec.spark.question import Options
+from matchrec.spark.request import Options
 from matchrec.spark.session import silence_analysis
 from matchrec.syntax.expressions.expression import read_order_by, read_partition_by
 

@@ -91,7 +91,7 @@ def find_advice(
     aliases = lower_names(alias for alias in (site.result_alias, site.alias) if alias)
     if qualifier and lower_qualifier not in aliases:
         return None
-    is_input_column = result.question.columns.find((name,)) is not None
+    is_input_column = result.request.columns.find((name,)) is not None
     if is_input_column:
         return errors.advise_on_column_inside(name, columns)
     # With several SELECTs, each may rename what the clause returns, so `name` may be one of theirs.

@@ -36,7 +36,7 @@ from matchrec.errors.warnings import warn_caller
 from matchrec.source import replace_control_characters
 from matchrec.spark.clause_result import ClauseResult
 from matchrec.spark.environment import check_session, translate_stream_errors
-from matchrec.spark.question import NO_OPTIONS, Options
+from matchrec.spark.request import NO_OPTIONS, Options
 
 if TYPE_CHECKING:
     import pandas as pd

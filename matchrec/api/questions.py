@@ -20,7 +20,7 @@ from matchrec.plan.match_plan import MatchPlan, drop_output_options
 from matchrec.plan.show import show_scalar
 from matchrec.search.matches import RunFailure
 from matchrec.spark.coverage import count_starting_rows
-from matchrec.spark.question import Options
+from matchrec.spark.request import Options
 from matchrec.spark.tracing import Target, collect_partition, compute_measures
 
 
@@ -30,7 +30,7 @@ def cover(clause: Clause) -> ClauseCoverage:
     use = clause.use
     if use.columns is None and not plan.measures:
         use = replace(use, columns=frozenset())  # coverage needs no column of the result
-    return summarise(count_starting_rows(clause.build_question(plan, clause.options, use)))
+    return summarise(count_starting_rows(clause.build_request(plan, clause.options, use)))
 
 
 def explain_partition(clause: Clause, target: Target, limit: int) -> Why:
@@ -63,8 +63,8 @@ def explain_partition(clause: Clause, target: Target, limit: int) -> Why:
     # collected in order: nobody sorts or packs rows for workers, counters would stay empty, and the
     # search that exceeds `max_steps` is often the one to explain.
     options = Options(algorithm=clause.options.algorithm)
-    question = clause.build_question(drop_output_options(plan, parts.measures), options)
-    partition = collect_partition(question, target)
+    request = clause.build_request(drop_output_options(plan, parts.measures), options)
+    partition = collect_partition(request, target)
     task = partition.compiled_query.task
     strategy = partition.compiled_query.strategy
     try:

@@ -59,9 +59,9 @@ from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.expression import MATCH_NUMBER
 from matchrec.source import Source
 from matchrec.spark.environment import check_session, translate_stream_errors
-from matchrec.spark.question import (
+from matchrec.spark.request import (
+    MatchRequest,
     Options,
-    Question,
     Rule,
     find_input_columns,
     is_streaming,
@@ -169,12 +169,12 @@ def match_rules(  # noqa: PLR0913 -- public signature
 
 def warn_about_rules(built: build.BuiltRuleSet) -> None:
     """Warn about what is probably a mistake in the rules or costs time in the session."""
-    for rule, linked in zip(built.question.rules, built.rule_set.rules, strict=True):
+    for rule, linked in zip(built.request.rules, built.rule_set.rules, strict=True):
         assert rule.source is not None
         query = built.queries[rule.name]
         with use_language(rule.language):
-            warnings = find_plan_warnings(query, built.question, rule.source)
-            if built.question.is_stream:
+            warnings = find_plan_warnings(query, built.request, rule.source)
+            if built.request.is_stream:
                 warnings += find_state_warnings(
                     query.written_plan, linked.compiled_query, rule.source
                 )
@@ -203,7 +203,7 @@ class RulesReader:
         relation = build_relation(frame)
         # Without the columns of conditions, which no rule may name.
         columns = find_input_columns(relation, names=self.events.df.columns)
-        question = Question(
+        request = MatchRequest(
             rules,
             relation,
             columns,
@@ -211,7 +211,7 @@ class RulesReader:
             event_columns=self.choose_event_columns(),
             on_error=self.on_error,
         )
-        return RuleMatches(build.build_rule_set(question.rewrite_rules()))
+        return RuleMatches(build.build_rule_set(request.rewrite_rules()))
 
     def match_valid_rules(self, written_rules: Sequence[WrittenRule]) -> RuleMatches:
         """Return the matches of all rules that have no mistake. Warn about each of the others.

@@ -35,8 +35,8 @@ from matchrec.arguments import (
     make_word_kind,
 )
 from matchrec.dialects.products import PRODUCTS
-from matchrec.spark.question import OPTIONS as FIELDS
-from matchrec.spark.question import Options
+from matchrec.spark.request import OPTIONS as FIELDS
+from matchrec.spark.request import Options
 
 # Types of values for which Spark has literals, and those that can be written into a text.
 VALUES = (bool, int, float, str, bytes, bytearray, Decimal, date, time, timedelta, Enum, list)

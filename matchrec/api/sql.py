@@ -49,7 +49,7 @@ from matchrec.errors.machine import missing_session
 from matchrec.source import Source, Span
 from matchrec.spark.after.expand import explode_rows
 from matchrec.spark.environment import check_session
-from matchrec.spark.question import OPTIONS, Options
+from matchrec.spark.request import OPTIONS, Options
 from matchrec.spark.session import Answer, replace_sql, restore_sql
 from matchrec.syntax.locate import may_have_clause
 from matchrec.syntax.lower import lower_clause

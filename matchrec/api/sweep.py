@@ -47,7 +47,7 @@ from matchrec.plan.expression import MATCH_NUMBER
 from matchrec.plan.pattern import unwrap_exclusions
 from matchrec.plan.text import quote_name
 from matchrec.source import Source
-from matchrec.spark.question import NO_OPTIONS, Options, Question, Rule, find_input_columns
+from matchrec.spark.request import NO_OPTIONS, MatchRequest, Options, Rule, find_input_columns
 from matchrec.spark.rule_sets.build import build_rule_set, select_matches
 from matchrec.spark.types import has_distance, normalize_value
 from matchrec.syntax.lower import lower_clause
@@ -137,8 +137,8 @@ def sweep(
     points_by_name = {show_point(point): point for point in points}
     rules, args = build_rules(rows, clause, points_by_name, dialect)
     relation = build_relation(rows, args)
-    question = Question(rules, relation, find_input_columns(relation), options, event_columns=())
-    built = build_rule_set(question.rewrite_rules())
+    request = MatchRequest(rules, relation, find_input_columns(relation), options, event_columns=())
+    built = build_rule_set(request.rewrite_rules())
     return Sweep(tuple(grid), tuple(count_matches(select_matches(built), points_by_name)))
 
 

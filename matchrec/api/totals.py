@@ -27,8 +27,8 @@ from matchrec.plan.text import AVERAGE_OR_NULL, quote_name, quote_string
 from matchrec.plan.totals import DOUBLE, FUNCTIONS, TotalAggregate, Totals
 from matchrec.source import Span
 from matchrec.spark.clause_result import ClauseResult
-from matchrec.spark.question import is_streaming
 from matchrec.spark.read_types import find_total_type
+from matchrec.spark.request import is_streaming
 from matchrec.spark.types import find_scale, normalize_value
 
 # An aggregate: its function, then `*`, a name, or a name in backticks.

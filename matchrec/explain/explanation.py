@@ -8,8 +8,8 @@ from textwrap import indent
 from typing import TYPE_CHECKING
 
 from matchrec.compile.compiled_query import Sorter
-from matchrec.compile.path import SplitQuery
 from matchrec.compile.rule_set import RuleSet
+from matchrec.compile.steps import SplitQuery
 from matchrec.conditions.row_column import show_column
 from matchrec.explain.clause import (
     ExplainedClause,

@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 from matchrec.arguments import Algorithm, DialectName, Sort, Transport
 from matchrec.errors import gateway as errors
-from matchrec.spark.question import Options
+from matchrec.spark.request import Options
 
 # What the names of the settings begin with.
 PREFIX = "matchrec."

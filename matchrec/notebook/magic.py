@@ -37,7 +37,7 @@ from matchrec.errors.language import CELL, current_surface, use_surface
 from matchrec.errors.wording import show_count
 from matchrec.explain.pictures.html import build_html_table, write_paragraph
 from matchrec.spark.actions import Interrupted, cancelled_by_interrupt
-from matchrec.spark.question import NO_OPTIONS
+from matchrec.spark.request import NO_OPTIONS
 from matchrec.spark.sail.start import describe_engine, start
 from matchrec.spark.session import (
     ALL_SESSIONS,

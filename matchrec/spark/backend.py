@@ -38,7 +38,7 @@ from matchrec.spark.session import (
 )
 
 if TYPE_CHECKING:
-    from matchrec.compile.path import SplitQuery
+    from matchrec.compile.steps import SplitQuery
     from matchrec.conditions.functions.function import SessionSettings
     from matchrec.conditions.row_column import OrderType
     from matchrec.plan.clauses import RowExpression, SortItem

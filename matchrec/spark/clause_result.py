@@ -32,7 +32,7 @@ from pyspark.sql.types import (
 )
 
 from matchrec.compile.compiled_query import CompiledQuery, ResultColumn
-from matchrec.compile.path import SplitQuery
+from matchrec.compile.steps import SplitQuery
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.types import BIGINT, BOOLEAN, DOUBLE, INT, ValueType
 from matchrec.conditions.typing.known_types import find_known_type
@@ -49,7 +49,6 @@ from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.columns import UnsortedPreparation
 from matchrec.spark.compile import CompiledRules, compile_query
 from matchrec.spark.errors.second_look import watch_matches
-from matchrec.spark.question import Question
 from matchrec.spark.ranges import (
     WITHOUT_WINDOW,
     Ranges,
@@ -60,6 +59,7 @@ from matchrec.spark.ranges import (
 )
 from matchrec.spark.read_types import build_read_schema
 from matchrec.spark.relation import Relation
+from matchrec.spark.request import MatchRequest
 from matchrec.spark.session import silence_analysis
 from matchrec.spark.transport import SentRows, build_output_schema
 from matchrec.spark.types import is_nested, to_value_type
@@ -83,9 +83,9 @@ class ClauseResult:
     reason_for_building_matches: str | None = None
 
     @property
-    def question(self) -> Question:
+    def request(self) -> MatchRequest:
         """Return the clause with its input and its options."""
-        return self.compiled.question
+        return self.compiled.request
 
     @property
     def query(self) -> SplitQuery:
@@ -111,18 +111,18 @@ class ClauseResult:
     @property
     def reads_stream(self) -> bool:
         """Return whether the input of the clause is a stream, so that its result is one, too."""
-        return self.question.is_stream
+        return self.request.is_stream
 
 
-def build_clause_result(question: Question) -> ClauseResult:
-    """Return the result of a question with a single rule, such as a clause. Runs no job.
+def build_clause_result(request: MatchRequest) -> ClauseResult:
+    """Return the result of a request with a single rule, such as a clause. Runs no job.
 
     Raises:
         MatchRecognizeError: the query is wrong or not supported.
     """
-    (rule,) = question.rules
-    with silence_analysis(), question.locate_rule_errors(rule):
-        compiled = compile_query(question)
+    (rule,) = request.rules
+    with silence_analysis(), request.locate_rule_errors(rule):
+        compiled = compile_query(request)
         check_unused(compiled)
         return match_and_project(cut_partitions(compiled))
 
@@ -135,16 +135,14 @@ def check_unused(compiled: CompiledRules) -> None:
     unused_query = compiled.unused
     if unused_query is None or not computes_in_spark(unused_query):
         return
-    question = compiled.question
+    request = compiled.request
     (query,) = compiled.queries
     fields = compiled.preparation.find_fields(unused_query.sent_columns.columns)
     schema = build_read_schema(unused_query, fields)
-    if infer_result_fields(question, query.unused_outputs, unused_query, schema) is not None:
+    if infer_result_fields(request, query.unused_outputs, unused_query, schema) is not None:
         return
-    no_rows = question.runner.spark.createDataFrame([], schema)
-    analyse_result(
-        question, unused_query, project(question.relation, unused_query, no_rows), schema
-    )
+    no_rows = request.runner.spark.createDataFrame([], schema)
+    analyse_result(request, unused_query, project(request.relation, unused_query, no_rows), schema)
 
 
 def match_and_project(compiled: CompiledRules) -> ClauseResult:
@@ -152,32 +150,32 @@ def match_and_project(compiled: CompiledRules) -> ClauseResult:
 
     Raises one of Spark's `QUERY_ERRORS`.
     """
-    question = compiled.question
+    request = compiled.request
     (query,) = compiled.queries
     (compiled_query,) = compiled.compiled_queries
     sent_rows = compiled.send(compiled_query.sent_columns.columns)
     schema = build_read_schema(compiled_query, sent_rows.fields)
     matched = match_rows(compiled, compiled_query, sent_rows, schema)
     token = sent_rows.task_input.token
-    dataframe = project(question.relation, compiled_query, matched, token)
+    dataframe = project(request.relation, compiled_query, matched, token)
     if computes_in_spark(compiled_query):
         if token and not compiled_query.aggregates:
-            watch_matches(question.runner, matched, token, find_sql_origins(compiled_query))
-        result_fields = infer_result_fields(question, query.outputs, compiled_query, schema)
+            watch_matches(request.runner, matched, token, find_sql_origins(compiled_query))
+        result_fields = infer_result_fields(request, query.outputs, compiled_query, schema)
         if result_fields is None:
-            dataframe = analyse_result(question, compiled_query, dataframe, schema)
+            dataframe = analyse_result(request, compiled_query, dataframe, schema)
         else:
-            question.backend.keep_fields(dataframe, result_fields)
+            request.backend.keep_fields(dataframe, result_fields)
     return ClauseResult(dataframe, compiled)
 
 
 def analyse_result(
-    question: Question, compiled_query: CompiledQuery, result: DataFrame, schema: StructType
+    request: MatchRequest, compiled_query: CompiledQuery, result: DataFrame, schema: StructType
 ) -> DataFrame:
     """Let Spark analyse a result whose columns it computes over reads, and return the result.
 
     Args:
-        question: the question.
+        request: the request.
         compiled_query: the query.
         result: the result.
         schema: the schema of the reads.
@@ -186,11 +184,11 @@ def analyse_result(
     """
     computed = [output.pieces for output in compiled_query.outputs]
     cache_key = (f"{computed} {compiled_query.aggregates}", schema.json())
-    return question.runner.analyse(result, cache_key)
+    return request.runner.analyse(result, cache_key)
 
 
 def infer_result_fields(
-    question: Question,
+    request: MatchRequest,
     outputs: Sequence[OutputColumn],
     compiled_query: CompiledQuery,
     schema: StructType,
@@ -200,12 +198,12 @@ def infer_result_fields(
     Returns None if only the session knows them: see `conditions.typing.known_types`.
 
     Args:
-        question: the question.
+        request: the request.
         outputs: the output columns of the query.
         compiled_query: the query.
         schema: the schema of the reads.
     """
-    if not question.backend.keeps_fields or not current_shortcuts().types:
+    if not request.backend.keeps_fields or not current_shortcuts().types:
         return None
     if compiled_query.aggregates or isinstance(compiled_query.reads[-1], ReadIsMatched):
         return None
@@ -278,15 +276,15 @@ def cut_partitions(compiled: CompiledRules) -> CompiledRules:
 
     Raises as `find_ranges`.
     """
-    question = compiled.question
+    request = compiled.request
     preparation = compiled.preparation
-    if question.is_stream or not isinstance(preparation, UnsortedPreparation):
-        check_may_stay_whole(question, str(preparation.sorter or ""))
+    if request.is_stream or not isinstance(preparation, UnsortedPreparation):
+        check_may_stay_whole(request, str(preparation.sorter or ""))
         return compiled
     plan = preparation.plan
     ranges: Ranges | WholePartitions = WITHOUT_WINDOW
-    if question.must_cut_partitions or plan.within is not None:
-        ranges = find_ranges(question, plan, compiled.compiled_queries[0])
+    if request.must_cut_partitions or plan.within is not None:
+        ranges = find_ranges(request, plan, compiled.compiled_queries[0])
     return replace(compiled, preparation=preparation.cut(ranges))
 
 
@@ -295,11 +293,11 @@ def describe_range_savings(result: ClauseResult) -> str:
 
     It runs a job that counts rows.
     """
-    question = result.question
+    request = result.request
     preparation = result.compiled.preparation
-    if question.is_stream or not isinstance(preparation, UnsortedPreparation):
+    if request.is_stream or not isinstance(preparation, UnsortedPreparation):
         return ""
-    ranges = plan_ranges(question, preparation.plan, result.compiled_query)
+    ranges = plan_ranges(request, preparation.plan, result.compiled_query)
     if isinstance(ranges, WholePartitions):
         return ""
     columns = result.compiled_query.sent_columns.columns
@@ -339,9 +337,9 @@ def match_rows(
         sent_rows: the rows, as they are sent.
         schema: the schema of the reads.
     """
-    question = compiled.question
-    counters = question.options.counters
-    pandas_query = compiled_query if question.sends_pandas else None
+    request = compiled.request
+    counters = request.options.counters
+    pandas_query = compiled_query if request.sends_pandas else None
     name = f"match_recognize[PATTERN ({compiled_query.pattern})]"
     if counters is None:
         worker = QueryWorker(compiled_query, sent_rows.task_input)

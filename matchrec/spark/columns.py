@@ -45,7 +45,7 @@ from typing_extensions import Self
 
 from matchrec.compile.columns import ComputedValue
 from matchrec.compile.compiled_query import Sorter
-from matchrec.compile.path import JoinedQueries, Purpose
+from matchrec.compile.steps import JoinedQueries, Purpose
 from matchrec.conditions.row_column import (
     FramedAggregate,
     RowColumn,

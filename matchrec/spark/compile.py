@@ -1,8 +1,8 @@
 """Compile rules over a relation: `compile_query` is the one way from a plan to a `CompiledQuery`.
 
-A clause, a rule set, coverage and the trace of a search all go through it. A `Question` has what
-the compiler must know of the input and of the session. The steps that need no session are in
-`compile.path`.
+A clause, a rule set, coverage and the trace of a search all go through it. A `MatchRequest` has
+what the compiler must know of the input and of the session. The steps that need no session are in
+`compile.steps`.
 
 Besides sending the rows, Spark's sort is the largest cost of a query. A worker sorts in compiled
 code, so that Spark only shuffles the rows and computes no window. Whoever sorts, the workers
@@ -21,7 +21,8 @@ from dataclasses import dataclass, replace
 
 from matchrec.compile.columns import find_dividing_columns
 from matchrec.compile.compiled_query import WORKERS_SORT, CompiledQuery, Sorter
-from matchrec.compile.path import (
+from matchrec.compile.rule_set import join_rule_queries
+from matchrec.compile.steps import (
     JoinedQueries,
     Purpose,
     RejectedCondition,
@@ -34,7 +35,6 @@ from matchrec.compile.path import (
     split_query,
     type_conditions,
 )
-from matchrec.compile.rule_set import join_rule_queries
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import COMPARED_BY_SPARK, Family, ValueType
@@ -49,7 +49,7 @@ from matchrec.plan.expression import Aggregate
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.columns import Preparation, SortedPreparation, UnsortedPreparation
-from matchrec.spark.question import Question, Rule
+from matchrec.spark.request import MatchRequest, Rule
 from matchrec.spark.session import QUERY_ERRORS
 from matchrec.spark.transport import SentRows
 from matchrec.spark.types import sorts_exactly, to_value_type
@@ -57,9 +57,9 @@ from matchrec.spark.types import sorts_exactly, to_value_type
 
 @dataclass(frozen=True)
 class CompiledRules:
-    """The rules of a question, compiled, and the query in Spark that computes their rows."""
+    """The rules of a request, compiled, and the query in Spark that computes their rows."""
 
-    question: Question
+    request: MatchRequest
     purpose: Purpose
     # Computes the columns and bits of all rules in Spark.
     preparation: Preparation
@@ -88,8 +88,8 @@ class CompiledRules:
         return self.preparation.send(columns, self.purpose)
 
 
-def compile_query(question: Question, purpose: Purpose = Purpose.RESULT) -> CompiledRules:
-    """Compile the rules of a question. Runs no job.
+def compile_query(request: MatchRequest, purpose: Purpose = Purpose.RESULT) -> CompiledRules:
+    """Compile the rules of a request. Runs no job.
 
     1. Resolve names, compile row patterns, and drop output columns that nobody uses.
     2. Choose who sorts the rows, with the reason.
@@ -104,64 +104,64 @@ def compile_query(question: Question, purpose: Purpose = Purpose.RESULT) -> Comp
     typed once more, for Spark. `build_compiled_rules` takes steps 5 to 7.
 
     Args:
-        question: the rules, their input and their options.
+        request: the rules, their input and their options.
         purpose: what the rules are compiled for.
 
     Raises:
         MatchRecognizeError: a rule is wrong or not supported, or the workers must sort and cannot.
     """
-    if question.is_stream:
-        check_stream(question)
-    resolved_queries = resolve_rules(question)
-    joined = split_rules(question, resolved_queries, purpose)
-    sorter = choose_sorter(question, joined, purpose)
+    if request.is_stream:
+        check_stream(request)
+    resolved_queries = resolve_rules(request)
+    joined = split_rules(request, resolved_queries, purpose)
+    sorter = choose_sorter(request, joined, purpose)
     if sorter is None or not sorter.spark_reads_neighbours:
-        preparation = prepare_rows(question, joined, sorter)
-        conditions = type_rules_for_workers(question, preparation, purpose)
+        preparation = prepare_rows(request, joined, sorter)
+        conditions = type_rules_for_workers(request, preparation, purpose)
         if not isinstance(conditions, RejectedCondition):
-            return build_compiled_rules(question, purpose, preparation, conditions)
-        sorter = choose_spark_for_neighbours(question, conditions.reason)
-    joined = split_rules(question, resolved_queries, purpose, RowScope.SPARK)
-    preparation = prepare_rows(question, joined, sorter)
-    conditions = type_rules(question, preparation)
-    return build_compiled_rules(question, purpose, preparation, conditions)
+            return build_compiled_rules(request, purpose, preparation, conditions)
+        sorter = choose_spark_for_neighbours(request, conditions.reason)
+    joined = split_rules(request, resolved_queries, purpose, RowScope.SPARK)
+    preparation = prepare_rows(request, joined, sorter)
+    conditions = type_rules(request, preparation)
+    return build_compiled_rules(request, purpose, preparation, conditions)
 
 
 # 1. Resolve.
 
 
-def check_stream(question: Question) -> None:
-    """Check that the options and plans of a question can be used with a stream.
+def check_stream(request: MatchRequest) -> None:
+    """Check that the options and plans of a request can be used with a stream.
 
     Raises:
         MatchRecognizeError: they cannot, or the session has no watermarks.
     """
     from matchrec.spark.streaming.prepare import check_options, check_plan
 
-    if not question.backend.has_watermarks:
+    if not request.backend.has_watermarks:
         raise streams_not_supported()
-    check_options(question.options)
-    for rule in question.rules:
+    check_options(request.options)
+    for rule in request.rules:
         with rule.name_in_errors():
             check_plan(rule.plan)
 
 
-def resolve_rules(question: Question) -> tuple[ResolvedQuery, ...]:
+def resolve_rules(request: MatchRequest) -> tuple[ResolvedQuery, ...]:
     """Return the rules with their names resolved and their row patterns compiled.
 
     Raises:
         MatchRecognizeError: a rule is wrong, whatever the types of its columns are.
     """
     queries = []
-    for rule in question.rules:
-        with question.locate_rule_errors(rule):
-            question.check_plan(rule.plan)
+    for rule in request.rules:
+        with request.locate_rule_errors(rule):
+            request.check_plan(rule.plan)
             query = resolve_query(
                 rule.plan,
-                question.columns,
-                question.relation.find_name,
-                question.find_order_type,
-                question.use,
+                request.columns,
+                request.relation.find_name,
+                request.find_order_type,
+                request.use,
             )
         queries.append(query)
     return tuple(queries)
@@ -170,14 +170,14 @@ def resolve_rules(question: Question) -> tuple[ResolvedQuery, ...]:
 # 2. Choose who sorts the rows of each partition.
 
 
-def choose_sorter(question: Question, joined: JoinedQueries, purpose: Purpose) -> Sorter | None:
+def choose_sorter(request: MatchRequest, joined: JoinedQueries, purpose: Purpose) -> Sorter | None:
     """Choose who sorts the rows, and who computes conditions that read neighbouring rows.
 
     This decides by the options, the form of the conditions, and the types of keys and order. The
     types of the parts of conditions can still decide for Spark: see `type_rules_for_workers`.
 
     Args:
-        question: the rules and their relation.
+        request: the rules and their relation.
         joined: the rules, split for whoever is expected to read neighbouring rows.
         purpose: what the rules are compiled for.
 
@@ -188,59 +188,59 @@ def choose_sorter(question: Question, joined: JoinedQueries, purpose: Purpose) -
     Raises:
         MatchRecognizeError: the workers must sort and cannot.
     """
-    if question.is_stream:
+    if request.is_stream:
         return None
     if purpose is Purpose.TRACE:
         return Sorter(is_worker=False, reason="the rows of one partition are shown")
-    if question.sends_pandas:
+    if request.sends_pandas:
         # Pandas would alter some columns that only conditions on neighbouring rows read.
         by_pandas = "only the engine can sort rows that are sent as pandas data"
-        return choose_spark_for_neighbours(question, by_pandas)
+        return choose_spark_for_neighbours(request, by_pandas)
     for query in joined.queries:
         reason = query.reason_for_spark_sort
         if reason is not None:
-            return choose_spark_for_neighbours(question, reason)
-    if question.engine_must_sort:
-        return choose_spark(question, "the option sort is engine")
+            return choose_spark_for_neighbours(request, reason)
+    if request.engine_must_sort:
+        return choose_spark(request, "the option sort is engine")
     sorted_by = [expression.text for expression in joined.plan.sorted_by]
-    for text, sort_field in zip(sorted_by, question.relation.find_fields(sorted_by), strict=True):
+    for text, sort_field in zip(sorted_by, request.relation.find_fields(sorted_by), strict=True):
         if not sorts_exactly(sort_field.dataType):
             type_name = sort_field.dataType.simpleString()
             reason = f"only the engine can sort by {text}, which is {type_name}"
-            return choose_spark(question, reason)
+            return choose_spark(request, reason)
     return WORKERS_SORT
 
 
-def choose_spark(question: Question, reason: str) -> Sorter:
+def choose_spark(request: MatchRequest, reason: str) -> Sorter:
     """Choose Spark to sort the rows, for a reason.
 
     Raises:
         MatchRecognizeUnsupportedError: the workers must sort, because the user asked for it or
             because rules are valid for some time only.
     """
-    if question.has_versions:
+    if request.has_versions:
         raise rule_versions_need_workers(reason=reason)
-    if question.workers_must_sort:
+    if request.workers_must_sort:
         raise worker_cannot_sort_rows(reason=reason)
     return Sorter(is_worker=False, reason=reason)
 
 
-def choose_spark_for_neighbours(question: Question, reason: str) -> Sorter:
+def choose_spark_for_neighbours(request: MatchRequest, reason: str) -> Sorter:
     """Choose Spark to sort the rows and to compute conditions that read neighbouring rows.
 
     Raises as `choose_spark`.
     """
-    return replace(choose_spark(question, reason), spark_reads_neighbours=True)
+    return replace(choose_spark(request, reason), spark_reads_neighbours=True)
 
 
 # 3. Split conditions.
 
 
-def expect_scope(question: Question, query: ResolvedQuery, purpose: Purpose) -> RowScope:
+def expect_scope(request: MatchRequest, query: ResolvedQuery, purpose: Purpose) -> RowScope:
     """Return who can be expected to read neighbouring rows for the conditions of a rule."""
     if purpose is Purpose.TRACE:
         return RowScope.SPARK
-    if not question.is_stream:
+    if not request.is_stream:
         return RowScope.WORKER if current_shortcuts().neighbours else RowScope.SEARCH
     # If matches are contiguous, the search reads the neighbouring rows. With event selection nobody
     # can: `streaming.prepare.check_queries` rejects the columns of several rows that SPARK makes.
@@ -248,7 +248,7 @@ def expect_scope(question: Question, query: ResolvedQuery, purpose: Purpose) -> 
 
 
 def split_rules(
-    question: Question,
+    request: MatchRequest,
     resolved_queries: Sequence[ResolvedQuery],
     purpose: Purpose,
     scope: RowScope | None = None,
@@ -256,7 +256,7 @@ def split_rules(
     """Split the conditions of all rules.
 
     Args:
-        question: the rules.
+        request: the rules.
         resolved_queries: their resolved queries.
         purpose: what the rules are compiled for.
         scope: who reads neighbouring rows. None if nobody has been chosen yet; then it is whoever
@@ -269,105 +269,107 @@ def split_rules(
         MatchRecognizeError: a rule is wrong, whatever the types of its columns are.
     """
     queries = []
-    for rule, resolved_query in zip(question.rules, resolved_queries, strict=True):
-        with question.locate_rule_errors(rule):
-            reader = scope or expect_scope(question, resolved_query, purpose)
+    for rule, resolved_query in zip(request.rules, resolved_queries, strict=True):
+        with request.locate_rule_errors(rule):
+            reader = scope or expect_scope(request, resolved_query, purpose)
             query = split_query(resolved_query, reader)
-            if needs_all_rows(question, query, rule):
+            if needs_all_rows(request, query, rule):
                 query = replace(query, sends_all_rows=True, row_filters=())
             if purpose is Purpose.COVERAGE:
                 from matchrec.compile.coverage import observe_tests
 
                 query = observe_tests(query)
         queries.append(query)
-    if question.is_stream:
+    if request.is_stream:
         from matchrec.spark.streaming.prepare import check_queries
 
-        check_queries(question, queries)
-    return join_queries(question, queries, purpose)
+        check_queries(request, queries)
+    return join_queries(request, queries, purpose)
 
 
 def join_queries(
-    question: Question, queries: Sequence[SplitQuery], purpose: Purpose
+    request: MatchRequest, queries: Sequence[SplitQuery], purpose: Purpose
 ) -> JoinedQueries:
     """Return what Spark computes of each row for all rules."""
-    if question.event_columns is not None:
-        return join_rule_queries(queries, question.event_columns)
+    if request.event_columns is not None:
+        return join_rule_queries(queries, request.event_columns)
     (query,) = queries
     joined = join_query(query)
     # A trace shows the rows that a query does not send.
     return replace(joined, filters=()) if purpose is Purpose.TRACE else joined
 
 
-def needs_all_rows(question: Question, query: SplitQuery, rule: Rule) -> bool:
+def needs_all_rows(request: MatchRequest, query: SplitQuery, rule: Rule) -> bool:
     """Return whether all rows must be sent, even those that no match needs.
 
     - Every event of a stream moves the watermark.
     - An engine that evaluates all parts of an AND could raise an error in a filter, on rows for
       which Spark evaluates the first part only.
     """
-    if question.is_stream:
+    if request.is_stream:
         return True
-    return query.can_raise_before_match and question.backend.evaluates_eagerly(rule.plan)
+    return query.can_raise_before_match and request.backend.evaluates_eagerly(rule.plan)
 
 
 # 4. Type the parts of conditions.
 
 
-def prepare_rows(question: Question, joined: JoinedQueries, sorter: Sorter | None) -> Preparation:
+def prepare_rows(
+    request: MatchRequest, joined: JoinedQueries, sorter: Sorter | None
+) -> Preparation:
     """Return the preparation of the rows, once the session has analysed all columns.
 
     Raises:
         MatchRecognizeError: Spark rejects the text of a rule, which the error names.
     """
-    preparation = build_preparation(question, joined, sorter)
+    preparation = build_preparation(request, joined, sorter)
     try:
         return preparation.analyse()
     except QUERY_ERRORS:
         # Analyse each rule by itself to find the one that is wrong.
-        for rule, query in zip(question.rules, joined.queries, strict=True):
-            with question.locate_rule_errors(rule):
+        for rule, query in zip(request.rules, joined.queries, strict=True):
+            with request.locate_rule_errors(rule):
                 single = replace(preparation, joined=join_query(query), key_filters=())
-                question.runner.analyse(single.dataframe(query.columns))
+                request.runner.analyse(single.dataframe(query.columns))
         raise
 
 
 def build_preparation(
-    question: Question, joined: JoinedQueries, sorter: Sorter | None
+    request: MatchRequest, joined: JoinedQueries, sorter: Sorter | None
 ) -> Preparation:
     """Return the preparation of the rows in Spark, which the workers or Spark then sort."""
     if sorter is None:
         from matchrec.spark.streaming.prepare import EventPreparation
 
-        return EventPreparation(question.relation, joined)
+        return EventPreparation(request.relation, joined)
     preparation_class = UnsortedPreparation if sorter.is_worker else SortedPreparation
-    key_filters = find_key_filters(joined.plan, question)
-    return preparation_class(question.relation, joined, key_filters, sorter)
+    key_filters = find_key_filters(joined.plan, request)
+    return preparation_class(request.relation, joined, key_filters, sorter)
 
 
-def find_key_filters(plan: MatchPlan, question: Question) -> tuple[str, ...]:
+def find_key_filters(plan: MatchPlan, request: MatchRequest) -> tuple[str, ...]:
     """Return tests on partition columns, as SQL, that the query makes on the result anyway.
 
     Input rows that fail them need not be sent. Floating-point columns have no tests, because rows
     of one partition may have different NaNs: some sessions order one NaN before all numbers, and
     another one after them.
     """
-    if not question.use.keys or not current_shortcuts().partition_filters:
+    if not request.use.keys or not current_shortcuts().partition_filters:
         return ()
-    columns = question.columns
+    columns = request.columns
     filters = []
-    for key_test in question.use.keys:
+    for key_test in request.use.keys:
         for key in plan.partition_by:
             column = columns.find_by_text(key.text)
             if column is None or not columns.are_same(key.name or column, key_test.column):
                 continue
-            key_type = to_value_type(question.relation.find_type(key.text))
+            key_type = to_value_type(request.relation.find_type(key.text))
             if key_type.family is not Family.FLOATING:
                 filters.append(f"{key.text} {key_test.test}")
     return tuple(filters)
 
 
-def type_rules(question: Question, preparation: Preparation) -> tuple[TypedConditions, ...]:
+def type_rules(request: MatchRequest, preparation: Preparation) -> tuple[TypedConditions, ...]:
     """Type the conditions of all rules.
 
     Raises:
@@ -380,17 +382,17 @@ def type_rules(question: Question, preparation: Preparation) -> tuple[TypedCondi
         for column, column_field in preparation.fields.items()
     }
     conditions = []
-    for rule, query in zip(question.rules, joined.queries, strict=True):
-        settings = question.settings if depends_on_settings(query) else DEFAULT_SETTINGS
-        with question.locate_rule_errors(rule):
+    for rule, query in zip(request.rules, joined.queries, strict=True):
+        settings = request.settings if depends_on_settings(query) else DEFAULT_SETTINGS
+        with request.locate_rule_errors(rule):
             conditions.append(
-                type_conditions(query, types, joined, ansi=question.ansi, session=settings)
+                type_conditions(query, types, joined, ansi=request.ansi, session=settings)
             )
     return tuple(conditions)
 
 
 def type_rules_for_workers(
-    question: Question, preparation: Preparation, purpose: Purpose
+    request: MatchRequest, preparation: Preparation, purpose: Purpose
 ) -> tuple[TypedConditions, ...] | RejectedCondition:
     """Type the conditions of all rules, or return one that the workers cannot compute.
 
@@ -402,9 +404,9 @@ def type_rules_for_workers(
         MatchRecognizeUnsupportedError: the workers cannot compute a condition, and Spark may not.
     """
     try:
-        return type_rules(question, preparation)
+        return type_rules(request, preparation)
     except MatchRecognizeUnsupportedError as error:
-        if purpose is Purpose.TRACE or not question.may_spark_read_neighbours:
+        if purpose is Purpose.TRACE or not request.may_spark_read_neighbours:
             raise
         return RejectedCondition(error.message)
 
@@ -429,12 +431,12 @@ def depends_on_settings(query: SplitQuery) -> bool:
 
 
 def build_compiled_rules(
-    question: Question,
+    request: MatchRequest,
     purpose: Purpose,
     preparation: Preparation,
     conditions: tuple[TypedConditions, ...],
 ) -> CompiledRules:
-    """Return the compiled rules of a question, whose conditions are typed.
+    """Return the compiled rules of a request, whose conditions are typed.
 
     Each compiled query has all columns that the rules before it need, and then its own.
 
@@ -443,23 +445,23 @@ def build_compiled_rules(
             or workers cannot divide partitions by a column of a rule.
     """
     joined = preparation.joined
-    check_types(question, joined)
+    check_types(request, joined)
     unused = None
     compiled_queries = []
     sent_columns = joined.shared_columns
-    for rule, query, typed in zip(question.rules, joined.queries, conditions, strict=True):
-        with question.locate_rule_errors(rule):
-            if question.event_columns is not None:
+    for rule, query, typed in zip(request.rules, joined.queries, conditions, strict=True):
+        with request.locate_rule_errors(rule):
+            if request.event_columns is not None:
                 check_dividing_columns(query, typed)
             if query.unused_outputs:
                 unused = compile_rule(
-                    question, query.compute_unused_outputs(), typed, joined, sent_columns
+                    request, query.compute_unused_outputs(), typed, joined, sent_columns
                 )
-            compiled_query = compile_rule(question, query, typed, joined, sent_columns)
+            compiled_query = compile_rule(request, query, typed, joined, sent_columns)
         compiled_queries.append(compiled_query)
         sent_columns = compiled_query.sent_columns.columns
     return CompiledRules(
-        question=question,
+        request=request,
         purpose=purpose,
         preparation=preparation,
         conditions=conditions,
@@ -468,15 +470,15 @@ def build_compiled_rules(
     )
 
 
-def check_types(question: Question, joined: JoinedQueries) -> None:
+def check_types(request: MatchRequest, joined: JoinedQueries) -> None:
     """Check types that the engine accepts and Spark does not.
 
     Raises:
         MatchRecognizeError: a rule has such a type.
     """
-    for rule, query in zip(question.rules, joined.queries, strict=True):
-        with question.locate_rule_errors(rule):
-            question.backend.check_types(query.written_plan, question.relation)
+    for rule, query in zip(request.rules, joined.queries, strict=True):
+        with request.locate_rule_errors(rule):
+            request.backend.check_types(query.written_plan, request.relation)
 
 
 def check_dividing_columns(query: SplitQuery, conditions: TypedConditions) -> None:
@@ -494,7 +496,7 @@ def check_dividing_columns(query: SplitQuery, conditions: TypedConditions) -> No
 
 
 def compile_rule(
-    question: Question,
+    request: MatchRequest,
     query: SplitQuery,
     conditions: TypedConditions,
     joined: JoinedQueries,
@@ -503,7 +505,7 @@ def compile_rule(
     """Return the compiled query of one rule.
 
     Args:
-        question: the rules and their options.
+        request: the rules and their options.
         query: the query of the rule.
         conditions: its conditions, typed.
         joined: the queries of all rules.
@@ -512,11 +514,11 @@ def compile_rule(
     Raises:
         MatchRecognizeError: the options or a stream do not allow this rule.
     """
-    options = question.options
+    options = request.options
     compiled_query = build_compiled_query(
         query, conditions, joined, options.algorithm, shared_columns
     )
-    if question.is_stream:
+    if request.is_stream:
         from matchrec.spark.streaming.prepare import check_compiled_query
 
         check_compiled_query(compiled_query)

@@ -9,10 +9,10 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import types as spark_types
 
 from matchrec.compile import coverage
-from matchrec.compile.path import Purpose
+from matchrec.compile.steps import Purpose
 from matchrec.errors.inspection import method_not_for_stream
 from matchrec.spark.compile import compile_query
-from matchrec.spark.question import Question
+from matchrec.spark.request import MatchRequest
 from matchrec.spark.session import silence_analysis
 from matchrec.spark.substitutes import write_text
 from matchrec.spark.transport import Worker, build_output_schema
@@ -27,18 +27,18 @@ NOTED = 5
 OutputFields = Sequence[spark_types.StructField]
 
 
-def count_starting_rows(question: Question) -> coverage.CountedCoverage:
+def count_starting_rows(request: MatchRequest) -> coverage.CountedCoverage:
     """Count how far the starting rows of a query come. Runs a job.
 
     Args:
-        question: has one rule: the query.
+        request: has one rule: the query.
 
     Raises:
         MatchRecognizeError: the query is wrong, coverage does not support it, or it fails.
     """
-    if question.is_stream:
+    if request.is_stream:
         raise method_not_for_stream(call="coverage")
-    query, task, rows = follow_starting_rows(question, CoverageWorker, build_counts_schema)
+    query, task, rows = follow_starting_rows(request, CoverageWorker, build_counts_schema)
     # the columns that name a row are collected as texts: PySpark has no value for some of Spark's
     count_columns, naming_fields = rows.columns[:2], rows.schema.fields[2:]
     naming_texts = [
@@ -46,13 +46,13 @@ def count_starting_rows(question: Question) -> coverage.CountedCoverage:
     ]
     task_rows = rows.selectExpr(*count_columns, *naming_texts).collect()
     figures, counts = sum_coverage(task, (row[0] for row in task_rows))
-    nearest = find_nearest_start(question, query, task, task_rows)
-    asked_for_ranges = question.must_cut_partitions
+    nearest = find_nearest_start(request, query, task, task_rows)
+    asked_for_ranges = request.must_cut_partitions
     return coverage.CountedCoverage(query, task, figures, counts, nearest, asked_for_ranges)
 
 
 def find_nearest_start(
-    question: Question,
+    request: MatchRequest,
     query: coverage.CoverageQuery,
     task: coverage.CoverageTask,
     task_rows: Sequence[Row],
@@ -62,7 +62,7 @@ def find_nearest_start(
     Of several, it is the one whose names come first as texts. None if there is none.
 
     Args:
-        question: the query and its input.
+        request: the query and its input.
         query: the query.
         task: its task.
         task_rows: one row for each task: its counts, how many rows the nearest run needed, and the
@@ -74,35 +74,35 @@ def find_nearest_start(
     nearest = min(candidates, key=lambda row: (row[1], *(text or "" for text in row[2:])))
     keys = [name for name, _ in task.compiled_query.sent_columns.keys]
     names = [*keys, *(output.name for output in query.outputs)]
-    shown_names = [question.columns.find_by_text(name) or name for name in names]
+    shown_names = [request.columns.find_by_text(name) or name for name in names]
     values = list(zip(shown_names, nearest[2:], strict=True))
     partition, order = dict(values[: len(keys)]), dict(values[len(keys) :])
     return coverage.NearestStart(nearest[1], partition, order)
 
 
 def list_attempts(
-    question: Question,
+    request: MatchRequest,
 ) -> tuple[coverage.CoverageQuery, coverage.CoverageTask, DataFrame]:
     """Return a row for each starting row of a query, see `AttemptWorker`. Runs no job.
 
     Args:
-        question: has one rule: the query, with ORDER BY.
+        request: has one rule: the query, with ORDER BY.
 
     Raises:
         MatchRecognizeError: the query is wrong, or coverage does not support it.
     """
-    return follow_starting_rows(question, AttemptWorker, build_attempt_schema)
+    return follow_starting_rows(request, AttemptWorker, build_attempt_schema)
 
 
 def follow_starting_rows(
-    question: Question,
+    request: MatchRequest,
     make_worker: Callable[[coverage.CoverageTask, pa.Schema, TaskInput], Worker],
     schema_of: Callable[[coverage.CoverageTask, OutputFields], spark_types.StructType],
 ) -> tuple[coverage.CoverageQuery, coverage.CoverageTask, DataFrame]:
     """Let a worker follow the starting rows of a query. Runs no job.
 
     Args:
-        question: has one rule: the query.
+        request: has one rule: the query.
         make_worker: makes the worker, from the schema of its rows and the way in which it gets
             Spark's.
         schema_of: returns the schema of the worker's rows, from the fields of the columns that are
@@ -114,11 +114,11 @@ def follow_starting_rows(
     Raises:
         MatchRecognizeError: the query is wrong, or coverage does not support it.
     """
-    (rule,) = question.rules
+    (rule,) = request.rules
     coverage.check_coverable(rule.plan)
 
-    with silence_analysis(), question.locate_rule_errors(rule):
-        compiled = compile_query(question, Purpose.COVERAGE)
+    with silence_analysis(), request.locate_rule_errors(rule):
+        compiled = compile_query(request, Purpose.COVERAGE)
         (query,) = compiled.queries
         assert isinstance(query, coverage.CoverageQuery)
         (compiled_query,) = compiled.compiled_queries
@@ -128,7 +128,7 @@ def follow_starting_rows(
         schema = schema_of(task, sent_rows.fields)
         cover_worker = make_worker(task, build_output_schema(schema), sent_rows.task_input)
         rows = sent_rows.run(cover_worker, schema, name)
-        return query, task, question.runner.analyse(rows)
+        return query, task, request.runner.analyse(rows)
 
 
 def build_counts_schema(

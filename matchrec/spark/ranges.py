@@ -51,7 +51,7 @@ from matchrec.spark.types import make_struct_type
 from matchrec.worker import wire
 
 if TYPE_CHECKING:
-    from matchrec.spark.question import Question
+    from matchrec.spark.request import MatchRequest
 
 POSITIONED_ROWS = View("matchrec_positioned")
 
@@ -210,51 +210,51 @@ COUNTED = WholePartitions(
 
 
 def find_ranges(
-    question: Question, plan: MatchPlan, compiled_query: CompiledQuery
+    request: MatchRequest, plan: MatchPlan, compiled_query: CompiledQuery
 ) -> Ranges | WholePartitions:
     """Return how the partitions of a query are cut, or the reason they are not.
 
     Raises:
         MatchRecognizeUnsupportedError: the user asked for ranges, and partitions cannot be cut.
     """
-    if not question.may_cut_partitions:
+    if not request.may_cut_partitions:
         return WholePartitions("the option sort is worker")
     if not current_shortcuts().ranges:
         return WholePartitions("ranges are switched off")
-    ranges = plan_ranges(question, plan, compiled_query)
+    ranges = plan_ranges(request, plan, compiled_query)
     if isinstance(ranges, WholePartitions):
-        check_may_stay_whole(question, ranges.reason)
+        check_may_stay_whole(request, ranges.reason)
         return ranges
-    if not question.must_cut_partitions:
-        cost = next(find_costs(question, plan, compiled_query), None)
+    if not request.must_cut_partitions:
+        cost = next(find_costs(request, plan, compiled_query), None)
         if cost is not None:
             return WholePartitions(cost)
-    return ranges if question.options.counters is None else COUNTED
+    return ranges if request.options.counters is None else COUNTED
 
 
-def check_may_stay_whole(question: Question, reason: str) -> None:
+def check_may_stay_whole(request: MatchRequest, reason: str) -> None:
     """Check that partitions may stay whole.
 
     Args:
-        question: the query.
+        request: the query.
         reason: why its partitions cannot be cut.
 
     Raises:
         MatchRecognizeUnsupportedError: the user asked for ranges.
     """
-    if question.must_cut_partitions:
+    if request.must_cut_partitions:
         raise partitions_cannot_be_cut(reason=reason)
 
 
 def plan_ranges(
-    question: Question, plan: MatchPlan, compiled_query: CompiledQuery
+    request: MatchRequest, plan: MatchPlan, compiled_query: CompiledQuery
 ) -> Ranges | WholePartitions:
     """Return how partitions could be cut, or the reason they cannot; options do not matter."""
     reason = next(find_obstacles(plan, compiled_query), None)
     if reason is not None:
         return WholePartitions(reason)
     assert plan.within is not None
-    order = OrderNumbers(question.relation.find_type(plan.order_by[0].expression.text))
+    order = OrderNumbers(request.relation.find_type(plan.order_by[0].expression.text))
     if order.kind is None:
         type_name = order.type.simpleString()
         return WholePartitions(
@@ -279,7 +279,9 @@ def find_obstacles(plan: MatchPlan, compiled_query: CompiledQuery) -> Iterator[s
         yield reason
 
 
-def find_costs(question: Question, plan: MatchPlan, compiled_query: CompiledQuery) -> Iterator[str]:
+def find_costs(
+    request: MatchRequest, plan: MatchPlan, compiled_query: CompiledQuery
+) -> Iterator[str]:
     """Yield the reasons not to cut partitions unless the user asks for it.
 
     Ranges may not pay, or the input may have other rows each time it is computed: it is read three
@@ -289,7 +291,7 @@ def find_costs(question: Question, plan: MatchPlan, compiled_query: CompiledQuer
         yield "few of its rows are sent to the workers"
     if plan.keys:
         yield "PARTITION BY gives many tasks; Options(sort='ranges') cuts large partitions"
-    size = estimate_bytes(question.relation.rows)
+    size = estimate_bytes(request.relation.rows)
     if size is None:
         yield "ranges would read the input three times; Options(sort='ranges') allows that"
     elif size < current_shortcuts().min_bytes_to_cut:

@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 
 from matchrec.compile.compiled_query import CompiledQuery
-from matchrec.compile.path import Purpose
+from matchrec.compile.steps import Purpose
 from matchrec.conditions.row_column import RowColumn, build_row_column
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import inspection as errors
@@ -37,8 +37,8 @@ from matchrec.spark import read_types, substitutes, types
 from matchrec.spark.clause_result import project
 from matchrec.spark.compile import CompiledRules, compile_query
 from matchrec.spark.environment import use_own_interpreter
-from matchrec.spark.question import Question
 from matchrec.spark.relation import Relation
+from matchrec.spark.request import MatchRequest
 from matchrec.spark.session import silence_analysis
 from matchrec.worker import wire
 from matchrec.worker.arrays import read_integers, take_column, write_batches
@@ -102,23 +102,23 @@ class AddedColumns:
     passes_filters: list[BoolArray]
 
 
-def collect_partition(question: Question, target: Target) -> CollectedPartition:
+def collect_partition(request: MatchRequest, target: Target) -> CollectedPartition:
     """Collect the partition of a target. Runs jobs.
 
     Args:
-        question: has one rule: the clause.
+        request: has one rule: the clause.
         target: the partition and the row.
 
     Raises:
         MatchRecognizeError: the target names no partition or no row, the partition is too large, or
             the input is a stream.
     """
-    if question.is_stream:
+    if request.is_stream:
         raise errors.method_not_for_stream(call="`why`")
-    (rule,) = question.rules
-    with silence_analysis(), question.locate_rule_errors(rule):
-        compiled = compile_query(question, Purpose.TRACE)
-        return PartitionCollector(question, compiled, target).collect()
+    (rule,) = request.rules
+    with silence_analysis(), request.locate_rule_errors(rule):
+        compiled = compile_query(request, Purpose.TRACE)
+        return PartitionCollector(request, compiled, target).collect()
 
 
 def find_irrelevant_rows(filters: list[BoolArray]) -> frozenset[int]:
@@ -132,7 +132,7 @@ def find_irrelevant_rows(filters: list[BoolArray]) -> frozenset[int]:
 class PartitionCollector:
     """A collector of the partition of a target."""
 
-    question: Question
+    request: MatchRequest
     compiled: CompiledRules
     target: Target
 
@@ -146,7 +146,7 @@ class PartitionCollector:
         """Return SQL of the keys that divide the plan's input, by their names."""
         keys = {}
         for key in self.plan.keys:
-            name = key.name or self.question.columns.find_by_text(key.text) or key.text
+            name = key.name or self.request.columns.find_by_text(key.text) or key.text
             keys[name] = key.text
         return keys
 
@@ -161,7 +161,7 @@ class PartitionCollector:
         After the columns that the search needs, Spark computes others on each row: the texts of the
         ORDER BY items, the tests of `build_target_tests`, and the filters. See `AddedColumns`.
         """
-        question = self.question
+        request = self.request
         (query,) = self.compiled.queries
         (compiled_query,) = self.compiled.compiled_queries
         search_columns = compiled_query.sent_columns.columns
@@ -180,14 +180,14 @@ class PartitionCollector:
         order_values = self.read_order_values(added.order_texts, table.num_rows)
         rows_before = int(added.is_before.sum())
         return CollectedPartition(
-            relation=question.relation,
+            relation=request.relation,
             plan=self.plan,
             compiled_query=compiled_query,
             table=table,
             partitions=encode_partitions(compiled_query, table, starts),
             fields=sent.fields[: len(search_columns)],
             keys={name: self.key_values[name] for name in self.keys if name in self.key_values},
-            orders=tuple(question.columns.find_by_text(text) or text for text in self.orders),
+            orders=tuple(request.columns.find_by_text(text) or text for text in self.orders),
             order_values=order_values,
             target_rows=self.find_target_rows(order_values, added.is_target, rows_before),
             irrelevant=find_irrelevant_rows(added.passes_filters),
@@ -233,7 +233,7 @@ class PartitionCollector:
             MatchRecognizeError: there are several partitions and none is named, or the target does
                 not name the columns of the keys.
         """
-        partition, folded = self.target.partition, self.question.columns.fold_name
+        partition, folded = self.target.partition, self.request.columns.fold_name
         if partition is None:
             some_keys = self.find_some_keys()
             if len(some_keys) > 1:
@@ -275,13 +275,13 @@ class PartitionCollector:
             f"CAST({self.write_comparable(text)} AS STRING) AS k{index}"
             for index, text in enumerate(self.keys.values())
         ]
-        rows = self.question.relation.select(items).distinct().limit(MOST_KEYS + 1).collect()
+        rows = self.request.relation.select(items).distinct().limit(MOST_KEYS + 1).collect()
         rows.sort(key=lambda row: [make_sort_key(errors.show_key_value(text)) for text in row])
         return [dict(zip(self.keys, row, strict=True)) for row in rows]
 
     def write_example(self, keys: Mapping[str, str | None]) -> str:
         """Return how a user would name the partition of some keys."""
-        find_type = self.question.relation.find_type
+        find_type = self.request.relation.find_type
         number_keys = [
             name
             for name, text in self.keys.items()
@@ -341,14 +341,14 @@ class PartitionCollector:
 
     def write_as_text(self, text: str) -> str:
         """Return SQL of the text that names the value of an expression."""
-        return substitutes.write_text(text, self.question.relation.find_type(text))
+        return substitutes.write_text(text, self.request.relation.find_type(text))
 
     def write_comparable(self, text: str) -> str:
         """Return SQL of the value of an expression as it is compared with `write_value`.
 
         Bytes and nested values are compared by their texts.
         """
-        type_ = self.question.relation.find_type(text)
+        type_ = self.request.relation.find_type(text)
         return (
             self.write_as_text(text)
             if is_compared_as_text(type_)
@@ -366,7 +366,7 @@ class PartitionCollector:
         Raises:
             MatchRecognizePlanError: the value is not one of the expression's type.
         """
-        type_ = self.question.relation.find_type(text)
+        type_ = self.request.relation.find_type(text)
         literal_text = write_literal(convert_instant(value, type_), argument)
         is_number = isinstance(value, Number) and not isinstance(value, bool)
         if value is None or (is_number and isinstance(type_, spark_types.NumericType)):
@@ -385,7 +385,7 @@ class PartitionCollector:
         Raises:
             MatchRecognizePlanError: Spark cannot cast it.
         """
-        type_name = self.question.relation.find_type(text).simpleString()
+        type_name = self.request.relation.find_type(text).simpleString()
         # a value of the same partition, if a row is named
         key_tests = self.key_tests if argument == "row" else ()
         items = [
@@ -393,13 +393,13 @@ class PartitionCollector:
             f"{self.write_as_text(text)} AS s",
             f"{' AND '.join(key_tests) or 'TRUE'} AS k",
         ]
-        rows = self.question.relation.select(items).where("k AND s IS NOT NULL").limit(1)
+        rows = self.request.relation.select(items).where("k AND s IS NOT NULL").limit(1)
         for row in rows.collect():
             if row.c is None:
                 raise errors.value_of_wrong_type(
                     argument=argument,
                     value=value,
-                    name=self.question.columns.find_by_text(text) or text,
+                    name=self.request.columns.find_by_text(text) or text,
                     kind=type_name,
                     example=row.s,
                 )

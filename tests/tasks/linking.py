@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 
-from matchrec.compile import path
+from matchrec.compile import steps
 from matchrec.compile.compiled_query import CompiledQuery
-from matchrec.compile.path import SplitQuery, join_query, type_conditions
+from matchrec.compile.steps import SplitQuery, join_query, type_conditions
 from matchrec.conditions.functions.function import SessionSettings
 from matchrec.conditions.row_column import OrderType, RowColumn
 from matchrec.conditions.split import RowScope
@@ -23,9 +23,9 @@ def split_plan(
 ) -> SplitQuery:
     """Resolve a plan and split its conditions.
 
-    The arguments are those of `path.resolve_query` and `path.split_query`.
+    The arguments are those of `steps.resolve_query` and `steps.split_query`.
     """
-    return path.split_query(path.resolve_query(plan, columns, name_of, find_order_type), scope)
+    return steps.split_query(steps.resolve_query(plan, columns, name_of, find_order_type), scope)
 
 
 def link(
@@ -38,8 +38,8 @@ def link(
 ) -> CompiledQuery:
     """Type the conditions of a split query, and compile it.
 
-    The arguments are those of `type_conditions` and `path.build_compiled_query`.
+    The arguments are those of `type_conditions` and `steps.build_compiled_query`.
     """
     joined = join_query(split)
     conditions = type_conditions(split, types, joined, ansi=ansi, session=session)
-    return path.build_compiled_query(split, conditions, joined, engine)
+    return steps.build_compiled_query(split, conditions, joined, engine)

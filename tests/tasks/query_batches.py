@@ -25,8 +25,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import IntegerType, StructField, StructType
 
 from matchrec.compile.compiled_query import CompiledQuery
-from matchrec.compile.path import JoinedQueries, SplitQuery
 from matchrec.compile.pruning.irrelevant_rows import negate_test
+from matchrec.compile.steps import JoinedQueries, SplitQuery
 from matchrec.conditions.row_column import OrderType, RowColumn
 from matchrec.conditions.split import RowScope
 from matchrec.errors import MatchRecognizeError

@@ -33,7 +33,7 @@ from weakref import WeakKeyDictionary
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from matchrec.compile.path import SplitQuery
+from matchrec.compile.steps import SplitQuery
 from matchrec.conditions.row_column import RowColumn
 from matchrec.errors.kinds import MatchRecognizeRunError
 from matchrec.errors.language import set_variable

@@ -18,8 +18,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, StructField, StructType
 
 from matchrec.compile import rule_set as rules
-from matchrec.compile.path import SplitQuery
 from matchrec.compile.rule_set import RuleSet
+from matchrec.compile.steps import SplitQuery
 from matchrec.conditions.row_column import show_column
 from matchrec.errors.rule_sets import (
     column_name_taken,
@@ -33,9 +33,9 @@ from matchrec.spark.clause_result import build_result_items, project
 from matchrec.spark.compile import CompiledRules, compile_query
 from matchrec.spark.errors.diagnose import explain_refusals
 from matchrec.spark.order_numbers import OrderNumbers
-from matchrec.spark.question import Question
 from matchrec.spark.ranges import check_may_stay_whole
 from matchrec.spark.read_types import build_read_schema
+from matchrec.spark.request import MatchRequest
 from matchrec.spark.session import QUERY_ERRORS, silence_analysis
 from matchrec.spark.streaming.bucket import digest
 from matchrec.spark.transport import build_output_schema
@@ -122,7 +122,7 @@ class BuiltRuleSet:
     """The rows of all rules of a set, and what they were built from."""
 
     rows: DataFrame  # of the workers, see `worker.rule_set`
-    question: Question
+    request: MatchRequest
     rule_set: RuleSet
     slots: Slots
     compiled: CompiledRules
@@ -130,7 +130,7 @@ class BuiltRuleSet:
     @property
     def queries(self) -> Mapping[str, SplitQuery]:
         """Return the query of each rule, by the name of the rule."""
-        names = [rule.name for rule in self.question.rules]
+        names = [rule.name for rule in self.request.rules]
         return dict(zip(names, self.compiled.queries, strict=True))
 
     @property
@@ -145,52 +145,52 @@ class BuiltRuleSet:
 
     def over(self, rows: DataFrame) -> BuiltRuleSet:
         """Return the rule set over other rows of the workers, which may be of another session."""
-        relation = self.question.relation
+        relation = self.request.relation
         runner = replace(relation.runner, backend=find_backend(rows.sparkSession))
-        question = replace(self.question, relation=replace(relation, runner=runner))
-        return replace(self, rows=rows, question=question)
+        request = replace(self.request, relation=replace(relation, runner=runner))
+        return replace(self, rows=rows, request=request)
 
 
 # Building a set.
 
 
-def build_rule_set(question: Question) -> BuiltRuleSet:
-    """Build all rules of a question, which has the columns of their events.
+def build_rule_set(request: MatchRequest) -> BuiltRuleSet:
+    """Build all rules of a request, which has the columns of their events.
 
     Raises:
         MatchRecognizeError: a rule is wrong, or cannot run with others.
     """
-    assert question.event_columns is not None, "the question is a rule set"
+    assert request.event_columns is not None, "the request is a rule set"
     with silence_analysis():
-        check_shared_plan(question)
-        check_may_stay_whole(question, "rules share the rows of a partition")
-        compiled = compile_query(question)
+        check_shared_plan(request)
+        check_may_stay_whole(request, "rules share the rows of a partition")
+        compiled = compile_query(request)
         rule_set = rules.build_rule_set(
-            names=[rule.name for rule in question.rules],
+            names=[rule.name for rule in request.rules],
             joined=compiled.preparation.joined,
             compiled_queries=compiled.compiled_queries,
-            event_columns=question.event_columns,
+            event_columns=request.event_columns,
             versions={
-                rule.name: rule.version for rule in question.rules if rule.version is not None
+                rule.name: rule.version for rule in request.rules if rule.version is not None
             },
         )
-        if question.is_stream:
+        if request.is_stream:
             rule_set = with_identities(compiled, rule_set)
         rows, slots = match_rules(compiled, rule_set)
-        return BuiltRuleSet(rows, question, rule_set, slots, compiled)
+        return BuiltRuleSet(rows, request, rule_set, slots, compiled)
 
 
-def check_shared_plan(question: Question) -> None:
+def check_shared_plan(request: MatchRequest) -> None:
     """Check PARTITION BY and ORDER BY, which all rules share.
 
     Raises:
         MatchRecognizeError: Spark rejects an expression in them.
     """
-    first_plan = question.rules[0].plan
+    first_plan = request.rules[0].plan
     shared_plan = MatchPlan(first_plan.pattern, first_plan.partition_by, first_plan.order_by)
-    with explain_refusals(shared_plan, question.relation, question.columns):
+    with explain_refusals(shared_plan, request.relation, request.columns):
         texts = [expression.text for expression in shared_plan.sorted_by]
-        _ = question.relation.select(texts).schema  # which is when Spark analyses them
+        _ = request.relation.select(texts).schema  # which is when Spark analyses them
 
 
 def with_identities(compiled: CompiledRules, rule_set: RuleSet) -> RuleSet:
@@ -199,10 +199,10 @@ def with_identities(compiled: CompiledRules, rule_set: RuleSet) -> RuleSet:
     It is a digest of everything that the searches of the rule depend on. Other rules do not change
     it. So the state of a stream knows which rules are still the same.
     """
-    question = compiled.question
+    request = compiled.request
     linked_rules = []
     for rule, linked, query, conditions in zip(
-        question.rules, rule_set.rules, compiled.queries, compiled.conditions, strict=True
+        request.rules, rule_set.rules, compiled.queries, compiled.conditions, strict=True
     ):
         column_types = [(show_column(column), compiled.types[column]) for column in query.columns]
         identity = digest(
@@ -213,8 +213,8 @@ def with_identities(compiled: CompiledRules, rule_set: RuleSet) -> RuleSet:
             query.plan,
             column_types,
             conditions.run_conditions,
-            question.ansi,
-            question.options.algorithm,
+            request.ansi,
+            request.options.algorithm,
         )
         linked_rules.append(replace(linked, identity=identity[:IDENTITY_DIGITS]))
     return replace(rule_set, rules=tuple(linked_rules))
@@ -233,7 +233,7 @@ def match_rules(compiled: CompiledRules, rule_set: RuleSet) -> tuple[DataFrame, 
         rule_set,
         slots,
         build_output_schema(schema),
-        compiled.question.on_error,
+        compiled.request.on_error,
         sent_rows.task_input,
     )
     return sent_rows.run(worker, schema, f"match_recognize[{len(rule_set.rules)} rules]"), slots
@@ -268,7 +268,7 @@ def select_rows_of_kind(
         kind: the kind.
         columns: the columns of the workers' rows, by their names in the result.
     """
-    names = list_key_names(built.plan, built.question)
+    names = list_key_names(built.plan, built.request)
     keys = [SelectItem(wire.name_key(index), quote_name(name)) for index, name in enumerate(names)]
     items = [SelectItem(column, name) for name, column in columns.items()]
     select_list = [str(item) for item in (*list_rule_columns(built), *keys, *items)]
@@ -284,7 +284,7 @@ def check_measures(built: BuiltRuleSet) -> None:
     numbers = range(len(built.rule_set.rules))
     texts = [item.sql for number in numbers for item in list_rule_items(built, number)]
     items = [str(SelectItem(text, wire.name_read(index))) for index, text in enumerate(texts)]
-    runner = built.question.relation.runner
+    runner = built.request.relation.runner
     try:
         if items:
             runner.analyse(runner.select(built.rows, items))
@@ -315,14 +315,14 @@ def build_rule_result(built: BuiltRuleSet, number: int) -> DataFrame:
     )
     kind_list = ", ".join(str(int(kind)) for kind in kinds)
     rule_rows = built.rows.where(f"{wire.KIND} IN ({kind_list}) AND {wire.RULE} = {number}")
-    question, runner = built.question, built.question.runner
-    with question.locate_rule_errors(question.rules[number]):
+    request, runner = built.request, built.request.runner
+    with request.locate_rule_errors(request.rules[number]):
         if compiled_query.aggregates:
             reads = [
                 f"{wire.name_read(slot)} AS {wire.name_read(index)}"
                 for index, slot in enumerate(built.slots[number])
             ]
-            return project(question.relation, compiled_query, rule_rows.selectExpr(*reads))
+            return project(request.relation, compiled_query, rule_rows.selectExpr(*reads))
         items = [str(item) for item in list_rule_items(built, number)]
         return runner.analyse(runner.select_typed(rule_rows, items))
 
@@ -372,10 +372,10 @@ def list_rule_columns(built: BuiltRuleSet) -> Iterator[SelectItem]:
         yield SelectItem(f"element_at(array({', '.join(literals)}), {wire.RULE} + 1)", name)
 
 
-def list_key_names(plan: MatchPlan, question: Question) -> Iterator[str]:
+def list_key_names(plan: MatchPlan, request: MatchRequest) -> Iterator[str]:
     """Yield the names of the partition columns in a result."""
     for key in dict.fromkeys(plan.partition_by):
-        yield question.columns.find_by_text(key.text) or question.relation.find_name(key.text)
+        yield request.columns.find_by_text(key.text) or request.relation.find_name(key.text)
 
 
 def check_input_names(built: BuiltRuleSet) -> None:
@@ -384,12 +384,12 @@ def check_input_names(built: BuiltRuleSet) -> None:
     Raises:
         MatchRecognizeError: a partition column or a column of events has such a name.
     """
-    folded = built.question.columns.fold_name
+    folded = built.request.columns.fold_name
     our_names = (*NAMES, VERSION) if built.rule_set.has_versions else NAMES
     our_folded_names = {folded(name) for name in our_names}
-    for name in list_key_names(built.plan, built.question):
+    for name in list_key_names(built.plan, built.request):
         if folded(name) in our_folded_names:
             raise column_name_taken(what="partition column", name=name)
-    for name in built.question.event_columns or ():
+    for name in built.request.event_columns or ():
         if folded(name) == folded(VARIABLE):
             raise column_name_taken(what="column", name=name)

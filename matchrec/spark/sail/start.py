@@ -57,7 +57,7 @@ MODULES_OF_QUERIES = (
     "pandas",
     "sqlglot",
     "matchrec.syntax.grammar",
-    "matchrec.compile.path",
+    "matchrec.compile.steps",
 )
 
 STARTING_SPARK = "starting Spark; this takes several seconds"

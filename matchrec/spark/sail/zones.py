@@ -78,7 +78,7 @@ def find_windows_in_hours(
     Args:
         plan: the plan.
         spark: the session.
-        find_order_type: returns the type of an order column, see `Question`.
+        find_order_type: returns the type of an order column, see `MatchRequest`.
     """
     long_intervals = [
         interval for interval in plan.lengths if interval.text and not is_short(interval.amount)

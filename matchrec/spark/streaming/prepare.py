@@ -29,7 +29,7 @@ from pyspark.sql.types import StructType
 
 from matchrec.compile.columns import find_dividing_columns
 from matchrec.compile.compiled_query import CompiledQuery
-from matchrec.compile.path import Purpose, SplitQuery
+from matchrec.compile.steps import Purpose, SplitQuery
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.run_condition import PythonAggregate
 from matchrec.errors import streams
@@ -43,7 +43,7 @@ from matchrec.search.kernel_input import compile_task
 from matchrec.spark import order_numbers, substitutes
 from matchrec.spark.columns import Preparation, RowColumns, add_columns
 from matchrec.spark.environment import use_own_interpreter
-from matchrec.spark.question import Options, Question
+from matchrec.spark.request import MatchRequest, Options
 from matchrec.spark.streaming.arrival import Arriving, ColumnMap
 from matchrec.spark.streaming.bucket import build_bucket
 from matchrec.spark.transport import (
@@ -283,17 +283,17 @@ def check_options(options: Options) -> None:
         raise streams.sort_over_stream(sort=options.sort)
 
 
-def check_queries(question: Question, queries: Sequence[SplitQuery]) -> None:
+def check_queries(request: MatchRequest, queries: Sequence[SplitQuery]) -> None:
     """Check that Spark computes no value of several rows, which needs sorted rows.
 
     Raises:
         MatchRecognizeUnsupportedError: it computes one, or a rule of a set divides partitions
             further.
     """
-    for rule, query in zip(question.rules, queries, strict=True):
+    for rule, query in zip(request.rules, queries, strict=True):
         with rule.name_in_errors():
             check_one_row(query)
-            if question.event_columns is None:
+            if request.event_columns is None:
                 continue
             for column in find_dividing_columns(query.plan):
                 raise streams.equivalence_test_over_stream(column=show_column(column))

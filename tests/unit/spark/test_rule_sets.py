@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from matchrec.compile.path import SplitQuery
 from matchrec.compile.rule_set import join_rule_queries
+from matchrec.compile.steps import SplitQuery
 from matchrec.conditions.row_column import build_row_column
 from matchrec.conditions.split import RowScope
 from matchrec.plan.clauses import RowExpression

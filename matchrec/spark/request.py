@@ -1,6 +1,6 @@
-"""A question: rules to match over a relation, and the options with which they run.
+"""A request: rules to match over a relation, and the options with which they run.
 
-A query is a question with one rule that has no name. The question knows the names and types of the
+A query is a request with one rule that has no name. The request knows the names and types of the
 input's columns and the settings of the session. `spark.compile` compiles its rules, and
 `spark.clause_result` builds its result.
 """
@@ -143,7 +143,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Question:
+class MatchRequest:
     """Rules over a relation, and how they are run."""
 
     rules: tuple[Rule, ...]
@@ -158,8 +158,8 @@ class Question:
     # What happens if a rule of a set fails in a partition.
     on_error: arguments.OnError = "raise"
 
-    def rewrite_rules(self) -> Question:
-        """Return the question with its rules rewritten for the session.
+    def rewrite_rules(self) -> MatchRequest:
+        """Return the request with its rules rewritten for the session.
 
         Earlier measures are inlined, CHAR values are padded, and what the engine computes
         differently from Spark is rewritten.
