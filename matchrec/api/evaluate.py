@@ -40,6 +40,7 @@ from matchrec.spark.backends import find_backend
 from matchrec.spark.clause_result import ClauseResult
 from matchrec.spark.errors.diagnose import find_unbound_name, make_lost_value_error
 from matchrec.spark.relation import Relation, Runner
+from matchrec.spark.request import Options, is_streaming
 from matchrec.syntax import query_pieces
 from matchrec.syntax.locate import QueryNode
 from matchrec.syntax.lower import lower_clause

@@ -570,7 +570,7 @@ def build_compiled_query(
         MatchRecognizeError: the algorithm cannot run the plan, or a measure is not supported.
     """
     plan = query.plan
-    outputs, collector = link_outputs(query, conditions, shared_columns)
+    outputs, collector = build_result_columns(query, conditions, shared_columns)
     task = build_task(query, conditions, joined)
     totalled: tuple[TotalledColumn, ...] = ()
     if plan.totals is not None:
@@ -606,7 +606,7 @@ def build_compiled_query(
     )
 
 
-def link_outputs(
+def build_result_columns(
     query: SplitQuery, conditions: TypedConditions, shared_columns: tuple[RowColumn, ...]
 ) -> tuple[tuple[ResultColumn, ...], ReadCollector]:
     """Turn the output columns of a query into SQL over reads.
@@ -624,12 +624,12 @@ def link_outputs(
     """
     indices = {column: index for index, column in enumerate(shared_columns)}
     collector = ReadCollector(query.plan, conditions.types, indices, conditions.session)
-    outputs = tuple(link_output(output, collector) for output in query.outputs)
+    outputs = tuple(build_result_column(output, collector) for output in query.outputs)
     return outputs, collector
 
 
-def link_output(output: schema.OutputColumn, collector: ReadCollector) -> ResultColumn:
-    """Return an output column as SQL over reads. The reads are added to the collector."""
+def build_result_column(output: schema.OutputColumn, collector: ReadCollector) -> ResultColumn:
+    """Return an output column as SQL over reads. The reads are added to `collector`."""
     if isinstance(output, schema.RowOutput):
         return ResultColumn(
             output.name, (collector.add_row_value(build_row_column(output.text)),), is_measure=False

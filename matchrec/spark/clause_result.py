@@ -123,17 +123,21 @@ def build_clause_result(request: MatchRequest) -> ClauseResult:
     (rule,) = request.rules
     with silence_analysis(), request.locate_rule_errors(rule):
         compiled = compile_query(request)
-        check_unused(compiled)
+        if compiled.unused is not None:
+            check_unused(compiled, compiled.unused)
         return match_and_project(cut_partitions(compiled))
 
 
-def check_unused(compiled: CompiledRules) -> None:
+def check_unused(compiled: CompiledRules, unused_query: CompiledQuery) -> None:
     """Let Spark check output columns that nobody uses, over no rows, for errors in them.
+
+    Args:
+        compiled: the clause.
+        unused_query: its query of these columns.
 
     Raises one of Spark's `QUERY_ERRORS` if Spark rejects a column.
     """
-    unused_query = compiled.unused
-    if unused_query is None or not computes_in_spark(unused_query):
+    if not computes_in_spark(unused_query):
         return
     request = compiled.request
     (query,) = compiled.queries

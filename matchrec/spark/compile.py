@@ -284,18 +284,10 @@ def split_rules(
         from matchrec.spark.streaming.prepare import check_queries
 
         check_queries(request, queries)
-    return join_queries(request, queries, purpose)
-
-
-def join_queries(
-    request: MatchRequest, queries: Sequence[SplitQuery], purpose: Purpose
-) -> JoinedQueries:
-    """Return what Spark computes of each row for all rules."""
     if request.event_columns is not None:
         return join_rule_queries(queries, request.event_columns)
-    (query,) = queries
-    joined = join_query(query)
-    # A trace shows the rows that a query does not send.
+    joined = join_query(queries[0])
+    # A trace also has the rows that the query would not send.
     return replace(joined, filters=()) if purpose is Purpose.TRACE else joined
 
 
