@@ -39,7 +39,8 @@ from matchrec.spark.errors.users_terms import RewrittenEngineError
 from matchrec.spark.request import NO_OPTIONS
 from matchrec.syntax import tokens as lexing
 from matchrec.syntax.grammar import parse_clause
-from matchrec.syntax.locate import QueryNode, parse_sql
+from matchrec.syntax.locate import QueryNode, may_have_clause, parse_sql
+from matchrec.syntax.locate import has_clause as has_clause_tokens
 from matchrec.syntax.nodes import MatchRecognize
 from matchrec.syntax.spellings import find_spellings
 
@@ -105,6 +106,26 @@ def parse_query(
         translation, query = translate(kinds)
     warn_about_differences(translation, Source(text), product)
     return query
+
+
+def has_clause(spark: SparkSession, text: str, dialect: str) -> bool:
+    """Return whether a query in the SQL of `dialect` has a clause, without parsing the clause.
+
+    True also if the text cannot be read: parsing it raises the error.
+    """
+    if not may_have_clause(text):
+        return False
+    product = PRODUCTS[dialect]
+    try:
+        if product is SPARK:
+            tokens = lexing.read_tokens(text, inputs.find_quote_dialect(spark, text))
+        else:
+            from matchrec.dialects.translate import read_product_tokens
+
+            tokens = read_product_tokens(text, product)
+        return has_clause_tokens(tokens)
+    except MatchRecognizeError:
+        return True
 
 
 def add_spellings(spark: SparkSession, query: QueryNode, quotes: lexing.Dialect) -> QueryNode:

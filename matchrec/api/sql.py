@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, overload
 from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.api.clause import Clause
-from matchrec.api.dialects import parse_clause_in_dialect, parse_query
+from matchrec.api.dialects import has_clause, parse_clause_in_dialect, parse_query
 from matchrec.api.evaluate import ClauseQuery, EngineQuery, ParsedQuery, SqlQuery
 from matchrec.api.inputs import (
     ColumnsOrSql,
@@ -51,7 +51,6 @@ from matchrec.spark.after.expand import explode_rows
 from matchrec.spark.environment import check_session
 from matchrec.spark.request import OPTIONS, Options
 from matchrec.spark.session import Answer, replace_sql, restore_sql
-from matchrec.syntax.locate import may_have_clause
 from matchrec.syntax.lower import lower_clause
 
 if TYPE_CHECKING:
@@ -579,16 +578,17 @@ def build_answer(dialect: DialectName, options: Options) -> Answer:
         """Return the result of a query; None for a query without a clause, which Spark runs."""
         if not isinstance(query, str):
             return None
+        # Spark checks the arguments of a query without a clause itself.
         query_dialect: DialectName = "spark"
-        if may_have_clause(query):
+        known_args: Arguments | None = None
+        if has_clause(session, query, dialect):
             query_dialect = dialect
+            known_args = dict(args) if isinstance(args, Mapping) else args
+            ARGS.check("`spark.sql`", "args", known_args)
             frames = convert_frames(session, frames)
-        if isinstance(args, Mapping):
-            args = dict(args)
-        # Without values of a wrong type, which a parsed query could not hold. If it turns out that
-        # the query has a clause, `ARGS.check` reports them.
-        accepted_args = args if ARGS.accepts(args) else None
-        front_end = SqlText(session, query, accepted_args, frames)
+            for name, frame in frames.items():
+                FRAMES.check("`spark.sql`", name, frame)
+        front_end = SqlText(session, query, known_args, frames)
         lazy_query = Query(query, "SQL", query_dialect, options, front_end)
         with (
             lazy_query._suggest_dialect(),
@@ -596,10 +596,6 @@ def build_answer(dialect: DialectName, options: Options) -> Answer:
         ):
             if not parsed.clause_names:
                 return None
-            # Only now is it known that the query is not Spark's, which checks its arguments itself.
-            ARGS.check("`spark.sql`", "args", args)
-            for name, frame in frames.items():
-                FRAMES.check("`spark.sql`", name, frame)
             check_session(session)
             return lazy_query._evaluate(parsed)
 

@@ -150,6 +150,15 @@ def may_have_clause(text: str) -> bool:
     return bool(CLAUSE_NAME.search(text) or _WINDOW_WITH_PATTERN.search(text))
 
 
+def has_clause(tokens: TokenSequence) -> bool:
+    """Return whether a query has a clause or a row pattern window, whatever is inside it.
+
+    Raises:
+        MatchRecognizeError: as `find_clauses`.
+    """
+    return bool(find_clauses(tokens) or _find_windows(tokens))
+
+
 def _reject_several_statements(tokens: TokenSequence) -> None:
     """Raise an error if a statement follows a semicolon, because no call takes more than one."""
     for index in tokens.indices_by_key.get(";", ()):

@@ -147,6 +147,18 @@ def test_a_name_of_the_query_that_is_no_table(installed_session: SparkSession) -
         installed_session.sql(QUERY, 3)  # type: ignore[arg-type]
 
 
+def test_args_are_checked_before_the_clause_in_any_dialect(spark: SparkSession) -> None:
+    """The types of columns decide what `/` means in Trino, so parsing plans the clause."""
+    query = """SELECT n / 2 AS v FROM (VALUES 1, 2) AS t (e) MATCH_RECOGNIZE (ORDER BY e
+        MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS e >= ?)"""
+    matchrec.enable(spark, dialect="trino")
+    try:
+        with pytest.raises(matchrec.MatchRecognizePlanError, match=r"`args` of .* is 3"):
+            spark.sql(query, 3)  # type: ignore[arg-type]
+    finally:
+        matchrec.disable(spark)
+
+
 def test_foreach_batch(spark: SparkSession, tmp_path: Path) -> None:
     """Over Connect the function runs in a process of the server, which installs by itself."""
     (tmp_path / "in").mkdir()
