@@ -15,6 +15,7 @@ of integers is such a sum, because Spark adds integers up as DOUBLE.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -280,15 +281,35 @@ class AggregateReader:
             valid: bool[n], which input rows count if they are mapped to the variable.
         """
         self.reader = reader
-        self.rows = reader.matches.mapped_rows
-        is_counted = reader.find_mask(variable) & valid[self.rows]
-        # int64[k]: the input row of each mapped row, -1 if it does not count.
-        self.counted = np.where(is_counted, self.rows, -1)
-        self.links = find_links(reader.matches)
+        self.variable = variable
+        self.valid = valid
+        # Whether every mapped row counts, as for `count(*)`.
+        self.counts_all_rows = variable is None and bool(valid.all())
+
+    @cached_property
+    def rows(self) -> IntArray:
+        """Return the input row of each mapped row: int64[k]."""
+        return self.reader.matches.mapped_rows
+
+    @cached_property
+    def counted(self) -> IntArray:
+        """Return the input row of each mapped row, -1 if it does not count: int64[k]."""
+        if self.counts_all_rows:
+            return self.rows
+        is_counted = self.reader.find_mask(self.variable) & self.valid[self.rows]
+        return np.where(is_counted, self.rows, -1)
+
+    @cached_property
+    def links(self) -> Links:
+        """Return for each mapped row the one whose total it continues, see `find_links`."""
+        return find_links(self.reader.matches)
 
     def count_values(self, semantics: Semantics) -> IntArray:
         """Return the number of values that each output row's aggregate is over: int64[r]."""
         if self.reader.matches.chains is None:
+            if self.counts_all_rows:
+                begin, end = self.reader.find_visible_rows(semantics)
+                return end - begin
             return self.reader.add_up(self.counted >= 0, semantics)
         ones = np.ones(self.reader.partitions.rows, np.int64)
         sums = self.sum_integers(ones, ansi=False)

@@ -14,6 +14,7 @@ Nothing here knows columns, SQL or Spark. In the order in which a reader may wan
     incremental    a search that is stopped and resumed, for streams
     partial        runs that are output in addition to the matches
     nearby         conditions on rows at a fixed distance, computed before the search
+    beginnings     rows with which no match can begin, which a search passes over
     coverage       how far starting rows come that begin no match
     graph          the version numbers of the graph of all matches
     kernels        the compiled loops: one file for each strategy

@@ -33,5 +33,6 @@ All of them share:
     match_order       the order of matches, and skip strategies
     carried_totals    what runs carry for aggregates over all matches
 
-`sorting` is no part of a search: a worker sorts rows by it.
+`beginnings` runs before a search and marks the rows with which a match may begin. `sorting` is no
+part of a search: a worker sorts rows by it.
 """

@@ -117,6 +117,16 @@ def test_aggregates() -> None:
     assert greatest.tolist() == [1, 2, 3, 5, 5]
 
 
+def test_counts_of_all_rows() -> None:
+    """A match of three rows, one without rows, and one of two; then the counts of B alone."""
+    every_row = np.ones(ROWS, np.bool_)
+    read = AggregateReader(reader(ALL_ROWS), None, every_row)
+    assert read.count_values(RUNNING).tolist() == [1, 3, 0, 1, 2]
+    assert read.count_values(FINAL).tolist() == [3, 3, 0, 2, 2]
+    read_b = AggregateReader(reader(ALL_ROWS), "B", every_row)
+    assert read_b.count_values(FINAL).tolist() == [1, 1, 0, 2, 2]
+
+
 def test_an_integer_sum_that_overflows_names_its_row() -> None:
     values = np.full(ROWS, 2**62)
     read = AggregateReader(reader(ONE_ROW), None, np.ones(ROWS, np.bool_))
