@@ -441,14 +441,15 @@ def compile_pattern(plan: MatchPlan) -> CompiledPattern:
         MatchRecognizePlanError: the program would be too large.
     """
     if plan.staging is not None:
-        from matchrec.automaton import compile_stages as stages  # few plans have stages
+        from matchrec.automaton import compile_stages, fold_stages  # few plans have stages
 
         steps = plan.staging.steps
-        program = stages.compile_stages(steps, plan.variables)
-        tests = stages.compose_tests(steps, plan.variables)
-        windowed = plan.within is not None
+        program = compile_stages.compile_stages(steps, plan.variables)
+        tests = fold_stages.compose_tests(steps, plan.variables)
         window_tests = tuple(window.test for window in plan.staging.neighbour_windows)
-        folding = stages.fold_stages(program, tests, window_tests, windowed=windowed)
+        folding = fold_stages.fold_stages(
+            program, tests, window_tests, has_window=plan.within is not None
+        )
         return CompiledPattern(program, folding)
     pattern = simplify(plan.pattern)
     program = compile_program(pattern, plan.variables, plan.selection)

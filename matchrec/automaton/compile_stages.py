@@ -19,37 +19,22 @@ Source: Flink CEP, NFACompiler; where its results contradict its own definitions
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain, takewhile
 
-from matchrec.automaton.folding import ACCEPT, Choice, Effect, Folding, limit_choices, number_states
 from matchrec.automaton.program import (
-    A_MATCH,
-    FIRST_NEIGHBOUR_WINDOW,
-    NO_NEIGHBOUR_WINDOW,
-    NOTHING,
-    TIMED_OUT,
     Action,
     Edge,
     Program,
     State,
     StateId,
-    VariableId,
     number_names,
     order_states,
     renumber_states,
 )
 from matchrec.errors.sql.pattern import pattern_too_large
-from matchrec.plan.stages import (
-    Contiguity,
-    ForbiddenEvent,
-    RepeatedPart,
-    SingleStage,
-    Steps,
-    list_negations,
-    list_repeated_parts,
-)
+from matchrec.plan.stages import Contiguity, ForbiddenEvent, RepeatedPart, SingleStage, Steps
 
 # What is left of a pattern of stages while it is compiled, and what holds until the next row.
 #
@@ -65,22 +50,22 @@ class Constraints:
     """The tests that the next rows must not satisfy, until one of them is mapped."""
 
     # A row that satisfies one of these tests stops the run.
-    stops: StageNames = ()
+    stopping_tests: StageNames = ()
     # No edge may read a row that satisfies one of these tests.
-    kills: StageNames = ()
+    unread_tests: StageNames = ()
     # The NOTs since the last part. They end the pattern if nothing follows.
-    closing: Nots = ()
+    pending_nots: Nots = ()
     # Number of enclosing groups, counted from the innermost, whose repetition has no row yet.
     empty_groups: int = 0
 
-    def add_stops(self, *tests: str) -> Constraints:
+    def add_stopping_tests(self, *tests: str) -> Constraints:
         """Add tests to `stops`, each once."""
-        return replace(self, stops=tuple(dict.fromkeys((*self.stops, *tests))))
+        return replace(self, stopping_tests=tuple(dict.fromkeys((*self.stopping_tests, *tests))))
 
-    def add_kills(self, *tests: str | None) -> Constraints:
-        """Add tests to `kills`, each once. None is ignored."""
-        kills = (test for test in (*self.kills, *tests) if test is not None)
-        return replace(self, kills=tuple(dict.fromkeys(kills)))
+    def add_unread_tests(self, *tests: str | None) -> Constraints:
+        """Add tests to `unread_tests`, each once. None is ignored."""
+        unread_tests = (test for test in (*self.unread_tests, *tests) if test is not None)
+        return replace(self, unread_tests=tuple(dict.fromkeys(unread_tests)))
 
 
 NO_CONSTRAINTS = Constraints()
@@ -293,11 +278,13 @@ class _StageCompiler:
         step = remaining.steps[remaining.index]
         if isinstance(step, RepeatedPart):
             return self.compile_part(
-                Repetitions(step, 0, remaining), replace(constraints, closing=())
+                Repetitions(step, 0, remaining), replace(constraints, pending_nots=())
             )
-        closing = replace(constraints, closing=(*constraints.closing, step))
+        closing = replace(constraints, pending_nots=(*constraints.pending_nots, step))
         if not step.only_next:
-            return self.compile_remaining(remaining.skip_first(), closing.add_stops(step.test))
+            return self.compile_remaining(
+                remaining.skip_first(), closing.add_stopping_tests(step.test)
+            )
         if is_over(remaining.skip_first()):
             return self.compile_remaining(remaining.skip_first(), closing)
         return self.compile_nots((step,), closing, remaining)
@@ -329,7 +316,7 @@ class _StageCompiler:
 
     def compile_end(self, constraints: Constraints) -> StateId:
         """Return the final state, or the one before it if NOTs end the pattern."""
-        closing = constraints.closing
+        closing = constraints.pending_nots
         if not closing:
             return self.FINAL
         state = self.get_state(("end", closing), closing[-1].name, self.build_end_edges(closing))
@@ -362,26 +349,26 @@ class _StageCompiler:
         if part.most is not None and repetitions.count >= part.most:
             return self.compile_exit(repetitions, constraints)
         # What holds if the run goes on with another repetition.
-        going_on = constraints
+        if_repeated = constraints
         next_row_nots = Nots()
         if repetitions.count > 0:
             nots = find_following_nots(repetitions.remaining.skip_first())
             lasting_tests = (event.test for event in nots if not event.only_next)
-            going_on = constraints.add_kills(part.gap).add_stops(*lasting_tests)
+            if_repeated = constraints.add_unread_tests(part.gap).add_stopping_tests(*lasting_tests)
             if repetitions.may_leave:
                 next_row_nots = tuple(event for event in nots if event.only_next)
         if isinstance(part.content, tuple):
-            return self.compile_group(repetitions, going_on, constraints, next_row_nots)
+            return self.compile_group(repetitions, if_repeated, constraints, next_row_nots)
         key: tuple[object, ...] = (repetitions, constraints)
         name = part.content.name
         waiting_key = key
         if repetitions.may_leave and repetitions.contiguity is not Contiguity.STRICT:
             # A companion without proceed edges, so that a run that skips rows follows them once.
             waiting_key = ("companion", *key)
-            companion_edges = self.build_stage_edges(repetitions, going_on, waiting_key)
+            companion_edges = self.build_stage_edges(repetitions, if_repeated, waiting_key)
             self.get_state(waiting_key, name, companion_edges)
         # What holds for the next row, but not for the rows after a skipped one.
-        first_constraints = going_on.add_stops(*(event.test for event in next_row_nots))
+        first_constraints = if_repeated.add_stopping_tests(*(event.test for event in next_row_nots))
         edges = self.build_stage_edges(repetitions, first_constraints, waiting_key)
         if repetitions.may_leave:
             edges = chain(edges, self.build_exit_edges(repetitions, constraints))
@@ -401,7 +388,7 @@ class _StageCompiler:
         content = part.content
         assert isinstance(content, SingleStage)
         near_tests = () if part.near is None else (part.near,)
-        kills = (*repetitions.remaining.until, *constraints.kills, *near_tests)
+        unread_tests = (*repetitions.remaining.until, *constraints.unread_tests, *near_tests)
         until_tests = () if part.until is None else (part.until.test,)
         target = self.compile_part(repetitions.repeat_once(), NO_CONSTRAINTS)
         yield Edge(
@@ -409,15 +396,15 @@ class _StageCompiler:
             target,
             variable=self.test_ids[content.name],
             needs=self.find_ids((content.test,)),
-            forbids=self.find_ids((*until_tests, *kills)),
+            forbids=self.find_ids((*until_tests, *unread_tests)),
         )
         if repetitions.contiguity is not Contiguity.STRICT:
             takeable = (content.test,) if repetitions.contiguity is Contiguity.RELAXED else ()
             # While it waits for its first row, a loop ignores the event that would end it.
             ending = until_tests if repetitions.count > 0 else ()
-            forbids = self.find_ids((*takeable, *ending, *kills))
+            forbids = self.find_ids((*takeable, *ending, *unread_tests))
             yield Edge(Action.IGNORE, self.state_by_key[waiting_key], forbids=forbids)
-        yield from self.build_stop_edges(constraints.stops)
+        yield from self.build_stop_edges(constraints.stopping_tests)
 
     def build_exit_edges(
         self, repetitions: Repetitions, constraints: Constraints
@@ -442,28 +429,28 @@ class _StageCompiler:
         """
         part = repetitions.part
         if part.greedy and part.has_choice and isinstance(part.content, SingleStage):
-            constraints = constraints.add_kills(part.content.test)
+            constraints = constraints.add_unread_tests(part.content.test)
         return self.compile_remaining(repetitions.remaining.skip_first(), constraints)
 
     def compile_group(
         self,
         repetitions: Repetitions,
-        going_on: Constraints,
-        leaving: Constraints,
+        if_repeated: Constraints,
+        if_left: Constraints,
         next_row_nots: Nots,
     ) -> StateId:
         """Return the state before a repetition of a group.
 
         Args:
             repetitions: the group and its repetitions so far.
-            going_on: what holds until the next row if the group is repeated.
-            leaving: what holds until the next row if the group is left.
+            if_repeated: what holds until the next row if the group is repeated.
+            if_left: what holds until the next row if the group is left.
             next_row_nots: what the next row must not be if the group is repeated.
         """
         part = repetitions.part
         remaining = repetitions.remaining
         assert isinstance(part.content, tuple)
-        inside = replace(going_on, empty_groups=going_on.empty_groups + 1)
+        inside = replace(if_repeated, empty_groups=if_repeated.empty_groups + 1)
         until = remaining.until if part.until is None else (*remaining.until, part.until.test)
         body = RemainingSteps(
             steps=part.content,
@@ -476,9 +463,9 @@ class _StageCompiler:
             return self.compile_remaining(body, inside)
         edges = chain(
             self.build_entry_edges(body, inside, next_row_nots),
-            self.build_exit_edges(repetitions, leaving),
+            self.build_exit_edges(repetitions, if_left),
         )
-        return self.get_state((repetitions, leaving), f"({name_part(part)})", edges)
+        return self.get_state((repetitions, if_left), f"({name_part(part)})", edges)
 
     def build_entry_edges(
         self, body: RemainingSteps, constraints: Constraints, next_row_nots: Nots
@@ -488,265 +475,3 @@ class _StageCompiler:
         if next_row_nots:
             head = self.compile_nots(next_row_nots, constraints, head)
         yield self.build_proceed_edge(head)
-
-
-# A program of stages, folded: the states in which runs wait, and what a row does in each.
-#
-# A mapped row leads to each waiting state after it, so that each waits for one stage and has one
-# rule of what may be skipped. A waiting state is a state of the program with the formulas of the
-# proceed edges that lead to it. They are checked on the next row only: a skipped row leads to the
-# waiting state without them. Formulas are taken apart into single tests: what both take and ignore
-# forbid ends the run.
-#
-#     take b if B and not U, ignore if not B and not U      →      ends: U; maps b: B; blocks: B
-#
-# Source: Flink CEP, NFA, the decision graph of one event.
-
-TestIds = frozenset[VariableId]
-
-
-@dataclass(frozen=True, slots=True)
-class WaitingState:
-    """A state in which a run waits, and what must hold for the next row.
-
-    For the final state, `forbids` are tests on the row that leads to it.
-    """
-
-    state: StateId
-    needs: TestIds = frozenset()
-    forbids: TestIds = frozenset()
-    # Whether runs begin here, so that no row has been mapped.
-    begins_runs: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ComposedTests:
-    """The tests of a pattern of stages that are made of other tests, and direct NOTs."""
-
-    # The complement of a test, for each test that has one.
-    complements: Mapping[VariableId, VariableId]
-    # The test that holds if the first test of a pair holds and the second one does not.
-    without: Mapping[tuple[VariableId, VariableId], VariableId]
-    # Tests of NOTs that only the next row must not satisfy.
-    direct: TestIds
-
-
-def compose_tests(steps: Steps, variables: StageNames) -> ComposedTests:
-    """Return the composed tests of a pattern of stages; ids are indices in `variables`."""
-    ids = {name: number for number, name in enumerate(variables)}
-    complements: dict[VariableId, VariableId] = {}
-    without: dict[tuple[VariableId, VariableId], VariableId] = {}
-    for part in list_repeated_parts(steps):
-        if part.until is not None:
-            complements[ids[part.until.test]] = ids[part.until.complement]
-            if part.until.take is not None:
-                assert not isinstance(part.content, tuple)
-                tests = ids[part.content.test], ids[part.until.test]
-                without[tests] = ids[part.until.take]
-    direct = frozenset(ids[event.test] for event in list_negations(steps) if event.only_next)
-    return ComposedTests(complements, without, direct)
-
-
-def fold_stages(
-    program: Program, tests: ComposedTests, window_tests: StageNames, *, windowed: bool
-) -> Folding:
-    """Fold a program of stages. Its states are waiting states; runs begin in the first ones.
-
-    Args:
-        program: the program.
-        tests: its composed tests.
-        window_tests: the tests of `Staging.neighbour_windows`.
-        windowed: whether the match has a window.
-
-    Raises:
-        MatchRecognizePlanError: there are more than MOST_CHOICES, as many optional stages have.
-    """
-    window_ids = tuple(program.variables.index(test) for test in window_tests)
-    folder = _StageFolder(program, tests, windowed, window_ids)
-    starts = [
-        replace(waiting, begins_runs=True)
-        for waiting in folder.list_waiting_states(program.start)
-        if waiting.state != program.final
-    ]
-
-    def list_choices(waiting: WaitingState) -> Iterator[tuple[Choice, WaitingState | None]]:
-        """Yield the choices, and last a choice whose target is the state after a skipped row."""
-        yield from folder.list_choices(waiting)
-        yield ACCEPT, folder.find_state_after_skip(waiting)
-
-    numbered = limit_choices(number_states(starts, list_choices), None)
-    waiting_states, choices = zip(*numbered, strict=True)
-    return Folding(
-        choices=tuple(state_choices[:-1] for state_choices in choices),
-        states=tuple(waiting.state for waiting in waiting_states),
-        start_count=len(starts),
-        waiting_states=tuple(state_choices[-1].target for state_choices in choices),
-        ending_kinds=tuple(folder.find_ending_kind(waiting) for waiting in waiting_states),
-        neighbour_windows=tuple(
-            folder.find_neighbour_window(waiting) for waiting in waiting_states
-        ),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _StageFolder:
-    """A folder of one program of stages: it finds waiting states and their choices."""
-
-    program: Program
-    tests: ComposedTests
-    # Whether the match has a window.
-    windowed: bool
-    # Tests that say that the row mapped last is too far away, the shortest window first.
-    window_tests: tuple[VariableId, ...]
-
-    def list_waiting_states(self, state: StateId) -> list[WaitingState]:
-        """Return where a run may wait after a row has led to `state`.
-
-        The final state is among them if the run may be a match.
-        """
-        reached: dict[tuple[StateId, TestIds, TestIds], None] = {}
-        to_visit = [(state, TestIds(), TestIds())]
-        while to_visit:
-            item = to_visit.pop()
-            visited, needs, forbids = item
-            if visited == self.program.final:
-                reached[visited, frozenset(), forbids & self.tests.direct] = None
-                continue
-            edges = self.program.states[visited].edges
-            if any(edge.action is not Action.PROCEED for edge in edges):
-                reached[item] = None
-            for edge in reversed(edges):
-                if edge.action is Action.PROCEED and edge.target != self.program.stop:
-                    next_needs = needs.union(edge.needs)
-                    next_forbids = forbids.union(edge.forbids)
-                    to_visit.append((edge.target, next_needs, next_forbids))
-        return [WaitingState(*item) for item in reached]
-
-    def find_edges(self, waiting: WaitingState, action: Action) -> list[Edge]:
-        """Return the edges of a waiting state with an action."""
-        return [edge for edge in self.program.states[waiting.state].edges if edge.action is action]
-
-    def find_reading_edges(self, waiting: WaitingState) -> tuple[Edge | None, Edge | None]:
-        """Return the edge on which a run takes a row, and the one on which it skips a row."""
-        takes = self.find_edges(waiting, Action.TAKE)
-        ignores = self.find_edges(waiting, Action.IGNORE)
-        take = takes[0] if takes else None
-        ignore = ignores[-1] if ignores and not waiting.begins_runs else None
-        return take, ignore
-
-    def find_stopping_tests(self, waiting: WaitingState) -> set[VariableId]:
-        """Return the tests of NOTs that stop a run in a waiting state."""
-        return {
-            test
-            for edge in self.find_edges(waiting, Action.PROCEED)
-            if edge.target == self.program.stop
-            for test in edge.needs
-        }
-
-    def list_choices(self, waiting: WaitingState) -> Iterator[tuple[Choice, WaitingState | None]]:
-        """Yield what a row does to a run, in the order in which it is tried, and where it leads."""
-        if waiting.state == self.program.final:
-            yield ACCEPT, None
-            return
-        for edge in self.find_edges(waiting, Action.IGNORE):  # completed by time
-            for test in edge.needs:
-                yield build_effect_choice(test, Effect.COMPLETE_RUN)
-        ends = self.find_ending_tests(waiting)
-        window_tests = set(self.window_tests)
-        for test in sorted(ends & window_tests):
-            yield build_effect_choice(test, Effect.TIME_OUT)
-        for test in sorted(ends - window_tests):
-            yield build_effect_choice(test, Effect.END_RUN)
-        for test in sorted(self.find_stopping_tests(waiting) - ends):
-            yield build_effect_choice(test, Effect.END_UNLESS_COMPLETED)
-        take, ignore = self.find_reading_edges(waiting)
-        if take is not None:
-            yield from self.list_taking_choices(take, ignore, ends)
-            return
-        assert ignore is not None
-        if ignore.target == self.program.final:
-            yield Choice(guard=0, variable=None, target=None, effect=Effect.COMPLETE_RUN), None
-
-    def find_ending_tests(self, waiting: WaitingState) -> set[VariableId]:
-        """Return the tests of rows that end a run, because no edge reads such a row."""
-        forbidden = [
-            set(edge.forbids) for edge in self.find_reading_edges(waiting) if edge is not None
-        ]
-        ends = set.intersection(*forbidden) | waiting.forbids
-        ends |= self.find_stopping_tests(waiting) & self.tests.direct
-        ends |= {self.tests.complements[test] for test in waiting.needs}
-        if waiting.begins_runs:
-            return ends.difference(self.window_tests)  # no row before that could be too far away
-        return ends
-
-    def list_taking_choices(
-        self, take: Edge, ignore: Edge | None, ends: set[VariableId]
-    ) -> Iterator[tuple[Choice, WaitingState | None]]:
-        """Yield the choices that map a row, and the effects that rule out other choices.
-
-        Args:
-            take: the edge on which the row is mapped.
-            ignore: the edge on which the row is skipped, if there is one.
-            ends: tests of rows that end the run.
-        """
-        (test,) = take.needs
-        for without in set(take.forbids) - ends - set(self.window_tests):  # at most one
-            test = self.tests.without[test, without]
-        blocking = set() if ignore is None else set(ignore.forbids) - ends
-        blocks = bool(blocking.intersection(take.needs))
-        # Its target is set when states are numbered.
-        mapped = Choice(guard=0, variable=take.variable, target=None, test=test, blocks=blocks)
-        targets = self.list_waiting_states(take.target)
-        for target in targets:
-            if target.state != self.program.final:
-                yield mapped, target
-        for blocking_test in sorted(blocking - {test}):
-            yield build_effect_choice(blocking_test, Effect.FORBID_SKIP)
-        for target in targets:
-            if target.state == self.program.final:
-                for forbidden_test in sorted(target.forbids):
-                    yield build_effect_choice(forbidden_test, Effect.IGNORE_LATER_CHOICES)
-                yield mapped, WaitingState(target.state)
-
-    def find_state_after_skip(self, waiting: WaitingState) -> WaitingState | None:
-        """Return where a run waits after it skips a row; None if it may not skip."""
-        _, ignore = self.find_reading_edges(waiting)
-        if ignore is None or ignore.target == self.program.final:
-            return None
-        (target,) = self.list_waiting_states(ignore.target)
-        return target
-
-    def find_ending_kind(self, waiting: WaitingState) -> int:
-        """Return what becomes of a run whose window or partition ends while it waits here.
-
-        See the end of `program.py`.
-        """
-        if waiting.state in self.program.completed_by_time:
-            return A_MATCH
-        if waiting.state == self.program.final or waiting.begins_runs:
-            return NOTHING
-        neighbour_window = self.find_neighbour_window(waiting)
-        if neighbour_window != NO_NEIGHBOUR_WINDOW:
-            return FIRST_NEIGHBOUR_WINDOW + neighbour_window
-        return TIMED_OUT if self.windowed else NOTHING
-
-    def find_neighbour_window(self, waiting: WaitingState) -> int:
-        """Return the number of the smallest window from the row mapped last that ends a run.
-
-        NO_NEIGHBOUR_WINDOW if no such window ends it.
-        """
-        if waiting.state == self.program.final or waiting.begins_runs:
-            return NO_NEIGHBOUR_WINDOW
-        take, _ = self.find_reading_edges(waiting)
-        tests = {test for edge in self.find_edges(waiting, Action.IGNORE) for test in edge.needs}
-        if take is not None:
-            tests.update(take.forbids)
-        for number, test in enumerate(self.window_tests):
-            if test in tests:
-                return number
-        return NO_NEIGHBOUR_WINDOW
-
-
-def build_effect_choice(test: VariableId, effect: Effect) -> tuple[Choice, None]:
-    """Return the choice of a row that satisfies a test and has an effect. It leads nowhere."""
-    return Choice(guard=0, variable=None, target=None, test=test, effect=effect), None

@@ -79,7 +79,7 @@ from matchrec.worker.wire import (
     SortColumn,
     Sorting,
     Struct,
-    pack_columns,
+    pack_bit_columns,
 )
 
 # Names of the time zone UTC, in lower case, as the settings of a session are read.
@@ -376,16 +376,16 @@ class Preparation(ABC):
             *chain.from_iterable(find_row_texts(column) for column in all_columns),
         )
         for text in other_texts:
-            inner.setdefault(text, wire.name_inner(len(inner)))
+            inner.setdefault(text, wire.name_row_expression(len(inner)))
         others: dict[ShiftedValue | FramedAggregate, str] = {}
         for column in all_columns:
             if column.reads_one_row:
                 continue
             for piece in column.pieces:
                 if reads_other_rows(piece):
-                    others.setdefault(piece, wire.name_shifted(len(others)))
+                    others.setdefault(piece, wire.name_shifted_value(len(others)))
         if not inner:
-            inner = {"1": wire.name_inner(0)}  # a query needs a column
+            inner = {"1": wire.name_row_expression(0)}  # a query needs a column
         return ColumnNames(inner, others, self.joined.origins)
 
     def build_source(self, names: ColumnNames) -> Template:
@@ -436,14 +436,14 @@ class SortedPreparation(Preparation):
             for condition in conditions
         ]
         # The first bit marks the first row of a partition, which only the window tells.
-        packed_before = pack_columns(["FALSE", *tests_before], wire.name_bits)
+        packed_before = pack_bit_columns(["FALSE", *tests_before], wire.name_bits)
         packed_texts = [packed.sql for packed in packed_before]
         names = self.name_columns(columns, conditions_of_several_rows, packed_texts)
         tests_after = [
             "FALSE" if condition.reads_one_row else names.write_column(condition)
             for condition in conditions
         ]
-        packed_after = pack_columns([f"{wire.ROW_NUMBER} = 1", *tests_after], wire.name_bits)
+        packed_after = pack_bit_columns([f"{wire.ROW_NUMBER} = 1", *tests_after], wire.name_bits)
         bits = [
             SelectItem(f"{names.inner[before.sql]} | {after.sql}", after.name)
             for before, after in zip(packed_before, packed_after, strict=True)
@@ -497,7 +497,7 @@ class UnsortedPreparation(Preparation):
         conditions = self.joined.conditions
         if conditions or not items:
             tests = [names.write_column(condition) for condition in conditions]
-            items += pack_columns(["FALSE", *tests], wire.name_bits)
+            items += pack_bit_columns(["FALSE", *tests], wire.name_bits)
         return self.relation.write_query_over(self.build_source(names), map(str, items))
 
     def select_unpacked(self, columns: RowColumns) -> list[SelectItem]:
@@ -575,7 +575,7 @@ class UnsortedPreparation(Preparation):
         fields_by_name = {field.name: field for field in row_fields}
         for struct in self.find_structs(columns):
             struct_fields = []
-            for name, part in zip(struct.fields, struct.parts, strict=True):
+            for name, part in zip(struct.fields, struct.field_columns, strict=True):
                 field = fields_by_name[part]
                 struct_fields.append(
                     StructField(name, field.dataType, field.nullable, field.metadata)
@@ -634,7 +634,7 @@ class UnsortedPreparation(Preparation):
             Struct(
                 name=wire.name_column(index),
                 fields=column.fields,
-                parts=tuple(inner[quote_name(field)] for field in column.fields),
+                field_columns=tuple(inner[quote_name(field)] for field in column.fields),
             )
             for index, column in enumerate(columns)
             if column.fields

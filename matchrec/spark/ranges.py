@@ -109,7 +109,7 @@ class Ranges:
         key_class = f"pmod(hash({', '.join(keys)}), {CLASS_COUNT})" if keys else "0"
         position = self.order.write_number(order)
         positioned = rows.selectExpr(
-            "*", f"{key_class} AS {wire.KEY_CLASS}", f"{position} AS {wire.POSITION}"
+            "*", f"{key_class} AS {wire.KEY_CLASS}", f"{position} AS {wire.ORDER_POSITION}"
         )
         query = join_template(
             "SELECT *, ", self.write_stretch_number(), f" AS {wire.STRETCH} FROM ", POSITIONED_ROWS
@@ -135,7 +135,7 @@ class Ranges:
 
         Stretches are so wide that a partition has at most MOST_STRETCHES of them.
         """
-        position = wire.POSITION
+        position = wire.ORDER_POSITION
         span = f"CAST(max({position}) AS DECIMAL(38, 0)) - min({position})"
         # a window of no length has empty matches, and a stretch needs a width to divide by
         least_width = max(1, ceil_divide(self.window, STRETCHES_PER_WINDOW))

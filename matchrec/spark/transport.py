@@ -43,7 +43,7 @@ from matchrec.spark.substitutes import build_sent_schema, decode_columns, write_
 from matchrec.spark.types import make_struct_type
 from matchrec.worker import wire
 from matchrec.worker.query_worker import TaskInput
-from matchrec.worker.wire import SelectItem, count_bits_per_column, pack_columns
+from matchrec.worker.wire import SelectItem, count_bits_per_column, pack_bit_columns
 
 if TYPE_CHECKING:
     import pandas as pd  # takes a second to load, and few queries need it
@@ -288,7 +288,7 @@ class PandasEncoding:
         values = [
             SelectItem(write_encoded_value(leaf.name, leaf.data_type), leaf.name) for leaf in leaves
         ]
-        marks = pack_columns([f"{leaf.name} IS NULL" for leaf in leaves], wire.name_nulls)
+        marks = pack_bit_columns([f"{leaf.name} IS NULL" for leaf in leaves], wire.name_null_bits)
         return rows.selectExpr(*map(str, [*values, *plain_columns, *marks]))
 
     def decode_frame(self, frame: pd.DataFrame) -> pa.RecordBatch:
@@ -301,7 +301,7 @@ class PandasEncoding:
         arrays = {}
         for index, leaf in enumerate(self.list_leaves()):
             column_index, bit = divmod(index, count_bits_per_column())
-            marks = frame[wire.name_nulls(column_index)].to_numpy().astype(np.int64)
+            marks = frame[wire.name_null_bits(column_index)].to_numpy().astype(np.int64)
             is_null = (marks >> bit) & 1 == 1
             arrays[leaf.name] = self.decode_leaf(leaf, frame[leaf.name].to_numpy(), is_null)
         columns = [column.assemble(arrays) for column in self.columns]

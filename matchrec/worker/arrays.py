@@ -69,8 +69,8 @@ def add_structs(table: pa.Table, structs: Iterable[Struct]) -> pa.Table:
     No values are copied.
     """
     for struct in structs:
-        parts = [take_column(table, part) for part in struct.parts]
-        table = table.append_column(struct.name, pa.StructArray.from_arrays(parts, struct.fields))
+        fields = [take_column(table, column) for column in struct.field_columns]
+        table = table.append_column(struct.name, pa.StructArray.from_arrays(fields, struct.fields))
     return table
 
 

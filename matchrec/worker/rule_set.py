@@ -19,7 +19,8 @@ many slots of a type as the rule that reads most values of this type.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cache, partial
@@ -54,8 +55,6 @@ MIN_BATCH_ROWS = 1 << 14
 
 # The names of the columns of an output batch, and the columns.
 Columns = dict[str, pa.Array]
-# Searches some partitions for matches of one rule, and yields their output.
-SearchPartitions = Callable[[range], Iterator[pa.RecordBatch]]
 
 
 class RowKind(IntEnum):
@@ -110,73 +109,8 @@ class RuleSetWorker:
                 shared = all_rows.select_version(rule.version, self.rule_set.order)
                 rows = shared.divide(rule.dividing_columns)
             if len(rows.words):
-                yield from self.run_rule(number, shared, rows)
-
-    def run_rule(
-        self, number: int, shared: SharedRows, rows: SharedRows
-    ) -> Iterator[pa.RecordBatch]:
-        """Yield the output of one rule.
-
-        Args:
-            number: the number of the rule.
-            shared: the rows that the rule sees, in the partitions of the set.
-            rows: the same rows, in the partitions of the rule.
-        """
-        rule = self.rule_set.rules[number]
-        output = partial(self.make_batches, number)
-        all_partitions = range(len(shared.starts) - 1)
-
-        def search(partitions: range) -> Iterator[pa.RecordBatch]:
-            """Search some of the partitions for matches of the rule."""
-            if partitions == all_partitions:
-                rows_of_rule = rows
-            else:
-                rows_of_rule = shared.select_partitions(partitions).divide(rule.dividing_columns)
-            return RuleWorker(rule.compiled_query, output=output, rows=rows_of_rule).match_rows()
-
-        def take_first_row(partition: int) -> pa.Table:
-            """Return the first row of a partition."""
-            return shared.table.slice(int(shared.starts[partition]), 1)
-
-        yield from self.isolate_failures(number, all_partitions, search, take_first_row)
-
-    def isolate_failures(
-        self,
-        number: int,
-        partitions: range,
-        search: SearchPartitions,
-        take_row: Callable[[int], pa.Table],
-    ) -> Iterator[pa.RecordBatch]:
-        """Yield the output of a rule over some partitions.
-
-        If errors are kept, a partition in which the rule fails has its error as output. Such
-        partitions are found by halving: if the search of several partitions fails, each half is
-        searched by itself.
-
-        Args:
-            number: the number of the rule.
-            partitions: the partitions.
-            search: searches some of them.
-            take_row: returns a row of a partition in which the rule has failed, for the error.
-
-        Raises:
-            MatchRecognizeError: the rule fails, and `on_error` is "raise".
-        """
-        try:
-            output = search(partitions)
-            if self.on_error == "raise":
-                yield from output
-            else:
-                yield from list(output)  # a search that fails has no output
-        except MatchRecognizeError as error:
-            if self.on_error == "raise":
-                raise name_rule(self.rule_set.rules[number].name, error) from error.__cause__
-            if len(partitions) == 1:
-                yield self.make_failure_row(number, take_row(partitions[0]), error)
-                return
-            half = len(partitions) // 2
-            for part in (partitions[:half], partitions[half:]):
-                yield from self.isolate_failures(number, part, search, take_row)
+                rule_search = PieceRuleSearch(self, number, shared, rows)
+                yield from rule_search.run(rule_search.all_partitions)
 
     def make_failure_row(
         self, number: int, row: pa.Table, error: MatchRecognizeError
@@ -189,12 +123,12 @@ class RuleSetWorker:
             error: the error.
         """
         keys = {
-            wire.name_key(index): take_column(row, wire.name_column(key))
+            wire.name_rule_key(index): take_column(row, wire.name_column(key))
             for index, key in enumerate(self.rule_set.keys)
         }
         columns = {
-            wire.KIND: repeat_number(RowKind.FAILURE, 1),
-            wire.MESSAGE: pa.array([str(error)], pa.string()),
+            wire.ROW_KIND: repeat_number(RowKind.FAILURE, 1),
+            wire.FAILURE_MESSAGE: pa.array([str(error)], pa.string()),
             **keys,
         }
         return make_batch(self.schema, number, columns)
@@ -239,7 +173,7 @@ class RuleSetWorker:
         for gatherer in make_gatherers(find_one_row_per_match(matches), events):
             yield make_batch(self.schema, number, self.describe_matches(gatherer))
         for gatherer in make_gatherers(rows):
-            kind = {wire.KIND: repeat_number(RowKind.ROW, gatherer.reader.rows.count)}
+            kind = {wire.ROW_KIND: repeat_number(RowKind.ROW, gatherer.reader.rows.count)}
             yield make_batch(self.schema, number, kind | self.fill_slots(number, gatherer))
 
     def fill_slots(self, number: int, gatherer: Gatherer) -> Columns:
@@ -252,7 +186,7 @@ class RuleSetWorker:
         reader = gatherer.reader
         rule_set = self.rule_set
         keys = {
-            wire.name_key(index): gatherer.take_values(key, reader.rows.row)
+            wire.name_rule_key(index): gatherer.take_values(key, reader.rows.row)
             for index, key in enumerate(rule_set.keys)
         }
         match_numbers = reader.find_match_numbers()
@@ -261,13 +195,98 @@ class RuleSetWorker:
         mapped, offsets = reader.collect(~reader.matches.excluded, Semantics.FINAL)
         values = gatherer.take_mapped_rows(mapped, rule_set.events.values())
         return {
-            wire.KIND: pa.array(kinds.astype(np.int32)),
+            wire.ROW_KIND: pa.array(kinds.astype(np.int32)),
             **keys,
             wire.ROW_NUMBER: pa.array(match_numbers, mask=~is_match),
-            wire.FIRST: gatherer.take_values(rule_set.order, reader.find_positions(FIRST)),
-            wire.LAST: gatherer.take_values(rule_set.order, reader.find_positions(LAST)),
-            wire.EVENTS: make_lists_of_structs(offsets, values, [*rule_set.events, VARIABLE]),
+            wire.FIRST_ROW_ORDER: gatherer.take_values(
+                rule_set.order, reader.find_positions(FIRST)
+            ),
+            wire.LAST_ROW_ORDER: gatherer.take_values(rule_set.order, reader.find_positions(LAST)),
+            wire.MATCHED_ROWS: make_lists_of_structs(offsets, values, [*rule_set.events, VARIABLE]),
         }
+
+
+@dataclass(frozen=True)
+class RuleSearch(ABC):
+    """A search of some partitions for the matches of one rule, which may fail in some of them."""
+
+    worker: RuleSetWorker
+    number: int  # the number of the rule
+
+    @abstractmethod
+    def search(self, partitions: range) -> Iterator[pa.RecordBatch]:
+        """Search consecutive partitions, and yield the output of the rule.
+
+        Raises:
+            MatchRecognizeError: the rule fails in one of them.
+        """
+
+    @abstractmethod
+    def take_failed_row(self, partition: int) -> pa.Table:
+        """Return a row of a partition in which the rule has failed, for the error."""
+
+    def run(self, partitions: range) -> Iterator[pa.RecordBatch]:
+        """Yield the output of the rule over some partitions.
+
+        Raises:
+            MatchRecognizeError: the rule fails, and `on_error` is "raise". The error names the
+                rule.
+        """
+        if self.worker.on_error != "raise":
+            yield from self.isolate_failures(partitions)
+            return
+        try:
+            yield from self.search(partitions)
+        except MatchRecognizeError as error:
+            rule = self.worker.rule_set.rules[self.number]
+            raise name_rule(rule.name, error) from error.__cause__
+
+    def isolate_failures(self, partitions: range) -> Iterator[pa.RecordBatch]:
+        """Yield the output of the rule, in which partitions that fail have their errors.
+
+        Such partitions are found by halving: if the search of several partitions fails, each half
+        is searched by itself.
+        """
+        try:
+            output = list(self.search(partitions))  # a search that fails has no output
+        except MatchRecognizeError as error:
+            if len(partitions) > 1:
+                half = len(partitions) // 2
+                yield from self.isolate_failures(partitions[:half])
+                yield from self.isolate_failures(partitions[half:])
+                return
+            failed_row = self.take_failed_row(partitions[0])
+            output = [self.worker.make_failure_row(self.number, failed_row, error)]
+        yield from output
+
+
+@dataclass(frozen=True)
+class PieceRuleSearch(RuleSearch):
+    """A search of a piece for the matches of one rule, over partitions of the set."""
+
+    # The rows that the rule sees, in the partitions of the set.
+    shared: SharedRows
+    # The same rows, in the partitions of the rule.
+    rows: SharedRows
+
+    @property
+    def all_partitions(self) -> range:
+        """Return all partitions of the set in the piece."""
+        return range(len(self.shared.starts) - 1)
+
+    def search(self, partitions: range) -> Iterator[pa.RecordBatch]:
+        """Search some of the partitions, see `RuleSearch.search`."""
+        rule = self.worker.rule_set.rules[self.number]
+        if partitions == self.all_partitions:
+            rows = self.rows
+        else:
+            rows = self.shared.select_partitions(partitions).divide(rule.dividing_columns)
+        output = partial(self.worker.make_batches, self.number)
+        return RuleWorker(rule.compiled_query, output=output, rows=rows).match_rows()
+
+    def take_failed_row(self, partition: int) -> pa.Table:
+        """Return the first row of a partition."""
+        return self.shared.table.slice(int(self.shared.starts[partition]), 1)
 
 
 @dataclass(frozen=True)
@@ -415,8 +434,8 @@ def make_batch(schema: pa.Schema, number: int, columns: Columns) -> pa.RecordBat
         number: the number of the rule.
         columns: the columns that there are. One of them has the kinds.
     """
-    count = len(columns[wire.KIND])
-    columns = {wire.RULE: repeat_number(number, count)} | columns
+    count = len(columns[wire.ROW_KIND])
+    columns = {wire.RULE_NUMBER: repeat_number(number, count)} | columns
     arrays = []
     for output_field in schema:
         values = columns.get(output_field.name)

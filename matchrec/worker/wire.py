@@ -16,8 +16,8 @@ After the match     __r0 ...       what the workers read for the output, unless 
 Rule sets           __rule, __kind, __k0 ..., __first, __last, __events, __message
                                    see `worker.rule_set`
 Ranges              __class        a number for some of the keys
-                    __place        the position of a row in the order
-                    __placed       a stretch of such positions
+                    __position     the position of a row in the order
+                    __stretch      a stretch of such positions
                     __range        a range of such stretches
 Streams             __bucket       a number for some of the keys
                     __time         the column with the watermark
@@ -44,37 +44,75 @@ if TYPE_CHECKING:
 
 ROW_NUMBER = "__n"
 COUNTERS = "__counters"
-FIRST_BITS = "__bits0"
+FIRST_BITS = "__bits0"  # the first column of bits; its bit 0 marks the first row of a partition
 
 # Columns of streams.
 EVENT_TIME = "__time"
-MICROSECONDS = "__t"
+EVENT_MICROSECONDS = "__t"
 BUCKET = "__bucket"
 
 # Columns of ranges.
 KEY_CLASS = "__class"
-POSITION = "__place"
-STRETCH = "__placed"
+ORDER_POSITION = "__position"
+STRETCH = "__stretch"
 RANGE = "__range"
 
 # Columns of rule sets.
-RULE = "__rule"
-KIND = "__kind"
-FIRST = "__first"
-LAST = "__last"
-EVENTS = "__events"
-MESSAGE = "__message"
+RULE_NUMBER = "__rule"
+ROW_KIND = "__kind"
+FIRST_ROW_ORDER = "__first"
+LAST_ROW_ORDER = "__last"
+MATCHED_ROWS = "__events"
+FAILURE_MESSAGE = "__message"
 
-# Functions that return the name of a column, given its number.
-name_column = "__c{}".format  # a column that is sent to the workers
-name_inner = "__x{}".format  # SQL over one row that other columns are made from
-name_shifted = "__s{}".format  # a value of the row at a fixed distance
-name_bits = "__bits{}".format  # packed truth values
-name_nulls = "__null{}".format  # packed truth values: which columns are NULL
-name_read = "__r{}".format  # what a measure reads
-name_aggregate = "__g{}".format  # an aggregate over the rows of a match that Spark computes
-name_values = "__v{}".format  # the values that such an aggregate is over
-name_key = "__k{}".format  # a partition key in the rows of a rule set
+
+# Names of columns with a number.
+
+
+def name_column(index: int) -> str:
+    """Return the name of a column that is sent to the workers, by its index in `SentColumns`."""
+    return f"__c{index}"
+
+
+def name_row_expression(number: int) -> str:
+    """Return the name of SQL over one row, from which sent columns are made."""
+    return f"__x{number}"
+
+
+def name_shifted_value(number: int) -> str:
+    """Return the name of a value of the row at a fixed distance, such as `PREV(price)`."""
+    return f"__s{number}"
+
+
+def name_bits(number: int) -> str:
+    """Return the name of a column of bits, which hold the truth values of conditions."""
+    return f"__bits{number}"
+
+
+def name_null_bits(number: int) -> str:
+    """Return the name of a column of bits that say which of the other columns are NULL."""
+    return f"__null{number}"
+
+
+def name_read(index: int) -> str:
+    """Return the name of an output column of the workers, by the index of its read or slot."""
+    return f"__r{index}"
+
+
+def name_aggregate(index: int) -> str:
+    """Return the name of an aggregate that Spark computes over the rows of a match."""
+    return f"__g{index}"
+
+
+def name_aggregated_values(index: int) -> str:
+    """Return the name of the array of the values that such an aggregate is over."""
+    return f"__v{index}"
+
+
+def name_rule_key(index: int) -> str:
+    """Return the name of a partition key in the output of a rule set."""
+    return f"__k{index}"
+
 
 # Packed truth values.
 
@@ -95,14 +133,14 @@ def count_bit_columns(conditions: int) -> int:
     return conditions // count_bits_per_column() + 1
 
 
-def pack_columns(tests: Sequence[str], name: Callable[[int], str]) -> list[SelectItem]:
-    """Return columns of bits that hold some tests, up to 62 in each.
+def pack_bit_columns(tests: Sequence[str], name: Callable[[int], str]) -> list[SelectItem]:
+    """Return columns of bits that hold the truth values of some tests, up to 62 in each.
 
     The columns are BIGINT, as most keys and numbers are: what a column costs on its way to Python
     depends on the number of different types, not on bytes
     (docs/contributing/decisions/bytes_of_a_batch.md).
 
-    >>> [item] = pack_columns(["a > 1", "b IS NULL"], name_bits)
+    >>> [item] = pack_bit_columns(["a > 1", "b IS NULL"], name_bits)
     >>> item.name, item.sql
     ('__bits0', 'CASE WHEN a > 1 THEN 1L ELSE 0L END | CASE WHEN b IS NULL THEN 2L ELSE 0L END')
 
@@ -111,11 +149,14 @@ def pack_columns(tests: Sequence[str], name: Callable[[int], str]) -> list[Selec
         name: returns the name of a column, given its number.
     """
     size = count_bits_per_column()
-    chunks = [tests[begin : begin + size] for begin in range(0, len(tests), size)]
-    return [SelectItem(pack_tests(chunk), name(index)) for index, chunk in enumerate(chunks)]
+    tests_by_column = [tests[begin : begin + size] for begin in range(0, len(tests), size)]
+    return [
+        SelectItem(pack_bits(column_tests), name(number))
+        for number, column_tests in enumerate(tests_by_column)
+    ]
 
 
-def pack_tests(tests: Sequence[str]) -> str:
+def pack_bits(tests: Sequence[str]) -> str:
     """Return SQL that packs some tests into one BIGINT, the first one as its lowest bit."""
     return " | ".join(
         f"CASE WHEN {test} THEN {1 << bit}L ELSE 0L END" for bit, test in enumerate(tests)
@@ -145,7 +186,7 @@ class Struct(NamedTuple):
 
     name: str
     fields: tuple[str, ...]  # the names of the fields
-    parts: tuple[str, ...]  # the columns that hold the fields
+    field_columns: tuple[str, ...]  # for each field, the name of the column that holds it
 
 
 Structs = tuple[Struct, ...]
@@ -180,14 +221,15 @@ class Sorting:
     keys: tuple[str, ...]
     # The order within each partition.
     order: tuple[SortColumn, ...]
-    # Conditions that Spark computes. A partition without a row for each of them may be dropped.
+    # Indices of row conditions that Spark computes. A partition without a row for each of them may
+    # be dropped.
     needed: tuple[int, ...] = ()
-    # Counts the rows that the order does not tell apart; None if nobody asks.
+    # Counts the rows that the order does not tell apart; None to leave them uncounted.
     watch: TieCounter | None = None
 
     @property
     def columns(self) -> tuple[SortColumn, ...]:
-        """All columns that rows are sorted by: the keys, then the order within a partition."""
+        """Return all columns that rows are sorted by: the keys, then the order in a partition."""
         keys = (SortColumn(key, descending=False, nulls_first=True) for key in self.keys)
         return (*keys, *self.order)
 
@@ -210,7 +252,7 @@ class PlannedColumn:
 
 
 def returns_result(compiled_query: CompiledQuery) -> bool:
-    """Return whether the output columns of the workers are the result as it is.
+    """Return whether the output columns of the workers are the columns of the result.
 
     If so, they get the names of the result at once. This needs one column of the result for each
     read, in the same order, and names that differ and do not begin as ours do.

@@ -128,9 +128,13 @@ def test_a_failing_rule_is_named_and_may_leave_the_others_alone(spark: SparkSess
         Group(),
     )
     found = run_in_two_pieces(streamed, group)
-    failures = [row[wire.MESSAGE] for row in found if row[wire.MESSAGE]]
+    failures = [row[wire.FAILURE_MESSAGE] for row in found if row[wire.FAILURE_MESSAGE]]
     assert [failure.splitlines()[0] for failure in failures] == [f"{said} [skip-to-missing-row]"]
-    numbers = [(row[wire.RULE], row[wire.ROW_NUMBER]) for row in found if not row[wire.MESSAGE]]
+    numbers = [
+        (row[wire.RULE_NUMBER], row[wire.ROW_NUMBER])
+        for row in found
+        if not row[wire.FAILURE_MESSAGE]
+    ]
     before = [(0, 1), (1, 1), (1, 2)]
     assert numbers == [*before, (1, 3), (1, 4)], "the failed rule finds nothing more"
     assert group.exists, "it is known which rule has failed"
@@ -145,7 +149,7 @@ def test_events_are_kept_once_for_all_rules_and_no_longer(spark: SparkSession) -
     for begin in range(0, 200, 10):
         list(streamed.batch(frame[begin : begin + 10], group))
         group.watermark = (begin + 105) * 1000
-        kept = group.memory.rows.column(wire.MICROSECONDS).to_pylist()
+        kept = group.memory.rows.column(wire.EVENT_MICROSECONDS).to_pylist()
         assert len(kept) == len(set(kept))
         sizes.append(group.bytes)
     assert max(sizes[10:]) <= max(sizes[:10]) + 64
@@ -243,7 +247,7 @@ def test_conditions_of_many_rules(spark: SparkSession) -> None:
     }
     events = list_events(spark, [("p", 100 + number, "a", number) for number in range(70)])
     streamed = StreamedRules(query_of_rules(rules), events, "ts")
-    found = Counter(row[wire.RULE] for row in run_in_two_pieces(streamed, Group()))
+    found = Counter(row[wire.RULE_NUMBER] for row in run_in_two_pieces(streamed, Group()))
     assert found == {least: 70 - least for least in range(70)}
 
 

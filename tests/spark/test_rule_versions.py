@@ -450,7 +450,7 @@ def list_rows(result: RuleMatches, rows: list[dict[str, Any]]) -> Counter[str]:
     built = result._built
 
     def text(row: dict[str, Any]) -> str:
-        number = row[wire.RULE]
+        number = row[wire.RULE_NUMBER]
         reads = [row[wire.name_read(slot)] for slot in built.slots[number]]
         others = {name: value for name, value in row.items() if not name.startswith("__r")}
         return repr(

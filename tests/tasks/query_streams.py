@@ -22,7 +22,7 @@ from tests.tasks.query_batches import Run
 from tests.tasks.stream_pieces import QUERY, Group
 
 A_DAY = 86_400_000  # milliseconds
-KEY = wire.name_key(0)
+KEY = wire.name_rule_key(0)
 FURTHER = SortColumn("__o0", descending=False, nulls_first=True)
 
 
@@ -46,7 +46,7 @@ class StreamRun(Run):
         table = self.prepared.table(compiled_query, None)
         time = self.prepared.columns[self.time].cast(pa.int64())
         table = table.append_column(self.order.name, self.prepared.columns[self.further])
-        table = table.append_column(wire.MICROSECONDS, time).combine_chunks()
+        table = table.append_column(wire.EVENT_MICROSECONDS, time).combine_chunks()
         number = np.cumsum(self.prepared.starts) - 1
         table = table.append_column(KEY, pa.array(number))
         column_map = ColumnMap({name: name for name in table.schema.names}, ())

@@ -255,4 +255,4 @@ class StreamedRules(Keys):
 
 def read_times(frame: pd.DataFrame) -> list[int]:
     """Return the time of each event, in milliseconds."""
-    return [int(one) // 1000 for one in frame[wire.MICROSECONDS]]
+    return [int(one) // 1000 for one in frame[wire.EVENT_MICROSECONDS]]

@@ -167,12 +167,12 @@ class MatchAggregates:
             result_type: the type of its result.
         """
         aggregate = self.aggregates[index]
-        array_type = arrays.schema[wire.name_values(index)].dataType
+        array_type = arrays.schema[wire.name_aggregated_values(index)].dataType
         assert isinstance(array_type, types.ArrayType)
         is_legacy = self.runner.settings["spark.sql.legacy.statisticalAggregate"] == "true"
         row_arguments = fold.count_row_arguments(len(aggregate.arguments))
         return FoldedValues(
-            sql=wire.name_values(index),
+            sql=wire.name_aggregated_values(index),
             element=array_type.elementType,
             type=result_type,
             constants=tuple(write_term(term) for term in aggregate.arguments[row_arguments:]),
@@ -192,7 +192,7 @@ class MatchAggregates:
             kept_columns: the columns that are kept as well.
         """
         arrays = [
-            SelectItem(self.write_values(index, fold), wire.name_values(index))
+            SelectItem(self.write_values(index, fold), wire.name_aggregated_values(index))
             for index, fold in folds.items()
         ]
         try:
@@ -232,7 +232,7 @@ class MatchAggregates:
             # a match without rows is exploded to one row of NULLs
             rows = f"filter({ROW_VALUES}, x -> x.p IS NOT NULL AND x.k{index})"
             values = drop_nulls(f"transform({rows}, x -> x.t{index})", aggregate, fold)
-            items.append(SelectItem(values, wire.name_values(index)))
+            items.append(SelectItem(values, wire.name_aggregated_values(index)))
         exploded = explode_rows(self.matched, kept_columns, self.rows)
         row_values = SelectItem(f"struct({', '.join(fields)})", ROW_VALUES)
         evaluated = self.runner.select(exploded, [OUTPUT_ROW, *kept_columns, str(row_values)])

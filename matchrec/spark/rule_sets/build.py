@@ -102,17 +102,22 @@ def build_row_schema(rule_set: RuleSet, inputs: StructFields, slots: StructField
     order_type = inputs[rule_set.order].dataType
     event_types = {name: inputs[column].dataType for name, column in rule_set.events.items()}
     event_type = make_struct_type(event_types | {VARIABLE: StringType()})
-    numbers = [StructField(name, IntegerType(), nullable=False) for name in (wire.RULE, wire.KIND)]
+    numbers = [
+        StructField(name, IntegerType(), nullable=False)
+        for name in (wire.RULE_NUMBER, wire.ROW_KIND)
+    ]
     keys = []
     for index, column in enumerate(rule_set.keys):
         key = inputs[column]
-        keys.append(StructField(wire.name_key(index), key.dataType, metadata=find_padding(key)))
+        keys.append(
+            StructField(wire.name_rule_key(index), key.dataType, metadata=find_padding(key))
+        )
     match_types = {
         wire.ROW_NUMBER: LongType(),
-        wire.FIRST: order_type,
-        wire.LAST: order_type,
-        wire.EVENTS: ArrayType(event_type, containsNull=False),
-        wire.MESSAGE: StringType(),
+        wire.FIRST_ROW_ORDER: order_type,
+        wire.LAST_ROW_ORDER: order_type,
+        wire.MATCHED_ROWS: ArrayType(event_type, containsNull=False),
+        wire.FAILURE_MESSAGE: StringType(),
     }
     return StructType([*numbers, *keys, *make_struct_type(match_types), *slots])
 
@@ -141,7 +146,7 @@ class BuiltRuleSet:
     @property
     def times(self) -> OrderNumbers:
         """Return the type by which rows are ordered, and from which rules are valid."""
-        return OrderNumbers(self.rows.schema[wire.FIRST].dataType)
+        return OrderNumbers(self.rows.schema[wire.FIRST_ROW_ORDER].dataType)
 
     def over(self, rows: DataFrame) -> BuiltRuleSet:
         """Return the rule set over other rows of the workers, which may be of another session."""
@@ -246,16 +251,16 @@ def select_matches(built: BuiltRuleSet) -> DataFrame:
     """Return one row for each match of each rule."""
     columns = {
         "match_number": wire.ROW_NUMBER,
-        "start_time": wire.FIRST,
-        "end_time": wire.LAST,
-        "events": wire.EVENTS,
+        "start_time": wire.FIRST_ROW_ORDER,
+        "end_time": wire.LAST_ROW_ORDER,
+        "events": wire.MATCHED_ROWS,
     }
     return select_rows_of_kind(built, RowKind.MATCH, columns)
 
 
 def select_failures(built: BuiltRuleSet) -> DataFrame:
     """Return one row for each partition in which a rule failed, and each such rule."""
-    return select_rows_of_kind(built, RowKind.FAILURE, {"message": wire.MESSAGE})
+    return select_rows_of_kind(built, RowKind.FAILURE, {"message": wire.FAILURE_MESSAGE})
 
 
 def select_rows_of_kind(
@@ -269,10 +274,12 @@ def select_rows_of_kind(
         columns: the columns of the workers' rows, by their names in the result.
     """
     names = list_key_names(built.plan, built.request)
-    keys = [SelectItem(wire.name_key(index), quote_name(name)) for index, name in enumerate(names)]
+    keys = [
+        SelectItem(wire.name_rule_key(index), quote_name(name)) for index, name in enumerate(names)
+    ]
     items = [SelectItem(column, name) for name, column in columns.items()]
     select_list = [str(item) for item in (*list_rule_columns(built), *keys, *items)]
-    return built.rows.where(f"{wire.KIND} = {int(kind)}").selectExpr(*select_list)
+    return built.rows.where(f"{wire.ROW_KIND} = {int(kind)}").selectExpr(*select_list)
 
 
 def check_measures(built: BuiltRuleSet) -> None:
@@ -314,7 +321,9 @@ def build_rule_result(built: BuiltRuleSet, number: int) -> DataFrame:
         else (RowKind.ROW,)
     )
     kind_list = ", ".join(str(int(kind)) for kind in kinds)
-    rule_rows = built.rows.where(f"{wire.KIND} IN ({kind_list}) AND {wire.RULE} = {number}")
+    rule_rows = built.rows.where(
+        f"{wire.ROW_KIND} IN ({kind_list}) AND {wire.RULE_NUMBER} = {number}"
+    )
     request, runner = built.request, built.request.runner
     with request.locate_rule_errors(request.rules[number]):
         if compiled_query.aggregates:
@@ -369,7 +378,7 @@ def list_rule_columns(built: BuiltRuleSet) -> Iterator[SelectItem]:
             built.times.write_literal(version.since) for version in versions
         ]
     for name, literals in literals_by_column.items():
-        yield SelectItem(f"element_at(array({', '.join(literals)}), {wire.RULE} + 1)", name)
+        yield SelectItem(f"element_at(array({', '.join(literals)}), {wire.RULE_NUMBER} + 1)", name)
 
 
 def list_key_names(plan: MatchPlan, request: MatchRequest) -> Iterator[str]:

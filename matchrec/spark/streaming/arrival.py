@@ -371,7 +371,7 @@ def arrange(
 
 def read_times(rows: pa.Table) -> IntArray:
     """Return the time of each row, in microseconds."""
-    return read_integers(take_column(rows, wire.MICROSECONDS))
+    return read_integers(take_column(rows, wire.EVENT_MICROSECONDS))
 
 
 def sort_rows(rows: pa.Table, orders: tuple[SortColumn, ...], key: IntArray) -> pa.Table:
@@ -384,7 +384,7 @@ def sort_rows(rows: pa.Table, orders: tuple[SortColumn, ...], key: IntArray) -> 
     """
     if not rows.num_rows:
         return rows
-    time = SortColumn(wire.MICROSECONDS, descending=False, nulls_first=True)
+    time = SortColumn(wire.EVENT_MICROSECONDS, descending=False, nulls_first=True)
     sorting = Sorting((wire.ROW_NUMBER,), (time, *orders))
     order = find_order(rows.append_column(wire.ROW_NUMBER, pa.array(key)), sorting).rows
     return rows if order is None else rows.take(pa.array(order)).combine_chunks()

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +55,7 @@ from matchrec.spark.transport import Worker
 from matchrec.worker import wire
 from matchrec.worker.arrays import write_batches
 from matchrec.worker.query_worker import QueryWorker
-from matchrec.worker.rule_set import RuleSetWorker
+from matchrec.worker.rule_set import RuleSearch, RuleSetWorker
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.state import GroupState
@@ -338,26 +338,60 @@ class RulesOfBucket(Bucket):
         self, number: int, key_state: KeyState, arrived: ArrivedRows, watermark: int
     ) -> KeySearching:
         """Go on with some keys, except those for which the rule fails, see `Bucket.search`."""
-        all_keys = range(len(key_state.keys))
-        search_keys = super().search
-        results: list[KeyState] = []
+        key_search = KeyRuleSearch(
+            worker=self.rules,
+            number=number,
+            bucket=self,
+            key_state=key_state,
+            arrived=arrived,
+            watermark=watermark,
+        )
+        yield from key_search.run(key_search.all_keys)
+        return reduce(KeyState.merge, key_search.results)
 
-        def search(indices: range) -> Iterator[pa.RecordBatch]:
-            """Search some of the keys, and record their new state."""
-            part = key_state if indices == all_keys else key_state.take(np.array(indices))
-            result = yield from search_keys(number, part, arrived, watermark)
-            results.append(result)
+    def search_rule(
+        self, number: int, key_state: KeyState, arrived: ArrivedRows, watermark: int
+    ) -> KeySearching:
+        """Go on with some keys, see `Bucket.search`. The rule may fail."""
+        return super().search(number, key_state, arrived, watermark)
 
-        def give_up(index: int) -> pa.Table:
-            """Mark a key as failed, and return its first row for the error."""
-            rule_search = self.searches[number]
-            failed = key_state.take(np.array([index]))
-            results.append(make_key_state(rule_search, failed.keys, failed=True))
-            new = arrived.find_new_rows(rule_search.version).take(failed.keys)
-            return arrived.select(failed.states[PLACES], new, watermark).rows.slice(0, 1)
 
-        yield from self.rules.isolate_failures(number, all_keys, search, give_up)
-        return reduce(KeyState.merge, results)
+@dataclass(frozen=True)
+class KeyRuleSearch(RuleSearch):
+    """A search of some keys of a bucket for the matches of one rule. A key is a partition."""
+
+    bucket: RulesOfBucket
+    # What the search needs of the keys.
+    key_state: KeyState
+    # The rows of the bucket.
+    arrived: ArrivedRows
+    watermark: int  # in microseconds
+    # The new states of the keys that have been searched, or in which the rule has failed.
+    results: list[KeyState] = field(default_factory=list)
+
+    @property
+    def all_keys(self) -> range:
+        """Return the indices of all keys."""
+        return range(len(self.key_state.keys))
+
+    def search(self, partitions: range) -> Iterator[pa.RecordBatch]:
+        """Search some of the keys, and record their new state."""
+        key_state = self.key_state
+        if partitions != self.all_keys:
+            key_state = key_state.take(np.array(partitions))
+        result = yield from self.bucket.search_rule(
+            self.number, key_state, self.arrived, self.watermark
+        )
+        self.results.append(result)
+
+    def take_failed_row(self, partition: int) -> pa.Table:
+        """Mark a key as failed, and return its first row."""
+        rule_search = self.bucket.searches[self.number]
+        failed = self.key_state.take(np.array([partition]))
+        self.results.append(make_key_state(rule_search, failed.keys, failed=True))
+        new = self.arrived.find_new_rows(rule_search.version).take(failed.keys)
+        rows = self.arrived.select(failed.states[PLACES], new, self.watermark).rows
+        return rows.slice(0, 1)
 
 
 def build_bucket(worker: Worker, arriving: Arriving) -> Bucket:

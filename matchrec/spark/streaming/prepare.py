@@ -56,10 +56,10 @@ from matchrec.spark.transport import (
 )
 from matchrec.worker import wire
 from matchrec.worker.query_worker import TaskInput
-from matchrec.worker.wire import SelectItem, pack_columns
+from matchrec.worker.wire import SelectItem, pack_bit_columns
 
 WATERMARK = "spark.watermarkDelayMs"  # in the metadata of a column that has a watermark
-NO_KEY = wire.name_key(0)  # has the same value for all events if there are no keys
+NO_KEY = wire.name_rule_key(0)  # has the same value for all events if there are no keys
 PARAMETER = re.compile(r":\s*(\w+)")
 # The state depends on this number. At most this many tasks have something to do.
 BUCKETS = 64
@@ -86,7 +86,7 @@ class EventPreparation(Preparation):
         else:
             bucket = "0"
         items = add_columns(names.select_sent(columns), (*keys, *order))
-        items += pack_columns(["FALSE", *tests], wire.name_bits)
+        items += pack_bit_columns(["FALSE", *tests], wire.name_bits)
         if not keys:
             items.append(SelectItem("0", NO_KEY))
         items.append(SelectItem(time, wire.EVENT_TIME))
@@ -135,8 +135,10 @@ class EventPreparation(Preparation):
         ]
         time_type = prepared.schema[wire.EVENT_TIME].dataType
         microseconds = order_numbers.OrderNumbers(time_type).write_number(wire.EVENT_TIME)
-        pandas_columns.append(PandasColumn(wire.MICROSECONDS, microseconds, spark_types.LongType()))
-        arrow_fields.append(pa.field(wire.MICROSECONDS, pa.int64()))
+        pandas_columns.append(
+            PandasColumn(wire.EVENT_MICROSECONDS, microseconds, spark_types.LongType())
+        )
+        arrow_fields.append(pa.field(wire.EVENT_MICROSECONDS, pa.int64()))
 
         schema = pa.schema(arrow_fields)
         sorting = self.build_sorting(names)

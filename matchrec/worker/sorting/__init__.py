@@ -10,6 +10,7 @@ that they are sorted by stay in the order in which they came.
     b 1            b 2
 
     sort         from batches to batches, with files for rows that do not fit into memory
+    matchless    partitions that cannot have a match, which are not sorted
     order        the order of the rows of one table
     codes        short numbers that compare as the values of a column do
     words        the codes of each row, packed into words, and sorts of rows by their words

@@ -39,7 +39,6 @@ from threading import BoundedSemaphore
 from typing import IO
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -48,10 +47,11 @@ from matchrec.errors.machine import disk_full, sort_folder_not_writable
 from matchrec.search.partitions import IntArray
 from matchrec.shortcuts import current_shortcuts
 from matchrec.worker import arrays, wire
-from matchrec.worker.arrays import Batches, make_array, read_flags, read_numbers, take_column
+from matchrec.worker.arrays import Batches, take_column
 from matchrec.worker.batches import BYTES_PER_SEARCH, estimate_rows, find_partition_starts
 from matchrec.worker.sorting.codes import SAMPLE_ROWS
-from matchrec.worker.sorting.order import find_order, has_one_form, sort_table
+from matchrec.worker.sorting.matchless import drop_matchless_partitions
+from matchrec.worker.sorting.order import find_order, sort_table
 from matchrec.worker.wire import Sorting, TieCounter
 
 # Errors of a full disk. The last one is a user's limit on the size of a file.
@@ -388,46 +388,3 @@ def find_folder() -> str | None:
     folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
     writable = [name for name in folders if os.access(name, os.W_OK)]
     return writable[os.getpid() % len(writable)] if writable else None
-
-
-# Partitions that cannot have a match are dropped before their rows are sorted.
-#
-# If every match needs a row that satisfies some condition on one row, a partition without such a
-# row has no match: with PATTERN (FAILED{4} LOGIN), a partition in which nobody logs in.
-#
-# The rows that satisfy the condition are counted first. Only if they are few are their keys looked
-# up, one key column after the other: a row stays if one of these rows has the same value in the
-# column. With several key columns that may keep more than it must. If rows spill, all of them stay.
-# Source: Zhu, Huang, Chaudhuri, "High-Performance Row Pattern Recognition Using Joins", PVLDB
-# 16(5), 2023, on what must be there before anything is matched.
-
-
-def drop_matchless_partitions(table: pa.Table, sorting: Sorting) -> pa.Table:
-    """Drop the rows of partitions that cannot have a match.
-
-    Partitions with a row for each condition of `sorting.needed` are kept. Others may be kept, too.
-    """
-    for condition in sorting.needed:
-        if are_too_many(read_flags(table.slice(0, SAMPLE_ROWS), condition)):
-            continue  # the first rows mostly show this already
-        holds = read_flags(table, condition).astype(np.bool_)
-        if not holds.any():
-            return table.slice(0, 0)
-        if are_too_many(holds):
-            continue
-        for key in sorting.keys:
-            if key not in table.column_names:
-                continue
-            values = take_column(table, key)
-            if not has_one_form(values.type):
-                continue  # Arrow tells values apart that are equal for Spark, such as 0.0 and -0.0
-            needed_values = pc.unique(values.filter(make_array(holds)))
-            is_kept = pc.is_in(values, value_set=needed_values)
-            table = table.filter(is_kept).combine_chunks()
-            holds = holds[read_numbers(is_kept)]
-    return table
-
-
-def are_too_many(holds: npt.NDArray[np.generic]) -> bool:
-    """Return whether looking up keys does not pay, because too many rows satisfy a condition."""
-    return int(np.count_nonzero(holds)) * current_shortcuts().needed_rows_one_in > len(holds)

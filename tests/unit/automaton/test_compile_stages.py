@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from matchrec.automaton.compile_stages import compile_stages, compose_tests, fold_stages
+from matchrec.automaton.compile_stages import compile_stages
+from matchrec.automaton.fold_stages import compose_tests, fold_stages
 from matchrec.errors import MatchRecognizePlanError
 from matchrec.plan.stages import Contiguity, ForbiddenEvent, RepeatedPart, SingleStage
 
@@ -52,7 +53,7 @@ def test_empty_repetitions_of_a_group_make_no_cycle() -> None:
     body = (single("a", optional=True), single("b", optional=True))
     steps = (RepeatedPart(body, RELAXED, 2, None), single("c", STRICT))
     program = compile_stages(steps, VARIABLES).check()
-    folding = fold_stages(program, compose_tests(steps, VARIABLES), (), windowed=False)
+    folding = fold_stages(program, compose_tests(steps, VARIABLES), (), has_window=False)
     assert {choice.variable for choice in folding.choices[0]} <= {0, 1, 2}
     assert folding.start_count == 5  # a or b of the first or of the second repetition, or c
 

@@ -58,6 +58,7 @@ MODULES_OF_OTHER_QUERIES = (
     "syntax.lower_windows",
     "syntax.pattern_windows",
     "automaton.compile_stages",
+    "automaton.fold_stages",
     "explain.pictures",
     "plan.stages",
     "spark.counters",

@@ -14,7 +14,7 @@ from matchrec.automaton.folding import Choice
 from matchrec.shortcuts import Shortcuts, use_shortcuts
 from matchrec.syntax.row_pattern import parse_row_pattern
 from matchrec.worker import wire
-from matchrec.worker.sorting.sort import drop_matchless_partitions
+from matchrec.worker.sorting.matchless import drop_matchless_partitions
 from matchrec.worker.wire import Sorting
 from tests.tasks.compiled import compile_for_output
 

@@ -1,0 +1,72 @@
+"""Drop partitions that cannot have a match, before their rows are sorted.
+
+If every match needs a row that satisfies some condition on one row, a partition without such a row
+has no match: with PATTERN (FAILED{4} LOGIN), a partition in which nobody logs in.
+
+The rows that satisfy the condition are counted first. Only if they are few are their keys looked
+up, one key column after the other: a row stays if one of these rows has the same value in the
+column. With several key columns that may keep more than it must. If rows spill, all of them stay.
+
+Source: Zhu, Huang, Chaudhuri, "High-Performance Row Pattern Recognition Using Joins", PVLDB 16(5),
+2023, on what must be there before anything is matched.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from matchrec.search.partitions import BoolArray
+from matchrec.shortcuts import current_shortcuts
+from matchrec.worker.arrays import make_array, read_flags, read_numbers, take_column
+from matchrec.worker.sorting.codes import SAMPLE_ROWS
+from matchrec.worker.sorting.order import has_one_form
+from matchrec.worker.wire import Sorting
+
+
+def drop_matchless_partitions(table: pa.Table, sorting: Sorting) -> pa.Table:
+    """Drop the rows of partitions that cannot have a match.
+
+    Partitions with a row for each condition of `sorting.needed` are kept. Others may be kept, too.
+    """
+    for condition in sorting.needed:
+        if are_too_many(read_flags(table.slice(0, SAMPLE_ROWS), condition)):
+            continue  # the first rows mostly show this already
+        is_needed = read_flags(table, condition).astype(np.bool_)
+        if not is_needed.any():
+            return table.slice(0, 0)
+        if not are_too_many(is_needed):
+            table = keep_partitions_of_rows(table, sorting.keys, is_needed)
+    return table
+
+
+def keep_partitions_of_rows(
+    table: pa.Table, keys: tuple[str, ...], is_needed: BoolArray
+) -> pa.Table:
+    """Return the rows that have the same value as some needed row in each key column.
+
+    Args:
+        table: the rows.
+        keys: the columns of the partition keys.
+        is_needed: bool[n], the needed rows.
+    """
+    for key in keys:
+        if key not in table.column_names:
+            continue
+        values = take_column(table, key)
+        if not has_one_form(values.type):
+            continue  # Arrow tells values apart that are equal for Spark, such as 0.0 and -0.0
+        needed_values = pc.unique(values.filter(make_array(is_needed)))
+        is_kept = pc.is_in(values, value_set=needed_values)
+        table = table.filter(is_kept).combine_chunks()
+        is_needed = is_needed[read_numbers(is_kept)]
+    return table
+
+
+def are_too_many(is_needed: npt.NDArray[np.generic]) -> bool:
+    """Return whether looking up keys does not pay, because too many of the rows are needed."""
+    return int(np.count_nonzero(is_needed)) * current_shortcuts().needed_rows_one_in > len(
+        is_needed
+    )
