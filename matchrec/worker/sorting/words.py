@@ -222,9 +222,11 @@ class OrderedWords:
         values = self.take_values(first)
         ties = np.flatnonzero(values[1:] == values[:-1]) + 1
         for word in others:
-            row, row_before = ties, ties - 1
+            row = ties
+            row_before = ties - 1
             if self.rows is not None:
-                row, row_before = self.rows[row], self.rows[row_before]
+                row = self.rows[row]
+                row_before = self.rows[row_before]
             ties = ties[word.values[row] == word.values[row_before]]
         return ties
 
