@@ -49,7 +49,7 @@ class Shortcuts:
     # The truth values of a row are sent as bits of a few columns.
     packing: bool = True
     # The search in a large partition begins before all of its rows are there.
-    pieces: bool = True
+    search_in_pieces: bool = True
     # Rows with which no match can begin are skipped.
     starting_rows: bool = True
     # Matches that overlap share their rows.

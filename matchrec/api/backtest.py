@@ -307,7 +307,7 @@ class KnownAttempts(Attempts):
     def find_facts(self, comparison: LabelComparison) -> list[tuple[str, DataFrame]]:
         """Return the best attempt at each incident, and the partitions that have rows."""
         rows = comparison.add_span(self.rows, NOTED)
-        if self.task.selects:
+        if self.task.needs_event_selection:
             # A match that is left out is an attempt that lacked no row.
             rows = rows.withColumn("remaining", expr("coalesce(remaining, 0L)"))
         attempts = comparison.join_incidents(rows)
@@ -343,7 +343,7 @@ class KnownAttempts(Attempts):
         """The reason shown for a row that begins a match which is not in the result."""
         if self.plan.first_matches is not None:
             return "a match begins here, but FIRST k MATCHES does not return it"
-        if self.task.selects:
+        if self.task.needs_event_selection:
             return "a match begins here, but another match excludes it"
         return "only empty matches begin here"
 

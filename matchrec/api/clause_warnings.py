@@ -85,7 +85,7 @@ def find_state_warnings(plan: MatchPlan, compiled_query: CompiledQuery, source: 
     """Return the warning that the state of a stream grows without bound, if it does."""
     if compiled_query.is_bounded or compiled_query.sent_columns.ends:
         return ()
-    unbounded = unbounded_runs if compiled_query.task.selects else unbounded_state
+    unbounded = unbounded_runs if compiled_query.task.needs_event_selection else unbounded_state
     return (unbounded(plan.pattern.span).with_source(source),)
 
 

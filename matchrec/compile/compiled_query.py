@@ -43,7 +43,7 @@ def find_lookaround(
         offsets: the distances from the current row at which the row conditions read that the worker
             computes; negative for rows before.
     """
-    if task.selects or task.partial is not None:
+    if task.needs_event_selection or task.partial is not None:
         return None
     from matchrec.search.kernel_input import compile_task
 

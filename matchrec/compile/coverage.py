@@ -90,12 +90,12 @@ class CoverageTask:
     naming_columns: tuple[int, ...]
 
     @property
-    def selects(self) -> bool:
+    def needs_event_selection(self) -> bool:
         """Return whether a run may skip rows, or all matches are output, not only preferred ones.
 
         Then every row is a starting row, whatever AFTER MATCH says.
         """
-        return self.compiled_query.task.selects
+        return self.compiled_query.task.needs_event_selection
 
     @property
     def first_naming_columns(self) -> tuple[int, ...]:
@@ -200,7 +200,7 @@ def build_coverage_task(query: CoverageQuery, compiled_query: CompiledQuery) -> 
     """
     task = compiled_query.task
     if (
-        task.selects
+        task.needs_event_selection
         and compile_task(task, len(compiled_query.sent_columns.integers)).rules.forgets_after_match
     ):
         raise errors.coverage_of_match_number()

@@ -125,7 +125,7 @@ def join_filters(queries: Sequence[SplitQuery]) -> tuple[RowColumn, ...]:
     """
     filters: list[RowColumn] = []
     for query in queries:
-        if not query.plan.selects or not query.row_filters:
+        if not query.plan.needs_event_selection or not query.row_filters:
             return ()
         filters += query.row_filters
     return tuple(dict.fromkeys(filters))

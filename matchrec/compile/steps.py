@@ -602,7 +602,7 @@ def build_compiled_query(
         totalled=totalled,
         nearby=conditions.nearby,
         needed=find_needed_bits(query, joined),
-        in_pieces=current_shortcuts().pieces and not reason_against_pieces,
+        in_pieces=current_shortcuts().search_in_pieces and not reason_against_pieces,
     )
 
 
@@ -685,7 +685,7 @@ def build_task(query: SplitQuery, conditions: TypedConditions, joined: JoinedQue
         selection=plan.selection,
         output=plan.output,
         absences=tuple(build_absent(plan, absence) for absence in plan.absences),
-        closing=None
+        closing_condition=None
         if plan.match_condition is None
         else plan.variables.index(plan.match_condition),
         has_window=has_windows,

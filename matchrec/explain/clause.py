@@ -45,7 +45,7 @@ UNFINISHED_ROWS = "the rows that the search has not finished with"
 def describe_stream(compiled_query: CompiledQuery) -> Iterator[str]:
     """Yield lines about the rows that a stream keeps of each partition, and their number."""
     yield "state of each partition: the rows that the watermark has not passed, and"
-    if compiled_query.task.selects:
+    if compiled_query.task.needs_event_selection:
         yield "the unfinished runs with their rows"
     else:
         before = compiled_query.lookaround.before if compiled_query.lookaround else 0
@@ -295,11 +295,11 @@ def describe_algorithm(compiled_query: CompiledQuery) -> Iterator[str]:
     """Yield lines about the algorithm: why it was chosen, and how much time and memory it needs."""
     strategy = compiled_query.strategy
     yield f"{strategy.algorithm}, {strategy.name(compiled_query.task)}: {compiled_query.reason}"
-    if not compiled_query.task.selects:
+    if not compiled_query.task.needs_event_selection:
         yield f"time: {classify_time(compiled_query.task, compiled_query.strategy.algorithm)}"
     lookaround = compiled_query.lookaround
     if lookaround is None:
-        is_selection = compiled_query.task.selects
+        is_selection = compiled_query.task.needs_event_selection
         why = "event selection is used" if is_selection else "unfinished runs are output"
         yield f"memory: whole partitions, because {why}"
         return

@@ -569,7 +569,7 @@ def summarise(counted_coverage: CountedCoverage) -> ClauseCoverage:
             for number in range(len(reached))
         ),
         nearest=counted_coverage.nearest,
-        selects=counted_coverage.task.selects,
+        selects=counted_coverage.task.needs_event_selection,
         asked_for_ranges=counted_coverage.asked_for_ranges,
     )
 

@@ -75,7 +75,7 @@ class Explanation:
         text = replace_control_characters(self._join_clauses())
         if self.counters is None:
             return text
-        selects = any(clause.plan.selects for clause in self.clauses)
+        selects = any(clause.plan.needs_event_selection for clause in self.clauses)
         counters = indent(str(self.counters), "  ")
         coverage = "" if selects else COVERAGE
         advice = f"\n{self.advice}" if self.advice else ""

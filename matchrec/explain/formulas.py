@@ -160,9 +160,9 @@ def describe_selection(plan: MatchPlan) -> Iterator[str]:
             yield describe_next_start(skip)
         if plan.staging.timeouts is not None:
             yield "runs that time out are output, too"
-    elif plan.selects:
+    elif plan.needs_event_selection:
         yield f"{plan.selection.words}: {plan.selection.meaning}"
-    if skip is None and (plan.selects or plan.output is not MatchOutput.PREFERRED):
+    if skip is None and (plan.needs_event_selection or plan.output is not MatchOutput.PREFERRED):
         yield f"{plan.output.words}: {plan.output.meaning}"
     if plan.first_matches is not None:
         yield f"{plan.first_matches.words}: {plan.first_matches.meaning}"
@@ -247,7 +247,7 @@ def write_formulas(plan: MatchPlan, task: Task) -> Formulas:
             if has_window_test and reads_row and state_id != program.start:
                 parts.append("in the window")
             text = " and ".join(part for part in parts if part)
-            if text or (task.selects and not edge.anchor):
+            if text or (task.needs_event_selection and not edge.anchor):
                 edge_formulas[state_id, edge_index] = text or "true"
     return edge_formulas
 
@@ -270,7 +270,7 @@ def write_formula(edge: Edge, state: StateId, task: Task, conditions: dict[str, 
         if task.selection is EventSelection.SKIP_TILL_ANY_MATCH:
             return ""
         return f"not ({' or '.join(find_blocking_labels(program, state))})"
-    if not task.selects:
+    if not task.needs_event_selection:
         return ""
     labels = list(dict.fromkeys(find_next_labels(program, edge.target)))
     return "" if "" in labels else " or ".join(labels)
@@ -339,10 +339,10 @@ def describe_nondeterminism(compiled_query: CompiledQuery) -> Iterator[str]:
         yield f"{source} in {states_text}: the number of runs can grow {runs} with W"
     if not states_by_source:
         yield "none: a run has at most one way to continue with a row"
-    if task.stages is None and task.selects:
+    if task.stages is None and task.needs_event_selection:
         branching_states = {state for states in states_by_source.values() for state in states}
         yield describe_cost(compiled_query, len(branching_states))
-    elif states_by_source and not task.selects:
+    elif states_by_source and not task.needs_event_selection:
         rows = describe_reach(task)
         which = "longest" if task.output is MatchOutput.LONGEST else "preferred"
         yield f"W is {rows}; the search needs only the {which} match of each starting row"

@@ -123,7 +123,7 @@ class MatchPlan:
         return None
 
     @property
-    def selects(self) -> bool:
+    def needs_event_selection(self) -> bool:
         """Return whether the query needs event selection: see `clauses.needs_event_selection`."""
         return clauses.needs_event_selection(
             self.selection, self.output, self.absences, self.match_condition

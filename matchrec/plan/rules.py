@@ -267,7 +267,7 @@ def list_condition_references(plan: MatchPlan) -> Iterator[Reference]:
 
 def check_longest_matches(plan: MatchPlan) -> None:
     """Check that a plan that outputs the longest match skips no rows."""
-    if plan.selects:
+    if plan.needs_event_selection:
         raise errors.longest_match_skips_rows(plan.pattern.span, selection=plan.selection.value)
 
 
@@ -393,7 +393,7 @@ RULES: tuple[tuple[str, tuple[object, ...], PlanRule], ...] = (
     ("intervals", (), check_order_of_windows),
     ("intervals", (), check_lengths_of_windows),
     ("gaps", (), check_gaps),
-    ("selects", (), check_classifiers),
+    ("needs_event_selection", (), check_classifiers),
     ("output", (MatchOutput.LONGEST,), check_longest_matches),
     ("output", ALL_MATCHES, check_match_number),
     ("rows_per_match", ROWS_OF_INPUT, check_matched_rows),

@@ -95,8 +95,8 @@ def find_matches(
     stages = None if task.stages is None else StageOptions()
     task = replace(task, partial=None, stages=stages)
     annotated_task = replace(annotated_task, task=task)
-    arrays = prepare_input(task, partitions, selects=task.selects)
-    search = SelectionCoverage if task.selects else ContiguousCoverage
+    arrays = prepare_input(task, partitions, for_event_selection=task.needs_event_selection)
+    search = SelectionCoverage if task.needs_event_selection else ContiguousCoverage
     return search(annotated_task, counts, arrays, capacity or Capacity()).find_matches()
 
 

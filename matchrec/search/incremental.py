@@ -371,7 +371,7 @@ def find_possible_starts(task: Task, partitions: Partitions) -> BoolArray:
     first_choices = rules.program[: rules.first_choice[compiled.selecting.start_count]]
     if (first_choices[:, layout.TARGET] < 0).any():
         return np.ones(partitions.rows, np.bool_)
-    satisfied = build_row_arrays(partitions, selects=True).satisfied
+    satisfied = build_row_arrays(partitions, for_event_selection=True).satisfied
     may_begin = np.zeros(partitions.rows, np.bool_)
     for word, mask in first_choices[:, [layout.WORD, layout.MASK]].tolist():
         may_begin |= satisfied[:, word] & mask == mask

@@ -43,7 +43,7 @@ class SearchInput:
     """A task over some partitions, as the kernels read them."""
 
     # Whether the search is one with event selection.
-    selects: bool
+    for_event_selection: bool
     # The arrays of the task, which equal tasks share.
     compiled: CompiledTask
     rules: layout.Rules
@@ -103,7 +103,7 @@ class SearchInput:
             return
         self.python_calls.read_registers = registers
         self.python_calls.find_match_number = lambda: int(progress.match_number) + 1
-        if not self.selects:
+        if not self.for_event_selection:
             # A contiguous search has no live runs when it sets another `progress.start`. So Python
             # can drop the lists of the runs before.
             self.python_calls.find_search_start = lambda: (progress.partition, progress.start)
@@ -122,18 +122,20 @@ class ConditionValues:
     stack: IntArray
 
 
-def prepare_input(task: Task, partitions: Partitions, *, selects: bool = True) -> SearchInput:
+def prepare_input(
+    task: Task, partitions: Partitions, *, for_event_selection: bool = True
+) -> SearchInput:
     """Return the arrays of a task and its partitions.
 
     Args:
         task: the task of a query.
         partitions: the rows to search.
-        selects: whether they are for a search with event selection.
+        for_event_selection: whether they are for a search with event selection.
     """
     compiled = compile_task(task, partitions.integers)
-    rows = build_row_arrays(partitions, selects=selects)
+    rows = build_row_arrays(partitions, for_event_selection=for_event_selection)
     negation = None
-    if task.absences or task.closing is not None:
+    if task.absences or task.closing_condition is not None:
         negation = build_negation_arrays(task, compiled, rows.satisfied)
 
     columns = make_read_only(partitions.columns, np.int64)
@@ -159,10 +161,10 @@ def prepare_input(task: Task, partitions: Partitions, *, selects: bool = True) -
             stack=python_calls.stack,
         )
     return SearchInput(
-        selects=selects,
+        for_event_selection=for_event_selection,
         compiled=compiled,
         rules=compiled.rules,
-        selecting=compiled.selecting if selects else None,
+        selecting=compiled.selecting if for_event_selection else None,
         rows=rows,
         values=values,
         negation=negation,
@@ -172,22 +174,22 @@ def prepare_input(task: Task, partitions: Partitions, *, selects: bool = True) -
     )
 
 
-def build_row_arrays(partitions: Partitions, *, selects: bool) -> layout.RowArrays:
+def build_row_arrays(partitions: Partitions, *, for_event_selection: bool) -> layout.RowArrays:
     """Return the partitions as kernels read them.
 
     Args:
         partitions: the rows to search.
-        selects: whether they are for a search with event selection. Such a search does not keep to
-            the frontier of the partitions, so it gets a new one.
+        for_event_selection: whether they are for a search with event selection. Such a search does
+            not keep to the frontier of the partitions, so it gets a new one.
     """
     starts = make_read_only(partitions.starts, np.int64)
     frontier = partitions.frontier
-    if selects or frontier is None:
+    if for_event_selection or frontier is None:
         frontier = Frontier.create(partitions.starts)
     window_end = partitions.window_end
     if window_end is None:
         sizes = np.diff(starts)
-        window_end = np.repeat(starts[1:], sizes if selects else 0)
+        window_end = np.repeat(starts[1:], sizes if for_event_selection else 0)
     return layout.RowArrays(
         starts=starts,
         frontier=frontier,
@@ -228,10 +230,10 @@ def build_negation_arrays(
         # For each row, the first row from there on that satisfies the condition.
         satisfying = np.where(is_satisfied, np.arange(rows), rows)
         following[index, :rows] = np.minimum.accumulate(satisfying[::-1])[::-1]
-    closing = np.zeros((0 if task.closing is None else 1, layout.CLOSING_SIZE), np.int64)
-    if task.closing is not None:
-        bit = find_bit(task.conditions[task.closing])
-        closing[0] = *bit, *find_code(task.closing, compiled)
+    closing = np.zeros((0 if task.closing_condition is None else 1, layout.CLOSING_SIZE), np.int64)
+    if task.closing_condition is not None:
+        bit = find_bit(task.conditions[task.closing_condition])
+        closing[0] = *bit, *find_code(task.closing_condition, compiled)
     return layout.NegationArrays(
         absences=absences, members=members, closing=closing, following=following
     )
@@ -430,8 +432,8 @@ def link_run_conditions(task: Task, program: IntArray, integers: int) -> LinkedC
     # By state, the variables whose conditions read the registers of a run in it: those that are
     # tested when the match is complete, and those that are tested before a row is mapped.
     tested_at_end = [absence.variable for absence in task.absences]
-    if task.closing is not None:
-        tested_at_end.append(task.closing)
+    if task.closing_condition is not None:
+        tested_at_end.append(task.closing_condition)
     tested = [
         list(tested_at_end) if any(choice.accepts for choice in choices) else []
         for choices in folding.choices
@@ -487,7 +489,9 @@ def number_choices(task: Task) -> tuple[IntArray, IntArray]:
     first = np.cumsum([0, *map(len, choices_by_state)]).astype(np.int64)
     source = np.repeat(np.arange(len(choices_by_state)), np.diff(first))
 
-    is_worth_remembering = np.array(find_states_worth_remembering(choices_by_state)) | task.selects
+    is_worth_remembering = (
+        np.array(find_states_worth_remembering(choices_by_state)) | task.needs_event_selection
+    )
     memo_numbers = np.where(
         is_worth_remembering, np.cumsum(is_worth_remembering) - 1, layout.NOT_REMEMBERED
     )

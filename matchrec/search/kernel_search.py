@@ -261,7 +261,9 @@ class KernelSearch(ABC, Generic[W]):
         self.check_stream_limit(rows * OUTPUT_ROW_BYTES)
         match_facts = self.allocate_array(np.empty, (layout.MATCH_SIZE, matches + 1), np.int64)
         choices = self.allocate_array(np.empty, (rows,), np.int32)
-        positions = self.allocate_array(np.empty, (rows * self.arrays.selects,), np.int64)
+        positions = self.allocate_array(
+            np.empty, (rows * self.arrays.for_event_selection,), np.int64
+        )
         return layout.OutputArrays(match_facts, choices, positions)
 
     def read_matches(self, output: layout.OutputArrays) -> Matches:
@@ -280,7 +282,7 @@ class KernelSearch(ABC, Generic[W]):
         self.fill_by_choice(layout.VARIABLE, output.choices, matches.classifiers)
         if self.rules.program[:, layout.EXCLUDED].any():
             self.fill_by_choice(layout.EXCLUDED, output.choices, matches.excluded)
-        if not self.arrays.selects:
+        if not self.arrays.for_event_selection:
             return matches
         is_preferred = self.task.output is MatchOutput.PREFERRED  # nothing ranks these
         matches = replace(
@@ -332,7 +334,7 @@ class KernelSearch(ABC, Generic[W]):
 
         The first line has the registers before the first row. The others have those of each run.
         """
-        if self.arrays.compiled.linked is None and not self.arrays.selects:
+        if self.arrays.compiled.linked is None and not self.arrays.for_event_selection:
             return {}
         return {"registers": ((runs + 1, self.arrays.compiled.registers), np.int64)}
 
@@ -368,7 +370,7 @@ def make_progress(kind: type[layout.Progress], task: Task) -> layout.Progress:
     for field in layout.list_fields(kind):
         setattr(progress, field, INITIAL_VALUES.get(field, 0))
     progress.match_limit = find_match_limit(task)
-    max_steps = None if task.selects else task.max_steps
+    max_steps = None if task.needs_event_selection else task.max_steps
     progress.step_limit = min(max_steps or layout.NO_LIMIT, layout.NO_LIMIT)
     return progress
 

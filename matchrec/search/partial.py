@@ -108,7 +108,7 @@ class PartialSearch(SkippingSearch):
     def __init__(
         self, task: Task, partitions: Partitions, capacity: Capacity, starts: RunStarts
     ) -> None:
-        max_steps = None if task.selects or task.reads_only_data else task.max_steps
+        max_steps = None if task.needs_event_selection or task.reads_only_data else task.max_steps
         preferred = replace(task, output=MatchOutput.PREFERRED, max_steps=max_steps)
         self.starts = starts
         super().__init__(preferred, prepare_input(preferred, partitions), capacity)

@@ -75,7 +75,9 @@ class SearchAlgorithm:
                 return "aggregates over all matches need all runs at once"
             if task.output is MatchOutput.LONGEST and not task.reads_only_data:
                 return "LONGEST MATCH needs all runs at once if conditions depend on the run"
-        if task.output is MatchOutput.PREFERRED and (task.absences or task.closing is not None):
+        if task.output is MatchOutput.PREFERRED and (
+            task.absences or task.closing_condition is not None
+        ):
             return "negation needs all matches, and the query asks for the preferred ones"
         return None
 
@@ -118,7 +120,7 @@ def find_fastest(task: Task) -> str:
     All runs at once are faster if all matches are output, and if the ways through the pattern
     multiply while failures cannot be remembered.
     """
-    if task.selects:
+    if task.needs_event_selection:
         all_at_once = task.output is not MatchOutput.PREFERRED
     elif task.reads_only_data:
         all_at_once = False

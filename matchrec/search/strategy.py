@@ -120,7 +120,7 @@ class ContiguousStrategy(Strategy):
         """Yield the matches that the strategy's search finds."""
         from matchrec.search.kernel_input import prepare_input
 
-        arrays = prepare_input(task, partitions, selects=False)
+        arrays = prepare_input(task, partitions, for_event_selection=False)
         return self.load(task)(task, arrays, self.capacity, counters).find_matches()
 
 
@@ -143,7 +143,7 @@ class SelectionStrategy(Strategy):
         """Return why the strategy cannot run the task, or None if it can."""
         if task.totals is not None:
             return "the query asks for aggregates over all matches instead of matches"
-        return None if task.selects else "the query has no event selection"
+        return None if task.needs_event_selection else "the query has no event selection"
 
     def name_without_runs(self, task: Task) -> str:
         """Return which matches the task outputs."""
@@ -156,14 +156,14 @@ class SelectionStrategy(Strategy):
 
 def explain_not_longest(task: Task) -> str | None:
     """Return a sentence if a task does not ask for the longest match of consecutive rows."""
-    if task.selects or task.output is not MatchOutput.LONGEST:
+    if task.needs_event_selection or task.output is not MatchOutput.LONGEST:
         return "the query does not ask for the longest match of consecutive rows"
     return None
 
 
 def explain_not_preferred(task: Task) -> str | None:
     """Return a sentence if a task does not ask for the preferred match of consecutive rows."""
-    if task.selects or task.output is MatchOutput.LONGEST:
+    if task.needs_event_selection or task.output is MatchOutput.LONGEST:
         return "the query asks for more than the preferred match of consecutive rows"
     return None
 

@@ -151,7 +151,7 @@ class Task:
     absences: tuple[AbsenceCondition, ...] = ()
     # Id of the variable whose condition must hold for the whole match. It is evaluated after the
     # last row has been mapped.
-    closing: int | None = None
+    closing_condition: int | None = None
     # Whether a match must fit into the window of its first row: see `Partitions.window_end`.
     has_window: bool = False
     # Set for a pattern of stages. The pattern itself then says which rows may be skipped, and the
@@ -180,13 +180,13 @@ class Task:
         return self.pattern.program.variables
 
     @property
-    def selects(self) -> bool:
+    def needs_event_selection(self) -> bool:
         """Return whether the task needs a search with event selection.
 
         It does if it asks for more than one match of consecutive rows for each starting row.
         """
         return clauses.needs_event_selection(
-            self.selection, self.output, self.absences, self.closing
+            self.selection, self.output, self.absences, self.closing_condition
         )
 
     @property
@@ -228,7 +228,10 @@ class Task:
         """
         is_preferred = self.output is clauses.MatchOutput.PREFERRED
         depends_on_start = (
-            not self.reads_only_data or self.has_window or self.selects or self.partial is not None
+            not self.reads_only_data
+            or self.has_window
+            or self.needs_event_selection
+            or self.partial is not None
         )
         if not is_preferred or depends_on_start:
             return False

@@ -244,7 +244,7 @@ def expect_scope(request: MatchRequest, query: ResolvedQuery, purpose: Purpose) 
         return RowScope.WORKER if current_shortcuts().neighbours else RowScope.SEARCH
     # If matches are contiguous, the search reads the neighbouring rows. With event selection nobody
     # can: `streaming.prepare.check_queries` rejects the columns of several rows that SPARK makes.
-    return RowScope.SPARK if query.plan.selects else RowScope.SEARCH
+    return RowScope.SPARK if query.plan.needs_event_selection else RowScope.SEARCH
 
 
 def split_rules(

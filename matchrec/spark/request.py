@@ -260,7 +260,7 @@ class MatchRequest:
 
         Raises one of Spark's `QUERY_ERRORS`.
         """
-        if self.options.max_steps is not None and plan.selects:
+        if self.options.max_steps is not None and plan.needs_event_selection:
             raise max_steps_with_event_selection()
         check_order(plan)
         self.check_sort_expressions(plan)

@@ -161,7 +161,7 @@ def test_attempts_are_what_coverage_counts(
             counted[occurrence.variable, str(reason)] += reason.count
     assert ended == counted
     assert len(found) == covered.figures.rows
-    if task.selects:
+    if task.needs_event_selection:
         assert len(found) - len(noted) == covered.figures.matches
 
 

@@ -322,7 +322,7 @@ def find_gap(task: Task, partitions: Partitions) -> int:
         selection=EventSelection.STRICT_CONTIGUITY,
         output=MatchOutput.PREFERRED,
         absences=(),
-        closing=None,
+        closing_condition=None,
     )
     lookaround = find_lookaround(contiguous, partitions.integers, ())
     assert lookaround is not None

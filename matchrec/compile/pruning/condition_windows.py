@@ -598,7 +598,7 @@ def replace_gaps_by_conditions(plan: MatchPlan, follow: FollowSets) -> MatchPlan
             parts = (definition.condition, gap_condition)
             condition = join_conditions("AND", parts, definition.condition.span)
             definitions[variable] = Definition(variable, condition, definition.span)
-    remaining_gaps = () if plan.row_gap is None or plan.selects else (plan.row_gap,)
+    remaining_gaps = () if plan.row_gap is None or plan.needs_event_selection else (plan.row_gap,)
     return replace(
         plan,
         definitions=tuple(definitions[name] for name in plan.variables if name in definitions),
@@ -615,7 +615,7 @@ def build_gap_conditions(plan: MatchPlan, follow: FollowSets) -> Iterator[tuple[
         if gap.to is not None:
             for member in sorted(plan.members[gap.to]):
                 yield plan.variables[member], build_variable_gap(plan, gap, member, follow)
-        elif plan.selects:
+        elif plan.needs_event_selection:
             is_near = build_distance_test(plan, gap, Navigation(logical_offset=1))
             is_first_row = build_count_test(None, 1, gap)
             is_first_or_near = join_conditions("OR", (is_first_row, is_near))
@@ -646,7 +646,7 @@ def build_variable_gap(
     is_mapped = name not in list_negated_names(plan.pattern)
     follows_directly = (
         is_mapped
-        and not plan.selects
+        and not plan.needs_event_selection
         and variable not in follow.first
         and follow.find_predecessors(variable) <= members
     )

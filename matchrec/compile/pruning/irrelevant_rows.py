@@ -219,7 +219,7 @@ def are_matches_same_without(
         # A preferred match that may end early does so if the alternative is to skip a row. So it
         # depends on whether there is a row to skip.
         return not (plan.output is MatchOutput.PREFERRED and may_end_early(folded))
-    if plan.selects or not plan.rows_per_match.summarizes_matches:
+    if plan.needs_event_selection or not plan.rows_per_match.summarizes_matches:
         return False
     if plan.output is MatchOutput.LONGEST:
         return False  # rows of fillers count for the length

@@ -291,7 +291,7 @@ class Shortcut(Enum):
     ROWS = "rows"
     # A partition is searched in pieces. Rows before the first undecided start are dropped, if
     # nothing reads them besides rows of their own match.
-    PIECES = "pieces"
+    PIECES = "search_in_pieces"
     # Matches are added up without being built. Runs carry the values that are added up, and each
     # match is identified by its rows.
     TOTALS = "totals"

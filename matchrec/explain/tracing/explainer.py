@@ -88,7 +88,7 @@ def make_matches_of_trials(
         offsets=np.cumsum([0, *map(len, paths)]).astype(np.int64),
         classifiers=np.array(variables, np.int16),
         excluded=np.zeros(len(rows), np.bool_),
-        rows=np.array(rows, np.int64) if task.selects else None,
+        rows=np.array(rows, np.int64) if task.needs_event_selection else None,
         kind=np.full(len(keys), A_MATCH, np.int64),
     )
 

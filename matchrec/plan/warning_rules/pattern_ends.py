@@ -99,7 +99,11 @@ def warn_about_negated_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognize
     WITHIN in any case.
     """
     has_window = plan.within is not None or plan.within_rows is not None
-    if has_window and plan.selection is EventSelection.STRICT_CONTIGUITY and not plan.selects:
+    if (
+        has_window
+        and plan.selection is EventSelection.STRICT_CONTIGUITY
+        and not plan.needs_event_selection
+    ):
         for negation in find_last_negations(plan.pattern):
             yield warnings.not_for_next_row(negation.span, negation=patterns.show_pattern(negation))
 

@@ -543,7 +543,7 @@ class MergingSearch(BufferSearch[MergingWork]):
         self, task: Task, arrays: SearchInput, capacity: Capacity, counters: IntArray | None = None
     ) -> None:
         self.kernel = search_data
-        if arrays.selects:
+        if arrays.for_event_selection:
             self.kernel = search_with_gaps
         elif arrays.compiled.linked is not None:
             self.kernel = search_runs
@@ -561,7 +561,7 @@ class MergingSearch(BufferSearch[MergingWork]):
         shapes = super().shapes | self.shape_memo()
         if "registers" not in shapes:
             shapes["table"] = ((states, layout.TABLE_STATE), np.int64)
-        columns = layout.NODE_ROW + self.arrays.selects
+        columns = layout.NODE_ROW + self.arrays.for_event_selection
         return shapes | {"nodes": ((nodes, columns), np.int32)}
 
     @property

@@ -422,7 +422,7 @@ def build_bucket(worker: Worker, arriving: Arriving) -> Bucket:
 
 def build_search(compiled_query: CompiledQuery, *fields: Any) -> KeySearch:
     """Return the search for a compiled query. `fields` are the further fields of `KeySearch`."""
-    if compiled_query.task.selects:
+    if compiled_query.task.needs_event_selection:
         return SelectingSearch(compiled_query, *fields)
     return ContiguousSearch(compiled_query, *fields)
 

@@ -263,11 +263,11 @@ def check_plan(plan: MatchPlan) -> None:
         raise streams.timeouts_over_stream(plan.partial.span, words=plan.partial.words)
     if any(isinstance(part, PartitionEnd) for part in walk_pattern(plan.pattern)):
         raise streams.end_anchor_over_stream(plan.pattern.span)
-    if list_negations(plan.pattern) and not plan.selects:
+    if list_negations(plan.pattern) and not plan.needs_event_selection:
         raise streams.negation_over_stream(plan.pattern.span)
-    if plan.selects and plan.output is MatchOutput.PREFERRED:
+    if plan.needs_event_selection and plan.output is MatchOutput.PREFERRED:
         raise streams.preferred_matches_over_stream(plan.pattern.span)
-    if plan.row_gap is not None and not plan.selects:
+    if plan.row_gap is not None and not plan.needs_event_selection:
         raise streams.row_gap_over_stream(plan.row_gap.span)
 
 
@@ -310,7 +310,7 @@ def check_one_row(query: SplitQuery) -> None:
     columns = (*query.columns, *query.row_conditions)
     if all(column.reads_one_row for column in columns):
         return
-    if query.plan.selects:
+    if query.plan.needs_event_selection:
         raise streams.neighbouring_rows_over_stream()
     raise streams.frame_over_stream()
 
@@ -325,7 +325,7 @@ def check_compiled_query(compiled_query: CompiledQuery) -> None:
     sent_columns = compiled_query.sent_columns
     if compiled_query.aggregates:
         raise streams.aggregate_over_stream()
-    if not task.selects:
+    if not task.needs_event_selection:
         return
     if compiled_query.strategy.algorithm != "breadth_first":
         raise streams.algorithm_over_stream(algorithm=compiled_query.strategy.algorithm)

@@ -69,7 +69,7 @@ def test_a_finished_match_sets_the_next_starting_row() -> None:
 
     names = query("A B C")
     rows = words("A").partitions(names.variables)
-    rules = prepare_input(names.task(), rows, selects=False).rules
+    rules = prepare_input(names.task(), rows, for_event_selection=False).rules
 
     def finished(to: SkipTo, length: int = 4, variable: str | None = None) -> tuple[int, int]:
         program = np.zeros((3, layout.CHOICE_SIZE), np.int64)
