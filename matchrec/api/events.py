@@ -39,7 +39,8 @@ from matchrec.errors.kinds import locate_errors
 from matchrec.errors.language import PATTERN_CALLS, SASE
 from matchrec.patterns.sase import Streams, compile_sase
 from matchrec.patterns.stages.builder import Pattern
-from matchrec.patterns.stages.lower import PatternQuery, lower_pattern
+from matchrec.patterns.stages.lower import lower_pattern
+from matchrec.patterns.stages.query import PatternQuery
 from matchrec.patterns.stages.tree import name_columns
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan, build_graph_plan

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 from matchrec import Pattern
 from matchrec.patterns.sase import Streams, compile_sase
-from matchrec.patterns.stages.lower import PatternQuery, lower_pattern
+from matchrec.patterns.stages.lower import lower_pattern
+from matchrec.patterns.stages.query import PatternQuery
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.syntax.locate import parse_sql
 from matchrec.syntax.lower import lower_clause

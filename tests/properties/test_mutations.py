@@ -22,7 +22,8 @@ import matchrec
 from matchrec.conditions.types import BIGINT, BOOLEAN
 from matchrec.conditions.typing.typer import TRUE_COLUMN
 from matchrec.patterns.sase import Streams, compile_sase
-from matchrec.patterns.stages.lower import PatternQuery, lower_pattern
+from matchrec.patterns.stages.lower import lower_pattern
+from matchrec.patterns.stages.query import PatternQuery
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.spark.session import QUERY_ERRORS

@@ -26,7 +26,8 @@ from matchrec.conditions.row_column import RowColumn
 from matchrec.errors import MatchRecognizeError
 from matchrec.output.measure_sql import ReadInSql
 from matchrec.patterns.stages.builder import AfterMatch
-from matchrec.patterns.stages.lower import PatternQuery, lower_pattern
+from matchrec.patterns.stages.lower import lower_pattern
+from matchrec.patterns.stages.query import PatternQuery
 from matchrec.plan.resolve import InputColumns
 from matchrec.search.partitions import Partitions
 from matchrec.search.task import Task

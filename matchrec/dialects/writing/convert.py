@@ -30,7 +30,7 @@ from matchrec.errors.kinds import locate_errors
 from matchrec.patterns.sase import Streams, compile_sase
 from matchrec.patterns.sase.parser import parse_once
 from matchrec.patterns.stages.builder import Pattern
-from matchrec.patterns.stages.lower import PatternQuery
+from matchrec.patterns.stages.query import PatternQuery
 from matchrec.plan import expression
 from matchrec.plan.clauses import EventSelection, MatchOutput, SkipTo
 from matchrec.plan.match_plan import MatchPlan

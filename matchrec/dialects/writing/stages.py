@@ -17,7 +17,8 @@ from functools import partial
 from matchrec.dialects.writing.names import rename_in_reference
 from matchrec.dialects.writing.shapes import find_conjunct_shapes
 from matchrec.errors import stages as errors
-from matchrec.patterns.stages.lower import PatternQuery, lower_pattern
+from matchrec.patterns.stages.lower import lower_pattern
+from matchrec.patterns.stages.query import PatternQuery
 from matchrec.patterns.stages.tree import Stage, list_named_stages, walk_stages
 from matchrec.plan import clauses
 from matchrec.plan.expression import find_variable, map_references

@@ -3,4 +3,12 @@
     Pattern.begin("a").where("x > 1").followed_by("b").one_or_more()
 
 builds two stages, of which the second one is a loop. A group is a stage that has stages.
+
+    builder       the calls: `Pattern`
+    tree          the stages that they build
+    checks        what a pattern may not have
+    query         a `Pattern`, and what is returned of its matches
+    conditions    which event each reference of a condition reads
+    definitions   the tests of stages, loops and windows
+    lower         all of these as a `MatchPlan`
 """

@@ -6,7 +6,8 @@ import pyarrow as pa
 
 import matchrec
 from matchrec.conditions.row_column import build_aggregate_term_column
-from matchrec.patterns.stages.lower import PatternQuery, lower_pattern
+from matchrec.patterns.stages.lower import lower_pattern
+from matchrec.patterns.stages.query import PatternQuery
 from matchrec.plan.expression import Aggregate
 from matchrec.syntax.expressions.expression import parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope

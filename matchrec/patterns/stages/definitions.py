@@ -1,0 +1,224 @@
+"""Define the tests of a pattern's steps: conditions of stages, ends of loops, and windows.
+
+A test is a definition that has a name of its own, such as `:a where` or `:b until`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from matchrec.patterns.stages import checks, tree
+from matchrec.patterns.stages.conditions import CANDIDATE, NOWHERE, bind_condition, read_from
+from matchrec.patterns.stages.query import PatternQuery
+from matchrec.plan import clauses
+from matchrec.plan.expression import (
+    ColumnReference,
+    End,
+    Navigation,
+    Scalar,
+    Semantics,
+    Term,
+    build_difference_test,
+    compare_scalars,
+    join_conditions,
+    make_column,
+    make_complement,
+    make_literal,
+    make_number,
+    map_column_references,
+)
+from matchrec.plan.operations import find_operator_operations
+from matchrec.plan.stages import NeighbourWindow, Timeouts, Until
+from matchrec.plan.text import write_sum_or_null
+from matchrec.source import Source
+from matchrec.syntax.durations import Duration
+from matchrec.syntax.expressions.expression import parse_scalar
+from matchrec.syntax.expressions.reader import ClausePart, Scope
+from matchrec.syntax.tokens import read_tokens
+
+
+def read_sum(navigation: Navigation, text: str) -> Term:
+    """Return a sum over one row, such as `(ts) + (0L)`, on the row that a navigation finds."""
+    return Term((ColumnReference(navigation, text, None, find_operator_operations("+")),), NOWHERE)
+
+
+def read_order(navigation: Navigation, order: clauses.RowExpression) -> Term:
+    """Return the order column on the row that a navigation finds."""
+    return make_column(navigation, order.text, names=order.names)
+
+
+def write_window_end(order: str, window: str) -> str:
+    """Return the end of the window that begins with a row, as SQL over that row.
+
+    The value is NULL if the type of the order column cannot hold it.
+
+    Args:
+        order: the order column as SQL.
+        window: the length of the window as SQL.
+    """
+    return write_sum_or_null(order, f"{window}L" if window.isdigit() else window)
+
+
+def write_conditions(stages: tuple[tree.Stage, ...]) -> tuple[Source, dict[int, int]]:
+    """Write all conditions into one text for messages: `a, where: price > 10`, one on each line.
+
+    Returns:
+        The text, and the offset of each condition in it by the condition's `id`: equal conditions
+        may occur several times.
+    """
+    text = ""
+    offsets = {}
+    for label, condition in label_conditions(stages):
+        offsets[id(condition)] = len(f"{text}{label}: ")
+        text += f"{label}: {condition.expression}\n"
+    return Source(text), offsets
+
+
+def label_conditions(stages: tuple[tree.Stage, ...]) -> Iterator[tuple[str, tree.Test]]:
+    """Yield every condition of a pattern after the label that messages give it."""
+    for stage in stages:
+        yield from label_conditions(stage.stages)
+        for condition in stage.conditions:
+            yield f"{stage.name}, where", condition
+        if stage.until is not None:
+            yield f"{stage.name}, until", stage.until
+
+
+@dataclass
+class TestDefinitions(tree.StepBuilder):
+    """A builder of steps from stages, which also defines the tests of the steps."""
+
+    # The pattern and the settings of its query.
+    query: PatternQuery
+    # Where each condition begins in the text of all conditions, by its `id`.
+    offsets: dict[int, int]
+    # The definitions so far, by the name of the test.
+    definitions: dict[str, clauses.Definition] = field(default_factory=dict)
+    # The windows between neighbouring events, by the name of the test.
+    windows: dict[str, Duration] = field(default_factory=dict)
+
+    __test__ = False  # not a test for pytest
+
+    def name_condition(self, stage: tree.Stage) -> str:
+        """Define the test of the conditions of a stage, and return its name."""
+        return self.define(f"{stage.name} where", self.combine_conditions(stage.conditions))
+
+    def name_until(self, stage: tree.Stage) -> Until | None:
+        """Define the tests that end the loop of a stage, and return their names."""
+        if stage.until is None:
+            return None
+        ends = self.parse_condition(stage.until)
+        test = self.define(f"{stage.name} until", ends)
+        goes_on = self.define(f"{stage.name} not until", make_complement(ends))
+        if stage.is_group:
+            return Until(test, goes_on)
+        take = join_conditions(
+            "AND", (self.combine_conditions(stage.conditions), make_complement(ends))
+        )
+        return Until(test, goes_on, self.define(f"{stage.name} where, not until", take))
+
+    def name_distance(self, label: str, window: Duration | None) -> str | None:
+        """Define the test that a row is too far after the row mapped before it.
+
+        Returns:
+            The name of the test, or None if the window of the whole match is not longer, so that it
+            makes the test superfluous.
+        """
+        match_window = checks.find_match_window(self.query.pattern.stages)
+        if window is None or (match_window is not None and window >= match_window):
+            return None
+        test = self.define(label, make_complement(self.compare_distance(window)))
+        self.windows[test] = window
+        return test
+
+    def compare_distance(self, window: Duration) -> Scalar:
+        """Return the test that the candidate is less than a window after the row before it."""
+        order = self.query.order[0]
+        candidate = Navigation(CANDIDATE)
+        row_before = Navigation()
+        if window.sql.isdigit():
+            # As BIGINT, a difference overflows only if it is longer than any window.
+            wide_order = f"({order.text}) + (0L)"
+            return build_difference_test(
+                read_sum(candidate, wide_order),
+                read_sum(row_before, wide_order),
+                make_number(int(window.sql), NOWHERE),
+            )
+        end = read_sum(row_before, f"({order.text}) + ({window.sql})")
+        return compare_scalars("<", read_order(candidate, order), end)
+
+    def build_neighbour_windows(self) -> tuple[NeighbourWindow, ...]:
+        """Return the windows between neighbouring events, the shortest first."""
+        tests = sorted(self.windows, key=lambda test: self.windows[test])
+        return tuple(self.build_neighbour_window(test, self.windows[test]) for test in tests)
+
+    def build_neighbour_window(self, test: str, length: Duration) -> NeighbourWindow:
+        """Return the window of a test and of a length."""
+        last_row = Navigation(end=End.LAST, semantics=Semantics.FINAL)
+        end_sql = write_window_end(self.query.order_by[0], length.sql)
+        return NeighbourWindow(
+            test,
+            length=length.build_expression(),
+            end_sql=end_sql,
+            end=make_column(last_row, end_sql),
+        )
+
+    def build_timeouts(self, match_window: Duration | None) -> Timeouts:
+        """Return the windows at whose end a run times out.
+
+        Args:
+            match_window: the length of the window of the whole match; None if there is none.
+        """
+        match_end = None
+        if match_window is not None:
+            first_row = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
+            end_sql = write_window_end(self.query.order_by[0], match_window.sql)
+            match_end = make_column(first_row, end_sql)
+        return Timeouts(match_end, self.build_neighbour_windows())
+
+    def define(self, label: str, scalar: Scalar) -> str:
+        """Define a new test, which reads the candidate through its own name.
+
+        Returns:
+            The name. It begins with a colon, which no stage has in its name.
+        """
+        name = f":{label}"
+        while name in self.definitions:
+            name += "'"
+
+        def read_candidate(column: ColumnReference) -> ColumnReference:
+            """Return the column read from the new test if it was read from the candidate."""
+            is_candidate = column.navigation.variable == CANDIDATE
+            return read_from(column, name) if is_candidate else column
+
+        self.definitions[name] = clauses.Definition(
+            name, map_column_references(scalar, read_candidate)
+        )
+        return name
+
+    def combine_conditions(self, tests: tree.StageTests) -> Scalar:
+        """Return the conditions of a stage as one expression. Without any, every event is taken."""
+        if not tests:
+            return make_literal("TRUE", NOWHERE)
+        return tree.combine_tests(tests, self.parse_condition, join_conditions)
+
+    def parse_condition(self, test: tree.Test) -> Scalar:
+        """Return a condition as an expression over the candidate and over stages."""
+        tokens = read_tokens(test.expression, self.query.dialect, self.offsets[id(test)])
+        return bind_condition(parse_scalar(tokens, self.scope), self.spellings)
+
+    @cached_property
+    def scope(self) -> Scope:
+        """The names that a condition may refer to."""
+        return Scope(ClausePart.DEFINE, tuple(self.spellings))
+
+    @cached_property
+    def spellings(self) -> dict[str, str]:
+        """Each spelling of a stage in a condition, and the name of the stage."""
+        spellings = {}
+        for name in self.query.stage_names:
+            spellings[name] = name
+            spellings[name.upper()] = name
+        return spellings
