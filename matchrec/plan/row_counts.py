@@ -11,7 +11,7 @@ from matchrec.plan import pattern as patterns
 
 @dataclass(frozen=True, slots=True)
 class RowCount:
-    """A number of rows of which only the bounds are known."""
+    """The bounds of a number of rows."""
 
     least: int
     # `inf` if there is no limit.

@@ -35,8 +35,8 @@ MOST_ORIGINS = 4096
 _SOURCE: ContextVar[Source | None] = ContextVar("text of the query", default=None)
 # A run-time error of Spark: its sentence, and lines of SQL, each followed by its carets.
 _FAILURE = re.compile(
-    r"\[[A-Z][A-Z0-9_.]+\] (?P<said>(?:(?!\[[A-Z][A-Z0-9_]+\] ).)*?)(?:\s*SQLSTATE: \w+)?"
-    r"\n== SQL[^\n]*==\n(?P<shown>(?:[^\n]*\n *\^+ *(?:\n|$))+)",
+    r"\[[A-Z][A-Z0-9_.]+\] (?P<sentence>(?:(?!\[[A-Z][A-Z0-9_]+\] ).)*?)(?:\s*SQLSTATE: \w+)?"
+    r"\n== SQL[^\n]*==\n(?P<excerpt>(?:[^\n]*\n *\^+ *(?:\n|$))+)",
     re.DOTALL,
 )
 # A plain column.
@@ -144,11 +144,11 @@ def find_failure(text: str) -> ComputationFailure | None:
     failure = _FAILURE.search(text)
     if failure is None:
         return None
-    shown = failure["shown"].rstrip("\n").split("\n")
-    sql, fragment = split_excerpt(shown[::2], shown[1::2])
+    excerpt_lines = failure["excerpt"].rstrip("\n").split("\n")
+    sql, fragment = split_excerpt(excerpt_lines[::2], excerpt_lines[1::2])
     for line, sql_origin in reversed(tuple(_ORIGINS_BY_LINE.items())):
         if sql in line:
-            return build_failure(sql_origin, fragment, failure["said"])
+            return build_failure(sql_origin, fragment, failure["sentence"])
     return None
 
 
@@ -200,10 +200,10 @@ def find_fragment(fragment: str, text: str, span: Span) -> Span:
     """
     tokens = _TOKEN.findall(_GENERATED.sub("\0", fragment))
     pattern = r"\s*".join(map(write_token_pattern, tokens))
-    written = re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE).search(
+    occurrence = re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE).search(
         text, span.start, span.end
     )
-    return Span(*written.span()) if written else span
+    return span if occurrence is None else Span(*occurrence.span())
 
 
 def write_token_pattern(token: str) -> str:
