@@ -200,22 +200,23 @@ def convert_values(values: pa.Array) -> list[SortNumbers]:
     is_wide = source.greatest - source.least >= WIDE
     if is_wide and not has_many_values(arrays.make_array(source.numbers)):
         # such as hashes that are used as keys
-        return [SortNumbers.measure(rank_repeated_numbers(source.numbers))]
+        return [rank_repeated_numbers(source.numbers)]
     return [source]
 
 
-def rank_repeated_numbers(numbers: IntArray) -> IntArray:
-    """Return the ranks of numbers, many of them equal: int64[n]. Equal ones have equal ranks.
+def rank_repeated_numbers(numbers: IntArray) -> SortNumbers:
+    """Return the ranks of numbers, many of them equal. Equal numbers have equal ranks.
 
     Arrow ranks them if there are too many distinct ones for a kernel, or it is not compiled yet.
     """
     numbered = number_distinct(numbers)
     if numbered is None:
-        return arrays.read_integers(arrays.rank_repeated_values(arrays.make_array(numbers)))
+        ranks = arrays.rank_repeated_values(arrays.make_array(numbers))
+        return SortNumbers.measure(arrays.read_integers(ranks))
     value_numbers, distinct_values = numbered
-    ranks = np.empty(len(distinct_values), np.int64)
-    ranks[np.argsort(distinct_values)] = np.arange(len(distinct_values))
-    return ranks.take(value_numbers)
+    ranks_of_distinct = np.empty(len(distinct_values), np.int64)
+    ranks_of_distinct[np.argsort(distinct_values)] = np.arange(len(distinct_values))
+    return SortNumbers(ranks_of_distinct.take(value_numbers), 0, len(distinct_values) - 1)
 
 
 def convert_texts(values: pa.Array) -> list[IntArray]:

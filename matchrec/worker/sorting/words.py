@@ -138,7 +138,8 @@ def sort_words(words: list[SortWord], count: int) -> SortedRows:
     assert rows is not None
     if len(words) > 1 or words[0].bits > bits_per_sort:
         return SortedRows(rows, None)
-    return SortedRows(rows, replace(words[0], values=digits >> np.uint64(position_bits)))
+    digits >>= np.uint64(position_bits)
+    return SortedRows(rows, replace(words[0], values=digits))
 
 
 def sort_numbered_words(words: WordArray, position_bits: int, bits: int) -> WordArray:
@@ -182,12 +183,14 @@ def is_numpy_slow() -> bool:
 def are_in_order(words: list[SortWord]) -> bool:
     """Return whether the rows are in order already.
 
-    The first rows are compared first, since they mostly show that rows are not in order.
+    Rows are compared block by block, because the first block that is not in order decides. Rows of
+    two files that are read at the same time change places after some batches.
     """
-    for size in (SAMPLE_ROWS, None):
+    count = len(words[0].values) if words else 0
+    for begin in range(0, count - 1, SAMPLE_ROWS):
         in_order: BoolArray = np.ones(1, np.bool_)
         for word in words:  # from the last one on, so that earlier words decide
-            values = word.values[:size]
+            values = word.values[begin : begin + SAMPLE_ROWS + 1]  # and the next block's first row
             before, after = values[:-1], values[1:]
             in_order = (before < after) | ((before == after) & in_order)
         if not in_order.all():

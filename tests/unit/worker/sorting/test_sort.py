@@ -23,9 +23,9 @@ from matchrec.worker.sorting import codes as encoding
 from matchrec.worker.sorting import hashed_keys
 from matchrec.worker.sorting import sort as spilling
 from matchrec.worker.sorting import words as packing
-from matchrec.worker.sorting.order import sort_table
+from matchrec.worker.sorting.order import find_order, sort_table
 from matchrec.worker.sorting.sort import find_budget, sort_batches
-from matchrec.worker.wire import Sorting
+from matchrec.worker.wire import SortColumn, Sorting
 from tests.quick.scale import copies_of, examples
 from tests.references.sorting import mark_first_rows, sort_rows
 from tests.unit.worker.sorting.values import Rows, rows
@@ -115,6 +115,23 @@ def test_the_compiled_sort_brings_the_same_order(given_rows: Rows, copies: int) 
     )
 
 
+@pytest.mark.parametrize("count", [3, 2 * encoding.SAMPLE_ROWS + 1])
+@pytest.mark.parametrize("first", [0, 1, encoding.SAMPLE_ROWS, encoding.SAMPLE_ROWS + 1, -1])
+def test_a_row_out_of_order_is_found_in_any_block(count: int, first: int) -> None:
+    """Rows are in order but for one, which comes at position `first` and is the first in order."""
+    position = first % count
+    values = np.arange(count)
+    values[position] = -1
+    table = pa.table({"t": values})
+    order = find_order(table, Sorting((), (SortColumn("t", False, True),)))
+    if position == 0:
+        assert order.rows is None
+        return
+    assert order.rows is not None
+    others = [row for row in range(count) if row != position]
+    assert order.rows.tolist() == [position, *others]
+
+
 @pytest.mark.usefixtures("_compiled_sort")
 @pytest.mark.parametrize("position_bits", [1, 10, 20, 40])
 @pytest.mark.parametrize("bits", [1, 9, 10, 11, 24])
@@ -149,7 +166,8 @@ def test_repeated_numbers_are_ranked(most_distinct: int, monkeypatch: pytest.Mon
     is_numbered = kernels.number_distinct(numbers) is not None
     assert is_numbered == (most_distinct >= 8)
     ranks = encoding.rank_repeated_numbers(numbers)
-    assert (ranks - ranks.min()).tolist() == [4, 0, 7, 3, 2, 4, 6, 1, 3, 5]
+    assert (ranks.numbers - ranks.least).tolist() == [4, 0, 7, 3, 2, 4, 6, 1, 3, 5]
+    assert (ranks.numbers.min(), ranks.numbers.max()) == (ranks.least, ranks.greatest)
 
 
 @pytest.mark.usefixtures("_compiled_sort")
