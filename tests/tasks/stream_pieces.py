@@ -22,7 +22,7 @@ from pyspark.sql import DataFrame
 
 from matchrec import RuleMatches
 from matchrec.search.partitions import Frontier, IntArray, find_group_starts
-from matchrec.spark import question
+from matchrec.spark import request
 from matchrec.spark.streaming.arrival import Memory, read_memory, sort_rows
 from matchrec.spark.streaming.bucket import Bucket, RulesOfBucket
 from matchrec.spark.streaming.bucket import build_bucket as build_stream_bucket
@@ -212,7 +212,7 @@ def build_over_stream(
         return events.sparkSession.createDataFrame([], schema)
 
     with (
-        patch.object(question, "is_streaming", return_value=True),
+        patch.object(request, "is_streaming", return_value=True),
         patch.object(SentEvents, "run", keep),
     ):
         result = make(events.withMetadata(time, {WATERMARK: 0}))
