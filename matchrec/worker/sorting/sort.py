@@ -84,7 +84,7 @@ def sort_batches(
     Args:
         batches: the rows.
         sorting: what they are sorted by.
-        rows_per_batch: the most rows of a batch that is yielded.
+        rows_per_batch: see `find_cuts`.
         budget: how many bytes of rows are held before they are spilled, less than 2 GiB. None to
             use the room that there is beside the other tasks of this process.
         task_count: the number of tasks of this process.
@@ -124,27 +124,33 @@ def find_cuts(starts: IntArray, rows: int, most: int) -> Iterator[int]:
     """Yield the rows at which batches begin, then the number of rows.
 
     A batch begins where a partition starts, if possible, so that no row of the partition has to
-    wait for the next batch.
+    wait for the next batch. A partition with more than `most` rows gets batches of twice as many:
+    the first search in it waits for so many rows, and need not copy those of a single batch.
 
     >>> list(find_cuts(np.array([0, 3, 5, 6]), rows=20, most=6))
-    [0, 6, 12, 18, 20]
+    [0, 6, 18, 20]
     >>> list(find_cuts(np.array([0, 3, 5, 9]), rows=12, most=6))
     [0, 5, 9, 12]
+    >>> list(find_cuts(np.array([0, 8]), rows=12, most=6))
+    [0, 8, 12]
 
     Args:
         starts: the rows at which partitions start. The first row may belong to an earlier one.
         rows: the number of rows.
-        most: the most rows of a batch.
+        most: the most rows of a batch that has more than one partition.
     """
     begin = 0
     while begin < rows:
         yield begin
+        if begin + most >= rows:
+            break
+        # the starts in the batch, and those before it
         count = int(np.searchsorted(starts, begin + most, side="right"))
-        last_start = int(starts[count - 1]) if count else 0
-        if begin < last_start and begin + most < rows:
-            begin = last_start
+        if count and begin < starts[count - 1]:
+            begin = int(starts[count - 1])
         else:
-            begin += most
+            next_start = int(starts[count]) if count < len(starts) else rows
+            begin = min(begin + 2 * most, next_start)
     yield rows
 
 
