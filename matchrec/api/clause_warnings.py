@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 from matchrec.compile.compiled_query import CompiledQuery
 from matchrec.compile.steps import SplitQuery
+from matchrec.errors.kinds import with_source
 from matchrec.errors.language import Language
 from matchrec.errors.warnings import (
     MatchRecognizeWarning,
@@ -40,7 +41,7 @@ def find_plan_warnings(query: SplitQuery, request: MatchRequest, source: Source)
     intervals = request.backend.find_windows_in_hours(query.plan, request.find_order_type)
     warnings += [days_in_hours(interval.span, interval=interval.text) for interval in intervals]
     warnings += find_nanosecond_warnings(query.plan, request)
-    return tuple(warning.with_source(source) for warning in warnings)
+    return tuple(with_source(warning, source) for warning in warnings)
 
 
 def find_nanosecond_warnings(
@@ -86,7 +87,7 @@ def find_state_warnings(plan: MatchPlan, compiled_query: CompiledQuery, source: 
     if compiled_query.is_bounded or compiled_query.sent_columns.ends:
         return ()
     unbounded = unbounded_runs if compiled_query.task.needs_event_selection else unbounded_state
-    return (unbounded(plan.pattern.span).with_source(source),)
+    return (with_source(unbounded(plan.pattern.span), source),)
 
 
 def find_tuning_warnings(

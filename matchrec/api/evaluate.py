@@ -29,6 +29,7 @@ from matchrec.arguments import Arguments
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import inspection as inspection_errors
 from matchrec.errors.calls import unbound_parameter
+from matchrec.errors.kinds import with_source
 from matchrec.errors.language import Language
 from matchrec.errors.sql import query as errors
 from matchrec.errors.streams import second_clause_over_stream
@@ -421,8 +422,9 @@ def find_unbound_parameter(
     span = find_first_parameters(query.source.text).get(name)
     has_value = name in value_names
     if has_value:  # so Spark has lost it
-        return make_lost_value_error(name, span).with_source(query.source)
-    return unbound_parameter(span, name=name, parameters=value_names).with_source(query.source)
+        return with_source(make_lost_value_error(name, span), query.source)
+    unbound = unbound_parameter(span, name=name, parameters=value_names)
+    return with_source(unbound, query.source)
 
 
 # Steps for a single clause.

@@ -29,7 +29,7 @@ from matchrec.errors.calls import (
     unknown_parameter,
     wrong_number_of_values,
 )
-from matchrec.errors.kinds import locate_errors
+from matchrec.errors.kinds import locate_errors, with_source
 from matchrec.errors.machine import stopped_session
 from matchrec.errors.rule_sets import unbound_rule_parameter
 from matchrec.errors.wording import describe_value, show_count
@@ -372,11 +372,10 @@ def check_frames(spark: SparkSession, query: QueryNode, frames: Frames) -> None:
                 continue
             if is_stopped(frame.sparkSession):
                 raise stopped_session()
-            raise errors.dataframe_of_another_session(span, name=name).with_source(query.source)
+            raise with_source(errors.dataframe_of_another_session(span, name=name), query.source)
         if span.start in starts_of_inputs:
-            raise errors.not_a_dataframe(span, name=name, value=describe_value(frame)).with_source(
-                query.source
-            )
+            error = errors.not_a_dataframe(span, name=name, value=describe_value(frame))
+            raise with_source(error, query.source)
 
 
 def name_values(query: QueryNode, args: Arguments | None) -> dict[str, Any] | None:
@@ -413,7 +412,7 @@ def check_positional_values(query: QueryNode, args: Arguments | None) -> None:
         problem = "has no values"
     parameters_without_value = parameters[len(values) :]
     error = wrong_number_of_values(problem, len(parameters), *parameters_without_value[:1])
-    raise error.with_source(query.source)
+    raise with_source(error, query.source)
 
 
 # Parameters of a clause

@@ -44,7 +44,7 @@ from matchrec.arguments import (
     is_session,
 )
 from matchrec.errors import calls as errors
-from matchrec.errors.kinds import locate_errors
+from matchrec.errors.kinds import locate_errors, with_source
 from matchrec.errors.machine import missing_session
 from matchrec.source import Source, Span
 from matchrec.spark.after.expand import explode_rows
@@ -326,7 +326,7 @@ class SqlText(FrontEnd):
             error = errors.sase_without_pattern(span, word=word, call=call)
         else:
             error = errors.not_a_query(span, word=word, call=call)
-        raise error.with_source(Source(self.text))
+        raise with_source(error, Source(self.text))
 
     def convert(self, dialect: str, write: str, events: str) -> Conversion:
         """Convert the query to the language `write`."""
@@ -457,7 +457,7 @@ def query(*args: Any, **kwargs: Any) -> Query:
     +----+
     |   2|
     +----+
-    >>> print(falls.why(row=1))
+    >>> print(falls.why(at=1))
     PATTERN (FALL+)
     ...
     >>> print(falls.to_sql("snowflake").text)

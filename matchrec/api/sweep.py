@@ -38,7 +38,7 @@ from matchrec.arguments import (
 )
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
-from matchrec.errors.kinds import locate_errors
+from matchrec.errors.kinds import locate_errors, with_source
 from matchrec.errors.warnings import warn_caller
 from matchrec.explain.charts.sweep import Sweep
 from matchrec.patterns.stages.lower import make_measure
@@ -152,7 +152,7 @@ def check_parameters(clause: str, grid: Grid) -> None:
     for name, span in find_clause_parameters(clause):
         if name not in grid:
             error = errors.sweep_parameter_without_values(span, name=name, parameters=tuple(grid))
-            raise error.with_source(Source(clause))
+            raise with_source(error, Source(clause))
 
 
 def check_rule(df: DataFrame, rule: Rule, point: Point) -> None:

@@ -9,6 +9,7 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeRunError,
     MatchRecognizeUnsupportedError,
+    add_code,
 )
 from matchrec.errors.language import current_surface
 from matchrec.errors.misspellings import find_nearest, find_nearest_choice
@@ -94,7 +95,7 @@ def write_other_value_message(name: str) -> str:
         hint=_advise_renaming(name),
         code="column-values-differ",
     )
-    return f"{error.headline}; {error.hint}"
+    return f"{add_code(error.message, error.code)}; {error.hint}"
 
 
 def algorithm_not_possible(*, name: str, reason: str) -> MatchRecognizeUnsupportedError:

@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
-
-from typing_extensions import Self
+from typing import Any, TypeVar
 
 from matchrec.errors.language import Language, use_language
 from matchrec.errors.run import location as locations
@@ -37,8 +36,8 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
         hint: what to write instead; None or "" if that is not known.
     """
 
-    # The name in the first span that the carets point at; None for the whole span.
-    culprit: str | None = None
+    # The name in the first span that the carets point at; None for the whole span: see `point_at`.
+    _culprit: str | None = None
     # The name of the rule, in a set of rules, that the message is about.
     rule: str | None = None
 
@@ -60,50 +59,72 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
         self.source: Source | None = None
 
     @property
-    def headline(self) -> str:
+    def _headline(self) -> str:
         """The first line of the message as it prints."""
         return self.message
 
     @property
+    def line(self) -> int | None:
+        """The line of the query's text, from 1; None if the message is about no text."""
+        return self._position[0]
+
+    @property
+    def column(self) -> int | None:
+        """The column in this line, from 1; None if the message is about no text."""
+        return self._position[1]
+
+    @property
+    def _position(self) -> tuple[int, int] | tuple[None, None]:
+        """The line and the column."""
+        if self.source is None or self.span is None:
+            return None, None
+        return self.source.position(self.span.start)
+
+    @property
     def span(self) -> Span | None:
-        """The main location in the query's text; None if there is none."""
+        """The characters of the query's text that the message is about; None if there are none."""
         return self.spans[0] if self.spans else None
 
-    def with_source(self, source: Source) -> Self:
-        """Return this error with the text of its query, so that it can show the lines it is about.
-
-        If it has a text already, that one is kept: the innermost text is the right one. Spans in a
-        text that was made from another one are moved to that one.
-        """
-        self.source = self.source or source
-        if self.culprit is not None and self.spans:
-            self.spans = (self.source.find(self.culprit, self.spans[0]), *self.spans[1:])
-            self.culprit = None
-        self.spans = tuple(self.source.trace_to_author(span)[1] for span in self.spans)
-        self.source = self.source.author
-        if self.hint is not None and self.spans:
-            users_text = shorten(self.source.text_at(self.spans[0]))
-            self.hint = self.hint.replace(USERS_TEXT, users_text)
-        return self
-
-    def point_at(self, culprit: str) -> Self:
-        """Return this error with carets under one name in its first span, not under all of it."""
-        self.culprit = culprit
-        return self
-
     def __str__(self) -> str:
-        """Return the message as it prints, see the module."""
+        """Return the message as it prints: the headline, the lines of the text, notes and help."""
         excerpts = [self.source.format_excerpt(span) for span in self.spans] if self.source else []
         return replace_control_characters(
-            "\n".join([self.headline, *excerpts, *self.format_labelled_lines()])
+            "\n".join([self._headline, *excerpts, *self._format_labelled_lines()])
         )
 
-    def format_labelled_lines(self) -> list[str]:
+    def _format_labelled_lines(self) -> list[str]:
         """Return the notes and the hint, each with its label."""
         lines = [format_labelled("note", note) for note in self.notes]
         if self.hint:
             lines.append(format_labelled("help", self.hint))
         return lines
+
+
+L = TypeVar("L", bound=Located)
+
+
+def with_source(error: L, source: Source) -> L:
+    """Return an error or a warning with the text of its query, so that it can show its lines.
+
+    If it has a text already, that one is kept: the innermost text is the right one. Spans in a
+    text that was made from another one are moved to that one.
+    """
+    source = error.source or source
+    if error._culprit is not None and error.spans:
+        error.spans = (source.find(error._culprit, error.spans[0]), *error.spans[1:])
+        error._culprit = None
+    error.spans = tuple(source.trace_to_author(span)[1] for span in error.spans)
+    error.source = source.author
+    if error.hint is not None and error.spans:
+        users_text = shorten(error.source.text_at(error.spans[0]))
+        error.hint = error.hint.replace(USERS_TEXT, users_text)
+    return error
+
+
+def point_at(error: L, culprit: str) -> L:
+    """Return an error with carets under one name in its first span, not under all of it."""
+    error._culprit = culprit
+    return error
 
 
 def format_labelled(label: str, text: str) -> str:
@@ -131,14 +152,21 @@ class MatchRecognizeError(Located, ValueError):
     """An error in a query or a call, with its location and what to write instead.
 
     Attributes:
+        message: what is wrong, one sentence.
         code: a stable name of the error, such as `unknown-column`. docs/reference/error_codes.md
             lists all codes.
+        line: the line of the query's text, from 1; None if the error is about no text.
+        column: the column in this line, from 1, or None.
+        notes: the lines `note:`, which state facts.
+        hint: the line `help:`, which says what to write; None if that is not known.
+        rule: the name of the rule in a set of rules that the error is about, or None.
         condition: the name that Databricks SQL gives to an error of this meaning, or None.
 
     >>> try:
     ...     matchrec.match_recognize(spark.range(3), "ORDER BY id PATTERN (A DEFINE A AS id > 1")
     ... except matchrec.MatchRecognizeError as error:
     ...     print(error)
+    ...     print(error.code, error.line, error.column, error.hint, sep="; ")
     `(` is not closed in MATCH_RECOGNIZE [bracket-not-closed]
       line 1, column 21
           ORDER BY id PATTERN (A DEFINE A AS id > 1
@@ -148,6 +176,7 @@ class MatchRecognizeError(Located, ValueError):
                                  ^^^^^^
       note: `--` starts a comment, also in `{--` and `--}`
       help: add `)` before DEFINE
+    bracket-not-closed; 1; 21; add `)` before DEFINE
     """
 
     # The values of an error that is made without a call of the class: see `users_terms.reword`.
@@ -163,27 +192,36 @@ class MatchRecognizeError(Located, ValueError):
         code: str | None = None,
         condition: str | None = None,
     ) -> None:
-        """Every argument but `code` and `condition` is one of `Located`; these are attributes."""
+        """See the attributes. `spans` are the places in the text, the main one first."""
         super().__init__(message, *spans, notes=notes, hint=hint)
         self.code = code
         self.condition = condition
 
     @property
-    def headline(self) -> str:
+    def _headline(self) -> str:
         """The first line of the message as it prints, with the code."""
         return add_code(self.message, self.code)
 
 
 class MatchRecognizeParseError(MatchRecognizeError):
-    """The text of a query cannot be read: its syntax is wrong."""
+    """The text of a query cannot be read: its syntax is wrong.
+
+    The attributes are those of `MatchRecognizeError`.
+    """
 
 
 class MatchRecognizePlanError(MatchRecognizeError):
-    """The query or the call is wrong, for example because a name is unknown."""
+    """The query or the call is wrong, for example because a name is unknown.
+
+    The attributes are those of `MatchRecognizeError`.
+    """
 
 
 class MatchRecognizeUnsupportedError(MatchRecognizeError):
-    """The query asks for something that matchrec does not support."""
+    """The query asks for something that matchrec does not support.
+
+    The attributes are those of `MatchRecognizeError`.
+    """
 
 
 class MatchRecognizeRunError(MatchRecognizeError):
@@ -203,29 +241,18 @@ class MatchRecognizeRunError(MatchRecognizeError):
     # All fields as one line of text, for an error that a worker raises; else None.
     _fields: str | None = None
 
-    def at(self, location: RowLocation) -> Self:
-        """Return this error with the partition and the number of the row that it is about."""
-        self.partition = location.partition
-        self.row_number = None if location.relevant_only else location.row_number
-        return self
+    def __init__(
+        self, message: str, *spans: Span | None, location: RowLocation | None = None, **parts: Any
+    ) -> None:
+        """Every argument but `location`, the row that the error is about, is one of the base."""
+        super().__init__(message, *spans, **parts)
+        if location is not None:
+            self.partition = location.partition
+            self.row_number = None if location.relevant_only else location.row_number
 
-    def with_fields(self) -> MatchRecognizeRunError:
-        """Return the error for a worker to raise: `from_exception` reads its last line.
-
-        Spark passes only the text of an exception from a worker to the driver.
-        """
-        names = ("message", "notes", "hint", "code", "row_number")
-        fields = {name: getattr(self, name) for name in names}
-        fields["partition"] = dict(self.partition)
-        error = MatchRecognizeRunError(
-            self.message, notes=self.notes, hint=self.hint, code=self.code
-        )
-        error._fields = locations.write_fields(fields)
-        return error
-
-    def format_labelled_lines(self) -> list[str]:
+    def _format_labelled_lines(self) -> list[str]:
         """Return the notes and the hint, and last the fields if a worker raises the error."""
-        lines = super().format_labelled_lines()
+        lines = super()._format_labelled_lines()
         return lines if self._fields is None else [*lines, f"  {self._fields}"]
 
     @classmethod
@@ -285,13 +312,30 @@ class MatchRecognizeRunError(MatchRecognizeError):
         None if the text shows no SQL that matchrec has made.
         """
         failure = origins.find_failure(text)
-        return None if failure is None else cls.from_failure(failure)
+        return None if failure is None else make_computation_error(failure)
 
-    @classmethod
-    def from_failure(cls, failure: origins.ComputationFailure) -> MatchRecognizeRunError:
-        """Return the error of an expression that could not be computed."""
-        error = cls(failure.message, failure.span, hint=failure.hint, code=NOT_COMPUTED)
-        return error if failure.text is None else error.with_source(Source(failure.text))
+
+def with_fields(error: MatchRecognizeRunError) -> MatchRecognizeRunError:
+    """Return an error for a worker to raise: `from_exception` reads its last line.
+
+    Spark passes only the text of an exception from a worker to the driver.
+    """
+    names = ("message", "notes", "hint", "code", "row_number")
+    fields = {name: getattr(error, name) for name in names}
+    fields["partition"] = dict(error.partition)
+    raised = MatchRecognizeRunError(
+        error.message, notes=error.notes, hint=error.hint, code=error.code
+    )
+    raised._fields = locations.write_fields(fields)
+    return raised
+
+
+def make_computation_error(failure: origins.ComputationFailure) -> MatchRecognizeRunError:
+    """Return the error of an expression that could not be computed."""
+    error = MatchRecognizeRunError(
+        failure.message, failure.span, hint=failure.hint, code=NOT_COMPUTED
+    )
+    return error if failure.text is None else with_source(error, Source(failure.text))
 
 
 # Makes an error of a running query. The argument `location` is the row in the user's terms; the
@@ -330,5 +374,5 @@ def locate_errors(source: Source, language: Language | None = None) -> Iterator[
         with use_language(language), origins.use_source(source):
             yield
     except MatchRecognizeError as error:
-        error.with_source(source)
+        with_source(error, source)
         raise

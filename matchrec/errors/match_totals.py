@@ -104,9 +104,8 @@ def total_too_large(
         aggregate: the aggregate as the user wrote it.
         location: the first row of its group.
     """
-    return _make_total_too_large(type_name, (f"the aggregate is {aggregate}", str(location))).at(
-        location
-    )
+    notes = (f"the aggregate is {aggregate}", str(location))
+    return _make_total_too_large(type_name, notes, location)
 
 
 def infinite_values_in_total(*, aggregate: str, location: RowLocation) -> MatchRecognizeRunError:
@@ -128,7 +127,8 @@ def infinite_values_in_total(*, aggregate: str, location: RowLocation) -> MatchR
             "clause; or filter infinite values out before"
         ),
         code="infinite-values-in-total",
-    ).at(location)
+        location=location,
+    )
 
 
 def write_total_message(type_name: str, aggregate: str) -> str:
@@ -136,11 +136,13 @@ def write_total_message(type_name: str, aggregate: str) -> str:
 
     It is a text, because Spark raises the error, by `raise_error` in a query.
     """
-    error = _make_total_too_large(type_name, ())
+    error = _make_total_too_large(type_name)
     return f"{error.message}: {aggregate} [{error.code}]; {error.hint}"
 
 
-def _make_total_too_large(type_name: str, notes: tuple[str, ...]) -> MatchRecognizeRunError:
+def _make_total_too_large(
+    type_name: str, notes: tuple[str, ...] = (), location: RowLocation | None = None
+) -> MatchRecognizeRunError:
     """Return the error for an aggregate over all matches that overflows its type."""
     match type_name:
         case "BIGINT":
@@ -155,6 +157,7 @@ def _make_total_too_large(type_name: str, notes: tuple[str, ...]) -> MatchRecogn
         f"an aggregate over all matches is too large for {type_name}",
         notes=notes,
         hint=hint,
+        location=location,
         code="total-too-large",
     )
 

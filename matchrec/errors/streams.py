@@ -132,7 +132,8 @@ def stream_out_of_memory(
             f"`matchrec.query(...).aggregate(...)`, which builds no match; {_HIGHER_LIMIT}"
         ),
         code="stream-out-of-memory",
-    ).at(location)
+        location=location,
+    )
 
 
 def stream_state_too_large(

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from matchrec import memory
 from matchrec.errors import MatchRecognizeRunError
+from matchrec.errors.kinds import with_fields
 from matchrec.errors.machine import machine_out_of_memory, worker_out_of_memory
 from matchrec.errors.run.failures import row_not_computed
 from matchrec.loading import freeze_loaded_modules, pause_garbage_collection
@@ -57,9 +58,9 @@ def report_errors(output: Callable[[], Iterator[T]]) -> Iterator[T]:
         with freeze_loaded_modules():
             yield from output()
     except MatchRecognizeRunError as error:
-        raise error.with_fields() from None
+        raise with_fields(error) from None
     except MemoryError as error:
-        raise describe_lack_of_memory(error).with_fields() from None
+        raise with_fields(describe_lack_of_memory(error)) from None
 
 
 def read_input(batches: Iterator[Rows]) -> Iterator[Rows]:

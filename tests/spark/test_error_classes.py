@@ -97,3 +97,25 @@ def test_a_file_without_quotes_is_no_table(spark: SparkSession) -> None:
     assert hint == (
         "  help: read a file into a DataFrame first, with its header, and write that in braces"
     )
+
+
+def test_the_line_and_the_column_of_an_error(spark: SparkSession) -> None:
+    with pytest.raises(matchrec.MatchRecognizeError) as caught:
+        matchrec.match_recognize(
+            spark.table("ticks"), "ORDER BY ts\n  PATTERN (A) DEFINE B AS 1 = 1"
+        )
+    assert (caught.value.line, caught.value.column) == (2, 22)
+    with pytest.raises(matchrec.MatchRecognizeError) as caught:
+        matchrec.query(spark.table("ticks"), "ORDER BY ts PATTERN (A)").why(partition={"x": 1})
+    assert (caught.value.line, caught.value.column) == (None, None)
+
+
+@pytest.mark.parametrize("name", [name for name in matchrec.__all__ if name.endswith("Error")])
+def test_help_shows_only_what_users_need(name: str) -> None:
+    """Every public name of an error is one that its documentation explains."""
+    error_class = getattr(matchrec, name)
+    names = {name for base in error_class.__mro__[:-4] for name in vars(base) if name[0] != "_"}
+    assert names <= {
+        *("code", "condition", "rule", "line", "column", "span"),
+        *("partition", "row_number", "from_exception"),
+    }

@@ -13,7 +13,8 @@ def skip_to_missing_row(*, variable: str, location: RowLocation) -> MatchRecogni
         notes=(f"the match starts {location}",),
         hint=f"make {variable} match at least one row, or write AFTER MATCH SKIP PAST LAST ROW",
         code="skip-to-missing-row",
-    ).at(location)
+        location=location,
+    )
 
 
 def skip_to_first_row(*, variable: str, location: RowLocation) -> MatchRecognizeRunError:
@@ -27,7 +28,8 @@ def skip_to_first_row(*, variable: str, location: RowLocation) -> MatchRecognize
         notes=(f"the match starts {location}",),
         hint="skip to a later variable, or write AFTER MATCH SKIP TO NEXT ROW",
         code="skip-to-first-row",
-    ).at(location)
+        location=location,
+    )
 
 
 def skip_to_missing_stage(*, stage: str, location: RowLocation) -> MatchRecognizeRunError:
@@ -37,7 +39,8 @@ def skip_to_missing_stage(*, stage: str, location: RowLocation) -> MatchRecogniz
         notes=(f"the match starts {location}",),
         hint="remove throw_on_miss(), or make the stage mandatory",
         code="skip-to-missing-stage",
-    ).at(location)
+        location=location,
+    )
 
 
 def skip_to_first_event(*, stage: str, location: RowLocation) -> MatchRecognizeRunError:
@@ -48,7 +51,8 @@ def skip_to_first_event(*, stage: str, location: RowLocation) -> MatchRecognizeR
         notes=(f"the match starts {location}",),
         hint="remove throw_on_miss(), or skip to a later stage",
         code="skip-to-first-event",
-    ).at(location)
+        location=location,
+    )
 
 
 def row_not_computed(*, reason: str, hint: str | None) -> MatchRecognizeRunError:
@@ -127,7 +131,8 @@ def overflow_in_condition(*, variable: str, location: RowLocation) -> MatchRecog
         notes=(str(location),),
         hint="cast the operands to a wider type, such as BIGINT or DOUBLE",
         code="overflow-in-condition",
-    ).at(location)
+        location=location,
+    )
 
 
 def window_overflow(*, variables: str, location: RowLocation) -> MatchRecognizeRunError:
@@ -138,7 +143,8 @@ def window_overflow(*, variables: str, location: RowLocation) -> MatchRecognizeR
         notes=(str(location),),
         hint="order by a wider type, or set spark.sql.ansi.enabled to true",
         code="window-overflow",
-    ).at(location)
+        location=location,
+    )
 
 
 def wrong_window_length(*, words: str, location: RowLocation) -> MatchRecognizeRunError:
@@ -151,7 +157,8 @@ def wrong_window_length(*, words: str, location: RowLocation) -> MatchRecognizeR
         notes=(str(location),),
         hint="write a number or an INTERVAL of weeks to microseconds, or order by a wider type",
         code="wrong-window-length",
-    ).at(location)
+        location=location,
+    )
 
 
 def division_by_zero(*, variable: str, location: RowLocation) -> MatchRecognizeRunError:
@@ -161,7 +168,8 @@ def division_by_zero(*, variable: str, location: RowLocation) -> MatchRecognizeR
         notes=(str(location),),
         hint="write NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false",
         code="division-by-zero",
-    ).at(location)
+        location=location,
+    )
 
 
 _LEAVE_OUT = "add a condition that excludes such rows"
@@ -180,7 +188,8 @@ def function_failed(*, variable: str, reason: str, location: RowLocation) -> Mat
         notes=(str(location),),
         hint=f"change the arguments of the function, or {_LEAVE_OUT}",
         code="function-failed",
-    ).at(location)
+        location=location,
+    )
 
 
 def function_failed_under_ansi(
@@ -198,7 +207,8 @@ def function_failed_under_ansi(
         notes=(str(location),),
         hint=f"{_LEAVE_OUT}, or set spark.sql.ansi.enabled to false",
         code="function-failed",
-    ).at(location)
+        location=location,
+    )
 
 
 def too_many_steps(*, limit: int, location: RowLocation) -> MatchRecognizeRunError:
@@ -212,7 +222,8 @@ def too_many_steps(*, limit: int, location: RowLocation) -> MatchRecognizeRunErr
             "one row, such as price > 10; or raise max_steps in Options (--max-steps)"
         ),
         code="too-many-steps",
-    ).at(location)
+        location=location,
+    )
 
 
 _MORE_MEMORY = (
@@ -232,7 +243,8 @@ def no_room_for_search(*, mebibytes: int, location: RowLocation) -> MatchRecogni
         notes=(f"the search has reached a match that would begin {location}",),
         hint=f"{_FEWER_RUNS}{_MORE_MEMORY}",
         code="search-out-of-memory",
-    ).at(location)
+        location=location,
+    )
 
 
 def no_room_for_matches(*, mebibytes: int, location: RowLocation) -> MatchRecognizeRunError:
@@ -247,7 +259,8 @@ def no_room_for_matches(*, mebibytes: int, location: RowLocation) -> MatchRecogn
             f"match; else {_FEWER_RUNS}{_MORE_MEMORY}"
         ),
         code="search-out-of-memory",
-    ).at(location)
+        location=location,
+    )
 
 
 def partition_out_of_memory(
@@ -266,7 +279,8 @@ def partition_out_of_memory(
         notes=(f"the last of these rows is {location}",),
         hint=f"write a finer PARTITION BY, or {_MORE_MEMORY}",
         code="partition-out-of-memory",
-    ).at(location)
+        location=location,
+    )
 
 
 def waiting_rows_out_of_memory(
@@ -288,7 +302,8 @@ def waiting_rows_out_of_memory(
             f"PARTITION BY, or {_MORE_MEMORY}"
         ),
         code="waiting-rows-out-of-memory",
-    ).at(location)
+        location=location,
+    )
 
 
 def row_too_large(*, mebibytes: int, limit: int, location: RowLocation) -> MatchRecognizeRunError:
@@ -302,7 +317,8 @@ def row_too_large(*, mebibytes: int, limit: int, location: RowLocation) -> Match
             "columns, in rules with event_columns"
         ),
         code="row-too-large",
-    ).at(location)
+        location=location,
+    )
 
 
 def rows_too_large(*, mebibytes: int, location: RowLocation) -> MatchRecognizeRunError:
@@ -319,7 +335,8 @@ def rows_too_large(*, mebibytes: int, location: RowLocation) -> MatchRecognizeRu
             "WITHIN, so that matches are shorter, or read fewer columns of long values"
         ),
         code="rows-too-large",
-    ).at(location)
+        location=location,
+    )
 
 
 def sum_too_large(*, type_name: str, location: RowLocation) -> MatchRecognizeRunError:
@@ -330,4 +347,5 @@ def sum_too_large(*, type_name: str, location: RowLocation) -> MatchRecognizeRun
         notes=(str(location),),
         hint=f"write a CAST to {wider_types} inside the sum",
         code="sum-too-large",
-    ).at(location)
+        location=location,
+    )

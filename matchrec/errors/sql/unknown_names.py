@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from matchrec.errors.kinds import MatchRecognizePlanError
+from matchrec.errors.kinds import MatchRecognizePlanError, point_at
 from matchrec.errors.language import PATTERN_CALLS, current_language, current_surface, name_part
 from matchrec.errors.misspellings import find_nearest
 from matchrec.errors.sql.foreign_names import add_dialect_hint, find_function_hint
@@ -70,50 +70,54 @@ def unknown_column(
             span, name=qualifier, clause=clause, variables=names.variables, column=column
         )
     note, hint = _explain_name(name, clause, names)
-    return MatchRecognizePlanError(
+    error = MatchRecognizePlanError(
         f"unknown column `{shorten(name)}` in {name_part(clause)}",
         span,
         notes=(note, f"the input has: {join_names(names.columns)}"),
         hint=hint,
         code="unknown-column",
-    ).point_at(name)
+    )
+    return point_at(error, name)
 
 
 def _variable_before_match(
     span: Span | None, *, qualifier: str, clause: str, column: str
 ) -> MatchRecognizePlanError:
     """Return the error for A.price in PARTITION BY, ORDER BY or WITHIN, for a variable A."""
-    return MatchRecognizePlanError(
+    error = MatchRecognizePlanError(
         f"pattern variable `{qualifier}` is not allowed in {name_part(clause)}",
         span,
         notes=(f"{name_part(clause)} is evaluated before the match, on each row alone",),
         hint=f"write {column}",
         code="variable-before-match",
-    ).point_at(qualifier)
+    )
+    return point_at(error, qualifier)
 
 
 def _variable_over_window(span: Span | None, *, qualifier: str) -> MatchRecognizePlanError:
     """Return the error for sum(A.price) OVER w in the SELECT list, for a variable A."""
-    return MatchRecognizePlanError(
+    error = MatchRecognizePlanError(
         f"pattern variable `{qualifier}` is not allowed in a function over a window",
         span,
         notes=("outside MEASURES, functions see the rows of the match, but not its variables",),
         hint="make it a measure of the window: MEASURES ... AS m, then m OVER w",
         code="variable-over-window",
-    ).point_at(qualifier)
+    )
+    return point_at(error, qualifier)
 
 
 def _variable_of_table(
     span: Span | None, *, name: str, clause: str, variable: str, column: str
 ) -> MatchRecognizePlanError:
     """Return the error for t.A.price, for a variable A."""
-    return MatchRecognizePlanError(
+    error = MatchRecognizePlanError(
         f"unknown column `{name}` in {name_part(clause)}",
         span,
         notes=(f"`{variable}` is a pattern variable; no table name is allowed before it",),
         hint=f"write {variable}.{column}",
         code="unknown-column",
-    ).point_at(name)
+    )
+    return point_at(error, name)
 
 
 def _unknown_qualifier(
@@ -124,13 +128,14 @@ def _unknown_qualifier(
     hint = f"write {column}, or add {name} to {name_part('PATTERN')}"
     if near:
         hint = f"write {near}.{column}"
-    return MatchRecognizePlanError(
+    error = MatchRecognizePlanError(
         f"unknown pattern variable `{name}` in {name_part(clause)}",
         span,
         notes=(f"{name_part('PATTERN')} has: {join_names(variables)}",),
         hint=hint,
         code="unknown-variable",
-    ).point_at(name)
+    )
+    return point_at(error, name)
 
 
 def _explain_name(name: str, clause: str, names: KnownNames) -> tuple[str, str]:
@@ -253,18 +258,19 @@ def type_column_without_texts(*, type_name: str, name: str) -> MatchRecognizePla
 
 def ambiguous_column(span: Span | None, *, name: str, clause: str) -> MatchRecognizePlanError:
     """Return the error for a name that several columns of the input have."""
-    return MatchRecognizePlanError(
+    error = MatchRecognizePlanError(
         f"column `{name}` in {name_part(clause)} is ambiguous",
         span,
         notes=("several columns of the input have this name",),
         hint="rename them in a subquery before the clause: SELECT a.x, b.x AS x2 FROM ...",
         code="ambiguous-column",
-    ).point_at(name)
+    )
+    return point_at(error, name)
 
 
 def column_named_like_function(span: Span, *, name: str, clause: str) -> MatchRecognizePlanError:
     """Return the error for a bare name such as current_date that the input also has as a column."""
-    return MatchRecognizePlanError(
+    error = MatchRecognizePlanError(
         f"`{name}` in {name_part(clause)} is both a column of the input and a function of Spark",
         span,
         hint=(
@@ -272,7 +278,8 @@ def column_named_like_function(span: Span, *, name: str, clause: str) -> MatchRe
             "for the function"
         ),
         code="column-named-like-function",
-    ).point_at(name)
+    )
+    return point_at(error, name)
 
 
 def unknown_function(
@@ -282,12 +289,13 @@ def unknown_function(
     hint = find_unknown_function_hint(name, (*functions, *_MATCH_FUNCTIONS))
     if name.upper() in ("FINAL", "RUNNING"):
         hint = f"write {name} before each FIRST, LAST and aggregate in the parentheses"
-    return MatchRecognizePlanError(
+    error = MatchRecognizePlanError(
         f"unknown function `{name}` in {name_part(clause)}",
         span,
         hint=hint,
         code="unknown-function",
-    ).point_at(name)
+    )
+    return point_at(error, name)
 
 
 def find_unknown_function_hint(name: str, functions: Iterable[str]) -> str:

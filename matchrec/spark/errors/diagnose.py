@@ -21,6 +21,7 @@ from pyspark.sql.types import DateType, DoubleType, FloatType, NumericType, Stri
 from matchrec.conditions.guards import is_truth_value
 from matchrec.conditions.row_column import build_end_columns
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError, calls, conditions
+from matchrec.errors.kinds import point_at
 from matchrec.errors.machine import hours_added_to_date, signed_zeros_in_key
 from matchrec.errors.sql import engine_errors
 from matchrec.errors.sql import unknown_names as errors
@@ -305,7 +306,7 @@ class Diagnosis:
             return None
         smallest = min(subquery_spans, key=lambda span: span.end - span.start)
         what = f"column `{name}` of the input"
-        return correlated_subquery(smallest, clause="MEASURES", what=what).point_at(name)
+        return point_at(correlated_subquery(smallest, clause="MEASURES", what=what), name)
 
     def explain_refusal(
         self, expression_sql: ExpressionSql, error: PySparkException
@@ -466,9 +467,8 @@ def make_unbound_error(
     question_mark = find_positional_parameter(name)
     if question_mark is not None:
         return calls.positional_parameter_without_value(question_mark)
-    return calls.unbound_parameter(expression_sql.span, name=name, parameters=parameters).point_at(
-        f":{name}"
-    )
+    error = calls.unbound_parameter(expression_sql.span, name=name, parameters=parameters)
+    return point_at(error, f":{name}")
 
 
 def make_lost_value_error(name: str, span: Span | None) -> MatchRecognizeError:
@@ -481,7 +481,8 @@ def make_lost_value_error(name: str, span: Span | None) -> MatchRecognizeError:
     question_mark = find_positional_parameter(name)
     if question_mark is not None:
         return calls.parameter_value_lost(question_mark, parameter="positional parameter `?`")
-    return calls.parameter_value_lost(span, parameter=f"parameter `:{name}`").point_at(f":{name}")
+    error = calls.parameter_value_lost(span, parameter=f"parameter `:{name}`")
+    return point_at(error, f":{name}")
 
 
 def find_function(refusal: PySparkException) -> str:

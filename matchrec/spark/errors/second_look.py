@@ -35,7 +35,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.compile.steps import SplitQuery
 from matchrec.conditions.row_column import RowColumn
-from matchrec.errors.kinds import MatchRecognizeRunError
+from matchrec.errors.kinds import MatchRecognizeRunError, make_computation_error
 from matchrec.errors.language import set_variable
 from matchrec.errors.run.failures import row_not_computed, value_not_computed
 from matchrec.errors.run.origins import SqlOrigin, build_failure
@@ -122,9 +122,7 @@ class SecondLook:
             if part_sentence is None:  # the input may have changed since
                 return None
             sentence = part_sentence
-        return MatchRecognizeRunError.from_failure(
-            build_failure(self.origins[culprit], part, sentence)
-        )
+        return make_computation_error(build_failure(self.origins[culprit], part, sentence))
 
     def find_neighbour(self, of_rows: str | None) -> MatchRecognizeRunError | None:
         """Return the error of the only part that reads several rows; None if there is not one."""
@@ -132,7 +130,7 @@ class SecondLook:
             return None
         if find_frame_failure(self.rows) is not None:
             return None
-        return MatchRecognizeRunError.from_failure(build_failure(self.neighbours[0], "", of_rows))
+        return make_computation_error(build_failure(self.neighbours[0], "", of_rows))
 
     def find_failure(self, texts: Sequence[str]) -> str | None:
         """Return why some expressions cannot be computed; None if all can be. Runs a query."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from matchrec.errors import warnings as kinds
+from matchrec.errors.kinds import with_source
 from matchrec.errors.warnings import MatchRecognizeWarning
 from matchrec.plan.resolve import InputColumns, resolve
 from matchrec.plan.warning_rules.every_rule import find_warnings
@@ -26,7 +27,7 @@ def list_warnings(clause: str) -> tuple[MatchRecognizeWarning, ...]:
 
 def answer(clause: str) -> str:
     found = list_warnings(clause)
-    return "\n".join(f"{type(one).__name__}: {one.with_source(Source(clause))}" for one in found)
+    return "\n".join(f"{type(one).__name__}: {with_source(one, Source(clause))}" for one in found)
 
 
 def test_warnings(request: pytest.FixtureRequest) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from matchrec import memory
 from matchrec.errors import MatchRecognizeRunError
+from matchrec.errors.kinds import with_fields
 from matchrec.errors.run.failures import division_by_zero
 from matchrec.errors.run.location import RowLocation
 from matchrec.worker import failing
@@ -58,7 +59,7 @@ def test_an_error_in_the_chain_is_found() -> None:
 
 
 def test_a_text_that_was_cut_off_has_no_fields() -> None:
-    text = str(division_by_zero(variable="B", location=PLACE).with_fields())
+    text = str(with_fields(division_by_zero(variable="B", location=PLACE)))
     assert MatchRecognizeRunError.from_exception(RuntimeError(text[:-5])) is None
 
 
