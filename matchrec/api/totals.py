@@ -24,7 +24,7 @@ from matchrec.plan.clauses import Grouping, Measure, RowsPerMatch
 from matchrec.plan.expression import End, Navigation, Semantics, make_column, make_literal
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import AVERAGE_OR_NULL, quote_name, quote_string
-from matchrec.plan.totals import DOUBLE, FUNCTIONS, TotalAggregate, Totals
+from matchrec.plan.totals import DOUBLE, FUNCTIONS, MATCH_NAME, TotalAggregate, Totals, name_key
 from matchrec.source import Span
 from matchrec.spark.clause_result import ClauseResult
 from matchrec.spark.read_types import find_total_type
@@ -39,7 +39,7 @@ _CAST = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 # Matches that are only counted have this measure, because rows need a column.
-MATCH_COLUMN = Measure("__match", make_literal("TRUE", Span(0, 0)))
+MATCH_COLUMN = Measure(MATCH_NAME, make_literal("TRUE", Span(0, 0)))
 
 
 def aggregate(
@@ -350,7 +350,7 @@ def find_key_measures(plan: MatchPlan, grouping: Grouping) -> dict[str, Measure]
             term = replace(
                 make_column(navigation, key.text, names=key.names), span=key.span_or_start
             )
-            measures[key.names[0]] = Measure(f"__key_{number}", term)
+            measures[key.names[0]] = Measure(name_key(number), term)
     if not measures:
         raise errors.no_sort_column(per=grouping.value)
     return measures

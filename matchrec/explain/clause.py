@@ -33,6 +33,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import list_negations
 from matchrec.plan.show import show_reference, show_scalar
 from matchrec.plan.text import quote_name
+from matchrec.plan.totals import MATCH_NAME, is_name_of_totals
 from matchrec.search.strategies import classify_time
 
 # The state of a stream: the rows of each partition that are kept between two micro-batches.
@@ -346,7 +347,10 @@ def describe_output_columns(compiled_query: CompiledQuery) -> Iterator[str]:
     columns = [show_column(column) for column in compiled_query.sent_columns.columns]
     for output in compiled_query.outputs:
         text = "".join(show_piece(piece, compiled_query, columns) for piece in output.pieces)
-        yield f"{output.name} = {text}"
+        if output.name == MATCH_NAME:
+            yield "a row for each match, which is only counted"
+        else:
+            yield text if is_name_of_totals(output.name) else f"{output.name} = {text}"
 
 
 def show_piece(piece: SqlPiece, compiled_query: CompiledQuery, columns: list[str]) -> str:

@@ -6,6 +6,7 @@ a partition may be searched in parts.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from matchrec.plan.clauses import Grouping
@@ -13,6 +14,22 @@ from matchrec.plan.clauses import Grouping
 # The functions of aggregates over all matches.
 FUNCTIONS = ("count", "sum", "avg", "min", "max")
 DOUBLE = "DOUBLE"
+
+# The names of the columns between the search and the aggregates, which no user has written: the
+# only column of matches that are just counted, an ORDER BY column of a group, and a total.
+MATCH_NAME = "__match"
+name_key = "__key_{}".format
+name_total = "__total_{}".format
+_NAMES = re.compile(r"__match|__key_\d+|__total_\d+")
+
+
+def is_name_of_totals(name: str) -> bool:
+    """Return whether a column of the search's result is for aggregates, and has no user's name.
+
+    >>> [is_name_of_totals(name) for name in (MATCH_NAME, name_key(0), name_total(12), "__p")]
+    [True, True, True, False]
+    """
+    return _NAMES.fullmatch(name) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,4 +69,4 @@ class Totals:
     @property
     def columns(self) -> dict[TotalAggregate, str]:
         """The column of the search's result that holds each aggregate."""
-        return {total: f"__total_{index}" for index, total in enumerate(self.aggregates)}
+        return {total: name_total(index) for index, total in enumerate(self.aggregates)}

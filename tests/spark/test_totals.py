@@ -703,3 +703,14 @@ def test_explain_of_a_count_names_only_functions_of_the_query(spark: SparkSessio
     query = matchrec.query(spark.range(4), clause)
     assert "MATCH_NUMBER" not in str(query.explain(aggregates={"matches": "count(*)"}))
     assert query.aggregate().collect() == [(1,)]
+
+
+@pytest.mark.parametrize("per", ["partition", "start", "end"])
+@pytest.mark.parametrize("measures", ["", "MEASURES count(*) AS n"])
+def test_explain_shows_no_internal_names(spark: SparkSession, per: str, measures: str) -> None:
+    clause = f"ORDER BY id {measures} PATTERN (A+) {{}} DEFINE A AS id > 1"
+    for matches in ("", "ALL MATCHES"):
+        query = matchrec.query(spark.range(4), clause.format(matches))
+        text = query.explain(aggregates={"matches": "count(*)"}, per=per).text
+        assert "__" not in text
+        assert "count(*) over all matches" in text or "only counted" in text or per != "partition"
