@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from matchrec.explain.pictures import diagrams, figures
 from tests.benchmarks import sase_charts
 from tests.benchmarks.page_charts import CHARTS, DOCS, PAGE, read_table
 from tests.benchmarks.pictures import DARK, save
@@ -41,6 +42,17 @@ def test_the_sase_chart_has_the_panels_of_its_page(tmp_path: Path) -> None:
     sase_charts.draw(measured, (500, 1000, 1500, 2000), tmp_path / "sase_throughput.svg")
     drawn = (tmp_path / "sase_throughput.svg").read_text(encoding="utf-8")
     assert texts(drawn) == texts((IMAGES / "sase_throughput.svg").read_text(encoding="utf-8"))
+
+
+def test_a_match_and_a_failure_have_one_colour_each() -> None:
+    """A line chart once drew matches in the red in which the pictures of `why` draw failures."""
+    plot = (IMAGES / "plot.svg").read_text(encoding="utf-8")
+    assert figures.MATCHED in plot
+    assert figures.MISSED not in plot
+    why = (IMAGES / "why.svg").read_text(encoding="utf-8")
+    assert figures.MATCHED in why
+    assert figures.MISSED in why
+    assert f"stroke: {figures.MISSED}" in diagrams.STYLE
 
 
 def test_chart_reads_the_table_of_its_section() -> None:

@@ -31,10 +31,10 @@ from pyspark.sql.functions import col
 import matchrec
 from matchrec.cli.session import open_local_session
 from matchrec.explain.charts.axes import SMALL, AxisLabels
-from matchrec.explain.charts.plot import BAND, MATCH, draw_lanes, draw_lines
+from matchrec.explain.charts.plot import draw_lanes, draw_lines
 from matchrec.explain.charts.series import MatchSpan, Series
 from matchrec.explain.pictures import figures
-from matchrec.explain.pictures.figures import FAINT, INK
+from matchrec.explain.pictures.figures import FAINT, INK, MATCH_BAND, MATCHED
 from tests.benchmarks.pictures import for_both_schemes, new_figure, save
 from tests.pages.blocks import read_blocks
 from tests.pages.tables import register_tables
@@ -225,9 +225,11 @@ def draw_deadlines(
         y = lanes.index(lane)
         if lane in late:
             ends = [late[lane].last, time]
-            panel.plot(ends, [y, y], color=BAND, linewidth=15, solid_capstyle="butt", zorder=0)
-            panel.plot(ends, [y, y], color=MATCH, linestyle=(0, (2, 2)), zorder=1)
-        colour = MATCH if lane in late else FAINT
+            panel.plot(
+                ends, [y, y], color=MATCH_BAND, linewidth=15, solid_capstyle="butt", zorder=0
+            )
+            panel.plot(ends, [y, y], color=MATCHED, linestyle=(0, (2, 2)), zorder=1)
+        colour = MATCHED if lane in late else FAINT
         panel.plot([time], [y], "|", color=colour, markersize=18, markeredgewidth=2.5)
         beside: Any = {"xytext": (4, 0), "textcoords": "offset points", "va": "center"}
         panel.annotate("due", (time, y), color=INK, fontsize=SMALL, **beside)

@@ -29,6 +29,8 @@ from matchrec.explain.charts.series import MOST_MATCHES, ChartSource, MatchSpan,
 from matchrec.explain.pictures.figures import (
     FAINT,
     INK,
+    MATCH_BAND,
+    MATCHED,
     PATH,
     check_matplotlib,
     check_picture_format,
@@ -40,9 +42,6 @@ from matchrec.explain.pictures.figures import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-# The colours of a match, and of the band around it.
-MATCH, BAND = "#c8102e", "#fbe9ec"
 
 # What a picture without rows says.
 NO_ROWS = "There are no rows to draw."
@@ -100,7 +99,7 @@ def draw_legend(figure: Figure, match_form: str, other_form: str) -> None:
     """
     from matplotlib.lines import Line2D
 
-    forms = (("match", match_form, MATCH, 2.2), ("other rows", other_form, FAINT, 1.2))
+    forms = (("match", match_form, MATCHED, 2.2), ("other rows", other_form, FAINT, 1.2))
     entries = []
     for label, form, colour, width in forms:
         marker = "o" if "o" in form else None
@@ -128,13 +127,13 @@ def draw_line(panel: Axes, line: Series, spans: Iterable[MatchSpan]) -> None:
     for span in spans:
         first, last = bisect_left(line.times, span.first), bisect_right(line.times, span.last)
         times, values = line.times[first:last], line.values[first:last]
-        panel.axvspan(span.first, span.last, color=BAND, linewidth=0, zorder=0, gid=span.id)
-        panel.plot(times, values, color=MATCH, linewidth=2.2)
+        panel.axvspan(span.first, span.last, color=MATCH_BAND, linewidth=0, zorder=0, gid=span.id)
+        panel.plot(times, values, color=MATCHED, linewidth=2.2)
         # A match of one row has no line and no band, so it always has a large point.
         point_times = set(span.rows) if len(times) > 1 else set(times)
         points = [(x, y) for x, y in zip(times, values, strict=True) if x in point_times]
         marker = "." if len(times) > 1 else "o"
-        panel.plot([x for x, _ in points], [y for _, y in points], marker, color=MATCH)
+        panel.plot([x for x, _ in points], [y for _, y in points], marker, color=MATCHED)
 
 
 def draw_lanes(
@@ -234,8 +233,8 @@ def draw_span(panel: Axes, lane: int, points: Series, span: MatchSpan) -> list[A
     ]
     if times:
         lanes = [lane] * len(times)
-        panel.plot(times, lanes, color=BAND, linewidth=15, solid_capstyle="round", zorder=0)
-        panel.plot(times, lanes, "o-", color=MATCH, zorder=3, gid=span.id)
+        panel.plot(times, lanes, color=MATCH_BAND, linewidth=15, solid_capstyle="round", zorder=0)
+        panel.plot(times, lanes, "o-", color=MATCHED, zorder=3, gid=span.id)
     return times
 
 

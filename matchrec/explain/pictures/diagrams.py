@@ -22,6 +22,7 @@ from railroad import (
 )
 from typing_extensions import assert_never
 
+from matchrec.explain.pictures.figures import FAINT, INK, MISSED, MISSED_BAND
 from matchrec.plan.pattern import (
     Alternation,
     Concatenation,
@@ -38,15 +39,15 @@ from matchrec.plan.pattern import (
 from matchrec.plan.stages import Contiguity, ForbiddenEvent, RepeatedPart, SingleStage, Steps
 
 # The style of a diagram, which is part of the SVG.
-STYLE = """
-svg.railroad-diagram { background-color: #ffffff; max-width: none; }
-svg.railroad-diagram path { stroke-width: 2; stroke: #5b6676; fill: none; }
-svg.railroad-diagram text { font: 14px monospace; text-anchor: middle; fill: #2b2f36; }
-svg.railroad-diagram text.comment { font: italic 12px sans-serif; fill: #5b6676; }
-svg.railroad-diagram rect { stroke-width: 2; stroke: #5b6676; fill: #eef3fa; }
-svg.railroad-diagram g.forbidden rect { stroke: #c8102e; fill: #fbe9ec; }
-svg.railroad-diagram g.place rect { fill: #f4f1e8; }
-svg.railroad-diagram rect.group-box { stroke: #9aa5b5; stroke-dasharray: 6 4; fill: none; }
+STYLE = f"""
+svg.railroad-diagram {{ background-color: #ffffff; max-width: none; }}
+svg.railroad-diagram path {{ stroke-width: 2; stroke: #5b6676; fill: none; }}
+svg.railroad-diagram text {{ font: 14px monospace; text-anchor: middle; fill: {INK}; }}
+svg.railroad-diagram text.comment {{ font: italic 12px sans-serif; fill: #5b6676; }}
+svg.railroad-diagram rect {{ stroke-width: 2; stroke: #5b6676; fill: #eef3fa; }}
+svg.railroad-diagram g.forbidden rect {{ stroke: {MISSED}; fill: {MISSED_BAND}; }}
+svg.railroad-diagram g.place rect {{ fill: #f4f1e8; }}
+svg.railroad-diagram rect.group-box {{ stroke: {FAINT}; stroke-dasharray: 6 4; fill: none; }}
 """
 
 

@@ -23,11 +23,16 @@ from matchrec.explain.pictures.html import wrap_in_scroll_block, write_preformat
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Colours: of text; of what is in the background; of false alarms and other special cases.
+# The colours. In all pictures a match is green and a failure is red.
+# Of text; of what is in the background; of false alarms and other special cases.
 INK, FAINT, ACCENT = "#2b2f36", "#9aa5b5", "#e08a1e"
 
-# Colours: of rows that are mapped; of rows that were mapped for a while; of what failed.
-MATCHED, GIVEN_BACK, MISSED = "#5a9e6f", "#9fd0b3", "#c8102e"
+# Of a match and of rows that are mapped; of the band around a match; of rows that were mapped for a
+# while.
+MATCHED, MATCH_BAND, GIVEN_BACK = "#5a9e6f", "#e6f2ea", "#9fd0b3"
+
+# Of what failed, or must not be there; of the inside of a box with such a thing.
+MISSED, MISSED_BAND = "#c8102e", "#fbe9ec"
 
 # The colour of starting rows without a match, by how far they came.
 REACHED = "#7a9cc6"
