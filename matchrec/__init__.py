@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from matchrec.api.sql import sql as sql
     from matchrec.api.sweep import sweep as sweep
     from matchrec.api.transpile import transpile as transpile
+    from matchrec.dialects.edits import TranslationNote as TranslationNote
     from matchrec.dialects.writing.convert import Conversion as Conversion
     from matchrec.errors import MatchRecognizeError as MatchRecognizeError
     from matchrec.errors import MatchRecognizeParseError as MatchRecognizeParseError
@@ -62,6 +63,8 @@ if TYPE_CHECKING:
     from matchrec.explain.charts.backtest import Backtest as Backtest
     from matchrec.explain.charts.plot import Plot as Plot
     from matchrec.explain.charts.sweep import Sweep as Sweep
+    from matchrec.explain.clause import ExplainedClause as ExplainedClause
+    from matchrec.explain.coverage import ClauseCoverage as ClauseCoverage
     from matchrec.explain.coverage import Coverage as Coverage
     from matchrec.explain.explanation import Explanation as Explanation
     from matchrec.explain.tracing.why import Why as Why
@@ -71,6 +74,7 @@ if TYPE_CHECKING:
     from matchrec.patterns.stages.builder import Pattern as Pattern
     from matchrec.spark.actions import progress as progress
     from matchrec.spark.counters import Counters as Counters
+    from matchrec.spark.environment import TunedSetting as TunedSetting
     from matchrec.spark.environment import TuningReport as TuningReport
     from matchrec.spark.environment import tune as tune
     from matchrec.spark.request import Options as Options
@@ -84,19 +88,21 @@ _HOMES = {
     "matchrec.api.sql": ("disable", "enable", "explode_matches", "match_recognize", "query", "sql"),
     "matchrec.api.sweep": ("sweep",),
     "matchrec.api.transpile": ("transpile",),
+    "matchrec.dialects.edits": ("TranslationNote",),
     "matchrec.dialects.writing.convert": ("Conversion",),
     "matchrec.errors": tuple(f"MatchRecognize{kind}Error" for kind in _ERRORS),
     "matchrec.explain.charts.backtest": ("Backtest",),
     "matchrec.explain.charts.plot": ("Plot",),
     "matchrec.explain.charts.sweep": ("Sweep",),
-    "matchrec.explain.coverage": ("Coverage",),
+    "matchrec.explain.clause": ("ExplainedClause",),
+    "matchrec.explain.coverage": ("ClauseCoverage", "Coverage"),
     "matchrec.explain.explanation": ("Explanation",),
     "matchrec.explain.tracing.why": ("Why",),
     "matchrec.gateway.serve": ("Gateway", "serve"),
     "matchrec.patterns.stages.builder": ("AfterMatch", "Pattern"),
     "matchrec.spark.actions": ("progress",),
     "matchrec.spark.counters": ("Counters",),
-    "matchrec.spark.environment": ("TuningReport", "tune"),
+    "matchrec.spark.environment": ("TunedSetting", "TuningReport", "tune"),
     "matchrec.spark.request": ("Options",),
 }
 

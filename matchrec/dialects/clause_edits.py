@@ -12,7 +12,7 @@ from functools import partial
 from itertools import pairwise
 
 from matchrec.dialects import spellings
-from matchrec.dialects.edits import Edit, Note
+from matchrec.dialects.edits import Edit, TranslationNote
 from matchrec.dialects.exclusive_loops import (
     edit_exclusive_loops,
     edit_options,
@@ -160,19 +160,21 @@ def _add_measure(tokens: ClauseTokens, clause: MatchRecognize) -> Iterator[Edit]
 
 def note_output_differences(
     tokens: ClauseTokens, clause: MatchRecognize, read: Product, write: Product
-) -> Iterator[Note]:
+) -> Iterator[TranslationNote]:
     """Yield notes on what differs in the output, although the clause is the same."""
     calls_classifier = any(token.key == "CLASSIFIER" for token in tokens.tokens)
     if calls_classifier and write.keeps_case and not read.keeps_case:
         keeps = f"CLASSIFIER() keeps the case of a variable in {write.title}"
-        yield Note(f"{keeps}, and is in upper case in {read.title}", clause.pattern_span)
+        yield TranslationNote(f"{keeps}, and is in upper case in {read.title}", clause.pattern_span)
     if clause.within and write.within_includes_end and not read.within_includes_end:
-        yield Note(f"WITHIN includes its end in {write.title}", clause.within.interval_span)
+        yield TranslationNote(
+            f"WITHIN includes its end in {write.title}", clause.within.interval_span
+        )
     finds_differ = read.finds_empty_matches is not write.finds_empty_matches
     if finds_differ and pattern.may_be_empty(clause.pattern):
         finds, misses = (read, write) if read.finds_empty_matches else (write, read)
         message = f"{finds.title} finds empty matches, and {misses.title} does not"
-        yield Note(message, clause.pattern_span)
+        yield TranslationNote(message, clause.pattern_span)
     rows_per_match = clause.rows_per_match or RowsPerMatch.ONE_ROW
     if not rows_per_match.summarizes_matches:
         yield from _note_column_differences(clause, read, write)
@@ -180,17 +182,17 @@ def note_output_differences(
 
 def _note_column_differences(
     clause: MatchRecognize, read: Product, write: Product
-) -> Iterator[Note]:
+) -> Iterator[TranslationNote]:
     """Yield notes on what differs in the columns of ALL ROWS PER MATCH."""
     if read.columns is not write.columns:
         orders = (f"{product.title}: {product.columns.value}" for product in (read, write))
         message = f"the columns of `*` have another order: {'; '.join(orders)}"
-        yield Note(message, clause.pattern_span, is_compensated=True)
+        yield TranslationNote(message, clause.pattern_span, is_compensated=True)
     if read.repeats_keys is not write.repeats_keys:
         twice, once = (read, write) if read.repeats_keys else (write, read)
         message = f"a repeated key gives two columns in {twice.title}, and one in "
         for span in _find_repeated_keys(clause):
-            yield Note(message + once.title, span)
+            yield TranslationNote(message + once.title, span)
 
 
 def _find_repeated_keys(clause: MatchRecognize) -> Iterator[Span]:

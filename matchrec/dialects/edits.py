@@ -128,15 +128,22 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> EditedText:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
-    """A difference between a text and its translation."""
+class TranslationNote:
+    """A difference between a text and its translation, from `Conversion.notes`.
 
-    # The difference, in one sentence.
+    Attributes:
+        message: the difference, in one sentence.
+        span: where it is in the text that was translated.
+        is_compensated: whether the query still has the same result when it runs here, because
+            matchrec makes up for the difference. Then only a reader of the text has to know it.
+
+    >>> falls = "SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A) WITHIN 3 ROWS DEFINE A AS x > 1)"
+    >>> [note.message for note in matchrec.transpile(falls, write="trino").notes]
+    ['Trino rejects WITHIN']
+    """
+
     message: str
-    # Where it is in the text that was translated.
     span: Span
-    # Whether the query still has the same result when it runs here, because matchrec makes up for
-    # the difference. Then only a reader of the translated text has to know it.
     is_compensated: bool = False
 
     def show(self, source: Source) -> str:

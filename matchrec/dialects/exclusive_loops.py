@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from matchrec.dialects.edits import Edit, Note, apply_edits
+from matchrec.dialects.edits import Edit, TranslationNote, apply_edits
 from matchrec.dialects.limits import find_repeated_variables, is_optional, lacks
 from matchrec.dialects.products import Product
 from matchrec.errors.sql.window import unsupported_by_product
@@ -204,7 +204,7 @@ def _find_options(row_pattern: RowPattern) -> Iterator[Quantified]:
             yield part
 
 
-def note_exclusive_loops(clause: MatchRecognize, write: Product) -> Iterator[Note]:
+def note_exclusive_loops(clause: MatchRecognize, write: Product) -> Iterator[TranslationNote]:
     """Yield notes on what is lost if only the other product's loops are exclusive.
 
     Its options are then reluctant, too.
@@ -214,8 +214,8 @@ def note_exclusive_loops(clause: MatchRecognize, write: Product) -> Iterator[Not
             message = (
                 f"`?` means `??` in {write.title}: a row that fits what follows is mapped to that"
             )
-            yield Note(message, option.span or clause.pattern_span)
+            yield TranslationNote(message, option.span or clause.pattern_span)
     never = f"a loop never gives rows back in {write.title}"
     for exit_ in _find_loop_exits(clause.pattern):
         message = f"{never}: a row that fits `{exit_.loop}` is never mapped to `{exit_.follower}`"
-        yield Note(message, clause.pattern_span)
+        yield TranslationNote(message, clause.pattern_span)

@@ -20,7 +20,14 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot.errors import ParseError, TokenError, UnsupportedError
 
-from matchrec.dialects.edits import Edit, EditedText, Note, TokenizedText, apply_edits, find_edits
+from matchrec.dialects.edits import (
+    Edit,
+    EditedText,
+    TokenizedText,
+    TranslationNote,
+    apply_edits,
+    find_edits,
+)
 from matchrec.dialects.products import Product
 from matchrec.dialects.rules.context import RuleContext, RuleFindings
 from matchrec.dialects.rules.visible_columns import (
@@ -52,7 +59,7 @@ class TranslationLog:
     """The notes on a translation so far. The log grows during the translation."""
 
     # What differs, in the order in which the fragments were translated.
-    notes: list[Note] = field(default_factory=list)
+    notes: list[TranslationNote] = field(default_factory=list)
     # The columns whose types rules need, but that are not known.
     untyped_columns: list[str] = field(default_factory=list)
 

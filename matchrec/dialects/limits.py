@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from matchrec.dialects.edits import Note
+from matchrec.dialects.edits import TranslationNote
 from matchrec.dialects.products import Product
 from matchrec.errors.sql.window import product_without_within, unsupported_by_product
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch, SkipTo
@@ -82,7 +82,9 @@ def lacks(feature: str, write: Product) -> bool:
     return write.name in read_limits()[feature].lacking
 
 
-def check_limits(clause: MatchRecognize, read: Product, write: Product) -> Iterator[Note]:
+def check_limits(
+    clause: MatchRecognize, read: Product, write: Product
+) -> Iterator[TranslationNote]:
     """Yield a note on each kind of part that the documentation of a product rejects.
 
     Args:
@@ -93,12 +95,14 @@ def check_limits(clause: MatchRecognize, read: Product, write: Product) -> Itera
     Raises:
         MatchRecognizeUnsupportedError: the product that is written lacks a part of the clause.
     """
-    notes: dict[str, Note] = {}
+    notes: dict[str, TranslationNote] = {}
     for feature, span in find_features(clause, read):
         part = read_limits()[feature]
         if is_noted(feature, write):
             hint = f": {part.hint}" if part.hint else ""
-            notes.setdefault(feature, Note(f"{write.title} rejects {part.words}{hint}", span))
+            notes.setdefault(
+                feature, TranslationNote(f"{write.title} rejects {part.words}{hint}", span)
+            )
         if feature == "SHARED" and lacks(feature, read):
             raise unsupported_by_product(span, product=read.title, what=part.words, hint=part.hint)
         if not lacks(feature, write):

@@ -25,7 +25,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from matchrec.dialects.edits import Edit, Note
+from matchrec.dialects.edits import Edit, TranslationNote
 from matchrec.dialects.products import Product
 from matchrec.dialects.rules.times import normalize_unit
 from matchrec.errors.sql import window as errors
@@ -358,7 +358,7 @@ def _name_any_rows(clause: ClauseTokens, start: int, end: int) -> Iterator[Edit]
 
 def note_alternatives(
     text: str, pattern: RowPattern, read: Product, write: Product
-) -> Iterator[Note]:
+) -> Iterator[TranslationNote]:
     """Yield a note on each alternative that may mean something else in the other product.
 
     Args:
@@ -374,7 +374,7 @@ def note_alternatives(
         f"`A B | C` means `A (B | C)` in the documentation of {title}, and `(A B) | C` elsewhere"
     )
     for span in _find_bare_sequences(text, pattern):
-        yield Note(f"{meaning}: write the parentheses", span)
+        yield TranslationNote(f"{meaning}: write the parentheses", span)
 
 
 def _find_bare_sequences(text: str, pattern: RowPattern) -> Iterator[Span]:

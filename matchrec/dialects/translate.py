@@ -22,7 +22,7 @@ from sqlglot.errors import TokenError
 
 from matchrec.dialects.clause_edits import edit_clause, edit_window
 from matchrec.dialects.differences import find_differences
-from matchrec.dialects.edits import Edit, EditedText, Note, apply_edits
+from matchrec.dialects.edits import Edit, EditedText, TranslationNote, apply_edits
 from matchrec.dialects.fragments import SELECT_ALL, FragmentTranslator, TranslationLog
 from matchrec.dialects.products import SPARK, Product
 from matchrec.dialects.rules.visible_columns import (
@@ -61,7 +61,7 @@ class Translation:
     # The new text, from which errors find their way back to the original one.
     source: Source
     # What is lost or differs. The spans are of the original text.
-    notes: tuple[Note, ...] = ()
+    notes: tuple[TranslationNote, ...] = ()
     # The columns with unknown types on which the meaning of an expression depends.
     untyped_columns: frozenset[str] = frozenset()
 
@@ -105,7 +105,7 @@ def translate_query(
         return Translation(source)
     if knowledge is None:
         knowledge = QueryKnowledge()
-    measure_notes: list[Note] = []
+    measure_notes: list[TranslationNote] = []
     with locate_errors(source):
         tokens = read_product_tokens(text, read)
         if not write.is_written:
@@ -170,7 +170,7 @@ class RespelledText:
         frames = tuple(span for _, span in find_frames(self.tokens.tokens))
         return FragmentTranslator(self.tokens.text, read, write, holes=frames)
 
-    def locate_notes(self, log: TranslationLog) -> list[Note]:
+    def locate_notes(self, log: TranslationLog) -> list[TranslationNote]:
         """Return the notes of a log with their spans in the text that the user wrote."""
         return [replace(note, span=self.edited.find_old_span(note.span)) for note in log.notes]
 
@@ -198,7 +198,10 @@ def _respell(
 
 
 def _build_translation(
-    respelled: RespelledText, edits: Sequence[Edit], notes: Sequence[Note], log: TranslationLog
+    respelled: RespelledText,
+    edits: Sequence[Edit],
+    notes: Sequence[TranslationNote],
+    log: TranslationLog,
 ) -> Translation:
     """Return the translation that edits of the respelled text make, with each note once."""
     translated = apply_edits(respelled.edited.text, edits).make_source(respelled.source)
@@ -223,7 +226,7 @@ def read_product_tokens(text: str, product: Product) -> TokenSequence:
     return make_sequence(tokens, text)
 
 
-def note_earlier_measures(plan: MatchPlan, language: str) -> Iterator[Note]:
+def note_earlier_measures(plan: MatchPlan, language: str) -> Iterator[TranslationNote]:
     """Yield a note on each name that may be an earlier measure.
 
     Measures of Spark SQL can read earlier ones. Elsewhere they read only columns.
@@ -236,12 +239,14 @@ def note_earlier_measures(plan: MatchPlan, language: str) -> Iterator[Note]:
         if measure.span is not None:
             name = measure.argument
             meaning = f"{name} is an earlier measure if no column has this name"
-            yield Note(f"{meaning}, and {language} cannot read earlier measures", measure.span)
+            yield TranslationNote(
+                f"{meaning}, and {language} cannot read earlier measures", measure.span
+            )
 
 
 def _note_differences(
     source: Source, tokens: TokenSequence, read: Product, write: Product
-) -> list[Note]:
+) -> list[TranslationNote]:
     """Return a note on each construct whose meaning sqlglot would change.
 
     Raises:
@@ -260,7 +265,7 @@ def _note_differences(
                     hint=difference.hint,
                 )
             hint = f": {difference.hint}" if difference.hint else ""
-            notes.append(Note(f"{difference.name}: {difference.sentence}{hint}", span))
+            notes.append(TranslationNote(f"{difference.name}: {difference.sentence}{hint}", span))
     return notes
 
 

@@ -69,7 +69,15 @@ def describe_bound(compiled_query: CompiledQuery) -> str:
 
 @dataclass(frozen=True)
 class ExplainedClause:
-    """The explanation of one clause, or of one SASE+ query or Pattern."""
+    """The explanation of one clause, or of one SASE+ query or Pattern.
+
+    It is one of `Explanation.clauses`, and prints as text. `svg` is its railroad diagram and `dot`
+    its automaton, as texts. `summary` is the row pattern and the search for it in one line.
+
+    >>> explained = matchrec.query(spark.range(3), "ORDER BY id PATTERN (A B+)").explain()
+    >>> explained.clauses[0].summary
+    'A B+ (backtracking, memoised)'
+    """
 
     # The plan as it runs.
     plan: MatchPlan

@@ -141,20 +141,33 @@ class OccurrenceCoverage:
 
 @dataclass(frozen=True, slots=True)
 class ClauseCoverage:
-    """How far the starting rows of one clause came."""
+    """How far the starting rows of one clause came, from `Coverage.clauses`.
 
-    # The row pattern as text.
+    Attributes:
+        pattern: the row pattern as text.
+        figures: the numbers of `rows`, `partitions` and `matches`, and others.
+        occurrences: the start, before any row, then each variable in the order of PATTERN. Each has
+            a `variable`, and the numbers of starting rows that `reached` it and `stopped` there.
+        nearest: the starting row without a match that came nearest to a match; None if there is no
+            such row.
+        selects: whether rows may be skipped, or all matches are needed. Then `figures.matches`
+            counts the rows that begin a match.
+        asked_for_ranges: whether the options ask for ranges, which partitions are not cut into.
+
+    >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+    >>> clause = matchrec.query(ticks, '''
+    ...     ORDER BY day MEASURES COUNT(*) AS days
+    ...     PATTERN (FALL RISE) DEFINE FALL AS price < PREV(price), RISE AS price > 100
+    ... ''').coverage().clauses[1]
+    >>> [(place.variable, place.reached) for place in clause.occurrences]
+    [(None, 4), ('FALL', 2), ('RISE', 0)]
+    """
+
     pattern: str
-    # The numbers of rows, partitions and matches.
     figures: Figures
-    # The place before any row, then the occurrences in the order of PATTERN.
     occurrences: tuple[OccurrenceCoverage, ...]
-    # The starting row without a match that came nearest to a match; None if there is no such row.
     nearest: NearestStart | None
-    # Whether rows may be skipped, or all matches are needed. Then `figures.matches` counts the rows
-    # that begin a match.
     selects: bool = False
-    # Whether the user asked for ranges, which partitions are not cut into.
     asked_for_ranges: bool = False
 
     @property
@@ -434,8 +447,6 @@ class Coverage(PicturedText):
 
     Attributes:
         clauses: the figures of each clause, by its number in the query, from 1.
-        surface: where the user called `coverage`: in Python, a notebook or a terminal. The text
-            suggests calls in the words of that place.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> covered = matchrec.query(ticks, '''
@@ -447,13 +458,15 @@ class Coverage(PicturedText):
     """
 
     clauses: dict[int, ClauseCoverage]
-    surface: Surface = field(default_factory=current_surface, compare=False)
+    # Where the user called `coverage`: in Python, a notebook or a terminal. The text suggests calls
+    # in the words of that place.
+    _surface: Surface = field(default_factory=current_surface, compare=False)
 
     @property
     def text(self) -> str:
         """The text that `print` shows."""
         funnels = {
-            number: show_funnel(clause, self.surface) for number, clause in self.clauses.items()
+            number: show_funnel(clause, self._surface) for number, clause in self.clauses.items()
         }
         return replace_control_characters(join_clauses(funnels))
 

@@ -168,14 +168,22 @@ _checked_applications: set[Hashable] = set()
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """A setting of Spark that `tune` may change."""
+class TunedSetting:
+    """A setting of Spark that `tune` may change, from `TuningReport.settings`.
+
+    Attributes:
+        name: the name of the setting.
+        before: the value before `tune`. None if the session has no such setting.
+        now: the value after it.
+        why: the reason for the value.
+
+    >>> [setting.name for setting in matchrec.tune(spark).settings]
+    ['spark.sql.shuffle.partitions', 'spark.sql.execution.arrow.maxRecordsPerBatch']
+    """
 
     name: str
-    # The value before `tune`, and after it. None if the session has no such setting.
     before: str | None
     now: str | None
-    # The reason for the value.
     why: str
 
     @property
@@ -201,7 +209,7 @@ class TuningReport:
     2
     """
 
-    settings: tuple[Setting, ...]
+    settings: tuple[TunedSetting, ...]
 
     @property
     def text(self) -> str:
@@ -254,14 +262,14 @@ def tune(spark: SparkSession) -> TuningReport:
     return TuningReport(settings)
 
 
-def choose_settings(spark: SparkSession) -> Iterator[Setting]:
+def choose_settings(spark: SparkSession) -> Iterator[TunedSetting]:
     """Yield both settings as they are and as they should be. Nothing is set."""
     why = "without a limit, Spark does not measure each row of a batch"
     yield choose_setting(spark, MAX_BYTES, UNLIMITED, why)
     cores = count_local_cores(spark)
     if cores is None:
         value = str(spark.conf.get(PARTITIONS))
-        yield Setting(PARTITIONS, value, value, explain_unknown_cores(spark))
+        yield TunedSetting(PARTITIONS, value, value, explain_unknown_cores(spark))
         return
     why = f"{PARTITIONS_PER_CORE} for each core, because each task writes a file for each of them"
     yield choose_setting(spark, PARTITIONS, str(PARTITIONS_PER_CORE * cores), why)
@@ -281,7 +289,7 @@ def explain_unknown_cores(spark: SparkSession) -> str:
     )
 
 
-def choose_setting(spark: SparkSession, name: str, best_value: str, why: str) -> Setting:
+def choose_setting(spark: SparkSession, name: str, best_value: str, why: str) -> TunedSetting:
     """Return a setting with its best value if it may be changed, otherwise with its own value.
 
     Args:
@@ -291,16 +299,16 @@ def choose_setting(spark: SparkSession, name: str, best_value: str, why: str) ->
         why: the reason for this value.
     """
     if not spark.conf.isModifiable(name):
-        return Setting(
+        return TunedSetting(
             name, None, None, "this session cannot change the setting, or does not have it"
         )
     value = str(spark.conf.get(name))
     is_set = spark.conf.get(name, None) is not None
     if is_set:
-        return Setting(name, value, value, "unchanged, because it was set before")
+        return TunedSetting(name, value, value, "unchanged, because it was set before")
     if name == PARTITIONS and int(best_value) >= int(value):
-        return Setting(name, value, value, f"enough for {best_value}")
-    return Setting(name, value, best_value, why)
+        return TunedSetting(name, value, value, f"enough for {best_value}")
+    return TunedSetting(name, value, best_value, why)
 
 
 def count_local_cores(spark: SparkSession) -> int | None:

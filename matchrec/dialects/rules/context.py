@@ -13,7 +13,7 @@ from typing import Any, TypeVar, get_type_hints
 
 from sqlglot import exp
 
-from matchrec.dialects.edits import Note
+from matchrec.dialects.edits import TranslationNote
 from matchrec.dialects.products import Product
 from matchrec.dialects.rules.value_kinds import ValueKind, find_kind
 from matchrec.dialects.rules.visible_columns import Presence, VisibleColumns
@@ -43,7 +43,7 @@ class RuleFindings:
 
     # Notes on what differs, in the order in which rules added them. Their spans are filled in by
     # `FragmentTranslator`, because rules do not know where the fragment is.
-    notes: list[Note] = field(default_factory=list)
+    notes: list[TranslationNote] = field(default_factory=list)
     # The names of columns whose kinds rules requested, but that are not known.
     untyped_columns: list[str] = field(default_factory=list)
 
@@ -125,9 +125,9 @@ class RuleContext:
 
         Args:
             message: the difference, in one sentence.
-            is_compensated: see `Note.is_compensated`.
+            is_compensated: see `TranslationNote.is_compensated`.
         """
-        self.findings.notes.append(Note(message, Span(0, 0), is_compensated))
+        self.findings.notes.append(TranslationNote(message, Span(0, 0), is_compensated))
 
 
 # Rewrites a node of the type that its first parameter has. It may return the node as it is, or

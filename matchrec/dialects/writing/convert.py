@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from matchrec.dialects.edits import Note
+from matchrec.dialects.edits import TranslationNote
 from matchrec.dialects.products import SPARK, Product
 from matchrec.dialects.translate import Translation, translate_query
 from matchrec.dialects.writing import shapes
@@ -105,7 +105,7 @@ class Conversion:
     """
 
     text: str
-    notes: tuple[Note, ...]
+    notes: tuple[TranslationNote, ...]
     source: Source
 
     def __str__(self) -> str:
@@ -191,7 +191,7 @@ def _read_again(text: str) -> MatchPlan:
     return lower_clause(site.clause)
 
 
-def prepare_for_sql(reading: ReadQuery) -> tuple[MatchPlan, tuple[Note, ...]]:
+def prepare_for_sql(reading: ReadQuery) -> tuple[MatchPlan, tuple[TranslationNote, ...]]:
     """Return a plan that SQL can express, and notes on what is lost.
 
     Raises:
@@ -243,15 +243,17 @@ def reject_undefinable_conditions(plan: MatchPlan) -> None:
                 raise errors.no_equivalent_in_sql(reference.span, what=what, hint=None)
 
 
-def _note_losses(reading: ReadQuery) -> Iterator[Note]:
+def _note_losses(reading: ReadQuery) -> Iterator[TranslationNote]:
     """Yield notes on what differs in the output."""
     plan = reading.plan
     for key in plan.equivalence_keys:
         if key.span is not None:
-            yield Note(f"`{key.text.strip('`')}` becomes a column of the result", key.span)
+            yield TranslationNote(
+                f"`{key.text.strip('`')}` becomes a column of the result", key.span
+            )
     if any(shapes.reads_whole_rows(measure.value) for measure in plan.measures):
         message = "whole events are not columns of the result: name their attributes in RETURN"
-        yield Note(message, reading.pattern)
+        yield TranslationNote(message, reading.pattern)
 
 
 def choose_names(plan: MatchPlan) -> dict[str, str]:
