@@ -235,7 +235,8 @@ def unknown_type_column(*, name: str, columns: Sequence[str]) -> MatchRecognizeP
     hint = (
         f"write {surface.write_option('type_column', write_name(near))}"
         if near
-        else "write one of these"
+        else f"write {surface.write_option('type_column', '...')} with the column of the types of "
+        "events, or SEQ(ANY a, ANY b) if events have no types"
     )
     return MatchRecognizePlanError(
         f"unknown column `{name}` in {surface.name_option('type_column')}",
