@@ -169,21 +169,18 @@ def unknown_time_zone(span: Span, *, function: str, name: str) -> MatchRecognize
     )
 
 
-def filter_not_boolean(
-    span: Span, *, function: str, type_name: str, condition: str
-) -> MatchRecognizePlanError:
+def filter_not_boolean(span: Span, *, function: str, type_name: str) -> MatchRecognizePlanError:
     """Return the error for FILTER (WHERE condition) of an aggregate if it is not boolean.
 
     Args:
-        span: the aggregate.
-        function: its name.
+        span: the condition.
+        function: the name of the aggregate.
         type_name: the type of the condition.
-        condition: the condition, as the user wrote it.
     """
     return MatchRecognizePlanError(
         f"FILTER of {function} in {name_part('DEFINE')} must be boolean, but this is {type_name}",
         span,
-        hint=f"write FILTER (WHERE {write_comparison(condition, type_name)})",
+        hint=f"write FILTER (WHERE {write_comparison(USERS_TEXT, type_name)})",
         code="filter-not-boolean",
     )
 

@@ -33,7 +33,6 @@ from matchrec.conditions.types import (
 from matchrec.conditions.typing.numbers import average_decimals
 from matchrec.conditions.typing.typer import Typer
 from matchrec.errors.conditions import filter_not_boolean, wrong_aggregate_argument_type
-from matchrec.plan.show import show_scalar
 
 
 def type_running_aggregate(typer: Typer, step: RunningAggregate) -> TypedStep:
@@ -122,11 +121,11 @@ def type_list(typer: Typer, step: RunningAggregate) -> TypedStep:
     )
     condition, *arguments = items_by_variable[0]
     if condition.type.family is not Family.BOOLEAN and condition.type != VOID:
+        assert (
+            aggregate.condition is not None
+        )  # the condition of an aggregate without FILTER is TRUE
         raise filter_not_boolean(
-            step.span,
-            function=function,
-            type_name=condition.type.name,
-            condition="x" if aggregate.condition is None else show_scalar(aggregate.condition),
+            aggregate.condition.span, function=function, type_name=condition.type.name
         )
     types = tuple(argument.type for argument in arguments)
     use = AggregateUse(types, aggregate.distinct, aggregate.ignore_nulls, typer.ansi)
