@@ -526,7 +526,7 @@ def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, fi
         (("run", "-", "--limit", "2147483647"), "the largest number is 2,147,483,646"),
         (("serve", "--port", "65536"), "the largest number is 65,535"),
         (("serve", "--host", "0.0.0.0"), "--allow-anyone"),
-        (("serve", "--tls-key", "prices.csv"), "--tls-cert"),
+        (("serve", "--tls-key", __file__), "--tls-cert"),
         (("run", "-", "--algorithm", "x"), "'--algorithm'"),
         (("run", "-", "--format", "xml"), "'--format'"),
         (("run", "-", "--arg", "n"), "`n` is not NAME=VALUE"),
