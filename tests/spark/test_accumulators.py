@@ -1,8 +1,8 @@
-"""Every aggregate that Python computes gives what Spark gives, of all beginnings of random groups.
+"""Each aggregate that Python computes has the value that Spark computes, row by row.
 
-Where Spark's window function takes an aggregate it adds row after row, as we do: results agree to
-the last bit. DISTINCT and percentiles are no window functions; there each beginning
-is a group.
+The rows are those of random groups. Spark's window functions add row after row, as the accumulators
+do, so results agree to the last bit. DISTINCT aggregates and percentiles are not window functions;
+for them, Spark groups the first n rows of each group, for each n.
 """
 
 from __future__ import annotations
@@ -49,38 +49,41 @@ DOUBLES = [0.0, -0.0, 1.0, -2.5, 1e-9, 0.1, 0.3, 1e150, math.nan, math.inf]
 
 @dataclass(frozen=True)
 class Case:
-    """An aggregate. columns: its arguments, literals among them."""
+    """A call of an aggregate."""
 
     function: str
-    columns: str = ""
+    columns: str = ""  # the arguments: columns, expressions and literals
     distinct: bool = False
     nulls: str = ""
 
     @property
     def sql(self) -> str:
+        """Return the call as SQL."""
         distinct = "DISTINCT " if self.distinct else ""
         return f"{self.function}({distinct}{self.columns}) {self.nulls}".strip()
 
     @property
     def terms(self) -> list[str]:
+        """Return the arguments."""
         return self.columns.split(", ") if self.columns else []
 
 
 NUMBERS = ("i", "l", "d", "f", "c", "w")
 STATISTICS = split_words("stddev stddev_samp std stddev_pop variance var_samp var_pop")
 STATISTICS_OF_PAIRS = split_words("regr_slope")
-ANY = ("i", "d", "f", "c", "w", "s", "y", "b", "v", "m", "z")
+COLUMNS_OF_ALL_TYPES = ("i", "d", "f", "c", "w", "s", "y", "b", "v", "m", "z")
 
 
-def cases() -> Iterator[Case]:
+def list_cases() -> Iterator[Case]:
+    """Yield the aggregates that Spark computes as window functions."""
     for column in (*NUMBERS, "h", "k", "v", "m"):
         for function in ("sum", "avg", "mean"):
             yield Case(function, column)
     for function in sorted(STATISTICS):
         yield from (Case(function, column) for column in NUMBERS)
     for function in sorted(STATISTICS_OF_PAIRS):
-        yield from (Case(function, f"{one}, {two}") for one, two in ("de", "ic", "fd", "wl"))
-    for column in ANY:
+        yield from (Case(function, f"{left}, {right}") for left, right in ("de", "ic", "fd", "wl"))
+    for column in COLUMNS_OF_ALL_TYPES:
         for function in ("min", "max", "any_value", "first_value", "last_value"):
             yield Case(function, column)
         yield Case("first_value", column, nulls="IGNORE NULLS")
@@ -95,8 +98,9 @@ def cases() -> Iterator[Case]:
     yield Case("array_agg", "s")
 
 
-def cases_of_groups() -> Iterator[Case]:
-    for column in ANY:
+def list_group_cases() -> Iterator[Case]:
+    """Yield the aggregates that Spark computes only for groups."""
+    for column in COLUMNS_OF_ALL_TYPES:
         yield Case("count", column, distinct=True)
         yield Case("collect_set", column)
         yield Case("collect_list", column, distinct=True)
@@ -107,7 +111,7 @@ def cases_of_groups() -> Iterator[Case]:
     yield Case("count", "i, s", distinct=True)
     yield Case("count_if", "b", distinct=True)
     for column in ("i", "c", "w", "k", "v", "m"):
-        yield from (Case(one, column, distinct=True) for one in ("sum", "avg"))
+        yield from (Case(name, column, distinct=True) for name in ("sum", "avg"))
     for column in (*NUMBERS, "v", "m"):
         yield Case("median", column, distinct=True)
     yield Case("listagg", "s")
@@ -117,13 +121,13 @@ def cases_of_groups() -> Iterator[Case]:
 
 
 def draw_value(source: random.Random, type_: str) -> Value:
-    """Return a random value; a few are frequent, so that there are equal ones."""
+    """Return a random value. Some values are frequent, so that equal ones occur."""
     if source.random() < 0.2:
         return None
-    few = source.choice([-3, 0, 1, 1, 2, 7])
+    frequent = source.choice([-3, 0, 1, 1, 2, 7])
     match type_.partition("(")[0]:
         case "int" | "bigint" | "tinyint":
-            return few if source.random() < 0.8 else source.randrange(-120, 120)
+            return frequent if source.random() < 0.8 else source.randrange(-120, 120)
         case "double":
             return source.choice(DOUBLES[:7] if source.random() < 0.95 else DOUBLES)
         case "float":
@@ -131,43 +135,46 @@ def draw_value(source: random.Random, type_: str) -> Value:
         case "decimal":
             places = int(type_.rstrip(")").partition(",")[2])
             digits = {2: 10**4, 6: 10**17, 4: 10**29}[places]
-            return build_decimal(source.choice([few, source.randrange(-digits, digits)]), places)
+            return build_decimal(
+                source.choice([frequent, source.randrange(-digits, digits)]), places
+            )
         case "string":
             return source.choice(["", "a", "b", "é", "zz", "𐏿", "￿"])
         case "binary":
             return source.choice([b"", b"\x00", b"\xff", b"a"])
         case "boolean":
-            return few > 0
+            return frequent > 0
         case _:
-            return few
+            return frequent
 
 
-def write_value(type_: str, one: Value) -> str:
+def write_value(type_: str, value: Value) -> str:
     """Return a value as SQL."""
-    if one is None:
+    if value is None:
         return f"CAST(NULL AS {type_})"
     if type_ == "binary":
-        return f"X'{one.hex()}'"
+        return f"X'{value.hex()}'"
     if type_ == "interval day to second":
-        return f"make_dt_interval(0, 0, 0, {one} * 1.000001BD)"
+        return f"make_dt_interval(0, 0, 0, {value} * 1.000001BD)"
     if type_ == "interval year to month":
-        return f"make_ym_interval(0, {one})"
+        return f"make_ym_interval(0, {value})"
     if type_ == "date":
-        return f"date_from_unix_date({one})"
-    return f"CAST('{one}' AS {type_})"
+        return f"date_from_unix_date({value})"
+    return f"CAST('{value}' AS {type_})"
 
 
-def convert_for_accumulator(type_: str, one: Value) -> Value:
+def convert_for_accumulator(type_: str, value: Value) -> Value:
     """Return a value of a column as an accumulator gets it."""
-    if type_ == "interval day to second" and one is not None:
-        return int(one * 1000001)
-    return one
+    if type_ == "interval day to second" and value is not None:
+        return int(value * 1000001)
+    return value
 
 
 Rows = list[dict[str, Value]]
 
 
-def random_groups(source: random.Random) -> list[Rows]:
+def draw_groups(source: random.Random) -> list[Rows]:
+    """Return random groups of one to eight rows."""
     return [
         [
             {name: draw_value(source, type_) for name, type_ in COLUMNS.items()}
@@ -179,23 +186,25 @@ def random_groups(source: random.Random) -> list[Rows]:
 
 @pytest.fixture(scope="module")
 def groups(spark: SparkSession) -> list[Rows]:
-    """Random groups of rows, which Spark has as the view `aggregated`."""
-    found = random_groups(random.Random(SEED))
+    """Return random groups of rows, and create the view `aggregated` of them."""
+    drawn = draw_groups(random.Random(SEED))
     rows = []
-    for number, group in enumerate(found):
-        for place, row in enumerate(group):
-            values = (f"{write_value(COLUMNS[name], one)} AS {name}" for name, one in row.items())
-            rows.append(f"SELECT {number} AS g, {place} AS t, {', '.join(values)}")
+    for number, group in enumerate(drawn):
+        for position, row in enumerate(group):
+            values = (
+                f"{write_value(COLUMNS[name], value)} AS {name}" for name, value in row.items()
+            )
+            rows.append(f"SELECT {number} AS g, {position} AS t, {', '.join(values)}")
     fields = ", ".join(f"x.{name}" for name in ("g", "t", *COLUMNS))
     structs = ", ".join(f"struct({row.removeprefix('SELECT ')})" for row in rows)
     table = f"SELECT {fields} FROM (SELECT explode(array({structs})) AS x)"
     frame = spark.sql(table).coalesce(1).sortWithinPartitions("g", "t").cache()
     frame.createOrReplaceTempView("aggregated")
-    return found
+    return drawn
 
 
 def write_plain(type_: types.DataType, expression: str) -> str:
-    """Return an aggregate as PySpark can hand it over."""
+    """Return SQL that converts an aggregate to a type that PySpark can collect."""
     if type_.simpleString() == "interval year to month":
         return f"12 * extract(YEAR FROM {expression}) + extract(MONTH FROM {expression})"
     if type_.simpleString() == "array<interval year to month>":
@@ -207,41 +216,47 @@ def write_plain(type_: types.DataType, expression: str) -> str:
     return expression
 
 
-def make_comparable(one: Value) -> object:
-    """Return a value by its type and bits."""
-    if isinstance(one, timedelta):
-        return one // timedelta(microseconds=1)
-    if isinstance(one, float):
-        return "NaN" if one != one else struct.pack("<d", one)
-    if isinstance(one, bytearray):
-        return bytes(one)
-    if isinstance(one, list | tuple):
-        return [make_comparable(part) for part in one]
-    return one
+def make_comparable(value: Value) -> object:
+    """Return a value in a form in which equal bits are equal: NaN equals NaN, and 0.0 not -0.0."""
+    if isinstance(value, timedelta):
+        return value // timedelta(microseconds=1)
+    if isinstance(value, float):
+        return "NaN" if value != value else struct.pack("<d", value)
+    if isinstance(value, bytearray):
+        return bytes(value)
+    if isinstance(value, list | tuple):
+        return [make_comparable(part) for part in value]
+    return value
 
 
 def accumulate(
-    case: Case, group: Rows, known: dict[str, types.DataType], *, weighs_both: bool
+    case: Case, group: Rows, column_types: dict[str, types.DataType], *, weighs_both: bool
 ) -> tuple[str, list[Value]]:
     """Return the type of an aggregate, and its value after each row of the group.
 
     Args:
+        column_types: the type of each argument, by its SQL.
         weighs_both: see `AggregateUse`.
     """
-    arguments, function = case.terms, AGGREGATES[case.function]
-    found = [to_value_type(known[term]) for term in arguments]
-    nulls = "IGNORE" in case.nulls
-    use = AggregateUse(tuple(found), case.distinct, nulls, weighs_both=weighs_both)
+    arguments = case.terms
+    function = AGGREGATES[case.function]
+    types_of_arguments = [to_value_type(column_types[term]) for term in arguments]
+    ignores_nulls = "IGNORE" in case.nulls
+    use = AggregateUse(
+        tuple(types_of_arguments), case.distinct, ignores_nulls, weighs_both=weighs_both
+    )
     type_ = function.find_type(use)
     assert type_ is not None, case.sql
-    rows, results = function.begin(use), []
+    accumulator = function.begin(use)
+    results = []
     for row in group:
-        rows.add(*(argument(term, row) for term in arguments))
-        results.append(rows.compute_result())
+        accumulator.add(*(find_argument(term, row) for term in arguments))
+        results.append(accumulator.compute_result())
     return type_.name, results
 
 
-def argument(term: str, row: dict[str, Value]) -> Value:
+def find_argument(term: str, row: dict[str, Value]) -> Value:
+    """Return the value of an argument in a row."""
     if term in row:
         return convert_for_accumulator(COLUMNS[term], row[term])
     if term == "abs(i)":
@@ -254,65 +269,81 @@ def argument(term: str, row: dict[str, Value]) -> Value:
     return int(term) if term.isdigit() else Decimal(term)
 
 
-def check(
-    spark: SparkSession, groups: list[Rows], chosen: Sequence[Case], query: str, over: str = ""
+def check_aggregates(
+    spark: SparkSession, groups: list[Rows], cases: Sequence[Case], query: str, over: str = ""
 ) -> None:
-    """query: with a hole for the aggregates. over: after each of them."""
-    terms = dict.fromkeys(term for case in chosen for term in case.terms)
+    """Check that aggregates have Spark's types and values.
+
+    Args:
+        query: the query in Spark, with `{}` for the aggregates.
+        over: text after each aggregate, such as an OVER clause.
+    """
+    terms = dict.fromkeys(term for case in cases for term in case.terms)
     items = ", ".join(f"{term} AS `{term}`" for term in terms)
-    known = {one.name: one.dataType for one in spark.sql(f"SELECT {items} FROM aggregated").schema}
-    named = ", ".join(f"{case.sql}{over} AS a{i}" for i, case in enumerate(chosen))
-    schema = spark.sql(query.format(named)).schema
-    parts = ", ".join(
-        f"{write_plain(schema[f'a{i}'].dataType, f'a{i}')}" for i in range(len(chosen))
+    column_types = {
+        field.name: field.dataType for field in spark.sql(f"SELECT {items} FROM aggregated").schema
+    }
+    aggregates = ", ".join(f"{case.sql}{over} AS a{i}" for i, case in enumerate(cases))
+    schema = spark.sql(query.format(aggregates)).schema
+    converted = ", ".join(
+        f"{write_plain(schema[f'a{i}'].dataType, f'a{i}')}" for i in range(len(cases))
     )
-    found = spark.sql(f"SELECT g, t, {parts} FROM ({query.format(named)})").collect()
-    expected = {(row[0], row[1]): row[2:] for row in found}
-    for place, case in enumerate(chosen):
+    rows = spark.sql(f"SELECT g, t, {converted} FROM ({query.format(aggregates)})").collect()
+    expected = {(row[0], row[1]): row[2:] for row in rows}
+    for index, case in enumerate(cases):
         for number, group in enumerate(groups):
             type_, results = accumulate(
-                case, group, known, weighs_both=spark_version(spark) < (4, 3)
+                case, group, column_types, weighs_both=spark_version(spark) < (4, 3)
             )
-            assert type_ == schema[f"a{place}"].dataType.simpleString(), case.sql
-            for at, result in enumerate(results):
-                other = expected[number, at][place]
-                assert are_equal(case, result, other), (case.sql, group[: at + 1], result, other)
+            assert type_ == schema[f"a{index}"].dataType.simpleString(), case.sql
+            for last, result in enumerate(results):
+                spark_result = expected[number, last][index]
+                assert are_equal(case, result, spark_result), (
+                    case.sql,
+                    group[: last + 1],
+                    result,
+                    spark_result,
+                )
 
 
 SETS = {"collect_set", "collect_union"}
 
 
-def are_equal(case: Case, one: Value, other: Value) -> bool:
-    """Return whether two results are equal; the order of sets is not Spark's to say.
+def are_equal(case: Case, result: Value, spark_result: Value) -> bool:
+    """Return whether two results are equal.
 
-    Nor is the sign of a zero among zeros of both signs, which it finds in the order of hashes.
+    The order of a set does not count, because Spark does not define it. For aggregates that hash
+    their values, neither does the sign of zero: among zeros of both signs, Spark takes the one with
+    the first hash.
     """
     hashed = case.distinct or case.function.startswith(("median", "percentile"))
-    if hashed and isinstance(one, float) and one == 0:
-        return other == 0.0
-    found = [make_comparable(one), make_comparable(other)]
-    if isinstance(one, tuple) and (case.distinct or case.function in SETS):
-        found = [sorted(part, key=repr) for part in found]  # type: ignore[call-overload]
-    if isinstance(found[0], Decimal) and isinstance(found[1], Decimal):
-        return found[0].as_tuple() == found[1].as_tuple()
-    return type(found[0]) is type(found[1]) and found[0] == found[1]
+    if hashed and isinstance(result, float) and result == 0:
+        return spark_result == 0.0
+    comparable = [make_comparable(result), make_comparable(spark_result)]
+    if isinstance(result, tuple) and (case.distinct or case.function in SETS):
+        comparable = [sorted(values, key=repr) for values in comparable]  # type: ignore[call-overload]
+    if isinstance(comparable[0], Decimal) and isinstance(comparable[1], Decimal):
+        return comparable[0].as_tuple() == comparable[1].as_tuple()
+    return type(comparable[0]) is type(comparable[1]) and comparable[0] == comparable[1]
 
 
 def test_row_after_row(spark: SparkSession, groups: list[Rows]) -> None:
     rows = " OVER (PARTITION BY g ORDER BY t ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
-    check(spark, groups, list(cases()), "SELECT g, t, {} FROM aggregated", rows)
+    check_aggregates(spark, groups, list(list_cases()), "SELECT g, t, {} FROM aggregated", rows)
 
 
 def test_distinct_and_within_group(spark: SparkSession, groups: list[Rows]) -> None:
     query = """SELECT g, n AS t, {} FROM (
       SELECT *, explode(sequence(t, 9)) AS n FROM aggregated) GROUP BY g, n"""
-    several = list(cases_of_groups())
-    distinct = sorted({case.columns for case in several if case.distinct})
-    for columns in distinct:  # Spark adds rows in another order where they are distinct twice
-        alike = [case for case in several if case.distinct and case.columns == columns]
-        check(spark, groups, alike, query)
-    spark.conf.set(MOST_GROUPS, 100_000)  # with more it sorts rows by their groups, in any order
+    cases = list(list_group_cases())
+    distinct_columns = sorted({case.columns for case in cases if case.distinct})
+    # Each DISTINCT list has a query to itself, because several would change the order of rows.
+    for columns in distinct_columns:
+        cases_of_columns = [case for case in cases if case.distinct and case.columns == columns]
+        check_aggregates(spark, groups, cases_of_columns, query)
+    # Above this number of groups Spark sorts, and loses the order.
+    spark.conf.set(MOST_GROUPS, 100_000)
     try:
-        check(spark, groups, [case for case in several if not case.distinct], query)
+        check_aggregates(spark, groups, [case for case in cases if not case.distinct], query)
     finally:
         spark.conf.unset(MOST_GROUPS)

@@ -1,4 +1,4 @@
-"""`backtest`: incidents and matches compared by hand, and attempts with what `coverage` counts."""
+"""`backtest` compares incidents with matches; its attempts are those that `coverage` counts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SAME_LOAD = """PATTERN SEQ(E a, E b)
 
 @pytest.fixture
 def rows(spark: SparkSession) -> DataFrame:
-    """b is high all the time, a twice; nothing of c."""
+    """Return rows in which b is high all the time, a twice, and c is missing."""
     return spark.sql(
         "VALUES ('a', 1, 5), ('a', 2, 9), ('a', 3, 9), ('a', 7, 9), ('a', 8, 5), ('b', 1, 9),"
         " ('b', 2, 9), ('b', 3, 9), (NULL, 1, 1), (NULL, 2, 9) AS t(k, at, load)"
@@ -32,16 +32,16 @@ def rows(spark: SparkSession) -> DataFrame:
 
 
 def make_labels(spark: SparkSession, *rows: tuple[Any, ...]) -> DataFrame:
-    """Incidents: a key, the first and the last instant."""
+    """Return incidents: a key, the first instant and the last one."""
     return spark.createDataFrame(list(rows), "k string, b int, e int")
 
 
-def list_outcomes(found: matchrec.Backtest) -> list[tuple[Any, ...]]:
-    """Return what became of each incident."""
-    labelled = ("k", "b", "e", "matches", "match_start")
-    names = (*labelled, "furthest_variable", "attempt_start", "rows_missing")
+def list_outcomes(result: matchrec.Backtest) -> list[tuple[Any, ...]]:
+    """Return the outcome of each incident, in a fixed order."""
+    incident_columns = ("k", "b", "e", "matches", "match_start")
+    columns = (*incident_columns, "furthest_variable", "attempt_start", "rows_missing")
     return sorted(
-        (tuple(row[name] for name in (*names, "reason")) for row in found.incidents.collect()),
+        (tuple(row[name] for name in (*columns, "reason")) for row in result.incidents.collect()),
         key=str,
     )
 
@@ -58,68 +58,68 @@ def test_each_kind_of_incident(spark: SparkSession, rows: DataFrame) -> None:
         ("c", 1, 9),
         (None, 1, 2),
     )
-    found = matchrec.query(rows, HIGH).backtest(labels, start="b", end="e")
-    missed = (0, None, None, None, None)
-    assert list_outcomes(found) == sorted(
+    result = matchrec.query(rows, HIGH).backtest(labels, start="b", end="e")
+    not_searched = (0, None, None, None, None)
+    assert list_outcomes(result) == sorted(
         [
             ("a", 1, 4, 2, 2, None, None, None, None),
             ("a", 1, 4, 2, 2, None, None, None, None),
             ("a", 6, None, 1, 3, None, None, None, None),
             ("a", 8, 9, 0, None, None, 8, 2, f"{FALSE}: `load` > 8 was not true"),
-            ("a", 9, 8, *missed, "the incident ends before it begins"),
-            ("b", 4, 9, *missed, "the incident has no rows"),
-            ("c", 1, 9, *missed, "no row has this key"),
+            ("a", 9, 8, *not_searched, "the incident ends before it begins"),
+            ("b", 4, 9, *not_searched, "the incident has no rows"),
+            ("c", 1, 9, *not_searched, "no row has this key"),
             (None, 1, 2, 0, None, "HIGH", 2, 1, "the partition ended before HIGH"),
         ],
         key=str,
     )
-    places = sorted(tuple(row) for row in found.matches.collect())
-    assert places == [("a", 2, 3, 1, 2), ("a", 3, 7, 1, 3), ("b", 1, 2, 1, 0), ("b", 2, 3, 1, 0)]
-    assert (found.score.incidents, found.score.hits, found.score.hit_by_several) == (8, 3, 2)
-    assert (found.score.matches, found.score.false_alarms) == (4, 2)
-    assert str(found).splitlines()[:3] == [
+    matches = sorted(tuple(row) for row in result.matches.collect())
+    assert matches == [("a", 2, 3, 1, 2), ("a", 3, 7, 1, 3), ("b", 1, 2, 1, 0), ("b", 2, 3, 1, 0)]
+    assert (result.score.incidents, result.score.hits, result.score.hit_by_several) == (8, 3, 2)
+    assert (result.score.matches, result.score.false_alarms) == (4, 2)
+    assert str(result).splitlines()[:3] == [
         "8 incidents: 3 hit, 2 of them by several matches, 5 missed",
         "4 matches: 2 overlapping an incident, 2 false alarms",
         "recall 0.375, precision 0.500, F1 0.429",
     ]
-    assert "<svg" in found.svg()
-    shown = found._repr_html_()
-    assert shown.index("8 incidents") < shown.index("<svg")
-    (panel,) = found.figure().axes
+    assert "<svg" in result.svg()
+    html = result._repr_html_()
+    assert html.index("8 incidents") < html.index("<svg")
+    (panel,) = result.figure().axes
     assert (panel.get_xlabel(), panel.get_ylabel()) == ("from b to e", "k")
-    assert repr(found) == "<Backtest of incidents in b, e>"
+    assert repr(result) == "<Backtest of incidents in b, e>"
 
 
 def test_lanes_of_numbers_stand_by_their_values(spark: SparkSession, rows: DataFrame) -> None:
     labels = make_labels(spark, ("10", 1, 9), ("9", 1, 9), ("-1", 1, 9))
-    found = matchrec.query(rows.where("k = 'nobody'"), HIGH).backtest(labels, start="b", end="e")
-    (panel,) = found.figure().axes
+    result = matchrec.query(rows.where("k = 'nobody'"), HIGH).backtest(labels, start="b", end="e")
+    (panel,) = result.figure().axes
     assert [label.get_text() for label in panel.get_yticklabels()] == ["-1", "9", "10"]
 
 
 def test_incidents_open_at_both_ends_without_a_match(spark: SparkSession, rows: DataFrame) -> None:
     labels = make_labels(spark, ("a", None, None))
-    found = matchrec.query(rows.where("k = 'nobody'"), HIGH).backtest(labels, start="b", end="e")
-    (panel,) = found.figure().axes
+    result = matchrec.query(rows.where("k = 'nobody'"), HIGH).backtest(labels, start="b", end="e")
+    (panel,) = result.figure().axes
     assert [label.get_text() for label in panel.get_yticklabels()] == ["a"]
     assert len(panel.get_xticks()) == 0
 
 
 def test_incidents_of_all_partitions(spark: SparkSession, rows: DataFrame) -> None:
     labels = make_labels(spark, ("x", 1, 1), ("y", 7, 7), ("z", 10, 11))
-    found = matchrec.query(rows, HIGH).backtest(labels, start="b", end="e", key=[])
-    assert [row[:4] for row in list_outcomes(found)] == [
+    result = matchrec.query(rows, HIGH).backtest(labels, start="b", end="e", key=[])
+    assert [row[:4] for row in list_outcomes(result)] == [
         ("x", 1, 1, 1),
         ("y", 7, 7, 1),
         ("z", 10, 11, 0),
     ]
-    assert "<svg" in found.svg()
+    assert "<svg" in result.svg()
 
 
 def test_nothing_at_all(spark: SparkSession, rows: DataFrame) -> None:
-    none = matchrec.query(rows.where("k = 'x'"), HIGH)
-    found = none.backtest(make_labels(spark), start="b", end="e")
-    assert str(found).splitlines() == [
+    without_rows = matchrec.query(rows.where("k = 'x'"), HIGH)
+    result = without_rows.backtest(make_labels(spark), start="b", end="e")
+    assert str(result).splitlines() == [
         "0 incidents: 0 hit, 0 missed",
         "0 matches: 0 overlapping an incident, 0 false alarms",
         "recall -, precision -, F1 -",
@@ -139,41 +139,43 @@ QUERIES: list[tuple[Any, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.night  # compiles a search of its own
+@pytest.mark.night  # compiles a search that no other test uses
 @pytest.mark.parametrize(("query", "arguments"), QUERIES[1:])
 def test_attempts_are_what_coverage_counts(
     rows: DataFrame, query: Any, arguments: dict[str, Any]
 ) -> None:
-    asked = matchrec.query(rows.selectExpr("*", "'E' AS event_type"), query, **arguments)
-    with asked._parsing(asked.options) as parsed:
+    prepared = matchrec.query(rows.selectExpr("*", "'E' AS event_type"), query, **arguments)
+    with prepared._parsing(prepared.options) as parsed:
         clause = parsed.find_clause(1)
         plan = backtest.build_plan_of_matches(clause)
         split, task, attempts = backtest.list_attempts(clause.build_question(plan, clause.options))
         words = backtest.KnownAttempts(split, task, attempts, plan)
-    found = attempts.toDF("k", "first", "last", *backtest.NOTED).collect()
-    noted = [one for one in found if one.remaining is not None]
-    place = ((one.choice, one.choice * len(Reason) + one.reason) for one in noted)
-    ended = Counter((words.variables[choice], words.reasons[both]) for choice, both in place)
+    collected = attempts.toDF("k", "first", "last", *backtest.NOTED).collect()
+    failed = [attempt for attempt in collected if attempt.remaining is not None]
+    ended: Counter[tuple[str | None, str]] = Counter()
+    for attempt in failed:
+        reason = words.reasons[attempt.choice * len(Reason) + attempt.reason]
+        ended[words.variables[attempt.choice], reason] += 1
     counted: Counter[tuple[str | None, str]] = Counter()
-    covered = asked.coverage().clauses[1]
+    covered = prepared.coverage().clauses[1]
     for occurrence in covered.occurrences:
-        for reason in occurrence.stop_reasons:
-            counted[occurrence.variable, str(reason)] += reason.count
+        for stop_reason in occurrence.stop_reasons:
+            counted[occurrence.variable, str(stop_reason)] += stop_reason.count
     assert ended == counted
-    assert len(found) == covered.figures.rows
+    assert len(collected) == covered.figures.rows
     if task.needs_event_selection:
-        assert len(found) - len(noted) == covered.figures.matches
+        assert len(collected) - len(failed) == covered.figures.matches
 
 
 def count_overlapping(ends: Sequence[Any], spans: list[tuple[Any, Any]]) -> int:
-    """Return how many spans overlap the one between two ends, of which NULL is open."""
+    """Return how many spans overlap the span between two ends. An end of None is open."""
     begin, end = ends
     return sum(
         (begin is None or last >= begin) and (end is None or first <= end) for first, last in spans
     )
 
 
-@pytest.mark.slow  # compiles a search of its own
+@pytest.mark.slow  # compiles a search that no other test uses
 @pytest.mark.parametrize(("query", "arguments"), [QUERIES[0], QUERIES[4]])
 def test_hits_are_those_of_the_matches(
     spark: SparkSession, query: Any, arguments: dict[str, Any]
@@ -188,26 +190,29 @@ def test_hits_are_those_of_the_matches(
     )
     if isinstance(query, str) and "MEASURES" in query:
         query = query.replace("count(*) AS n", "FIRST(at) AS first, LAST(at) AS last")
-    asked = matchrec.query(rows, query, **arguments)
+    prepared = matchrec.query(rows, query, **arguments)
     matches: dict[str, list[tuple[int, int]]] = {}
-    for row in asked.to_df().collect():
+    for row in prepared.to_df().collect():
         if "first" in row:
-            key, span = row.k, (row.first, row.last)
+            key = row.k
+            span = (row.first, row.last)
         elif "start_time" in row:
-            key, span = row.k, (row.start_time, row.end_time)
+            key = row.k
+            span = (row.start_time, row.end_time)
         else:
-            key, span = row.a[0].k, (row.a[0].at, row.b[0].at)
+            key = row.a[0].k
+            span = (row.a[0].at, row.b[0].at)
         matches.setdefault(key, []).append(span)
-    found = asked.backtest(labels, key="host", start="b", end="e")
-    for row in found.incidents.collect():
+    result = prepared.backtest(labels, key="host", start="b", end="e")
+    for row in result.incidents.collect():
         assert row.matches == count_overlapping((row.b, row.e), matches.get(row.host, [])), row
         assert (row.outcome == "hit") == (row.matches > 0) == (row.reason is None)
     incidents: dict[str, set[tuple[int, int]]] = {}
     for row in labels.collect():
         incidents.setdefault(row.host, set()).add((row.b, row.e))
-    places = found.matches.collect()
-    assert sum(row.matches for row in places) == sum(map(len, matches.values()))
-    for row in places:
+    found_matches = result.matches.collect()
+    assert sum(row.matches for row in found_matches) == sum(map(len, matches.values()))
+    for row in found_matches:
         ends = (row.match_start, row.match_end)
         assert row.incidents == count_overlapping(ends, list(incidents.get(row[0], ()))), row
 
@@ -215,14 +220,14 @@ def test_hits_are_those_of_the_matches(
 def test_what_coverage_cannot_tell_is_said(spark: SparkSession, rows: DataFrame) -> None:
     labels = make_labels(spark, ("a", 1, 4), ("b", 5, 9))
     longest = "PARTITION BY k ORDER BY at PATTERN (H+) LONGEST MATCH DEFINE H AS load > 8"
-    found = matchrec.query(rows, longest).backtest(labels, start="b", end="e")
-    (_, hit), (_, miss) = sorted((row.k, row) for row in found.incidents.collect())
+    result = matchrec.query(rows, longest).backtest(labels, start="b", end="e")
+    (_, hit), (_, miss) = sorted((row.k, row) for row in result.incidents.collect())
     assert (hit.outcome, hit.reason) == ("hit", None)
     assert miss.reason.startswith("no attempts are known: ")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         ({"start": "nix"}, "unknown column `nix` in `start`"),
         ({"end": "E_"}, "`labels` has: k, b, e\n  help: name one of these"),
@@ -233,45 +238,47 @@ def test_what_coverage_cannot_tell_is_said(spark: SparkSession, rows: DataFrame)
     ],
 )
 def test_labels_that_do_not_fit(
-    spark: SparkSession, rows: DataFrame, arguments: dict[str, Any], words: str
+    spark: SparkSession, rows: DataFrame, arguments: dict[str, Any], message: str
 ) -> None:
-    asked = matchrec.query(rows, HIGH)
+    query = matchrec.query(rows, HIGH)
     with pytest.raises(matchrec.MatchRecognizePlanError) as raised:
-        asked.backtest(make_labels(spark), **{"start": "b", "end": "e", **arguments})
-    assert words in str(raised.value)
+        query.backtest(make_labels(spark), **{"start": "b", "end": "e", **arguments})
+    assert message in str(raised.value)
 
 
 def test_labels_of_pandas_have_times_where_the_order_has_dates(spark: SparkSession) -> None:
     rows = spark.sql("SELECT DATE'2026-01-31' + CAST(id AS INT) AS d, id FROM range(4)")
-    asked = matchrec.query(rows, "ORDER BY d PATTERN (A B) DEFINE B AS id = 2")
+    query = matchrec.query(rows, "ORDER BY d PATTERN (A B) DEFINE B AS id = 2")
     labels = pd.DataFrame(
         {"b": pd.to_datetime(["2026-02-01"]), "e": pd.to_datetime(["2026-02-05"])}
     )
     with pytest.raises(
         matchrec.MatchRecognizePlanError, match="`b` of `labels` is timestamp"
-    ) as no:
-        asked.backtest(labels, start="b", end="e")
-    cure = "labels.assign(b=pandas.to_datetime(labels.b).dt.date)"
-    assert cure in " ".join(str(no.value).split())
+    ) as raised:
+        query.backtest(labels, start="b", end="e")
+    hint = "labels.assign(b=pandas.to_datetime(labels.b).dt.date)"
+    assert hint in " ".join(str(raised.value).split())
     labels = labels.assign(b=pd.to_datetime(labels.b).dt.date, e=pd.to_datetime(labels.e).dt.date)
-    assert asked.backtest(labels, start="b", end="e").score.hits == 1
+    assert query.backtest(labels, start="b", end="e").score.hits == 1
 
 
 def test_what_else_is_refused(spark: SparkSession, rows: DataFrame) -> None:
-    labels, asked = make_labels(spark), matchrec.query(rows, HIGH)
+    labels = make_labels(spark)
+    query = matchrec.query(rows, HIGH)
     with pytest.raises(matchrec.MatchRecognizePlanError, match="has no column `k`, by which"):
-        asked.backtest(labels.drop("k"), start="b", end="e")
+        query.backtest(labels.drop("k"), start="b", end="e")
     with pytest.raises(
         matchrec.MatchRecognizePlanError, match="`Outcome` of `labels` has the name"
     ):
-        asked.backtest(labels.selectExpr("*", "1 AS Outcome"), start="b", end="e")
+        query.backtest(labels.selectExpr("*", "1 AS Outcome"), start="b", end="e")
     unordered = matchrec.query(rows, "PARTITION BY k PATTERN (A)")
     with pytest.raises(matchrec.MatchRecognizePlanError, match="missing ORDER BY"):
         unordered.backtest(labels, start="b", end="e")
 
 
 def test_key_needs_partition_by(spark: SparkSession, rows: DataFrame) -> None:
-    labels, unpartitioned = make_labels(spark), matchrec.query(rows, "ORDER BY at PATTERN (A)")
+    labels = make_labels(spark)
+    unpartitioned = matchrec.query(rows, "ORDER BY at PATTERN (A)")
     for key in ("k", "nix", ["k", "b"]):
         with pytest.raises(matchrec.MatchRecognizePlanError) as raised:
             unpartitioned.backtest(labels, start="b", end="e", key=key)
@@ -281,11 +288,12 @@ def test_key_needs_partition_by(spark: SparkSession, rows: DataFrame) -> None:
 
 
 def test_the_error_says_which_dataframe_is_a_stream(spark: SparkSession, rows: DataFrame) -> None:
-    stream, asked = spark.readStream.format("rate").load(), matchrec.query(rows, HIGH)
-    asked_of_stream = matchrec.query(stream, "ORDER BY timestamp PATTERN (A)")
+    stream = spark.readStream.format("rate").load()
+    query_over_rows = matchrec.query(rows, HIGH)
+    query_over_stream = matchrec.query(stream, "ORDER BY timestamp PATTERN (A)")
     for query, labels, note in (
-        (asked_of_stream, make_labels(spark), "the input of the query is a stream"),
-        (asked, stream, "`labels` is a stream"),
+        (query_over_stream, make_labels(spark), "the input of the query is a stream"),
+        (query_over_rows, stream, "`labels` is a stream"),
     ):
         with pytest.raises(matchrec.MatchRecognizeUnsupportedError) as raised:
             query.backtest(labels, start="b", end="e", key=[])

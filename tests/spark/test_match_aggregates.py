@@ -1,7 +1,8 @@
-"""Aggregates of MEASURES that Spark computes: those of its window functions, in the order of rows.
+"""Aggregates in MEASURES that the engine computes have the values of Spark's own aggregates.
 
-Every aggregate is asked for at each row of random matches, with an argument that only Spark can
-compute over a match, and compared to the last bit with Spark's own over the same rows, sorted.
+Each aggregate has an argument that reads CLASSIFIER, so that it cannot be computed before the
+match. ALL ROWS PER MATCH shows its value after each row of random matches. The values must agree,
+to the last bit, with those that Spark computes from the same rows in the same order.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ from tests.spark.test_accumulators import (
     Case,
     Rows,
     are_equal,
-    cases,
-    cases_of_groups,
     groups,  # noqa: F401 -- a fixture
+    list_cases,
+    list_group_cases,
     write_plain,
 )
 
@@ -39,17 +40,18 @@ Expected = Callable[[list[dict[str, Any]]], object]
 
 @dataclass(frozen=True)
 class OrderedCase(Case):
-    """One with WITHIN GROUP."""
+    """A call of an aggregate with WITHIN GROUP."""
 
     order: str = ""
     words: str = ""
 
     @property
     def sql(self) -> str:
+        """Return the call as SQL."""
         return f"{super().sql} WITHIN GROUP (ORDER BY {self.order} {self.words})"
 
 
-FURTHER = (
+ORDERED_CASES = (
     OrderedCase("mode", order="i"),
     OrderedCase("mode", order="s", words="DESC"),
     OrderedCase("percentile_cont", "0.25", order="l"),
@@ -59,7 +61,7 @@ FURTHER = (
     OrderedCase("listagg", "s", order="d", words="DESC NULLS FIRST"),
     OrderedCase("listagg", "y, X'00'", order="c"),
     OrderedCase("listagg", "s, '; '", distinct=True, order="s", words="DESC"),
-    Case("max_by", "s, struct(i, t), 2"),  # of equal ones Spark's takes any
+    Case("max_by", "s, struct(i, t), 2"),  # ties are broken by t, because Spark takes any of them
     Case("min_by", "s, struct(l, t), 3"),
     *([Case("collect_union", "array(i)")] if pyspark.__version__ >= "4.3" else []),
     Case("collect_set", "struct(i)"),
@@ -69,8 +71,12 @@ FURTHER = (
 )
 
 
-PART, DISTINCT_PART = 50, 10  # aggregates of a query
-SEEN = {*COLUMNS, "array(i)", "struct(i)", "abs(i)"}
+# The most aggregates in one query.
+MOST_CASES = 50
+MOST_DISTINCT_CASES = 10
+
+# Terms that `write_classified` changes; the others are literals.
+CLASSIFIED = {*COLUMNS, "array(i)", "struct(i)", "abs(i)"}
 
 
 def test_each_aggregate_is_folded_or_independent_of_the_order() -> None:
@@ -82,90 +88,97 @@ def test_each_aggregate_is_folded_or_independent_of_the_order() -> None:
 
 
 def write_over_match(case: Case) -> str:
-    """Return the aggregate with arguments that look at the match."""
-    first, *rest = case.columns.split(", ") if case.columns else [""]
-    taken = ", ".join([write_seen(first), *map(write_seen, rest)]) if first else ""
+    """Return the aggregate with arguments that read CLASSIFIER."""
+    arguments = ", ".join(map(write_classified, case.terms))
     if isinstance(case, OrderedCase):
-        return replace(case, columns=taken, order=write_seen(case.order)).sql
-    return replace(case, columns=taken).sql
+        return replace(case, columns=arguments, order=write_classified(case.order)).sql
+    return replace(case, columns=arguments).sql
 
 
-def write_seen(term: str) -> str:
-    """Return a column as a term that asks for its row's variable, which is always A."""
-    return f"IF(CLASSIFIER() = 'A', {term}, NULL)" if term in SEEN else term
+def write_classified(term: str) -> str:
+    """Return a term that is NULL unless CLASSIFIER is A, which it always is."""
+    return f"IF(CLASSIFIER() = 'A', {term}, NULL)" if term in CLASSIFIED else term
 
 
-def compare(spark: SparkSession, several: Sequence[Case], expected: DataFrame) -> None:
-    """expected: columns g, t, then an aggregate of each case over the rows up to this one."""
+def check_aggregates(spark: SparkSession, cases: Sequence[Case], expected: DataFrame) -> None:
+    """Check that aggregates over matches have the types and values of `expected`.
+
+    Args:
+        expected: the columns g and t, and for each case its value over the rows up to this one.
+    """
     measures = ", ".join(
-        f"{write_over_match(case)} AS a{place}" for place, case in enumerate(several)
+        f"{write_over_match(case)} AS a{index}" for index, case in enumerate(cases)
     )
-    names = ", ".join(f"a{place}" for place in range(len(several)))
-    found = matchrec.sql(
+    names = ", ".join(f"a{index}" for index in range(len(cases)))
+    result = matchrec.sql(
         spark,
         f"""SELECT g, t, {names} FROM aggregated MATCH_RECOGNIZE (PARTITION BY g ORDER BY t
         MEASURES {measures} ALL ROWS PER MATCH PATTERN (A+) DEFINE A AS t >= 0)""",
     )
-    wrong = [
-        (case.sql, str(one.dataType), str(other.dataType), one.nullable, other.nullable)
-        for case, one, other in zip(several, found.schema[2:], expected.schema[2:], strict=True)
-        if (one.dataType, one.nullable) != (other.dataType, other.nullable)
+    wrong_types = [
+        (case.sql, str(field.dataType), str(other.dataType), field.nullable, other.nullable)
+        for case, field, other in zip(cases, result.schema[2:], expected.schema[2:], strict=True)
+        if (field.dataType, field.nullable) != (other.dataType, other.nullable)
     ]
-    assert not wrong
-    types_of = [field.dataType for field in expected.schema]
-    items = [write_plain(types_of[place + 2], f"a{place}") for place in range(len(several))]
+    assert not wrong_types
+    types = [field.dataType for field in expected.schema]
+    items = [write_plain(types[index + 2], f"a{index}") for index in range(len(cases))]
     rows, others = (
         sorted(frame.selectExpr("g", "t", *items).collect(), key=lambda row: row[:2])
-        for frame in (found, expected)
+        for frame in (result, expected)
     )
     assert [row[:2] for row in rows] == [row[:2] for row in others]
     different = [
-        (case.sql, row, row[place], other[place])
-        for place, case in enumerate(several, 2)
+        (case.sql, row, row[index], other[index])
+        for index, case in enumerate(cases, 2)
         for row, other in zip(rows, others, strict=True)
-        if not are_equal(case, make_hashable(row[place]), make_hashable(other[place]))
+        if not are_equal(case, make_hashable(row[index]), make_hashable(other[index]))
     ]
-    assert not different, {one[0]: (one[1][:2], *one[2:]) for one in different}
+    assert not different, {sql: (row[:2], *values) for sql, row, *values in different}
 
 
 def make_hashable(value: object) -> object:
+    """Return a list as a tuple, and any other value as it is."""
     return tuple(value) if isinstance(value, list) else value
 
 
 def test_row_after_row(spark: SparkSession, groups: list[Rows]) -> None:  # noqa: F811
-    several = some_of(list(cases()))
+    cases = some_of(list(list_cases()))
     over = "OVER (PARTITION BY g ORDER BY t ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
-    items = ", ".join(f"{case.sql} {over} AS a{place}" for place, case in enumerate(several))
-    compare(spark, several, spark.sql(f"SELECT g, t, {items} FROM aggregated"))
+    items = ", ".join(f"{case.sql} {over} AS a{index}" for index, case in enumerate(cases))
+    check_aggregates(spark, cases, spark.sql(f"SELECT g, t, {items} FROM aggregated"))
 
 
 def test_groups(spark: SparkSession, groups: list[Rows]) -> None:  # noqa: F811
-    spark.conf.set(MOST_GROUPS, 100_000)  # with more, Spark's own loses the order
+    # Above this number of groups Spark sorts, and loses the order.
+    spark.conf.set(MOST_GROUPS, 100_000)
     rows = "SELECT /*+ COALESCE(1) */ *, explode(sequence(t, 9)) AS n FROM aggregated"
     try:
-        for several in split_cases([*some_of(list(cases_of_groups())[::3]), *FURTHER]):
-            items = ", ".join(f"{case.sql} AS a{place}" for place, case in enumerate(several))
+        for cases in split_cases([*some_of(list(list_group_cases())[::3]), *ORDERED_CASES]):
+            items = ", ".join(f"{case.sql} AS a{index}" for index, case in enumerate(cases))
             expected = spark.sql(f"SELECT g, n AS t, {items} FROM ({rows}) GROUP BY g, n")
             expected = expected.join(spark.table("aggregated").select("g", "t"), ["g", "t"])
-            compare(spark, several, expected)
+            check_aggregates(spark, cases, expected)
     finally:
         spark.conf.unset(MOST_GROUPS)
 
 
-def split_cases(several: Sequence[Case]) -> Iterator[Sequence[Case]]:
-    """Yield the cases in parts: Spark repeats all rows for each DISTINCT of a query.
+def split_cases(cases: Sequence[Case]) -> Iterator[Sequence[Case]]:
+    """Yield lists of cases, each for one query.
 
-    It loses the order of the others then, and has no plan for a sorted listagg beside several.
+    Spark repeats all rows for each DISTINCT in a query. The aggregates without DISTINCT would lose
+    their order, so they have queries without it. A sorted listagg with DISTINCT has a query to
+    itself, because Spark cannot plan it together with others.
     """
-    plain_ones = [one for one in several if not one.distinct]
-    for place in range(0, len(plain_ones), PART):
-        yield plain_ones[place : place + PART]
-    distinct = [one for one in several if one.distinct]
-    lists = [one for one in distinct if one.function in ("listagg", "string_agg")]
-    others = [one for one in distinct if one not in lists]
-    for place in range(0, len(others), DISTINCT_PART):
-        yield others[place : place + DISTINCT_PART]
-    yield from ([one] for one in lists)
+    plain = [case for case in cases if not case.distinct]
+    for start in range(0, len(plain), MOST_CASES):
+        yield plain[start : start + MOST_CASES]
+    distinct = [case for case in cases if case.distinct]
+    lists = [case for case in distinct if case.function in ("listagg", "string_agg")]
+    others = [case for case in distinct if case not in lists]
+    for start in range(0, len(others), MOST_DISTINCT_CASES):
+        yield others[start : start + MOST_DISTINCT_CASES]
+    yield from ([case] for case in lists)
 
 
 MANY_GROUPS = {
@@ -179,9 +192,9 @@ MATCHES = 2000
 
 @pytest.fixture
 def many_matches(spark: SparkSession) -> Iterator[None]:
-    """The view `steps`: of each p three to five rows; thousands of matches in each task.
+    """Create the view `steps`: three to five rows for each p, thousands of matches in each task.
 
-    Spark has settings with which a group by sorts, and a shuffle spills, from the first rows on.
+    The settings make Spark sort for GROUP BY, and spill in a shuffle, from the first rows on.
     """
     before = {name: spark.conf.get(name) for name in MANY_GROUPS}
     for name, setting in MANY_GROUPS.items():
@@ -195,7 +208,7 @@ def many_matches(spark: SparkSession) -> Iterator[None]:
 
 
 def write_rows_of_match(p: int) -> list[dict[str, object]]:
-    """Return the rows of a match, as the view makes them."""
+    """Return the rows of a match in the view `steps`."""
     return [
         {"t": t, "c": "A" if t == 1 else "B", "n": p * 10 + t, "d": 1e16 * ((t + p) % 3 - 1) + t}
         for t in range(1, 4 + p % 3)
@@ -203,7 +216,7 @@ def write_rows_of_match(p: int) -> list[dict[str, object]]:
 
 
 def add_floats(values: Iterable[float]) -> float:
-    """Return the sum of floating-point numbers one after the other."""
+    """Return the sum of floating-point numbers, added from left to right."""
     return reduce(operator.add, values, 0.0)
 
 
@@ -227,33 +240,38 @@ MEASURES: dict[str, Expected] = {
     "min_by(t, least(t, 1))": lambda rows: rows[-1]["t"],
     "sum(IF(CLASSIFIER() = 'A', d, d))": lambda rows: add_floats(row["d"] for row in rows),
 }
-"""Aggregates of the rows seen, and what they are. A sum of such numbers depends on their order."""
+"""Aggregates, and their values for the rows so far. The sum of `d` depends on the order of rows."""
 
-BESIDE: dict[str, Expected] = {
+GROUPED_MEASURES: dict[str, Expected] = {
     "collect_list(CLASSIFIER() || (SELECT '!'))": lambda rows: [row["c"] + "!" for row in rows],
     "percentile(t, 0.5)": lambda rows: statistics.median(row["t"] for row in rows),
     "approx_count_distinct(CLASSIFIER())": lambda rows: min(len(rows), 2),
     "count(DISTINCT CLASSIFIER())": lambda rows: min(len(rows), 2),
 }
-"""A term that no function over arrays takes, and aggregates of which Spark's groups are enough."""
+"""Aggregates that the engine computes with a GROUP BY, because no fold over an array can."""
 
 
-@pytest.mark.parametrize("beside", [{}, BESIDE], ids=["alone", "beside groups"])
+@pytest.mark.parametrize("grouped_measures", [{}, GROUPED_MEASURES], ids=["alone", "beside groups"])
 @pytest.mark.parametrize("rows_per_match", ["ONE ROW PER MATCH", "ALL ROWS PER MATCH"])
 def test_thousands_of_matches(
-    spark: SparkSession, many_matches: None, rows_per_match: str, beside: dict[str, Expected]
+    spark: SparkSession,
+    many_matches: None,
+    rows_per_match: str,
+    grouped_measures: dict[str, Expected],
 ) -> None:
-    measures = {**MEASURES, **beside}
-    items = ", ".join(f"{text} AS m{place}" for place, text in enumerate(measures))
-    found = matchrec.sql(
+    measures = {**MEASURES, **grouped_measures}
+    items = ", ".join(f"{text} AS m{index}" for index, text in enumerate(measures))
+    result = matchrec.sql(
         spark,
         f"""SELECT p, m{", m".join(map(str, range(len(measures))))}, size(m0) AS seen
         FROM steps MATCH_RECOGNIZE (PARTITION BY p ORDER BY t
         MEASURES {items} {rows_per_match} PATTERN (A B+) DEFINE B AS t > PREV(t))""",
     ).collect()
-    each = rows_per_match.startswith("ALL")
-    assert len(found) == sum(len(write_rows_of_match(p)) if each else 1 for p in range(MATCHES))
-    for row in found:
-        seen = write_rows_of_match(row.p)[: row.seen]
-        assert each or len(seen) == len(write_rows_of_match(row.p))
-        assert list(row[1:-1]) == [expected(seen) for expected in measures.values()]
+    shows_all_rows = rows_per_match.startswith("ALL")
+    assert len(result) == sum(
+        len(write_rows_of_match(p)) if shows_all_rows else 1 for p in range(MATCHES)
+    )
+    for row in result:
+        rows = write_rows_of_match(row.p)[: row.seen]
+        assert shows_all_rows or len(rows) == len(write_rows_of_match(row.p))
+        assert list(row[1:-1]) == [expected(rows) for expected in measures.values()]

@@ -1,4 +1,4 @@
-"""Parameters of a query: each parameter has its value, or the error says which has none."""
+"""Each parameter of a query has its value, or the error says which one has none."""
 
 from __future__ import annotations
 
@@ -26,18 +26,19 @@ NAMED = QUERY.replace("v > ?", "v > :low").replace("a >= ?", "a >= :high")
 
 @pytest.fixture(scope="module")
 def steps(spark: SparkSession) -> DataFrame:
+    """Return rows whose `v` rises from 5 to 7."""
     return spark.createDataFrame([(1, 5), (2, 6), (3, 7)], "t int, v int")
 
 
 def catch_message(spark: SparkSession, query: str, args: Any, **frames: Any) -> list[str]:
-    """Return the lines of the message."""
+    """Return the lines of the error message of a query."""
     with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
         matchrec.sql(spark, query, args, **frames)
     return str(caught.value).split("\n")
 
 
 @pytest.mark.parametrize(
-    ("args", "has", "line", "column"),
+    ("args", "given_values", "line", "column"),
     [
         (None, "has no values", 2, 57),
         ([], "has no values", 2, 57),
@@ -46,23 +47,24 @@ def catch_message(spark: SparkSession, query: str, args: Any, **frames: Any) -> 
     ],
 )
 def test_positional_parameters_without_values(
-    spark: SparkSession, steps: DataFrame, args: Any, has: str, line: int, column: int
+    spark: SparkSession, steps: DataFrame, args: Any, given_values: str, line: int, column: int
 ) -> None:
-    message, place, _, caret, cure = catch_message(spark, QUERY, args, t=steps)
-    assert (
-        message
-        == f"the query has 2 positional parameters (?), but args {has} [wrong-number-of-values]"
+    message, location, _, caret, hint = catch_message(spark, QUERY, args, t=steps)
+    assert message == (
+        "the query has 2 positional parameters (?), "
+        f"but args {given_values} [wrong-number-of-values]"
     )
-    assert place == f"  line {line}, column {column}"
+    assert location == f"  line {line}, column {column}"
     assert caret.strip() == "^"
-    assert cure == "  help: pass a list with one value for each ?, in their order"
+    assert hint == "  help: pass a list with one value for each ?, in their order"
 
 
 BOUNDS = """SELECT a, n FROM {t} MATCH_RECOGNIZE (ORDER BY t
   MEASURES FIRST(t) AS a, count(*) AS n PATTERN (A+) DEFINE A AS v > :low) WHERE a >= :high"""
 
 
-def with_bounds(quantifier: str) -> str:
+def write_bounds(quantifier: str) -> str:
+    """Return BOUNDS with a quantifier."""
     return BOUNDS.replace("A+", f"A{quantifier}")
 
 
@@ -86,10 +88,10 @@ def test_positional_parameters_as_bounds_of_quantifiers(
     values: list[int],
     rows: list[tuple[int, int]],
 ) -> None:
-    """Positional parameters have their values left to right, those of all parts of the query."""
-    query = with_bounds(quantifier).replace(":low", "?").replace(":high", "?")
-    found = matchrec.sql(spark, query, [*values, 4, 0], t=steps)
-    assert [tuple(row) for row in found.orderBy("a").collect()] == rows
+    """Positional parameters get their values from left to right, in all parts of the query."""
+    query = write_bounds(quantifier).replace(":low", "?").replace(":high", "?")
+    result = matchrec.sql(spark, query, [*values, 4, 0], t=steps)
+    assert [tuple(row) for row in result.orderBy("a").collect()] == rows
 
 
 LOST = """SELECT d FROM VALUES (1, 5) AS t(day, x) MATCH_RECOGNIZE (
@@ -101,27 +103,31 @@ LOST = """SELECT d FROM VALUES (1, 5) AS t(day, x) MATCH_RECOGNIZE (
 def test_a_value_that_the_session_does_not_put_in(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, written: str, parameter: str
 ) -> None:
-    """An extension may read texts: then spark.sql alone reports that :low has no value."""
-    query, plain = LOST.replace(written, f"{written[:-1]}{parameter}"), backend.find_plain_sql
+    """With an extension that parses SQL, only spark.sql reports that :low has no value."""
+    query = LOST.replace(written, f"{written[:-1]}{parameter}")
+    plain = backend.find_plain_sql
     monkeypatch.setattr(
         backend, "find_plain_sql", lambda spark: lambda text, *_: plain(spark)(text, {})
     )
-    monkeypatch.setattr(backend, "plan_text", lambda *_: None)  # all texts go to `find_plain_sql`
+    # Without a plan, all texts go to `find_plain_sql`.
+    monkeypatch.setattr(backend, "plan_text", lambda *_: None)
     lines = catch_message(spark, query, [1] if parameter == "?" else {"low": 1})
-    called = "positional parameter `?`" if parameter == "?" else "parameter `:low`"
-    assert lines[0] == f"this session ignores the value of {called} in args [parameter-value-lost]"
+    described = "positional parameter `?`" if parameter == "?" else "parameter `:low`"
+    assert (
+        lines[0] == f"this session ignores the value of {described} in args [parameter-value-lost]"
+    )
     start = lines[2].index(parameter, lines[2].index(written[:-1]))
     assert lines[3] == " " * start + "^" * len(parameter)
-    cure = "or set spark.sql.legacy.parameterSubstitution.constantsOnly=true"
-    assert lines[-1] == f"  help: write the value itself, {cure}"
+    hint = "or set spark.sql.legacy.parameterSubstitution.constantsOnly=true"
+    assert lines[-1] == f"  help: write the value itself, {hint}"
 
 
 def test_names_as_bounds_of_quantifiers(spark: SparkSession, steps: DataFrame) -> None:
     args = {"low": 4, "high": 0, "n": 1, "m": 2}
-    found = matchrec.sql(spark, with_bounds("{:n,:m}"), args, t=steps).orderBy("a")
-    assert [tuple(row) for row in found.collect()] == [(1, 2), (3, 1)]
-    found = matchrec.sql(spark, with_bounds("{:m}"), args, t=steps)
-    assert [tuple(row) for row in found.collect()] == [(1, 2)]
+    result = matchrec.sql(spark, write_bounds("{:n,:m}"), args, t=steps).orderBy("a")
+    assert [tuple(row) for row in result.collect()] == [(1, 2), (3, 1)]
+    result = matchrec.sql(spark, write_bounds("{:m}"), args, t=steps)
+    assert [tuple(row) for row in result.collect()] == [(1, 2)]
 
 
 def test_bounds_of_bigquery(spark: SparkSession, steps: DataFrame) -> None:
@@ -129,35 +135,36 @@ def test_bounds_of_bigquery(spark: SparkSession, steps: DataFrame) -> None:
     query = """SELECT a, n FROM steps_of_bounds MATCH_RECOGNIZE (ORDER BY t
       MEASURES MIN(t) AS a, COUNT(*) AS n PATTERN (A{@n,@m}) DEFINE A AS v > @low)"""
     args = {"low": 4, "n": 1, "m": 2}
-    found = matchrec.sql(spark, query, args, dialect="bigquery").orderBy("a")
-    assert [tuple(row) for row in found.collect()] == [(1, 2), (3, 1)]
-    asked = matchrec.transpile(query, read="bigquery", write="spark").text
-    assert "A{:n,:m}" in asked
-    assert "A{@n,@m}" in matchrec.transpile(asked, read="spark", write="bigquery").text
+    result = matchrec.sql(spark, query, args, dialect="bigquery").orderBy("a")
+    assert [tuple(row) for row in result.collect()] == [(1, 2), (3, 1)]
+    translated = matchrec.transpile(query, read="bigquery", write="spark").text
+    assert "A{:n,:m}" in translated
+    assert "A{@n,@m}" in matchrec.transpile(translated, read="spark", write="bigquery").text
 
 
-NO_BOUND = "parameter `:n`, the bound of a quantifier in PATTERN, is"
+BOUND_IS = "parameter `:n`, the bound of a quantifier in PATTERN, is"
 
 
 @pytest.mark.parametrize(
     ("length", "args"), [(":k", {"k": 1}), ("?", [1]), (":k", {"k": 0}), ("1", None)]
 )
 def test_the_length_of_a_frame(spark: SparkSession, length: str, args: Any) -> None:
-    found = matchrec.sql(spark, frame_of(length), args).orderBy("id")
-    counted = {0: [1, 1, 0, 1], 1: [2, 0, 0, 1]}  # the second row is in the first match
-    given = 1 if args is None else next(iter(args.values() if isinstance(args, dict) else args))
-    assert [row.c for row in found.collect()] == counted[given]
+    result = matchrec.sql(spark, write_frame(length), args).orderBy("id")
+    counts_by_length = {0: [1, 1, 0, 1], 1: [2, 0, 0, 1]}  # the second row is in the first match
+    value = 1 if args is None else next(iter(args.values() if isinstance(args, dict) else args))
+    assert [row.c for row in result.collect()] == counts_by_length[value]
 
 
 @pytest.mark.parametrize("value", [None, 1.5, -1, "2"])
 def test_what_is_no_length_of_a_frame(spark: SparkSession, value: Any) -> None:
-    message, place, _, caret, *_ = catch_message(spark, frame_of(":k"), {"k": value})
+    message, location, _, caret, *_ = catch_message(spark, write_frame(":k"), {"k": value})
     assert "the length of a frame, is" in message
-    assert place == "  line 3, column 63"
+    assert location == "  line 3, column 63"
     assert caret.strip() == "^^"
 
 
-def frame_of(length: str) -> str:
+def write_frame(length: str) -> str:
+    """Return a query whose window frame has a length."""
     return f"""SELECT id, count(*) OVER w AS c
         FROM VALUES (1, 5), (2, 5), (3, -1), (4, 2) AS t(id, v)
         WINDOW w AS (ORDER BY id ROWS BETWEEN CURRENT ROW AND {length} FOLLOWING
@@ -168,12 +175,12 @@ def frame_of(length: str) -> str:
     ("quantifier", "args", "message", "carets"),
     [
         ("{:n}", {}, "parameter `:n` has no value", 2),
-        ("{:n}", {"n": "3"}, f"{NO_BOUND} '3', of type str", 2),
-        ("{:n}", {"n": 2.0}, f"{NO_BOUND} 2.0, of type float", 2),
-        ("{:n}", {"n": True}, f"{NO_BOUND} True, of type bool", 2),
-        ("{2,:n}", {"n": None}, f"{NO_BOUND} NULL", 2),
-        ("{:n,}", {"n": -1}, f"{NO_BOUND} -1, of type int", 2),
-        ("{:n}", {"n": 2**31}, f"{NO_BOUND} 2147483648, of type int", 2),
+        ("{:n}", {"n": "3"}, f"{BOUND_IS} '3', of type str", 2),
+        ("{:n}", {"n": 2.0}, f"{BOUND_IS} 2.0, of type float", 2),
+        ("{:n}", {"n": True}, f"{BOUND_IS} True, of type bool", 2),
+        ("{2,:n}", {"n": None}, f"{BOUND_IS} NULL", 2),
+        ("{:n,}", {"n": -1}, f"{BOUND_IS} -1, of type int", 2),
+        ("{:n}", {"n": 2**31}, f"{BOUND_IS} 2147483648, of type int", 2),
         (
             "{:n,:m}",
             {"n": 3, "m": 2},
@@ -193,10 +200,10 @@ def test_values_that_are_no_bounds(
     carets: int,
 ) -> None:
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
-        matchrec.sql(spark, with_bounds(quantifier), {"low": 4, "high": 0} | args, t=steps)
-    _, place, _, caret, *_ = str(caught.value).split("\n")
+        matchrec.sql(spark, write_bounds(quantifier), {"low": 4, "high": 0} | args, t=steps)
+    _, location, _, caret, *_ = str(caught.value).split("\n")
     assert caught.value.message == message
-    assert place.startswith("  line 2, column 5")
+    assert location.startswith("  line 2, column 5")
     assert caret.strip() == "^" * carets
 
 
@@ -216,18 +223,18 @@ def test_more_values_than_markers(spark: SparkSession, steps: DataFrame) -> None
     assert message == (
         "the query has 2 positional parameters (?), but args has 3 values [wrong-number-of-values]"
     )
-    message, cure = catch_message(spark, NAMED, [1, 0], t=steps)
+    message, hint = catch_message(spark, NAMED, [1, 0], t=steps)
     assert message == (
         "the query has no positional parameters (?), but args has 2 values [wrong-number-of-values]"
     )
     assert (
-        cure
+        hint
         == '  help: write ? for each value, or :name and args={"name": value}, or leave args out'
     )
 
 
 @pytest.mark.parametrize(
-    ("args", "missing", "place", "cure"),
+    ("args", "missing", "location", "hint_part"),
     [
         ({"high": 1}, ":low", "  line 2, column 57", "args={"),
         ({"low": 1}, ":high", "  line 3, column 12", "args={"),
@@ -235,14 +242,14 @@ def test_more_values_than_markers(spark: SparkSession, steps: DataFrame) -> None
     ],
 )
 def test_a_name_without_a_value(
-    spark: SparkSession, steps: DataFrame, args: Any, missing: str, place: str, cure: str
+    spark: SparkSession, steps: DataFrame, args: Any, missing: str, location: str, hint_part: str
 ) -> None:
-    message, where, _, caret, known, hint = catch_message(spark, NAMED, args, t=steps)
+    message, location_line, _, caret, note, hint = catch_message(spark, NAMED, args, t=steps)
     assert message == f"parameter `{missing}` has no value [parameter-without-value]"
-    assert where == place
+    assert location_line == location
     assert caret.strip() == "^" * len(missing)
-    assert known == f"  note: args has: {', '.join(args)}"
-    assert cure in hint
+    assert note == f"  note: args has: {', '.join(args)}"
+    assert hint_part in hint
 
 
 @pytest.mark.parametrize("parameter", ["?", ":low"])
@@ -261,14 +268,14 @@ def test_functions_without_args_say_so(steps: DataFrame, parameter: str) -> None
 
 def test_what_looks_like_a_parameter(spark: SparkSession, steps: DataFrame) -> None:
     query = NAMED.replace("SELECT a", "SELECT CAST(named_struct('x', a) AS STRUCT<x: INT>).x")
-    got = matchrec.sql(spark, query, {"low": 1, "high": 0}, t=steps)
-    assert got.collect() == [Row(x=1)]
+    result = matchrec.sql(spark, query, {"low": 1, "high": 0}, t=steps)
+    assert result.collect() == [Row(x=1)]
 
 
 def test_a_literal_where_the_clause_has_its_input(spark: SparkSession, steps: DataFrame) -> None:
-    message, place, _, caret, *_, cure = catch_message(spark, QUERY, [1, 0], t=3)
+    message, location, _, caret, *_, hint = catch_message(spark, QUERY, [1, 0], t=3)
     assert message == "`{t}` before MATCH_RECOGNIZE is 3, of type int [not-a-dataframe]"
-    assert (place, caret.strip(), cure) == (
+    assert (location, caret.strip(), hint) == (
         "  line 1, column 15",
         "^^^",
         "  help: pass a DataFrame: t=df",
@@ -280,16 +287,16 @@ def test_a_literal_where_the_clause_has_its_input(spark: SparkSession, steps: Da
 def test_names_that_differ_in_case(spark: SparkSession, steps: DataFrame) -> None:
     clause = """PARTITION BY k ORDER BY t MEASURES LAST(v) AS m, FIRST(v) AS M, LAST(t) AS K
         PATTERN (s u+) DEFINE U AS V > PREV(V) AND v <= V"""
-    both = steps.selectExpr("'x' AS k", "t", "v", "v + 1 AS V")
+    rows = steps.selectExpr("'x' AS k", "t", "v", "v + 1 AS V")
     spark.conf.set("spark.sql.caseSensitive", "true")
     try:
-        rows = matchrec.match_recognize(both, clause).collect()
-        assert rows == [Row(k="x", m=7, M=5, K=3)]
+        matches = matchrec.match_recognize(rows, clause).collect()
+        assert matches == [Row(k="x", m=7, M=5, K=3)]
         query = f"SELECT M FROM {{t}} MATCH_RECOGNIZE ({clause}) WHERE k = 'x' AND K = 3"
-        assert matchrec.sql(spark, query, t=both).collect() == [Row(M=5)]
+        assert matchrec.sql(spark, query, t=rows).collect() == [Row(M=5)]
         text = "PATTERN SEQ(ANY a, ANY b) RETURN a.v AS x, b.v AS X"
-        found = matchrec.match_sase(both.where("t < 3"), text, order_by="t")
-        assert found.collect() == [Row(x=5, X=6)]
+        matches = matchrec.match_sase(rows.where("t < 3"), text, order_by="t")
+        assert matches.collect() == [Row(x=5, X=6)]
     finally:
         spark.conf.unset("spark.sql.caseSensitive")
     with pytest.raises(matchrec.MatchRecognizePlanError, match="two measures named `M`"):
@@ -299,33 +306,33 @@ def test_names_that_differ_in_case(spark: SparkSession, steps: DataFrame) -> Non
 def test_a_clause_has_values(spark: SparkSession, steps: DataFrame) -> None:
     clause = """ORDER BY t MEASURES :label AS label, FIRST(v) + :add AS m
         PATTERN (A{:most}) DEFINE A AS v >= :low"""
-    given = {"label": "x", "add": 1, "low": 6, "most": 2}
+    args = {"label": "x", "add": 1, "low": 6, "most": 2}
     query = f"SELECT * FROM {{steps}} MATCH_RECOGNIZE ({clause})"
-    expected = matchrec.sql(spark, query, given, steps=steps).collect()
+    expected = matchrec.sql(spark, query, args, steps=steps).collect()
     assert [tuple(row) for row in expected] == [("x", 7)]
-    assert matchrec.match_recognize(steps, clause, given).collect() == expected
-    asked = matchrec.query(steps, clause, args=given)
-    assert asked.to_df().collect() == expected
-    assert "v >= :low" in asked.why().text
-    del given["low"]
+    assert matchrec.match_recognize(steps, clause, args).collect() == expected
+    prepared = matchrec.query(steps, clause, args=args)
+    assert prepared.to_df().collect() == expected
+    assert "v >= :low" in prepared.why().text
+    del args["low"]
     with pytest.raises(matchrec.MatchRecognizePlanError, match="parameter `:low` has no value"):
-        matchrec.match_recognize(steps, clause, given)
+        matchrec.match_recognize(steps, clause, args)
 
 
 def test_events_have_values(steps: DataFrame) -> None:
     rises = matchrec.Pattern.begin("a").next("b").where("v > :low AND v = last(a.v) + :add")
-    given = {"low": 6, "add": 1}
-    (match,) = matchrec.match_pattern(steps, rises, given, order_by="t").collect()
+    args = {"low": 6, "add": 1}
+    (match,) = matchrec.match_pattern(steps, rises, args, order_by="t").collect()
     assert (match.start_time, match.b) == (2, [Row(t=3, v=7)])
     text = """PATTERN SEQ(ANY a, ANY b) WHERE strict_contiguity
         { b.v > :low AND b.v = a.v + :add } RETURN b.t + :add AS t"""
-    assert matchrec.match_sase(steps, text, given, order_by="t").collect() == [Row(t=4)]
-    for asked in (
-        matchrec.query(steps, rises, given, order_by="t"),
-        matchrec.query(steps, text, args=given, order_by="t"),
+    assert matchrec.match_sase(steps, text, args, order_by="t").collect() == [Row(t=4)]
+    for query in (
+        matchrec.query(steps, rises, args, order_by="t"),
+        matchrec.query(steps, text, args=args, order_by="t"),
     ):
-        assert asked.to_df().count() == 1
-        assert "match 1" in asked.why().text
+        assert query.to_df().count() == 1
+        assert "match 1" in query.why().text
     with pytest.raises(matchrec.MatchRecognizePlanError, match="parameter `:add` has no value"):
         matchrec.match_sase(steps, text, {"low": 6}, order_by="t")
 
@@ -333,17 +340,17 @@ def test_events_have_values(steps: DataFrame) -> None:
 @pytest.mark.parametrize("library", ["pandas", "arrow"])
 def test_frames_of_other_libraries(spark: SparkSession, library: str) -> None:
     table = pa.table({"t": [1, 2, 3], "v": [7, None, 9]}, pa.schema({"t": "int32", "v": "int64"}))
-    given = table.to_pandas() if library == "pandas" else table
+    frame = table.to_pandas() if library == "pandas" else table
     query = "SELECT * FROM {rows} MATCH_RECOGNIZE (ORDER BY t MEASURES A.t AS a PATTERN (A) {0})"
     query = query.replace("{0}", "DEFINE A AS v > 8")
     if library == "arrow" and spark.version < "4":
         with pytest.raises(
             matchrec.MatchRecognizePlanError, match="cannot make a DataFrame of `rows`"
         ):
-            matchrec.sql(spark, query, rows=given)
+            matchrec.sql(spark, query, rows=frame)
     else:
-        assert matchrec.sql(spark, query, rows=given).collect() == [Row(a=3)]
-        assert matchrec.sql(spark, "SELECT max(t) AS a FROM {rows}", rows=given).first() == Row(a=3)
+        assert matchrec.sql(spark, query, rows=frame).collect() == [Row(a=3)]
+        assert matchrec.sql(spark, "SELECT max(t) AS a FROM {rows}", rows=frame).first() == Row(a=3)
 
 
 OFFSETS = ("PREV(v, :k)", "PREV(v, ?)", "PREV(v, (2))", "PREV(v, ((:k)))", "PREV(LAST(v, :one))")
@@ -351,7 +358,7 @@ OFFSETS = ("PREV(v, :k)", "PREV(v, ?)", "PREV(v, (2))", "PREV(v, ((:k)))", "PREV
 
 @pytest.mark.parametrize("offset", OFFSETS)
 def test_the_offset_of_a_navigation(spark: SparkSession, offset: str) -> None:
-    """Two rows before 9 there is 5: row 4 is the first that is greater by more than 3."""
+    """The value 9 is greater by more than 3 than the value 5, two rows before it."""
     rows = spark.createDataFrame([(1, 4), (2, 5), (3, 6), (4, 9)], "t int, v int")
     query = f"""SELECT * FROM {{rows}} MATCH_RECOGNIZE (
         ORDER BY t MEASURES B.t AS t, LAST(v, {"?" if "?" in offset else ":one"}) AS before
@@ -370,7 +377,7 @@ def test_what_is_no_offset(steps: DataFrame, value: Any) -> None:
 
 
 def test_a_grid_of_offsets(spark: SparkSession) -> None:
-    """2 > 1 and 3 > 2 one row before, 3 > 1 alone two rows before."""
+    """With offset 1, 2 > 1 and 3 > 2; with offset 2, only 3 > 1."""
     rows = spark.createDataFrame([(1, 1), (2, 2), (3, 3)], "t int, v int")
     clause = "ORDER BY t PATTERN (A) DEFINE A AS v > PREV(v, :k)"
     assert matchrec.sweep(rows, clause, {"k": [1, 2]}).toPandas()["matches"].to_list() == [2, 1]
@@ -378,7 +385,7 @@ def test_a_grid_of_offsets(spark: SparkSession) -> None:
 
 @pytest.mark.parametrize("library", ["pandas", "pyarrow"])
 def test_functions_over_frames_of_other_libraries(spark: SparkSession, library: str) -> None:
-    """Each function takes what it takes as a DataFrame of Spark; rows 2 and 3 are above 8."""
+    """Each function takes a pandas or Arrow table instead of a DataFrame. Rows 2 and 3 match."""
     table = pa.table({"t": [1, 2, 3], "v": [7, 8, 9]})
     if library == "pyarrow" and spark.version.startswith("3."):
         pytest.skip("PySpark takes tables of Arrow from 4.0 on")
@@ -386,7 +393,7 @@ def test_functions_over_frames_of_other_libraries(spark: SparkSession, library: 
     clause = "ORDER BY t MEASURES A.t AS t PATTERN (A) DEFINE A AS v >= 8"
     high = matchrec.Pattern.begin("a").where("v >= 8")
     sase = "PATTERN SEQ(ANY a) WHERE skip_till_next_match { a.v >= 8 } RETURN a.t AS t"
-    found = (
+    results = (
         matchrec.match_recognize(frame, clause),
         matchrec.query(frame, clause).to_df(),
         matchrec.match_sase(frame, sase, order_by="t"),
@@ -395,8 +402,8 @@ def test_functions_over_frames_of_other_libraries(spark: SparkSession, library: 
             "start_time AS t"
         ),
     )
-    for df in found:
-        assert sorted(row.t for row in df.collect()) == [2, 3]
+    for result in results:
+        assert sorted(row.t for row in result.collect()) == [2, 3]
     swept = matchrec.sweep(frame, clause.replace("8", ":least"), {"least": [8, 9]})
     assert swept.toPandas()["matches"].to_list() == [2, 1]
     labels: Any = pd.DataFrame({"begins": [1, 3], "ends": [1, 3]})
@@ -442,7 +449,7 @@ def test_a_window_that_a_misplaced_parameter_says(spark: SparkSession) -> None:
 
 @pytest.fixture(scope="module")
 def pings(spark: SparkSession) -> DataFrame:
-    """Rows 5, 15 and 10 minutes after each other."""
+    """Rows at 10, 15, 30 and 40 minutes, and on days with these distances."""
     minutes = ", ".join(
         f"(TIMESTAMP'2024-01-01 00:{m}:00', date_add(DATE'2024-01-01', {m}))" for m in MINUTES
     )
@@ -463,16 +470,16 @@ LENGTHS = {
 
 @pytest.mark.parametrize("within", LENGTHS)
 def test_a_parameter_is_an_interval(spark: SparkSession, pings: DataFrame, within: str) -> None:
-    """A match ends less than ten minutes after it began: rows 1 and 2, 3, and 4."""
+    """A match ends less than ten minutes after it began: rows 1 and 2; row 3; row 4."""
     clause = PINGS.format(f"WITHIN {within}")
     for gap in LENGTHS[within]:
-        found = matchrec.match_recognize(pings, clause, {"gap": gap})
-        assert [row.n for row in found.collect()] == [2, 1, 1], gap
+        result = matchrec.match_recognize(pings, clause, {"gap": gap})
+        assert [row.n for row in result.collect()] == [2, 1, 1], gap
     query = f"SELECT n FROM {{pings}} MATCH_RECOGNIZE ({clause})"
-    found = matchrec.sql(spark, query, {"gap": LENGTHS[within][-1]}, pings=pings)
-    assert [row.n for row in found.collect()] == [2, 1, 1]
-    found = matchrec.sql(spark, query.replace(":gap", "?"), [LENGTHS[within][0]], pings=pings)
-    assert [row.n for row in found.collect()] == [2, 1, 1]
+    result = matchrec.sql(spark, query, {"gap": LENGTHS[within][-1]}, pings=pings)
+    assert [row.n for row in result.collect()] == [2, 1, 1]
+    result = matchrec.sql(spark, query.replace(":gap", "?"), [LENGTHS[within][0]], pings=pings)
+    assert [row.n for row in result.collect()] == [2, 1, 1]
     grid = {"gap": [LENGTHS[within][0], "INTERVAL 11 MINUTES"]}
     if "MINUTE" not in within and "SECOND" not in within:
         assert [row[1] for row in matchrec.sweep(pings, clause, grid).rows] == [3, 2]
@@ -482,27 +489,34 @@ def test_a_parameter_is_an_interval(spark: SparkSession, pings: DataFrame, withi
 @pytest.mark.parametrize("within", [":gap BETWEEN ROWS", "INTERVAL :gap DAYS FROM A TO B"])
 def test_a_parameter_is_an_interval_of_days(pings: DataFrame, within: str) -> None:
     clause = f"ORDER BY day MEASURES count(*) AS n PATTERN (A B) WITHIN {within} DEFINE A AS true"
-    found = matchrec.match_recognize(pings, clause, {"gap": timedelta(days=11)})
-    assert [row.n for row in found.collect()] == [2, 2]
-    found = matchrec.match_recognize(pings, clause, {"gap": timedelta(days=6)})
-    assert [row.n for row in found.collect()] == [2]
+    result = matchrec.match_recognize(pings, clause, {"gap": timedelta(days=11)})
+    assert [row.n for row in result.collect()] == [2, 2]
+    result = matchrec.match_recognize(pings, clause, {"gap": timedelta(days=6)})
+    assert [row.n for row in result.collect()] == [2]
 
 
 def test_a_column_is_an_interval(spark: SparkSession, pings: DataFrame) -> None:
     clause = PINGS.format("WITHIN INTERVAL :gap")
-    found = matchrec.match_recognize(pings, clause, {"gap": expr("INTERVAL '10' MINUTE")})
-    assert [row.n for row in found.collect()] == [2, 1, 1]
+    result = matchrec.match_recognize(pings, clause, {"gap": expr("INTERVAL '10' MINUTE")})
+    assert [row.n for row in result.collect()] == [2, 1, 1]
 
 
-READ = 'write a length, such as "10 minutes", "1 hour 30 minutes" or timedelta(minutes=10), or a '
-LONE = ("INTERVAL :gap", 10, "INTERVAL :gap in WITHIN has a number without a unit", "MINUTE")
+LENGTH_HINT = (
+    'write a length, such as "10 minutes", "1 hour 30 minutes" or timedelta(minutes=10), or a '
+)
+NUMBER_WITHOUT_UNIT = (
+    "INTERVAL :gap",
+    10,
+    "INTERVAL :gap in WITHIN has a number without a unit",
+    "MINUTE",
+)
 
 
 @pytest.mark.parametrize(
-    ("within", "gap", "message", "cure"),
+    ("within", "gap", "message", "hint_part"),
     [
-        (":gap", "ten", ":gap in WITHIN needs a length of time, not 'ten'", READ),
-        ("INTERVAL :gap", None, ":gap in WITHIN needs a length of time, not None", READ),
+        (":gap", "ten", ":gap in WITHIN needs a length of time, not 'ten'", LENGTH_HINT),
+        ("INTERVAL :gap", None, ":gap in WITHIN needs a length of time, not None", LENGTH_HINT),
         (":gap", "10 minuts", ":gap in WITHIN: unknown unit `minuts`", "write minutes"),
         (
             ":gap",
@@ -510,26 +524,26 @@ LONE = ("INTERVAL :gap", 10, "INTERVAL :gap in WITHIN has a number without a uni
             ":gap in WITHIN is datetime.timedelta(0), of type timedelta",
             "write a length above 0",
         ),
-        LONE,
-        ("INTERVAL :gap DAY", True, ":gap in WITHIN needs a length of time, not True", READ),
+        NUMBER_WITHOUT_UNIT,
+        ("INTERVAL :gap DAY", True, ":gap in WITHIN needs a length of time, not True", LENGTH_HINT),
     ],
 )
 def test_a_parameter_that_is_no_interval(
-    pings: DataFrame, within: str, gap: Any, message: str, cure: str
+    pings: DataFrame, within: str, gap: Any, message: str, hint_part: str
 ) -> None:
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
         matchrec.match_recognize(pings, PINGS.format(f"WITHIN {within}"), {"gap": gap})
-    first, place, _, carets, *_, hint = str(caught.value).split("\n")
-    assert message in first
-    assert (place, carets.strip()) == ("  line 1, column 56", "^" * len(within))
-    assert cure in hint
+    message_line, location, _, carets, *_, hint = str(caught.value).split("\n")
+    assert message in message_line
+    assert (location, carets.strip()) == ("  line 1, column 56", "^" * len(within))
+    assert hint_part in hint
 
 
 def test_an_interval_of_a_parameter_in_a_condition(pings: DataFrame) -> None:
     clause = "ORDER BY at MEASURES count(*) AS n PATTERN (A B+) DEFINE B AS at < PREV(at) + {}"
     gap = {"gap": timedelta(minutes=10)}
-    found = matchrec.match_recognize(pings, clause.format(":gap"), gap)
-    assert [row.n for row in found.collect()] == [2]
+    result = matchrec.match_recognize(pings, clause.format(":gap"), gap)
+    assert [row.n for row in result.collect()] == [2]
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="write :gap alone, and pass"):
         matchrec.match_recognize(pings, clause.format("INTERVAL :gap MINUTE"), gap)
 
@@ -578,14 +592,14 @@ def test_a_table_of_arrow_without_rows_has_its_types(spark: SparkSession) -> Non
         pytest.skip("no DataFrame of a table of Arrow")
     kinds = {"v": pa.int32(), "s": pa.string(), "l": pa.list_(pa.date32()), "f": pa.float16()}
     rows = pa.schema(kinds.items()).empty_table()
-    found = matchrec.sql(
+    result = matchrec.sql(
         spark,
         """SELECT * FROM {rows} MATCH_RECOGNIZE (PARTITION BY s ORDER BY v
         MEASURES sum(v) AS n, FIRST(l) AS l, LAST(f) AS f PATTERN (A+) DEFINE A AS v > FIRST(v))""",
         rows=rows,
     )
-    assert found.dtypes == [("s", "string"), ("n", "bigint"), ("l", "array<date>"), ("f", "float")]
-    assert found.collect() == []
+    assert result.dtypes == [("s", "string"), ("n", "bigint"), ("l", "array<date>"), ("f", "float")]
+    assert result.collect() == []
 
 
 @pytest.mark.parametrize("transport", ["auto", "arrow", "pandas"])
@@ -597,7 +611,7 @@ def test_the_cure_of_a_frame_without_rows(spark: SparkSession, transport: str) -
 
 
 @pytest.mark.parametrize(
-    ("name", "cure"),
+    ("name", "hint"),
     [
         ("algoritm", "write options=matchrec.Options(algorithm=...)"),
         ("dialekt", "write dialect="),
@@ -607,12 +621,12 @@ def test_the_cure_of_a_frame_without_rows(spark: SparkSession, transport: str) -
         ),
     ],
 )
-def test_a_name_that_the_query_does_not_have(spark: SparkSession, name: str, cure: str) -> None:
+def test_a_name_that_the_query_does_not_have(spark: SparkSession, name: str, hint: str) -> None:
     query = """SELECT * FROM range(3) MATCH_RECOGNIZE (
       ORDER BY id PATTERN (A) DEFINE A AS id > :least)"""
     assert catch_message(spark, query, None, **{name: "auto"}) == [
         f"`{name}` is not an argument, and the query has no {{{name}}} [unknown-argument]",
-        f"  help: {cure}",
+        f"  help: {hint}",
     ]
 
 

@@ -1,4 +1,8 @@
-"""Aggregates over all matches: what the search adds up, and what Spark adds up over matches."""
+"""Aggregates over all matches are those that Spark computes from the matches.
+
+The search adds up some aggregates itself, without building matches; the engine computes the
+others from all matches.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +23,7 @@ MEASURES = """count(*) AS n, sum(A.v) AS s, LAST(B.d) AS d, FIRST(A.s) AS t, sum
 CLAUSE = f"""PARTITION BY k ORDER BY id MEASURES {MEASURES}
     PATTERN (A+ B) SKIP TILL ANY MATCH ALL MATCHES WITHIN 9 DEFINE A AS v > 3, B AS v < 8"""
 MATCHES = f"t MATCH_RECOGNIZE ({CLAUSE})"
+# Aggregates over matches that the search adds up itself.
 CARRIED = (
     "count(*)",
     "count(d)",
@@ -44,11 +49,12 @@ CARRIED = (
 KEYS = {"partition": "k", "start": "k, f", "end": "k, l"}
 
 
-pytestmark = pytest.mark.slow  # compiles a search of its own
+pytestmark = pytest.mark.slow  # compiles a search that no other test uses
 
 
 @pytest.fixture(autouse=True, scope="module")
 def rows(spark: SparkSession) -> Iterator[None]:
+    """Create the views `t`, with two partitions, and `large`, with eighty."""
     spark.sql(
         "SELECT CAST(id % 2 AS INT) AS k, id, CAST(id * 7 % 11 AS INT) AS v, string(id % 5) AS s,"
         " id * 0.5D AS f, CAST(id * 7 % 13 AS DECIMAL(10, 2)) AS d FROM range(24)"
@@ -61,42 +67,46 @@ def rows(spark: SparkSession) -> Iterator[None]:
     spark.catalog.dropTempView("large")
 
 
-def values(frame: DataFrame) -> list[tuple[object, ...]]:
-    found = [tuple(map(convert_value, row)) for row in frame.collect()]
-    return sorted(found, key=repr)
+def collect_approximately(frame: DataFrame) -> list[tuple[object, ...]]:
+    """Return the rows in a fixed order, with all numbers as floats."""
+    rows = [tuple(map(convert_value, row)) for row in frame.collect()]
+    return sorted(rows, key=repr)
 
 
-def exactly(frame: DataFrame) -> list[tuple[object, ...]]:
+def collect_sorted(frame: DataFrame) -> list[tuple[object, ...]]:
+    """Return the rows in a fixed order."""
     return sorted((tuple(row) for row in frame.collect()), key=repr)
 
 
 def convert_value(value: object) -> object:
+    """Return a number as a float, and any other value as it is."""
     return float(value) if isinstance(value, int | Decimal | float) else value
 
 
 def name_aggregates(aggregates: Iterable[str]) -> dict[str, str]:
     """Return columns `c0`, `c1` and so on."""
-    return {f"c{place}": text for place, text in enumerate(aggregates)}
+    return {f"c{index}": text for index, text in enumerate(aggregates)}
 
 
 def list_types(frame: DataFrame, columns: Iterable[str]) -> list[str]:
+    """Return the types of some columns."""
     return [frame.schema[column].dataType.simpleString() for column in columns]
 
 
 def aggregate_in_spark(
     spark: SparkSession, matches: str, aggregates: dict[str, str], per: str
 ) -> DataFrame:
-    """Return Spark's own aggregates of the matches."""
+    """Return the aggregates that Spark computes when it groups the matches."""
     columns = ", ".join(f"{text} AS {name}" for name, text in aggregates.items())
     return matchrec.sql(spark, f"SELECT {KEYS[per]}, {columns} FROM {matches} GROUP BY {KEYS[per]}")
 
 
-def random_clause(random: Random) -> str:
-    """Return a clause of which a search carries CARRIED."""
+def draw_clause(random: Random) -> str:
+    """Return a random clause for which the search can add up CARRIED."""
     pattern = random.choice(("A+ B", "A B+", "A+ B+", "A C? B", "(A C)+ B", "A NOT C B"))
     selection = random.choice(("SKIP TILL ANY MATCH", "SKIP TILL NEXT MATCH", ""))
     within = random.choice(("WITHIN 5", "WITHIN 11"))
-    conditions = [f"{one} AS v > {random.randrange(6)}" for one in "ABC" if one in pattern]
+    conditions = [f"{name} AS v > {random.randrange(6)}" for name in "ABC" if name in pattern]
     conditions[0] += random.choice(("", " AND (count(A.*) = 1 OR v <> LAST(A.v, 1))"))
     return f"""PARTITION BY k ORDER BY id MEASURES {MEASURES}
         PATTERN ({pattern}) {selection} ALL MATCHES {within} DEFINE {", ".join(conditions)}"""
@@ -106,29 +116,30 @@ def random_clause(random: Random) -> str:
 @pytest.mark.parametrize("seed", batches(24))
 def test_the_search_gives_what_spark_gives(spark: SparkSession, seed: int, table: str) -> None:
     random = Random(seed)
-    clause, per = random_clause(random), random.choice(list(KEYS))
-    asked = name_aggregates(random.sample(CARRIED, 12))
+    clause = draw_clause(random)
+    per = random.choice(list(KEYS))
+    aggregates = name_aggregates(random.sample(CARRIED, 12))
     with refuse_building_matches():
-        found = matchrec.query(spark.table(table), clause).aggregate(asked, per=per)  # type: ignore[arg-type]
-    built = aggregate_in_spark(spark, f"{table} MATCH_RECOGNIZE ({clause})", asked, per)
-    assert list_types(found, asked) == list_types(built, asked)
-    assert exactly(found) == exactly(built)
+        searched = matchrec.query(spark.table(table), clause).aggregate(aggregates, per=per)  # type: ignore[arg-type]
+    built = aggregate_in_spark(spark, f"{table} MATCH_RECOGNIZE ({clause})", aggregates, per)
+    assert list_types(searched, aggregates) == list_types(built, aggregates)
+    assert collect_sorted(searched) == collect_sorted(built)
 
 
 @pytest.mark.parametrize("per", KEYS)
 def test_built_matches_give_what_the_search_gives(spark: SparkSession, per: str) -> None:
-    asked = name_aggregates(CARRIED)
-    one_at_a_time = matchrec.Options(algorithm="backtracking")
+    aggregates = name_aggregates(CARRIED)
+    backtracking = matchrec.Options(algorithm="backtracking")
     rows = spark.table("t")
-    found = matchrec.query(rows, CLAUSE).aggregate(asked, per=per)  # type: ignore[arg-type]
-    built = matchrec.query(rows, CLAUSE, options=one_at_a_time)
+    searched = matchrec.query(rows, CLAUSE).aggregate(aggregates, per=per)  # type: ignore[arg-type]
+    built = matchrec.query(rows, CLAUSE, options=backtracking)
     assert (
         "computed by the engine from all matches, because the chosen algorithm finds one match"
-        in (built.explain(aggregates=asked).text)
+        in (built.explain(aggregates=aggregates).text)
     )
-    aggregated = built.aggregate(asked, per=per)  # type: ignore[arg-type]
-    assert aggregated.schema == found.schema
-    assert exactly(aggregated) == exactly(found)
+    aggregated = built.aggregate(aggregates, per=per)  # type: ignore[arg-type]
+    assert aggregated.schema == searched.schema
+    assert collect_sorted(aggregated) == collect_sorted(searched)
 
 
 @pytest.mark.parametrize(
@@ -146,24 +157,26 @@ def test_built_matches_give_what_the_search_gives(spark: SparkSession, per: str)
 def test_what_no_run_carries_builds_each_match(
     spark: SparkSession, aggregate: str, reason: str
 ) -> None:
-    query, asked = matchrec.query(spark.table("t"), CLAUSE), {"c": aggregate}
+    query = matchrec.query(spark.table("t"), CLAUSE)
+    aggregates = {"c": aggregate}
     assert (
         f"computed by the engine from all matches, because {reason}"
-        in query.explain(aggregates=asked).text
+        in query.explain(aggregates=aggregates).text
     )
-    found, built = query.aggregate(asked), aggregate_in_spark(spark, MATCHES, asked, "partition")
-    assert list_types(found, asked) == list_types(built, asked)
-    assert values(found) == values(built)
+    totals = query.aggregate(aggregates)
+    built = aggregate_in_spark(spark, MATCHES, aggregates, "partition")
+    assert list_types(totals, aggregates) == list_types(built, aggregates)
+    assert collect_approximately(totals) == collect_approximately(built)
 
 
 @pytest.mark.parametrize("algorithm", ["backtracking", "breadth_first"])
 @pytest.mark.parametrize("type_", ["double", "float"])
 def test_nan_is_the_greatest_number(spark: SparkSession, algorithm: str, type_: str) -> None:
-    """Wherever it stands, matches are built or not: as a sum of greatest values they are."""
-    values = ("1 NaN 0", "NaN 0 1", "0 1 NaN", "NaN NaN NULL", "2 NULL 1", "NULL NULL")
+    """Minimum and maximum treat NaN so in any order of rows, whether or not matches are built."""
+    partitions = ("1 NaN 0", "NaN 0 1", "0 1 NaN", "NaN NaN NULL", "2 NULL 1", "NULL NULL")
     rows = ", ".join(
         f"({k}, {n}, CAST({value if value == 'NULL' else repr(value)} AS {type_}))"
-        for k, row in enumerate(values)
+        for k, row in enumerate(partitions)
         for n, value in enumerate(row.split())
     )
     clause = """MATCH_RECOGNIZE (PARTITION BY k ORDER BY n MEASURES A.v AS v, max(A.v) AS most
@@ -172,9 +185,12 @@ def test_nan_is_the_greatest_number(spark: SparkSession, algorithm: str, type_: 
     query = matchrec.query(spark, text, options=matchrec.Options(algorithm=algorithm))
     carried = {"least": "min(v)", "most": "max(most)"}
     expected = ["0.0 NaN", "0.0 NaN", "0.0 NaN", "NaN NaN", "1.0 2.0", "NULL NULL"]
-    for asked in (carried, carried | {"total": "sum(most)"}):
-        found = query.aggregate(asked).selectExpr("k", *(f"string({one})" for one in carried))
-        texts = [" ".join(value or "NULL" for value in row[1:]) for row in found.collect()]
+    # The search cannot add up greatest values, so a sum of them makes the engine build matches.
+    for aggregates in (carried, carried | {"total": "sum(most)"}):
+        rendered = query.aggregate(aggregates).selectExpr(
+            "k", *(f"string({name})" for name in carried)
+        )
+        texts = [" ".join(value or "NULL" for value in row[1:]) for row in rendered.collect()]
         assert sorted(texts) == sorted(expected)
 
 
@@ -187,27 +203,29 @@ def test_aggregates_of_sql_are_sparks(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize("keys", ["", "PARTITION BY k"])
-@pytest.mark.parametrize("kept", ["SKIP TILL ANY MATCH ALL MATCHES WITHIN 4", ""])
-def test_without_arguments_matches_are_counted(spark: SparkSession, keys: str, kept: str) -> None:
-    clause = f"{keys} ORDER BY id PATTERN (A B) {kept} DEFINE A AS v > 8, B AS v < 8"
-    found = matchrec.query(spark.table("t"), clause).aggregate()
-    assert found.columns == ["k", "matches"] if keys else ["matches"]
-    assert list_types(found, ["matches"]) == ["bigint"]
-    listed = clause.replace("PATTERN", "MEASURES 1 AS one PATTERN")
-    matches = matchrec.query(spark.table("t"), listed).to_df().count()
-    assert sum(row.matches for row in found.collect()) == matches > 0
+@pytest.mark.parametrize("selection", ["SKIP TILL ANY MATCH ALL MATCHES WITHIN 4", ""])
+def test_without_arguments_matches_are_counted(
+    spark: SparkSession, keys: str, selection: str
+) -> None:
+    clause = f"{keys} ORDER BY id PATTERN (A B) {selection} DEFINE A AS v > 8, B AS v < 8"
+    totals = matchrec.query(spark.table("t"), clause).aggregate()
+    assert totals.columns == ["k", "matches"] if keys else ["matches"]
+    assert list_types(totals, ["matches"]) == ["bigint"]
+    clause_with_measure = clause.replace("PATTERN", "MEASURES 1 AS one PATTERN")
+    matches = matchrec.query(spark.table("t"), clause_with_measure).to_df().count()
+    assert sum(row.matches for row in totals.collect()) == matches > 0
 
 
 def test_casts_that_are_not_carried_out(spark: SparkSession) -> None:
     query = matchrec.query(spark.table("t"), CLAUSE)
-    for aggregate, exact in (
+    for aggregate, supported in (
         ("CAST(sum(d) AS DECIMAL(38, 0))", "CAST(sum(d) AS DECIMAL(38, 2))"),
         ("CAST(count(*) AS DECIMAL(38, 1))", "CAST(count(*) AS DECIMAL(38, 0))"),
         ("CAST(sum(x) AS DECIMAL(38, 0))", "sum(x)"),
     ):
         with pytest.raises(matchrec.MatchRecognizeError) as caught:
             query.aggregate({"c": aggregate})
-        assert caught.value.hint == f"write {exact}"
+        assert caught.value.hint == f"write {supported}"
     for aggregate in (
         "CAST(max(n) AS DOUBLE)",
         "CAST(avg(n) AS DECIMAL(38, 0))",
@@ -221,17 +239,19 @@ def test_casts_that_are_not_carried_out(spark: SparkSession) -> None:
 def test_counters_count_what_is_not_built(spark: SparkSession, rows: int, matches: int) -> None:
     counters = matchrec.Counters()
     options = matchrec.Options(counters=counters)
-    asked = {"c": "CAST(count(*) AS DOUBLE)"}
-    matchrec.query(spark.range(rows), POWERS, options=options).aggregate(asked).collect()
+    aggregates = {"c": "CAST(count(*) AS DOUBLE)"}
+    matchrec.query(spark.range(rows), POWERS, options=options).aggregate(aggregates).collect()
     assert counters.values()["matches"] == matches
 
 
+# Each set of rows but the empty one is a match: n rows have 2 ** n - 1 matches.
 POWERS = """ORDER BY id MEASURES count(*) AS n, LAST(id) AS last
     PATTERN (A+) SKIP TILL ANY MATCH ALL MATCHES DEFINE A AS true"""
 
 
 @contextmanager
-def ansi(spark: SparkSession, enabled: str) -> Iterator[None]:
+def ansi_mode(spark: SparkSession, enabled: str) -> Iterator[None]:
+    """Set the ANSI mode of the session, and restore it at the end."""
     before = spark.conf.get("spark.sql.ansi.enabled")
     spark.conf.set("spark.sql.ansi.enabled", enabled)
     try:
@@ -240,21 +260,21 @@ def ansi(spark: SparkSession, enabled: str) -> Iterator[None]:
         spark.conf.set("spark.sql.ansi.enabled", before or "")
 
 
-def make_powers(spark: SparkSession, rows: int, aggregate: str) -> object:
-    """Return an aggregate over all sets of rows."""
-    ((found,),) = matchrec.query(spark.range(rows), POWERS).aggregate({"c": aggregate}).collect()
-    return found
+def aggregate_powers(spark: SparkSession, rows: int, aggregate: str) -> object:
+    """Return an aggregate over the matches of POWERS."""
+    ((total,),) = matchrec.query(spark.range(rows), POWERS).aggregate({"c": aggregate}).collect()
+    return total
 
 
 @pytest.mark.parametrize("enabled", ["true", "false"])
 def test_a_number_is_exact_or_an_error(spark: SparkSession, enabled: str) -> None:
     decimal = "CAST(count(*) AS DECIMAL(38, 0))"
-    with ansi(spark, enabled):
-        assert make_powers(spark, 63, "count(*)") == 2**63 - 1
-        assert make_powers(spark, 120, decimal) == 2**120 - 1
-        assert make_powers(spark, 500, "CAST(count(*) AS DOUBLE)") == 2.0**500
-        assert make_powers(spark, 300, "avg(n)") == 150.0
-        for rows, aggregate, type_name, cure in (
+    with ansi_mode(spark, enabled):
+        assert aggregate_powers(spark, 63, "count(*)") == 2**63 - 1
+        assert aggregate_powers(spark, 120, decimal) == 2**120 - 1
+        assert aggregate_powers(spark, 500, "CAST(count(*) AS DOUBLE)") == 2.0**500
+        assert aggregate_powers(spark, 300, "avg(n)") == 150.0
+        for rows, aggregate, type_name, hint in (
             (64, "count(*)", "BIGINT", "write it as CAST(... AS DECIMAL(38, 0)) or"),
             (60, "sum(n)", "BIGINT", "write it as CAST(... AS DECIMAL(38, 0)) or"),
             (127, decimal, "DECIMAL(38, 0)", "write it as CAST(... AS DOUBLE)"),
@@ -262,13 +282,14 @@ def test_a_number_is_exact_or_an_error(spark: SparkSession, enabled: str) -> Non
             (1100, "avg(n)", "DOUBLE", "bound the quantifiers or write WITHIN"),
         ):
             with pytest.raises(Exception, match="an aggregate over all matches") as caught:
-                make_powers(spark, rows, aggregate)
+                aggregate_powers(spark, rows, aggregate)
             error = matchrec.MatchRecognizeRunError.from_exception(caught.value)
             assert error is not None
             assert error.message.endswith(f"is too large for {type_name}")
-            assert (error.hint or "").startswith(cure)
+            assert (error.hint or "").startswith(hint)
 
 
+# Each row is a match.
 EACH = """ORDER BY id MEASURES LAST(A.x) AS x
     PATTERN (A) SKIP TILL ANY MATCH ALL MATCHES DEFINE A AS true"""
 MOST = 2**63 - 1
@@ -280,16 +301,16 @@ MOST = 2**63 - 1
 def test_matches_that_come_to_too_much_are_an_error(
     spark: SparkSession, algorithm: str, per: str, enabled: str
 ) -> None:
-    rows = spark.range(3).selectExpr("0 AS id", f"{MOST}L AS x")  # rows that end matches are equal
+    rows = spark.range(3).selectExpr("0 AS id", f"{MOST}L AS x")  # all matches end at equal rows
     query = matchrec.query(rows, EACH, options=matchrec.Options(algorithm=algorithm))  # type: ignore[arg-type]
-    with ansi(spark, enabled):
-        for aggregate, wanted in (
+    with ansi_mode(spark, enabled):
+        for aggregate, expected in (
             ("CAST(sum(x) AS DECIMAL(38, 0))", 3 * MOST),
             ("CAST(sum(x) AS DOUBLE)", float(3 * MOST)),
             ("avg(x)", float(MOST)),
         ):
-            found = query.aggregate({"c": aggregate}, per=per)  # type: ignore[arg-type]
-            assert [row.c for row in found.collect()] == [wanted]
+            totals = query.aggregate({"c": aggregate}, per=per)  # type: ignore[arg-type]
+            assert [row.c for row in totals.collect()] == [expected]
         with pytest.raises(Exception, match=r"is too large for BIGINT") as caught:
             query.aggregate({"c": "sum(x)"}, per=per).collect()  # type: ignore[arg-type]
         assert "write it as CAST(... AS DECIMAL(38, 0)) or CAST(... AS DOUBLE)" in str(caught.value)
@@ -298,13 +319,13 @@ def test_matches_that_come_to_too_much_are_an_error(
 @pytest.mark.parametrize("enabled", ["true", "false"])
 def test_decimals_that_come_to_too_much_are_an_error(spark: SparkSession, enabled: str) -> None:
     rows = spark.range(30).selectExpr("id", "CAST(9e37 AS DECIMAL(38, 0)) AS x")
-    query = matchrec.query(rows, EACH)  # each match is built, as digits are too many
-    with ansi(spark, enabled):
+    query = matchrec.query(rows, EACH)  # too many digits for the search, so matches are built
+    with ansi_mode(spark, enabled):
         for aggregate in ("sum(x)", "avg(x)"):
             with pytest.raises(Exception, match=r"is too large for DECIMAL"):
                 query.aggregate({"c": aggregate}).collect()
-        ((found,),) = query.aggregate({"c": "CAST(sum(x) AS DOUBLE)"}).collect()
-        assert found == pytest.approx(2.7e39)
+        ((total,),) = query.aggregate({"c": "CAST(sum(x) AS DOUBLE)"}).collect()
+        assert total == pytest.approx(2.7e39)
 
 
 @pytest.mark.parametrize("enabled", ["true", "false"])
@@ -312,7 +333,7 @@ def test_a_sum_of_decimals_has_ten_digits_more(spark: SparkSession, enabled: str
     rows = spark.range(41).selectExpr("id", "CAST(9.5 AS DECIMAL(2, 1)) AS x")
     query = matchrec.query(rows, POWERS.replace("LAST(id) AS last", "LAST(x) AS x"))
     matches = 2**41 - 1
-    with ansi(spark, enabled):
+    with ansi_mode(spark, enabled):
         exact = query.aggregate({"c": "CAST(sum(x) AS DECIMAL(38, 1))"})
         assert exact.collect() == [(Decimal("9.5") * matches,)]
         with pytest.raises(Exception, match=r"is too large for DECIMAL\(12, 1\)"):
@@ -324,30 +345,30 @@ SUMS = """ORDER BY id MEASURES sum(A.x) AS s
 
 
 def find_extreme_sum(spark: SparkSession, type_name: str, values: list[str], extreme: str) -> Any:
-    """Return the least or greatest sum of all sets of values."""
+    """Return the least or greatest sum over all sets of values."""
     rows = ", ".join(f"({i}, CAST({value} AS {type_name}))" for i, value in enumerate(values))
     query = matchrec.query(spark.sql(f"SELECT * FROM VALUES {rows} AS t(id, x)"), SUMS)
-    ((found,),) = query.aggregate({"c": f"{extreme}(s)"}).collect()
-    return found
+    ((extreme_sum,),) = query.aggregate({"c": f"{extreme}(s)"}).collect()
+    return extreme_sum
 
 
 @pytest.mark.parametrize("enabled", ["true", "false"])
 def test_extremes_of_sums(spark: SparkSession, enabled: str) -> None:
-    with ansi(spark, enabled):
+    with ansi_mode(spark, enabled):
         assert find_extreme_sum(spark, "BIGINT", ["3", "-4", "5"], "max") == 8
         assert find_extreme_sum(spark, "BIGINT", ["3", "-4", "NULL", "-5"], "min") == -9
         assert find_extreme_sum(spark, "BIGINT", ["9000000000000000000"], "max") == 9 * 10**18
         assert find_extreme_sum(spark, "DOUBLE", ["1.5", "-0.5", "2.5"], "max") == 4.0
         assert find_extreme_sum(spark, "DOUBLE", ["1.5", "-0.5", "-2.5"], "min") == -3.0
-        found = find_extreme_sum(spark, "DOUBLE", ["1.5", "'NaN'"], "max")
-        assert found != found  # NaN is the greatest value
+        greatest = find_extreme_sum(spark, "DOUBLE", ["1.5", "'NaN'"], "max")
+        assert greatest != greatest  # NaN is the greatest value
 
 
 @pytest.mark.parametrize("enabled", ["true", "false"])
 def test_extremes_of_sums_that_wrap_or_cancel_are_an_error(
     spark: SparkSession, enabled: str
 ) -> None:
-    """A sum of some match wraps, or is NaN, so that it loses the comparison with the others."""
+    """The sum of one match wraps or is NaN, so comparing it with the others would be wrong."""
     large = "9000000000000000000"
     for type_name, values, extreme, message in (
         ("BIGINT", [large, large], "max", "is too large for BIGINT"),
@@ -355,7 +376,7 @@ def test_extremes_of_sums_that_wrap_or_cancel_are_an_error(
         ("DOUBLE", ["'-Infinity'", "5.0", "'Infinity'"], "max", "if a sum is infinite"),
         ("DOUBLE", ["1e308", "1e308", "'-Infinity'"], "max", "if a sum is infinite"),
     ):
-        with ansi(spark, enabled), pytest.raises(Exception, match=message) as caught:
+        with ansi_mode(spark, enabled), pytest.raises(Exception, match=message) as caught:
             find_extreme_sum(spark, type_name, values, extreme)
         assert matchrec.MatchRecognizeRunError.from_exception(caught.value) is not None
 
@@ -368,6 +389,7 @@ def test_thousands_of_partitions(spark: SparkSession) -> None:
 
 @pytest.fixture
 def events(spark: SparkSession) -> DataFrame:
+    """Return events of types A, B and C in two partitions."""
     return spark.sql(
         "SELECT CAST(id % 2 AS INT) AS k, id AS ts, CAST(id * 7 % 11 AS INT) AS v,"
         " element_at(array('A', 'B', 'C'), CAST(id * 7 % 3 + 1 AS INT)) AS event_type"
@@ -383,15 +405,15 @@ ALL_PAIRS = """PATTERN SEQ(A+ a[], B b) WHERE skip_till_any_match AND b.v > 2 WI
 def test_aggregates_of_sase(events: DataFrame, per: str) -> None:
     text = ALL_PAIRS + ", a[1].ts AS first_ts, b.ts AS last_ts"
     query = matchrec.query(events, text, order_by="ts", partition_by="k")
-    asked = {"c": "count(*)", "n": "sum(n)", "most": "MAX( `bv` )", "mean": "avg(s)"}
+    aggregates = {"c": "count(*)", "n": "sum(n)", "most": "MAX( `bv` )", "mean": "avg(s)"}
     keys = {"partition": [], "start": ["first_ts"], "end": ["last_ts"]}[per]
     built = (
         query.to_df().groupBy("k", *keys).agg({"k": "count", "n": "sum", "bv": "max", "s": "avg"})
     )
-    found = query.aggregate(asked, per=per)  # type: ignore[arg-type]
-    assert found.columns == ["k", *(["ts"] if keys else []), *asked]
+    totals = query.aggregate(aggregates, per=per)  # type: ignore[arg-type]
+    assert totals.columns == ["k", *(["ts"] if keys else []), *aggregates]
     built = built.select("k", *keys, "count(k)", "sum(n)", "max(bv)", "avg(s)")
-    assert values(found) == values(built)
+    assert collect_approximately(totals) == collect_approximately(built)
 
 
 def test_aggregates_of_a_pattern(events: DataFrame) -> None:
@@ -400,12 +422,13 @@ def test_aggregates_of_a_pattern(events: DataFrame) -> None:
     query = matchrec.query(events, pattern, order_by="ts", partition_by="k")
     built = {(row.k, row["count"]) for row in query.to_df().groupBy("k").count().collect()}
     assert {tuple(row) for row in query.aggregate().collect()} == built
-    skipping = pattern.after_match(matchrec.AfterMatch.SKIP_TO_NEXT)  # whose matches are built
+    # This skip strategy makes the engine build matches.
+    skipping = pattern.after_match(matchrec.AfterMatch.SKIP_TO_NEXT)
     query = matchrec.query(events, skipping, order_by="ts", partition_by="k")
     built = {(row.k, row["count"]) for row in query.to_df().groupBy("k").count().collect()}
-    found = query.aggregate()
-    assert {tuple(row) for row in found.collect()} == built
-    assert list_types(found, ["matches"]) == ["bigint"]
+    totals = query.aggregate()
+    assert {tuple(row) for row in totals.collect()} == built
+    assert list_types(totals, ["matches"]) == ["bigint"]
 
 
 def test_a_match_that_its_window_completes_counts_once(spark: SparkSession) -> None:
@@ -424,7 +447,7 @@ def test_a_match_that_its_window_completes_counts_once(spark: SparkSession) -> N
     query = matchrec.query(rows, pattern, order_by="id")
     # Rows 1 2, and 2 alone; row 11 forbids 9 10, and 10 alone.
     assert query.count() == 2
-    assert exactly(query.aggregate()) == [(2,)]
+    assert collect_sorted(query.aggregate()) == [(2,)]
     limited = matchrec.query(rows, pattern.first_matches(2), order_by="id")
     assert limited.count() == 2
 
@@ -485,7 +508,8 @@ WAITING = (
     .where("v = 10")
     .within("9")
 )
-BUILT_ALL_THE_SAME = [
+# Conditions of absent rows that make the engine build matches, and the reason.
+NEEDS_MATCHES = [
     (ABSENCES[0].replace("> a[a.LEN].v", "< b.v"), "reads a later row of the match"),
     (
         ABSENCES[0].replace("> a[a.LEN].v", "+ a[1].v > 9"),
@@ -502,9 +526,9 @@ BUILT_ALL_THE_SAME = [
 def test_rows_that_must_be_absent(events: DataFrame, text: str | matchrec.Pattern) -> None:
     query = matchrec.query(events, text, order_by="ts", partition_by="k")
     with refuse_building_matches():
-        found = query.aggregate()
+        totals = query.aggregate()
     built = query.to_df().groupBy("k").count()
-    assert values(found) == values(built) != []
+    assert collect_approximately(totals) == collect_approximately(built) != []
 
 
 NEGATED_ROWS = "VALUES (1, 5), (2, 20), (3, 5) AS t(id, price)"
@@ -530,7 +554,7 @@ def test_matches_that_not_rules_out_are_not_counted(
     clause = f"""ORDER BY id MEASURES count(*) AS n PATTERN ({pattern}) {contiguity} ALL MATCHES
         DEFINE A AS price > 0, B AS price > 10"""
     query = matchrec.query(spark.sql(f"SELECT * FROM {NEGATED_ROWS}"), clause)
-    assert exactly(query.aggregate({"c": "count(*)", "n": "sum(n)"})) == [(matches, rows)]
+    assert collect_sorted(query.aggregate({"c": "count(*)", "n": "sum(n)"})) == [(matches, rows)]
     lengths = [row.n for row in query.collect()]
     assert (len(lengths), sum(lengths)) == (matches, rows)
 
@@ -538,7 +562,7 @@ def test_matches_that_not_rules_out_are_not_counted(
 @pytest.mark.parametrize(
     ("pattern", "reason"),
     [
-        # A row is mapped to A in one way, whichever row follows.
+        # There is one way to map a row to A, whichever row follows.
         ("A+ NOT B", "NOT tests the next row, so the search may find a match in two ways"),
         ("A NOT B A", ""),
         ("A+ A+ SKIP TILL NEXT MATCH", "PATTERN has several ways to map the same rows to the same"),
@@ -595,25 +619,28 @@ def draw_negated_clause(random: Random) -> str:
 @pytest.mark.parametrize("seed", batches(64))
 def test_totals_with_not_are_those_of_the_matches(spark: SparkSession, seed: int) -> None:
     random = Random(seed)
-    clause, per = draw_negated_clause(random), random.choice(list(KEYS))
+    clause = draw_negated_clause(random)
+    per = random.choice(list(KEYS))
     aggregates = name_aggregates(("count(*)", "sum(n)", "max(s)", "sum(l)", "min(f)"))
     built = aggregate_in_spark(spark, f"t MATCH_RECOGNIZE ({clause})", aggregates, per)
-    found = matchrec.query(spark.table("t"), clause).aggregate(aggregates, per=per)  # type: ignore[arg-type]
-    assert exactly(found) == exactly(built)
+    totals = matchrec.query(spark.table("t"), clause).aggregate(aggregates, per=per)  # type: ignore[arg-type]
+    assert collect_sorted(totals) == collect_sorted(built)
 
 
 @contextmanager
 def refuse_building_matches() -> Iterator[None]:
-    """Fail where matches are built."""
+    """Fail if matches are built."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("matchrec.api.totals.write_over_matches", None)
         yield
 
 
-@pytest.mark.parametrize(("text", "reason"), some_of(BUILT_ALL_THE_SAME))
+@pytest.mark.parametrize(("text", "reason"), some_of(NEEDS_MATCHES))
 def test_rows_that_only_a_match_finds(events: DataFrame, text: str, reason: str) -> None:
     query = matchrec.query(events, text, order_by="ts", partition_by="k")
-    assert values(query.aggregate()) == values(query.to_df().groupBy("k").count())
+    assert collect_approximately(query.aggregate()) == collect_approximately(
+        query.to_df().groupBy("k").count()
+    )
     assert (
         f"from all matches, because the condition of a row that NOT forbids {reason}"
         in query.explain(aggregates={"matches": "count(*)"}).text
@@ -624,18 +651,18 @@ def test_rows_that_only_a_match_finds(events: DataFrame, text: str, reason: str)
 
 def test_what_is_no_aggregate_is_refused(events: DataFrame) -> None:
     query = matchrec.query(events, ALL_PAIRS, order_by="ts", partition_by="k")
-    for asked, words in (
+    for aggregates, message in (
         ({"x": "median(n)"}, "`median\\(n\\)` is not an aggregate over matches"),
         ({"x": "sum(*)"}, "`sum\\(\\*\\)` is not an aggregate over matches"),
         ({"x": "sum(z)"}, "unknown measure `z`"),
     ):
-        with pytest.raises(matchrec.MatchRecognizeError, match=words):
-            query.aggregate(asked)
-    by_sum = matchrec.query(events, ALL_PAIRS, order_by="ts + 1", partition_by="k")
+        with pytest.raises(matchrec.MatchRecognizeError, match=message):
+            query.aggregate(aggregates)
+    sorted_by_sum = matchrec.query(events, ALL_PAIRS, order_by="ts + 1", partition_by="k")
     with pytest.raises(
         matchrec.MatchRecognizeError, match="not supported unless the rows are sorted by a column"
     ):
-        by_sum.aggregate(per="start")
+        sorted_by_sum.aggregate(per="start")
 
 
 @pytest.mark.parametrize("name", ["K", "ts"])
@@ -654,9 +681,9 @@ def test_a_measure_may_be_called_as_what_rows_are_sorted_by(events: DataFrame, p
     )
     query = matchrec.query(events, text, order_by="ts", partition_by="k")
     built = query.to_df().groupBy("k", "first_ts" if per == "start" else "last_ts")
-    found = query.aggregate({"most": "max(ts)"}, per=per)  # type: ignore[arg-type]
-    assert found.columns == ["k", "ts", "most"]
-    assert values(found) == values(built.agg({"ts": "max"}))
+    totals = query.aggregate({"most": "max(ts)"}, per=per)  # type: ignore[arg-type]
+    assert totals.columns == ["k", "ts", "most"]
+    assert collect_approximately(totals) == collect_approximately(built.agg({"ts": "max"}))
 
 
 @pytest.mark.parametrize("output", ["non_overlapping", "graph"])
@@ -666,16 +693,20 @@ def test_what_is_aggregated_is_what_comes_out(events: DataFrame, output: str) ->
     )
     rows = query.to_df()
     matches = matchrec.explode_graph(rows) if output == "graph" else rows
-    assert values(query.aggregate()) == values(matches.groupBy("k").count()) != []
+    assert (
+        collect_approximately(query.aggregate())
+        == collect_approximately(matches.groupBy("k").count())
+        != []
+    )
 
 
 def test_explain_says_how_an_aggregate_is_run(events: DataFrame) -> None:
     query = matchrec.query(events, ALL_PAIRS, order_by="ts", partition_by="k")
-    carried = query.explain(aggregates={"n": "sum(n)"}, per="end", analyze=True).text
-    assert "by the search, which builds no matches: a row for each row that" in carried
-    assert "sum(FINAL count" in carried
-    built = query.explain(aggregates={"s": "sum(s)", "v": "max(bv)"}, per="start").text
-    assert "each row that begins matches" in built
+    by_search = query.explain(aggregates={"n": "sum(n)"}, per="end", analyze=True).text
+    assert "by the search, which builds no matches: a row for each row that" in by_search
+    assert "sum(FINAL count" in by_search
+    from_matches = query.explain(aggregates={"s": "sum(s)", "v": "max(bv)"}, per="start").text
+    assert "each row that begins matches" in from_matches
     assert "aggregates over all matches" not in query.explain().text
 
 
@@ -691,11 +722,11 @@ def test_over_a_stream_only_ends_are_final(spark: SparkSession) -> None:
     stream = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
     sase = "PATTERN SEQ(A a, B b) WHERE skip_till_any_match WITHIN 1 hour"
     rows = stream.selectExpr("timestamp", "'A' AS event_type")
-    asked = matchrec.query(rows, sase, order_by="timestamp")
+    query = matchrec.query(rows, sase, order_by="timestamp")
     for per in ("start", "partition"):
         with pytest.raises(matchrec.MatchRecognizeError, match="more matches of such a group"):
-            asked.aggregate(per=per)  # type: ignore[arg-type]
-    assert asked.aggregate(per="end").columns == ["timestamp", "matches"]
+            query.aggregate(per=per)  # type: ignore[arg-type]
+    assert query.aggregate(per="end").columns == ["timestamp", "matches"]
 
 
 def test_explain_of_a_count_names_only_functions_of_the_query(spark: SparkSession) -> None:
