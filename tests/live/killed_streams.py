@@ -37,7 +37,7 @@ import matchrec
 from matchrec import Pattern
 from tests.conftest import small_session
 from tests.spark.test_clauses_over_streams import LONGEST, PAIRS, RISES, build_query, totals
-from tests.spark.test_rule_sets_over_streams import RULES, query_of_rules
+from tests.spark.test_rule_sets_over_streams import RULES, build_query_of_rules
 from tests.spark.test_streaming import AND_NO_MORE, SCHEMA, Event, Feed, Query
 
 # The rules that do not match the last rows.
@@ -46,7 +46,7 @@ AT_ONCE = ("rises", "rows", "pairs", "same", "soon", "alone", "strict")
 
 def match_rules(events: DataFrame) -> DataFrame:
     """Match a rule set of clauses, SASE+ texts and Patterns."""
-    return query_of_rules({name: RULES[name] for name in AT_ONCE})(events).matches
+    return build_query_of_rules({name: RULES[name] for name in AT_ONCE})(events).matches
 
 
 CHANGES: dict[str, dict[int | None, str | Pattern | None]] = {
@@ -75,7 +75,7 @@ def match_changing_rules(events: DataFrame, until: int = LATER) -> DataFrame:
         }
         if known_versions:
             known_rules[rule] = known_versions
-    return query_of_rules(known_rules)(events).matches
+    return build_query_of_rules(known_rules)(events).matches
 
 
 def make_time(second: int | None) -> datetime | None:

@@ -1,9 +1,9 @@
-"""Streams of events in short, for tests of SASE+: `a1=5@3 g1:b1` and the matches found in them.
+"""A short notation for streams of events in tests of SASE+: `a1=5@3 g1:b1`, and their matches.
 
-a1      an event of type A that is named a1
-=5      its attribute x; `=?` and none at all are NULL
-@3      its time; else its position, from 1
-g1:     its attribute k, else `g`; `?:` is NULL
+a1      an event of type A with the name a1
+=5      its attribute x; NULL if it is `=?` or missing
+@3      its time; its position, from 1, if it is missing
+g1:     its attribute k; `g` if it is missing, and NULL for `?:`
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ Read = Callable[[DataFrame, str], DataFrame]
 
 @dataclass(frozen=True)
 class Worked:
-    """A query, and streams with the matches that are found by hand: names of events, by comma."""
+    """A query and its matches, worked out by hand."""
 
     query: str
-    streams: dict[str, str]
+    streams: dict[str, str]  # each stream, and its matches as names of events, with commas between
     output: str = "all"
 
     def expected(self) -> set[tuple[str, str]]:
@@ -41,21 +41,23 @@ class Worked:
         }
 
 
-def events(query: int, worked: Worked) -> list[tuple[object, ...]]:
+def list_events(query: int, worked: Worked) -> list[tuple[object, ...]]:
+    """Return the events of all streams of a case as rows of SCHEMA."""
     return [
-        (query, stream, *event(text, place))
+        (query, stream, *parse_event(text, position))
         for stream, texts in enumerate(worked.streams)
-        for place, text in enumerate(texts.split(), start=1)
+        for position, text in enumerate(texts.split(), start=1)
     ]
 
 
-def event(text: str, place: int) -> tuple[object, ...]:
-    found = EVENT.fullmatch(text)
-    assert found is not None, text
-    key, letter, number, x, time = found.groups()
+def parse_event(text: str, position: int) -> tuple[object, ...]:
+    """Return the event that a text denotes, without the numbers of its query and stream."""
+    parts = EVENT.fullmatch(text)
+    assert parts is not None, text
+    key, letter, number, x, time = parts.groups()
     return (
-        int(time or place),
-        place,
+        int(time or position),
+        position,
         letter.upper(),
         letter + number,
         None if key == "?" else key or "g",
@@ -66,11 +68,15 @@ def event(text: str, place: int) -> tuple[object, ...]:
 def collect_matches(
     spark: SparkSession, cases: Sequence[Worked], read: Read
 ) -> list[set[tuple[str, str]]]:
-    """Return the matches of each case, in one job. read: makes verbose rows of a frame and a query.
+    """Return the matches of each case, found in one job.
 
-    A match that comes twice fails.
+    Args:
+        read: a function from events and a query to rows with all events of a match.
+
+    Raises:
+        AssertionError: a match is found twice.
     """
-    rows = [row for number, case in enumerate(cases) for row in events(number, case)]
+    rows = [row for number, case in enumerate(cases) for row in list_events(number, case)]
     frame = spark.createDataFrame(rows, SCHEMA).localCheckpoint()
     results = [
         name_events(read(frame.where(f"query = {number}"), case.query), number)
@@ -78,21 +84,21 @@ def collect_matches(
     ]
     matches: list[set[tuple[str, str]]] = [set() for _ in cases]
     for row in reduce(DataFrame.unionAll, results).collect():
-        one = list(cases[row.query].streams)[row.stream], row.match
-        assert one not in matches[row.query]
-        matches[row.query].add(one)
+        match = list(cases[row.query].streams)[row.stream], row.match
+        assert match not in matches[row.query]
+        matches[row.query].add(match)
     return matches
 
 
 def name_events(result: DataFrame, number: int) -> DataFrame:
-    """Verbose rows as a stream's number and the names of a match's events."""
+    """Return the number of the stream and the names of the events of each match."""
     arrays = [name for name, kind in result.dtypes if kind.startswith("array")]
     names = ", ".join(f"`{array}`.name" for array in arrays)
     return result.selectExpr(f"{number} AS query", "stream", f"concat_ws(' ', {names}) AS match")
 
 
 def match_verbose(output: str) -> Read:
-    """Return the matches with all their events."""
+    """Return a function that finds matches and returns them with all their events."""
 
     def read(frame: DataFrame, query: str) -> DataFrame:
         return matchrec.match_sase(
@@ -103,7 +109,7 @@ def match_verbose(output: str) -> Read:
 
 
 def match_graph(frame: DataFrame, query: str) -> DataFrame:
-    """Return all matches, out of the graph."""
+    """Return all matches, expanded from their graph."""
     graph = matchrec.match_sase(
         frame, query, order_by=["ts", "place"], partition_by="stream", output="graph"
     )

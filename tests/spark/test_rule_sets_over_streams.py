@@ -1,4 +1,4 @@
-"""Rule sets over streams: what comes out in pieces is what all rows give at once."""
+"""A rule set over a stream returns the rows that it returns for all events at once."""
 
 from __future__ import annotations
 
@@ -52,52 +52,55 @@ RULES: dict[str, str | Pattern] = {
 
 
 def convert_value(value: object) -> object:
-    """Return a value of Arrow's or Spark's as both have it."""
+    """Return a value from Arrow or Spark in a form that is the same for both."""
     if isinstance(value, datetime):
         return value.timestamp()
     if isinstance(value, dict):
-        return {name: convert_value(one) for name, one in value.items()}
-    return [convert_value(one) for one in value] if isinstance(value, list) else value
+        return {name: convert_value(field) for name, field in value.items()}
+    return [convert_value(element) for element in value] if isinstance(value, list) else value
 
 
-def of_rows(rows: list[dict[str, Any]]) -> Counter[str]:
+def count_rows(rows: list[dict[str, Any]]) -> Counter[str]:
+    """Return how often each row occurs."""
     return Counter(repr(convert_value(row)) for row in rows)
 
 
-def query_of_rules(rules: Any, **options: Any) -> Callable[[DataFrame], RuleMatches]:
+def build_query_of_rules(rules: Any, **options: Any) -> Callable[[DataFrame], RuleMatches]:
+    """Return a function from events to the result of a rule set."""
     return lambda events: matchrec.match_rules(
         events, rules, **{**STREAMS, "type_column": "v", **options}
     )
 
 
-def random_events(rnd: random.Random, keys: list[str | None]) -> list[tuple[Any, ...]]:
-    """Return random events. The last two of each key end what waits for one or two more rows."""
+def draw_events(generator: random.Random, keys: list[str | None]) -> list[tuple[Any, ...]]:
+    """Return random events. The last two of each key end the runs that wait for more rows."""
     return [
-        (key, second, rnd.choice("aabbbc") if second < 900 else "z", rnd.randrange(5))
+        (key, second, generator.choice("aabbbc") if second < 900 else "z", generator.randrange(5))
         for key in keys
-        for second in [*sorted(rnd.choices(range(100, 125), k=10)), 900, 901]
+        for second in [*sorted(generator.choices(range(100, 125), k=10)), 900, 901]
     ]
 
 
 @pytest.mark.parametrize("seed", batches(3))
 def test_any_pieces_give_what_the_whole_gives(spark: SparkSession, seed: int) -> None:
-    rnd = random.Random(seed)
-    rows = random_events(rnd, [*"pqr", None])
-    events = list_events(spark, sorted(rows, key=lambda row: row[1] + rnd.choice((0, 0, 3))))
-    most = 4 if seed == 0 else len(RULES)  # of the batch that a quick run has
-    names = [*RULES] if seed % 5 == 4 else rnd.sample([*RULES], rnd.randint(2, most))
+    generator = random.Random(seed)
+    rows = draw_events(generator, [*"pqr", None])
+    events = list_events(spark, sorted(rows, key=lambda row: row[1] + generator.choice((0, 0, 3))))
+    most = 4 if seed == 0 else len(RULES)  # seed 0 is the batch of a quick run
+    names = [*RULES] if seed % 5 == 4 else generator.sample([*RULES], generator.randint(2, most))
     keys = [] if seed % 4 == 3 and "same" not in names else ["k"]
-    query = query_of_rules({name: RULES[name] for name in names}, partition_by=keys)
+    query = build_query_of_rules({name: RULES[name] for name in names}, partition_by=keys)
     with settings(spark, **INTERPRETED):
-        streamed, at_once = StreamedRules(query, events, "ts"), query(events)._built.rows
+        streamed = StreamedRules(query, events, "ts")
+        at_once = query(events)._built.rows
         assert streamed.found._built.rows.dtypes == at_once.dtypes
-        expected = of_rows([row.asDict(recursive=True) for row in at_once.collect()])
-    found = [
+        expected = count_rows([row.asDict(recursive=True) for row in at_once.collect()])
+    rows_of_pieces = [
         row
-        for frame in streamed.buckets(rnd)
-        for row in streamed.in_pieces(frame, draw_pieces(read_times(frame), rnd), Group())
+        for frame in streamed.buckets(generator)
+        for row in streamed.in_pieces(frame, draw_pieces(read_times(frame), generator), Group())
     ]
-    assert of_rows(found) == expected
+    assert count_rows(rows_of_pieces) == expected
 
 
 TWINS = """MEASURES A.x AS x AFTER MATCH SKIP TO LAST B
@@ -106,7 +109,7 @@ CHEAP = "MEASURES A.x AS x PATTERN (A) DEFINE A AS x < 2"
 
 
 def run_in_two_pieces(streamed: StreamedRules, group: Group) -> list[dict[str, Any]]:
-    """Return what comes out of the first key, whose events come in two pieces."""
+    """Return the rows of the first key, whose events arrive in two pieces."""
     frame = streamed.by_key[0]
     return list(streamed.in_pieces(frame, [(3, read_times(frame)[2])], group))
 
@@ -119,20 +122,18 @@ def test_a_failing_rule_is_named_and_may_leave_the_others_alone(spark: SparkSess
     )
     rules: dict[str, str | Pattern] = {"twins": TWINS, "cheap": CHEAP}
     with pytest.raises(matchrec.MatchRecognizeRunError) as caught:
-        run_in_two_pieces(StreamedRules(query_of_rules(rules), events, "ts"), Group())
-    said = "AFTER MATCH SKIP TO `B`: the match has no row of B"
-    assert caught.value.message == f"rule `twins`: {said}"
+        run_in_two_pieces(StreamedRules(build_query_of_rules(rules), events, "ts"), Group())
+    message = "AFTER MATCH SKIP TO `B`: the match has no row of B"
+    assert caught.value.message == f"rule `twins`: {message}"
     assert caught.value.partition == {"k": "p"}
-    streamed, group = (
-        StreamedRules(query_of_rules(rules, on_error="continue"), events, "ts"),
-        Group(),
-    )
-    found = run_in_two_pieces(streamed, group)
-    failures = [row[wire.FAILURE_MESSAGE] for row in found if row[wire.FAILURE_MESSAGE]]
-    assert [failure.splitlines()[0] for failure in failures] == [f"{said} [skip-to-missing-row]"]
+    streamed = StreamedRules(build_query_of_rules(rules, on_error="continue"), events, "ts")
+    group = Group()
+    rows = run_in_two_pieces(streamed, group)
+    failures = [row[wire.FAILURE_MESSAGE] for row in rows if row[wire.FAILURE_MESSAGE]]
+    assert [failure.splitlines()[0] for failure in failures] == [f"{message} [skip-to-missing-row]"]
     numbers = [
         (row[wire.RULE_NUMBER], row[wire.ROW_NUMBER])
-        for row in found
+        for row in rows
         if not row[wire.FAILURE_MESSAGE]
     ]
     before = [(0, 1), (1, 1), (1, 2)]
@@ -144,8 +145,10 @@ def test_a_failing_rule_is_named_and_may_leave_the_others_alone(spark: SparkSess
 def test_events_are_kept_once_for_all_rules_and_no_longer(spark: SparkSession) -> None:
     rules = {name: RULES[name] for name in ("rises", "pairs", "soon")}
     rows = [("p", 100 + i, "abbc"[i % 4], i % 3) for i in range(200)]
-    streamed = StreamedRules(query_of_rules(rules), list_events(spark, rows), "ts")
-    (frame,), group, sizes = streamed.by_key, Group(), []
+    streamed = StreamedRules(build_query_of_rules(rules), list_events(spark, rows), "ts")
+    (frame,) = streamed.by_key
+    group = Group()
+    sizes = []
     for begin in range(0, 200, 10):
         list(streamed.batch(frame[begin : begin + 10], group))
         group.watermark = (begin + 105) * 1000
@@ -159,7 +162,8 @@ def test_events_are_kept_once_for_all_rules_and_no_longer(spark: SparkSession) -
     assert group.timer is None
 
 
-def rate(spark: SparkSession) -> DataFrame:
+def read_rate(spark: SparkSession) -> DataFrame:
+    """Return a stream with the columns of events."""
     stream = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
     columns = ("'k' AS k", "timestamp AS ts", "'a' AS v", "CAST(value AS INT) AS x")
     return stream.selectExpr(*columns)
@@ -174,14 +178,15 @@ def test_what_is_kept_is_explained_and_warned_of(spark: SparkSession) -> None:
         "waits": SOON,
     }
     with pytest.warns(matchrec.warnings.UnboundedStateWarning) as warned:
-        found = query_of_rules(rules)(rate(spark))
-    ours = (
-        one for one in warned if issubclass(one.category, matchrec.warnings.UnboundedStateWarning)
-    )
-    said = [str(warning.message).splitlines() for warning in ours]
-    assert [one[0].partition(":")[0] for one in said] == ["rule `open`", "rule `waits`"]
-    assert said[0][1] == "  line 1, column 10"
-    explained = found.explain().text
+        result = build_query_of_rules(rules)(read_rate(spark))
+    messages = [
+        str(warning.message).splitlines()
+        for warning in warned
+        if issubclass(warning.category, matchrec.warnings.UnboundedStateWarning)
+    ]
+    assert [lines[0].partition(":")[0] for lines in messages] == ["rule `open`", "rule `waits`"]
+    assert messages[0][1] == "  line 1, column 10"
+    explained = result.explain().text
     assert "stream, once for all rules\n  one state for each partition: " in explained
     assert explained.count("\n  stream\n    state of each partition: ") == 4
     assert "bounded by the window: a run ends when" in explained.partition("rule next")[0]
@@ -189,43 +194,46 @@ def test_what_is_kept_is_explained_and_warned_of(spark: SparkSession) -> None:
 
 
 MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
-    "no watermark": (query_of_rules({"a": CHEAP}, order_by="x"), "ORDER BY `x` has no watermark"),
+    "no watermark": (
+        build_query_of_rules({"a": CHEAP}, order_by="x"),
+        "ORDER BY `x` has no watermark",
+    ),
     "a sort": (
-        query_of_rules({"a": CHEAP}, options=matchrec.Options(sort="engine")),
+        build_query_of_rules({"a": CHEAP}, options=matchrec.Options(sort="engine")),
         'sort="engine" is not supported over a stream',
     ),
     "an end": (
-        query_of_rules({"a": CHEAP, "b": "PATTERN (A $) DEFINE A AS x > 1"}),
+        build_query_of_rules({"a": CHEAP, "b": "PATTERN (A $) DEFINE A AS x > 1"}),
         "rule `b`: `$` in PATTERN is not supported over a streaming DataFrame",
     ),
     "an aggregate of Spark's": (
-        query_of_rules({"a": CHEAP, "b": "MEASURES mode(x) AS s PATTERN (A)"}),
+        build_query_of_rules({"a": CHEAP, "b": "MEASURES mode(x) AS s PATTERN (A)"}),
         "rule `b`: an aggregate that only Spark can compute is not supported over a stream",
     ),
     "rows of the partition": (
-        query_of_rules({"b": "PATTERN (A) DEFINE A AS x > avg(x) OVER (ROWS 2 PRECEDING)"}),
+        build_query_of_rules({"b": "PATTERN (A) DEFINE A AS x > avg(x) OVER (ROWS 2 PRECEDING)"}),
         "rule `b`: an aggregate OVER rows of the partition is not supported over a stream",
     ),
     "an equivalence test": (
-        query_of_rules(
+        build_query_of_rules(
             {"b": "PATTERN SEQ(ANY p, ANY q) WHERE skip_till_next_match { [x] } WITHIN 9 seconds"}
         ),
         "rule `b`: an equivalence test over `x` in a rule set is not supported over a stream",
     ),
     "rows of something else": (
-        lambda df: query_of_rules({"a": CHEAP})(df).split(df),
+        lambda df: build_query_of_rules({"a": CHEAP})(df).split(df),
         "the rows passed to split() have no column `__rule`",
     ),
     "a cache": (
-        lambda df: query_of_rules({"a": CHEAP})(df).cache(),
+        lambda df: build_query_of_rules({"a": CHEAP})(df).cache(),
         "cache() of a rule set is not supported over a stre",
     ),
     "an unknown column": (
-        query_of_rules({"a": CHEAP, "b": "PATTERN (A) DEFINE A AS y > 1"}),
+        build_query_of_rules({"a": CHEAP, "b": "PATTERN (A) DEFINE A AS y > 1"}),
         "rule `b`: unknown column `y` in DEFINE",
     ),
     "a function of no sense": (
-        query_of_rules({"a": CHEAP, "b": "PATTERN (A) DEFINE A AS sqrt(v, 1) > 1"}),
+        build_query_of_rules({"a": CHEAP, "b": "PATTERN (A) DEFINE A AS sqrt(v, 1) > 1"}),
         "rule `b`: ",
     ),
 }
@@ -234,9 +242,9 @@ MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
 @pytest.mark.once
 @pytest.mark.parametrize("name", MESSAGES)
 def test_what_cannot_stream_is_refused_by_name(spark: SparkSession, name: str) -> None:
-    ask, message = MESSAGES[name]
+    call, message = MESSAGES[name]
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
-        ask(rate(spark))
+        call(read_rate(spark))
     assert str(caught.value).startswith(message)
 
 
@@ -246,13 +254,16 @@ def test_conditions_of_many_rules(spark: SparkSession) -> None:
         f"at least {least}": f"PATTERN (A) DEFINE A AS x >= {least}" for least in range(70)
     }
     events = list_events(spark, [("p", 100 + number, "a", number) for number in range(70)])
-    streamed = StreamedRules(query_of_rules(rules), events, "ts")
-    found = Counter(row[wire.RULE_NUMBER] for row in run_in_two_pieces(streamed, Group()))
-    assert found == {least: 70 - least for least in range(70)}
+    streamed = StreamedRules(build_query_of_rules(rules), events, "ts")
+    matches_of_rules = Counter(
+        row[wire.RULE_NUMBER] for row in run_in_two_pieces(streamed, Group())
+    )
+    assert matches_of_rules == {least: 70 - least for least in range(70)}
 
 
 @pytest.fixture
 def feed(spark: SparkSession, tmp_path: Path) -> Feed:
+    """Return an empty feed."""
     return Feed(spark, tmp_path)
 
 
@@ -262,9 +273,9 @@ LATE = ("p", 3, "late", 7)
 
 @pytest.mark.slow
 def test_a_rule_set_goes_on_from_its_checkpoint(feed: Feed) -> None:
-    """Rows out of order, one that is late; matches and windows that are open when it stops."""
+    """Events are out of order, one is late, and matches and windows are open when it stops."""
     names = ("rises", "rows", "pairs", "soon", "alone")
-    query = query_of_rules({name: RULES[name] for name in names})
+    query = build_query_of_rules({name: RULES[name] for name in names})
     feed.put(EARLY, [("p", 12, "b", 9), ("p", 9, "a", 4), ("q", 10, "b", 6)])
     assert feed.run(lambda events: query(events).matches) == 0
     early = feed.rows()
@@ -278,15 +289,14 @@ def test_a_rule_set_goes_on_from_its_checkpoint(feed: Feed) -> None:
 @pytest.mark.slow
 def test_one_query_writes_the_results_of_all_rules(feed: Feed) -> None:
     rules = {"rises": RULES["rises"], "soon": SOON.where(sql.col("x") < 9).within("6 seconds")}
-    query, views = query_of_rules(rules), ("matches", *rules)
+    query = build_query_of_rules(rules)
     feed.put(EARLY, [("p", 12, "b", 9), ("p", 9, "a", 4), ("q", 10, "b", 6)], [("q", 900, "z", 0)])
     feed.put([("p", 1800, "z", 0)])
     feed.run(lambda events: query(events).rows)
     events = feed.spark.read.schema(SCHEMA).json(str(feed.source))
     at_once = query(events)
-    found = at_once.split(feed.spark.read.parquet(str(feed.result)))
-    for name in views:
-        own, expected = (
-            one.matches if name == "matches" else one.rule(name) for one in (found, at_once)
-        )
-        assert sorted(map(repr, own.collect())) == sorted(map(repr, expected.collect())) != []
+    streamed = at_once.split(feed.spark.read.parquet(str(feed.result)))
+    views = [(streamed.matches, at_once.matches)]
+    views += [(streamed.rule(name), at_once.rule(name)) for name in rules]
+    for view, expected in views:
+        assert sorted(map(repr, view.collect())) == sorted(map(repr, expected.collect())) != []

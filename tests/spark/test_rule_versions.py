@@ -32,9 +32,9 @@ from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import batches
 from tests.spark.test_rule_sets_over_streams import (
     RULES,
+    build_query_of_rules,
     convert_value,
-    query_of_rules,
-    random_events,
+    draw_events,
 )
 from tests.spark.test_streaming import SCHEMA, Feed, draw_pieces, list_events
 from tests.tasks.stream_pieces import Group, StreamedRules, read_times
@@ -442,7 +442,7 @@ def build_query(rules: dict[str, Versions]) -> Callable[[DataFrame], RuleMatches
         rule: {make_instant(since): content for since, content in versions.items()}
         for rule, versions in rules.items()
     }
-    return query_of_rules(by_time)
+    return build_query_of_rules(by_time)
 
 
 def list_rows(result: RuleMatches, rows: list[dict[str, Any]]) -> Counter[str]:
@@ -480,7 +480,7 @@ def run_each_version(events: DataFrame, rules: dict[str, Versions]) -> Counter[s
             rows = rows if until is None else rows.where(f"ts < timestamp_seconds({until})")
             time = f"1970-01-01 00:{(since or 0) // 60:02}:{(since or 0) % 60:02} UTC"
             name = rule if since is None else f"{rule}, valid from {time}"
-            all_rows += collect_rows(query_of_rules({name: content})(rows))
+            all_rows += collect_rows(build_query_of_rules({name: content})(rows))
     return all_rows
 
 
@@ -489,7 +489,7 @@ def test_versions_match_like_each_text_over_the_rows_of_its_time(
     spark: SparkSession, seed: int
 ) -> None:
     rnd = random.Random(seed)
-    rows = random_events(rnd, [*"pqrstu", None])
+    rows = draw_events(rnd, [*"pqrstu", None])
     events = list_events(spark, sorted(rows, key=lambda row: row[1] + rnd.choice((0, 0, 3))))
     rules = random_versions(rnd)
     with settings(spark, **INTERPRETED):
@@ -665,7 +665,7 @@ class RuleTable:
 
     def matches(self, events: DataFrame) -> DataFrame:
         """Match the rules of the table over events."""
-        return query_of_rules(self.read)(events).matches
+        return build_query_of_rules(self.read)(events).matches
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What a session does otherwise than Spark is refused before it runs; on Spark nothing is."""
+"""Differences of Sail from Spark are hidden, or rejected before a query runs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PROBES = {
     "can_observe": False,
     "has_watermarks": False,
 }
-"""What a session on Sail answers, and one on Spark does not."""
+"""Probes and their answers on Sail. The answers on Spark are the opposite."""
 
 
 @pytest.mark.parametrize("probe", PROBES)
@@ -45,8 +45,8 @@ def test_a_session_is_asked(
     spark: SparkSession, request: pytest.FixtureRequest, probe: str
 ) -> None:
     on_sail = request.config.getoption("--on") == "sail"
-    asked: Callable[[SparkSession], bool] = getattr(probes, probe)
-    assert asked(spark) is (PROBES[probe] is on_sail)
+    answer: Callable[[SparkSession], bool] = getattr(probes, probe)
+    assert answer(spark) is (PROBES[probe] is on_sail)
 
 
 def test_a_session_is_named(spark: SparkSession, request: pytest.FixtureRequest) -> None:
@@ -59,7 +59,8 @@ def test_a_session_is_named(spark: SparkSession, request: pytest.FixtureRequest)
         )
 
 
-WHERE_ASKED = [
+# Where counters are requested: the option to leave out, and the way to run on Spark.
+REQUESTS_FOR_COUNTERS = [
     (PYTHON, "analyze=True", 'matchrec.session(engine="spark")'),
     (COMMAND_LINE, "--analyze", "--engine spark"),
 ]
@@ -70,11 +71,11 @@ def test_counters_are_refused_by_the_name_of_what_asks_for_them(
 ) -> None:
     if request.config.getoption("--on") != "sail":
         pytest.skip("Spark counts")
-    asked = matchrec.query(spark, "SELECT 1")
-    for surface, given, on in WHERE_ASKED:
+    query = matchrec.query(spark, "SELECT 1")
+    for surface, option, run_on_spark in REQUESTS_FOR_COUNTERS:
         with use_surface(surface), pytest.raises(matchrec.MatchRecognizeUnsupportedError) as raised:
-            asked.explain(analyze=True)
-        assert raised.value.hint == f"leave {given} out, or run on Spark: {on}"
+            query.explain(analyze=True)
+        assert raised.value.hint == f"leave {option} out, or run on Spark: {run_on_spark}"
 
 
 def test_tune_says_what_to_do_about_the_number_of_partitions(
@@ -93,6 +94,7 @@ def test_tune_says_what_to_do_about_the_number_of_partitions(
     assert spark.conf.get("spark.sql.shuffle.partitions") == before
 
 
+# Queries that Sail cannot plan, and what the error says to write.
 UNPLANNED = {
     "SELECT id, (SELECT m.id + 1) AS k FROM {t} AS m": "write its value without SELECT",
     "SELECT id, 1 IN (SELECT 1) AS is_in FROM {t}": "write EXISTS",
@@ -115,47 +117,47 @@ def test_what_has_no_plan_is_refused_before_it_runs(
 
 
 def test_keys_with_one_nan_and_one_zero(spark: SparkSession) -> None:
-    """Keys compare as in Spark, whatever their bits are: sqrt(-1) has another sign than NaN."""
+    """Keys compare as in Spark, whatever their bits: sqrt(-1) is NaN with another sign."""
     rows = """SELECT id, CASE id % 4 WHEN 0 THEN double('NaN') WHEN 1 THEN sqrt(-1D)
         WHEN 2 THEN 0.0D ELSE -0.0D END AS k FROM range(0, 4000, 1, 4)"""
     for sort in ("auto", "engine"):
-        found = matchrec.match_recognize(
+        matches = matchrec.match_recognize(
             spark.sql(rows),
             "PARTITION BY k ORDER BY id MEASURES count(*) AS n PATTERN (A+) DEFINE A AS id >= 0",
             options=matchrec.Options(sort=sort),  # type: ignore[arg-type]
         )
-        assert sorted(row["n"] for row in found.collect()) == [2000, 2000]
+        assert sorted(row["n"] for row in matches.collect()) == [2000, 2000]
 
 
 def test_ranges_of_keys_with_one_nan(spark: SparkSession) -> None:
-    """Rows of one partition are cut by one measure, and each match is found."""
+    """The ranges of a partition do not depend on the bits of its NaN, so no match is lost."""
     rows = spark.sql("SELECT id, IF(id % 2 = 0, double('NaN'), sqrt(-1D)) AS k FROM range(4000)")
     clause = """PARTITION BY k ORDER BY id MEASURES B.id AS id AFTER MATCH SKIP TO NEXT ROW
         PATTERN (A B) WITHIN 10 DEFINE B AS id > 0"""
     with use_shortcuts(replace(ALL, min_rows_of_range=100)):
-        found = matchrec.match_recognize(
+        matches = matchrec.match_recognize(
             rows, clause, options=matchrec.Options(sort="ranges")
         ).collect()
-    assert sorted(row["id"] for row in found) == [*range(1, 4000)]
+    assert sorted(row["id"] for row in matches) == [*range(1, 4000)]
 
 
 def test_figures_of_keys_with_one_nan_and_one_zero(spark: SparkSession) -> None:
-    """Two partitions with two rows each: what is counted of matches is of no more."""
+    """There are two partitions with two rows each, in all results that count matches."""
     rows = spark.sql("VALUES (double('NaN'), 1), (sqrt(-1D), 2), (0.0D, 3), (-0.0D, 4) AS t(k, id)")
     clause = """PARTITION BY k ORDER BY id MEASURES A.id AS id AFTER MATCH SKIP TO NEXT ROW
         PATTERN (A) DEFINE A AS id >= 0"""
-    built = matchrec.query(rows, clause, options=matchrec.Options(algorithm="backtracking"))
-    totals = built.aggregate({"n": "count(*)", "ids": "sum(id)"}).collect()
+    query = matchrec.query(rows, clause, options=matchrec.Options(algorithm="backtracking"))
+    totals = query.aggregate({"n": "count(*)", "ids": "sum(id)"}).collect()
     assert sorted((row["n"], row["ids"]) for row in totals) == [(2, 3), (2, 7)]
     swept = matchrec.sweep(rows, clause.replace("0", ":least"), {"least": [0]})
     assert swept.rows[0][:3] == (0, 4, 2)
     labels = spark.sql("VALUES (sqrt(-1D), 1, 1), (-0.0D, 3, 4) AS t(k, b, e)")
-    incidents = built.backtest(labels, start="b", end="e").incidents.collect()
+    incidents = query.backtest(labels, start="b", end="e").incidents.collect()
     assert sorted((row["b"], row["outcome"], row["matches"]) for row in incidents) == [
         (1, "hit", 1),
         (3, "hit", 2),
     ]
-    assert "2 rows" in str(built.why(partition={"k": float("nan")}))
+    assert "2 rows" in str(query.why(partition={"k": float("nan")}))
     pairs = "PATTERN SEQ(Odd a, Even b) WHERE skip_till_any_match AND [k]"
     events = rows.selectExpr("*", "IF(id % 2 = 1, 'Odd', 'Even') AS event_type")
     graph = matchrec.match_sase(events, pairs, order_by="id", output="graph")
@@ -166,32 +168,32 @@ def test_orders_with_one_nan_and_one_zero(spark: SparkSession) -> None:
     rows = "SELECT id, CASE id WHEN 0 THEN double('NaN') WHEN 1 THEN sqrt(-1D) WHEN 2 THEN 0.0D "
     rows += "ELSE -0.0D END AS x FROM range(4)"
     for sort in ("auto", "engine"):
-        found = matchrec.match_recognize(
+        matches = matchrec.match_recognize(
             spark.sql(rows),
             "ORDER BY x, id MEASURES array_agg(id) AS ids PATTERN (A+) DEFINE A AS id >= 0",
             options=matchrec.Options(sort=sort),  # type: ignore[arg-type]
         )
-        assert found.collect()[0]["ids"] == [2, 3, 0, 1]
+        assert matches.collect()[0]["ids"] == [2, 3, 0, 1]
 
 
 def test_a_query_is_divided_as_the_session_is(
     spark: SparkSession, request: pytest.FixtureRequest
 ) -> None:
-    """Its input may be divided otherwise: on Sail, a shuffle alone keeps the tasks before it."""
+    """The input may have another number of tasks, which a shuffle on Sail would keep."""
     on_sail = request.config.getoption("--on") == "sail"
     rows = spark.range(0, 1000, 1, 1)
     assert find_backend(spark).count_tasks(rows) == (3 if on_sail else None)  # for two cores
-    found = matchrec.match_recognize(
+    matches = matchrec.match_recognize(
         rows, "PARTITION BY id ORDER BY id MEASURES A.id AS n PATTERN (A) DEFINE A AS id >= 0"
     )
-    tasks = found.mapInArrow(rows_of_a_task, "rows bigint").collect()
+    tasks = matches.mapInArrow(count_rows_of_task, "rows bigint").collect()
     assert sum(task["rows"] for task in tasks) == 1000
     assert len(tasks) == (3 if on_sail else 1)
 
 
 @pytest.mark.filterwarnings("ignore:is_categorical_dtype:DeprecationWarning")  # of PySpark 3.5
 def test_rows_without_keys_stay_together_and_in_order(spark: SparkSession) -> None:
-    """This holds if the session sorts, too: Sail would divide the rows after a window."""
+    """They do so even if the engine sorts: Sail would divide the rows after a window."""
     rows = spark.range(0, 30_000, 1, 1).selectExpr("id", "id % 3 AS x")
     clause = (
         "ORDER BY id MEASURES count(*) AS n PATTERN (A+) DEFINE A AS id = 0 OR PREV(id) = id - 1"
@@ -201,63 +203,66 @@ def test_rows_without_keys_stay_together_and_in_order(spark: SparkSession) -> No
         matchrec.Options(sort="engine"),
         matchrec.Options(transport="pandas"),
     ):
-        found = matchrec.match_recognize(rows, clause, options=options)
-        assert [row["n"] for row in found.collect()] == [30_000]
+        matches = matchrec.match_recognize(rows, clause, options=options)
+        assert [row["n"] for row in matches.collect()] == [30_000]
     framed = clause + " AND max(x) OVER (ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) < 3"
     query = matchrec.query(rows, framed)
     assert [row["n"] for row in query.to_df().collect()] == [30_000]
     assert "inside match 1, rows 1 to 30000: A{30000}" in str(query.why(row=29_000))
 
 
-UNLIKE_NUMBERS = (
+KEYS_WITHOUT_RANGES = (
     "encode(CAST(id AS STRING), 'utf-8')",
     "INTERVAL 1 DAY * id",
     "struct(id, 'x' AS s)",
     "struct(id, array(id) AS s)",
 )
-"""Keys by which Sail sorts rows, and of whose values it has no ranges."""
+"""Keys that Sail can sort by, but not use in a window frame with a range of values."""
 
 
-@pytest.mark.parametrize("key", UNLIKE_NUMBERS)
+@pytest.mark.parametrize("key", KEYS_WITHOUT_RANGES)
 def test_keys_without_ranges_are_sorted_by(spark: SparkSession, key: str) -> None:
-    """Numbers of rows, and values of rows before and after, need no ranges of values."""
+    """Row numbers, PREV and NEXT need no window frame with a range of values."""
     rows = spark.range(6)
     clause = (
         f"ORDER BY {key} DESC MEASURES FIRST(id) AS f, LAST(id) AS l PATTERN (A B*)"
         " DEFINE B AS PREV(id, 2) = id + 2 OR NEXT(id) = id - 1 AND id > 3"
     )
-    found = matchrec.match_recognize(rows, clause, options=matchrec.Options(sort="engine"))
-    assert sorted(map(tuple, found.collect())) == [(5, 0)]
+    matches = matchrec.match_recognize(rows, clause, options=matchrec.Options(sort="engine"))
+    assert sorted(map(tuple, matches.collect())) == [(5, 0)]
 
 
-def rows_of_a_task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def count_rows_of_task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the number of rows of a task."""
     rows = sum(batch.num_rows for batch in batches)
     yield pa.RecordBatch.from_pydict({"rows": [rows]})
 
 
 def test_clauses_in_one_another_are_read_or_refused(spark: SparkSession) -> None:
-    """Spark plans any number, and so does PySpark 3.5 over Connect; what later ones send ends at
-    some, and a view begins anew.
+    """PySpark 4 and later send a limited number of nested clauses to Sail, unless there is a view.
+
+    Spark plans any number, and so does Sail with PySpark 3.5.
     """
 
-    def nested(rows: str, deep: int) -> str:
-        for _ in range(deep):
+    def nest_clauses(rows: str, depth: int) -> str:
+        """Return a query in which each clause reads the rows of the next one."""
+        for _ in range(depth):
             rows = f"""(SELECT * FROM {rows} MATCH_RECOGNIZE (ORDER BY id ALL ROWS PER MATCH
                 PATTERN (A) DEFINE A AS id >= 0))"""
         return f"SELECT * FROM {rows}"
 
-    inner = matchrec.sql(spark, nested("range(5)", 7))
+    inner = matchrec.sql(spark, nest_clauses("range(5)", 7))
     inner.createOrReplaceTempView("inner_rows")
-    assert matchrec.sql(spark, nested("inner_rows", 7)).count() == 5
+    assert matchrec.sql(spark, nest_clauses("inner_rows", 7)).count() == 5
     if find_backend(spark).engine != "Sail" or pyspark.__version__ < "4":
-        assert matchrec.sql(spark, nested("range(5)", 14)).count() == 5
+        assert matchrec.sql(spark, nest_clauses("range(5)", 14)).count() == 5
         return
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="make a view of an inner"):
-        matchrec.sql(spark, nested("range(5)", 14))
+        matchrec.sql(spark, nest_clauses("range(5)", 14))
 
 
 STREAM = "ORDER BY timestamp MEASURES 1 AS n PATTERN (A) WITHIN INTERVAL 1 MINUTE DEFINE A AS TRUE"
-OVER_A_STREAM: dict[str, Callable[[DataFrame], object]] = {
+CALLS_OVER_A_STREAM: dict[str, Callable[[DataFrame], object]] = {
     "clause": lambda rows: matchrec.match_recognize(rows, STREAM),
     "query": lambda rows: matchrec.sql(
         rows.sparkSession, f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({STREAM})", rows=rows
@@ -272,9 +277,9 @@ OVER_A_STREAM: dict[str, Callable[[DataFrame], object]] = {
 
 
 @pytest.mark.parametrize("with_watermark", [False, True])
-@pytest.mark.parametrize("asked", OVER_A_STREAM)
+@pytest.mark.parametrize("call", CALLS_OVER_A_STREAM)
 def test_a_stream_is_refused_by_name(
-    spark: SparkSession, request: pytest.FixtureRequest, asked: str, with_watermark: bool
+    spark: SparkSession, request: pytest.FixtureRequest, call: str, with_watermark: bool
 ) -> None:
     if request.config.getoption("--on") != "sail":
         pytest.skip("streams are searched")
@@ -282,7 +287,7 @@ def test_a_stream_is_refused_by_name(
     if with_watermark:
         rows = rows.withWatermark("timestamp", "1 second")
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="streams are not supported"):
-        OVER_A_STREAM[asked](rows)
+        CALLS_OVER_A_STREAM[call](rows)
 
 
 CALL_ERRORS = {
@@ -292,7 +297,7 @@ CALL_ERRORS = {
     "min(A.id, 1)": "the functions min and max take one argument",
     "year(A.s, 1)": "Spark `year` function requires 1 argument, got 2",
     "A.id + 1e400": "the number 1e400 is too large",
-    "coalesce()": "its analysis fails and does not say why",  # as it does not end there
+    "coalesce()": "its analysis fails and does not say why",  # it has no end
 }
 
 
@@ -306,8 +311,8 @@ def test_what_a_call_lacks_is_said_in_plain_words(
     clause = f"ORDER BY id MEASURES {call} AS x PATTERN (A)"
     with pytest.raises(matchrec.MatchRecognizePlanError) as raised:
         matchrec.match_recognize(rows, clause)
-    said = f"Sail rejects an expression in MEASURES: {CALL_ERRORS[call]}"
-    assert raised.value.message.startswith(said)
+    message = f"Sail rejects an expression in MEASURES: {CALL_ERRORS[call]}"
+    assert raised.value.message.startswith(message)
     span = raised.value.spans[0]
     assert clause[span.start : span.end] == call
 
@@ -321,7 +326,7 @@ def test_a_long_name_is_a_column_that_is_not_there(spark: SparkSession) -> None:
 def test_a_folder_without_files(
     spark: SparkSession, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    """Sail makes a table without columns of it, where Spark's reader refuses it."""
+    """Sail reads such a folder as a table without columns. Spark's reader raises an error."""
     if request.config.getoption("--on") != "sail":
         pytest.skip("Spark refuses it when it reads")
     rows = spark.read.parquet(str(tmp_path))
@@ -336,8 +341,8 @@ SENT = """PARTITION BY k ORDER BY t
   PATTERN (UP+) DEFINE UP AS v > 0"""
 
 
-def rows_of_program(costs: list[Decimal | None]) -> pa.Table:
-    """15,000 rows, of which every fifth ends a run; notes are NULL, and costs, but in the last."""
+def make_rows(costs: list[Decimal | None]) -> pa.Table:
+    """Return 15,000 rows. Each fifth row ends a match; only the last ones have a note and costs."""
     count = 15_000
     return pa.table(
         {
@@ -351,7 +356,7 @@ def rows_of_program(costs: list[Decimal | None]) -> pa.Table:
 
 
 def list_views(spark: SparkSession) -> set[str]:
-    """Return the views that hold rows of this program."""
+    """Return the views that hold rows sent by this program."""
     gc.collect()
     return {
         table.name for table in spark.catalog.listTables() if table.name.startswith("matchrec_")
@@ -359,7 +364,7 @@ def list_views(spark: SparkSession) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("library", "bytes_per_call", "sent"),
+    ("library", "bytes_per_call", "messages"),
     [("pandas", 300_000, 2), ("pyarrow", 1 << 20, 1), ("pyspark", 300_000, 2)],
 )
 def test_rows_of_the_program_are_sent_once(
@@ -368,23 +373,24 @@ def test_rows_of_the_program_are_sent_once(
     monkeypatch: pytest.MonkeyPatch,
     library: str,
     bytes_per_call: int,
-    sent: int,
+    messages: int,
 ) -> None:
     if library == "pyarrow" and pyspark.__version__.startswith("3."):
         pytest.skip("no DataFrame of a table of Arrow")
     monkeypatch.setattr(sent_rows, "BYTES_PER_CALL", bytes_per_call)
     monkeypatch.setattr(sent_rows, "FEW_BYTES", 1 << 16)
-    before, rows = list_views(spark), rows_of_program([Decimal("1.5"), Decimal("12345.678")])
+    before = list_views(spark)
+    rows = make_rows([Decimal("1.5"), Decimal("12345.678")])
     if library == "pandas":
         rows = rows.to_pandas()
     elif library == "pyspark":
         rows = spark.createDataFrame(rows.to_pandas())
-    found = matchrec.match_recognize(rows, SENT)
-    new = list_views(spark) - before
-    on = request.config.getoption("--on")
+    matches = matchrec.match_recognize(rows, SENT)
+    new_views = list_views(spark) - before
+    engine = request.config.getoption("--on")
     del rows
-    last = found.orderBy("s").collect()[-1]
-    assert found.count() == 3000
+    last = matches.orderBy("s").collect()[-1]
+    assert matches.count() == 3000
     assert last.asDict() == {
         "k": 14,
         "s": 14_996,
@@ -392,18 +398,18 @@ def test_rows_of_the_program_are_sent_once(
         "note": "the last",
         "cost": Decimal("12347.178"),
     }
-    if on == "sail":
-        assert len(new) == 1 if library == "pyspark" else len(new) >= sent
+    if engine == "sail":
+        assert len(new_views) == 1 if library == "pyspark" else len(new_views) >= messages
     else:
-        assert len(new) == (1 if on == "connect" else 0)
-    del found
+        assert len(new_views) == (1 if engine == "connect" else 0)
+    del matches
     list_views(spark)
-    matchrec.match_recognize(rows_of_program([Decimal(1)]).to_pandas(), SENT)
-    assert not new & list_views(spark)
+    matchrec.match_recognize(make_rows([Decimal(1)]).to_pandas(), SENT)
+    assert not new_views & list_views(spark)
 
 
 def make_rows_of_many_types() -> pd.DataFrame:
-    """Return what frames of pandas have, as missing values and such as only the last rows tell."""
+    """Return columns of many types, with missing values. Some types appear only in late rows."""
     count = 40
     times = pd.date_range("2026-01-31", periods=count, freq="10min")
     return pd.DataFrame(
@@ -435,19 +441,19 @@ def test_rows_that_are_sent_once_are_the_same(
     rows = make_rows_of_many_types()
     rows = pa.Table.from_pandas(rows) if library == "pyarrow" else rows
     clause = "ORDER BY o ALL ROWS PER MATCH PATTERN (A+) DEFINE A AS o >= 0"
-    found = []
-    for few, at_once in ((1 << 40, 1 << 40), (0, 1 << 40), (0, 200)):
-        monkeypatch.setattr(sent_rows, "FEW_BYTES", few)
-        monkeypatch.setattr(sent_rows, "BYTES_PER_CALL", at_once)
+    results = []
+    for few_bytes, bytes_per_call in ((1 << 40, 1 << 40), (0, 1 << 40), (0, 200)):
+        monkeypatch.setattr(sent_rows, "FEW_BYTES", few_bytes)
+        monkeypatch.setattr(sent_rows, "BYTES_PER_CALL", bytes_per_call)
         result = matchrec.match_recognize(rows, clause).orderBy("o")
-        found.append((result.schema, result.collect()))
-    assert len(found[0][1]) == len(rows)
-    assert found[0] == found[1] == found[2]
+        results.append((result.schema, result.collect()))
+    assert len(results[0][1]) == len(rows)
+    assert results[0] == results[1] == results[2]
 
 
 LAST_VALUE = "ORDER BY t MEASURES LAST(v) AS v PATTERN (A+) DEFINE A AS t >= 0"
 
-# The first value of a column, its last one, the type of both together, and the last value as read.
+# The first value of a column, its last value, their common type, and the last value as collected.
 WIDENED: dict[str, tuple[Any, Any, str, Any]] = {
     "float": (1, 1.5, "double", 1.5),
     "list": ([1], [1.5], "array<double>", [1.5]),
@@ -475,31 +481,31 @@ WIDENED: dict[str, tuple[Any, Any, str, Any]] = {
 def test_a_later_value_of_a_wider_type(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """The type is that of all rows, though pieces are sent and the last one alone has the value."""
+    """A column has the common type of all rows, even if only the last piece has the wider one."""
     if pyspark.__version__.startswith("3."):
         pytest.skip("other types of pandas")
-    first, last, type_name, read = WIDENED[name]
+    first, last, type_name, collected = WIDENED[name]
     values = pd.Series([first] * 2_000 + [last], dtype=object)
     rows = pd.DataFrame({"t": range(2_001), "v": values}).set_index(pd.Index([7] * 2_001))
     monkeypatch.setattr(sent_rows, "FEW_BYTES", 0)
     monkeypatch.setattr(sent_rows, "BYTES_PER_CALL", 4_000)
-    found = matchrec.match_recognize(rows, LAST_VALUE)
-    assert found.dtypes == [("v", type_name)]
-    assert found.collect() == [(read,)]
+    matches = matchrec.match_recognize(rows, LAST_VALUE)
+    assert matches.dtypes == [("v", type_name)]
+    assert matches.collect() == [(collected,)]
 
 
 def test_a_frame_above_32_mib(spark: SparkSession) -> None:
-    """1,500,000 rows; a rule finds the five rows at the end, and none where 1.5 became 1."""
+    """Only the last five of 1,500,000 rows have 1.5; they would not match if it became 1."""
     count = 1_500_000
     values = pd.Series([1] * (count - 5) + [1.5] * 5, dtype=object)
     rows = pd.DataFrame({"t": np.arange(count), "v": values, "w": np.zeros(count)})
     clause = "ORDER BY t MEASURES A.t AS t, A.v AS v PATTERN (A) DEFINE A AS v > 1"
-    found = matchrec.match_recognize(rows, clause).orderBy("t").collect()
-    assert found == [(t, 1.5) for t in range(count - 5, count)]
+    matches = matchrec.match_recognize(rows, clause).orderBy("t").collect()
+    assert matches == [(t, 1.5) for t in range(count - 5, count)]
 
 
 @pytest.mark.parametrize(
-    ("values", "words"),
+    ("values", "pattern"),
     [
         ([1, 1, ["x"]], "row 2, .*cannot mix list"),
         ([{"a": 1}, {"a": 2}, 3], "row 2, .*cannot mix struct"),
@@ -517,15 +523,15 @@ def test_values_without_a_common_type(
     spark: SparkSession,
     monkeypatch: pytest.MonkeyPatch,
     values: list[Any],
-    words: str,
+    pattern: str,
     bytes_per_call: int,
 ) -> None:
-    """The error has the column and the row, however the rows are sent."""
+    """The error names the column and the row, in however many pieces the rows are sent."""
     monkeypatch.setattr(sent_rows, "BYTES_PER_CALL", bytes_per_call)
     rows = pd.DataFrame({"t": range(len(values)), "v": pd.Series(values, dtype=object)})
     with pytest.raises(matchrec.MatchRecognizePlanError, match="column `v` of `df` has") as refused:
         matchrec.match_recognize(rows, LAST_VALUE)
-    assert re.search(words, str(refused.value))
+    assert re.search(pattern, str(refused.value))
 
 
 def test_numbers_and_texts_in_one_column(
@@ -545,22 +551,23 @@ def test_rows_of_which_the_last_are_long(
     monkeypatch: pytest.MonkeyPatch,
     library: str,
 ) -> None:
-    """No message is larger than a call allows, unless a single row is."""
+    """No message is larger than a call allows, unless a single row is larger."""
     if request.config.getoption("--on") != "sail":
         pytest.skip("Spark has other ways to be sent rows")
     if library == "pyarrow" and pyspark.__version__.startswith("3."):
         pytest.skip("no DataFrame of a table of Arrow")
-    sizes, create = [], spark.createDataFrame
+    sizes = []
+    create = spark.createDataFrame
 
-    def measured(*given: Any) -> Any:
-        frame = create(*given)
+    def measure(*args: Any) -> Any:
+        frame = create(*args)
         sizes.append(sent_rows.count_bytes(frame._plan))
         return frame
 
     texts = ["x"] * 3_000 + ["y" * 500] * 30 + ["z" * 5_000]
     rows = pd.DataFrame({"t": range(len(texts)), "v": texts})
     rows = pa.Table.from_pandas(rows) if library == "pyarrow" else rows
-    monkeypatch.setattr(spark, "createDataFrame", measured)
+    monkeypatch.setattr(spark, "createDataFrame", measure)
     monkeypatch.setattr(sent_rows, "BYTES_PER_CALL", 4_000)
     (last,) = matchrec.match_recognize(rows, LAST_VALUE).collect()
     assert last.v == "z" * 5_000
@@ -593,9 +600,9 @@ def test_two_columns_of_one_name_in_pieces(
     monkeypatch.setattr(sent_rows, "BYTES_PER_CALL", 1_000)
     rows = pd.DataFrame({"t": range(200), "v": range(200), "w": "x"})
     rows.columns = pd.Index(["t", "v", "v"])
-    found = to_dataframe(spark, "df", rows)
-    assert found.columns == ["t", "v", "v"]
-    assert sorted(found.collect())[-1] == (199, 199, "x")
+    frame = to_dataframe(spark, "df", rows)
+    assert frame.columns == ["t", "v", "v"]
+    assert sorted(frame.collect())[-1] == (199, 199, "x")
 
 
 def test_rows_that_a_result_of_sql_reads(
@@ -606,20 +613,20 @@ def test_rows_that_a_result_of_sql_reads(
         pytest.skip("no DataFrame of a table of Arrow")
     monkeypatch.setattr(sent_rows, "FEW_BYTES", 1 << 16)
     before = list_views(spark)
-    matches = matchrec.match_recognize(rows_of_program([Decimal(1)]), SENT)
-    new = list_views(spark) - before
-    counted = spark.sql("SELECT count(*) AS n FROM {d}", d=matches)
-    filtered = counted.where("n > 0")
-    del matches, counted
-    for _ in range(2):  # each drops the views that are not read any more
+    matches = matchrec.match_recognize(make_rows([Decimal(1)]), SENT)
+    new_views = list_views(spark) - before
+    result = spark.sql("SELECT count(*) AS n FROM {d}", d=matches)
+    filtered = result.where("n > 0")
+    del matches, result
+    for _ in range(2):  # each one drops the views that are no longer read
         list_views(spark)
-        matchrec.match_recognize(rows_of_program([Decimal(1)]), SENT)
+        matchrec.match_recognize(make_rows([Decimal(1)]), SENT)
         assert filtered.collect() == [(3000,)]
-    assert new <= list_views(spark)
+    assert new_views <= list_views(spark)
     del filtered
     list_views(spark)
-    matchrec.match_recognize(rows_of_program([Decimal(1)]), SENT)
-    assert not new & list_views(spark)
+    matchrec.match_recognize(make_rows([Decimal(1)]), SENT)
+    assert not new_views & list_views(spark)
 
 
 def test_more_rows_than_a_call_takes(
@@ -628,7 +635,7 @@ def test_more_rows_than_a_call_takes(
     if request.config.getoption("--on") != "sail":
         pytest.skip("Spark has other ways to be sent rows")
     monkeypatch.setattr(sent_rows, "MOST_BYTES", 1 << 19)
-    rows = spark.createDataFrame(rows_of_program([Decimal(1)]).to_pandas())
+    rows = spark.createDataFrame(make_rows([Decimal(1)]).to_pandas())
     with pytest.raises(matchrec.MatchRecognizePlanError, match="pass the pandas"):
         matchrec.match_recognize(rows, SENT)
 
@@ -637,7 +644,7 @@ RISES = """MATCH_RECOGNIZE (ORDER BY ts MEASURES FIRST(v) AS low, LAST(v) AS hig
     PATTERN (A B+) DEFINE B AS v > PREV(v))"""
 TICKS = "(SELECT * FROM VALUES (1, 10), (2, 20) AS t(ts, v))"
 
-# A query that Sail refuses, what it says, and the rows on Spark.
+# A query that Sail rejects, what the error says to write, and the rows on Spark.
 REFUSED_ON_SAIL = {
     "a word as an alias of a column": (
         f"SELECT high time FROM {TICKS} {RISES}",
@@ -658,25 +665,26 @@ REFUSED_ON_SAIL = {
 
 
 @pytest.mark.parametrize(
-    ("query", "cure", "rows"), REFUSED_ON_SAIL.values(), ids=REFUSED_ON_SAIL.keys()
+    ("query", "hint", "rows"), REFUSED_ON_SAIL.values(), ids=REFUSED_ON_SAIL.keys()
 )
 def test_spellings_that_sail_does_not_read(
-    spark: SparkSession, query: str, cure: str, rows: list[tuple[Any, ...]]
+    spark: SparkSession, query: str, hint: str, rows: list[tuple[Any, ...]]
 ) -> None:
     if find_backend(spark).engine == "Sail":
-        refusals = (PySparkException, matchrec.MatchRecognizeError)
-        with pytest.raises(refusals, match=re.escape(cure)):
+        errors = (PySparkException, matchrec.MatchRecognizeError)
+        with pytest.raises(errors, match=re.escape(hint)):
             matchrec.sql(spark, query)
     else:
         assert [tuple(row) for row in matchrec.sql(spark, query).collect()] == rows
 
 
 def test_places_after_another_spelling(spark: SparkSession) -> None:
-    """The caret is at the user's word, although Sail reads a longer text."""
+    """The caret is under the user's word, although Sail gets a longer text."""
     query = f"SELECT * FROM {TICKS} {RISES} time JOIN {TICKS} AS user ON time.low = nowhere"
     with pytest.raises(PySparkException) as caught:
         matchrec.sql(spark, query)
-    shown = str(caught.value).splitlines()
-    line = next(index for index, one in enumerate(shown) if one.endswith("= nowhere"))
-    assert shown[line + 1].rstrip().endswith("^" * len("nowhere"))
-    assert len(shown[line + 1].rstrip()) == len(shown[line])
+    lines = str(caught.value).splitlines()
+    index = next(i for i, line in enumerate(lines) if line.endswith("= nowhere"))
+    carets = lines[index + 1].rstrip()
+    assert carets.endswith("^" * len("nowhere"))
+    assert len(carets) == len(lines[index])

@@ -1,4 +1,8 @@
-"""Streams: real queries against the batch's answer, and the worker's function in random pieces."""
+"""Streams give the rows of a batch query over the same events.
+
+Some tests run real streaming queries; others pass random pieces of the events to the function that
+a worker calls for each micro-batch.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,7 @@ from tests.tasks.stream_pieces import Group, Streamed, read_times
 pytestmark = pytest.mark.one_of(4)
 
 SCHEMA = "k string, ts timestamp, v string, x int"
-Event = tuple[str, int, str, int]  # key, seconds, what happened, a number
+Event = tuple[str, int, str, int]  # the columns of SCHEMA, the time in seconds
 RISE = (
     Pattern.begin("a")
     .where("v = 'a'")
@@ -39,15 +43,17 @@ Query = Callable[[DataFrame], DataFrame]
 
 
 class Feed:
-    """A directory of files, one for each micro-batch, and what a query over it has written."""
+    """A folder with a file for each micro-batch, and the rows that a query over it has written."""
 
     def __init__(self, spark: SparkSession, folder: Path) -> None:
         self.spark = spark
-        self.source, self.result = folder / "in", folder / "out"
+        self.source = folder / "in"
+        self.result = folder / "out"
         self.checkpoint = str(folder / "checkpoint")
         self.source.mkdir()
 
     def put(self, *batches: Sequence[Event]) -> None:
+        """Write a file for each batch of events."""
         for events in batches:
             number = len(list(self.source.iterdir()))
             file = self.source / f"{number:03}.json"
@@ -55,44 +61,54 @@ class Feed:
             os.utime(file, (1e9 + number, 1e9 + number))  # the order in which Spark reads them
 
     def line(self, event: Event) -> str:
+        """Return an event as a line of JSON."""
         key, second, v, x = event
         time = f"2026-01-01T00:{second // 60:02}:{second % 60:02}Z"
         return json.dumps({"k": key, "ts": time, "v": v, "x": x})
 
     def run(self, query: Query) -> int:
-        """Run all that is there through a new query; the number of late rows."""
+        """Run a query over all files from its checkpoint on. Return the number of late rows."""
         stream = self.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
         events = stream.json(str(self.source)).withWatermark("ts", "5 seconds")
-        started = (
+        stream_query = (
             query(events)
             .writeStream.format("parquet")
             .option("checkpointLocation", self.checkpoint)
             .trigger(availableNow=True)
             .start(str(self.result))
         )
-        started.awaitTermination()
-        operators = [one for each in started.recentProgress for one in each["stateOperators"]]
+        stream_query.awaitTermination()
+        operators = [
+            operator
+            for progress in stream_query.recentProgress
+            for operator in progress["stateOperators"]
+        ]
         return sum(operator["numRowsDroppedByWatermark"] for operator in operators)
 
     def rows(self) -> list[str]:
+        """Return all rows that the queries have written."""
         return sorted(map(repr, self.spark.read.parquet(str(self.result)).collect()))
 
     def at_once(self, query: Query, without: Sequence[Event] = ()) -> list[str]:
+        """Return the rows of a batch query over all events except late ones."""
         events = self.spark.read.schema(SCHEMA).json(str(self.source))
         for _, second, v, _ in without:
-            late = f"v = '{v}' AND ts = timestamp'2026-01-01 00:00:00' + INTERVAL {second} SECOND"
-            events = events.where(f"NOT ({late})")
+            is_late = (
+                f"v = '{v}' AND ts = timestamp'2026-01-01 00:00:00' + INTERVAL {second} SECOND"
+            )
+            events = events.where(f"NOT ({is_late})")
         return sorted(map(repr, query(events).collect()))
 
 
 @pytest.fixture
 def feed(spark: SparkSession, tmp_path: Path) -> Feed:
+    """Return an empty feed."""
     return Feed(spark, tmp_path)
 
 
 @pytest.mark.slow
 def test_a_query_goes_on_from_its_checkpoint(feed: Feed) -> None:
-    """Events out of order, one that is late, a run and a window that are open when it stops."""
+    """Events are out of order, one is late, and a run and a window are open at the stop."""
 
     def query(events: DataFrame) -> DataFrame:
         return matchrec.match_pattern(events, RISE, order_by="ts", partition_by="k", timeouts=True)
@@ -161,11 +177,11 @@ def test_any_pieces_give_what_the_whole_gives(spark: SparkSession, skip: AfterMa
         .within("5 seconds")
         .after_match(skip)
     )
-    rnd = random.Random(1)
+    generator = random.Random(1)
     rows = [
-        (key, second, rnd.choice("aabbbc"), rnd.randrange(4))
+        (key, second, generator.choice("aabbbc"), generator.randrange(4))
         for key in range(20)
-        for second in sorted(rnd.choices(range(100, 115), k=9))
+        for second in sorted(generator.choices(range(100, 115), k=9))
     ]
 
     def query(events: DataFrame) -> DataFrame:
@@ -175,11 +191,13 @@ def test_any_pieces_give_what_the_whole_gives(spark: SparkSession, skip: AfterMa
         )
 
     streamed = Streamed(query, list_events(spark, rows), "ts")
-    for frame in streamed.buckets(rnd):
+    for frame in streamed.buckets(generator):
         expected = sorted(map(repr, streamed.at_once(frame)))
         for _ in range(3):
-            found = streamed.in_pieces(frame, draw_pieces(read_times(frame), rnd), Group())
-            assert sorted(map(repr, found)) == expected
+            rows_of_pieces = streamed.in_pieces(
+                frame, draw_pieces(read_times(frame), generator), Group()
+            )
+            assert sorted(map(repr, rows_of_pieces)) == expected
 
 
 @pytest.mark.slow
@@ -194,11 +212,11 @@ def test_windows_between_neighbours_end_by_the_clock(spark: SparkSession) -> Non
         .where("v = 'c'")
         .within("2 seconds", "previous_to_current")
     )
-    rnd = random.Random(2)
+    generator = random.Random(2)
     rows = [
-        (key, second, rnd.choice("aabbbc"), 0)
+        (key, second, generator.choice("aabbbc"), 0)
         for key in range(10)
-        for second in sorted(rnd.choices(range(100, 120), k=9))
+        for second in sorted(generator.choices(range(100, 120), k=9))
     ]
     for query in (
         lambda events: match_pattern(events, pattern, partition_by="k", timeouts=True),
@@ -206,14 +224,17 @@ def test_windows_between_neighbours_end_by_the_clock(spark: SparkSession) -> Non
             events, pattern.within("9 seconds"), partition_by="k", timeouts=True
         ),
     ):
-        streamed, timed_out = Streamed(query, list_events(spark, rows), "ts"), 0
-        for frame in streamed.buckets(rnd):
+        streamed = Streamed(query, list_events(spark, rows), "ts")
+        timed_out = 0
+        for frame in streamed.buckets(generator):
             expected = sorted(map(repr, streamed.at_once(frame)))
             for _ in range(3):
                 group = Group()
-                found = streamed.in_pieces(frame, draw_pieces(read_times(frame), rnd), group)
-                assert sorted(map(repr, found)) == expected
-                timed_out += sum("None" in one for one in expected)
+                rows_of_pieces = streamed.in_pieces(
+                    frame, draw_pieces(read_times(frame), generator), group
+                )
+                assert sorted(map(repr, rows_of_pieces)) == expected
+                timed_out += sum("None" in row for row in expected)
         assert timed_out
 
 
@@ -238,7 +259,7 @@ def test_a_run_out_of_its_window_between_neighbours_is_let_go(spark: SparkSessio
 
 
 def test_a_row_comes_out_with_the_watermark_that_reaches_it(spark: SparkSession) -> None:
-    """The watermark reaches the row a millisecond late, and then stands still."""
+    """The watermark stays at the time of the row, so Spark must call again without new rows."""
     any_a = Pattern.begin("a").where("v = 'a'")
     streamed = Streamed(
         lambda events: match_pattern(events, any_a), list_events(spark, [("p", 3, "a", 1)]), "ts"
@@ -252,14 +273,15 @@ def test_a_row_comes_out_with_the_watermark_that_reaches_it(spark: SparkSession)
     assert len(list(streamed.batch(streamed.by_key[0][:0], group))) == 1
 
 
-def draw_pieces(seconds: list[int], rnd: random.Random) -> list[tuple[int, int]]:
-    """Return how many events come, and a watermark that makes none of those behind them late."""
-    pieces, come = [], 0
-    while come < len(seconds):
-        size = rnd.choice((0, 1, 1, 2, 3))
-        come += size
-        latest = min(seconds[come:], default=seconds[-1] + 2000) - 1
-        pieces.append((size, latest - rnd.choice((0, 1000, 3000))))
+def draw_pieces(seconds: list[int], generator: random.Random) -> list[tuple[int, int]]:
+    """Return random pieces: a number of events, and a watermark that makes no later event late."""
+    pieces = []
+    arrived = 0
+    while arrived < len(seconds):
+        size = generator.choice((0, 1, 1, 2, 3))
+        arrived += size
+        latest = min(seconds[arrived:], default=seconds[-1] + 2000) - 1
+        pieces.append((size, latest - generator.choice((0, 1000, 3000))))
     return pieces
 
 
@@ -275,22 +297,31 @@ def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
 
 
 def list_states(group: Group) -> list[SearchState]:
-    """Return the states of the searches with event selection, for the keys of a bucket."""
-    found = read_states(group.memory.arrays, "0", pack_state(make_empty_state(0)))
-    states = {name: one.split() for name, one in found.items()}
+    """Return the state of the search with event selection for each key of a bucket."""
+    packed = read_states(group.memory.arrays, "0", pack_state(make_empty_state(0)))
+    columns = {name: column.split() for name, column in packed.items()}
     keys = group.memory.keys.num_rows
-    return [unpack_state({name: each[key] for name, each in states.items()}) for key in range(keys)]
+    return [
+        unpack_state({name: column[key] for name, column in columns.items()}) for key in range(keys)
+    ]
 
 
 def run_long_stream(spark: SparkSession, query: Query, values: str) -> tuple[Group, int]:
-    """A key whose events came, in turn with these values of `v`, and the most bytes it has kept.
+    """Run a query over 600 events of one key, until all windows have ended.
 
-    All windows have ended; it kept no more in the second half of the stream than in the first.
+    Its state must not be larger in the second half of the stream than in the first.
+
+    Args:
+        values: the values of `v`, which the events have in turn.
+
+    Returns:
+        The group of the key, and the most bytes of its state.
     """
     rows = [("p", 100 + i, values[i % len(values)], i) for i in range(600)]
     streamed = Streamed(query, list_events(spark, rows), "ts")
     (frame,) = streamed.by_key
-    group, sizes = Group(), []
+    group = Group()
+    sizes = []
     for begin in range(0, 600, 10):
         list(streamed.batch(frame[begin : begin + 10], group))
         group.watermark = (begin + 100) * 1000
@@ -303,6 +334,7 @@ def run_long_stream(spark: SparkSession, query: Query, values: str) -> tuple[Gro
 
 
 def list_events(spark: SparkSession, rows: Sequence[Any]) -> DataFrame:
+    """Return events, whose times are seconds, as a DataFrame."""
     frame = spark.createDataFrame(rows, "k string, s int, v string, x int")
     return frame.selectExpr("k", "timestamp_seconds(s) AS ts", "v", "x")
 
@@ -311,7 +343,8 @@ def test_the_state_of_another_query_is_refused(spark: SparkSession) -> None:
     def query(events: DataFrame) -> DataFrame:
         return matchrec.match_pattern(events, RISE, order_by="ts")
 
-    streamed, group = Streamed(query, list_events(spark, [("p", 1, "a", 1)]), "ts"), Group()
+    streamed = Streamed(query, list_events(spark, [("p", 1, "a", 1)]), "ts")
+    group = Group()
     list(streamed.batch(streamed.by_key[0], group))
     assert group.value is not None
     group.value = (group.value[0].replace(b'"a digest"', b'"another "'),)
@@ -320,64 +353,67 @@ def test_the_state_of_another_query_is_refused(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize(
-    ("condition", "around", "alike"), [("x > :n", "", False), ("x > 1", "WHERE f > :n", True)]
+    ("condition", "where", "is_compatible"),
+    [("x > :n", "", False), ("x > 1", "WHERE f > :n", True)],
 )
 def test_rows_that_are_kept_have_the_values_of_their_parameters(
-    spark: SparkSession, condition: str, around: str, *, alike: bool
+    spark: SparkSession, condition: str, where: str, *, is_compatible: bool
 ) -> None:
-    """So a query with other values can use a checkpoint only if no kept row depends on them.
+    """A query with other values can use a checkpoint only if no kept row depends on them.
 
-    A row whose x is 5 waits as a B of `x > 3`, and would be one of `x > 100`.
+    A row whose x is 5 waits as a B if B is `x > 3`, but not if B is `x > 100`.
     """
     rows = list_events(spark, [("p", 1, "a", 1), ("p", 2, "b", 5)])
     text = f"""SELECT f FROM {{rows}} MATCH_RECOGNIZE (ORDER BY ts MEASURES FIRST(x) AS f
-        PATTERN (A B C) DEFINE B AS {condition}, C AS v = 'c') {around}"""
+        PATTERN (A B C) DEFINE B AS {condition}, C AS v = 'c') {where}"""
 
-    def query_of(n: int) -> str:
+    def digest_query(n: int) -> str:
         def query(events: DataFrame) -> DataFrame:
             return matchrec.sql(spark, text, {"n": n}, rows=events)
 
         return digest(Streamed(query, rows, "ts").bucket.arriving)
 
-    assert query_of(3) == query_of(3)
-    assert (query_of(3) == query_of(100)) is alike
+    assert digest_query(3) == digest_query(3)
+    assert (digest_query(3) == digest_query(100)) is is_compatible
 
 
 EACH_WAY = Pattern.begin("a").where("v = 'a'").followed_by_any("b").where("v = 'b'").one_or_more()
 EACH_WAY = EACH_WAY.allow_combinations()
 SUMS = EACH_WAY.followed_by("c").where("v = 'c' AND sum(b.x) = 1")
-BEYOND = {  # what takes more the more events wait, and within how many seconds it does not
+# Patterns whose state grows with the events that wait, and a window that keeps it small.
+GROWING_STATES = {
     "matches that end with an event": (EACH_WAY, "8 seconds"),
     "runs with sums of their own": (SUMS, "8 seconds"),
 }
 
 
-@pytest.mark.parametrize("name", BEYOND)
+@pytest.mark.parametrize("name", GROWING_STATES)
 def test_a_stream_takes_no_more_memory_than_it_may(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """The i-th b ends 2 ** (i - 1) matches, one for each choice among the b before it."""
-    pattern, window = BEYOND[name]
+    """The i-th b ends 2 ** (i - 1) matches, one for each subset of the b before it."""
+    pattern, window = GROWING_STATES[name]
     rows = [("p", 100 + i, "b" if i else "a", 2**i) for i in range(16)]
 
-    def rows_out(asked: Pattern) -> int:
+    def count_matches(pattern: Pattern) -> int:
         streamed = Streamed(
-            lambda df: match_pattern(df, asked, partition_by="k"), list_events(spark, rows), "ts"
+            lambda df: match_pattern(df, pattern, partition_by="k"), list_events(spark, rows), "ts"
         )
         return len(list(streamed.in_pieces(streamed.by_key[0], [(8, 107_000)], Group())))
 
     capacity = replace(incremental.STREAM_CAPACITY, max_bytes=1 << 21)
     monkeypatch.setattr(incremental, "STREAM_CAPACITY", capacity)
     with pytest.raises(MatchRecognizeRunError, match="the limit is 2 MiB") as caught:
-        rows_out(pattern)
+        count_matches(pattern)
     assert caught.value.partition == {"k": "p"}
     assert re.search(r"k`? = 'p', at 1970-01-01T00:01:[45]\d\.0+ in UTC", str(caught.value))
     assert "write WITHIN" in str(caught.value)
     assert "spark.executor.pyspark.memory" in str(caught.value)
-    found = 2**7 - 1 if pattern is EACH_WAY else 0  # of seven b within less than eight seconds
-    assert rows_out(pattern.within(window)) == found
+    # Less than eight seconds after the first event there are seven b.
+    expected = 2**7 - 1 if pattern is EACH_WAY else 0
+    assert count_matches(pattern.within(window)) == expected
     monkeypatch.setattr(memory, "find_limit", lambda: 1 << 40)
-    assert rows_out(pattern) == (2**15 - 1 if pattern is EACH_WAY else 0)
+    assert count_matches(pattern) == (2**15 - 1 if pattern is EACH_WAY else 0)
 
 
 def test_a_state_that_is_too_large_says_so(
@@ -388,8 +424,9 @@ def test_a_state_that_is_too_large_says_so(
         lambda df: match_pattern(df, RISE, partition_by="k"), list_events(spark, rows), "ts"
     )
     monkeypatch.setattr(bucket, "MOST_STATE", 1 << 14)
-    few, all_rows = streamed.frame[:10], streamed.frame
-    list(streamed.batch(few, Group()))
+    few_rows = streamed.frame[:10]
+    all_rows = streamed.frame
+    list(streamed.batch(few_rows, Group()))
     with pytest.raises(MatchRecognizeRunError, match="2,000 rows of 0 partitions wait") as caught:
         list(streamed.batch(all_rows, Group()))
     assert "write WITHIN" in str(caught.value)
@@ -400,6 +437,7 @@ def test_a_state_that_is_too_large_says_so(
 
 
 def match_pattern(events: DataFrame, pattern: Pattern = RISE, **options: Any) -> DataFrame:
+    """Match a pattern, sorted by `ts`."""
     return matchrec.match_pattern(events, pattern, **{"order_by": "ts", **options})
 
 
@@ -417,12 +455,12 @@ ALONE = (
 )
 COUNTED = matchrec.Options(counters=matchrec.Counters())
 UNFINISHED = "ORDER BY ts MEASURES 1 AS n ONE ROW PER MATCH SHOW UNFINISHED MATCHES PATTERN (A A)"
-clause = matchrec.match_recognize
+match_clause = matchrec.match_recognize
 SEQ = "PATTERN SEQ(a x, b y) WHERE skip_till_any_match(x, y) { x.x < y.x } WITHIN 5 seconds"
 
 
 @pytest.mark.parametrize(
-    ("query", "says"),
+    ("query", "message"),
     [
         (lambda df: match_pattern(df, order_by="timestamp_seconds(x)"), "has no watermark"),
         (
@@ -441,32 +479,44 @@ SEQ = "PATTERN SEQ(a x, b y) WHERE skip_till_any_match(x, y) { x.x < y.x } WITHI
             lambda df: matchrec.match_sase(df, SEQ, order_by="ts", type_column="v", output="graph"),
             'write output="matches"',
         ),
-        (lambda df: clause(df, "MEASURES 1 AS n PATTERN (A)"), "missing ORDER BY"),
-        (lambda df: clause(df, "ORDER BY ts DESC MEASURES 1 AS n PATTERN (A)"), "further columns"),
-        (lambda df: clause(df, "ORDER BY x MEASURES 1 AS n PATTERN (A)"), "has no watermark"),
-        (lambda df: clause(df, "ORDER BY ts MEASURES 1 AS n PATTERN (A $)"), "has no last row"),
-        (lambda df: clause(df, AT_END), "has no last row"),
-        (lambda df: clause(df, NOT_THEN), "as in NEXT"),
-        (lambda df: matchrec.sql(df.sparkSession, FRAMES, df=df), "write FROM t MATCH_RECOGNIZE"),
-        (lambda df: clause(df, "ORDER BY ts MEASURES stddev(x) AS n PATTERN (A)"), "GROUP BY"),
-        (lambda df: clause(df, f"{SKIPS} DEFINE B AS x > 1"), "write ALL MATCHES"),
+        (lambda df: match_clause(df, "MEASURES 1 AS n PATTERN (A)"), "missing ORDER BY"),
         (
-            lambda df: clause(df, f"{SKIPS} ALL MATCHES DEFINE B AS x > PREV(x)"),
+            lambda df: match_clause(df, "ORDER BY ts DESC MEASURES 1 AS n PATTERN (A)"),
+            "further columns",
+        ),
+        (lambda df: match_clause(df, "ORDER BY x MEASURES 1 AS n PATTERN (A)"), "has no watermark"),
+        (
+            lambda df: match_clause(df, "ORDER BY ts MEASURES 1 AS n PATTERN (A $)"),
+            "has no last row",
+        ),
+        (lambda df: match_clause(df, AT_END), "has no last row"),
+        (lambda df: match_clause(df, NOT_THEN), "as in NEXT"),
+        (lambda df: matchrec.sql(df.sparkSession, FRAMES, df=df), "write FROM t MATCH_RECOGNIZE"),
+        (
+            lambda df: match_clause(df, "ORDER BY ts MEASURES stddev(x) AS n PATTERN (A)"),
+            "GROUP BY",
+        ),
+        (lambda df: match_clause(df, f"{SKIPS} DEFINE B AS x > 1"), "write ALL MATCHES"),
+        (
+            lambda df: match_clause(df, f"{SKIPS} ALL MATCHES DEFINE B AS x > PREV(x)"),
             "neighbouring rows",
         ),
-        (lambda df: clause(df, f"{SKIPS} ALL MATCHES DEFINE B AS x > PREV(A.x)"), "are not kept"),
-        (lambda df: clause(df, UNFINISHED), "use matchrec.match_pattern with timeouts=True"),
-        (lambda df: clause(df, OVER), "aggregate the rows of a pattern variable"),
-        (lambda df: clause(df, GROUPED), "it needs a GROUP BY after the matches"),
+        (
+            lambda df: match_clause(df, f"{SKIPS} ALL MATCHES DEFINE B AS x > PREV(A.x)"),
+            "are not kept",
+        ),
+        (lambda df: match_clause(df, UNFINISHED), "use matchrec.match_pattern with timeouts=True"),
+        (lambda df: match_clause(df, OVER), "aggregate the rows of a pattern variable"),
+        (lambda df: match_clause(df, GROUPED), "it needs a GROUP BY after the matches"),
         (
             lambda df: matchrec.query(df.sparkSession, ALONE, df=df).coverage(),
             "spark.read instead of spark.readStream",
         ),
     ],
 )
-def test_what_cannot_stream(spark: SparkSession, query: Query, says: str) -> None:
+def test_what_cannot_stream(spark: SparkSession, query: Query, message: str) -> None:
     stream = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
     columns = ("'k' AS k", "timestamp AS ts", "'a' AS v", "CAST(value AS INT) AS x")
     with pytest.raises(MatchRecognizeError) as caught:
         query(stream.selectExpr(*columns))
-    assert says in str(caught.value)
+    assert message in str(caught.value)

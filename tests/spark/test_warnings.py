@@ -1,6 +1,6 @@
-"""Warnings as a program meets them: once for each query, at its own line, in its language's words.
+"""A query warns once, at the line that calls matchrec, in the words of its language.
 
-Which are given is in `tests/unit/plan/warnings.txt`.
+`tests/unit/plan/warnings.txt` shows which queries warn.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ NO_ORDER = "ALL ROWS PER MATCH PATTERN (A B) DEFINE B AS price > PREV(price)"
 
 @pytest.fixture(scope="module")
 def prices(spark: SparkSession) -> DataFrame:
+    """Return three prices with a day each."""
     rows = [("p", 1, 10, "2024-01-01"), ("p", 2, 8, "2024-01-02"), ("p", 3, 9, "2024-01-04")]
     frame = spark.createDataFrame(rows, "kind string, ts int, price int, day string")
     return frame.selectExpr("kind", "ts", "price", "to_date(day) AS day")
@@ -27,12 +28,12 @@ def prices(spark: SparkSession) -> DataFrame:
 def test_a_query_warns_once_at_the_line_that_calls(spark: SparkSession, prices: DataFrame) -> None:
     query = """SELECT * FROM {p} MATCH_RECOGNIZE (ALL ROWS PER MATCH PATTERN (A B)
       DEFINE B AS day - PREV(day) < 2)"""
-    with pytest.warns(matchrec.warnings.NoOrderWarning) as found:
-        matchrec.sql(spark, query, dialect="oracle", p=prices)  # asks for types, so it reads twice
-    assert [one.filename for one in found] == [__file__]
-    with pytest.warns(matchrec.warnings.NoOrderWarning, match="line 1, column 29") as found:
+    with pytest.warns(matchrec.warnings.NoOrderWarning) as warned:
+        matchrec.sql(spark, query, dialect="oracle", p=prices)  # parses twice, to find out types
+    assert [warning.filename for warning in warned] == [__file__]
+    with pytest.warns(matchrec.warnings.NoOrderWarning, match="line 1, column 29") as warned:
         matchrec.match_recognize(prices, NO_ORDER)
-    assert [one.filename for one in found] == [__file__]
+    assert [warning.filename for warning in warned] == [__file__]
 
 
 def test_explain_prints_them_instead(spark: SparkSession, prices: DataFrame) -> None:
@@ -48,10 +49,10 @@ def test_sase_text_has_its_own_words(prices: DataFrame) -> None:
     text = "PATTERN SEQ(p a, p b) WHERE skip_till_any_match { b.ts > 1 AND b.price = b.price }"
     with pytest.warns(
         matchrec.warnings.SameValueWarning, match="comparison in WHERE has the same"
-    ) as found:
+    ) as warned:
         matchrec.match_sase(prices, text, order_by="ts", type_column="kind")
-    assert "b.price = b.price }\n" in str(found[0].message)
-    assert "write a[i-1].x for the event before" in str(found[0].message)
+    assert "b.price = b.price }\n" in str(warned[0].message)
+    assert "write a[i-1].x for the event before" in str(warned[0].message)
     explained = matchrec.query(prices, text, order_by="ts", type_column="kind").explain()
     assert "\nwarnings\n  a comparison in WHERE has the same value" in str(explained)
 
@@ -60,36 +61,37 @@ def test_a_pattern_has_its_own_words(prices: DataFrame) -> None:
     pattern = Pattern.begin("a").where("price > 8").next("b").where("price <> NULL")
     with pytest.warns(
         matchrec.warnings.NeverTrueWarning, match="`<>` with NULL in a condition"
-    ) as found:
+    ) as warned:
         matchrec.match_pattern(prices, pattern, order_by="ts")
-    assert str(found[0].message).endswith("write x IS NOT NULL")
+    assert str(warned[0].message).endswith("write x IS NOT NULL")
     explained = matchrec.query(prices, pattern, order_by="ts").explain()
     assert "\nwarnings\n  `<>` with NULL in a condition" in str(explained)
 
 
-def begin(name: str, condition: str) -> Pattern:
+def begin_with(name: str, condition: str) -> Pattern:
+    """Return a pattern of one stage with a condition."""
     return Pattern.begin(name).where(condition)
 
 
 @pytest.mark.parametrize(
     ("pattern", "read", "note"),
     [
-        (begin("a", "price > b.price").next("b"), "b.price", "a row is tested for a"),
-        (begin("a", "price > last(b.price)").next("b"), "b.price", "a row is tested for a"),
-        (begin("a", "a.price > 5").next("b"), "a.price", "its first is tested"),
-        (begin("a", "a.price > 5").one_or_more().next("b"), "a.price", "its first is tested"),
+        (begin_with("a", "price > b.price").next("b"), "b.price", "a row is tested for a"),
+        (begin_with("a", "price > last(b.price)").next("b"), "b.price", "a row is tested for a"),
+        (begin_with("a", "a.price > 5").next("b"), "a.price", "its first is tested"),
+        (begin_with("a", "a.price > 5").one_or_more().next("b"), "a.price", "its first is tested"),
         (
-            begin("a", "TRUE").not_followed_by("n").where("price > c.price").followed_by("c"),
+            begin_with("a", "TRUE").not_followed_by("n").where("price > c.price").followed_by("c"),
             "c.price",
             "a row is tested for n",
         ),
         (
-            Pattern.begin(begin("c", "price > d.price").next("d")).times(2),
+            Pattern.begin(begin_with("c", "price > d.price").next("d")).times(2),
             "d.price",
             "a row is tested for c",
         ),
         (
-            begin("a", "TRUE").one_or_more().until("price > b.price").next("b"),
+            begin_with("a", "TRUE").one_or_more().until("price > b.price").next("b"),
             "b.price",
             "a row is tested for a",
         ),
@@ -98,24 +100,24 @@ def begin(name: str, condition: str) -> Pattern:
 def test_a_stage_that_has_no_event_yet(
     prices: DataFrame, pattern: Pattern, read: str, note: str
 ) -> None:
-    with pytest.warns(matchrec.warnings.NeverTrueWarning) as found:
+    with pytest.warns(matchrec.warnings.NeverTrueWarning) as warned:
         matchrec.match_pattern(prices, pattern, order_by="ts")
-    (told,) = found
-    assert f"a comparison with `{read}` in a condition is never true" in str(told.message)
-    assert f"no row yet when {note}, so that {read} is NULL" in str(told.message)
-    assert "NEXT" not in str(told.message)
+    (warning,) = warned
+    assert f"a comparison with `{read}` in a condition is never true" in str(warning.message)
+    assert f"no row yet when {note}, so that {read} is NULL" in str(warning.message)
+    assert "NEXT" not in str(warning.message)
 
 
 @pytest.mark.parametrize(
     "pattern",
     [
-        begin("a", "TRUE").next("b").where("price > a.price"),
-        begin("a", "price > a.price OR count(a) = 0").one_or_more(),
-        begin("a", "TRUE").one_or_more().until("price > a.price").next("b"),
+        begin_with("a", "TRUE").next("b").where("price > a.price"),
+        begin_with("a", "price > a.price OR count(a) = 0").one_or_more(),
+        begin_with("a", "TRUE").one_or_more().until("price > a.price").next("b"),
         Pattern.begin(
-            begin("a", "TRUE").not_followed_by("n").where("price > c.price").followed_by("c")
+            begin_with("a", "TRUE").not_followed_by("n").where("price > c.price").followed_by("c")
         ).times(2),
-        begin("a", "count(b) = 0 AND price <=> b.price").next("b"),
+        begin_with("a", "count(b) = 0 AND price <=> b.price").next("b"),
     ],
 )
 def test_a_stage_that_may_have_events(prices: DataFrame, pattern: Pattern) -> None:
@@ -124,44 +126,44 @@ def test_a_stage_that_may_have_events(prices: DataFrame, pattern: Pattern) -> No
         matchrec.match_pattern(prices, pattern, order_by="ts")
 
 
-# Traps with event selection: what a clause gives, and what the warning says to write.
+# Common mistakes with event selection: the rows of the clause, and those of the suggested one.
 
 ORDERS = """VALUES (1, 'o'), (2, 'x'), (3, 'p'), (4, 'o'), (5, 'x'), (20, 'o'), (21, 'p')
     AS orders(ts, kind)"""
 
 
 def test_a_negation_at_the_end_and_what_to_write(spark: SparkSession) -> None:
-    """The order of 1 is paid at 3, that of 4 is not, that of 20 is paid at once."""
+    """Order 1 is paid at 3, order 4 is not paid, and order 20 is paid at once."""
     clause = """ORDER BY ts MEASURES O.ts AS at PATTERN (O NOT PAID) {} WITHIN 7
         DEFINE O AS kind = 'o', PAID AS kind = 'p'"""
     orders = spark.sql(f"SELECT * FROM {ORDERS}")
     with pytest.warns(matchrec.warnings.NextRowWarning):
-        found = matchrec.match_recognize(orders, clause.format(""))
-    assert [row.at for row in found.collect()] == [1, 4]
-    instead = clause.format("SKIP TILL NEXT MATCH ALL MATCHES")
-    assert [row.at for row in matchrec.match_recognize(orders, instead).collect()] == [4]
+        matches = matchrec.match_recognize(orders, clause.format(""))
+    assert [row.at for row in matches.collect()] == [1, 4]
+    suggested = clause.format("SKIP TILL NEXT MATCH ALL MATCHES")
+    assert [row.at for row in matchrec.match_recognize(orders, suggested).collect()] == [4]
 
 
 def test_a_loop_at_the_end_and_what_to_write(spark: SparkSession) -> None:
-    """Five rows of `a` lie within 10 of the first one, with others between them."""
+    """Five rows of kind a are within 10 of the first one, with other rows between them."""
     clause = """ORDER BY ts MEASURES LAST(ts) AS last, count(*) AS n PATTERN (A{{3,}}) {} WITHIN 10
         DEFINE A AS kind = 'a'"""
     kinds = "aaaxaxax"
     rows = ", ".join(f"({at}, '{kind}')" for at, kind in enumerate(kinds, 1))
     events = spark.sql(f"SELECT * FROM VALUES {rows}, (30, 'a') AS t(ts, kind)")
     with pytest.warns(matchrec.warnings.EarlyEndWarning):
-        found = matchrec.match_recognize(events, clause.format("SKIP TILL NEXT MATCH"))
-    assert found.collect() == [(3, 3)]
+        matches = matchrec.match_recognize(events, clause.format("SKIP TILL NEXT MATCH"))
+    assert matches.collect() == [(3, 3)]
     with pytest.warns(matchrec.warnings.EarlyEndWarning, match="always repeats exactly 3 times"):
-        found = matchrec.match_recognize(
+        matches = matchrec.match_recognize(
             events, clause.format("SKIP TILL NEXT MATCH NON-OVERLAPPING MATCHES")
         )
-    assert found.collect() == [(3, 3)]
-    instead = clause.format("SKIP TILL NEXT MATCH ALL MATCHES")
-    every = {tuple(row) for row in matchrec.match_recognize(events, instead).collect()}
-    assert (7, 5) in every
-    own = matchrec.match_recognize(events.where("kind = 'a'"), clause.format(""))
-    assert own.collect() == [(7, 5)]
+    assert matches.collect() == [(3, 3)]
+    suggested = clause.format("SKIP TILL NEXT MATCH ALL MATCHES")
+    all_matches = {tuple(row) for row in matchrec.match_recognize(events, suggested).collect()}
+    assert (7, 5) in all_matches
+    without_others = matchrec.match_recognize(events.where("kind = 'a'"), clause.format(""))
+    assert without_others.collect() == [(7, 5)]
 
 
 def test_a_wildcard_that_finds_nothing(spark: SparkSession) -> None:
@@ -169,16 +171,16 @@ def test_a_wildcard_that_finds_nothing(spark: SparkSession) -> None:
     clause = "ORDER BY ts MEASURES A.ts AS at PATTERN (A) DEFINE A AS kind {}"
     for condition in ("LIKE 'payment*'", "= 'payment%'", "RLIKE 'payment%'", "ILIKE 'payment_*'"):
         with pytest.warns(matchrec.warnings.WildcardWarning):
-            found = matchrec.match_recognize(events, clause.format(condition))
-        assert found.collect() == []
-    found = matchrec.match_recognize(events, clause.format("LIKE 'payment%'"))
-    assert [row.at for row in found.collect()] == [1]
+            matches = matchrec.match_recognize(events, clause.format(condition))
+        assert matches.collect() == []
+    matches = matchrec.match_recognize(events, clause.format("LIKE 'payment%'"))
+    assert [row.at for row in matches.collect()] == [1]
     pattern = Pattern.begin("a").where("kind = 'payment%'")
     with pytest.warns(matchrec.warnings.WildcardWarning, match="in a condition looks for a"):
         matchrec.match_pattern(events, pattern, order_by="ts")
 
 
-# Ties: the warning belongs to the first action.
+# Ties: rows with equal ORDER BY values. The warning comes with the first action on the result.
 
 FALLS = """PARTITION BY sym ORDER BY ts MEASURES count(*) AS n PATTERN (A DOWN+)
     DEFINE DOWN AS price < PREV(price)"""
@@ -187,29 +189,32 @@ TICKS = [("X", 1, 10), ("X", 1, 8), ("X", 2, 9), ("X", 2, 9), ("Y", 1, 7), ("Y",
 
 @pytest.fixture(scope="module")
 def ticks(spark: SparkSession) -> DataFrame:
-    """One tie of rows that differ, and one of rows that are alike."""
+    """Return rows with one tie of two different rows, and one tie of two equal rows."""
     return spark.createDataFrame(TICKS, "sym string, ts int, price int")
 
 
-def count_ties(action: Callable[[], object]) -> list[warnings.WarningMessage]:
-    with warnings.catch_warnings(record=True) as found:
+def collect_ties(action: Callable[[], object]) -> list[warnings.WarningMessage]:
+    """Return the warnings about ties that an action gives."""
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", matchrec.warnings.TiesWarning)
         action()
-    return [one for one in found if issubclass(one.category, matchrec.warnings.TiesWarning)]
+    return [
+        warning for warning in warned if issubclass(warning.category, matchrec.warnings.TiesWarning)
+    ]
 
 
 def test_ties_are_told_once_for_each_query(ticks: DataFrame) -> None:
     falls = matchrec.match_recognize(ticks, FALLS)
-    (told,) = count_ties(falls.collect)
-    assert told.filename == __file__
-    assert str(told.message).splitlines() == [
+    (warning,) = collect_ties(falls.collect)
+    assert warning.filename == __file__
+    assert str(warning.message).splitlines() == [
         "1 row has the same ORDER BY values as the row before it",
         "  note: their order can differ from run to run, and so can the result",
         "  note: for example, two rows have sym = 'X', ts = 1",
         "  help: add a column to ORDER BY that tells these rows apart",
     ]
-    assert count_ties(falls.collect) == []
-    assert len(count_ties(matchrec.match_recognize(ticks, FALLS).collect)) == 1
+    assert collect_ties(falls.collect) == []
+    assert len(collect_ties(matchrec.match_recognize(ticks, FALLS).collect)) == 1
 
 
 @pytest.mark.parametrize(
@@ -223,15 +228,15 @@ def test_ties_are_told_once_for_each_query(ticks: DataFrame) -> None:
 )
 def test_every_action_tells(ticks: DataFrame, action: Callable[[DataFrame], object]) -> None:
     falls = matchrec.match_recognize(ticks, FALLS)
-    assert len(count_ties(lambda: action(falls))) == 1
+    assert len(collect_ties(lambda: action(falls))) == 1
 
 
 def test_no_ties(ticks: DataFrame) -> None:
-    """Neither where the order tells rows apart, nor where tied rows are alike."""
+    """There is no warning if all orders are different, or if tied rows are equal."""
     apart = FALLS.replace("ORDER BY ts", "ORDER BY ts, price")
-    assert count_ties(matchrec.match_recognize(ticks, apart).collect) == []
-    alike = matchrec.match_recognize(ticks.where("NOT (sym = 'X' AND ts = 1)"), FALLS)
-    assert count_ties(alike.collect) == []
+    assert collect_ties(matchrec.match_recognize(ticks, apart).collect) == []
+    equal_rows = matchrec.match_recognize(ticks.where("NOT (sym = 'X' AND ts = 1)"), FALLS)
+    assert collect_ties(equal_rows.collect) == []
 
 
 def test_ties_as_errors_and_switched_off(ticks: DataFrame) -> None:
@@ -246,14 +251,14 @@ def test_ties_as_errors_and_switched_off(ticks: DataFrame) -> None:
 
 def test_other_languages_and_rules_tell_ties(ticks: DataFrame) -> None:
     pattern = Pattern.begin("a").next("b").where("price < last(a.price)")
-    found = matchrec.match_pattern(ticks, pattern, order_by="ts", partition_by="sym")
-    (told,) = count_ties(found.collect)
-    assert "add a column to order_by" in str(told.message)
+    matches = matchrec.match_pattern(ticks, pattern, order_by="ts", partition_by="sym")
+    (warning,) = collect_ties(matches.collect)
+    assert "add a column to order_by" in str(warning.message)
     rules = {"fall": "PATTERN (A DOWN+) DEFINE DOWN AS price < PREV(price)"}
-    matches = matchrec.match_rules(ticks, rules, order_by="ts", partition_by="sym")
-    assert len(count_ties(matches.matches.collect)) == 1
+    result = matchrec.match_rules(ticks, rules, order_by="ts", partition_by="sym")
+    assert len(collect_ties(result.matches.collect)) == 1
 
 
 def test_spark_that_sorts_counts_no_ties(ticks: DataFrame) -> None:
-    by_spark = matchrec.Options(sort="engine")
-    assert count_ties(matchrec.match_recognize(ticks, FALLS, options=by_spark).collect) == []
+    by_engine = matchrec.Options(sort="engine")
+    assert collect_ties(matchrec.match_recognize(ticks, FALLS, options=by_engine).collect) == []
