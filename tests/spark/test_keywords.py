@@ -1,6 +1,6 @@
-"""Every keyword that Spark knows, as a name around a clause and in it, beside a plain query.
+"""Each keyword of Spark is usable as a name around a clause and in it, as in a query without one.
 
-Spark itself says which names it takes; what it takes, a query with a clause takes too.
+Spark's parser says which queries are valid without a clause. Those with a clause must be valid too.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:MATCH_RECOGNIZE has no:UserWarning"),
 ]
 
-AROUND = {
+OUTER_QUERIES = {
     "item": "SELECT {k} FROM {t}",
     "operand": "SELECT {k} + 1 AS y FROM {t}",
     "argument": "SELECT ROUND({k}, 2) FROM {t}",
@@ -42,15 +42,15 @@ AROUND = {
     "beside a join": "SELECT * FROM {k} JOIN {t} ON x = {k}.x",
 }
 WITHOUT_AS = "alias of the input, without AS"
-INPUTS = {
+INPUT_QUERIES = {
     "alias of the input": "SELECT * FROM t AS {k}{clause}",
     WITHOUT_AS: "SELECT * FROM t {k}{clause}",
     "name of the input": "SELECT * FROM {k}{clause}",
     "schema of the input": "SELECT * FROM {k}.t{clause}",
     "column of a subquery": "SELECT * FROM (SELECT v AS {k} FROM t WHERE {k} > 1){clause}",
 }
-ALL_WORDS = {"item", "alias of rows, without AS", WITHOUT_AS}
-"""Where a word may be a name or go on with the query; elsewhere a test has a third of all words."""
+TESTED_WITH_ALL_WORDS = {"item", "alias of rows, without AS", WITHOUT_AS}
+"""Queries in which a word can be a name or an operator. Others get a third of the words."""
 CLAUSE = " MATCH_RECOGNIZE (ORDER BY n PATTERN (A B+) DEFINE B AS v < PREV(v))"
 FORMS = """
     {k}   {k} + 1   -{k}   abs({k})   v > {k}   {k} IS NULL   v BETWEEN {k} AND {k}
@@ -60,40 +60,41 @@ FORMS = """
     extract(DAY FROM {k})   v - INTERVAL '1' DAY > {k}   v IS DISTINCT FROM {k}   NOT ({k} > 1)
 """
 EXPRESSIONS = [
-    one.strip() for line in FORMS.splitlines() for one in line.split("   ") if one.strip()
+    form.strip() for line in FORMS.splitlines() for form in line.split("   ") if form.strip()
 ]
 AMBIGUOUS = {"as", "not", "is"}
-"""What Spark takes as a name by trying all readings of a text; here they need backticks."""
+"""Names that Spark accepts because it tries all readings of a text. Here they need backticks."""
 AFTER_RELATION = {"where", "having", "qualify", "limit", "offset"}
-"""What follows a relation; `FROM t where MATCH_RECOGNIZE (...)` needs AS or backticks."""
+"""Words that follow a relation. `FROM t where MATCH_RECOGNIZE (...)` needs AS or backticks."""
 CURRENT = {"current_date", "current_time", "current_timestamp", "current_user", "session_user"}
-"""Values of the query, unless the column is qualified."""
+"""Values that are not columns, unless they are qualified."""
 CURRENT |= {"user", "localtime", "true", "false", "null"}
 
 
 @pytest.fixture(scope="module")
 def keywords(spark: SparkSession) -> list[str]:
-    found = [
+    """Return all keywords of Spark."""
+    keywords = [
         row.keyword.lower() for row in spark.sql("SELECT keyword FROM sql_keywords()").collect()
     ]
-    assert len(found) > 400
-    return found
+    assert len(keywords) > 400
+    return keywords
 
 
-def choose_words(words: Sequence[str], number: int, of: int = 3) -> Sequence[str]:
-    """Return a part of the words, another one for each test. In a long run, return all words."""
-    return words if LONG_RUN else words[number % of :: of]
+def choose_words(words: Sequence[str], number: int, step: int = 3) -> Sequence[str]:
+    """Return every n-th word, other ones for each test, or all words in a long run."""
+    return words if LONG_RUN else words[number % step :: step]
 
 
 def list_words(keywords: list[str], shapes: Mapping[str, str], name: str) -> Sequence[str]:
-    """Return the words that stand in a shape of this name in its test."""
+    """Return the words with which a query of `shapes` is tested."""
     words = sorted(set(keywords) - AMBIGUOUS)
-    return words if name in ALL_WORDS else choose_words(words, [*shapes].index(name))
+    return words if name in TESTED_WITH_ALL_WORDS else choose_words(words, [*shapes].index(name))
 
 
 @cache
 def is_spark_sql(spark: SparkSession, text: str) -> bool:
-    """Return whether Spark's parser takes a text; it is asked once."""
+    """Return whether Spark can parse a text."""
     parser = spark._jsparkSession.sessionState().sqlParser()  # type: ignore[attr-defined]
     try:
         parser.parsePlan(text)
@@ -103,46 +104,47 @@ def is_spark_sql(spark: SparkSession, text: str) -> bool:
 
 
 def write_query(template: Template) -> str:
-    return "".join(one if isinstance(one, str) else one.name for one in template)
+    """Return the text of a query."""
+    return "".join(part if isinstance(part, str) else part.name for part in template)
 
 
-def reach_spark(query: str) -> Iterator[str]:
-    """Yield the texts that Spark is given of a query."""
-    found = parse_sql(query)
-    for site in found.sites:
+def list_spark_queries(query: str) -> Iterator[str]:
+    """Yield the queries that matchrec passes to Spark."""
+    parsed = parse_sql(query)
+    for site in parsed.sites:
         lower_clause(site.clause)
-        yield write_query(write_relation_query(found, site))
-    yield write_query(write_outer_query(found))
+        yield write_query(write_relation_query(parsed, site))
+    yield write_query(write_outer_query(parsed))
 
 
-def is_taken(spark: SparkSession, query: str) -> bool:
-    """Return whether a query with a clause is read, and Spark takes what is made of it."""
+def is_valid_query(spark: SparkSession, query: str) -> bool:
+    """Return whether a query with a clause can be parsed, by matchrec and then by Spark."""
     try:
-        return all(is_spark_sql(spark, text) for text in reach_spark(query))
+        return all(is_spark_sql(spark, text) for text in list_spark_queries(query))
     except MatchRecognizeError:
         return False
 
 
-@pytest.mark.parametrize("name", AROUND)
+@pytest.mark.parametrize("name", OUTER_QUERIES)
 def test_around_a_clause(spark: SparkSession, keywords: list[str], name: str) -> None:
-    query = AROUND[name]
-    differ = [
+    query = OUTER_QUERIES[name]
+    different = [
         word
-        for word in list_words(keywords, AROUND, name)
-        if is_taken(spark, query.format(k=word, t=f"t{CLAUSE}"))
+        for word in list_words(keywords, OUTER_QUERIES, name)
+        if is_valid_query(spark, query.format(k=word, t=f"t{CLAUSE}"))
         is not is_spark_sql(spark, query.format(k=word, t="match_recognize_0"))
     ]
-    assert not differ
+    assert not different
 
 
-@pytest.mark.parametrize("name", INPUTS)
+@pytest.mark.parametrize("name", INPUT_QUERIES)
 def test_in_the_input_of_a_clause(spark: SparkSession, keywords: list[str], name: str) -> None:
-    query = INPUTS[name]
+    query = INPUT_QUERIES[name]
     refused = [
         word
-        for word in list_words(keywords, INPUTS, name)
+        for word in list_words(keywords, INPUT_QUERIES, name)
         if is_spark_sql(spark, query.format(k=word, clause=""))
-        and not is_taken(spark, query.format(k=word, clause=CLAUSE))
+        and not is_valid_query(spark, query.format(k=word, clause=CLAUSE))
     ]
     assert not {*refused} - (AFTER_RELATION if name == WITHOUT_AS else set())
 
@@ -163,18 +165,18 @@ def test_in_an_expression(
         except MatchRecognizeError:
             refused.append(word)
             continue
-        read = [
+        columns = [
             reference
             for reference in measure.value.references
             if isinstance(reference, ColumnReference)
         ]
-        if word not in {one.argument.split(".")[0] for one in read}:
+        if word not in {column.argument.split(".")[0] for column in columns}:
             refused.append(word)
     assert not refused
 
 
 @pytest.mark.parametrize(
-    ("number", "place"),
+    ("number", "part"),
     [
         (0, "PARTITION BY {k}"),
         (1, "ORDER BY {k} DESC"),
@@ -184,45 +186,45 @@ def test_in_an_expression(
     ],
 )
 def test_in_a_part_of_a_clause(
-    spark: SparkSession, keywords: list[str], number: int, place: str
+    spark: SparkSession, keywords: list[str], number: int, part: str
 ) -> None:
-    known = [
+    column_names = [
         word
         for word in keywords
         if is_spark_sql(spark, f"SELECT {word}, t.{word} AS {word} FROM t")
         and word not in CURRENT | AMBIGUOUS
     ]
-    assert len(known) > 400
-    query = f"SELECT * FROM t MATCH_RECOGNIZE ({place} PATTERN (A B))"
-    words = choose_words(known, number)
-    refused = [word for word in words if not is_taken(spark, query.format(k=word))]
+    assert len(column_names) > 400
+    query = f"SELECT * FROM t MATCH_RECOGNIZE ({part} PATTERN (A B))"
+    words = choose_words(column_names, number)
+    refused = [word for word in words if not is_valid_query(spark, query.format(k=word))]
     assert not refused
 
 
 def test_all_of_them_in_one_query(spark: SparkSession, keywords: list[str]) -> None:
-    """Columns of a clause that are called as keywords have the values of a plain query."""
+    """Columns named like keywords have the same values as in a query without a clause."""
     names = [word for word in keywords if word not in AMBIGUOUS | CURRENT]
     columns = ", ".join(f"{number} + n AS `{name}`" for number, name in enumerate(names))
     spark.sql(f"SELECT {columns} FROM VALUES (1), (2) AS v(n)").createOrReplaceTempView("words")
     items = ", ".join(f"q.{name}" for name in names)
     plain = spark.sql(f"SELECT {items} FROM words q")
-    found = matchrec.sql(
+    matches = matchrec.sql(
         spark, f"SELECT {items} FROM words MATCH_RECOGNIZE (ALL ROWS PER MATCH PATTERN (A+)) AS q"
     )
-    assert found.columns == plain.columns
-    assert sorted(found.collect()) == sorted(plain.collect())
+    assert matches.columns == plain.columns
+    assert sorted(matches.collect()) == sorted(plain.collect())
     spark.catalog.dropTempView("words")
 
 
 def test_a_column_called_as_a_part_of_a_query_ends_no_condition(spark: SparkSession) -> None:
-    """What holds of all rows is not read from half of a WHERE."""
+    """A condition on all rows is not taken from half of a WHERE."""
     rows = "VALUES (1, 1, 5), (2, 1, 6), (3, 1, 7) AS t(g, n, {k})"
     clause = "MATCH_RECOGNIZE (PARTITION BY g ORDER BY n MEASURES LAST({k}) AS {k} PATTERN (A))"
     where = "WHERE g = 1 AND {k} = 5 OR g = 2"
     for word in ("limit", "group", "order", "having", "offset", "window", "minus", "qualify"):
         query = f"SELECT * FROM {rows} {clause} {where}".format(k=word)
-        found = matchrec.sql(spark, query).collect()
-        assert sorted(tuple(row) for row in found) == [(1, 5), (2, 6)], word
+        matches = matchrec.sql(spark, query).collect()
+        assert sorted(tuple(row) for row in matches) == [(1, 5), (2, 6)], word
 
 
 def test_a_field_of_a_variant(spark: SparkSession) -> None:

@@ -1,4 +1,4 @@
-"""Rows are sorted by the workers or by Spark: who does it is said, and the result is the same."""
+"""The workers or the engine sort the rows; `explain` says which, and the result is the same."""
 
 from __future__ import annotations
 
@@ -37,32 +37,36 @@ ORDERS = {
 
 @pytest.fixture(scope="module")
 def rows(spark: SparkSession) -> DataFrame:
+    """Return rows with NULL, NaN and zeros of both signs, in three tasks."""
     return spark.sql(ROWS).repartition(3)
 
 
-def find_rows(df: DataFrame, clause: str, sort: Sort) -> list[str]:
-    """Return the rows of a clause. If Spark sorts, it also computes what reads neighbouring rows:
-    they cross in pandas.
+def collect_rows(df: DataFrame, clause: str, sort: Sort) -> list[str]:
+    """Return the rows of a clause.
+
+    If Spark sorts, rows are sent in pandas, so that Spark also computes PREV and NEXT.
     """
     options = matchrec.Options(sort=sort, transport="pandas" if sort == "engine" else "auto")
     return sorted(map(str, matchrec.match_recognize(df, clause, options=options).collect()))
 
 
 def find_sorter(df: DataFrame, clause: str, **options: Any) -> str:
-    """Return what EXPLAIN says of who sorts."""
+    """Return the line of `explain` that says who sorts."""
     query = f"SELECT * FROM {{df}} MATCH_RECOGNIZE ({clause})"
-    asked = matchrec.query(df.sparkSession, query, df=df, options=matchrec.Options(**options))
-    explanation = asked.explain()
-    (line,) = (one for one in str(explanation).splitlines() if one.strip().startswith("sorted by"))
+    options_of_query = matchrec.Options(**options)
+    explanation = matchrec.query(df.sparkSession, query, df=df, options=options_of_query).explain()
+    (line,) = (
+        line for line in str(explanation).splitlines() if line.strip().startswith("sorted by")
+    )
     return line.strip()
 
 
 @pytest.mark.parametrize("order", some_of(tuple(ORDERS)))
 def test_both_sort_alike(rows: DataFrame, order: str) -> None:
     clause = ORDERS[order] + CHANGES
-    by_workers = find_rows(rows, clause, "worker")
+    by_workers = collect_rows(rows, clause, "worker")
     assert by_workers
-    assert by_workers == find_rows(rows, clause, "engine")
+    assert by_workers == collect_rows(rows, clause, "engine")
 
 
 @pytest.mark.once
@@ -71,31 +75,31 @@ def test_arithmetic_with_constants_is_sparks(rows: DataFrame) -> None:
         ALL ROWS PER MATCH PATTERN ((A | B | C | D)+)
         DEFINE A AS d > 0.1 * PREV(d) + 0.3, B AS i - PREV(i) <= 1 AND i * 3 - 7 < NEXT(i) + 2,
             C AS d - 0.1 < NEXT(d) - 1.7 OR NEXT(i) - 1.5 > i, D AS PREV(d) - 0.5 IS NULL"""
-    by_workers = find_rows(rows, clause, "worker")
-    assert by_workers == find_rows(rows, clause, "engine") != []
+    by_workers = collect_rows(rows, clause, "worker")
+    assert by_workers == collect_rows(rows, clause, "engine") != []
 
 
 def test_no_rows(rows: DataFrame) -> None:
-    assert find_rows(rows.where("FALSE"), ORDERS["doubles"] + CHANGES, "worker") == []
+    assert collect_rows(rows.where("FALSE"), ORDERS["doubles"] + CHANGES, "worker") == []
 
 
 def test_rows_that_no_match_contains_stay_behind(rows: DataFrame) -> None:
     clause = "PARTITION BY k ORDER BY id MEASURES A.id AS a PATTERN (A) DEFINE A AS i = 3"
-    assert find_rows(rows, clause, "worker") == find_rows(rows, clause, "engine") != []
+    assert collect_rows(rows, clause, "worker") == collect_rows(rows, clause, "engine") != []
 
 
 def test_spark_only_shuffles(rows: DataFrame, capsys: pytest.CaptureFixture[str]) -> None:
     matchrec.match_recognize(rows, ORDERS["doubles"] + CHANGES).explain()
     plan = capsys.readouterr().out
-    assert plan.count("Exchange") == 2, "that of the rows themselves, and that of the clause"
+    assert plan.count("Exchange") == 2, "one of the rows themselves, and one of the clause"
     assert "Sort" not in plan
     assert "Window" not in plan
 
 
 def test_auto_is_the_workers(rows: DataFrame) -> None:
     assert find_sorter(rows, ORDERS["doubles"] + CHANGES).startswith("sorted by the workers")
-    asked = find_sorter(rows, ORDERS["doubles"] + CHANGES, sort="engine")
-    assert asked == "sorted by the engine: the option sort is engine"
+    line = find_sorter(rows, ORDERS["doubles"] + CHANGES, sort="engine")
+    assert line == "sorted by the engine: the option sort is engine"
 
 
 STRUCT = "named_struct('k', k)"
@@ -134,26 +138,26 @@ REASONS = {
 def test_a_mistake_is_no_reason_for_another_sort(
     rows: DataFrame, monkeypatch: pytest.MonkeyPatch, condition: str
 ) -> None:
-    """What is wrong whoever sorts is told at once, but for types, which Spark might know."""
+    """Such a query is rejected at once, except for types, which are tried with Spark's sort."""
     sorts: list[str] = []
 
-    def noted(*arguments: object) -> object:
+    def record_choice(*arguments: object) -> object:
         sorts.append("Spark")
         return choose_spark(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(spark_compile, "choose_spark", noted)
+    monkeypatch.setattr(spark_compile, "choose_spark", record_choice)
     clause = f"ORDER BY id MEASURES id AS a PATTERN (A B) DEFINE A AS TRUE, B AS {condition}"
     with pytest.raises(MatchRecognizeError):
         matchrec.match_recognize(rows, clause)
     assert sorts == (["Spark"] if "FIRST" in condition else [])
 
 
-@pytest.mark.parametrize("what", some_of(tuple(REASONS)))
-def test_what_only_spark_sorts(rows: DataFrame, what: str) -> None:
-    clause, reason = REASONS[what]
-    said = find_sorter(rows, clause)
-    assert said.startswith("sorted by the engine: ")
-    assert reason in said
+@pytest.mark.parametrize("reason_name", some_of(tuple(REASONS)))
+def test_what_only_spark_sorts(rows: DataFrame, reason_name: str) -> None:
+    clause, reason = REASONS[reason_name]
+    line = find_sorter(rows, clause)
+    assert line.startswith("sorted by the engine: ")
+    assert reason in line
     with pytest.raises(MatchRecognizeError) as refused:
         matchrec.match_recognize(rows, clause, options=matchrec.Options(sort="worker"))
     assert reason in refused.value.message
@@ -172,10 +176,10 @@ def test_pandas_is_sparks(rows: DataFrame) -> None:
 def test_patterns_and_sase(rows: DataFrame) -> None:
     pattern = matchrec.Pattern.begin("a").where("i = 3").followed_by("b").where("i = 1")
     text = "PATTERN SEQ(x a, y b) WHERE skip_till_next_match(a, b) { a.i > b.i }"
-    detected, selected = (
+    by_workers, by_engine = (
         [
-            sorted(map(str, one.collect()))
-            for one in (
+            sorted(map(str, matches.collect()))
+            for matches in (
                 matchrec.match_pattern(
                     rows,
                     pattern,
@@ -195,13 +199,13 @@ def test_patterns_and_sase(rows: DataFrame) -> None:
         ]
         for sort in ("worker", "engine")
     )
-    assert detected == selected
-    assert all(detected)
+    assert by_workers == by_engine
+    assert all(by_workers)
 
 
 @pytest.mark.once
 def test_events_keep_their_types_and_names(spark: SparkSession) -> None:
-    """Each column of an event crosses by itself, though the time and the key cross as well."""
+    """The events have all columns, although the time and the key are also sent alone."""
     events = spark.sql(
         """SELECT k AS `k``ey`, id, k, timestamp_seconds(id) AS at, CAST(d AS DECIMAL(30, 2)) AS m,
             CASE WHEN id <> 2 THEN make_interval(0, 1, 0, id) END AS calendar, array(s) AS list,
@@ -209,7 +213,7 @@ def test_events_keep_their_types_and_names(spark: SparkSession) -> None:
         FROM VALUES ('a', 1, 1.5, 'x'), ('a', 2, NULL, 'y'), ('b', 3, 2.5, NULL), ('b', 4, 3, 'z')
             AS t(k, id, d, s)"""
     )
-    if pyspark.__version__ < "4":  # where PySpark knows no such type in a schema
+    if pyspark.__version__ < "4":  # PySpark 3.5 has no such type in a schema
         events = events.drop("calendar")
     pattern = matchrec.Pattern.begin("a").next("b").where("days > last(a.days)")
     by_workers, by_spark = (
@@ -223,9 +227,9 @@ def test_events_keep_their_types_and_names(spark: SparkSession) -> None:
         for sort in ("worker", "engine")
     )
     assert by_workers.schema == by_spark.schema
-    found, same = (
-        sorted(one.selectExpr("CAST(struct(*) AS STRING)").collect())
-        for one in (by_workers, by_spark)
+    rows_by_workers, rows_by_spark = (
+        sorted(matches.selectExpr("CAST(struct(*) AS STRING)").collect())
+        for matches in (by_workers, by_spark)
     )
-    assert found == same
-    assert len(found) == 2
+    assert rows_by_workers == rows_by_spark
+    assert len(rows_by_workers) == 2

@@ -1,4 +1,4 @@
-"""Sorting in a worker: of each type the order and the partitions are those of Spark."""
+"""A worker sorts rows, and finds their partitions, as Spark does, for each type."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ VALUES = {
     "interval day to second": "-106751991 106751991 0",
     "interval year to month": "-178956970 178956970 0",
 }
-OTHERS = ("array<int>", "struct<a: int>", "map<int, int>", "interval", "void")
-WAYS = ((False, True), (True, False))
+UNSORTED_TYPES = ("array<int>", "struct<a: int>", "map<int, int>", "interval", "void")
+DIRECTIONS = ((False, True), (True, False))  # descending, NULLs first
 
 
 def write_value(kind: str, text: str | None) -> str:
@@ -51,7 +51,7 @@ def write_value(kind: str, text: str | None) -> str:
 
 
 def make_table(spark: SparkSession) -> DataFrame:
-    """Return a table with a column of each type, with two NULLs and a value that occurs twice.
+    """Return a table with a column of each type, which has two NULLs and a repeated value.
 
     The column `i` numbers the rows.
     """
@@ -62,62 +62,66 @@ def make_table(spark: SparkSession) -> DataFrame:
         for row in range(max(len(texts) for _, texts in lists))
     )
     listed = ", ".join(f"({number}, 0, {row})" for number, row in enumerate(rows))
-    names = ", ".join(f"c{place}" for place in range(len(VALUES)))
+    names = ", ".join(f"c{index}" for index in range(len(VALUES)))
     return spark.sql(f"SELECT * FROM VALUES {listed} AS t(i, __bits0, {names})").coalesce(1)
 
 
 def sort_all(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the numbers of the rows by each column both ways; then by its partitions."""
-    given = [*batches]
-    for place in range(len(VALUES)):
-        for descending, nulls_first in WAYS:
-            item = SortColumn(f"c{place}", descending=descending, nulls_first=nulls_first)
-            yield list_numbers(place, given, Sorting((), (item,)))
-        yield list_numbers(place, given, Sorting((f"c{place}",), ()))
+    """Yield the row numbers, sorted by each column in both directions, then by its partitions."""
+    batches = [*batches]
+    for index in range(len(VALUES)):
+        for descending, nulls_first in DIRECTIONS:
+            item = SortColumn(f"c{index}", descending=descending, nulls_first=nulls_first)
+            yield list_numbers(index, batches, Sorting((), (item,)))
+        yield list_numbers(index, batches, Sorting((f"c{index}",), ()))
 
 
-def list_numbers(place: int, given: list[pa.RecordBatch], sorting: Sorting) -> pa.RecordBatch:
-    found = pa.Table.from_batches(sort_batches(given, sorting, 1 << 18))
-    marks = found["__bits0"].to_pylist()
-    rows = found["i"].to_pylist()
-    return pa.record_batch([[place], [rows], [marks]], ["place", "rows", "marks"])
+def list_numbers(column: int, batches: list[pa.RecordBatch], sorting: Sorting) -> pa.RecordBatch:
+    """Return the sorted row numbers, and for each row 1 if a partition starts there."""
+    table = pa.Table.from_batches(sort_batches(batches, sorting, 1 << 18))
+    starts = table["__bits0"].to_pylist()
+    rows = table["i"].to_pylist()
+    return pa.record_batch([[column], [rows], [starts]], ["column", "rows", "starts"])
 
 
 @pytest.fixture(scope="module")
-def found(spark: SparkSession) -> list[list[Row]]:
-    """What `sort_all` returns for each column."""
+def sorted_rows(spark: SparkSession) -> list[list[Row]]:
+    """Return the three results of `sort_all` for each column."""
     rows = encode_columns(make_table(spark))
-    given = rows.mapInArrow(sort_all, "place LONG, rows ARRAY<LONG>, marks ARRAY<LONG>").collect()
-    return [given[begin : begin + 3] for begin in range(0, len(given), 3)]
+    schema = "column LONG, rows ARRAY<LONG>, starts ARRAY<LONG>"
+    results = rows.mapInArrow(sort_all, schema).collect()
+    return [results[first : first + 3] for first in range(0, len(results), 3)]
 
 
 @pytest.mark.parametrize("kind", VALUES)
-def test_the_order_is_that_of_spark(spark: SparkSession, found: list[list[Row]], kind: str) -> None:
-    place = [*VALUES].index(kind)
+def test_the_order_is_that_of_spark(
+    spark: SparkSession, sorted_rows: list[list[Row]], kind: str
+) -> None:
+    index = [*VALUES].index(kind)
     rows = make_table(spark)
     expected = rows.selectExpr(
         "i",
-        f"row_number() OVER (ORDER BY c{place} ASC NULLS FIRST, i) AS up",
-        f"row_number() OVER (ORDER BY c{place} DESC NULLS LAST, i) AS down",
-        f"min(i) OVER (PARTITION BY c{place}) AS first",
+        f"row_number() OVER (ORDER BY c{index} ASC NULLS FIRST, i) AS up",
+        f"row_number() OVER (ORDER BY c{index} DESC NULLS LAST, i) AS down",
+        f"min(i) OVER (PARTITION BY c{index}) AS first",
     ).collect()
-    up, down, partitions = found[place]
+    up, down, partitions = sorted_rows[index]
     assert up.rows == [row.i for row in sorted(expected, key=lambda row: row.up)]
     assert down.rows == [row.i for row in sorted(expected, key=lambda row: row.down)]
     assert find_first_rows(partitions) == {row.i: row.first for row in expected}
-    assert sorts_exactly(rows.schema[f"c{place}"].dataType)
+    assert sorts_exactly(rows.schema[f"c{index}"].dataType)
 
 
 def find_first_rows(partitions: Row) -> dict[int, int]:
-    """Return the least row of each row's partition."""
+    """Return for each row the least row of its partition."""
     least: dict[int, int] = {}
-    number = [*accumulate(partitions.marks)]
-    for partition, row in zip(number, partitions.rows, strict=True):
+    numbers = [*accumulate(partitions.starts)]
+    for partition, row in zip(numbers, partitions.rows, strict=True):
         least[partition] = min(row, least.get(partition, row))
-    return {row: least[one] for one, row in zip(number, partitions.rows, strict=True)}
+    return {row: least[partition] for partition, row in zip(numbers, partitions.rows, strict=True)}
 
 
-@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("kind", UNSORTED_TYPES)
 def test_other_types_stay_with_spark(spark: SparkSession, kind: str) -> None:
     type_ = spark.sql(f"SELECT CAST(NULL AS {kind}) AS c").schema["c"].dataType
     assert not sorts_exactly(type_)

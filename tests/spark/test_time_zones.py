@@ -1,4 +1,4 @@
-"""The hour and the day of an instant are those of the session's time zone, not of a file's."""
+"""The hour and the day of an instant are those in the time zone of the session, not of a file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ IN_NEW_YORK = [(hour + 20) % 24 for hour in range(30)] + [(hour + 1) % 24 for ho
 
 @pytest.fixture(params=["UTC", "Asia/Tokyo"])
 def events(spark: SparkSession, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """A view of an event an hour, in a file with a zone, for a session in New York."""
+    """Create a view of one event per hour, from a file with a time zone.
+
+    The session is in New York.
+    """
     times = [FIRST + timedelta(hours=hour) for hour in range(HOURS)]
     zoned = pa.timestamp("us", request.param)
     table = {
@@ -44,31 +47,31 @@ def events(spark: SparkSession, request: pytest.FixtureRequest, tmp_path: Path) 
 
 
 def test_the_hour_is_the_session_s(spark: SparkSession, events: str) -> None:
-    """This holds in a condition and in a measure, for an instant and for instants in a struct."""
-    found = matchrec.sql(
+    """It is so in conditions and measures, for an instant and for instants inside a struct."""
+    matches = matchrec.sql(
         spark,
         f"""SELECT * FROM {events} AS e MATCH_RECOGNIZE (
             ORDER BY ts MEASURES A.id AS id, hour(A.ts) AS h, hour(A.parts.`all days`[0]) AS p
             PATTERN (A) DEFINE A AS hour(e.ts) = 1 OR hour(parts.`all days`[0]) = 22)""",
     ).collect()
     hours = enumerate(IN_NEW_YORK)
-    assert sorted(map(tuple, found)) == [(row, h, h) for row, h in hours if h in (1, 22)]
+    assert sorted(map(tuple, matches)) == [(row, h, h) for row, h in hours if h in (1, 22)]
 
 
 def test_what_is_between_two_rows_is_told_by_clocks(spark: SparkSession, events: str) -> None:
     """Clocks go back at 6:00 UTC, on row 30: by the clock, a day later is 23 hours later."""
-    found = matchrec.sql(
+    matches = matchrec.sql(
         spark,
         f"""SELECT * FROM {events} MATCH_RECOGNIZE (
             ORDER BY ts MEASURES A.id AS id AFTER MATCH SKIP TO NEXT ROW
             PATTERN (A X{{23}} B) DEFINE B AS B.ts - A.ts < INTERVAL '24' HOUR)""",
     ).collect()
-    assert sorted(match.id for match in found) == [*range(30 - 24, HOURS - 24)]
+    assert sorted(match.id for match in matches) == [*range(30 - 24, HOURS - 24)]
 
 
 def test_the_day_is_the_session_s(spark: SparkSession, events: str) -> None:
-    """The day is a key, in a query over a WITH that a condition reads as well."""
-    found = matchrec.sql(
+    """The day is a partition key. The input is a WITH query that a condition reads, too."""
+    matches = matchrec.sql(
         spark,
         f"""WITH few AS (SELECT * FROM {events}) SELECT day, n, CAST(noon AS STRING) AS noon
             FROM few
@@ -78,7 +81,7 @@ def test_the_day_is_the_session_s(spark: SparkSession, events: str) -> None:
             PATTERN (A+)
             DEFINE A AS id >= (SELECT min(id) FROM few))""",
     ).collect()
-    assert sorted(map(tuple, found)) == [
+    assert sorted(map(tuple, matches)) == [
         (date(2026, 10, 30), 4, "2026-10-30 12:00:00"),
         (date(2026, 10, 31), 24, "2026-10-31 12:00:00"),
         (date(2026, 11, 1), 20, "2026-11-01 11:00:00"),
@@ -86,20 +89,20 @@ def test_the_day_is_the_session_s(spark: SparkSession, events: str) -> None:
 
 
 def test_hours_of_rules_and_of_a_dataframe(spark: SparkSession, events: str) -> None:
-    """They are the same as in a query."""
+    """Hours are the same as in a query."""
     rows = spark.table(events)
     clause = "MEASURES A.id AS n PATTERN (A) DEFINE A AS hour(ts) = 1"
-    wanted = [row for row, hour in enumerate(IN_NEW_YORK) if hour == 1]
-    found = matchrec.match_recognize(rows, f"ORDER BY ts {clause}").collect()
-    assert sorted(row["n"] for row in found) == wanted
+    expected = [row for row, hour in enumerate(IN_NEW_YORK) if hour == 1]
+    matches = matchrec.match_recognize(rows, f"ORDER BY ts {clause}").collect()
+    assert sorted(row["n"] for row in matches) == expected
     rules = matchrec.match_rules(rows, {"at one": clause}, order_by="ts")
-    assert rules.matches.count() == len(wanted)
+    assert rules.matches.count() == len(expected)
 
 
 def read_warning_in_docs() -> tuple[str, str]:
-    """Return the warning that the page on warnings shows, and the clause in it.
+    """Return the warning shown on the page about warnings, and the clause in it.
 
-    The blocks of that page run on Spark, where nobody gets this warning.
+    The examples of that page run on Spark, which does not give this warning.
     """
     page = Path(__file__).parent.parent.parent / "docs" / "how-to" / "warnings.md"
     section = page.read_text(encoding="utf-8").partition("## DaysInHoursWarning")[2]
@@ -110,7 +113,7 @@ def read_warning_in_docs() -> tuple[str, str]:
 def test_days_in_hours_are_told(
     spark: SparkSession, events: str, request: pytest.FixtureRequest
 ) -> None:
-    """A session that adds 24 hours where Spark adds a day warns; of less than a day nobody does."""
+    """Sail warns that it adds 24 hours where Spark adds a day. There is no warning below a day."""
     clause = "ORDER BY ts MEASURES count(*) AS n PATTERN (A+) WITHIN {} DEFINE A AS id >= 4"
     days, hours = (clause.format(window) for window in ("INTERVAL 1 DAY", "INTERVAL 23 HOURS"))
     rows = spark.table(events)
@@ -118,28 +121,29 @@ def test_days_in_hours_are_told(
         warnings.simplefilter("error", DaysInHoursWarning)
         assert matchrec.match_recognize(rows, hours).collect()[0]["n"] == 23
         if request.config.getoption("--on") == "spark":
-            found = matchrec.match_recognize(rows, f"{days} AND id < 40").collect()
-            assert [row["n"] for row in found] == [24, 12]
+            matches = matchrec.match_recognize(rows, f"{days} AND id < 40").collect()
+            assert [row["n"] for row in matches] == [24, 12]
             return
-    told = "INTERVAL 1 DAY as 24 hours"
-    with pytest.warns(DaysInHoursWarning, match=told):
+    message = "INTERVAL 1 DAY as 24 hours"
+    with pytest.warns(DaysInHoursWarning, match=message):
         matchrec.match_recognize(rows, days)
-    with pytest.warns(DaysInHoursWarning, match=f"rule `a day`: .*{told}"):
+    with pytest.warns(DaysInHoursWarning, match=f"rule `a day`: .*{message}"):
         matchrec.match_rules(rows, {"a day": days.removeprefix("ORDER BY ts ")}, order_by="ts")
     near = Pattern.begin("a").next("b").within("1 day", "previous_to_current")
-    with pytest.warns(DaysInHoursWarning, match=told):
+    with pytest.warns(DaysInHoursWarning, match=message):
         matchrec.match_pattern(rows, near, order_by="ts")
     shown, clause = read_warning_in_docs()
     with pytest.warns(DaysInHoursWarning) as caught:
         matchrec.match_recognize(rows.selectExpr("ts", "id AS price"), clause)
-    assert [f"{type(one.message).__name__}: {one.message}" for one in caught] == [shown]
-    marked = days.replace("4", ":least")
-    with pytest.warns(DaysInHoursWarning, match=told):
-        matchrec.sweep(rows, marked, {"least": [4]})
+    (warning,) = caught
+    assert f"{type(warning.message).__name__}: {warning.message}" == shown
+    clause_with_parameter = days.replace("4", ":least")
+    with pytest.warns(DaysInHoursWarning, match=message):
+        matchrec.sweep(rows, clause_with_parameter, {"least": [4]})
 
 
-# Five hours apart, from midnight of 1970-01-01 in UTC on; noon of a summer day in the zone of the
-# session.
+# The rows are five hours apart, from midnight of 1970-01-01 in UTC on. The program also prints noon
+# of a summer day in the time zone of the session.
 IN_A_ZONE = """
 import sys, warnings
 warnings.simplefilter("error", matchrec.warnings.MatchRecognizeWarning)
@@ -154,7 +158,7 @@ print(*found.collect()[0], sep="|")
 print(*found.toPandas().iloc[0], sep="|")
 """
 
-# What TZ has, noon in seconds since 1970, and the first and the last row where the session is.
+# For each value of TZ: noon in seconds since 1970, and the first and the last row in this zone.
 ZONES = {
     "America/New_York": (1719849600, "1969-12-31 19:00:00", "1970-01-01 00:00:00", 0),
     ":Asia/Tokyo": (1719802800, "1970-01-01 09:00:00", "1970-01-01 14:00:00", 14),
@@ -166,10 +170,10 @@ ZONES = {
 @pytest.mark.parametrize("zone", ZONES)
 def test_the_zone_of_the_environment(zone: str, request: pytest.FixtureRequest) -> None:
     """A new session, PySpark and pandas all use this zone, on both engines."""
-    on = "sail" if request.config.getoption("--on") == "sail" else "spark"
-    command = [sys.executable, "-c", f"import matchrec, matchrec.warnings\n{IN_A_ZONE}", on]
+    engine = "sail" if request.config.getoption("--on") == "sail" else "spark"
+    command = [sys.executable, "-c", f"import matchrec, matchrec.warnings\n{IN_A_ZONE}", engine]
     environment = {**os.environ, "TZ": zone}
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    process = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     noon, *row = ZONES[zone]
     shown = "|".join(map(str, row))
-    assert ran.stdout.splitlines() == [str(noon), shown, shown], ran.stderr
+    assert process.stdout.splitlines() == [str(noon), shown, shown], process.stderr

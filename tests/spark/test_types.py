@@ -1,8 +1,8 @@
-"""Every Spark type as a partition key, an order key, a navigated value, a measure and a column.
+"""Each type of Spark works as a key, as a navigated value, as a measure and as a column.
 
-Each type has three values, `low` before `high` and NULL first; the expected rows are worked out by
-hand on positions, and the values compared as what Spark's own query over the table gives. A query
-asks for all types at once, in a full run for each on its own.
+Each type has two values, `low` before `high`, besides NULL, which is first. The rows of a result
+are worked out by hand, and the values are read from the table. A test has a column of each type;
+in a full run, it is also run for each type alone.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ SPARK_4 = int(pyspark.__version__.split(".")[0]) >= 4
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A type, as DDL, and two of its values, as SQL. sortable: Spark can order it."""
+    """A type, as DDL, and two of its values, as SQL."""
 
     type: str
     low: str
     high: str
-    sortable: bool = True
+    sortable: bool = True  # Spark can sort by it
 
     @property
     def name(self) -> str:
-        """The column's name, which the difference of two rows shows."""
+        """Return the name of the column, which a failed comparison of rows shows."""
         return "x_" + re.sub(r"\W+", "_", self.type)
 
     @property
     def comparable(self) -> bool:
-        """Whether conditions on the run compare its values."""
+        """Return whether conditions that depend on the run can compare its values."""
         return self.sortable and not re.search("array|struct|collate", self.type)
 
     def column(self, nulls: int, highs: int) -> str:
-        """`low`, but NULL and `high` where k is one of these."""
+        """Return a column that is NULL if k is `nulls`, `high` if k is `highs`, and else `low`."""
         value = f"CASE k WHEN {nulls} THEN NULL WHEN {highs} THEN {self.high} ELSE {self.low} END"
         return f"CAST({value} AS {self.type}) AS {self.name}"
 
@@ -92,44 +92,49 @@ TYPES = (*CASES, *MODERN) if SPARK_4 else CASES
 
 
 def name_of(cases: Cases) -> str:
+    """Return the name of a test for some types."""
     return cases[0].type if len(cases) == 1 else "all"
 
 
 @pytest.fixture(params=together(TYPES), ids=name_of)
 def cases(request: pytest.FixtureRequest) -> Cases:
+    """Return all types, or each type alone."""
     return tuple(request.param)
 
 
 @pytest.fixture(params=together([case for case in TYPES if case.sortable]), ids=name_of)
 def sortable(request: pytest.FixtureRequest) -> Cases:
+    """Return all sortable types, or each one alone."""
     return tuple(request.param)
 
 
 @pytest.fixture
 def typed(spark: SparkSession, cases: Cases) -> DataFrame:
-    """Rows k = 1 .. 4 with low, NULL, high, low in the column of each type."""
+    """Return rows k = 1 to 4 with low, NULL, high, low in the column of each type."""
     columns = (case.column(nulls=2, highs=3) for case in cases)
     return spark.range(1, 5).selectExpr("id AS k").selectExpr("k", *columns)
 
 
-def result(frame: DataFrame, clause: str) -> DataFrame:
+def match_clause(frame: DataFrame, clause: str) -> DataFrame:
+    """Return the rows of a clause. Without DEFINE, its variable A is always true."""
     define = "" if "DEFINE" in clause else " DEFINE A AS TRUE"
     return matchrec.match_recognize(frame, clause + define)
 
 
 def list_rows(frame: DataFrame) -> list[dict[str, str]]:
-    """Return the rows of a DataFrame, values as text: NaN equals NaN."""
+    """Return the rows of a DataFrame, with values as text, so that NaN equals NaN."""
     readable = [
         f"CAST({field.name} AS string) AS {field.name}"
         if isinstance(field.dataType, YearMonthIntervalType)
         else field.name
         for field in frame.schema
-    ]  # PySpark cannot collect months
-    found = frame.selectExpr(*readable).collect()
-    return [{name: repr(value) for name, value in row.asDict().items()} for row in found]
+    ]  # PySpark cannot collect intervals of months
+    rows = frame.selectExpr(*readable).collect()
+    return [{name: repr(value) for name, value in row.asDict().items()} for row in rows]
 
 
-NAVIGATED = {"FIRST({})": 1, "LAST({})": 4, "PREV(LAST({}))": 3, "FIRST(B.{}, 1)": 3}  # to row k
+# Navigations, and the row that each one reads.
+NAVIGATED = {"FIRST({})": 1, "LAST({})": 4, "PREV(LAST({}))": 3, "FIRST(B.{}, 1)": 3}
 
 
 def test_navigated_value(typed: DataFrame, cases: Cases) -> None:
@@ -138,40 +143,41 @@ def test_navigated_value(typed: DataFrame, cases: Cases) -> None:
         for i, (text, k) in enumerate(NAVIGATED.items())
         for case in cases
     )
-    got = result(
+    matches = match_clause(
         typed, f"ORDER BY k MEASURES {', '.join(measures)} PATTERN (A B+) DEFINE B AS TRUE"
     )
     stored = list_rows(typed.orderBy("k"))
-    assert list_rows(got) == [
+    assert list_rows(matches) == [
         {
             f"{case.name}_{k}_{i}": stored[k - 1][case.name]
             for i, k in enumerate(NAVIGATED.values())
             for case in cases
         }
     ]
-    assert list_types(got) == list_types(typed.drop("k")) * len(NAVIGATED)
+    assert list_types(matches) == list_types(typed.drop("k")) * len(NAVIGATED)
 
 
 def list_types(frame: DataFrame) -> list[DataType]:
+    """Return the types of all columns."""
     return [field.dataType for field in frame.schema]
 
 
 def test_passed_through_column(typed: DataFrame, cases: Cases) -> None:
     measures = ", ".join(f"LAST({case.name}) AS b_{case.name}" for case in cases)
-    got = result(typed, f"ORDER BY k MEASURES {measures} ALL ROWS PER MATCH PATTERN (A+)")
+    matches = match_clause(typed, f"ORDER BY k MEASURES {measures} ALL ROWS PER MATCH PATTERN (A+)")
     expected = typed.selectExpr(
-        "k", *(f"{c.name} AS b_{c.name}" for c in cases), *typed.columns[1:]
+        "k", *(f"{case.name} AS b_{case.name}" for case in cases), *typed.columns[1:]
     )
-    assert got.columns == expected.columns
-    assert list_rows(got.orderBy("k")) == list_rows(expected.orderBy("k"))
-    assert list_types(got) == list_types(expected)
+    assert matches.columns == expected.columns
+    assert list_rows(matches.orderBy("k")) == list_rows(expected.orderBy("k"))
+    assert list_types(matches) == list_types(expected)
 
 
 @pytest.fixture
 def keys(spark: SparkSession, sortable: Cases) -> DataFrame:
-    """Each row twice: all values low, or one of them NULL or high, of the type that `other` tells.
+    """Return rows in which all values are low except at most one, which is NULL or high.
 
-    Sorted by all types in turn, NULL of the first type is first, and what is high in it last.
+    The column `o` says which one. Each row occurs twice.
     """
     columns = (case.column(nulls=2 * i, highs=2 * i + 1) for i, case in enumerate(sortable))
     others = ", ".join(f"'NULL {case.name}', 'high {case.name}'" for case in sortable)
@@ -180,25 +186,29 @@ def keys(spark: SparkSession, sortable: Cases) -> DataFrame:
 
 
 def list_others_in_order(keys: DataFrame) -> list[str]:
-    """Return what `o` says, as sorted by all types."""
+    """Return the values of `o` for the rows sorted by all types in turn."""
     names = keys.columns[1:]
     return [*(f"NULL {x}" for x in names), "low", *(f"high {x}" for x in reversed(names))]
 
 
 def test_partition_key(keys: DataFrame) -> None:
-    """A value that differs makes a partition; equal ones do not."""
-    by = ", ".join(keys.columns[1:])
-    got = result(keys, f"PARTITION BY {by} ORDER BY o MEASURES array_agg(o) AS os PATTERN (A+)")
-    groups = sorted(row.os for row in got.select("os").collect())
+    """Rows are in one partition if all their values are equal, and only then."""
+    columns = ", ".join(keys.columns[1:])
+    matches = match_clause(
+        keys, f"PARTITION BY {columns} ORDER BY o MEASURES array_agg(o) AS os PATTERN (A+)"
+    )
+    groups = sorted(row.os for row in matches.select("os").collect())
     assert groups == sorted([other] * 2 for other in list_others_in_order(keys))
-    assert sorted(map(str, list_rows(got.drop("os")))) == sorted(
+    assert sorted(map(str, list_rows(matches.drop("os")))) == sorted(
         map(str, list_rows(keys.drop("o").distinct()))
     )
 
 
 def test_order_key(keys: DataFrame) -> None:
-    by = ", ".join(keys.columns[1:])
-    (row,) = result(keys, f"ORDER BY {by} MEASURES array_agg(o) AS os PATTERN (A+)").collect()
+    columns = ", ".join(keys.columns[1:])
+    (row,) = match_clause(
+        keys, f"ORDER BY {columns} MEASURES array_agg(o) AS os PATTERN (A+)"
+    ).collect()
     assert row.os == [other for other in list_others_in_order(keys) for _ in range(2)]
 
 
@@ -207,62 +217,62 @@ def test_keys_that_spark_cannot_sort_are_refused(spark: SparkSession, case: Case
     frame = spark.range(1).selectExpr("id AS k").selectExpr("k", case.column(nulls=2, highs=3))
     for clause in (f"PARTITION BY {case.name} ORDER BY k", f"ORDER BY {case.name}, k"):
         with pytest.raises(matchrec.MatchRecognizePlanError, match="which Spark cannot sort"):
-            result(frame, f"{clause} MEASURES count(*) AS n PATTERN (A+)")
+            match_clause(frame, f"{clause} MEASURES count(*) AS n PATTERN (A+)")
 
 
-OF_NULLS = [case for case in TYPES if not case.comparable]
+NOT_COMPARABLE = [case for case in TYPES if not case.comparable]
 
 
-@pytest.mark.parametrize("case", OF_NULLS, ids=str)
+@pytest.mark.parametrize("case", NOT_COMPARABLE, ids=str)
 def test_whether_a_value_of_another_row_is_null(spark: SparkSession, case: Case) -> None:
-    """The values are low, NULL, high, low; before the first there is none."""
+    """The values are low, NULL, high, low; PREV is NULL in the first row."""
     column = case.column(nulls=2, highs=3)
     frame = spark.range(1, 5).selectExpr("id AS k").selectExpr("k", column)
     neighbours = f"A AS PREV({case.name}) IS NULL AND {case.name} IS NOT NULL"
     for pattern, condition in (("A", neighbours), ("N A", f"A AS LAST(N.{case.name}) IS NULL")):
         clause = f"ORDER BY k MEASURES LAST(k) AS k PATTERN ({pattern}) DEFINE {condition}"
-        found = [row.k for row in result(frame, clause).orderBy("k").collect()]
-        assert found == ([1, 3] if pattern == "A" else [3])
+        rows = [row.k for row in match_clause(frame, clause).orderBy("k").collect()]
+        assert rows == ([1, 3] if pattern == "A" else [3])
 
 
 def test_condition_on_the_run(typed: DataFrame, cases: Cases) -> None:
-    """The rows are low, NULL, high, low; each is compared with the first."""
+    """The rows are low, NULL, high, low; each one is compared with the first."""
 
-    def holds(*names: str) -> bool:
+    def all_compare(*names: str) -> bool:
         null = " AND ".join(f"({name} = A.{name}) IS NULL" for name in names)
         above = " AND ".join(f"{name} > A.{name}" for name in names)
         equal = " AND ".join(f"{name} = A.{name}" for name in names)
         define = f"DEFINE N AS {null}, H AS {above}, E AS {equal}"
         clause = f"ORDER BY k MEASURES A.k AS k PATTERN (A N H E) {define}"
-        return [row.k for row in result(typed, clause).collect()] == [1]
+        return [row.k for row in match_clause(typed, clause).collect()] == [1]
 
     names = [case.name for case in cases if case.comparable]
     if names:
-        assert holds(*names), [name for name in names if not holds(name)]
+        assert all_compare(*names), [name for name in names if not all_compare(name)]
 
 
 def test_zeros_and_nan_are_grouped_and_compared_as_in_spark(spark: SparkSession) -> None:
     rows = "(1, 0.0D), (2, -0.0D), (3, double('NaN')), (4, double('NaN'))"
     frame = spark.sql(f"SELECT * FROM VALUES {rows} AS t(k, x)")
-    grouped = result(frame, "PARTITION BY x ORDER BY k MEASURES count(*) AS n PATTERN (A+)")
+    grouped = match_clause(frame, "PARTITION BY x ORDER BY k MEASURES count(*) AS n PATTERN (A+)")
     assert sorted(row.n for row in grouped.collect()) == [2, 2]
     equal = "ORDER BY k MEASURES count(*) AS n PATTERN (A B) DEFINE B AS x = LAST(A.x)"
-    assert [row.n for row in result(frame, equal).collect()] == [2, 2]
+    assert [row.n for row in match_clause(frame, equal).collect()] == [2, 2]
     above = "ORDER BY k MEASURES FIRST(k) AS f PATTERN (A B) DEFINE B AS x > FIRST(A.x)"
-    assert [row.f for row in result(frame, above).collect()] == [2]
+    assert [row.f for row in match_clause(frame, above).collect()] == [2]
 
 
 def test_a_calendar_interval_is_navigated(spark: SparkSession) -> None:
     frame = spark.sql("SELECT 1 AS k, make_interval(1, 2, 0, 3) AS x")
-    got = result(frame, "ORDER BY k MEASURES CAST(LAST(x) AS string) AS s PATTERN (A)")
-    assert [row.s for row in got.collect()] == ["1 years 2 months 3 days"]
+    matches = match_clause(frame, "ORDER BY k MEASURES CAST(LAST(x) AS string) AS s PATTERN (A)")
+    assert [row.s for row in matches.collect()] == ["1 years 2 months 3 days"]
 
 
-KNOWS_CALENDAR = SPARK_4  # 3.5 cannot read such a schema
+KNOWS_CALENDAR = SPARK_4  # PySpark 3.5 cannot read a schema with this type
 CALENDAR = "make_interval(0, i, 0, -i)" if KNOWS_CALENDAR else "make_ym_interval(i, -1)"
 
-# What Arrow cannot carry, alone and inside of what it can; the last row is NULL throughout.
-ODD = {
+# Types that Arrow does not have, alone and inside other types. All values of the last row are NULL.
+NOT_IN_ARROW = {
     "years": "CAST(make_ym_interval(i) AS INTERVAL YEAR)",
     "months": "make_ym_interval(0, i)",
     "days": "make_dt_interval(-i, 0, 0, 0.000007)",
@@ -278,65 +288,78 @@ ODD = {
 
 
 @pytest.fixture
-def odd(spark: SparkSession) -> DataFrame:
-    values = (f"IF(i < 3, {text}, NULL) AS {name}" for name, text in ODD.items())
+def frame_not_in_arrow(spark: SparkSession) -> DataFrame:
+    """Return three rows with the types that Arrow does not have."""
+    values = (f"IF(i < 3, {text}, NULL) AS {name}" for name, text in NOT_IN_ARROW.items())
     return spark.range(1, 4).selectExpr("CAST(id AS INT) AS i").selectExpr("i", *values)
 
 
 def show_result(frame: DataFrame) -> tuple[str, list[str]]:
-    """Return types and rows as Spark prints them."""
+    """Return the types and the rows as Spark prints them."""
     casts = (f"CAST({name} AS STRING)" for name in frame.columns)
     return frame.schema.simpleString(), sorted(map(str, frame.selectExpr(*casts).collect()))
 
 
-def test_types_that_arrow_lacks_come_through_all_rows_and_measures(odd: DataFrame) -> None:
+def test_types_that_arrow_lacks_come_through_all_rows_and_measures(
+    frame_not_in_arrow: DataFrame,
+) -> None:
     clause = "ORDER BY i ALL ROWS PER MATCH PATTERN (A+) DEFINE A AS i > 0"
-    assert show_result(matchrec.match_recognize(odd, clause)) == show_result(odd)
-    measures = ", ".join(f"LAST(A.{name}) AS {name}" for name in ("i", *ODD))
+    assert show_result(matchrec.match_recognize(frame_not_in_arrow, clause)) == show_result(
+        frame_not_in_arrow
+    )
+    measures = ", ".join(f"LAST(A.{name}) AS {name}" for name in ("i", *NOT_IN_ARROW))
     clause = f"ORDER BY i MEASURES {measures} PATTERN (A) DEFINE A AS i > 0"
-    assert show_result(matchrec.match_recognize(odd, clause)) == show_result(odd)
+    assert show_result(matchrec.match_recognize(frame_not_in_arrow, clause)) == show_result(
+        frame_not_in_arrow
+    )
 
 
-def test_types_that_arrow_lacks_come_through_arrays_of_events(odd: DataFrame) -> None:
+def test_types_that_arrow_lacks_come_through_arrays_of_events(
+    frame_not_in_arrow: DataFrame,
+) -> None:
     pattern = matchrec.Pattern.begin("a").where("i > 0")
-    for found in (
-        matchrec.match_pattern(odd, pattern, order_by="i").selectExpr("inline(a)"),
-        matchrec.match_sase(odd, "PATTERN SEQ(ANY a)", order_by="i").selectExpr("inline(a)"),
-        matchrec.match_sase(odd, "PATTERN SEQ(ANY a)", order_by="i", output="graph").select(
-            "event.*"
+    for events in (
+        matchrec.match_pattern(frame_not_in_arrow, pattern, order_by="i").selectExpr("inline(a)"),
+        matchrec.match_sase(frame_not_in_arrow, "PATTERN SEQ(ANY a)", order_by="i").selectExpr(
+            "inline(a)"
         ),
+        matchrec.match_sase(
+            frame_not_in_arrow, "PATTERN SEQ(ANY a)", order_by="i", output="graph"
+        ).select("event.*"),
     ):
-        assert show_result(found) == show_result(odd)
+        assert show_result(events) == show_result(frame_not_in_arrow)
 
 
-def test_types_that_arrow_lacks_come_through_aggregates(odd: DataFrame) -> None:
-    for name in ODD:
+def test_types_that_arrow_lacks_come_through_aggregates(frame_not_in_arrow: DataFrame) -> None:
+    for name in NOT_IN_ARROW:
         lists = f"collect_list({name}) AS l, array_agg({name}) AS g, first_value({name}) AS f"
         clause = f"ORDER BY i MEASURES {lists} PATTERN (A+) DEFINE A AS i > 0"
-        expected = odd.selectExpr(f"collect_list({name}) AS l", f"array_agg({name}) AS g")
+        expected = frame_not_in_arrow.selectExpr(
+            f"collect_list({name}) AS l", f"array_agg({name}) AS g"
+        )
         expected = expected.selectExpr("*", "l[0] AS f") if name != "nothing" else expected
-        found = matchrec.match_recognize(odd, clause).select(*expected.columns)
-        assert show_result(found) == show_result(expected)
+        matches = matchrec.match_recognize(frame_not_in_arrow, clause).select(*expected.columns)
+        assert show_result(matches) == show_result(expected)
 
 
-def test_an_aggregate_that_a_type_does_not_have_is_refused(odd: DataFrame) -> None:
+def test_an_aggregate_that_a_type_does_not_have_is_refused(frame_not_in_arrow: DataFrame) -> None:
     for call in ("sum(a)", *(["max(calendar)", "sum(calendar)"] if KNOWS_CALENDAR else [])):
         clause = f"ORDER BY i MEASURES {call} AS x PATTERN (A) DEFINE A AS i > 0"
         with pytest.raises(matchrec.MatchRecognizePlanError, match="Spark refuses"):
-            matchrec.match_recognize(odd, clause)
+            matchrec.match_recognize(frame_not_in_arrow, clause)
 
 
 @pytest.mark.parametrize("algorithm", ["backtracking", "breadth_first"])
 @pytest.mark.parametrize("condition", ["B.nothing = A.nothing", "A.nothing > B.nothing"])
 def test_a_void_column_in_a_condition_on_the_run_is_null(
-    odd: DataFrame, algorithm: str, condition: str
+    frame_not_in_arrow: DataFrame, algorithm: str, condition: str
 ) -> None:
     for text, matches in ((condition, 0), (f"({condition}) IS NULL AND A.i < B.i", 1)):
         clause = f"ORDER BY i MEASURES A.i AS i PATTERN (A B) DEFINE B AS {text}"
-        found = matchrec.match_recognize(
-            odd, clause, options=matchrec.Options(algorithm=algorithm)
+        rows = matchrec.match_recognize(
+            frame_not_in_arrow, clause, options=matchrec.Options(algorithm=algorithm)
         ).collect()
-        assert found == [Row(i=1)] * matches
+        assert rows == [Row(i=1)] * matches
 
 
 @pytest.mark.parametrize("kind", ["double", "float", "date", "timestamp"])
@@ -351,7 +374,7 @@ def test_pandas_refuses_arrays_whose_values_it_would_alter(
 
 
 def test_pandas_takes_the_value_of_a_chosen_row(spark: SparkSession) -> None:
-    """No array of values crosses, only the number of a row."""
+    """The worker returns the number of a row, not an array of values."""
     rows = spark.sql(
         "SELECT * FROM VALUES (1, DATE'1000-02-03', -0.0D), (2, NULL, CAST('NaN' AS DOUBLE)),"
         " (3, DATE'2024-02-29', NULL) AS t(t, day, v)"
@@ -375,7 +398,7 @@ NINES = "9" * 38
 @pytest.mark.parametrize("call", ["sum(v)", "avg(v)"])
 @pytest.mark.parametrize("rows", [2, 3, 4, 7])
 def test_a_sum_of_more_digits_than_a_decimal_has(spark: SparkSession, call: str, rows: int) -> None:
-    """128 bits wrap at 1.7 times the greatest sum; four of the greatest would seem small again."""
+    """A sum of two such values wraps around in 128 bits, and one of four would seem small again."""
     frame = spark.range(rows).selectExpr("id", f"CAST('{NINES}' AS DECIMAL(38, 0)) AS v")
     clause = f"ORDER BY id MEASURES {call} AS s PATTERN (A+) DEFINE A AS id >= 0"
     with settings(spark, ansi__enabled="false"):
@@ -387,12 +410,12 @@ def test_sums_of_many_digits_that_are_not_too_large(spark: SparkSession) -> None
     frame = spark.range(4).selectExpr("id", value)
     clause = """ORDER BY id MEASURES sum(v) AS s AFTER MATCH SKIP TO NEXT ROW
         PATTERN (A+) DEFINE A AS id >= 0"""
-    found = matchrec.match_recognize(frame, clause).collect()
-    assert [row.s for row in found] == [0, Decimal("-" + NINES), 0, Decimal("-" + NINES)]
+    rows = matchrec.match_recognize(frame, clause).collect()
+    assert [row.s for row in rows] == [0, Decimal("-" + NINES), 0, Decimal("-" + NINES)]
 
 
 def test_what_is_compared_with_a_char_is_padded(spark: SparkSession) -> None:
-    """Spark pads it: in its table, `k` of type CHAR(4) is 'a   ', and `k = 'a'` is true."""
+    """Spark pads it: a value 'a' of type CHAR(4) is 'a   ', and `k = 'a'` is true."""
     spark.sql("CREATE TABLE padded (k CHAR(4), c CHAR(3), n INT) USING parquet")
     spark.sql("INSERT INTO padded VALUES ('a', 'x', 1), ('a', 'y', 2), ('b', 'x', 1)")
     rule = "MEASURES A.c = 'x' AS x, B.n AS n PATTERN (A B) DEFINE A AS c = 'x'"
@@ -402,12 +425,12 @@ def test_what_is_compared_with_a_char_is_padded(spark: SparkSession) -> None:
     try:
         (row,) = matchrec.sql(spark, query).collect()
         assert tuple(row)[1:] == (True, True, 2)
-        found = matchrec.match_rules(
+        result = matchrec.match_rules(
             spark.table("padded"), {"rule": rule}, order_by="n", partition_by="k"
         )
-        assert found.matches.where("k = 'a'").count() == 1
-        of_rule = found.rule("rule").where("k = 'a'").collect()
-        assert [tuple(one)[1:] for one in of_rule] == [(True, 2)]
+        assert result.matches.where("k = 'a'").count() == 1
+        rows = result.rule("rule").where("k = 'a'").collect()
+        assert [tuple(row)[1:] for row in rows] == [(True, 2)]
     finally:
         spark.sql("DROP TABLE padded")
 
@@ -438,7 +461,7 @@ def test_chars_of_two_rows_are_compared_as_those_of_one(spark: SparkSession) -> 
     skip = "AFTER MATCH SKIP TO NEXT ROW PATTERN (X A)"
     rules = {pair: f"{skip} DEFINE A AS {pair}" for pair in PAIRS}
     pairs = ", ".join(
-        f"({write_pair_condition(one)}) AS `{place}`" for place, one in enumerate(PAIRS)
+        f"({write_pair_condition(pair)}) AS `{index}`" for index, pair in enumerate(PAIRS)
     )
     joined = spark.sql(f"SELECT {pairs}, A.n FROM pairs A JOIN pairs X ON X.n + 1 = A.n").collect()
     expected = {
@@ -458,18 +481,18 @@ def test_chars_of_two_rows_are_compared_as_those_of_one(spark: SparkSession) -> 
 
 
 def write_pair_condition(condition: str) -> str:
-    """Return the condition over two rows, X before A."""
-    with_own = re.sub(r"(?<![\w.(])(c5?)\b", r"A.\1", condition)
-    return re.sub(r"PREV\((\w+)\)", r"X.\1", with_own)
+    """Return a condition of PAIRS as SQL over a join of X, the row before, and A."""
+    qualified = re.sub(r"(?<![\w.(])(c5?)\b", r"A.\1", condition)
+    return re.sub(r"PREV\((\w+)\)", r"X.\1", qualified)
 
 
 @pytest.mark.parametrize("key", ["PARTITION BY v ORDER BY n", "ORDER BY v"])
 def test_a_place_on_a_map_is_no_key(spark: SparkSession, key: str) -> None:
-    place = "ST_GeomFromWKB(X'0101000000000000000000F03F0000000000000040')"
+    geometry = "ST_GeomFromWKB(X'0101000000000000000000F03F0000000000000040')"
     try:
-        frame = spark.sql(f"SELECT 1 AS n, {place} AS v")
+        frame = spark.sql(f"SELECT 1 AS n, {geometry} AS v")
     except AnalysisException:
-        pytest.skip("has no places on a map")
-    words = r"key of type geometry\(0\), which Spark cannot sort(.|\n)*ST_AsBinary"
-    with pytest.raises(matchrec.MatchRecognizePlanError, match=words):
+        pytest.skip("has no type for geometry")
+    message = r"key of type geometry\(0\), which Spark cannot sort(.|\n)*ST_AsBinary"
+    with pytest.raises(matchrec.MatchRecognizePlanError, match=message):
         matchrec.match_recognize(frame, f"{key} MEASURES 1 AS one PATTERN (A)")

@@ -1,4 +1,4 @@
-"""Columns of types that Spark has not, in frames of pandas and in files, keep their values."""
+"""Columns of types that Spark does not have, in pandas, Arrow and files, keep their values."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ RISES = CLAUSE.format("v")
 @pytest.mark.parametrize("form", ["uint{}", "UInt{}", "uint{}[pyarrow]"])
 @pytest.mark.parametrize("kind", HIGH)
 def test_unsigned_integers_of_pandas(spark: SparkSession, form: str, kind: str) -> None:
-    """A type of as many bits with a sign would make a fall of the rise, and -56 of 200."""
-    high, bits = HIGH[kind], kind.removeprefix("uint")
+    """As a signed type of the same size, 200 would be -56, and the rise would be a fall."""
+    high = HIGH[kind]
+    bits = kind.removeprefix("uint")
     rows = pd.DataFrame({"t": [1, 2, 3], "v": pd.array([100, high - 1, high], form.format(bits))})
-    found = matchrec.match_recognize(rows, RISES)
-    assert [tuple(row) for row in found.collect()] == [(high, high)]
+    matches = matchrec.match_recognize(rows, RISES)
+    assert [tuple(row) for row in matches.collect()] == [(high, high)]
 
 
 @pytest.mark.parametrize(
@@ -59,9 +60,9 @@ def test_other_types_of_arrow(
         ):
             matchrec.match_recognize(rows, clause)
         return
-    found = matchrec.match_recognize(rows, clause)
-    assert found.schema["last"].dataType.simpleString() == type_name
-    assert [*found.collect()[0]] == values[1:]
+    matches = matchrec.match_recognize(rows, clause)
+    assert matches.schema["last"].dataType.simpleString() == type_name
+    assert [*matches.collect()[0]] == values[1:]
 
 
 def test_beyond_bigint_in_a_column_of_arrow(spark: SparkSession) -> None:
@@ -71,7 +72,7 @@ def test_beyond_bigint_in_a_column_of_arrow(spark: SparkSession) -> None:
 
 
 def test_unsigned_integers_of_a_file(spark: SparkSession, tmp_path: Path) -> None:
-    """200 before the match, during it, in keys and in measures; Sail says that it is a TINYINT."""
+    """The type is right in conditions, keys and measures, although Sail says TINYINT for 200."""
     columns = {kind: pa.array([100, high - 1, high], kind) for kind, high in HIGH.items()}
     file = str(tmp_path / "unsigned.parquet")
     parquet.write_table(pa.table({"t": [1, 2, 3]} | columns), file)
@@ -83,32 +84,33 @@ def test_unsigned_integers_of_a_file(spark: SparkSession, tmp_path: Path) -> Non
         assert query.to_df().dtypes[0][1] == READ_AS[kind]
         assert f"{high - 1} > 100 is true" in str(query.why(row=1))
         rules = {"rises": clause.removeprefix("ORDER BY t ")}
-        found = matchrec.match_rules(rows, rules, order_by="t").rule("rises")
-        assert found.collect()[0][0] == high
+        matches = matchrec.match_rules(rows, rules, order_by="t").rule("rises")
+        assert matches.collect()[0][0] == high
         keys = f"PARTITION BY {kind} ORDER BY t MEASURES count(*) AS n PATTERN (A+)"
-        keyed = matchrec.match_recognize(rows, f"{keys} DEFINE A AS {kind} > 1").collect()
-        assert sorted(row[0] for row in keyed) == [100, high - 1, high]
+        rows_of_keys = matchrec.match_recognize(rows, f"{keys} DEFINE A AS {kind} > 1").collect()
+        assert sorted(row[0] for row in rows_of_keys) == [100, high - 1, high]
 
 
 def test_lists_of_a_file(spark: SparkSession, tmp_path: Path) -> None:
-    """Lists of unsigned numbers, and lists whose length the file says once for all."""
+    """The file has lists of unsigned numbers, and lists of a fixed length."""
     kinds = {"u": pa.list_(pa.uint8()), "f": pa.list_(pa.int16(), 1)}
     columns = {name: pa.array([[100], [200], [250]], kind) for name, kind in kinds.items()}
     parquet.write_table(pa.table({"t": [1, 2, 3]} | columns), file := str(tmp_path / "l.parquet"))
     for name in kinds:
         clause = f"ORDER BY t MEASURES LAST({name}) AS last, max({name}) AS most PATTERN (A B+)"
         clause += f" DEFINE B AS {name}[0] > PREV({name}[0]) AND {name} > FIRST({name})"
-        found = matchrec.match_recognize(spark.read.parquet(file), clause)
-        assert [tuple(row) for row in found.collect()] == [([250], [250])]
-        assert found.dtypes[0][1] == "array<smallint>"
+        matches = matchrec.match_recognize(spark.read.parquet(file), clause)
+        assert [tuple(row) for row in matches.collect()] == [([250], [250])]
+        assert matches.dtypes[0][1] == "array<smallint>"
 
 
 def test_unsigned_integers_inside_of_columns_of_a_file(spark: SparkSession, tmp_path: Path) -> None:
-    """Structs, maps and arrays are nested, and their fields may have any names."""
+    """Structs, maps and arrays are nested, and their fields can have any names."""
     inner = pa.struct([("a Int8", pa.uint8()), ('say "Map(', pa.decimal128(5, 2))])
     pairs = pa.map_(pa.string(), pa.uint16())
     kind = pa.struct([("s", inner), ("l", pa.list_(pa.list_(pa.uint32()))), ("m", pairs)])
-    high, text = [200, 40_000, 3_000_000_000], 'say "Map('
+    high = [200, 40_000, 3_000_000_000]
+    text = 'say "Map('
     values = [{"s": {"a Int8": n, text: None}, "l": [[n]], "m": [("k", n)]} for n in (1, 200)]
     values[1] |= {"l": [[high[2]]], "m": [("k", high[1])]}
     file = str(tmp_path / "nested.parquet")
@@ -120,7 +122,7 @@ def test_unsigned_integers_inside_of_columns_of_a_file(spark: SparkSession, tmp_
 
 
 def test_the_type_of_a_choice_inside_of_a_column(spark: SparkSession) -> None:
-    """The schema of Sail has that of the first value."""
+    """Sail's schema has the type of the first value of the choice."""
     choices = {
         "named_struct('a', IF({} > 9, 1, 2.5D))": "struct<a:double>",
         "IF({} > 9, array(), array(2.5D))": "array<double>",
@@ -130,16 +132,16 @@ def test_the_type_of_a_choice_inside_of_a_column(spark: SparkSession) -> None:
     for choice, kind in choices.items():
         measures = f"LAST({choice.format('t')}) AS x, {choice.format('A.t')} AS y"
         clause = f"ORDER BY t MEASURES {measures} PATTERN (A) DEFINE A AS t = 2"
-        found = matchrec.match_recognize(rows, clause)
-        assert found.dtypes == [("x", kind), ("y", kind)]
-        (row,) = found.collect()
+        matches = matchrec.match_recognize(rows, clause)
+        assert matches.dtypes == [("x", kind), ("y", kind)]
+        (row,) = matches.collect()
         assert row.x == row.y
         assert "2.5" in str(row.x)
 
 
 @pytest.mark.parametrize("words", ["IF(t = 1, {}, {})", "CASE WHEN t = 1 THEN {} ELSE {} END"])
 def test_null_inside_of_a_choice(spark: SparkSession, words: str) -> None:
-    """The schema of Sail says of parts that they are never NULL, as those of the first value."""
+    """Sail's schema says that a part is never NULL if that is true for the first value."""
     parts = {
         "a": words.format("array(1)", "array(2, NULL)"),
         "m": words.format("map('k', 1)", "map('k', CAST(NULL AS INT))"),
@@ -150,14 +152,14 @@ def test_null_inside_of_a_choice(spark: SparkSession, words: str) -> None:
     clause = "ORDER BY t MEASURES A.a AS a, A.m AS m, A.s AS s PATTERN (A) DEFINE A AS t = 2"
     (row,) = matchrec.match_recognize(chosen, clause).collect()
     assert [row.a, row.m, row.s.l] == [[2, None], {"k": None}, [2, None]]
-    every = "ORDER BY t ALL ROWS PER MATCH PATTERN (A B) DEFINE A AS t = 1"
+    all_rows = "ORDER BY t ALL ROWS PER MATCH PATTERN (A B) DEFINE A AS t = 1"
     united = chosen.where("t = 1").unionAll(chosen.where("t = 2"))
-    last = matchrec.match_recognize(united, every).collect()[-1]
+    last = matchrec.match_recognize(united, all_rows).collect()[-1]
     assert [last.a, last.m, last.s.l] == [[2, None], {"k": None}, [2, None]]
 
 
 @pytest.mark.parametrize(
-    ("values", "words", "cast"),
+    ("values", "message", "cast"),
     [
         (pd.Categorical(["a", "b"]), "has a column of categories", "STRING"),
         (
@@ -173,19 +175,21 @@ def test_null_inside_of_a_choice(spark: SparkSession, words: str) -> None:
     ],
 )
 def test_columns_of_a_file_of_pandas_that_sail_does_not_read(
-    spark: SparkSession, tmp_path: Path, values: pd.Index, words: str, cast: str
+    spark: SparkSession, tmp_path: Path, values: pd.Index, message: str, cast: str
 ) -> None:
-    """And the cure of each."""
+    """The error says which CAST helps."""
     if find_backend(spark).engine == "Spark":
-        pytest.skip("reads all of them, or says what it refuses in its own words")
+        pytest.skip("reads all of them, or rejects them in other words")
     pd.DataFrame({"t": [1, 2], "v": values}).to_parquet(file := str(tmp_path / "pandas.parquet"))
     query = f"SELECT * FROM parquet.`{file}` MATCH_RECOGNIZE ({RISES})"
-    with pytest.raises(PySparkException, match=words) as refused:
+    with pytest.raises(PySparkException, match=message) as refused:
         matchrec.sql(spark, query)
     assert f"FROM (SELECT ..., CAST(x AS {cast}) AS x FROM t)" in str(refused.value)
-    cured = query.replace("FROM parquet", f"FROM (SELECT t, CAST(v AS {cast}) AS v FROM parquet")
-    found = matchrec.sql(spark, cured.replace("` MATCH", "`) MATCH"))
-    assert found.count() == 1
+    corrected = query.replace(
+        "FROM parquet", f"FROM (SELECT t, CAST(v AS {cast}) AS v FROM parquet"
+    )
+    matches = matchrec.sql(spark, corrected.replace("` MATCH", "`) MATCH"))
+    assert matches.count() == 1
 
 
 ARROW_TYPES_IN_PANDAS = {
@@ -198,22 +202,22 @@ ARROW_TYPES_IN_PANDAS = {
 
 @pytest.mark.parametrize("kind", ARROW_TYPES_IN_PANDAS)
 def test_times_of_arrow_in_a_frame_of_pandas(spark: SparkSession, kind: str) -> None:
-    """They come from `dtype_backend="pyarrow"`: nanoseconds, for which Spark has no type."""
-    value, crossing = ARROW_TYPES_IN_PANDAS[kind]
+    """`dtype_backend="pyarrow"` makes such columns, in nanoseconds, for which Spark has no type."""
+    value, spark_type = ARROW_TYPES_IN_PANDAS[kind]
     later = [value + pd.Timedelta(minutes=minutes) for minutes in (0, 5, 20)]
     rows = pd.DataFrame({"t": [1, 2, 3], "v": pd.array([*later], kind)})
     clause = "MEASURES LAST(t) AS t, LAST(v) AS v PATTERN (A B) DEFINE B AS v > PREV(v)"
-    found = matchrec.match_recognize(rows, f"ORDER BY v {clause}")
-    assert [row.t for row in found.collect()] == [2]
-    assert found.dtypes[1] == ("v", crossing)
+    matches = matchrec.match_recognize(rows, f"ORDER BY v {clause}")
+    assert [row.t for row in matches.collect()] == [2]
+    assert matches.dtypes[1] == ("v", spark_type)
 
 
 def test_categories(spark: SparkSession) -> None:
     kind = pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string()))
     numbers = pd.Categorical(pd.array([100, 200], "UInt8"))
     for values, last in ((pd.array(["a", "b"], kind), "b"), (numbers, 200)):
-        found = matchrec.match_recognize(pd.DataFrame({"t": [1, 2], "v": values}), RISES)
-        assert [tuple(row) for row in found.collect()] == [(last, last)]
+        matches = matchrec.match_recognize(pd.DataFrame({"t": [1, 2], "v": values}), RISES)
+        assert [tuple(row) for row in matches.collect()] == [(last, last)]
 
 
 EMPTY = {
@@ -236,11 +240,13 @@ def test_frames_without_rows(spark: SparkSession) -> None:
     """The result is empty, and its columns have the types that the frame declares."""
     rows = pd.DataFrame({name: pd.Series(dtype=kind) for name, (kind, _) in EMPTY.items()})
     clause = "ORDER BY at ALL ROWS PER MATCH PATTERN (A+) DEFINE A AS x > 1 AND cost > 0"
-    found = matchrec.match_recognize(rows, clause)
-    assert sorted(found.dtypes) == sorted((name, read) for name, (_, read) in EMPTY.items())
-    assert found.collect() == []
-    read = matchrec.sql(spark, f"SELECT n FROM {{d}} MATCH_RECOGNIZE ({clause})", d=rows)
-    assert read.collect() == []
+    matches = matchrec.match_recognize(rows, clause)
+    assert sorted(matches.dtypes) == sorted(
+        (name, type_name) for name, (_, type_name) in EMPTY.items()
+    )
+    assert matches.collect() == []
+    numbers = matchrec.sql(spark, f"SELECT n FROM {{d}} MATCH_RECOGNIZE ({clause})", d=rows)
+    assert numbers.collect() == []
     columns_only = pd.DataFrame(columns=["t", "v"])
     assert matchrec.match_recognize(columns_only, CLAUSE.format("v")).collect() == []
 
@@ -250,15 +256,15 @@ def test_frames_without_columns(spark: SparkSession) -> None:
         matchrec.match_recognize(pd.DataFrame(), CLAUSE.format("v"))
 
 
-# Nanoseconds since 1970: rows 0 and 1 differ from each other in nanoseconds only, as do 2, 3 and 4
-# of two keys; rows 5 and 6 are equal, and the last one has nanoseconds that no other row is near.
+# Nanoseconds since 1970. Rows 0 and 1 differ only in nanoseconds, and so do rows 2, 3 and 4, which
+# have two keys. Rows 5 and 6 are equal. No other row is near the last one.
 CLOSE = [1_100, 1_900, 5_001, 5_002, 5_003, 7_007, 7_007, 9_009]
 KEYS = ["x", "x", "x", "y", "y", None, None, "x"]
 SEQUENCE = [1, 2, 1, 1, 1, 1, 1, 1]
 
 
 def make_frames_of_close_times() -> dict[str, Any]:
-    """Return the same rows in columns of several types; an index, and one time that is missing."""
+    """Return the same rows in several types, with an index and one missing time."""
     ts = pd.array([*CLOSE, None], "Int64")
     columns = {"k": [*KEYS, "x"], "seq": [*SEQUENCE, 1], "v": range(9)}
     times = pd.to_datetime(ts)
@@ -280,11 +286,11 @@ def make_frames_of_close_times() -> dict[str, Any]:
     ("clause", "count"),
     [
         ("ORDER BY ts", 5),
-        ("PARTITION BY k ORDER BY ts", 4),  # row 2 is alone with its key
-        ("ORDER BY ts, seq", 3),  # rows 0 and 1 have other numbers
+        ("PARTITION BY k ORDER BY ts", 4),  # row 2 is the only one near its time with its key
+        ("ORDER BY ts, seq", 3),  # `seq` differs in rows 0 and 1
         ("PARTITION BY k ORDER BY TS DESC, seq", 2),
         ("ORDER BY v, ts", 0),
-        ("ORDER BY ts, v % 3", 0),  # which may tell rows apart
+        ("ORDER BY ts, v % 3", 0),  # the expression may differ in these rows
         ("PARTITION BY v ORDER BY ts", 0),
         ("ORDER BY v", 0),
     ],
@@ -295,11 +301,13 @@ def test_times_that_differ_in_nanoseconds(
     rows = make_frames_of_close_times()[form]
     if form == "arrow" and spark.version.startswith("3."):
         pytest.skip("no DataFrame of a table of Arrow")
-    with warnings.catch_warnings(record=True) as found:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", matchrec.warnings.NanosecondsWarning)
         matchrec.match_recognize(rows, f"{clause} MEASURES A.v AS a PATTERN (A)")
-    assert [str(one.message).partition(" rows")[0] for one in found] == [str(count)][: count > 0]
+    assert [str(warning.message).partition(" rows")[0] for warning in warned] == [str(count)][
+        : count > 0
+    ]
 
 
 def test_nanoseconds_of_a_polars_frame(spark: SparkSession) -> None:
@@ -308,33 +316,33 @@ def test_nanoseconds_of_a_polars_frame(spark: SparkSession) -> None:
         pytest.skip("no DataFrame of a table of Arrow")
 
     class DataFrame:
-        """Stands for a frame of Polars, which need not be installed."""
+        """A stand-in for a Polars DataFrame, so that Polars need not be installed."""
 
         __module__ = "polars.dataframe.frame"
 
         def to_arrow(self) -> pa.Table:
+            """Return two rows that differ only in nanoseconds."""
             return pa.table({"ts": pa.array([1_001, 1_002], pa.timestamp("ns")), "v": [1, 2]})
 
     clause = "ORDER BY ts MEASURES A.v AS a PATTERN (A) DEFINE A AS v > 0"
-    with pytest.warns(matchrec.warnings.NanosecondsWarning) as found:
+    with pytest.warns(matchrec.warnings.NanosecondsWarning) as warned:
         matchrec.match_recognize(cast("Any", DataFrame()), clause)
-    warning = cast("matchrec.warnings.NanosecondsWarning", found[0].message)
+    warning = cast("matchrec.warnings.NanosecondsWarning", warned[0].message)
     suggestion = 'df.with_columns(ns=df["ts"].to_physical() % 1000)'
     assert warning.hint == f"pass {suggestion}, and write ORDER BY ts, ns"
 
 
 def test_nanoseconds_of_a_frame_in_a_query(spark: SparkSession) -> None:
-    """They are in a subquery, a rule and `explain`. The cure keeps the order of nanoseconds."""
+    """There is a warning in a subquery, a rule and `explain`. Its hint keeps the order."""
     rows = make_frames_of_close_times()["numpy"].iloc[[1, 0]]
     clause = "MEASURES FIRST(v) AS v PATTERN (A B) DEFINE A AS v >= 0"
     query = f"SELECT * FROM (SELECT * FROM {{d}}) MATCH_RECOGNIZE (ORDER BY ts {clause})"
-    warned = pytest.warns(matchrec.warnings.NanosecondsWarning, match="2 rows of `d` differ")
-    with warned:
+    with pytest.warns(matchrec.warnings.NanosecondsWarning, match="2 rows of `d` differ"):
         matchrec.sql(spark, query, d=rows)
     assert "2 rows of `d` differ" in str(matchrec.query(spark, query, d=rows).explain())
     with pytest.warns(matchrec.warnings.NanosecondsWarning, match="2 rows of `df` differ"):
         matchrec.match_rules(rows, {"r": clause}, order_by="ts")
     with warnings.catch_warnings():
         warnings.simplefilter("error", matchrec.warnings.NanosecondsWarning)
-        cured = rows.assign(ns=rows["ts"].astype("int64") % 1000)
-        assert matchrec.match_recognize(cured, f"ORDER BY ts, ns {clause}").collect() == [(0,)]
+        corrected = rows.assign(ns=rows["ts"].astype("int64") % 1000)
+        assert matchrec.match_recognize(corrected, f"ORDER BY ts, ns {clause}").collect() == [(0,)]

@@ -1,4 +1,4 @@
-"""Conditions over neighbours are the same bits, whether Spark's window or the worker computes them.
+"""The worker computes conditions over neighbouring rows as Spark's window functions do.
 
 A long run: MATCHREC_EXAMPLES=5000 MATCHREC_SEED=1000 pytest tests/spark/conditions/test_nearby.py
 """
@@ -68,53 +68,56 @@ LITERALS = {
 }
 
 
-class Conditions:
-    """Draws conditions over a row and its neighbours."""
+class ConditionGenerator:
+    """A generator of conditions over a row and its neighbours."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
 
-    def read(self, column: str) -> str:
-        """Return a column of the row, or of one beside it."""
-        ways = ["{0}", "B.{0}", "PREV({0})", "PREV(B.{0})", "NEXT({0})", "PREV({0}, 2)"]
-        return self.random.choice([*ways, *ways, "LAST(B.{0})"]).format(column)
+    def draw_read(self, column: str) -> str:
+        """Return a column of the row or of a neighbour."""
+        forms = ["{0}", "B.{0}", "PREV({0})", "PREV(B.{0})", "NEXT({0})", "PREV({0}, 2)"]
+        return self.random.choice([*forms, *forms, "LAST(B.{0})"]).format(column)
 
-    def value(self, column: str, depth: int = 1) -> str:
-        """Return a value of the type of a column, or of a number."""
+    def draw_value(self, column: str, depth: int = 1) -> str:
+        """Return an expression of the type of a column, or any number if that type is a number."""
         choice = self.random.random()
         if choice < 0.1:
             return self.random.choice([*LITERALS[column], "NULL"])
         if depth == 0 or choice < 0.6:
-            return self.read(column)
-        one, other = self.value(column, depth - 1), self.value(column, depth - 1)
+            return self.draw_read(column)
+        left = self.draw_value(column, depth - 1)
+        right = self.draw_value(column, depth - 1)
         forms = ["coalesce({0}, {1})", "CASE WHEN {2} THEN {0} ELSE {1} END", "greatest({0}, {1})"]
         if column in NUMBERS:
-            other = self.value(self.random.choice([column, column, "i", "d", "f"]), depth - 1)
+            right = self.draw_value(self.random.choice([column, column, "i", "d", "f"]), depth - 1)
             forms = [*forms, *["({0} + {1})", "({0} - {1})", "({0} * {1})", "({0} % {1})"]]
-            whole = self.value(self.random.choice("isl"), 0)
-            forms += [f"({whole} {one} {whole})" for one in "&|^"] + [f"try_multiply({whole}, 3)"]
-            forms += [f"shiftright({whole}, 1)", f"~{whole}", f"try_divide({whole}, 2)"]
+            integer = self.draw_value(self.random.choice("isl"), 0)
+            forms += [f"({integer} {sign} {integer})" for sign in "&|^"]
+            forms += [f"try_multiply({integer}, 3)", f"shiftright({integer}, 1)"]
+            forms += [f"~{integer}", f"try_divide({integer}, 2)"]
             forms += ["({0} / {1})", "abs({0})", "-({0})", "PREV({3} * 2)", "pmod({0}, {1})"]
         form = self.random.choice(forms)
-        return form.format(one, other, self.condition(0), column)
+        return form.format(left, right, self.draw_condition(0), column)
 
-    def condition(self, depth: int = 2) -> str:
-        """Anything that is true, false or unknown."""
+    def draw_condition(self, depth: int = 2) -> str:
+        """Return a condition."""
         if depth and self.random.random() < 0.4:
-            parts = [self.condition(depth - 1) for _ in range(self.random.choice([2, 2, 3]))]
+            parts = [self.draw_condition(depth - 1) for _ in range(self.random.choice([2, 2, 3]))]
             word = self.random.choice([" AND ", " OR "])
             return f"{self.random.choice(['', 'NOT '])}({word.join(parts)})"
         column = self.random.choice(COMPARED)
         other = self.random.choice([column, column, *"id"]) if column in NUMBERS else column
-        parts = [self.value(column, min(depth, 1)) for _ in range(2)] + [self.value(other, 0)]
-        forms = [f"{{0}} {one} {{2}}" for one in ("=", "<>", "<", "<=", ">", ">", ">=", "<=>")]
+        parts = [self.draw_value(column, min(depth, 1)) for _ in range(2)]
+        parts.append(self.draw_value(other, 0))
+        forms = [f"{{0}} {sign} {{2}}" for sign in ("=", "<>", "<", "<=", ">", ">", ">=", "<=>")]
         forms += ["{0} BETWEEN {1} AND {2}", "{0} IN ({1}, {2})", "{0} IS NULL", "{0} IS NOT NULL"]
         forms += ["{0} NOT IN ({1}, {2})", "{0} IS DISTINCT FROM {1}"]
         return self.random.choice(forms).format(*parts)
 
 
 def split_one_condition(condition: str, scope: RowScope) -> SplitQuery:
-    """Return the split form of a query with one condition, from which no row stays behind."""
+    """Return the split form of a query with one condition, without filters of rows."""
     text = f"PARTITION BY k ORDER BY t MEASURES 1 AS one PATTERN (B) DEFINE B AS {condition}"
     columns = InputColumns(("k", "t", *COLUMNS))
     return replace(
@@ -123,74 +126,85 @@ def split_one_condition(condition: str, scope: RowScope) -> SplitQuery:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class SplitCondition:
     """A condition, split for Spark's window and for the worker."""
 
-    beside: SplitQuery
-    ours: SplitQuery
+    for_spark: SplitQuery
+    for_worker: SplitQuery
 
-    def columns(self) -> tuple[RowColumn, ...]:
-        """Return what Spark is to compute before types are known."""
-        conditions = (*self.beside.row_conditions, *self.ours.row_conditions)
-        return (*conditions, *self.ours.columns)
+    def list_columns(self) -> tuple[RowColumn, ...]:
+        """Return the columns that Spark computes, before types are known."""
+        conditions = (*self.for_spark.row_conditions, *self.for_worker.row_conditions)
+        return (*conditions, *self.for_worker.columns)
 
 
 def prepare(spark: SparkSession, split: SplitQuery, columns: Iterable[RowColumn]) -> DataFrame:
-    """Return columns of all rows, sorted."""
+    """Return the columns for all rows, sorted."""
     relation = Relation(make_runner(spark), ("awkward",))
     nothing = JoinedQueries((), split.plan, (), ())
     return SortedPreparation(relation, nothing).dataframe(tuple(columns))
 
 
 def link_conditions(
-    asked: Iterable[Asked], types: Mapping[RowColumn, ValueType]
-) -> dict[Asked, CompiledQuery]:
-    """Return the compiled queries of the conditions that the worker knows."""
-    found = {}
-    for one in asked:
-        if one.ours.reason_for_spark_sort is None:
+    conditions: Iterable[SplitCondition], types: Mapping[RowColumn, ValueType]
+) -> dict[SplitCondition, CompiledQuery]:
+    """Return the compiled queries of the conditions that the worker can compute."""
+    compiled_queries = {}
+    for condition in conditions:
+        if condition.for_worker.reason_for_spark_sort is None:
             with suppress(MatchRecognizeUnsupportedError):
-                found[one] = link(one.ours, types, "auto", ansi=False)
-    return found
+                compiled_queries[condition] = link(condition.for_worker, types, "auto", ansi=False)
+    return compiled_queries
 
 
 def compute_in_worker(compiled_query: CompiledQuery, prepared: Prepared) -> list[bool]:
-    """Return which rows satisfy the only condition of a query, as the worker computes it."""
+    """Return for each row whether it satisfies the only condition of a query."""
     table = prepared.table(compiled_query, None)
     starts = np.append(np.flatnonzero(prepared.starts), table.num_rows).astype(np.int64)
     partitions = encode_partitions(compiled_query, table, starts)
-    found = satisfy_nearby(partitions, compiled_query.nearby)
+    result = satisfy_nearby(partitions, compiled_query.nearby)
     (condition,) = compiled_query.task.conditions
     assert compiled_query.task.reads_only_data
     assert condition.row_condition is not None
-    bits = found.satisfied[:, 0] >> np.uint64(condition.row_condition) & np.uint64(1)
+    bits = result.satisfied[:, 0] >> np.uint64(condition.row_condition) & np.uint64(1)
     return [bool(bit) for bit in bits]
 
 
 @pytest.mark.parametrize("batch", range(-(-CONDITIONS // BATCH)))
 def test_the_worker_computes_what_sparks_window_does(spark: SparkSession, batch: int) -> None:
     random = Random(SEED + batch)
-    texts = [Conditions(random).condition() for _ in range(min(CONDITIONS, BATCH))]
-    asked = {
-        Asked(split_one_condition(t, RowScope.SPARK), split_one_condition(t, RowScope.WORKER)): t
-        for t in texts
+    texts = [ConditionGenerator(random).draw_condition() for _ in range(min(CONDITIONS, BATCH))]
+    conditions = {
+        SplitCondition(
+            split_one_condition(text, RowScope.SPARK), split_one_condition(text, RowScope.WORKER)
+        ): text
+        for text in texts
     }
-    plain = next(iter(asked)).ours
+    any_split = next(iter(conditions)).for_worker  # for its keys
     with settings(spark, ansi__enabled="false", **INTERPRETED):
         create_rows(spark, random, "awkward", COLUMNS)
-        columns = dict.fromkeys(column for one in asked for column in one.columns())
-        fields = prepare(spark, plain, columns).schema.fields
-        types = {c: to_value_type(f.dataType) for c, f in zip(columns, fields, strict=False)}
-        compiled_queries = link_conditions(asked, types)
-        crossing = (c for one in compiled_queries.values() for c in one.sent_columns.columns)
-        columns |= dict.fromkeys(crossing)
-        frame = prepare(spark, plain, columns)
+        columns = dict.fromkeys(
+            column for condition in conditions for column in condition.list_columns()
+        )
+        fields = prepare(spark, any_split, columns).schema.fields
+        types = {
+            column: to_value_type(field.dataType)
+            for column, field in zip(columns, fields, strict=False)
+        }
+        compiled_queries = link_conditions(conditions, types)
+        sent_columns = (
+            column
+            for compiled_query in compiled_queries.values()
+            for column in compiled_query.sent_columns.columns
+        )
+        columns |= dict.fromkeys(sent_columns)
+        frame = prepare(spark, any_split, columns)
         table = fetch_rows(frame).combine_chunks()
     arrays = [table.column(f"__c{i}").combine_chunks() for i in range(len(columns))]
     starts = table.column("__bits0").to_numpy() == 1
     prepared = Prepared(dict(zip(columns, arrays, strict=True)), {}, starts)
-    assert len(compiled_queries) > 0.8 * len(asked)
-    for one, compiled_query in compiled_queries.items():
-        (column,) = one.beside.row_conditions
+    assert len(compiled_queries) > 0.8 * len(conditions)
+    for condition, compiled_query in compiled_queries.items():
+        (column,) = condition.for_spark.row_conditions
         expected = prepared.columns[column].fill_null(False).to_pylist()
-        assert compute_in_worker(compiled_query, prepared) == expected, asked[one]
+        assert compute_in_worker(compiled_query, prepared) == expected, conditions[condition]
