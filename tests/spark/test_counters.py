@@ -1,4 +1,4 @@
-"""Counters: gathered over tasks by an Observation, and absent from the plan without a switch."""
+"""Counters add up figures of all tasks. Without them, nothing is counted."""
 
 from __future__ import annotations
 
@@ -22,41 +22,44 @@ STAGES = ["waiting", "encoding", "seconds", "gathering"]
 
 @pytest.fixture(scope="module")
 def events(spark: SparkSession) -> DataFrame:
+    """Return five events of types A, B and C for each of three keys."""
     rows = [(key, i, event, i % 3) for key in "xyz" for i, event in enumerate("AACAB")]
     return spark.createDataFrame(rows, "k string, t int, event_type string, v int")
 
 
-def all_of(events: DataFrame, **options: Any) -> DataFrame:
-    how = matchrec.Options(**options)
-    return matchrec.match_sase(events, SEQUENCE, order_by="t", partition_by="k", options=how)
+def find_sequences(events: DataFrame, **options: Any) -> DataFrame:
+    """Return the matches of SEQUENCE."""
+    return matchrec.match_sase(
+        events, SEQUENCE, order_by="t", partition_by="k", options=matchrec.Options(**options)
+    )
 
 
 @pytest.mark.parametrize("transport", ["arrow", "pandas"])
 def test_event_selection_counts_runs_and_buffer(events: DataFrame, transport: str) -> None:
     counters = matchrec.Counters()
-    found = all_of(events, counters=counters, transport=transport)
-    plain = all_of(events)
-    assert found.columns == plain.columns
-    assert sorted(found.collect()) == sorted(plain.collect())
+    matches = find_sequences(events, counters=counters, transport=transport)
+    plain = find_sequences(events)
+    assert matches.columns == plain.columns
+    assert sorted(matches.collect()) == sorted(plain.collect())
     values = counters.values()
     assert list(values) == ["events", "partitions", *RUN_COUNTERS, "matches", *STAGES]
     assert values["partitions"] == 3
-    assert values["events"] == 12  # a C is no event of the query
-    assert values["matches"] == 3 * 7  # every non-empty set of the three
+    assert values["events"] == 12  # the query has no C
+    assert values["matches"] == 3 * 7  # one for each non-empty set of three events
     assert values["runs"] > values["most_live_runs"] > 0
     assert values["merges"] > 0
     assert all(values[stage] > 0 for stage in STAGES)
-    found.collect()
-    assert counters.values() == values  # those of the first action
+    matches.collect()
+    assert counters.values() == values  # a second action does not count
 
 
 def test_counters_come_beside_arrays_of_events(events: DataFrame) -> None:
     counters = matchrec.Counters()
     pattern = matchrec.Pattern.begin("a").where("event_type = 'A'").next("b")
-    found = matchrec.match_pattern(
+    matches = matchrec.match_pattern(
         events, pattern, order_by="t", partition_by="k", options=matchrec.Options(counters=counters)
     )
-    assert {len(row.a) for row in found.collect()} == {1}
+    assert {len(row.a) for row in matches.collect()} == {1}
     assert counters.values()["matches"] == 9  # each A has an event after it
 
 
@@ -64,39 +67,41 @@ def test_counters_show_themselves(events: DataFrame) -> None:
     counters = matchrec.Counters()
     assert repr(counters) == "<Counters: no action has finished>"
     assert "no action" in counters._repr_html_()
-    all_of(events, counters=counters).collect()
+    find_sequences(events, counters=counters).collect()
     assert repr(counters) == "<Counters: 12 events, 21 matches>"
     assert ">buffer nodes</td>" in counters._repr_html_()
 
 
 def test_tasks_add_up_and_the_most_alive_are_of_one(spark: SparkSession, events: DataFrame) -> None:
-    one, several = matchrec.Counters(), matchrec.Counters()
-    assert all_of(events, counters=one).count() == 21
+    of_one_task = matchrec.Counters()
+    of_several_tasks = matchrec.Counters()
+    assert find_sequences(events, counters=of_one_task).count() == 21
     spark.conf.set("spark.sql.shuffle.partitions", "3")
     try:
-        assert all_of(events, counters=several).count() == 21
+        assert find_sequences(events, counters=of_several_tasks).count() == 21
     finally:
         spark.conf.set("spark.sql.shuffle.partitions", "1")
-    for name in ("events", "matches"):  # when runs are told apart depends on the rows of a call
-        assert one.values()[name] == several.values()[name], name
-    assert several.values()["most_live_runs"] <= one.values()["most_live_runs"]
+    for name in ("events", "matches"):  # other counters depend on the rows of a task
+        assert of_one_task.values()[name] == of_several_tasks.values()[name], name
+    assert of_several_tasks.values()["most_live_runs"] <= of_one_task.values()["most_live_runs"]
 
 
 def test_tasks_that_run_twice_count_once(spark: SparkSession) -> None:
-    """Before Spark sorts a result in several tasks it runs the clause for a sample of its rows."""
-    counters, events = matchrec.Counters(), spark.range(600).selectExpr("id % 20 AS k", "id AS t")
+    """Spark runs the clause twice to sort its result: the first time for a sample of the rows."""
+    counters = matchrec.Counters()
+    events = spark.range(600).selectExpr("id % 20 AS k", "id AS t")
     clause = "PARTITION BY k ORDER BY t MEASURES A.t AS t PATTERN (A B) DEFINE A AS t >= 0"
-    found = matchrec.match_recognize(events, clause, options=matchrec.Options(counters=counters))
+    matches = matchrec.match_recognize(events, clause, options=matchrec.Options(counters=counters))
     with settings(spark, shuffle__partitions="3"):
-        assert len(found.orderBy("t").collect()) == 300
+        assert len(matches.orderBy("t").collect()) == 300
     values = counters.values()
     assert [values[name] for name in ("events", "partitions", "matches")] == [600, 20, 300]
 
 
 def test_without_event_selection_runs_are_not_counted(events: DataFrame) -> None:
     counters = matchrec.Counters()
-    found = matchrec.match_recognize(events, CLAUSE, options=matchrec.Options(counters=counters))
-    assert found.count() == 6
+    matches = matchrec.match_recognize(events, CLAUSE, options=matchrec.Options(counters=counters))
+    assert matches.count() == 6
     values = counters.values()
     assert list(values) == ["events", "partitions", "matches", *STAGES]
     assert (values["events"], values["matches"]) == (15, 6)
@@ -125,22 +130,22 @@ def test_columns_that_are_never_null_and_no_matches(spark: SparkSession) -> None
     clause = "ORDER BY id ALL ROWS PER MATCH PATTERN (A+) DEFINE A AS id > {}"
     for least, expected in ((1, 2), (9, 0)):
         counters = matchrec.Counters()
-        found = matchrec.match_recognize(
+        matches = matchrec.match_recognize(
             rows, clause.format(least), options=matchrec.Options(counters=counters)
         )
-        assert len(found.collect()) == expected
+        assert len(matches.collect()) == expected
         assert counters.values()["events"] == 4
 
 
 def test_no_rows_at_all(events: DataFrame) -> None:
     counters = matchrec.Counters()
-    assert all_of(events.filter("v > 9"), counters=counters).collect() == []
+    assert find_sequences(events.filter("v > 9"), counters=counters).collect() == []
     assert counters.values()["events"] == 0
 
 
 def test_printed(events: DataFrame) -> None:
     counters = matchrec.Counters()
-    all_of(events, counters=counters).collect()
+    find_sequences(events, counters=counters).collect()
     lines = str(counters).splitlines()
     assert re.fullmatch(r"events +12", lines[0])
     assert re.fullmatch(r"seconds of gathering +\d+\.\d{3}", lines[-1])
@@ -151,7 +156,7 @@ def test_values_before_an_action(events: DataFrame) -> None:
     counters = matchrec.Counters()
     with pytest.raises(matchrec.MatchRecognizeError, match="no action"):
         counters.values()
-    all_of(events, counters=counters)
+    find_sequences(events, counters=counters)
     with pytest.raises(matchrec.MatchRecognizeError, match="no action"):
         counters.values(timeout=0.1)
 
@@ -159,12 +164,12 @@ def test_values_before_an_action(events: DataFrame) -> None:
 def test_nothing_in_the_plan_without_counters(
     events: DataFrame, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    all_of(events).explain(mode="extended")
+    find_sequences(events).explain(mode="extended")
     plan = capsys.readouterr().out
     assert "match_recognize" in plan
     assert "CollectMetrics" not in plan
     assert "__counters" not in plan
-    all_of(events, counters=matchrec.Counters()).explain(mode="extended")
+    find_sequences(events, counters=matchrec.Counters()).explain(mode="extended")
     assert "CollectMetrics" in capsys.readouterr().out
 
 
@@ -184,13 +189,13 @@ def test_explain_analyze_runs_the_query_and_shows_what_it_counted(
 def test_explain_analyze_names_what_would_make_the_session_faster(
     spark: SparkSession, events: DataFrame
 ) -> None:
-    asked = matchrec.query(
+    query = matchrec.query(
         spark, f"SELECT * FROM {{events}} MATCH_RECOGNIZE ({CLAUSE})", events=events
     )
-    assert "matchrec.tune" not in str(asked.explain(analyze=True))
-    kept = spark.conf.get(MAX_BYTES)
+    assert "matchrec.tune" not in str(query.explain(analyze=True))
+    before = spark.conf.get(MAX_BYTES)
     spark.conf.unset(MAX_BYTES)
     try:
-        assert f"matchrec.tune sets {MAX_BYTES}" in str(asked.explain(analyze=True))
+        assert f"matchrec.tune sets {MAX_BYTES}" in str(query.explain(analyze=True))
     finally:
-        spark.conf.set(MAX_BYTES, kept or "64m")
+        spark.conf.set(MAX_BYTES, before or "64m")

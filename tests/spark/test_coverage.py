@@ -1,4 +1,4 @@
-"""Coverage of queries over Spark: which clause, what names a row, what is refused."""
+"""`coverage` counts how far starting rows get, and names the row that came closest to a match."""
 
 from __future__ import annotations
 
@@ -36,33 +36,34 @@ NESTED = """
 
 @pytest.fixture(scope="module", autouse=True)
 def visits(spark: SparkSession) -> None:
+    """Create the view of the visits."""
     spark.sql(VISITS)
 
 
-def list_rows(found: matchrec.Coverage) -> list[tuple[object, ...]]:
-    """Return what `toPandas` has, None where it has no text."""
-    return [tuple(row) for row in found.toPandas().astype(object).itertuples(index=False)]
+def list_rows(covered: matchrec.Coverage) -> list[tuple[object, ...]]:
+    """Return the rows of `toPandas`, with None for a missing text."""
+    return [tuple(row) for row in covered.toPandas().astype(object).itertuples(index=False)]
 
 
 def test_coverage_says_that_partitions_are_not_cut_into_ranges(spark: SparkSession) -> None:
     line = "partitions were not cut into ranges, because each row is a starting row"
-    for sort, is_said in (("ranges", True), ("auto", False)):
+    for sort, is_expected in (("ranges", True), ("auto", False)):
         options = matchrec.Options(sort=sort)
-        found = matchrec.query(spark, FUNNEL, {"last": "pay"}, options=options).coverage()
-        assert (f"\n  {line}\n" in str(found)) is is_said
-        assert found.clauses[1].figures.rows == 10
+        covered = matchrec.query(spark, FUNNEL, {"last": "pay"}, options=options).coverage()
+        assert (f"\n  {line}\n" in str(covered)) is is_expected
+        assert covered.clauses[1].figures.rows == 10
 
 
 def test_a_funnel_by_hand(spark: SparkSession) -> None:
-    """Partition 1 lacks P twice, once for want of a row; 2 has the match; 3 begins nowhere."""
-    found = matchrec.query(spark, FUNNEL, {"last": "pay"}).coverage()
-    (clause,) = found.clauses.values()
+    """Partition 1 has no P after its two carts, and ends with one; 2 has the match; 3 has no V."""
+    covered = matchrec.query(spark, FUNNEL, {"last": "pay"}).coverage()
+    (clause,) = covered.clauses.values()
     assert clause.figures.rows == 10
     assert (clause.figures.partitions, clause.figures.matched_partitions) == (3, 1)
     figures = clause.figures
     assert (figures.matches, figures.covered, figures.longest_match) == (1, 3, 3)
     assert (figures.ties, figures.largest_partition, clause.tried) == (1, 5, 8)
-    assert list_rows(found) == [
+    assert list_rows(covered) == [
         (1, 0, None, 8, 4, "V's condition was false", 4),
         (1, 1, "V", 4, 1, "C's condition was false", 1),
         (1, 2, "C", 3, 2, "P's condition was false", 1),
@@ -72,8 +73,8 @@ def test_a_funnel_by_hand(spark: SparkSession) -> None:
     assert clause.nearest.remaining == 1
     assert clause.nearest.partition == {"k": KEY}
     assert clause.nearest.order == {"day": "2024-01-02"}
-    assert "<svg" in found._repr_html_()
-    (panel,) = draw(found.clauses.values()).axes
+    assert "<svg" in covered._repr_html_()
+    (panel,) = draw(covered.clauses.values()).axes
     (bars,) = panel.containers
     assert bars.datavalues.tolist() == [8, 4, 3, 1, 1]
 
@@ -114,9 +115,9 @@ RISES = """
 
 
 def test_a_loop_says_how_many_rows_were_reached(spark: SparkSession) -> None:
-    """Rows 1 to 4 of partition 1 are the match. Row 5 gets one UP and row 6 none, at the end.
+    """Rows 1 to 4 of partition 1 are the match. Row 5 gets one UP, and row 6, the last, gets none.
 
-    In partition 2 the first four rows get two, one, none and none: the last one has no next row.
+    In partition 2 the four rows get two, one, none and none; the last one has no next row.
     """
     covered = matchrec.query(spark, RISES.replace("{loop}", "UP{3,}")).coverage()
     lines = covered.text.splitlines()
@@ -144,7 +145,7 @@ def test_rows_before_and_after_a_loop_do_not_count_in_it(spark: SparkSession) ->
     )
     (clause,) = matchrec.query(spark, query).coverage().clauses.values()
     (up,) = (occurrence for occurrence in clause.occurrences if occurrence.variable == "UP")
-    assert [(one.rows, one.reached) for one in up.loop] == [(1, 4), (2, 2)]
+    assert [(step.rows, step.reached) for step in up.loop] == [(1, 4), (2, 2)]
 
 
 def test_each_clause_of_a_query_or_one(spark: SparkSession) -> None:
@@ -152,10 +153,10 @@ def test_each_clause_of_a_query_or_one(spark: SparkSession) -> None:
     both = matchrec.query(spark, query, {"last": "pay"}).coverage()
     assert [clause.pattern for clause in both.clauses.values()] == ["V C P", "A B"]
     assert str(both).startswith("clause 1\n  row pattern\n    V C P\n")
-    one = matchrec.query(spark, query, {"last": "pay"}).coverage(clause=2)
-    assert list(one.clauses) == [2]
-    assert one.clauses[2] == both.clauses[2]
-    assert [place.reached for place in one.clauses[2].occurrences] == [1, 1, 0]
+    second = matchrec.query(spark, query, {"last": "pay"}).coverage(clause=2)
+    assert list(second.clauses) == [2]
+    assert second.clauses[2] == both.clauses[2]
+    assert [occurrence.reached for occurrence in second.clauses[2].occurrences] == [1, 1, 0]
 
 
 SORTED_CLAUSE = """
@@ -165,13 +166,14 @@ SORTED_CLAUSE = """
 
 
 def run_coverage(spark: SparkSession, order: str, sort: str) -> object:
+    """Return the coverage of SORTED_CLAUSE."""
     clause = SORTED_CLAUSE.format(order=order)
     query = f"SELECT * FROM covered_visits MATCH_RECOGNIZE ({clause})"
     return matchrec.query(spark, query, options=matchrec.Options(sort=sort)).coverage().clauses
 
 
 def test_both_sort_alike(spark: SparkSession) -> None:
-    """And where only Spark can sort, it does; of the ten visits, two are of one day."""
+    """If only Spark can sort, it does. Two of the ten visits are on one day."""
     by_workers = run_coverage(spark, "day, page DESC NULLS LAST", "worker")
     assert by_workers == run_coverage(spark, "day, page DESC NULLS LAST", "engine")
     with pytest.raises(MatchRecognizeUnsupportedError, match="only the engine can sort by array"):
@@ -183,7 +185,7 @@ def test_both_sort_alike(spark: SparkSession) -> None:
 
 @pytest.mark.parametrize("sort", ["worker", "engine"])
 def test_a_part_is_asked_where_those_before_it_hold(spark: SparkSession, sort: str) -> None:
-    """Others would divide by zero: x is 0 on the second of four days."""
+    """Otherwise it would divide by zero: x is 0 on the second of four days."""
     query = """SELECT * FROM (SELECT day, day - 2 AS x FROM VALUES (1), (2), (3), (4) AS t(day))
         MATCH_RECOGNIZE (ORDER BY day MEASURES B.day AS last PATTERN (A B)
             DEFINE B AS x <> 0 AND 10 / x > 1 AND PREV(x) <> 0 AND 10 / PREV(x) > 1)"""
@@ -201,10 +203,10 @@ def test_spark_only_shuffles(spark: SparkSession, capsys: pytest.CaptureFixture[
     request = MatchRequest((Rule("", plan),), relation, find_input_columns(relation), Options())
     _, _, rows = follow_starting_rows(request, CoverageWorker, build_counts_schema)
     rows.explain()
-    shown = capsys.readouterr().out
-    assert shown.count("Exchange") == 1
-    assert "Sort" not in shown
-    assert "Window" not in shown
+    printed_plan = capsys.readouterr().out
+    assert printed_plan.count("Exchange") == 1
+    assert "Sort" not in printed_plan
+    assert "Window" not in printed_plan
 
 
 def test_no_rows(spark: SparkSession) -> None:
@@ -228,7 +230,7 @@ def test_what_is_refused_by_name(spark: SparkSession, pattern: str, message: str
 
 
 def test_a_pattern_by_hand(spark: SparkSession) -> None:
-    """Four views lead to a cart: one before help, one on the last row, and two that are paid."""
+    """Four views have a cart after them: one before help, one on the last row, two with a pay."""
     pattern = (
         matchrec.Pattern.begin("v")
         .where("page = 'view'")
@@ -240,17 +242,17 @@ def test_a_pattern_by_hand(spark: SparkSession) -> None:
         .where("page = 'pay' AND k = INTERVAL '2' MONTH")
     )
     visits = spark.table("covered_visits").where("page <> 'nothing'").repartition(2)
-    found = matchrec.query(visits, pattern, order_by=["day", "page"], partition_by="k").coverage()
-    assert [row[2:] for row in list_rows(found)] == [
+    covered = matchrec.query(visits, pattern, order_by=["day", "page"], partition_by="k").coverage()
+    assert [row[2:] for row in list_rows(covered)] == [
         (None, 9, 5, "v's condition was false", 5),
         ("v", 4, 0, None, 0),
         ("c", 4, 2, "the partition ended before p", 1),
         ("p", 2, 0, None, 0),
     ]
-    endings = found.clauses[1].occurrences[2].stop_reasons
+    endings = covered.clauses[1].occurrences[2].stop_reasons
     assert str(endings[1]) == "a forbidden row came before p"
-    assert "2 starting rows begin a match" in str(found)
-    assert repr(found) == "<Coverage: `v` `c` `p`, 2 of 9 starting rows begin a match>"
+    assert "2 starting rows begin a match" in str(covered)
+    assert repr(covered) == "<Coverage: `v` `c` `p`, 2 of 9 starting rows begin a match>"
 
 
 def test_a_sase_text_by_hand(spark: SparkSession) -> None:

@@ -1,4 +1,4 @@
-"""Queries of other products, pasted as they are: the rows that their authors would get."""
+"""Queries of other products return the rows that their authors expect."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ pytestmark = pytest.mark.one_of(4)
 
 @pytest.fixture(scope="module")
 def prices(spark: SparkSession) -> DataFrame:
-    """Snowflake's table: prices of two companies on ten days."""
+    """Return the table of Snowflake's documentation: prices of two companies on ten days."""
     make_tables(spark, "snowflake")
     return spark.table("stock_price_history")
 
 
 def write_rows(frame: DataFrame) -> list[str]:
-    """Return a line for each row."""
+    """Return each row as a line of text."""
     return [" ".join(map(str, row)) for row in frame.collect()]
 
 
@@ -66,8 +66,8 @@ def test_the_row_number_in_the_match(prices: DataFrame) -> None:
         MEASURES MATCH_NUMBER() AS m, MATCH_SEQUENCE_NUMBER() AS s, CLASSIFIER AS c
         ALL ROWS PER MATCH PATTERN (before low {- increase -} increase)
         DEFINE low AS price < 30, increase AS price > LAG(price)"""
-    found = matchrec.match_recognize(prices, clause, dialect="snowflake")
-    assert write_rows(found.select("m", "s", "c", "price").orderBy("s")) == [
+    matches = matchrec.match_recognize(prices, clause, dialect="snowflake")
+    assert write_rows(matches.select("m", "s", "c", "price").orderBy("s")) == [
         "1 1 BEFORE 89",
         "1 2 LOW 24",
         "1 4 INCREASE 63",
@@ -79,8 +79,8 @@ def test_a_default_is_for_rows_that_do_not_exist_only(spark: SparkSession) -> No
     clause = """ORDER BY n MEASURES LAG(x, 1, -1) AS before, LEAD(x, 2, -2) AS after
         ALL ROWS PER MATCH PATTERN (a+)"""
     with pytest.warns(UserWarning, match="has no DEFINE"):
-        found = matchrec.match_recognize(frame, clause, dialect="snowflake")
-    assert write_rows(found.select("n", "before", "after")) == ["1 -1 7", "2 None -2", "3 5 -2"]
+        matches = matchrec.match_recognize(frame, clause, dialect="snowflake")
+    assert write_rows(matches.select("n", "before", "after")) == ["1 -1 7", "2 None -2", "3 5 -2"]
 
 
 def test_the_longest_match_of_bigquery(spark: SparkSession, prices: DataFrame) -> None:
@@ -90,8 +90,8 @@ def test_the_longest_match_of_bigquery(spark: SparkSession, prices: DataFrame) -
         OPTIONS (use_longest_match = {})"""
     lengths = []
     for longest in ("TRUE", "FALSE"):
-        found = matchrec.match_recognize(prices, clause.format(longest), dialect="bigquery")
-        lengths.append([row.n for row in found.where("company = 'ABCD'").collect()])
+        matches = matchrec.match_recognize(prices, clause.format(longest), dialect="bigquery")
+        lengths.append([row.n for row in matches.where("company = 'ABCD'").collect()])
     assert lengths == [[1, 1, 1, 1, 5], [1, 1, 1, 1, 1]]
 
 
@@ -117,10 +117,15 @@ def test_a_query_of_trino_over_an_enabled_session(spark: SparkSession, prices: D
 def test_flink_goes_on_at_the_next_row(prices: DataFrame) -> None:
     clause = """PARTITION BY company ORDER BY price_date MEASURES LAST(price) AS p
         PATTERN (high high) DEFINE high AS high.price > 62"""
-    found = matchrec.match_recognize(prices, clause, dialect="flink")
-    assert write_rows(found.orderBy("company", "p")) == ["ABCD 63", "ABCD 75", "ABCD 80", "XYZ 65"]
-    found = matchrec.match_recognize(prices, clause)
-    assert write_rows(found.orderBy("company", "p")) == ["ABCD 63", "ABCD 80", "XYZ 65"]
+    matches = matchrec.match_recognize(prices, clause, dialect="flink")
+    assert write_rows(matches.orderBy("company", "p")) == [
+        "ABCD 63",
+        "ABCD 75",
+        "ABCD 80",
+        "XYZ 65",
+    ]
+    matches = matchrec.match_recognize(prices, clause)
+    assert write_rows(matches.orderBy("company", "p")) == ["ABCD 63", "ABCD 80", "XYZ 65"]
 
 
 def test_oracle_sorts_null_last(spark: SparkSession) -> None:
@@ -135,8 +140,8 @@ def test_bigquery_names_parameters_with_a_sign(spark: SparkSession, prices: Data
     query = """SELECT * FROM stock_price_history MATCH_RECOGNIZE (
         PARTITION BY company ORDER BY price_date MEASURES MAX(top.price) AS top
         PATTERN (top low) DEFINE low AS price < LAG(price) - @fall) ORDER BY top"""
-    found = matchrec.sql(spark, query, {"fall": 20}, dialect="bigquery")
-    assert write_rows(found) == ["XYZ 54", "XYZ 89"]
+    matches = matchrec.sql(spark, query, {"fall": 20}, dialect="bigquery")
+    assert write_rows(matches) == ["XYZ 54", "XYZ 89"]
 
 
 def test_an_error_points_into_the_text_as_it_was_written(
@@ -168,14 +173,14 @@ def test_transpile_on_the_command_line(tmp_path: Path) -> None:
     assert printed == "SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS x > LAG(x))\n"
 
 
-QUERIES_OF_OTHERS = [
+QUERIES_OF_OTHER_PRODUCTS = [
     ("oracle", "spark", "DEFINE b AS at - PREV(at) < 1/24"),
     ("oracle", "trino", "DEFINE b AS at - PREV(at) < 1/24"),
     ("trino", "spark", "DEFINE b AS at < date_add('day', 2, FIRST(at))"),
 ]
 
 
-@pytest.mark.parametrize(("product", "dialect", "define"), QUERIES_OF_OTHERS)
+@pytest.mark.parametrize(("product", "dialect", "define"), QUERIES_OF_OTHER_PRODUCTS)
 def test_an_error_names_the_dialect_that_reads_the_query(
     spark: SparkSession, product: str, dialect: str, define: str
 ) -> None:
@@ -198,8 +203,8 @@ def test_the_dialect_of_a_clause_and_of_an_error_of_spark(spark: SparkSession) -
       MATCH_RECOGNIZE (ORDER BY x MEASURES x AS y PATTERN (A) DEFINE A AS x > 0)"""
     with pytest.raises(AnalysisException) as caught:
         matchrec.sql(spark, query)
-    cure = "leave FROM dual out: SELECT without FROM gives one row"
-    assert str(caught.value).endswith(f"^^^^\n  help: {cure}")
+    hint = "leave FROM dual out: SELECT without FROM gives one row"
+    assert str(caught.value).endswith(f"^^^^\n  help: {hint}")
     assert matchrec.sql(spark, query.replace(" FROM dual", "")).columns == ["y"]
 
 

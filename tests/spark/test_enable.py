@@ -1,4 +1,4 @@
-"""`enable` holds for every session of an application, until `disable`."""
+"""`enable` applies to all sessions of an application, until `disable`."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ pytestmark = pytest.mark.one_of(2)
 
 CLAUSE = "ORDER BY t MEASURES FIRST(t) AS a PATTERN (S U+) DEFINE U AS v > PREV(v)"
 QUERY = f"SELECT * FROM VALUES (1, 5), (2, 6) AS rows(t, v) MATCH_RECOGNIZE ({CLAUSE})"
-HOPELESS = QUERY.replace("v > PREV(v)", "t - v > FIRST(S.t) - sum(v)")
+EXPENSIVE = QUERY.replace("v > PREV(v)", "t - v > FIRST(S.t) - sum(v)")
 
 
 @pytest.fixture
 def installed_session(spark: SparkSession) -> Iterator[SparkSession]:
+    """Return the session with `enable`."""
     matchrec.enable(spark)
     yield spark
     matchrec.disable(spark)
 
 
 def open_other_session(spark: SparkSession) -> SparkSession:
-    """Another session of the same application."""
+    """Return another session of the same application."""
     if not is_connect(spark):
         return spark.newSession()
     address: Any = spark.client
@@ -53,23 +54,26 @@ def test_the_active_session_and_that_of_a_dataframe(installed_session: SparkSess
 
 
 def test_a_thread(installed_session: SparkSession) -> None:
-    found: list[Any] = []
-    thread = Thread(target=lambda: found.extend(installed_session.sql(QUERY).collect()))
+    rows: list[Any] = []
+    thread = Thread(target=lambda: rows.extend(installed_session.sql(QUERY).collect()))
     thread.start()
     thread.join()
-    assert found == [Row(a=1)]
+    assert rows == [Row(a=1)]
 
 
 def test_a_subclass_with_a_method_of_its_own(spark: SparkSession) -> None:
-    asked: list[str] = []
+    queries: list[str] = []
 
     class Logging(type(spark)):  # type: ignore[misc]
+        """A session that records its queries."""
+
         def sql(self, sqlQuery: str, args: Any = None, **kwargs: Any) -> Any:  # noqa: N803
-            asked.append(sqlQuery)
+            """Record a query, and run it."""
+            queries.append(sqlQuery)
             return super().sql(sqlQuery, args, **kwargs)
 
         def __del__(self) -> None:
-            """The connection is that of the other session, and stays open."""
+            """Keep the connection open, because it belongs to the other session."""
 
     session = object.__new__(Logging)
     session.__dict__.update(spark.__dict__)
@@ -79,8 +83,8 @@ def test_a_subclass_with_a_method_of_its_own(spark: SparkSession) -> None:
         assert spark.sql(QUERY).collect() == [Row(a=1)]
     finally:
         matchrec.disable(session)
-    assert asked
-    assert not any("MATCH_RECOGNIZE" in text for text in asked)
+    assert queries
+    assert not any("MATCH_RECOGNIZE" in text for text in queries)
     assert Logging.sql.__qualname__.endswith("Logging.sql")
 
 
@@ -90,7 +94,7 @@ def test_options_of_the_last_enable_are_those_of_all(spark: SparkSession) -> Non
     matchrec.enable(other, options=matchrec.Options(algorithm="breadth_first", max_steps=1))
     try:
         with pytest.raises(Exception, match="more than 1 times"):
-            spark.sql(HOPELESS).collect()
+            spark.sql(EXPENSIVE).collect()
     finally:
         matchrec.disable(spark)
 
@@ -109,20 +113,21 @@ def test_who_wraps_it_afterwards_stays(
 ) -> None:
     from functools import wraps
 
-    asked = []
+    calls = []
     matchrec.enable(spark)
-    ours = type(spark).sql
+    enabled_sql = type(spark).sql
 
-    @wraps(ours)
-    def watched(self: SparkSession, *args: Any, **kwargs: Any) -> DataFrame:
-        asked.append(args)
-        return ours(self, *args, **kwargs)
+    @wraps(enabled_sql)
+    def record_call(self: SparkSession, *args: Any, **kwargs: Any) -> DataFrame:
+        """Record a call, and run the query."""
+        calls.append(args)
+        return enabled_sql(self, *args, **kwargs)
 
-    monkeypatch.setattr(type(spark), "sql", watched)
+    monkeypatch.setattr(type(spark), "sql", record_call)
     assert spark.sql(QUERY).collect() == [Row(a=1)]
     matchrec.disable(spark)
     assert spark.sql("SELECT 1 AS x").collect() == [Row(x=1)]
-    assert asked[-1] == ("SELECT 1 AS x",)
+    assert calls[-1] == ("SELECT 1 AS x",)
     with pytest.raises(AnalysisException):
         spark.sql(QUERY).collect()
     monkeypatch.undo()
@@ -160,23 +165,24 @@ def test_args_are_checked_before_the_clause_in_any_dialect(spark: SparkSession) 
 
 
 def test_foreach_batch(spark: SparkSession, tmp_path: Path) -> None:
-    """Over Connect the function runs in a process of the server, which installs by itself."""
+    """Over Connect, the function runs in a process of the server and must call `enable` itself."""
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "1.csv").write_text("1,5\n2,6\n3,1\n")
     stream = spark.readStream.schema("t int, v int").csv(str(tmp_path / "in"))
     out = str(tmp_path / "out")
-    by_itself = is_connect(spark)
+    enables_in_batch = is_connect(spark)
 
     def write(batch: DataFrame, number: int) -> None:
+        """Append the matches of a batch to the result."""
         del number
         session = batch.sparkSession
-        if by_itself:
+        if enables_in_batch:
             matchrec.enable(session)
         batch.createOrReplaceTempView("batch")
-        found = session.sql(f"SELECT * FROM batch MATCH_RECOGNIZE ({CLAUSE})")
-        found.write.mode("append").parquet(out)
+        matches = session.sql(f"SELECT * FROM batch MATCH_RECOGNIZE ({CLAUSE})")
+        matches.write.mode("append").parquet(out)
 
-    if not by_itself:
+    if not enables_in_batch:
         matchrec.enable(spark)
     try:
         query = stream.writeStream.foreachBatch(write).trigger(availableNow=True).start()
@@ -195,7 +201,7 @@ def test_a_query_without_a_clause_is_spark_s_in_any_dialect(spark: SparkSession)
     frame = spark.range(2)
     matchrec.enable(spark, dialect="trino")
     try:
-        query = "SELECT id AS `an id` FROM {frame} DISTRIBUTE BY id"  # no SQL of Trino
+        query = "SELECT id AS `an id` FROM {frame} DISTRIBUTE BY id"  # not valid in Trino
         assert spark.sql(query, frame=frame).columns == ["an id"]
     finally:
         matchrec.disable(spark)
@@ -203,32 +209,36 @@ def test_a_query_without_a_clause_is_spark_s_in_any_dialect(spark: SparkSession)
 
 @pytest.mark.parametrize("call", ["sql", "installed"])
 def test_a_frame_of_another_session_is_named(spark: SparkSession, call: str) -> None:
-    """In `foreachBatch`, the batch has a session of its own, and so other views."""
+    """In `foreachBatch`, for example, the batch belongs to another session, with other views."""
     if is_connect(spark):
         pytest.skip("a client of Connect sends its views along")
     other = spark.newSession()
     query = f"SELECT * FROM {{ticks}} MATCH_RECOGNIZE ({CLAUSE})"
-    frames = {one: one.sql("VALUES (1, 5), (2, 6) AS t(t, v)") for one in (spark, other)}
+    frames = {
+        session: session.sql("VALUES (1, 5), (2, 6) AS t(t, v)") for session in (spark, other)
+    }
     matchrec.enable(spark)
     try:
-        ask = SparkSession.sql if call == "installed" else matchrec.sql
+        run = SparkSession.sql if call == "installed" else matchrec.sql
         with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
-            ask(spark, query, ticks=frames[other])  # type: ignore[operator]
-        first, place, *_ = str(caught.value).split("\n")
-        assert first == "`{ticks}` is a DataFrame of another session [dataframe-of-another-session]"
-        assert place == "  line 1, column 15"
+            run(spark, query, ticks=frames[other])  # type: ignore[operator]
+        message, location, *_ = str(caught.value).split("\n")
+        assert (
+            message == "`{ticks}` is a DataFrame of another session [dataframe-of-another-session]"
+        )
+        assert location == "  line 1, column 15"
         assert "ask that session, ticks.sparkSession" in str(caught.value.hint)
         for session, ticks in frames.items():
-            assert ask(session, query, ticks=ticks).collect() == [Row(a=1)]  # type: ignore[operator]
+            assert run(session, query, ticks=ticks).collect() == [Row(a=1)]  # type: ignore[operator]
     finally:
         matchrec.disable(spark)
 
 
 def test_a_session_may_have_several_objects(spark: SparkSession) -> None:
     if is_connect(spark):
-        pytest.skip("each is a client of its own")
-    again: Any = SparkSession(spark.sparkContext, spark._jsparkSession)
-    assert again is not spark
-    ticks = again.sql("VALUES (1, 5), (2, 6) AS t(t, v)")
-    found = matchrec.sql(spark, f"SELECT * FROM {{t}} MATCH_RECOGNIZE ({CLAUSE})", t=ticks)
-    assert found.collect() == [Row(a=1)]
+        pytest.skip("each object is another client")
+    same_session: Any = SparkSession(spark.sparkContext, spark._jsparkSession)
+    assert same_session is not spark
+    ticks = same_session.sql("VALUES (1, 5), (2, 6) AS t(t, v)")
+    matches = matchrec.sql(spark, f"SELECT * FROM {{t}} MATCH_RECOGNIZE ({CLAUSE})", t=ticks)
+    assert matches.collect() == [Row(a=1)]

@@ -1,4 +1,7 @@
-"""What is known is not asked of a session again; what has changed is seen all the same."""
+"""A session is asked only for what is not known yet, and changes in it are seen.
+
+Tests on Sail count the messages that a client sends.
+"""
 
 from __future__ import annotations
 
@@ -25,54 +28,60 @@ RISES = f"""SELECT a, b FROM {VIEW} MATCH_RECOGNIZE (PARTITION BY k ORDER BY n
 
 @pytest.fixture(autouse=True)
 def view(spark: SparkSession) -> Iterator[None]:
+    """Create a view with one partition of four rows."""
     create_view(spark, "(1, 1, 10), (1, 2, 20), (1, 3, 15), (1, 4, 16)")
     yield
     spark.catalog.dropTempView(VIEW)
 
 
 def create_view(spark: SparkSession, rows: str) -> None:
+    """Create a view of rows with a key, a number and a value."""
     spark.sql(f"SELECT * FROM VALUES {rows} AS t(k, n, v)").createOrReplaceTempView(VIEW)
 
 
-def rows_of(frame: DataFrame) -> list[tuple[Any, ...]]:
+def collect_rows(frame: DataFrame) -> list[tuple[Any, ...]]:
+    """Return the rows of a DataFrame, sorted."""
     return sorted(tuple(row) for row in frame.collect())
 
 
 @contextmanager
-def counting_messages(spark: SparkSession) -> Iterator[list[str]]:
-    """A list that gets the name of each message that a client of Connect sends."""
+def count_messages(spark: SparkSession) -> Iterator[list[str]]:
+    """Return a list that gets the name of each message that a client of Connect sends."""
     client = type(spark.client)  # type: ignore[attr-defined] -- of Connect
-    analyse, fetch, configs = client._analyze, client._execute_and_fetch, client.get_configs
+    analyse = client._analyze
+    fetch = client._execute_and_fetch
+    get_configs = client.get_configs
     messages: list[str] = []
 
-    def analysing(self: Any, method: str, **arguments: Any) -> Any:
+    def record_analyse(self: Any, method: str, **arguments: Any) -> Any:
         messages.append(method)
         return analyse(self, method, **arguments)
 
-    def fetching(self: Any, *arguments: Any, **named: Any) -> Any:
+    def record_fetch(self: Any, *arguments: Any, **named: Any) -> Any:
         messages.append("execute")
         return fetch(self, *arguments, **named)
 
-    def configuring(self: Any, *names: str) -> Any:
+    def record_get_configs(self: Any, *names: str) -> Any:
         messages.append("config")
-        return configs(self, *names)
+        return get_configs(self, *names)
 
     with (
-        patch.object(client, "_analyze", analysing),
-        patch.object(client, "_execute_and_fetch", fetching),
-        patch.object(client, "get_configs", configuring),
+        patch.object(client, "_analyze", record_analyse),
+        patch.object(client, "_execute_and_fetch", record_fetch),
+        patch.object(client, "get_configs", record_get_configs),
     ):
         yield messages
 
 
 @pytest.fixture
 def on_sail(request: pytest.FixtureRequest) -> None:
+    """Skip the test unless it runs on Sail."""
     if request.config.getoption("--on") != "sail":
         pytest.skip("counts the messages to Sail")
 
 
-# The columns, the settings, the types that the columns really have, and how many rows there are.
-FEWEST = ["schema", "config", "explain", "explain"]
+# The messages of a query: for its columns, settings, the types of its columns, and its row count.
+FEWEST_MESSAGES = ["schema", "config", "explain", "explain"]
 
 
 @pytest.mark.usefixtures("on_sail")
@@ -81,9 +90,9 @@ def test_a_plain_query_asks_about_its_input_only(spark: SparkSession, columns: s
     query = RISES.format(low=12).replace("a, b", columns)
     matchrec.sql(spark, query)
     for text in (query, query.replace("A AS v", "A AS n > 0 AND v"), query.replace("12", "11")):
-        with counting_messages(spark) as messages:
+        with count_messages(spark) as messages:
             matchrec.sql(spark, text)
-        assert messages == FEWEST
+        assert messages == FEWEST_MESSAGES
 
 
 @pytest.mark.usefixtures("on_sail")
@@ -92,44 +101,45 @@ def test_a_plain_query_asks_about_its_input_only(spark: SparkSession, columns: s
 def test_tests_and_sums_are_not_asked_about(
     spark: SparkSession, condition: str, measure: str
 ) -> None:
-    """Sail gets 10.5D for 10.5: it would compare a DOUBLE with a decimal as two decimals."""
+    """Sail gets 10.5D for 10.5, because it would compare a DOUBLE and a decimal as decimals."""
     rows = "SELECT n, 10D * n AS v, n % 2 = 1 AS is_odd, CAST(n AS STRING) AS s"
     spark.sql(f"{rows} FROM VALUES (0), (1), (2), (3) AS t(n)").createOrReplaceTempView(VIEW)
     query = f"""SELECT * FROM {VIEW} MATCH_RECOGNIZE (ORDER BY n
         MEASURES {measure} AS m PATTERN (A) DEFINE A AS {condition})"""
     matchrec.sql(spark, query)
-    with counting_messages(spark) as messages:
-        found = matchrec.sql(spark, f"{query} -- again")
-    assert messages == FEWEST[:-1]  # one partition is one task, however many rows there are
+    with count_messages(spark) as messages:
+        result = matchrec.sql(spark, f"{query} -- again")
+    # Without partitions there is one task, so the rows need not be counted.
+    assert messages == FEWEST_MESSAGES[:-1]
     matches = {"v >= 10.5": [2, 3], "is_odd": [1, 3], "NOT (v < 15.5D OR s = 'x')": [2, 3]}
     is_sum = measure.startswith("2")
     values = [(19.0 * n,) if is_sum else (10 * n > 12 and n % 2 == 1,) for n in matches[condition]]
-    assert rows_of(found) == sorted(values)
-    assert found.schema["m"].dataType.simpleString() == ("double" if is_sum else "boolean")
+    assert collect_rows(result) == sorted(values)
+    assert result.schema["m"].dataType.simpleString() == ("double" if is_sum else "boolean")
 
 
 @pytest.mark.usefixtures("on_sail")
 def test_another_value_is_no_other_text(spark: SparkSession) -> None:
     query = RISES.format(low=":low")
     matchrec.sql(spark, query, {"low": 1})
-    with counting_messages(spark) as messages:
+    with count_messages(spark) as messages:
         matchrec.sql(spark, query, {"low": 2})
-    assert messages == FEWEST
+    assert messages == FEWEST_MESSAGES
 
 
 @pytest.mark.usefixtures("on_sail")
 def test_a_function_of_a_value_is_planned_once(spark: SparkSession) -> None:
     query = RISES.format(low="abs(:low)").replace("a, b", "*")
     matchrec.sql(spark, query, {"low": 1})
-    with counting_messages(spark) as messages:
+    with count_messages(spark) as messages:
         matchrec.sql(spark, query, {"low": 2})
-    assert messages == [*FEWEST, "schema"]
-    with counting_messages(spark) as messages:
+    assert messages == [*FEWEST_MESSAGES, "schema"]
+    with count_messages(spark) as messages:
         matchrec.sql(spark, query, {"low": 2.5})
-    assert messages == [*FEWEST, "schema", "explain"]
+    assert messages == [*FEWEST_MESSAGES, "schema", "explain"]
 
 
-# The value of `:low`, and the matches.
+# Values of `:low`, and the matches.
 VALUES = [
     (10, [(1, 2), (3, 4)]),
     (15, [(3, 4)]),
@@ -144,9 +154,9 @@ VALUES = [
 
 def test_values_of_any_type(spark: SparkSession) -> None:
     for value, matches in VALUES:
-        found = matchrec.sql(spark, RISES.format(low=":low"), {"low": value})
-        assert rows_of(found) == matches, value
-        assert dict(found.dtypes) == {"a": "int", "b": "int"}
+        result = matchrec.sql(spark, RISES.format(low=":low"), {"low": value})
+        assert collect_rows(result) == matches, value
+        assert dict(result.dtypes) == {"a": "int", "b": "int"}
 
 
 def test_texts_and_dates_as_values(spark: SparkSession) -> None:
@@ -161,21 +171,21 @@ def test_texts_and_dates_as_values(spark: SparkSession) -> None:
         ("s", ":value", None),
         ("d", date(2024, 1, 2), 2),
     ]:
-        found = matchrec.match_recognize(rows, clause.format(column), {"value": value})
-        assert rows_of(found) == ([] if match is None else [(match,)]), value
+        result = matchrec.match_recognize(rows, clause.format(column), {"value": value})
+        assert collect_rows(result) == ([] if match is None else [(match,)]), value
 
 
 def test_a_marker_in_a_text_is_none(spark: SparkSession) -> None:
-    """The text has a colon and a question mark, and no marker."""
+    """The colon and the question mark in the text are not parameters."""
     query = RISES.format(low="12 AND ':low ?' <> 'x'")
-    assert rows_of(matchrec.sql(spark, query)) == [(3, 4)]
-    assert rows_of(matchrec.sql(spark, query.replace("12", ":low"), {"low": 12})) == [(3, 4)]
+    assert collect_rows(matchrec.sql(spark, query)) == [(3, 4)]
+    assert collect_rows(matchrec.sql(spark, query.replace("12", ":low"), {"low": 12})) == [(3, 4)]
 
 
 def test_a_value_beside_the_clause(spark: SparkSession) -> None:
     query = f"{RISES.format(low=':low')} WHERE b > :least AND a < :most"
-    found = matchrec.sql(spark, query, {"low": 10, "least": 2, "most": 9})
-    assert rows_of(found) == [(3, 4)]
+    result = matchrec.sql(spark, query, {"low": 10, "least": 2, "most": 9})
+    assert collect_rows(result) == [(3, 4)]
     with pytest.raises(matchrec.MatchRecognizeError, match=":most"):
         matchrec.sql(spark, query, {"low": 10, "least": 2})
 
@@ -185,7 +195,7 @@ CONSTANTS = ["2", "2.5", "-2", "999999999999999999", "999999999999999999.9999999
 
 
 def test_numbers_of_all_types_are_compared(spark: SparkSession) -> None:
-    """None of these tests is asked about. Plain SQL has the same rows."""
+    """The session is not asked about these comparisons. Plain SQL gives the same rows."""
     columns = ", ".join(f"CAST(n AS {kind}) AS c_{kind}" for kind in NUMBERS)
     rows = spark.sql(f"SELECT n, {columns} FROM VALUES (1), (2), (3) AS t(n)")
     rows.createOrReplaceTempView(VIEW)
@@ -198,18 +208,18 @@ def test_numbers_of_all_types_are_compared(spark: SparkSession) -> None:
     expected = rows.selectExpr("n", *(f"{test} AS t{i}" for i, test in enumerate(tests))).collect()
     clause = "ORDER BY n MEASURES A.n AS n PATTERN (A) DEFINE A AS {}"
     for i, test in enumerate(tests[::7]):
-        found = matchrec.match_recognize(spark.table(VIEW), clause.format(test))
-        assert rows_of(found) == [(row.n,) for row in expected if row[f"t{7 * i}"]], test
+        result = matchrec.match_recognize(spark.table(VIEW), clause.format(test))
+        assert collect_rows(result) == [(row.n,) for row in expected if row[f"t{7 * i}"]], test
     joined = matchrec.match_recognize(spark.table(VIEW), clause.format(" OR ".join(tests)))
-    assert rows_of(joined) == [(1,), (2,), (3,)]
+    assert collect_rows(joined) == [(1,), (2,), (3,)]
 
 
 def test_a_number_beside_a_text_is_left_to_the_session(spark: SparkSession) -> None:
-    """The session reads the text as a number."""
+    """The session converts the text to a number."""
     create_view(spark, "(1, 1, '10'), (1, 2, '8')")
     query = f"""SELECT * FROM {VIEW} MATCH_RECOGNIZE (ORDER BY n MEASURES A.n AS a PATTERN (A)
         DEFINE A AS v > 9)"""
-    assert rows_of(matchrec.sql(spark, query)) == [(1,)]
+    assert collect_rows(matchrec.sql(spark, query)) == [(1,)]
 
 
 def test_a_comparison_with_a_truth_value_is_refused(spark: SparkSession) -> None:
@@ -219,36 +229,36 @@ def test_a_comparison_with_a_truth_value_is_refused(spark: SparkSession) -> None
 
 
 def test_settings_are_read_for_each_query(spark: SparkSession) -> None:
-    """The condition is over several rows, so a worker computes it."""
+    """A worker computes the condition, because it reads several rows."""
     spark.sql(
         "SELECT n, timestamp_seconds(n * 36000) AS at FROM VALUES (1), (2), (3) AS t(n)"
     ).createOrReplaceTempView(VIEW)
     query = f"""SELECT * FROM {VIEW} MATCH_RECOGNIZE (ORDER BY n MEASURES B.n AS b, hour(B.at) AS h
         PATTERN (A B) DEFINE B AS hour(at) < hour(PREV(at)))"""
-    # at 10, 20 and 30 hours after 1970 began in UTC
+    # The rows are 10, 20 and 30 hours after the beginning of 1970 in UTC.
     for zone, matches in [("UTC", [(3, 6)]), ("Asia/Tokyo", [(2, 5)]), ("UTC", [(3, 6)])]:
         with settings(spark, session__timeZone=zone):
-            assert rows_of(matchrec.sql(spark, query)) == matches
+            assert collect_rows(matchrec.sql(spark, query)) == matches
 
 
 def test_names_with_other_case(spark: SparkSession) -> None:
     query = RISES.format(low=12).replace("a, b", "A, B")
     assert matchrec.sql(spark, query).columns in (["A", "B"], ["a", "b"])
-    assert rows_of(matchrec.sql(spark, query)) == [(3, 4)]
+    assert collect_rows(matchrec.sql(spark, query)) == [(3, 4)]
 
 
 def test_columns_in_any_order_and_more_than_once(spark: SparkSession) -> None:
     for columns, row in {"b, a": (4, 3), "b": (4,), "a, a": (3, 3), "b, a, b": (4, 3, 4)}.items():
-        found = matchrec.sql(spark, RISES.format(low=12).replace("a, b", columns))
-        assert found.columns == columns.split(", ")
-        assert rows_of(found) == [row]
+        result = matchrec.sql(spark, RISES.format(low=12).replace("a, b", columns))
+        assert result.columns == columns.split(", ")
+        assert collect_rows(result) == [row]
 
 
 def test_selected_columns_keep_their_alias(spark: SparkSession) -> None:
     if is_connect(spark):
         pytest.skip("a result of SQL has no alias there")
-    found = matchrec.sql(spark, f"{RISES.format(low=12).replace('a, b', 'b, a')} AS m")
-    assert rows_of(found.select("m.a")) == [(3,)]
+    result = matchrec.sql(spark, f"{RISES.format(low=12).replace('a, b', 'b, a')} AS m")
+    assert collect_rows(result.select("m.a")) == [(3,)]
 
 
 def test_an_unknown_column_is_named_each_time(spark: SparkSession) -> None:
@@ -262,7 +272,7 @@ def test_a_replaced_function_has_its_new_type(spark: SparkSession) -> None:
     for kind, row in (("int", (1, 2)), ("double", (3, 4))):
         value = 10 if kind == "int" else 14.5
         spark.udf.register("changed", lambda _, value=value: value, kind)
-        assert row in rows_of(matchrec.sql(spark, query))
+        assert row in collect_rows(matchrec.sql(spark, query))
 
 
 def test_sessions_share_nothing(spark: SparkSession) -> None:
@@ -270,7 +280,7 @@ def test_sessions_share_nothing(spark: SparkSession) -> None:
         pytest.skip("clients of Connect have no newSession")
     other = spark.newSession()
     query = RISES.format(low=12)
-    assert rows_of(matchrec.sql(spark, query)) == [(3, 4)]
+    assert collect_rows(matchrec.sql(spark, query)) == [(3, 4)]
     create_view(other, "(1L, 1L, 12.5D), (1L, 2L, 13.5D)")
-    found = matchrec.sql(other, query)
-    assert (rows_of(found), dict(found.dtypes)) == ([(1, 2)], {"a": "bigint", "b": "bigint"})
+    result = matchrec.sql(other, query)
+    assert (collect_rows(result), dict(result.dtypes)) == ([(1, 2)], {"a": "bigint", "b": "bigint"})

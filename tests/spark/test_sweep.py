@@ -1,4 +1,4 @@
-"""`sweep`: each point has the figures of a query of its own."""
+"""`sweep` computes for each combination of values the figures of a query with these values."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ CLAUSE = """PARTITION BY k ORDER BY id MEASURES FIRST(id) AS f
 
 @pytest.fixture
 def rows(spark: SparkSession) -> DataFrame:
+    """Return 2,000 rows with seven keys."""
     return spark.sql(
         "SELECT CAST(id % 7 AS INT) AS k, id, CAST(hash(id) % 100 AS INT) AS v, 'x' AS s"
         " FROM range(2000)"
@@ -28,37 +29,37 @@ def rows(spark: SparkSession) -> DataFrame:
 
 def test_a_point_has_the_figures_of_its_query(rows: DataFrame) -> None:
     grid = {"least": [1, 2, 4], "v": range(-50, 100, 50)}
-    found = matchrec.sweep(rows, CLAUSE, grid)
-    assert found.columns[:2] == ("least", "v")
+    swept = matchrec.sweep(rows, CLAUSE, grid)
+    assert swept.columns[:2] == ("least", "v")
     measured = CLAUSE.replace("FIRST(id) AS f", "count(*) AS n, LAST(id) - FIRST(id) AS span")
-    for row, (least, v) in zip(found.rows, product(*grid.values()), strict=True):
+    for row, (least, v) in zip(swept.rows, product(*grid.values()), strict=True):
         matches = matchrec.match_recognize(rows, measured, {"least": least, "v": v}).collect()
         lengths = [match.n for match in matches]
         spans = [match.span for match in matches]
         assert row == (
             *(least, v, len(matches), len({match.k for match in matches}), sum(lengths)),
-            *(median(one) if one else None for one in (lengths, spans)),
+            *(median(figures) if figures else None for figures in (lengths, spans)),
         )
 
 
 def test_a_point_without_a_match_has_a_row(spark: SparkSession) -> None:
     rows = spark.sql("SELECT id, CAST(id AS STRING) AS s FROM range(5)")
     clause = "ORDER BY s PATTERN (A+) DEFINE A AS id > :id"
-    found = matchrec.sweep(rows, clause, {"id": [2, 9]})
-    assert found.rows == ((2, 1, 1, 2, 2.0, None), (9, 0, 0, 0, None, None))
-    assert str(found).splitlines() == [
+    swept = matchrec.sweep(rows, clause, {"id": [2, 9]})
+    assert swept.rows == ((2, 1, 1, 2, 2.0, None), (9, 0, 0, 0, None, None))
+    assert str(swept).splitlines() == [
         "id  matches  partitions  rows  median_rows  median_span",
         " 2        1           1     2          2.0             ",
         " 9        0           0     0                          ",
     ]
-    assert repr(found) == "<Sweep: 2 combinations of id>"
-    assert found.toPandas().shape == (2, 6)
-    assert "<svg" in found.svg()
-    assert found._repr_html_().count("<tr") == 3
+    assert repr(swept) == "<Sweep: 2 combinations of id>"
+    assert swept.toPandas().shape == (2, 6)
+    assert "<svg" in swept.svg()
+    assert swept._repr_html_().count("<tr") == 3
 
 
 def test_values_of_numpy_and_pandas(spark: SparkSession) -> None:
-    """Rows 0 to 5, one an hour: `A{n}` over later rows, and what rows begin after."""
+    """The rows 0 to 5 are one hour apart. Each type of value works as a parameter."""
     rows = spark.sql(
         "SELECT id, TIMESTAMP'2026-01-01' + id * INTERVAL '1' HOUR AS at FROM range(6)"
     )
@@ -70,9 +71,9 @@ def test_values_of_numpy_and_pandas(spark: SparkSession) -> None:
         "x": pd.Series([0.5, 3.5]),
         "at": np.array([first]),
     }
-    found = matchrec.sweep(rows, clause, grid)
-    assert [row[4] for row in found.rows] == [5, 2, 2, 1]
-    assert str(found).split()[:4] == ["n", "gap", "x", "at"]
+    swept = matchrec.sweep(rows, clause, grid)
+    assert [row[4] for row in swept.rows] == [5, 2, 2, 1]
+    assert str(swept).split()[:4] == ["n", "gap", "x", "at"]
     clause = clause.replace("PATTERN", "MEASURES FIRST(id) AS id PATTERN")
     args = {"n": rows.toPandas().id.max() - 3, "gap": grid["gap"][0], "x": 0, "at": first}
     assert matchrec.match_recognize(rows, clause, args).count() == 2
@@ -82,16 +83,16 @@ def test_values_of_numpy_and_pandas(spark: SparkSession) -> None:
 def test_a_span_is_a_distance_in_either_order(spark: SparkSession, order: str) -> None:
     rows = spark.sql("SELECT id, DATE '2024-01-01' + CAST(id AS INT) AS d FROM range(6)")
     clause = f"ORDER BY key {order} PATTERN (A{{:n}}) DEFINE A AS id >= 0"
-    found = matchrec.sweep(rows, clause.replace("key", "id"), {"n": [3]})
-    assert found.rows == ((3, 2, 1, 6, 3.0, 2.0),)
+    swept = matchrec.sweep(rows, clause.replace("key", "id"), {"n": [3]})
+    assert swept.rows == ((3, 2, 1, 6, 3.0, 2.0),)
     (days,) = matchrec.sweep(rows, clause.replace("key", "d"), {"n": [3]}).rows
     assert days[-1] == timedelta(days=2)
 
 
 def test_excluded_rows_are_rows_of_the_match(spark: SparkSession) -> None:
     clause = "ORDER BY id PATTERN (A {- B{:n} -} C {- D -}) DEFINE A AS id % 2 = 0"
-    found = matchrec.sweep(spark.range(10), clause, {"n": [1, 3]})
-    assert found.rows == ((1, 2, 1, 8, 4.0, 3.0), (3, 1, 1, 6, 6.0, 5.0))
+    swept = matchrec.sweep(spark.range(10), clause, {"n": [1, 3]})
+    assert swept.rows == ((1, 2, 1, 8, 4.0, 3.0), (3, 1, 1, 6, 6.0, 5.0))
 
 
 def test_a_path_or_a_type_is_no_parameter() -> None:
@@ -102,7 +103,7 @@ def test_a_path_or_a_type_is_no_parameter() -> None:
 
 
 @pytest.mark.parametrize(
-    ("clause", "grid", "words"),
+    ("clause", "grid", "message"),
     [
         (
             "ORDER BY id PATTERN (A) DEFINE A AS id > :x",
@@ -125,9 +126,9 @@ def test_a_path_or_a_type_is_no_parameter() -> None:
     ],
 )
 def test_what_is_wrong_is_said(
-    spark: SparkSession, clause: str, grid: dict[str, list[object]], words: str
+    spark: SparkSession, clause: str, grid: dict[str, list[object]], message: str
 ) -> None:
-    with pytest.raises(matchrec.MatchRecognizeError, match=words) as raised:
+    with pytest.raises(matchrec.MatchRecognizeError, match=message) as raised:
         matchrec.sweep(spark.range(5), clause, grid)
     assert "__0" not in str(raised.value)
 
@@ -148,5 +149,5 @@ def test_a_span_need_not_be_of_the_type_of_the_order(
     spark: SparkSession, first: str, second: str, span: float | None
 ) -> None:
     rows = spark.sql(f"SELECT {first} AS t UNION ALL SELECT {second}")
-    found = matchrec.sweep(rows, "ORDER BY t PATTERN (A{:n}) DEFINE A AS TRUE", {"n": [2]})
-    assert found.rows == ((2, 1, 1, 2, 2.0, span),)
+    swept = matchrec.sweep(rows, "ORDER BY t PATTERN (A{:n}) DEFINE A AS TRUE", {"n": [2]})
+    assert swept.rows == ((2, 1, 1, 2, 2.0, span),)

@@ -1,4 +1,4 @@
-"""What `tune` sets and what it leaves, and that a session which lacks it is told so once."""
+"""`tune` sets two settings unless they are set, and a session without them gets one warning."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ CLAUSE = "ORDER BY id MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS id >= PREV
 
 @pytest.fixture
 def plain(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Iterator[SparkSession]:
-    """The session as Spark would start it, which nobody has been told about."""
+    """Return the session with Spark's own settings, as if it had not had the warning."""
     monkeypatch.setattr(environment, "_checked_applications", set())
-    kept = {name: spark.conf.get(name) for name in (MAX_BYTES, PARTITIONS)}
-    for name in kept:
+    values = {name: spark.conf.get(name) for name in (MAX_BYTES, PARTITIONS)}
+    for name in values:
         spark.conf.unset(name)
     yield spark
-    for name, value in kept.items():
+    for name, value in values.items():
         spark.conf.set(name, str(value))
 
 
-def collect_advice(*frames: DataFrame, clause: str = CLAUSE) -> list[str]:
-    """Return what a session is told at queries over DataFrames."""
-    with warnings.catch_warnings(record=True) as found:
+def collect_warnings(*frames: DataFrame, clause: str = CLAUSE) -> list[str]:
+    """Return the warnings about settings for queries over DataFrames."""
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         for frame in frames:
             matchrec.match_recognize(frame, clause)
-    return [str(one.message) for one in found if one.category is UntunedSessionWarning]
+    return [str(warning.message) for warning in warned if warning.category is UntunedSessionWarning]
 
 
 def test_both_are_set_and_the_result_says_what_and_why(plain: SparkSession) -> None:
@@ -58,10 +58,13 @@ def test_what_somebody_has_set_stays(plain: SparkSession, values: dict[str, str]
     ((name, value),) = values.items()
     plain.conf.set(name, value)
     before = plain.conf.get(name)
-    found = {setting.name: setting for setting in matchrec.tune(plain).settings}
-    assert (found[name].is_new, found[name].why) == (False, "unchanged, because it was set before")
+    settings = {setting.name: setting for setting in matchrec.tune(plain).settings}
+    assert (settings[name].is_new, settings[name].why) == (
+        False,
+        "unchanged, because it was set before",
+    )
     assert plain.conf.get(name) == before
-    assert all(one.is_new for other, one in found.items() if other != name)
+    assert all(setting.is_new for setting in settings.values() if setting.name != name)
 
 
 def test_once_more_changes_nothing(plain: SparkSession) -> None:
@@ -107,9 +110,12 @@ def test_a_session_that_cannot_set_them_is_left_alone() -> None:
 
 
 class Session:
-    """A session with these settings, and values that Spark has where nothing is set.
+    """A stand-in for a session.
 
-    fixed: whether it lets nothing be set.
+    Args:
+        values: the settings that are set.
+        defaults: values of settings that are not set.
+        fixed: no setting can be changed.
     """
 
     def __init__(
@@ -118,32 +124,36 @@ class Session:
         defaults: dict[str, str] | None = None,
         fixed: bool = False,
     ) -> None:
-        self.values, self.defaults, self.fixed = values, defaults or {}, fixed
+        self.values = values
+        self.defaults = defaults or {}
+        self.fixed = fixed
         self.conf = self
-        self.sql = None  # it wraps no other session
+        self.sql = None  # not a wrapper of another session
 
     def get(self, name: str, *default: str | None) -> str | None:
-        known = self.values if default else {**self.defaults, **self.values}
-        return known.get(name, *default)
+        """Return the value of a setting."""
+        settings = self.values if default else {**self.defaults, **self.values}
+        return settings.get(name, *default)
 
     def isModifiable(self, name: str) -> bool:  # noqa: N802 -- Spark's name of it
+        """Return whether a setting can be changed."""
         return name in self.defaults and not self.fixed
 
 
 def test_a_session_is_told_once(plain: SparkSession) -> None:
     frame = plain.range(3)
-    (message,) = collect_advice(frame, frame)
+    (message,) = collect_warnings(frame, frame)
     assert message == (
         "the queries of this session could be faster\n"
         f"  note: matchrec.tune sets {MAX_BYTES} and {PARTITIONS}\n"
         "  help: call matchrec.tune(spark)"
     )
-    assert not collect_advice(frame)
+    assert not collect_warnings(frame)
 
 
 def test_not_after_tune_nor_where_it_is_switched_off(plain: SparkSession) -> None:
     matchrec.tune(plain)
-    assert not collect_advice(plain.range(3))
+    assert not collect_warnings(plain.range(3))
     environment._checked_applications.clear()
     plain.conf.unset(MAX_BYTES)
     with warnings.catch_warnings():
@@ -153,38 +163,36 @@ def test_not_after_tune_nor_where_it_is_switched_off(plain: SparkSession) -> Non
 
 
 def test_not_at_a_query_that_may_have_long_values(plain: SparkSession) -> None:
-    noted = plain.range(3).selectExpr("id", "'a note' AS note", "array(id) AS several")
+    rows = plain.range(3).selectExpr("id", "'a note' AS note", "array(id) AS several")
     for value in ("note", "several"):
-        assert not collect_advice(noted, clause=CLAUSE.replace("COUNT(*)", f"LAST({value})"))
-    assert not collect_advice(
-        noted, clause="ORDER BY id ALL ROWS PER MATCH PATTERN (A) DEFINE A AS id > 0"
+        assert not collect_warnings(rows, clause=CLAUSE.replace("COUNT(*)", f"LAST({value})"))
+    assert not collect_warnings(
+        rows, clause="ORDER BY id ALL ROWS PER MATCH PATTERN (A) DEFINE A AS id > 0"
     )
-    keyed = noted.selectExpr(
-        "'k' || id AS k", "note || id AS ordered", "named_struct('x', id) AS s"
-    )
+    keyed = rows.selectExpr("'k' || id AS k", "note || id AS ordered", "named_struct('x', id) AS s")
     by_text = (
         "PARTITION BY k ORDER BY ordered MEASURES LAST(s) AS s PATTERN (A) DEFINE A AS s.x > 0"
     )
-    assert collect_advice(keyed, clause=by_text)
+    assert collect_warnings(keyed, clause=by_text)
 
 
 def test_rules_are_queries_too(plain: SparkSession) -> None:
     rules = {"two": "PATTERN (A A) DEFINE A AS id > 0"}
-    noted = plain.range(3).selectExpr("id", "'a note' AS note")
+    rows = plain.range(3).selectExpr("id", "'a note' AS note")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        matchrec.match_rules(noted, rules, order_by="id")
-    with pytest.warns(UntunedSessionWarning) as found:
-        matchrec.match_rules(noted, rules, order_by="id", event_columns="id")
-    assert [one.filename for one in found] == [__file__]
+        matchrec.match_rules(rows, rules, order_by="id")
+    with pytest.warns(UntunedSessionWarning) as warned:
+        matchrec.match_rules(rows, rules, order_by="id", event_columns="id")
+    assert [warning.filename for warning in warned] == [__file__]
 
 
 def test_a_stream_is_no_such_query(plain: SparkSession) -> None:
-    rate = plain.readStream.format("rate").load().withWatermark("timestamp", "1 minute")
-    assert not collect_advice(
-        rate, clause="ORDER BY timestamp MEASURES 1 AS m PATTERN (A B) DEFINE A AS value > 9"
+    stream = plain.readStream.format("rate").load().withWatermark("timestamp", "1 minute")
+    assert not collect_warnings(
+        stream, clause="ORDER BY timestamp MEASURES 1 AS m PATTERN (A B) DEFINE A AS value > 9"
     )
-    assert collect_advice(plain.range(3))
+    assert collect_warnings(plain.range(3))
 
 
 @pytest.mark.slow
@@ -192,9 +200,9 @@ def test_batches_without_a_limit_of_bytes_give_the_same_rows(plain: SparkSession
     rows = plain.range(200_000).selectExpr("id % 7 AS k", "id", "repeat('x', id % 500) AS note")
     clause = """PARTITION BY k ORDER BY id MEASURES COUNT(*) AS n, LAST(note) AS note
         PATTERN (A B+) DEFINE A AS id % 3 = 0, B AS id % 3 > 0 AND length(note) > PREV(id) % 400"""
-    found = matchrec.match_recognize(rows, clause)
+    matches = matchrec.match_recognize(rows, clause)
     plain.conf.set(MAX_BYTES, "100k")
-    limited = sorted(found.collect())
+    limited = sorted(matches.collect())
     plain.conf.unset(MAX_BYTES)
     matchrec.tune(plain)
     assert len(limited) > 1_000
