@@ -1,4 +1,7 @@
-"""MATCH_RECOGNIZE over streams in Spark; in pieces without it see `properties/test_streams.py`."""
+"""MATCH_RECOGNIZE over a stream gives the rows of a batch query over the same events.
+
+`properties/test_streams.py` tests random clauses without Spark.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from pyspark.sql import functions as sql
 
 import matchrec
 from matchrec import AfterMatch, Pattern
-from matchrec.api import totals as questions_of_all
+from matchrec.api import totals as api_totals
 from tests.quick.scale import examples, some_of
 from tests.spark.test_streaming import Event, Feed, draw_pieces, list_events, run_long_stream
 from tests.tasks.stream_pieces import Group, Streamed, read_times
@@ -47,24 +50,27 @@ PAIRS = """
 
 
 def build_query(text: str) -> Callable[[DataFrame], DataFrame]:
+    """Return a function from events to the result of a query."""
     return lambda events: matchrec.sql(events.sparkSession, text, events=events)
 
 
 @pytest.fixture
 def feed(spark: SparkSession, tmp_path: Path) -> Feed:
+    """Return an empty feed."""
     return Feed(spark, tmp_path)
 
 
 @pytest.mark.slow
 def test_a_clause_goes_on_from_its_checkpoint(feed: Feed) -> None:
-    """Rows out of order, one that is late, a match and a window that are open when it stops."""
+    """Events are out of order, one is late, and a match and a window are open at the stop."""
     query = build_query(RISES)
     feed.put(
         [("p", 1, "a", 1), ("q", 2, "a", 5), ("p", 5, "b", 2)],
         [("p", 12, "b", 9), ("p", 9, "a", 4), ("q", 10, "b", 6)],
     )
     assert feed.run(query) == 0
-    early, late = feed.rows(), ("p", 3, "late", 7)
+    early = feed.rows()
+    late = ("p", 3, "late", 7)
     feed.put([("p", 14, "b", 8), ("q", 40, "a", 0), late], [("p", 200, "z", 0), ("q", 200, "z", 0)])
     feed.put([("p", 400, "z", 0)])
     assert feed.run(query) == 1
@@ -81,7 +87,7 @@ KEYS = """
 @pytest.mark.slow
 @pytest.mark.parametrize("partition", [f"PARTITION BY {KEYS}, k, k", ""])
 def test_equal_keys_are_those_of_a_table(feed: Feed, partition: str) -> None:
-    """NULL, NaN, zeros, and what is in a struct; keys that come twice, and none at all."""
+    """Keys are NULL, NaN, zeros and structs; some are repeated, or there are none."""
     query = build_query(
         f"""SELECT a, b FROM {{events}} MATCH_RECOGNIZE ({partition} ORDER BY ts, x, k
             MEASURES A.ts AS a, B.x AS b AFTER MATCH SKIP TO NEXT ROW PATTERN (A B)
@@ -94,13 +100,13 @@ def test_equal_keys_are_those_of_a_table(feed: Feed, partition: str) -> None:
     )
     assert feed.run(query) == 0
     last = "b=9"  # the watermark does not pass the last event
-    assert feed.rows() == [one for one in feed.at_once(query) if last not in one]
+    assert feed.rows() == [row for row in feed.at_once(query) if last not in row]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("selection", ["", "SKIP TILL NEXT MATCH ALL MATCHES"])
 def test_windows_of_rows_end_with_rows(feed: Feed, selection: str) -> None:
-    """And a measure reads an earlier one; one condition is that of two variables."""
+    """A measure reads an earlier one, and two variables have the same condition."""
     query = build_query(
         f"""SELECT * FROM {{events}} MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts
             MEASURES A.x AS a, B.x AS b, b - a AS more PATTERN (A B) {selection} WITHIN 2 ROWS
@@ -119,7 +125,7 @@ def test_windows_of_rows_end_with_rows(feed: Feed, selection: str) -> None:
 
 @pytest.mark.slow
 def test_matches_as_values_come_out_of_a_stream(feed: Feed) -> None:
-    """And are taken apart in the same streaming query."""
+    """The same streaming query expands them to rows."""
 
     def query(events: DataFrame) -> DataFrame:
         clause = """PARTITION BY k ORDER BY ts, x
@@ -136,8 +142,8 @@ def test_matches_as_values_come_out_of_a_stream(feed: Feed) -> None:
     with pytest.warns(matchrec.warnings.UnboundedStateWarning):
         feed.run(query)
     rows = feed.spark.read.parquet(str(feed.result))
-    found = rows.select("k", sql.second("ended"), "classifier", "x").collect()
-    assert sorted(map(tuple, found)) == [
+    events = rows.select("k", sql.second("ended"), "classifier", "x").collect()
+    assert sorted(map(tuple, events)) == [
         ("p", 9, "A", 1),
         ("p", 9, "C", 3),
         ("p", 9, "C", 4),
@@ -148,7 +154,7 @@ def test_matches_as_values_come_out_of_a_stream(feed: Feed) -> None:
 
 
 def make_failing_sink(result: Path, attempt: str) -> Callable[[DataFrame, int], None]:
-    """Return a sink that may fail before or after it writes. Over Connect, the server runs it."""
+    """Return a sink that can fail before or after it writes. Over Connect, the server runs it."""
 
     def write(rows: DataFrame, batch: int) -> None:
         random = Random(f"{attempt} {batch}")
@@ -163,23 +169,23 @@ def make_failing_sink(result: Path, attempt: str) -> Callable[[DataFrame, int], 
     return write
 
 
-def run_brokenly(feed: Feed, query: Callable[[DataFrame], DataFrame], seed: int) -> None:
-    """Run the query until all is done, with a sink that fails."""
+def run_with_failures(feed: Feed, query: Callable[[DataFrame], DataFrame], seed: int) -> None:
+    """Run a query with a sink that fails, and start it again until it has finished."""
     stream = feed.spark.readStream.schema("k string, ts timestamp, v string, x int")
     events = stream.option("maxFilesPerTrigger", 1).json(str(feed.source))
     frame = query(events.withWatermark("ts", "5 seconds"))
     for attempt in range(60):
         write = make_failing_sink(feed.result, f"{seed} {attempt}")
         writer = frame.writeStream.foreachBatch(write).trigger(availableNow=True)
-        started = writer.option("checkpointLocation", feed.checkpoint).start()
+        streaming_query = writer.option("checkpointLocation", feed.checkpoint).start()
         try:
-            started.awaitTermination()
+            streaming_query.awaitTermination()
         except StreamingQueryException as error:
             if "it is to fail" not in str(error):
                 raise
             continue
         return
-    raise AssertionError("it never comes to an end")
+    raise AssertionError("the query has not finished after 60 attempts")
 
 
 @pytest.mark.slow
@@ -197,7 +203,7 @@ def test_nothing_is_lost_or_doubled_by_failures(feed: Feed, seed: int) -> None:
         feed.put(events)
         second += 2
     feed.put([("p", 900, "z", 0), ("q", 900, "z", 0)], [("p", 1800, "z", 0)])
-    run_brokenly(feed, query, seed)
+    run_with_failures(feed, query, seed)
     written = feed.spark.read.parquet(str(feed.result)).drop("batch")
     assert sorted(map(repr, written.collect())) == feed.at_once(query)
 
@@ -212,12 +218,12 @@ def test_nothing_is_lost_or_doubled_by_failures(feed: Feed, seed: int) -> None:
     ],
 )
 def test_aggregates_and_functions_of_a_run_in_pieces(spark: SparkSession, conditions: str) -> None:
-    """Rows of a last key value end what NEXT waits for."""
-    rnd = Random(3)
+    """Each key has a last event, so that no run waits for NEXT."""
+    generator = Random(3)
     rows = [
-        (key, second, rnd.choice("abcd"), rnd.randrange(5))
+        (key, second, generator.choice("abcd"), generator.randrange(5))
         for key in range(8)
-        for second in [*sorted(rnd.choices(range(100, 125), k=12)), 900]
+        for second in [*sorted(generator.choices(range(100, 125), k=12)), 900]
     ]
     clause = f"""PARTITION BY k ORDER BY ts, x, v MEASURES FIRST(ts) AS first, count(*) AS n,
         collect_list(B.x) AS xs, MATCH_NUMBER() AS m AFTER MATCH SKIP TO NEXT ROW
@@ -225,10 +231,12 @@ def test_aggregates_and_functions_of_a_run_in_pieces(spark: SparkSession, condit
     events = list_events(spark, rows)
     streamed = Streamed(lambda frame: matchrec.match_recognize(frame, clause), events, "ts")
     matches = 0
-    for frame in streamed.buckets(rnd):
+    for frame in streamed.buckets(generator):
         expected = sorted(map(repr, streamed.at_once(frame)))
-        found = streamed.in_pieces(frame, draw_pieces(read_times(frame), rnd), Group())
-        assert sorted(map(repr, found)) == expected
+        rows_of_pieces = streamed.in_pieces(
+            frame, draw_pieces(read_times(frame), generator), Group()
+        )
+        assert sorted(map(repr, rows_of_pieces)) == expected
         matches += len(expected)
     assert matches
 
@@ -247,9 +255,11 @@ STAGES = (
     .within("9 seconds")
     .first_matches(3)
 )
-FIRST: dict[str, Callable[[DataFrame], DataFrame]] = {
-    words: lambda frame, words=words: matchrec.match_recognize(frame, FIRST_PAIRS.format(words))  # type: ignore[misc]
-    for words in (
+QUERIES_OF_FIRST_MATCHES: dict[str, Callable[[DataFrame], DataFrame]] = {
+    selection: lambda frame, selection=selection: matchrec.match_recognize(  # type: ignore[misc]
+        frame, FIRST_PAIRS.format(selection)
+    )
+    for selection in (
         "",
         "SKIP TILL ANY MATCH ALL MATCHES",
         "SKIP TILL NEXT MATCH NON-OVERLAPPING MATCHES",
@@ -266,24 +276,24 @@ FIRST: dict[str, Callable[[DataFrame], DataFrame]] = {
 }
 
 
-@pytest.mark.parametrize("name", some_of([*FIRST]))
+@pytest.mark.parametrize("name", some_of([*QUERIES_OF_FIRST_MATCHES]))
 def test_the_first_matches_of_a_key_in_pieces(spark: SparkSession, name: str) -> None:
-    """Matches still count after all other runs of their key have ended."""
-    rnd = Random(4)
+    """Matches still count when no run of their key is left."""
+    generator = Random(4)
     rows = [
-        (key, second, rnd.choice("ab"), rnd.randrange(5))
+        (key, second, generator.choice("ab"), generator.randrange(5))
         for key in range(8)
-        for second in [*sorted(rnd.choices(range(100, 125), k=12)), *range(900, 905), 1900]
+        for second in [*sorted(generator.choices(range(100, 125), k=12)), *range(900, 905), 1900]
     ]
     events = list_events(spark, rows)
-    streamed = Streamed(FIRST[name], events, "ts")
+    streamed = Streamed(QUERIES_OF_FIRST_MATCHES[name], events, "ts")
     matches = 0
-    for frame in streamed.buckets(rnd):
+    for frame in streamed.buckets(generator):
         expected = sorted(map(repr, streamed.at_once(frame)))
         group = Group()
-        found = streamed.in_pieces(frame, draw_pieces(read_times(frame), rnd), group)
-        assert sorted(map(repr, found)) == expected
-        assert group.exists, "a key is not forgotten that has had a match"
+        rows_of_pieces = streamed.in_pieces(frame, draw_pieces(read_times(frame), generator), group)
+        assert sorted(map(repr, rows_of_pieces)) == expected
+        assert group.exists, "the state of a key with a match is kept"
         matches += len(expected)
     assert matches == 24
 
@@ -309,7 +319,7 @@ def test_totals_of_several_keys_in_pieces(spark: SparkSession) -> None:
         for key in range(8)
         for second in [*sorted(rnd.choices(range(100, 180), k=14)), 1900]
     ]
-    with patch.object(questions_of_all, "is_streaming", return_value=True):
+    with patch.object(api_totals, "is_streaming", return_value=True):
         streamed = Streamed(totals, list_events(spark, rows), "ts")
     for frame in streamed.buckets(rnd):
         expected = sorted(map(repr, streamed.at_once(frame)))

@@ -1,4 +1,4 @@
-"""`FIRST k MATCHES` where others ask for matches: aggregates, rule sets, questions, labels."""
+"""`FIRST k MATCHES` limits aggregates, rule sets and labels, but not `why` and `coverage`."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ PAIRS = """PARTITION BY k ORDER BY id MEASURES A.id AS a, B.id AS b
 
 @pytest.fixture
 def rows(spark: SparkSession) -> DataFrame:
-    """Three rising rows for each of two keys."""
+    """Return three rising rows for each of two keys."""
     return spark.sql("SELECT id % 2 AS k, id, id AS v FROM range(6)")
 
 
 def test_matches_are_not_counted_before_they_are_left_out(rows: DataFrame) -> None:
-    asked = matchrec.query(rows, PAIRS)
-    found = sorted(tuple(row) for row in asked.aggregate().collect())
-    assert found == [(0, 2), (1, 2)]
-    explained = str(asked.explain())
+    query = matchrec.query(rows, PAIRS)
+    totals = sorted(tuple(row) for row in query.aggregate().collect())
+    assert totals == [(0, 2), (1, 2)]
+    explained = str(query.explain())
     assert "FIRST 2 MATCHES: the search of a partition ends after them" in explained
 
 
@@ -32,16 +32,16 @@ def test_the_number_may_be_a_parameter(rows: DataFrame) -> None:
     query = (
         f"SELECT ? AS x, * FROM first_rows MATCH_RECOGNIZE ({PAIRS.replace('FIRST 2', 'FIRST ?')})"
     )
-    found = matchrec.sql(rows.sparkSession, query, [7, 2]).collect()
-    assert [row.x for row in found] == [7] * 4
-    wrong = (
+    matches = matchrec.sql(rows.sparkSession, query, [7, 2]).collect()
+    assert [row.x for row in matches] == [7] * 4
+    errors = (
         ({"most": 0}, "the number of matches in FIRST, is"),
         ({"most": "2"}, "the number of matches in FIRST, is"),
         ({"most": 10**5000}, "the number of matches in FIRST, is"),
         ({}, "parameter `:most` has no value"),
     )
-    for args, words in wrong:
-        with pytest.raises(matchrec.MatchRecognizeError, match=words):
+    for args, message in errors:
+        with pytest.raises(matchrec.MatchRecognizeError, match=message):
             matchrec.match_recognize(rows, named, args)
 
 
@@ -49,8 +49,8 @@ def test_a_rule_of_a_set(rows: DataFrame) -> None:
     pairs = PAIRS.replace("PARTITION BY k ORDER BY id", "")
     rules = {"pairs": pairs, "all": pairs.replace("FIRST 2 MATCHES", "")}
     matches = matchrec.match_rules(rows, rules, order_by="id", partition_by="k").matches
-    found = matches.groupBy("rule", "k").count()
-    counts = {(row.rule, row.k): row["count"] for row in found.collect()}
+    counted = matches.groupBy("rule", "k").count()
+    counts = {(row.rule, row.k): row["count"] for row in counted.collect()}
     assert counts == {("pairs", 0): 2, ("pairs", 1): 2, ("all", 0): 3, ("all", 1): 3}
 
 
@@ -60,11 +60,11 @@ STAGES = matchrec.Pattern.begin("p").followed_by_any("q").where("v > p.v").first
 
 
 def test_sase_and_patterns_say_it_too(rows: DataFrame) -> None:
-    asked = {"order_by": "id", "partition_by": "k"}
-    found = matchrec.match_sase(rows, EVENTS, **asked).collect()
-    assert sorted(map(tuple, found)) == [(0, 0, 2), (0, 0, 4), (1, 1, 3), (1, 1, 5)]
+    keys = {"order_by": "id", "partition_by": "k"}
+    matches = matchrec.match_sase(rows, EVENTS, **keys).collect()
+    assert sorted(map(tuple, matches)) == [(0, 0, 2), (0, 0, 4), (1, 1, 3), (1, 1, 5)]
     pattern = STAGES.after_match(AfterMatch.SKIP_TO_NEXT).first_matches(1)
-    stages = matchrec.match_pattern(rows, pattern, **asked)
+    stages = matchrec.match_pattern(rows, pattern, **keys)
     assert {(row.k, row.match_number, row.start_time) for row in stages.collect()} == {
         (0, 1, 0),
         (1, 1, 1),
@@ -74,15 +74,15 @@ def test_sase_and_patterns_say_it_too(rows: DataFrame) -> None:
 def test_rules_in_sase_and_of_patterns(rows: DataFrame) -> None:
     rules = {"pairs": EVENTS, "stages": STAGES}
     matches = matchrec.match_rules(rows, rules, order_by="id", partition_by="k").matches
-    found = matches.groupBy("rule", "k").count().collect()
-    counts = {(row.rule, row.k): row["count"] for row in found}
+    counted = matches.groupBy("rule", "k").count()
+    counts = {(row.rule, row.k): row["count"] for row in counted.collect()}
     assert counts == {(rule, k): 2 for rule in rules for k in (0, 1)}
 
 
 def test_forms_with_more_than_matches_have_no_first_ones(rows: DataFrame) -> None:
-    for query, asked in ((EVENTS, {"output": "graph"}), (STAGES, {"timeouts": True})):
+    for query, arguments in ((EVENTS, {"output": "graph"}), (STAGES, {"timeouts": True})):
         with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="more than matches"):
-            matchrec.query(rows, query, order_by="id", **asked).to_df()
+            matchrec.query(rows, query, order_by="id", **arguments).to_df()
     with pytest.raises(matchrec.MatchRecognizeParseError, match="`0` is not a number of matches"):
         matchrec.match_sase(rows, EVENTS.replace("2", "0"), order_by="id")
     with pytest.raises(matchrec.MatchRecognizePlanError, match="`count` of"):
@@ -92,20 +92,20 @@ def test_forms_with_more_than_matches_have_no_first_ones(rows: DataFrame) -> Non
 
 
 def test_it_is_converted_where_matches_are_counted_alike(rows: DataFrame) -> None:
-    asked = matchrec.query(rows, EVENTS, order_by="id")
-    as_sql = asked.to_sql().text
+    query = matchrec.query(rows, EVENTS, order_by="id")
+    as_sql = query.to_sql().text
     assert "ALL MATCHES FIRST 2 MATCHES" in " ".join(as_sql.split())
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match=r"first_matches\(2\)"):
         matchrec.query(rows, STAGES, order_by="id").to_sql()
 
 
-@pytest.mark.night  # compiles a search of its own
+@pytest.mark.night  # compiles a search that no other test uses
 def test_questions_look_at_all_matches(rows: DataFrame) -> None:
-    first = """PARTITION BY k ORDER BY id AFTER MATCH SKIP TO NEXT ROW
+    clause = """PARTITION BY k ORDER BY id AFTER MATCH SKIP TO NEXT ROW
         PATTERN (A B) FIRST 1 MATCHES DEFINE B AS v > A.v"""
-    asked = matchrec.query(rows, first)
-    assert "match 2" in str(asked.why(partition={"k": 0}))
-    assert asked.coverage().clauses[1].figures.matches == 4
+    query = matchrec.query(rows, clause)
+    assert "match 2" in str(query.why(partition={"k": 0}))
+    assert query.coverage().clauses[1].figures.matches == 4
     labels = rows.sparkSession.sql("VALUES (0L, 0L, 1L), (0L, 4L, 9L) AS t(k, b, e)")
-    found = asked.backtest(labels, start="b", end="e")
-    assert sorted((row.b, row.matches) for row in found.incidents.collect()) == [(0, 1), (4, 0)]
+    result = query.backtest(labels, start="b", end="e")
+    assert sorted((row.b, row.matches) for row in result.incidents.collect()) == [(0, 1), (4, 0)]

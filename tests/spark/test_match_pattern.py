@@ -1,4 +1,7 @@
-"""`match_pattern` over DataFrames: its arguments and results; matches themselves are cases."""
+"""`match_pattern` over DataFrames: its arguments, and the form of its results.
+
+The matches themselves are tested in `tests/cases/patterns`.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,7 @@ SOON = A.followed_by("b").where("kind = 'b'").within("3 seconds")
 
 @pytest.fixture
 def events(spark: SparkSession) -> DataFrame:
+    """Return events of kinds a, b and c for two keys, one second apart."""
     rows = [
         (key, kind, second)
         for key, kinds in (("x", "abcab"), ("y", "a"))
@@ -31,9 +35,10 @@ def events(spark: SparkSession) -> DataFrame:
     return frame.selectExpr("*", "timestamp_seconds(second) AS time")
 
 
-def find_matches(events: DataFrame, pattern: Pattern, **asked: Any) -> list[Row]:
+def find_matches(events: DataFrame, pattern: Pattern, **arguments: Any) -> list[Row]:
+    """Return the matches of a pattern, sorted by time for each key."""
     return matchrec.match_pattern(
-        events, pattern, order_by="time", partition_by="key", **asked
+        events, pattern, order_by="time", partition_by="key", **arguments
     ).collect()
 
 
@@ -80,7 +85,7 @@ def test_timed_out_runs(events: DataFrame, algorithm: str) -> None:
 
 @pytest.mark.parametrize("kind", ["decimal(10, 2)", "decimal(38, 10)", "double"])
 def test_two_windows_along_decimals(events: DataFrame, kind: str) -> None:
-    """The ends of windows of other numbers of digits compare."""
+    """The ends of both windows are compared, although they have different numbers of digits."""
     pattern = A.followed_by("b").where("kind = 'b'").within("0.75", "previous_to_current")
     rows = matchrec.match_pattern(
         events.selectExpr("key", "kind", f"CAST(second AS {kind}) / 2 AS time"),
@@ -89,8 +94,8 @@ def test_two_windows_along_decimals(events: DataFrame, kind: str) -> None:
         partition_by="key",
         timeouts=True,
     ).collect()
-    found = {(row.key, float(row.start_time), row.match_number) for row in rows}
-    assert found == {("x", 0.0, 1), ("x", 1.5, 2), ("y", 0.0, None)}
+    matches = {(row.key, float(row.start_time), row.match_number) for row in rows}
+    assert matches == {("x", 0.0, 1), ("x", 1.5, 2), ("y", 0.0, None)}
     assert [float(row.timed_out_at) for row in rows if row.match_number is None] == [0.75]
 
 
@@ -98,15 +103,15 @@ def test_columns_as_conditions(events: DataFrame) -> None:
     kind = sql.col("kind")
     pattern = Pattern.begin("a").where(kind == "a").followed_by("b").where(kind.isin("b", "c"))
     rows = find_matches(events, pattern.within(timedelta(seconds=3)))
-    assert [[row.second for row in one.b] for one in rows] == [[1], [4]]
+    assert [[event.second for event in row.b] for row in rows] == [[1], [4]]
     assert "__condition_0" not in rows[0].asDict()
 
 
 def test_skipping(events: DataFrame) -> None:
-    every = A.followed_by_any("b").where("kind = 'b'")
-    assert len(find_matches(events, every)) == 3
-    assert len(find_matches(events, every.after_match(AfterMatch.SKIP_TO_NEXT))) == 2
-    assert len(find_matches(events, every.after_match(AfterMatch.skip_to_last("b")))) == 2
+    all_pairs = A.followed_by_any("b").where("kind = 'b'")
+    assert len(find_matches(events, all_pairs)) == 3
+    assert len(find_matches(events, all_pairs.after_match(AfterMatch.SKIP_TO_NEXT))) == 2
+    assert len(find_matches(events, all_pairs.after_match(AfterMatch.skip_to_last("b")))) == 2
 
 
 def test_a_missed_stage_is_an_error_that_names_the_partition(events: DataFrame) -> None:
@@ -137,20 +142,20 @@ def test_as_sql(spark: SparkSession, events: DataFrame, pattern: Pattern) -> Non
 
 
 @pytest.mark.parametrize(
-    ("pattern", "words"),
+    ("pattern", "message"),
     [
         (A.next("b").followed_by("c"), "mixes next and followed_by"),
         (A.followed_by("b").one_or_more(), "stage `b` takes or skips events in another way"),
         (A.next("b").where("count(b) < 2").one_or_more().consecutive(), "its own earlier events"),
     ],
 )
-def test_not_as_sql(pattern: Pattern, words: str) -> None:
-    with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match=words):
+def test_not_as_sql(pattern: Pattern, message: str) -> None:
+    with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match=message):
         matchrec.transpile(pattern, events="t", order_by="time")
 
 
 @pytest.mark.parametrize(
-    ("condition", "words"),
+    ("condition", "message"),
     [
         ("kimd = 'a'", "a, where: kimd"),
         ("second > sum(second)", "sum in a condition of a stage does not name a stage"),
@@ -158,8 +163,8 @@ def test_not_as_sql(pattern: Pattern, words: str) -> None:
         ("second + 1", "^a condition must be boolean, but this is int"),
     ],
 )
-def test_messages_show_the_condition(events: DataFrame, condition: str, words: str) -> None:
-    with pytest.raises(matchrec.MatchRecognizeError, match=words):
+def test_messages_show_the_condition(events: DataFrame, condition: str, message: str) -> None:
+    with pytest.raises(matchrec.MatchRecognizeError, match=message):
         find_matches(events, Pattern.begin("a").where(condition))
 
 
@@ -178,10 +183,10 @@ def test_the_value_vector_by_state(events: DataFrame) -> None:
     assert "  V1 = `second` on the last row of a; read by b where" in lines
 
 
-@pytest.mark.parametrize("given", [5, None, ["t", 5]])
-def test_order_by_takes_texts(events: DataFrame, given: object) -> None:
+@pytest.mark.parametrize("order_by", [5, None, ["t", 5]])
+def test_order_by_takes_texts(events: DataFrame, order_by: object) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match="`order_by` of `match_pattern`"):
-        matchrec.match_pattern(events, A, order_by=given)  # type: ignore[arg-type]
+        matchrec.match_pattern(events, A, order_by=order_by)  # type: ignore[arg-type]
 
 
 def test_an_unknown_column_of_order_by(events: DataFrame) -> None:
@@ -194,24 +199,25 @@ def test_an_unknown_column_of_order_by(events: DataFrame) -> None:
 def test_conditions_that_are_columns_are_checked(events: DataFrame) -> None:
     from pyspark.sql.functions import col, count, udf
 
-    def refused(column: Any) -> str:
+    def catch_message(column: Any) -> str:
+        """Return the message of the error for a condition."""
         with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
             matchrec.match_pattern(
                 events, matchrec.Pattern.begin("a").where(column), order_by="time"
             )
         return str(caught.value)
 
-    assert "must be boolean, but `second` is " in refused(col("second"))
-    assert "Spark cannot evaluate the condition" in refused(col("nosuch") > 1)
-    assert "`nosuch`" in refused(col("nosuch") > 1)
-    assert "Spark cannot evaluate the condition" in refused(count("second") > 1)
+    assert "must be boolean, but `second` is " in catch_message(col("second"))
+    assert "Spark cannot evaluate the condition" in catch_message(col("nosuch") > 1)
+    assert "`nosuch`" in catch_message(col("nosuch") > 1)
+    assert "Spark cannot evaluate the condition" in catch_message(count("second") > 1)
     text = udf(lambda second, least: str(second > least))
-    of_texts = refused(text("second", col("second") + 1))
-    assert of_texts.startswith("a condition must be boolean, but `<lambda>(")
-    assert of_texts.endswith('declare the type of your own function: udf(f, "boolean")')
-    unknown = refused(text("nosuch", "second"))
-    assert "cannot evaluate the condition `<lambda>(" in unknown
-    assert unknown.endswith(
+    message = catch_message(text("second", col("second") + 1))
+    assert message.startswith("a condition must be boolean, but `<lambda>(")
+    assert message.endswith('declare the type of your own function: udf(f, "boolean")')
+    message = catch_message(text("nosuch", "second"))
+    assert "cannot evaluate the condition `<lambda>(" in message
+    assert message.endswith(
         'or add the condition as a column, df.withColumn("name", ...), and write where("name")'
     )
 
@@ -220,7 +226,7 @@ def test_conditions_that_are_columns_are_checked(events: DataFrame) -> None:
 def test_hours_between_neighbours_along_dates(
     spark: SparkSession, request: pytest.FixtureRequest, gap: bool
 ) -> None:
-    """24 hours lie between two days that follow each other, and 48 between the first and third."""
+    """There are 24 hours between a day and the next one, and 48 between the first and the third."""
     days = spark.sql(
         "SELECT date_add(DATE'2026-01-01', n) AS at, n FROM VALUES (0), (1), (2) AS t(n)"
     )
@@ -232,22 +238,22 @@ def test_hours_between_neighbours_along_dates(
         with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="adds only whole days"):
             matchrec.match_pattern(days, near, order_by="at")
         return
-    found = matchrec.match_pattern(days, near, order_by="at", output="events").orderBy(
+    matches = matchrec.match_pattern(days, near, order_by="at", output="events").orderBy(
         "match_number", "at"
     )
-    assert [row["n"] for row in found.collect()] == [0, 1, 1, 2]
+    assert [row["n"] for row in matches.collect()] == [0, 1, 1, 2]
 
 
 def test_columns_order_and_divide(spark: SparkSession) -> None:
     events = spark.sql("VALUES (1, 'x', 1), (2, 'x', 2), (3, 'y', 3) AS e(at, `a key`, v)")
     pattern = matchrec.Pattern.begin("a").next("b").where("v > last(a.v)")
-    written = matchrec.match_pattern(events, pattern, order_by="at", partition_by="`a key`")
+    expected = matchrec.match_pattern(events, pattern, order_by="at", partition_by="`a key`")
     for order in (sql.col("at"), [events["at"], "v"]):
-        found = matchrec.match_pattern(
+        matches = matchrec.match_pattern(
             events, pattern, order_by=order, partition_by=sql.col("a key")
         )
-        assert found.columns == written.columns
-        assert found.select("a").collect() == written.select("a").collect() != []
+        assert matches.columns == expected.columns
+        assert matches.select("a").collect() == expected.select("a").collect() != []
     for wrong in (sql.col("at").desc(), sql.col("at") + 1):
         with pytest.raises(matchrec.MatchRecognizePlanError, match="a Column in `order_by` must"):
             matchrec.match_pattern(events, pattern, order_by=wrong)

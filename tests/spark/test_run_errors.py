@@ -1,4 +1,4 @@
-"""Errors that only the run can show: from a worker, through Spark, back to what was raised."""
+"""An error in a running query is raised as a `MatchRecognizeRunError` that names the rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.one_of(4)
 
 CLAUSE = """PARTITION BY key, id % 1 ORDER BY id MEASURES count(*) AS n
     PATTERN (A B) DEFINE B AS A.id / B.id > 0"""
-ENDS = {
+ACTIONS = {
     "collect": lambda frame: frame.collect(),
     "count": lambda frame: frame.count(),
     "toPandas": lambda frame: frame.toPandas(),
@@ -29,44 +29,48 @@ ENDS = {
 }
 
 
-def catch_error(end: Callable[[], object]) -> Exception:
-    """Return what Spark raises; PySpark 3.5 leaves some of it as Java's."""
+def catch_error(action: Callable[[], object]) -> Exception:
+    """Return the error that an action raises. PySpark 3.5 does not convert all errors of Java."""
     with pytest.raises((PySparkException, Py4JJavaError)) as caught:
-        end()
+        action()
     return caught.value
 
 
 @pytest.fixture
 def failing(spark: SparkSession) -> DataFrame:
-    """The second row of the one partition divides by zero; its key is not plain text."""
+    """Return rows of which the second one divides by zero. The key needs escapes."""
     return spark.createDataFrame([(-1, 'é"\n\\'), (0, 'é"\n\\')], "id int, key string")
 
 
-def check(error: Exception) -> None:
-    """Raise AssertionError for what is not the error of `failing`."""
-    found = MatchRecognizeRunError.from_exception(error)
-    assert found is not None
-    assert found.message == "the condition of `B` divides by zero"
-    assert found.notes == (
+def check_error(error: Exception) -> None:
+    """Check that an error is the one that `failing` causes."""
+    run_error = MatchRecognizeRunError.from_exception(error)
+    assert run_error is not None
+    assert run_error.message == "the condition of `B` divides by zero"
+    assert run_error.notes == (
         r"""in the partition with `key` = 'é"\n\\', id % 1 = 0, row 2 (`id` = 0)""",
     )
-    assert found.hint == "write NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false"
-    expected = f"{found.message} [division-by-zero]\n  note: {found.notes[0]}\n  help: {found.hint}"
-    assert str(found) == expected
-    assert found.partition == {"key": 'é"\n\\', "id % 1": 0}
-    assert found.row_number == 2
-    assert found.__cause__ is error
-    # no traceback of a worker, no words of Java, and nothing twice
+    assert run_error.hint == "write NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false"
+    expected = (
+        f"{run_error.message} [division-by-zero]\n"
+        f"  note: {run_error.notes[0]}\n"
+        f"  help: {run_error.hint}"
+    )
+    assert str(run_error) == expected
+    assert run_error.partition == {"key": 'é"\n\\', "id % 1": 0}
+    assert run_error.row_number == 2
+    assert run_error.__cause__ is error
+    # Spark's error has no traceback of a worker and no text of Java, and says nothing twice.
     if isinstance(error, PySparkException):
         assert str(error) == expected
 
 
 @pytest.mark.filterwarnings("ignore:toPandas attempted")
-@pytest.mark.parametrize("end", ENDS)
-def test_from_every_action(spark: SparkSession, failing: DataFrame, end: str) -> None:
+@pytest.mark.parametrize("action", ACTIONS)
+def test_from_every_action(spark: SparkSession, failing: DataFrame, action: str) -> None:
     with settings(spark, ansi__enabled="true"):
         frame = matchrec.match_recognize(failing, CLAUSE)
-        check(catch_error(lambda: ENDS[end](frame)))
+        check_error(catch_error(lambda: ACTIONS[action](frame)))
 
 
 @pytest.mark.parametrize("algorithm", ["backtracking", "breadth_first"])
@@ -80,7 +84,7 @@ def test_from_every_way_to_the_worker(
         frame = matchrec.match_recognize(
             failing, CLAUSE, options=matchrec.Options(algorithm=algorithm, transport=transport)
         )
-        check(catch_error(frame.collect))
+        check_error(catch_error(frame.collect))
 
 
 def test_values_that_json_lacks_come_as_text(spark: SparkSession) -> None:
@@ -89,21 +93,21 @@ def test_values_that_json_lacks_come_as_text(spark: SparkSession) -> None:
     clause = CLAUSE.replace("key, id % 1", "day, far, bytes")
     with settings(spark, ansi__enabled="true"):
         error = catch_error(matchrec.match_recognize(frame, clause).collect)
-    found = MatchRecognizeRunError.from_exception(error)
-    assert found is not None
-    assert found.partition["day"] == "2026-01-02"
-    assert str(found.partition["far"]).startswith("12000-01-01 00:00:00")
-    assert found.partition["bytes"] == repr(b"\x00\xff")
+    run_error = MatchRecognizeRunError.from_exception(error)
+    assert run_error is not None
+    assert run_error.partition["day"] == "2026-01-02"
+    assert str(run_error.partition["far"]).startswith("12000-01-01 00:00:00")
+    assert run_error.partition["bytes"] == repr(b"\x00\xff")
 
 
 def test_a_long_key_is_cut_in_the_message_and_whole_in_the_field(spark: SparkSession) -> None:
     frame = spark.range(2).selectExpr("CAST(id - 1 AS INT) AS id", "repeat('x', 9999) AS key")
     with settings(spark, ansi__enabled="true"):
         error = catch_error(matchrec.match_recognize(frame, CLAUSE).collect)
-    found = MatchRecognizeRunError.from_exception(error)
-    assert found is not None
-    assert len(str(found)) < 600
-    assert found.partition["key"] == "x" * 9999
+    run_error = MatchRecognizeRunError.from_exception(error)
+    assert run_error is not None
+    assert len(str(run_error)) < 600
+    assert run_error.partition["key"] == "x" * 9999
 
 
 def test_from_a_stream(spark: SparkSession, tmp_path: Path) -> None:
@@ -116,34 +120,34 @@ def test_from_a_stream(spark: SparkSession, tmp_path: Path) -> None:
         pattern = (
             matchrec.Pattern.begin("a").next("b").where("last(a.x) / x > 0").within("9 seconds")
         )
-        found = matchrec.match_pattern(
+        matches = matchrec.match_pattern(
             stream.withWatermark("ts", "1 second"), pattern, order_by="ts"
         )
-        query = found.writeStream.format("noop").trigger(availableNow=True)
-        started = query.option("checkpointLocation", str(tmp_path / "state")).start()
-        awaited = catch_error(started.awaitTermination)
-    for error in (awaited, started.exception()):
+        query = matches.writeStream.format("noop").trigger(availableNow=True)
+        streaming_query = query.option("checkpointLocation", str(tmp_path / "state")).start()
+        awaited = catch_error(streaming_query.awaitTermination)
+    for error in (awaited, streaming_query.exception()):
         assert error is not None
-        ours = MatchRecognizeRunError.from_exception(error)
-        assert ours is not None
-        assert ours.message.endswith("divides by zero")
-        assert (ours.partition, ours.row_number) == ({}, 2)
+        run_error = MatchRecognizeRunError.from_exception(error)
+        assert run_error is not None
+        assert run_error.message.endswith("divides by zero")
+        assert (run_error.partition, run_error.row_number) == ({}, 2)
 
 
 def test_errors_of_others_are_none(spark: SparkSession) -> None:
     with settings(spark, ansi__enabled="true"):
-        divided = catch_error(spark.range(1).selectExpr("1 / id").collect)
-    for error in (divided, ValueError("x")):
+        error_of_spark = catch_error(spark.range(1).selectExpr("1 / id").collect)
+    for error in (error_of_spark, ValueError("x")):
         assert MatchRecognizeRunError.from_exception(error) is None
 
 
 def test_a_udf_is_not_asked_of_a_row_that_no_match_lacks(spark: SparkSession) -> None:
-    # double(None) would raise; A has a row in every match, so that it is called with numbers only
+    # double(None) would raise. A has a row in each match, so the function gets only numbers.
     spark.udf.register("double", lambda x: x + x, "int")
     frame = spark.createDataFrame([(1, 1), (2, 3), (3, 4)], "k int, x int")
     clause = "ORDER BY k MEASURES A.k AS a, B.k AS b PATTERN (A B) DEFINE B AS B.x > double(A.x)"
-    found = matchrec.match_recognize(frame, clause).collect()
-    assert [tuple(row) for row in found] == [(1, 2)]
+    matches = matchrec.match_recognize(frame, clause).collect()
+    assert [tuple(row) for row in matches] == [(1, 2)]
 
 
 BOUNDS = ("B.id - A.id <= 5", "B.id <= A.id + 5", "B.id - 5 <= A.id")
@@ -162,16 +166,16 @@ def test_a_window_of_conditions_does_not_wrap_around(spark: SparkSession, bound:
         with pytest.raises(MatchRecognizeRunError, match="too large for the type of the order"):
             matchrec.query(spark, query, rows=rows).why()
     for error in errors:
-        found = MatchRecognizeRunError.from_exception(error)
-        assert found is not None
-        assert "is too large for the type of the order column" in found.message
+        run_error = MatchRecognizeRunError.from_exception(error)
+        assert run_error is not None
+        assert "is too large for the type of the order column" in run_error.message
     with settings(spark, ansi__enabled="true"):
         matches = matchrec.match_recognize(rows, clause + BOUNDS[0]).collect()
     assert [tuple(row) for row in matches] == [(2**31 - 1, 2**31 - 1)]
 
 
 ROWS = [(1, 3), (2, 3), (3, 0), (4, 2)]  # the third row divides by zero
-CURE = (
+HINT = (
     "use `try_divide` to tolerate divisor being 0 and return NULL instead; "
     'if necessary set "spark.sql.ansi.enabled" to "false" to bypass this error'
 )
@@ -179,22 +183,22 @@ CURE = (
 
 @pytest.fixture
 def zeros(spark: SparkSession) -> DataFrame:
-    """Rows of which Spark cannot compute all conditions."""
+    """Return rows of which one divides by zero."""
     return spark.createDataFrame(ROWS, "id int, b int")
 
 
 def show_error(error: Exception) -> list[str]:
-    """Return the lines of the error in the user's terms."""
-    found = MatchRecognizeRunError.from_exception(error)
-    assert found is not None
-    assert found.__cause__ is error
-    return str(found).split("\n")
+    """Return the lines of the message of the `MatchRecognizeRunError`."""
+    run_error = MatchRecognizeRunError.from_exception(error)
+    assert run_error is not None
+    assert run_error.__cause__ is error
+    return str(run_error).split("\n")
 
 
 def catch_clause_error(
     spark: SparkSession, rows: DataFrame, clause: str, **options: Any
 ) -> Exception:
-    """Return what an error of a clause is that Spark computes, in ANSI mode."""
+    """Return the error of a clause with an expression that Spark computes in ANSI mode."""
     with settings(spark, ansi__enabled="true"):
         return catch_error(
             matchrec.match_recognize(rows, clause, options=matchrec.Options(**options)).collect
@@ -202,21 +206,21 @@ def catch_clause_error(
 
 
 @pytest.mark.filterwarnings("ignore:toPandas attempted")
-@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("action", ACTIONS)
 def test_what_spark_computes_is_shown_as_it_was_written(
-    spark: SparkSession, zeros: DataFrame, end: str
+    spark: SparkSession, zeros: DataFrame, action: str
 ) -> None:
     clause = "ORDER BY id MEASURES COUNT(*) AS n\nPATTERN (A+)\n  DEFINE A AS 10/A.b > 2"
     with settings(spark, ansi__enabled="true"):
-        found = matchrec.match_recognize(zeros, clause).where("n > 0")
-        error = catch_error(lambda: ENDS[end](found))
+        matches = matchrec.match_recognize(zeros, clause).where("n > 0")
+        error = catch_error(lambda: ACTIONS[action](matches))
     assert "/* DEFINE A, line 3 */ 10/`b` > 2" in str(error)
     assert show_error(error) == [
         "the condition of `A` cannot be computed: division by zero [expression-not-computed]",
         "  line 3, column 15",
         "      DEFINE A AS 10/A.b > 2",
         "                  ^^^^^^",
-        f"  help: {CURE}",
+        f"  help: {HINT}",
     ]
 
 
@@ -316,8 +320,8 @@ def test_a_rule_of_a_set(spark: SparkSession, zeros: DataFrame) -> None:
         "two": "MEASURES 10 / (A.b - 3) AS q PATTERN (A) DEFINE A AS b > 0",
     }
     with settings(spark, ansi__enabled="true"):
-        found = matchrec.match_rules(zeros, rules, order_by="id")
-        lines = show_error(catch_error(found.rule("two").collect))
+        result = matchrec.match_rules(zeros, rules, order_by="id")
+        lines = show_error(catch_error(result.rule("two").collect))
     assert (
         lines[0] == "the measure `q` cannot be computed: division by zero [expression-not-computed]"
     )
@@ -345,11 +349,11 @@ def test_sql_of_others_is_not_ours(spark: SparkSession, zeros: DataFrame) -> Non
 def test_a_sum_in_a_window_does_not_wrap_around(
     spark: SparkSession, bound: str, first: int
 ) -> None:
-    # the distance fits, but not the number that Spark compares with, which would wrap around
+    # The distance fits, but the number that Spark compares with does not, and would wrap around.
     rows = spark.createDataFrame([(first,), (first + 2,)], "id int")
     clause = f"ORDER BY id MEASURES A.id AS a, B.id AS b PATTERN (A B) DEFINE B AS {bound}"
     with settings(spark, ansi__enabled="false"):
         error = catch_error(matchrec.match_recognize(rows, clause).collect)
-    found = MatchRecognizeRunError.from_exception(error)
-    assert found is not None
-    assert "is too large for the type of the order column" in found.message
+    run_error = MatchRecognizeRunError.from_exception(error)
+    assert run_error is not None
+    assert "is too large for the type of the order column" in run_error.message

@@ -1,6 +1,6 @@
 """Each way to compute an aggregate follows the rules of `conditions.aggregate_table`.
 
-The results are worked out by hand. Sums of doubles are added up in the order of the rows.
+The results are worked out by hand. Doubles are added up in the order of the rows.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ FUNCTIONS = ("count", "sum", "avg", "min", "max")
 
 
 class Column(NamedTuple):
-    """Values of one type, in the order of the rows, and their aggregates in that of FUNCTIONS."""
+    """Values of one type, and their aggregates."""
 
     type: str
-    values: tuple[str, ...]
-    expected: tuple[object, ...]
+    values: tuple[str, ...]  # in the order of the rows
+    expected: tuple[object, ...]  # in the order of FUNCTIONS
 
 
 COLUMNS = {
@@ -66,11 +66,11 @@ COLUMNS = {
     "no values": Column("DECIMAL(5,2)", ("NULL", "NULL"), (0, None, None, None, None)),
 }
 
-# No kernel computes it, because only the match says what CLASSIFIER is.
+# Not computed by a kernel, because CLASSIFIER depends on the match.
 AGGREGATE_OF_MATCH = "{function}(A.x) FILTER (WHERE CLASSIFIER(A) = 'A')"
 AGGREGATE_OF_COLUMN = "{function}(A.x)"
 
-# Each way, with the aggregate and what the clause says besides.
+# Each way to compute an aggregate in MEASURES: the aggregate, and an option of the clause.
 MEASURES = {
     "kernel, one row for each match": (AGGREGATE_OF_COLUMN, "ONE ROW PER MATCH"),
     "kernel, up to the current row": (AGGREGATE_OF_COLUMN, "ALL ROWS PER MATCH"),
@@ -92,17 +92,17 @@ def write_rows(column: Column) -> str:
     return f"(SELECT * FROM VALUES {', '.join(rows)} t(k, kind, x))"
 
 
-def measure(spark: SparkSession, column: Column, way: str) -> tuple[object, ...]:
-    """Return the aggregates in MEASURES, of the match with the first row, on its last row."""
+def compute_measures(spark: SparkSession, column: Column, way: str) -> tuple[object, ...]:
+    """Return the aggregates in MEASURES for the match of the first row, on its last row."""
     aggregate, options = MEASURES[way]
     measures = ", ".join(f"{aggregate.format(function=name)} AS m_{name}" for name in FUNCTIONS)
-    found = matchrec.sql(
+    matches = matchrec.sql(
         spark,
         f"""SELECT * FROM {write_rows(column)} MATCH_RECOGNIZE (ORDER BY k
         MEASURES FIRST(k) AS first_k, LAST(k) AS last_k, {measures} {options}
         PATTERN (A+ Z) DEFINE A AS kind = 'A', Z AS kind = 'Z')""",
     )
-    (row,) = found.where(f"first_k = 0 AND last_k = {len(column.values)}").collect()
+    (row,) = matches.where(f"first_k = 0 AND last_k = {len(column.values)}").collect()
     return tuple(row[f"m_{name}"] for name in FUNCTIONS)
 
 
@@ -110,7 +110,7 @@ def measure(spark: SparkSession, column: Column, way: str) -> tuple[object, ...]
 @pytest.mark.parametrize("name", COLUMNS)
 def test_measures(spark: SparkSession, name: str, way: str) -> None:
     column = COLUMNS[name]
-    assert repr(measure(spark, column, way)) == repr(column.expected)
+    assert repr(compute_measures(spark, column, way)) == repr(column.expected)
 
 
 def write_literal(value: object, type_: str) -> str:
@@ -125,20 +125,20 @@ def write_literal(value: object, type_: str) -> str:
 @pytest.mark.parametrize("way", CONDITIONS)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_conditions(spark: SparkSession, name: str, way: str) -> None:
-    """The last row matches if each aggregate of the rows before it is the expected one."""
+    """The last row matches if each aggregate over the rows before it has the expected value."""
     column = COLUMNS[name]
     digits = "BIGINT" if "INT" in column.type else "DECIMAL(38,6)"
     tests = [
         f"{CONDITIONS[way].format(function=function)} <=> {write_literal(value, digits)}"
         for function, value in zip(FUNCTIONS, column.expected, strict=True)
     ]
-    found = matchrec.sql(
+    matches = matchrec.sql(
         spark,
         f"""SELECT * FROM {write_rows(column)} MATCH_RECOGNIZE (ORDER BY k
         MEASURES LAST(k) AS last_k PATTERN (A+ Z)
         DEFINE A AS kind = 'A', Z AS kind = 'Z' AND {" AND ".join(tests)})""",
     )
-    assert [row.last_k for row in found.collect()] == [len(column.values)]
+    assert [row.last_k for row in matches.collect()] == [len(column.values)]
 
 
 LARGEST = Column("BIGINT", ("9223372036854775807", "1"), ())
@@ -158,13 +158,13 @@ def set_ansi(spark: SparkSession, enabled: str) -> Iterator[None]:
 def sum_largest(spark: SparkSession, aggregate: str, options: str, condition: str) -> list[object]:
     """Return the sums of integers that BIGINT cannot hold, on the last row of the match."""
     rows = write_rows(LARGEST)
-    found = matchrec.sql(
+    matches = matchrec.sql(
         spark,
         f"""SELECT * FROM {rows} MATCH_RECOGNIZE (ORDER BY k
         MEASURES FIRST(k) AS first_k, LAST(k) AS last_k, {aggregate} AS total {options}
         PATTERN (A+ Z) DEFINE A AS kind = 'A', Z AS kind = 'Z' AND {condition})""",
     )
-    return [row.total for row in found.where("first_k = 0 AND last_k = 2").collect()]
+    return [row.total for row in matches.where("first_k = 0 AND last_k = 2").collect()]
 
 
 def wraps_in_ansi_mode(spark: SparkSession) -> bool:
