@@ -148,7 +148,7 @@ def test_attempts_are_what_coverage_counts(
     with prepared._parsing(prepared.options) as parsed:
         clause = parsed.find_clause(1)
         plan = backtest.build_plan_of_matches(clause)
-        split, task, attempts = backtest.list_attempts(clause.build_question(plan, clause.options))
+        split, task, attempts = backtest.list_attempts(clause.build_request(plan, clause.options))
         words = backtest.KnownAttempts(split, task, attempts, plan)
     collected = attempts.toDF("k", "first", "last", *backtest.NOTED).collect()
     failed = [attempt for attempt in collected if attempt.remaining is not None]
