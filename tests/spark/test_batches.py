@@ -1,4 +1,4 @@
-"""Pieces of a stream of batches, without Spark: what waits, and what is let go."""
+"""A stream of batches is searched in pieces; rows that no search needs any more are dropped."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matchrec.worker.batches import Piece, split_into_pieces
 
 
 def make_batches(sizes: list[int], rows_per_batch: int) -> Iterator[pa.RecordBatch]:
-    """Yield partitions of so many rows; column __c0 numbers all rows."""
+    """Yield batches of partitions of these sizes. The column __c0 numbers all rows."""
     rows = sum(sizes)
     bits = np.zeros(rows, np.int64)
     bits[np.cumsum([0, *sizes[:-1]])] = 1
@@ -22,31 +22,33 @@ def make_batches(sizes: list[int], rows_per_batch: int) -> Iterator[pa.RecordBat
         yield pa.RecordBatch.from_arrays(columns, ["__c0", "__bits0"])
 
 
-def first_row(piece: Piece) -> int:
+def find_first_row(piece: Piece) -> int:
+    """Return the number of the first row of a piece."""
     return int(piece.table.column("__c0")[0].as_py())
 
 
 def end_search(piece: Piece) -> None:
-    """Move the frontier to the end, as if each row had been decided."""
+    """Move the frontier to the end, as if the search had decided each row."""
     piece.frontier.start[-1] = min(piece.frontier.edge[-1], piece.table.num_rows)
 
 
 def test_what_is_decided_is_let_go() -> None:
-    """All rows before the edge are decided at once."""
-    seen, largest = 0, 0
+    """The search decides all rows before the edge."""
+    decided = 0
+    largest = 0
     for piece in split_into_pieces(
         make_batches([100_000], 100), Lookaround(2, 1), rows_per_call=1_000
     ):
-        begin = first_row(piece)
+        begin = find_first_row(piece)
         largest = max(largest, piece.table.num_rows)
         assert begin == piece.rows_before
-        assert begin + piece.frontier.start[0] == max(seen, 0)
+        assert begin + piece.frontier.start[0] == max(decided, 0)
         assert begin == 0 or piece.frontier.start[0] >= 2
         if piece.frontier.is_incomplete:
             assert piece.frontier.edge[0] == piece.table.num_rows - 1
         end_search(piece)
-        seen = begin + piece.frontier.start[-1]
-    assert seen == 100_000
+        decided = begin + piece.frontier.start[-1]
+    assert decided == 100_000
     assert largest <= 2_100
 
 
@@ -68,14 +70,16 @@ def test_partitions_that_must_be_whole_are() -> None:
 
 def test_small_partitions_come_together_and_large_ones_by_themselves() -> None:
     sizes = [300, 300, 5_000, 10, 10]
-    found = []
+    pieces = []
     for piece in split_into_pieces(make_batches(sizes, 70), Lookaround(0, 0), rows_per_call=1_000):
-        found.append(
+        pieces.append(
             (np.diff(piece.starts).tolist(), piece.frontier.is_incomplete, piece.new_partitions)
         )
         end_search(piece)
-    whole = [one for one, goes_on, _ in found if not goes_on]
-    assert whole[0] == [300, 300]
-    assert found[1][1:] == (True, 1)
-    assert sum(map(len, whole[1:])) == 3  # with the large one's last rows, or after them
-    assert sum(fresh for *_, fresh in found) == len(sizes)
+    complete = [partitions for partitions, is_incomplete, _ in pieces if not is_incomplete]
+    assert complete[0] == [300, 300]
+    assert pieces[1][1:] == (True, 1)
+    assert (
+        sum(map(len, complete[1:])) == 3
+    )  # together with the last rows of the large one, or after them
+    assert sum(new_partitions for *_, new_partitions in pieces) == len(sizes)

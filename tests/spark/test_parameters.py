@@ -290,8 +290,7 @@ def test_names_that_differ_in_case(spark: SparkSession, steps: DataFrame) -> Non
     rows = steps.selectExpr("'x' AS k", "t", "v", "v + 1 AS V")
     spark.conf.set("spark.sql.caseSensitive", "true")
     try:
-        matches = matchrec.match_recognize(rows, clause).collect()
-        assert matches == [Row(k="x", m=7, M=5, K=3)]
+        assert matchrec.match_recognize(rows, clause).collect() == [Row(k="x", m=7, M=5, K=3)]
         query = f"SELECT M FROM {{t}} MATCH_RECOGNIZE ({clause}) WHERE k = 'x' AND K = 3"
         assert matchrec.sql(spark, query, t=rows).collect() == [Row(M=5)]
         text = "PATTERN SEQ(ANY a, ANY b) RETURN a.v AS x, b.v AS X"

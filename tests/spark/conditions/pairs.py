@@ -1,8 +1,8 @@
-"""Conditions over two rows, asked of Spark by window functions and of matchrec by a row pattern.
+"""Conditions over two rows, computed by Spark's window functions and by a row pattern.
 
-All conditions are asked in one query: `PATTERN (A (C0 | C1 | ...)) ALL MATCHES` finds, for each row
-after the first of its partition, every condition that holds of it and of the row before. In a
-condition `A.x` is the value of the row before, and `x` that of the row.
+All conditions are in one query: `PATTERN (A (C0 | C1 | ...)) ALL MATCHES` finds, for each row after
+the first of its partition, all conditions that are true for it and the row before. In a condition,
+`A.x` is the value of the row before, and `x` that of the row.
 """
 
 from __future__ import annotations
@@ -14,12 +14,16 @@ from pyspark.sql import SparkSession
 
 import matchrec
 
-Found = set[tuple[int, int, int]]  # key, time, number of the condition
+TrueConditions = set[tuple[int, int, int]]  # key, time, number of the condition
 
 
-def holds_in_spark(spark: SparkSession, table: str, conditions: Sequence[str]) -> Found:
-    """Return what Spark says by itself: LAG in place of what reads the row before."""
-    columns = ", ".join(f"{write_with_lag(one)} AS c{n}" for n, one in enumerate(conditions))
+def find_true_in_spark(
+    spark: SparkSession, table: str, conditions: Sequence[str]
+) -> TrueConditions:
+    """Return where Spark finds that the conditions are true, with LAG for the row before."""
+    columns = ", ".join(
+        f"{write_with_lag(condition)} AS c{number}" for number, condition in enumerate(conditions)
+    )
     rows = spark.sql(
         f"SELECT k, t, row_number() OVER w AS n, {columns} FROM {table} "
         "WINDOW w AS (PARTITION BY k ORDER BY t)"
@@ -37,11 +41,15 @@ def write_with_lag(condition: str) -> str:
     return re.sub(r"\bA\.(\w+)", r"LAG(\1) OVER w", condition)
 
 
-def holds_in_patterns(spark: SparkSession, table: str, conditions: Sequence[str]) -> Found:
-    """Return what matchrec says."""
+def find_true_in_patterns(
+    spark: SparkSession, table: str, conditions: Sequence[str]
+) -> TrueConditions:
+    """Return where matchrec finds that the conditions are true."""
     defined = [re.sub(r"\bA\.(\w+)", r"LAST(A.\1)", condition) for condition in conditions]
     names = [f"C{number}" for number in range(len(conditions))]
-    define = ", ".join(f"{name} AS {one}" for name, one in zip(names, defined, strict=True))
+    define = ", ".join(
+        f"{name} AS {condition}" for name, condition in zip(names, defined, strict=True)
+    )
     rows = matchrec.sql(
         spark,
         f"""SELECT k, t, c FROM {table} MATCH_RECOGNIZE (

@@ -1,4 +1,4 @@
-"""Random rows with values at the edges of their types, in partitions of a few."""
+"""Create random rows with values at the edges of their types, in small partitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of numbers of several rows are Spark's, to the last bit."""
+"""Numeric functions of two rows have the values that Spark computes, to the last bit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.quick.scale import examples
-from tests.spark.conditions.pairs import holds_in_patterns, holds_in_spark
+from tests.spark.conditions.pairs import find_true_in_patterns, find_true_in_spark
 
 EDGES = (0.0, -0.0, 0.5, 1.0, -1.0, 2.5, 0.15, 1.005, 1e-310, 1e300, math.inf, -math.inf, math.nan)
 
@@ -65,22 +65,29 @@ EXACT = ("exp", "ln", "log10", "log2", "sqrt", "radians")
 
 @pytest.fixture(scope="module")
 def numbers(spark: SparkSession) -> Iterator[str]:
-    """A table of numbers of all kinds, with edges and NULLs."""
-    drawn = random.Random(7)
+    """Create a view of numbers of all types, with edge values and NULLs."""
+    generator = random.Random(7)
 
-    def some_float() -> float | None:
-        return drawn.choice(
+    def draw_float() -> float | None:
+        """Return a random number or NULL."""
+        return generator.choice(
             [
                 None,
-                drawn.uniform(-5, 5),
-                drawn.randint(-9, 9) / 2,
-                drawn.randint(-100, 100) / 20,
-                drawn.choice(EDGES),
+                generator.uniform(-5, 5),
+                generator.randint(-9, 9) / 2,
+                generator.randint(-100, 100) / 20,
+                generator.choice(EDGES),
             ]
         )
 
     rows = [
-        (n % 3, n, some_float(), drawn.choice([None, *range(-9, 10)]), drawn.uniform(0, 1000))
+        (
+            n % 3,
+            n,
+            draw_float(),
+            generator.choice([None, *range(-9, 10)]),
+            generator.uniform(0, 1000),
+        )
         for n in range(examples(2000))
     ]
     frame = spark.createDataFrame(rows, "k int, t int, x double, i int, y double")
@@ -98,20 +105,25 @@ def numbers(spark: SparkSession) -> Iterator[str]:
 @pytest.mark.slow
 def test_functions_of_two_rows(spark: SparkSession, numbers: str) -> None:
     conditions = [line.strip() for line in CONDITIONS.strip().splitlines()]
-    expected = holds_in_spark(spark, numbers, conditions)
-    assert len({number for *_, number in expected}) > len(conditions) - 5, "most hold somewhere"
-    assert holds_in_patterns(spark, numbers, conditions) == expected
+    expected = find_true_in_spark(spark, numbers, conditions)
+    assert len({number for *_, number in expected}) > len(conditions) - 5, (
+        "most conditions are true for some row"
+    )
+    assert find_true_in_patterns(spark, numbers, conditions) == expected
 
 
 def test_what_java_prescribes_is_the_same_to_the_last_bit(
     spark: SparkSession, numbers: str
 ) -> None:
-    """`z` is what Spark gives for a row's own value; 0 * A.t makes it a value of two rows."""
+    """The columns have Spark's values. `0 * A.t` makes matchrec compute the functions itself."""
     spark.table(numbers).selectExpr(
-        "*", *(f"{one}(y) AS {one}" for one in EXACT), "power(y, x) AS power", "log(y, x) AS log"
+        "*",
+        *(f"{function}(y) AS {function}" for function in EXACT),
+        "power(y, x) AS power",
+        "log(y, x) AS log",
     ).createOrReplaceTempView("computed")
-    conditions = [f"{one}(y + 0 * A.t) <=> {one}" for one in EXACT]
+    conditions = [f"{function}(y + 0 * A.t) <=> {function}" for function in EXACT]
     conditions += ["power(y + 0 * A.t, x) <=> power", "log(y + 0 * A.t, x) <=> log"]
-    found = holds_in_patterns(spark, "computed", conditions)
+    true_conditions = find_true_in_patterns(spark, "computed", conditions)
     rows = spark.table("computed").count() - 3
-    assert len(found) == rows * len(conditions)
+    assert len(true_conditions) == rows * len(conditions)

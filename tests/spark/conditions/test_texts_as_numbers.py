@@ -1,4 +1,4 @@
-"""A text beside a number over several rows is compared as Spark compares them over one."""
+"""A text is compared with a number of another row as Spark compares them in one row."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ SIGNS = ("=", "<>", "<", "<=", ">", ">=", "<=>")
 
 @pytest.fixture(params=[True, False], ids=["ansi", "not ansi"])
 def is_ansi(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[bool]:
+    """Set the ANSI mode, and return whether it is on."""
     before = spark.conf.get("spark.sql.ansi.enabled")
     spark.conf.set("spark.sql.ansi.enabled", str(request.param).lower())
     yield request.param
@@ -26,7 +27,7 @@ def is_ansi(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[boo
 
 @pytest.mark.parametrize("type_", TYPES)
 def test_every_sign(spark: SparkSession, type_: str, is_ansi: bool) -> None:
-    """One partition for each pair: its first row has the number, its second one the text."""
+    """Each pair is a partition: its first row has the number, and its second row the text."""
     texts = TEXTS if is_ansi else LOOSE_TEXTS
     quoted = ["NULL" if text is None else f"'{text}'" for text in texts]
     values = ", ".join(f"({number}, {text})" for number in NUMBERS for text in quoted)
@@ -37,37 +38,37 @@ def test_every_sign(spark: SparkSession, type_: str, is_ansi: bool) -> None:
     rows = "SELECT p, 1 AS t, x, NULL AS s FROM pairs UNION ALL SELECT p, 2, NULL, s FROM pairs"
     signs = "SELECT explode(sequence(0, 13)) AS sign"
     forms = [form for sign in SIGNS for form in (f"{{s}} {sign} {{x}}", f"{{x}} {sign} {{s}}")]
-    plain = choose_condition("sign", [form.format(s="s", x="x") for form in forms])
+    over_one_row = choose_condition("sign", [form.format(s="s", x="x") for form in forms])
     over_rows = choose_condition("B.sign", [form.format(s="B.s", x="A.x") for form in forms])
-    expected = spark.sql(f"SELECT p, sign FROM pairs CROSS JOIN ({signs}) WHERE {plain}")
-    found = matchrec.sql(
+    expected = spark.sql(f"SELECT p, sign FROM pairs CROSS JOIN ({signs}) WHERE {over_one_row}")
+    matches = matchrec.sql(
         spark,
         f"SELECT p, sign FROM (SELECT * FROM ({rows}) CROSS JOIN ({signs})) MATCH_RECOGNIZE "
         f"(PARTITION BY p, sign ORDER BY t PATTERN (A B) DEFINE B AS {over_rows})",
     )
-    assert sorted(found.collect()) == sorted(expected.collect())
+    assert sorted(matches.collect()) == sorted(expected.collect())
     spark.catalog.dropTempView("pairs")
 
 
 def choose_condition(sign: str, conditions: list[str]) -> str:
-    """Return the condition of the number that a column has."""
-    branches = (f"WHEN {at} THEN {one}" for at, one in enumerate(conditions))
+    """Return SQL that chooses a condition by the number in a column."""
+    branches = (f"WHEN {number} THEN {condition}" for number, condition in enumerate(conditions))
     return f"CASE {sign} {' '.join(branches)} END"
 
 
 def test_with_an_aggregate(spark: SparkSession) -> None:
     """9 is less than 3 * 4 as a number, and more as a text."""
     rows = "VALUES (1, '4'), (2, '9'), (3, '13') AS v(t, q)"
-    found = matchrec.sql(
+    matches = matchrec.sql(
         spark,
         f"SELECT * FROM {rows} MATCH_RECOGNIZE (ORDER BY t MEASURES B.q AS q PATTERN (A C* B) "
         "DEFINE B AS B.q > AVG(CAST(A.q AS INT)) * 3)",
     )
-    assert [tuple(row) for row in found.collect()] == [("13",)]
+    assert [tuple(row) for row in matches.collect()] == [("13",)]
 
 
 def test_in_compares_as_texts_without_ansi(spark: SparkSession) -> None:
-    """'9.0' IN (9) is false there, where '9.0' = 9 is true: refused rather than wrong."""
+    """Without ANSI mode '9.0' = 9 is true, but '9.0' IN (9) is false, so IN is rejected."""
     rows = "VALUES (1, '9.0', 9), (2, '9.0', 9) AS v(t, s, n)"
     query = (
         f"SELECT * FROM {rows} MATCH_RECOGNIZE (ORDER BY t MEASURES B.t AS t PATTERN (A B) "
