@@ -1,8 +1,8 @@
-"""Arguments of wrong kinds, generated: nothing but our errors comes out of any public function.
+"""A wrong argument of any public function raises an error of matchrec that names the argument.
 
-For every parameter of every public function, class and method, each of `VALUES` is passed in an
-otherwise right call. What is of a right kind for the parameter is named in `RIGHT_KINDS`; all else
-must be refused with an error that names function and parameter.
+For each parameter of each public function, class and method, each of `VALUES` is passed in a call
+whose other arguments are right. `RIGHT_KINDS` says which values are right for a parameter. All
+others must raise an error that names the parameter.
 """
 
 from __future__ import annotations
@@ -56,27 +56,27 @@ VALUES: dict[str, Any] = {
     "timedelta": timedelta(minutes=1),
     "pattern": Pattern.begin("a"),
     "a pattern with stages": Pattern(()),
-    "Column": "Column",  # made when a session is there
+    "Column": "Column",  # made in the test, because it needs a session
 }
 
 TEXTS = ("empty text", "text")
 LITERALS = ("3", "-1", "1.5", "nan", "inf", "True", "5,000 digits", *TEXTS, "list of 3", "Column")
 STAGE = (*TEXTS, "pattern", "a pattern with stages")
 DURATION = ("3", "-1", "1.5", "5,000 digits", *TEXTS, "timedelta")
-WHOLE = ("3", "-1")
-ROW = ("None", *WHOLE, "1.5", "nan", "inf", "True", "5,000 digits", *TEXTS, "tuple", "date")
+INTEGERS = ("3", "-1")
+ROW = ("None", *INTEGERS, "1.5", "nan", "inf", "True", "5,000 digits", *TEXTS, "tuple", "date")
 
 RIGHT_KINDS: dict[str, tuple[str, ...]] = {
     "query": TEXTS,
     "partition": ("None", "dict", "dict of object"),
     "row": (*ROW, "timedelta"),
     "limit": ("3",),
-    "why.clause": ("None", *WHOLE, *TEXTS),
-    "coverage.clause": ("None", *WHOLE, *TEXTS),
-    "aggregate.clause": ("None", *WHOLE, *TEXTS),
-    "explain.clause": ("None", *WHOLE, *TEXTS),
+    "why.clause": ("None", *INTEGERS, *TEXTS),
+    "coverage.clause": ("None", *INTEGERS, *TEXTS),
+    "aggregate.clause": ("None", *INTEGERS, *TEXTS),
+    "explain.clause": ("None", *INTEGERS, *TEXTS),
     "aggregate.per": (),
-    "backtest.clause": ("None", *WHOLE, *TEXTS),
+    "backtest.clause": ("None", *INTEGERS, *TEXTS),
     "serve.spark": ("None",),
     "serve.host": TEXTS,
     "serve.port": ("3",),
@@ -125,8 +125,8 @@ RIGHT_KINDS: dict[str, tuple[str, ...]] = {
     "condition": (*TEXTS, "Column"),
     "gap": ("None", *DURATION),
     "window": DURATION,
-    "least": WHOLE,
-    "most": ("None", *WHOLE),
+    "least": INTEGERS,
+    "most": ("None", *INTEGERS),
     "timeout": ("3", "1.5"),
     "throws": ("True",),
     "timeouts": ("True",),
@@ -167,7 +167,7 @@ def list_parameters() -> Iterator[Any]:
 
 
 def make_right_call(function: Callable[..., Any], spark: SparkSession) -> Callable[..., Any]:
-    """Return a function with right arguments for all that it needs."""
+    """Return the function with right arguments for all required parameters."""
     df = spark.createDataFrame([(1, 5), (2, 6)], "t int, v int")
     right = {
         "self": Counters() if function is Counters.values else Pattern.begin("a").one_or_more(),
@@ -207,8 +207,8 @@ def make_right_call(function: Callable[..., Any], spark: SparkSession) -> Callab
         right["self"] = Pattern.begin("a") if needs_no_quantifier else right["self"]
     needed = {
         name: right[name]
-        for name, one in inspect.signature(function).parameters.items()
-        if one.default is one.empty and name in right
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.default is parameter.empty and name in right
     }
     receiver = needed.pop("self", None)
     return partial(function, *([] if receiver is None else [receiver]), **needed)
@@ -216,7 +216,7 @@ def make_right_call(function: Callable[..., Any], spark: SparkSession) -> Callab
 
 @pytest.fixture
 def no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`why` and its relatives run no job, and `serve` starts nothing: other tests look at both."""
+    """Keep `why` from running a job, and `serve` from starting a gateway. Other tests run them."""
     monkeypatch.setattr(questions, "explain_partition", lambda *_: None)
     monkeypatch.setattr("matchrec.gateway.serve.start_gateway", lambda *_: None)
 
@@ -226,22 +226,22 @@ def no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("no_answer")
 def test_wrong_kinds(spark: SparkSession, function: Callable[..., Any], parameter: str) -> None:
     call = make_right_call(function, spark)
-    own_kinds = RIGHT_KINDS.get(f"{function.__name__}.{parameter}")
-    right_kinds = own_kinds or RIGHT_KINDS.get(parameter, ())
+    kinds_of_function = RIGHT_KINDS.get(f"{function.__name__}.{parameter}")
+    right_kinds = kinds_of_function or RIGHT_KINDS.get(parameter, ())
     for name, value in VALUES.items():
-        given = col("v") if name == "Column" else value
-        passed = {"unused" if parameter == "frames" else parameter: given}
+        argument = col("v") if name == "Column" else value
+        arguments = {"unused" if parameter == "frames" else parameter: argument}
         if name in right_kinds:
             try:
-                call(**passed)
+                call(**arguments)
             except (MatchRecognizeError, PySparkException):
                 continue
         else:
             with pytest.raises(MatchRecognizeError) as refused:
-                call(**passed)
-            says = str(refused.value)
-            assert next(iter(passed)) in says, (name, says)
-            assert len(says) < 600, (name, says)
+                call(**arguments)
+            message = str(refused.value)
+            assert next(iter(arguments)) in message, (name, message)
+            assert len(message) < 600, (name, message)
 
 
 def test_the_message_names_all() -> None:
@@ -286,7 +286,8 @@ def test_what_stands_in_place_of_an_argument_that_is_left_out() -> None:
 
 
 def test_a_field_of_options_is_no_argument(spark: SparkSession) -> None:
-    clause, df = "ORDER BY id PATTERN (A) DEFINE A AS id >= 0", spark.range(1)
+    clause = "ORDER BY id PATTERN (A) DEFINE A AS id >= 0"
+    df = spark.range(1)
     calls: dict[str, Callable[..., object]] = {
         "match_recognize": partial(matchrec.match_recognize, df, clause),
         "query": partial(matchrec.query, df, clause),
@@ -304,7 +305,7 @@ def test_a_field_of_options_is_no_argument(spark: SparkSession) -> None:
 
 def test_sessions_and_dataframes_are_told_by_what_they_can_do(spark: SparkSession) -> None:
     class Wrapper:
-        """What a vendor may put around one of Spark's objects."""
+        """A wrapper of an object of Spark, such as some vendors make."""
 
         def __init__(self, wrapped: Any) -> None:
             self.wrapped = wrapped
@@ -332,20 +333,20 @@ def test_values_of_args(spark: SparkSession) -> None:
     assert "`args['x']` of `sql` is of type object" in str(refused.value)
     with pytest.raises(matchrec.MatchRecognizePlanError):
         matchrec.sql(spark, "SELECT 1", {1: "x"})  # type: ignore[dict-item]
-    given = [None, True, 1, 1.5, "x", date(2020, 1, 1), timedelta(1), [1, 2], col("1").isNull()]
+    values = [None, True, 1, 1.5, "x", date(2020, 1, 1), timedelta(1), [1, 2], col("1").isNull()]
     with pytest.raises(matchrec.MatchRecognizePlanError, match="args has 9 values"):
-        matchrec.sql(spark, make_right_call(matchrec.sql, spark).keywords["query"], given)
+        matchrec.sql(spark, make_right_call(matchrec.sql, spark).keywords["query"], values)
 
 
 def test_a_mapping_need_not_be_a_dict(spark: SparkSession) -> None:
     df = spark.range(4)
     clause = "ORDER BY id MEASURES A.id AS id PATTERN (A) DEFINE A AS id >= :least"
     least = MappingProxyType({"least": 2})
-    for found in (
+    for matches in (
         matchrec.match_recognize(df, clause, least),
         matchrec.sql(spark, f"SELECT * FROM {{df}} MATCH_RECOGNIZE ({clause})", least, df=df),
     ):
-        assert sorted(row.id for row in found.collect()) == [2, 3]
+        assert sorted(row.id for row in matches.collect()) == [2, 3]
     counts = matchrec.sweep(df, clause, MappingProxyType({"least": [1, 3]})).rows
     assert [row[:2] for row in counts] == [(1, 3), (3, 1)]
     rules = MappingProxyType({"late": MappingProxyType({2: "PATTERN (A) DEFINE A AS id >= 0"})})
@@ -358,7 +359,7 @@ def test_a_mapping_need_not_be_a_dict(spark: SparkSession) -> None:
 
 @pytest.mark.parametrize("by_arrow", ["true", "false"])
 def test_a_missing_number_of_pandas_is_null(spark: SparkSession, by_arrow: str) -> None:
-    """NaN, which PySpark makes of it without Arrow, is greater than all numbers."""
+    """Without Arrow, PySpark converts it to NaN, which would be greater than all numbers."""
     frame = pd.DataFrame({"t": range(4), "x": [1.0, None, 3.0, None], "s": ["a", None, "b", "c"]})
     clause = "ORDER BY t MEASURES A.t AS t PATTERN (A) DEFINE A AS {}"
     name = "spark.sql.execution.arrow.pyspark.enabled"
@@ -366,32 +367,34 @@ def test_a_missing_number_of_pandas_is_null(spark: SparkSession, by_arrow: str) 
     spark.conf.set(name, by_arrow)
     try:
         for condition, rows in (("x IS NULL", [1, 3]), ("x > 2", [2]), ("s IS NULL", [1])):
-            found = matchrec.match_recognize(frame, clause.format(condition)).collect()
-            assert sorted(row.t for row in found) == rows
+            matches = matchrec.match_recognize(frame, clause.format(condition)).collect()
+            assert sorted(row.t for row in matches) == rows
         assert str(spark.conf.get(name)) == by_arrow
     finally:
         spark.conf.set(name, str(before))
 
 
 def test_threads_set_a_setting_one_after_the_other() -> None:
-    """Otherwise the second thread would find, and restore, what the first one has set."""
+    """Otherwise the second thread would restore the value that the first one has set."""
     name = "spark.sql.execution.arrow.pyspark.enabled"
     session: Any = SimpleNamespace(conf=Settings({name: "false"}))
-    first_is_in, seen = Event(), []
+    first_has_set_it = Event()
+    values = []
 
-    def ask() -> None:
-        first_is_in.wait()
+    def read_setting() -> None:
+        """Read the setting after the first thread has set it."""
+        first_has_set_it.wait()
         with Backend(session).use_arrow():
-            seen.append(session.conf[name])
+            values.append(session.conf[name])
 
-    thread = Thread(target=ask)
+    thread = Thread(target=read_setting)
     thread.start()
     with Backend(session).use_arrow():
-        first_is_in.set()
+        first_has_set_it.set()
         thread.join(0.1)
-        assert not seen
+        assert not values
     thread.join()
-    assert (seen, session.conf[name]) == (["true"], "false")
+    assert (values, session.conf[name]) == (["true"], "false")
 
 
 class Settings(dict[str, str]):
@@ -407,9 +410,9 @@ FRAMES = {
 }
 
 
-@pytest.mark.parametrize("cure", FRAMES)
-def test_a_frame_where_rows_of_spark_are_wanted(spark: SparkSession, cure: str) -> None:
-    frame: Any = FRAMES[cure]
+@pytest.mark.parametrize("hint", FRAMES)
+def test_a_frame_where_rows_of_spark_are_wanted(spark: SparkSession, hint: str) -> None:
+    frame: Any = FRAMES[hint]
     df = spark.range(1)
     calls = (
         lambda: matchrec.match_rules(df, frame, order_by="id"),
@@ -419,11 +422,11 @@ def test_a_frame_where_rows_of_spark_are_wanted(spark: SparkSession, cure: str) 
     for call in calls:
         with pytest.raises(MatchRecognizeError) as caught:
             call()
-        first, *_, last = str(caught.value).split("\n")
-        assert first.endswith(
+        message, *_, last = str(caught.value).split("\n")
+        assert message.endswith(
             ("is a pandas DataFrame [wrong-argument]", "is a pyarrow Table [wrong-argument]")
         )
-        assert last == f"  help: {cure}"
+        assert last == f"  help: {hint}"
 
 
 def test_a_frame_of_pandas_on_spark() -> None:
@@ -452,13 +455,14 @@ def test_a_query_without_a_session_and_without_rows(spark: SparkSession) -> None
 def test_a_thread_that_asks_quietly_leaves_others_their_log() -> None:
     logger = find_analysis_logger()
     line = logging.makeLogRecord({"msg": "an analysis has failed"})
-    one, other = silence_analysis(), silence_analysis()
+    silence = silence_analysis()
+    silence_of_thread = silence_analysis()
     with ThreadPoolExecutor(1) as threads:
-        with one:
+        with silence:
             assert threads.submit(logger.filter, line).result()
-            threads.submit(other.__enter__).result()
+            threads.submit(silence_of_thread.__enter__).result()
             assert not logger.filter(line)
         assert logger.filter(line)
         assert not threads.submit(logger.filter, line).result()
-        threads.submit(other.__exit__, None, None, None).result()
+        threads.submit(silence_of_thread.__exit__, None, None, None).result()
         assert threads.submit(logger.filter, line).result()

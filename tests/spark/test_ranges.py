@@ -1,4 +1,4 @@
-"""Partitions that are cut into ranges of their order: the same rows as of whole ones."""
+"""If partitions are cut into ranges of their order, the matches are the same."""
 
 from __future__ import annotations
 
@@ -39,24 +39,27 @@ UNITS = {"dates": "INTERVAL '{}' DAY", "times": "INTERVAL {} SECOND"}
 UNITS["local times"] = UNITS["times"]
 
 
-SMALL = Shortcuts(min_rows_of_range=1, large_key_one_in=1 << 20)
-"""Ranges end as soon as they can, and each key is a large one."""
+SMALL_RANGES = Shortcuts(min_rows_of_range=1, large_key_one_in=1 << 20)
+"""Ranges are as short as possible, and each key counts as large."""
 
 
 @pytest.fixture(autouse=True)
 def small_ranges() -> Iterator[None]:
-    with use_shortcuts(SMALL):
+    """Cut into ranges wherever it is possible."""
+    with use_shortcuts(SMALL_RANGES):
         yield
 
 
 @pytest.fixture(scope="module")
 def rows(spark: SparkSession) -> DataFrame:
+    """Return 900 random rows."""
     kinds = "substr('AABBCCZZZZ', CAST(rand(2) * 10 AS INT) + 1, 1) AS kind"
-    place = "CASE WHEN rand(1) > 0.02 THEN CAST(rand(3) * 3000 AS INT) - 1500 END AS t"
-    return spark.range(900).selectExpr("id", place, kinds, "rand(4) AS x", "id % 3 AS k").cache()
+    order = "CASE WHEN rand(1) > 0.02 THEN CAST(rand(3) * 3000 AS INT) - 1500 END AS t"
+    return spark.range(900).selectExpr("id", order, kinds, "rand(4) AS x", "id % 3 AS k").cache()
 
 
 def find_matches(rows: DataFrame, clause: str, sort: Sort) -> list[str]:
+    """Return the matches of a clause as text, sorted."""
     options = matchrec.Options(sort=sort)
     result = matchrec.match_recognize(rows, clause, options=options)
     return sorted(map(str, result.collect()))
@@ -67,9 +70,9 @@ def find_matches(rows: DataFrame, clause: str, sort: Sort) -> list[str]:
 def test_the_same_rows(rows: DataFrame, name: str, keys: str) -> None:
     measures = "MEASURES FIRST(id) AS f, LAST(id) AS l, count(*) AS n "
     clause = f"{keys}ORDER BY t, id {measures}{QUERIES[name]}"
-    whole = find_matches(rows, clause, "worker")
-    assert len(whole) > 1
-    assert find_matches(rows, clause, "ranges") == whole
+    matches = find_matches(rows, clause, "worker")
+    assert len(matches) > 1
+    assert find_matches(rows, clause, "ranges") == matches
 
 
 @pytest.mark.parametrize("name", some_of(tuple(ORDERS)[1:]))
@@ -78,9 +81,9 @@ def test_types_of_the_order(rows: DataFrame, name: str) -> None:
     window = UNITS[name].format(9)
     query = QUERIES["matches that overlap"].replace("WITHIN 9", f"WITHIN {window}")
     clause = f"ORDER BY t, id MEASURES FIRST(id) AS f, LAST(id) AS l {query}"
-    whole = find_matches(ordered, clause, "worker")
-    assert len(whole) > 1
-    assert find_matches(ordered, clause, "ranges") == whole
+    matches = find_matches(ordered, clause, "worker")
+    assert len(matches) > 1
+    assert find_matches(ordered, clause, "ranges") == matches
 
 
 def test_rows_that_no_match_has_are_not_shuffled(rows: DataFrame) -> None:
@@ -92,23 +95,24 @@ def test_rows_that_no_match_has_are_not_shuffled(rows: DataFrame) -> None:
         options=matchrec.Options(sort="ranges"),
     )
     assert "cut into ranges of `t` for several tasks" in str(result.explain())
-    priced = str(result.explain(analyze=True))
-    assert "rows are sent, in" in priced
-    assert "one task searches a whole partition, because counters count all rows" in priced
-    assert "\n  partitions were not cut into ranges, because all rows are counted\n" in priced
+    analyzed = str(result.explain(analyze=True))
+    assert "rows are sent, in" in analyzed
+    assert "one task searches a whole partition, because counters count all rows" in analyzed
+    assert "\n  partitions were not cut into ranges, because all rows are counted\n" in analyzed
 
 
 def test_counters_of_whole_partitions_say_so(rows: DataFrame) -> None:
     clause = f"ORDER BY t, id MEASURES LAST(id) AS l {QUERIES['a window']} AND x < 0.3"
     line = "partitions were not cut into ranges, because all rows are counted"
-    uncut, whole = matchrec.Counters(), matchrec.Counters()
-    for sort, counters in (("ranges", uncut), ("worker", whole)):
+    not_cut = matchrec.Counters()
+    by_worker = matchrec.Counters()
+    for sort, counters in (("ranges", not_cut), ("worker", by_worker)):
         options = matchrec.Options(sort=sort, counters=counters)
         matchrec.match_recognize(rows, clause, options=options).collect()
-    assert str(uncut).splitlines()[-1] == line
-    assert line in uncut._repr_html_()
-    assert "ranges" not in str(whole)
-    assert uncut.values()["events"] == whole.values()["events"]
+    assert str(not_cut).splitlines()[-1] == line
+    assert line in not_cut._repr_html_()
+    assert "ranges" not in str(by_worker)
+    assert not_cut.values()["events"] == by_worker.values()["events"]
 
 
 def test_counters_do_not_hide_that_ranges_are_impossible(rows: DataFrame) -> None:
@@ -208,20 +212,21 @@ def test_a_small_input_is_not_cut_unasked(spark: SparkSession) -> None:
 
 
 def test_a_large_table_is(spark: SparkSession) -> None:
-    with use_shortcuts(replace(SMALL, min_bytes_to_cut=1)):
+    with use_shortcuts(replace(SMALL_RANGES, min_bytes_to_cut=1)):
         check_large_table(spark)
 
 
 def check_large_table(spark: SparkSession) -> None:
+    """Check when the input is cut into ranges by default, if its size is no reason against it."""
     clause = "ORDER BY id MEASURES LAST(id) AS l PATTERN (A B) WITHIN 5 DEFINE B AS id % 7 = 0"
     few = clause.replace("(A B)", "(A Z*? B)").replace("DEFINE", "DEFINE A AS id % 7 = 6,")
-    query = f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({few})"
-    explained = str(matchrec.query(spark, query, rows=spark.range(100)).explain())
+    query_of_few = f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({few})"
+    explained = str(matchrec.query(spark, query_of_few, rows=spark.range(100)).explain())
     assert "one task searches a whole partition, because few of its rows are sent" in explained
-    asked = f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({clause})"
-    of_table = matchrec.query(spark, asked, rows=spark.range(100))
-    assert "cut into ranges of `id`" in str(of_table.explain())
-    assert of_table.to_df().count() == 14
+    query = f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({clause})"
+    prepared = matchrec.query(spark, query, rows=spark.range(100))
+    assert "cut into ranges of `id`" in str(prepared.explain())
+    assert prepared.to_df().count() == 14
     joined = spark.range(100).join(spark.range(3), "id")
-    text = str(matchrec.query(spark, asked, rows=joined).explain())
+    text = str(matchrec.query(spark, query, rows=joined).explain())
     assert "ranges would read the input three times" in text

@@ -1,8 +1,8 @@
-"""A DataFrame that is kept while the view under it is replaced.
+"""A DataFrame whose view is replaced has the old rows, or an error that says so.
 
-Classic Spark analyses a query once: the kept DataFrame has the rows of the old view. On Sail the
-view is read when the query runs, as plain `spark.sql` does. Spark Connect does the same, unless the
-server still has the plan of the query's text in its cache: that plan holds the old view.
+Classic Spark analyses a query once: the DataFrame has the rows of the old view. Sail reads the view
+when the query runs, as for plain `spark.sql`. Spark Connect does the same, unless the server still
+has the plan of the query in its cache, with the old view.
 """
 
 from __future__ import annotations
@@ -33,38 +33,41 @@ HINT = "build the query again, by the call that made this DataFrame"
 
 
 def create_view(spark: SparkSession, select_list: str, rows: str) -> None:
+    """Create or replace the view."""
     text = f"SELECT {select_list} FROM VALUES {rows} AS t(k, ts, v)"
     spark.sql(text).createOrReplaceTempView(VIEW)
 
 
 @pytest.fixture
 def old(spark: SparkSession) -> None:
+    """Create the view with its old rows."""
     create_view(spark, "k, ts, v", "(1, 1, 10), (1, 2, 20), (1, 3, 30)")
 
 
 def list_rows(frame: DataFrame) -> list[tuple[Any, ...]]:
+    """Return the rows of a DataFrame."""
     return [tuple(row) for row in frame.collect()]
 
 
 def check_kept(kept: DataFrame, message: str, old_rows: list[tuple[Any, ...]]) -> None:
-    """Check that a kept DataFrame has the rows of the old view, or that its error has a message.
+    """Check that a DataFrame has the rows of the old view, or raises an error with a message.
 
-    On Sail it has the error, on classic Spark the rows. A server of Spark may have either.
+    On Sail it raises the error, on classic Spark it has the rows. Spark Connect may do either.
     """
     spark = kept.sparkSession
     try:
-        found = list_rows(kept)
+        rows = list_rows(kept)
     except PySparkException as raised:
         assert is_connect(spark)
         error = MatchRecognizeRunError.from_exception(raised)
         assert error is not None
         assert (error.message, error.notes, error.hint) == (message, (NOTE,), HINT)
     else:
-        assert found == old_rows
+        assert rows == old_rows
         assert find_backend(spark).engine == "Spark"
 
 
-# The new rows, and what the error says of the type of `v`.
+# The new rows, and the new type of `v` in the error.
 OTHER_TYPES = {
     "double": ("(1, 1, 10.5D), (1, 2, 20.5D), (1, 3, 30.5D)", "double"),
     "bigint": ("(1, 1, 6000000000), (1, 2, 6000000001), (1, 3, 6000000002)", "bigint"),
@@ -78,12 +81,12 @@ OTHER_TYPES = {
 
 
 @pytest.mark.usefixtures("old")
-@pytest.mark.parametrize(("rows", "arrived"), OTHER_TYPES.values(), ids=OTHER_TYPES.keys())
-def test_another_type(spark: SparkSession, rows: str, arrived: str) -> None:
+@pytest.mark.parametrize(("rows", "new_type"), OTHER_TYPES.values(), ids=OTHER_TYPES.keys())
+def test_another_type(spark: SparkSession, rows: str, new_type: str) -> None:
     kept = matchrec.sql(spark, QUERY)
     create_view(spark, "k, ts, v", rows)
     check_kept(
-        kept, f"column `v` is {arrived}, and was int when the query was built", [(1, 10, 30)]
+        kept, f"column `v` is {new_type}, and was int when the query was built", [(1, 10, 30)]
     )
 
 
@@ -91,10 +94,10 @@ def test_another_type(spark: SparkSession, rows: str, arrived: str) -> None:
 @pytest.mark.parametrize("name", ["double", "bigint", "decimal"])
 def test_another_type_over_pandas(spark: SparkSession, name: str) -> None:
     kept = matchrec.sql(spark, QUERY, options=matchrec.Options(transport="pandas"))
-    rows, arrived = OTHER_TYPES[name]
+    rows, new_type = OTHER_TYPES[name]
     create_view(spark, "k, ts, v", rows)
     check_kept(
-        kept, f"column `v` is {arrived}, and was int when the query was built", [(1, 10, 30)]
+        kept, f"column `v` is {new_type}, and was int when the query was built", [(1, 10, 30)]
     )
 
 
@@ -116,7 +119,7 @@ def test_a_query_that_is_built_again_has_the_new_types(spark: SparkSession) -> N
     assert list_rows(matchrec.sql(spark, QUERY)) == [(1, 6000000000, 6000000001)]
 
 
-# The columns of the new view, its rows, and what the error says.
+# The columns of the new view, its rows, and the error.
 OTHER_KEYS_AND_ORDERS = {
     "a key that has a NULL": (
         "k, ts, v",
@@ -146,7 +149,7 @@ def test_another_key_or_order(spark: SparkSession, columns: str, rows: str, mess
     check_kept(kept, message, [(1, 10, 30)])
 
 
-# New rows: 1, 5, 7 in `k`, `ts` and `v`, then 1, 6, 8: one match from 7 to 8.
+# Columns of a new view that has the same types. Its rows have one match, from 7 to 8.
 SAME_TYPES = {"columns in another order": "v, ts, k", "another column": "'new' AS z, ts, k, v"}
 
 
@@ -173,21 +176,21 @@ def test_a_column_that_is_gone(spark: SparkSession, select_list: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("new", "arrived"),
+    ("new", "new_type"),
     [
         ("named_struct('y', v, 'x', v)", "struct<y:int,x:int>"),
         ("named_struct('x', v)", "struct<x:int>"),
         ("named_struct('x', v, 'z', v)", "struct<x:int,z:int>"),
     ],
 )
-def test_a_struct_with_other_fields(spark: SparkSession, new: str, arrived: str) -> None:
+def test_a_struct_with_other_fields(spark: SparkSession, new: str, new_type: str) -> None:
     planned = "struct<x:int,y:int>"
     create_view(spark, "k, ts, named_struct('x', v, 'y', v) AS v", "(1, 1, 10), (1, 2, 20)")
     clause = CLAUSE.replace("v > PREV(v)", "v.x > PREV(v.x)")
     kept = matchrec.sql(spark, f"SELECT f.x AS x, l.y AS y FROM {VIEW} {clause}")
     create_view(spark, f"k, ts, {new} AS v", "(1, 1, 100), (1, 2, 200)")
     check_kept(
-        kept, f"column `v` is {arrived}, and was {planned} when the query was built", [(10, 20)]
+        kept, f"column `v` is {new_type}, and was {planned} when the query was built", [(10, 20)]
     )
 
 
@@ -204,17 +207,20 @@ def test_two_clauses_in_one_query(spark: SparkSession) -> None:
 
 
 def match_by_rules(rows: DataFrame) -> DataFrame:
+    """Return the matches of a rule set."""
     rules = {"rise": "MEASURES LAST(v) AS l PATTERN (A B) DEFINE B AS v > PREV(v)"}
     return matchrec.match_rules(rows, rules, partition_by="k", order_by="ts").matches
 
 
 def match_by_sase(rows: DataFrame) -> DataFrame:
+    """Return the matches of a SASE+ query."""
     text = "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b) { b.v > a.v } RETURN b.v AS l"
     typed = rows.selectExpr("*", "CASE ts WHEN 1 THEN 'A' ELSE 'B' END AS event_type")
     return matchrec.match_sase(typed, text, order_by="ts")
 
 
 def match_by_pattern(rows: DataFrame) -> DataFrame:
+    """Return the matches of a pattern of stages."""
     pattern = matchrec.Pattern.begin("a").followed_by("b").where("v > a.v")
     return matchrec.match_pattern(rows, pattern, partition_by="k", order_by="ts")
 
@@ -234,16 +240,16 @@ PLANNED = [PlannedColumn("`p`", "struct<x: int>", pa.field("p", POINT))]
 
 
 def test_a_null_inside_of_a_value() -> None:
-    whole = pa.array([{"x": 1}, None], POINT)
-    batch = pa.RecordBatch.from_arrays([whole], names=["p"])
+    null_struct = pa.array([{"x": 1}, None], POINT)
+    batch = pa.RecordBatch.from_arrays([null_struct], names=["p"])
     assert list(check_batches([batch], PLANNED, ())) == [batch]
-    part = pa.StructArray.from_arrays([pa.array([1, None], pa.int32())], names=["x"])
+    null_field = pa.StructArray.from_arrays([pa.array([1, None], pa.int32())], names=["x"])
     with pytest.raises(MatchRecognizeRunError, match="column `p` has a NULL"):
-        list(check_batches([pa.RecordBatch.from_arrays([part], names=["p"])], PLANNED, ()))
+        list(check_batches([pa.RecordBatch.from_arrays([null_field], names=["p"])], PLANNED, ()))
 
 
 @pytest.mark.parametrize(
-    ("planned", "arrived", "is_same"),
+    ("planned", "new_type", "is_same"),
     [
         (pa.string(), pa.large_string(), True),
         (pa.string(), pa.dictionary(pa.int32(), pa.string()), True),
@@ -256,6 +262,6 @@ def test_a_null_inside_of_a_value() -> None:
     ],
 )
 def test_types_that_have_the_same_values(
-    planned: pa.DataType, arrived: pa.DataType, is_same: bool
+    planned: pa.DataType, new_type: pa.DataType, is_same: bool
 ) -> None:
-    assert is_same_type(planned, arrived) is is_same
+    assert is_same_type(planned, new_type) is is_same

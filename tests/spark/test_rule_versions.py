@@ -49,6 +49,7 @@ RISE = "MEASURES U.price AS high PATTERN (U) DEFINE U AS price > PREV(price)"
 
 @pytest.fixture
 def ticks(spark: SparkSession) -> DataFrame:
+    """Return prices of A and B on six days."""
     prices = {"A": [10, 9, 8, 7, 9, 3], "B": [5, 6, 4, 3, 2, 9]}
     rows = [
         (key, day, price)
@@ -58,7 +59,7 @@ def ticks(spark: SparkSession) -> DataFrame:
     return spark.createDataFrame(rows, "k string, day int, price int")
 
 
-def match(ticks: DataFrame, rules: Any, **options: Any) -> RuleMatches:
+def match_ticks(ticks: DataFrame, rules: Any, **options: Any) -> RuleMatches:
     """Match rules over the ticks, ordered by day and partitioned by k unless options differ."""
     arguments = {"order_by": "day", "partition_by": "k", **options}
     return matchrec.match_rules(ticks, rules, **arguments)
@@ -76,7 +77,7 @@ def test_a_version_has_the_rows_of_its_time_and_its_matches_do_not_cross_it(
 ) -> None:
     rules = {"fall": {None: FALL, 4: FALL.replace("D+", "D"), 6: None}, "rise": RISE}
     with settings(ticks.sparkSession, **INTERPRETED):
-        result = match(ticks, rules).cache()
+        result = match_ticks(ticks, rules).cache()
         assert show_rows(result) == [
             ("fall", 4, "B", 1, 4, 5),
             ("fall", None, "A", 1, 1, 3),
@@ -96,7 +97,7 @@ def test_prev_does_not_read_rows_of_another_version(ticks: DataFrame) -> None:
     rules = {"all": text, "late": {3: text}, "later": {4: text}}
     with settings(ticks.sparkSession, **INTERPRETED):
         matched_rows = [
-            row[:2] + row[4:5] for row in show_rows(match(ticks, rules)) if row[2] == "A"
+            row[:2] + row[4:5] for row in show_rows(match_ticks(ticks, rules)) if row[2] == "A"
         ]
     assert matched_rows == [
         *(("all", None, day) for day in (2, 3, 4, 6)),
@@ -116,12 +117,12 @@ def test_partitions_of_a_version_may_be_divided_and_may_fail(ticks: DataFrame) -
     rows = ticks.selectExpr("*", "price % 2 AS odd")
     rules = {"alike": {None: ALIKE, 3: ALIKE, 6: None}, "twins": {2: TWINS, 5: TWINS}}
     with settings(ticks.sparkSession, **INTERPRETED):
-        result = match(rows, rules, on_error="continue")
+        result = match_ticks(rows, rules, on_error="continue")
         pairs = Counter(map(tuple, result.rule("alike").collect()))
         failed = sorted(tuple(row)[:3] for row in result.errors.collect())
         expected: Counter[tuple[Any, ...]] = Counter()
         for days in ("day < 3", "day >= 3 AND day < 6"):
-            matches = match(rows.where(days), {"alike": ALIKE}).rule("alike")
+            matches = match_ticks(rows.where(days), {"alike": ALIKE}).rule("alike")
             expected += Counter(map(tuple, matches.collect()))
     assert pairs == expected != Counter()
     assert failed == [("twins", 5, "A"), ("twins", 5, "B")]
@@ -137,9 +138,12 @@ def test_a_table_of_rules_matches_like_a_dict(ticks: DataFrame) -> None:
     rows = [(rule, text, day) for rule, versions in rules.items() for day, text in versions.items()]
     table = spark.createDataFrame(rows, "rule string, text string, valid_from int")
     with settings(spark, **INTERPRETED):
-        expected = show_rows(match(ticks, rules))
-        assert show_rows(match(ticks, table)) == expected != []
-        assert show_rows(match(ticks, lambda: table.withColumn("beside", table.rule))) == expected
+        expected = show_rows(match_ticks(ticks, rules))
+        assert show_rows(match_ticks(ticks, table)) == expected != []
+        assert (
+            show_rows(match_ticks(ticks, lambda: table.withColumn("beside", table.rule)))
+            == expected
+        )
 
 
 @pytest.mark.once
@@ -149,14 +153,14 @@ def test_invalid_rules_of_a_table_are_rejected(ticks: DataFrame) -> None:
     rows = [(name, text, None) for name, text in texts.items()]
     table = ticks.sparkSession.createDataFrame(rows, "rule string, text string, valid_from int")
     with pytest.warns(matchrec.warnings.RejectedRuleWarning, match="left out: rule `open`"):
-        result = match(ticks, table, on_error="continue")
+        result = match_ticks(ticks, table, on_error="continue")
     assert result.rules == ("rise",)
     assert sorted(result.rejected) == ["open", "other", "type"]
     assert "unknown column `prise` in DEFINE" in str(result.rejected["other"])
     with pytest.raises(matchrec.MatchRecognizeError, match=r"^rule `open`: "):
-        match(ticks, table)
+        match_ticks(ticks, table)
     with pytest.raises(matchrec.MatchRecognizeError, match=r"^rule `open`: "):
-        match(ticks, table.where("rule = 'open'"), on_error="continue")
+        match_ticks(ticks, table.where("rule = 'open'"), on_error="continue")
 
 
 FALLS = FALL.replace("D+", "D{:days,}") + " - :by"
@@ -183,8 +187,10 @@ def test_parameters_of_a_table_replace_placeholders_in_rules(ticks: DataFrame) -
         ("fall", None, 6),
     ]
     with settings(spark, **INTERPRETED):
-        expected = show_rows(match(ticks, spark.createDataFrame(as_text, TABLE)))
-        assert show_rows(match(ticks, spark.createDataFrame(rows, WITH_PARAMETERS))) == expected
+        expected = show_rows(match_ticks(ticks, spark.createDataFrame(as_text, TABLE)))
+        assert (
+            show_rows(match_ticks(ticks, spark.createDataFrame(rows, WITH_PARAMETERS))) == expected
+        )
     assert {row[:2] for row in expected} == {("fall", None), ("fall", 4), ("pair", None)}
 
 
@@ -222,11 +228,13 @@ def test_a_table_reads_an_interval_as_a_call_does(spark: SparkSession, within: s
     rows = spark.sql("SELECT id AS n, timestamp_seconds(300 * id) AS at FROM range(4)")
     text = f"PATTERN (A B+) {within} DEFINE B AS n > 0"
 
-    def matches_of_call(value: object) -> int:
+    def count_matches_of_call(value: object) -> int:
+        """Return the number of matches, with the value in a call."""
         clause = f"ORDER BY at MEASURES COUNT(*) AS k {text}"
         return matchrec.match_recognize(rows, clause, {"gap": value}).count()
 
-    def matches_of_table(value: object) -> int:
+    def count_matches_of_table(value: object) -> int:
+        """Return the number of matches, with the value in a table of rules."""
         rule = ("x", text, None, dumps({"gap": value}))
         columns = "rule string, text string, valid_from timestamp, parameters string"
         table = spark.createDataFrame([rule], columns)
@@ -234,7 +242,7 @@ def test_a_table_reads_an_interval_as_a_call_does(spark: SparkSession, within: s
 
     values = ("10 minutes", "INTERVAL '10' MINUTE", 10, "10", "rubbish")
     for value, expected in zip(values, LENGTHS[within], strict=True):
-        for count in (matches_of_call, matches_of_table):
+        for count in (count_matches_of_call, count_matches_of_table):
             if isinstance(expected, int):
                 assert count(value) == expected
             else:
@@ -244,11 +252,12 @@ def test_a_table_reads_an_interval_as_a_call_does(spark: SparkSession, within: s
 
 @pytest.mark.once
 def test_a_text_parameter_has_the_same_value_in_all_dialects(ticks: DataFrame) -> None:
-    text, values = "MEASURES :t AS t PATTERN (A) DEFINE A AS day > 5", {"t": "a\\b'c"}
+    text = "MEASURES :t AS t PATTERN (A) DEFINE A AS day > 5"
+    values = {"t": "a\\b'c"}
     table = ticks.sparkSession.createDataFrame([("x", text, None, dumps(values))], WITH_PARAMETERS)
     for dialect in ("spark", "oracle"):
         with settings(ticks.sparkSession, **INTERPRETED):
-            matches = match(ticks, table, dialect=dialect).rule("x")
+            matches = match_ticks(ticks, table, dialect=dialect).rule("x")
             assert {row.t for row in matches.collect()} == set(values.values())
 
 
@@ -269,10 +278,10 @@ def test_a_rule_with_wrong_parameters_is_left_out_and_shown_as_written(ticks: Da
     rows = [(name, text, None, values) for name, (text, values, _) in WRONG_PARAMETERS.items()]
     table = ticks.sparkSession.createDataFrame([("rise", RISE, None, "{}"), *rows], WITH_PARAMETERS)
     with pytest.warns(matchrec.warnings.RejectedRuleWarning):
-        result = match(ticks, table, on_error="continue")
+        result = match_ticks(ticks, table, on_error="continue")
     assert result.rules == ("rise",)
-    for name, (_, _, words) in WRONG_PARAMETERS.items():
-        assert words in str(result.rejected[name]), name
+    for name, (_, _, message) in WRONG_PARAMETERS.items():
+        assert message in str(result.rejected[name]), name
 
 
 ORDERS: dict[str, tuple[str, Any]] = {
@@ -293,17 +302,18 @@ def test_versions_by_all_types_of_an_order(ticks: DataFrame, name: str) -> None:
     order, since = ORDERS[name]
     rows = ticks.selectExpr("k", "price", f"{order} AS day").where("k = 'A'")
     with settings(ticks.sparkSession, **INTERPRETED):
-        result = match(rows, {"any": {since: "PATTERN (A)"}})
+        result = match_ticks(rows, {"any": {since: "PATTERN (A)"}})
         (first, last) = result.matches.selectExpr("min(start_time)", "max(rule_version)").first()
         assert result.matches.count() == 4
         assert dict(result.matches.dtypes)["rule_version"] == dict(rows.dtypes)["day"]
     assert first == last
     table = rows.selectExpr("'any' AS rule", "'PATTERN (A)' AS text", "day AS valid_from").limit(1)
     with settings(ticks.sparkSession, **INTERPRETED):
-        assert match(rows, table).matches.count() == len(rows.collect())
+        assert match_ticks(rows, table).matches.count() == len(rows.collect())
 
 
 def make_table(columns: str) -> Callable[[DataFrame], DataFrame]:
+    """Return a function that makes a table of rules with these columns."""
     return lambda ticks: ticks.sparkSession.range(2).selectExpr(*columns.split("; "))
 
 
@@ -390,13 +400,13 @@ MESSAGES: dict[str, tuple[Any, dict[str, Any], str]] = {
 def test_wrong_versions_raise_an_error_that_says_why(ticks: DataFrame, name: str) -> None:
     rules, options, message = MESSAGES[name]
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
-        match(ticks, rules(ticks) if callable(rules) else rules, **options)
+        match_ticks(ticks, rules(ticks) if callable(rules) else rules, **options)
     assert message in str(caught.value).splitlines()[0]
 
 
 @pytest.mark.once
 def test_versions_with_different_columns_have_no_common_result(ticks: DataFrame) -> None:
-    result = match(ticks, {"x": {None: FALL, 3: RISE}})
+    result = match_ticks(ticks, {"x": {None: FALL, 3: RISE}})
     with pytest.raises(matchrec.MatchRecognizeError, match="versions of rule `x` have different"):
         result.rule("x")
 
@@ -409,15 +419,15 @@ def make_instant(second: int | None) -> datetime | None:
     return None if second is None else datetime.fromtimestamp(second, timezone.utc)
 
 
-def random_versions(rnd: random.Random) -> dict[str, Versions]:
+def draw_versions(generator: random.Random) -> dict[str, Versions]:
     """Return rules whose texts change at random times, also back to an earlier text."""
     rules = {}
-    for number in range(rnd.randint(2, 4)):
-        moments = sorted(rnd.sample(range(100, 127), rnd.randint(0, 3)))
-        begins = [None, *moments] if rnd.random() < 0.6 or not moments else moments
-        contents = rnd.sample([*RULES.values()], min(2, len(begins)))
+    for number in range(generator.randint(2, 4)):
+        moments = sorted(generator.sample(range(100, 127), generator.randint(0, 3)))
+        begins = [None, *moments] if generator.random() < 0.6 or not moments else moments
+        contents = generator.sample([*RULES.values()], min(2, len(begins)))
         rules[f"rule {number}"] = {
-            since: rnd.choice([*contents, *contents, None]) if index else contents[0]
+            since: generator.choice([*contents, *contents, None]) if index else contents[0]
             for index, since in enumerate(begins)
         }
     return rules
@@ -449,7 +459,8 @@ def list_rows(result: RuleMatches, rows: list[dict[str, Any]]) -> Counter[str]:
     """Return rows of the workers as text, with names of rules and without empty slots."""
     built = result._built
 
-    def text(row: dict[str, Any]) -> str:
+    def write_row(row: dict[str, Any]) -> str:
+        """Return a row as text."""
         number = row[wire.RULE_NUMBER]
         reads = [row[wire.name_read(slot)] for slot in built.slots[number]]
         others = {name: value for name, value in row.items() if not name.startswith("__r")}
@@ -457,7 +468,7 @@ def list_rows(result: RuleMatches, rows: list[dict[str, Any]]) -> Counter[str]:
             (built.rule_set.rules[number].name, convert_value(others), convert_value(reads))
         )
 
-    return Counter(map(text, rows))
+    return Counter(map(write_row, rows))
 
 
 def collect_rows(result: RuleMatches) -> Counter[str]:
@@ -488,10 +499,10 @@ def run_each_version(events: DataFrame, rules: dict[str, Versions]) -> Counter[s
 def test_versions_match_like_each_text_over_the_rows_of_its_time(
     spark: SparkSession, seed: int
 ) -> None:
-    rnd = random.Random(seed)
-    rows = draw_events(rnd, [*"pqrstu", None])
-    events = list_events(spark, sorted(rows, key=lambda row: row[1] + rnd.choice((0, 0, 3))))
-    rules = random_versions(rnd)
+    generator = random.Random(seed)
+    rows = draw_events(generator, [*"pqrstu", None])
+    events = list_events(spark, sorted(rows, key=lambda row: row[1] + generator.choice((0, 0, 3))))
+    rules = draw_versions(generator)
     with settings(spark, **INTERPRETED):
         result = build_query(rules)(events)
         expected = run_each_version(events, rules)
@@ -499,7 +510,7 @@ def test_versions_match_like_each_text_over_the_rows_of_its_time(
         seconds = sorted(
             {since for versions in rules.values() for since in versions if since is not None}
         )
-        starts = sorted(rnd.sample(seconds, min(2, len(seconds))))
+        starts = sorted(generator.sample(seconds, min(2, len(seconds))))
         streams = []
         for start in (*starts, LAST):
             known_rules = select_known(rules, start)
@@ -509,7 +520,7 @@ def test_versions_match_like_each_text_over_the_rows_of_its_time(
     buckets = [stream.bucket for stream, _ in streams]
     queries = {build_bucket(bucket.rules, bucket.arriving).query for bucket in buckets}
     assert len(queries) == 1, "each set of rules must be able to continue with the state of another"
-    assert run_buckets(streams, rnd) == expected
+    assert run_buckets(streams, generator) == expected
 
 
 LAST = 10**6
@@ -520,7 +531,7 @@ def choose_later_second(seconds: list[int], start: int) -> int:
     return min((second for second in seconds if second > start), default=LAST)
 
 
-def run_buckets(streams: list[tuple[StreamedRules, int]], rnd: random.Random) -> Counter[str]:
+def run_buckets(streams: list[tuple[StreamedRules, int]], generator: random.Random) -> Counter[str]:
     """Send the events of each bucket in pieces to streams with more and more rules.
 
     Returns the rows that come back.
@@ -531,8 +542,10 @@ def run_buckets(streams: list[tuple[StreamedRules, int]], rnd: random.Random) ->
     """
     first_stream = streams[0][0]
     all_rows = Counter[str]()
-    buckets = np.array([rnd.randrange(3) for _ in first_stream.by_key])[first_stream.number]
-    delays = np.array([rnd.choice((0, 0, 4000)) for _ in first_stream.by_key])[first_stream.number]
+    buckets = np.array([generator.randrange(3) for _ in first_stream.by_key])[first_stream.number]
+    delays = np.array([generator.choice((0, 0, 4000)) for _ in first_stream.by_key])[
+        first_stream.number
+    ]
     times = np.array(read_times(first_stream.frame))
     for bucket in np.unique(buckets):
         events = np.flatnonzero(buckets == bucket)
@@ -540,11 +553,14 @@ def run_buckets(streams: list[tuple[StreamedRules, int]], rnd: random.Random) ->
         group = Group()
         stream_index = 0
         begin = 0
-        for size, watermark in (*draw_pieces(times[events].tolist(), rnd), (len(events), 10**15)):
+        for size, watermark in (
+            *draw_pieces(times[events].tolist(), generator),
+            (len(events), 10**15),
+        ):
             piece = events[begin : begin + size]
             begin += size
             latest = times[piece].max(initial=group.watermark)
-            stream_index = find_stream(latest, stream_index + (rnd.random() < 0.1), streams)
+            stream_index = find_stream(latest, stream_index + (generator.random() < 0.1), streams)
             all_rows += run_piece(streams[stream_index][0], piece, group)
             group.watermark = max(group.watermark, watermark)
             if group.timer is not None and group.timer < group.watermark:
@@ -601,7 +617,8 @@ def test_a_change_must_not_concern_rows_that_the_stream_has_read(
     with settings(spark, **INTERPRETED):
         first = StreamedRules(build_query(BEFORE), events, "ts")
         restarted = StreamedRules(build_query(rules), events, "ts")
-    (frame,), group = first.by_key, Group()
+    (frame,) = first.by_key
+    group = Group()
     group.watermark = 130_000
     rows = list(first.batch(frame[:4], group))
     assert list_rows(first.found, rows).total() == 1
@@ -634,6 +651,7 @@ def test_a_rule_that_ends_drops_its_state(spark: SparkSession) -> None:
 
 @pytest.fixture
 def feed(spark: SparkSession, tmp_path: Path) -> Feed:
+    """Return an empty feed."""
     return Feed(spark, tmp_path)
 
 
@@ -670,6 +688,7 @@ class RuleTable:
 
 @pytest.fixture
 def table(spark: SparkSession, tmp_path: Path) -> RuleTable:
+    """Return an empty table of rules."""
     return RuleTable(spark, str(tmp_path / "rules"))
 
 
@@ -680,21 +699,20 @@ A = '{"a": "a"}'
 @pytest.mark.slow
 def test_a_restarted_stream_reads_new_rules_of_its_table(feed: Feed, table: RuleTable) -> None:
     """Open runs continue after the restart, except those of a rule that has changed."""
-    write, matches = table.write, table.matches
-    write(("pair", HELD, None), ("long", LONG, None), ("bad", HELD, 4), long=A)
+    table.write(("pair", HELD, None), ("long", LONG, None), ("bad", HELD, 4), long=A)
     feed.put([("p", 1, "a", 1), ("q", 2, "a", 2)], [("p", 5, "b", 3), ("p", 12, "b", 5)])
-    assert feed.run(matches) == 0
+    assert feed.run(table.matches) == 0
     early = feed.rows()
     bad = OTHER.replace("1", ":least")
-    write(("new", SOON_TEXT, 13), ("pair", None, 40), ("bad", bad, 14), bad='{"least": 1}')
+    table.write(("new", SOON_TEXT, 13), ("pair", None, 40), ("bad", bad, 14), bad='{"least": 1}')
     feed.put([("p", 13, "b", 4), ("q", 14, "b", 6), ("p", 16, "c", 1), ("q", 17, "a", 1)])
     feed.put([("q", 20, "b", 2), ("p", 50, "a", 1), ("p", 51, "b", 1)], [("q", 200, "z", 0)])
     feed.put([("p", 300, "z", 0), ("q", 300, "z", 0)], [("p", 400, "z", 0)])
-    feed.run(matches)
+    feed.run(table.matches)
     rows = feed.rows()
     assert set(early) < set(rows)
-    assert rows == feed.at_once(matches)
-    assert any("rule='long'" in row for row in rows), "its run was open when the rules changed"
+    assert rows == feed.at_once(table.matches)
+    assert any("rule='long'" in row for row in rows), "a run was open when the rules changed"
 
 
 @pytest.mark.night
@@ -704,39 +722,41 @@ def test_a_loop_starts_a_query_again_as_its_rules_change(feed: Feed, table: Rule
     exec(
         next(block.code for block in read_blocks(page) if "def keep_matching" in block.code), names
     )
-    started: list[StreamingQuery] = []
+    queries: list[StreamingQuery] = []
 
     def start() -> StreamingQuery:
+        """Start a query with the rules that the table has now."""
         stream = feed.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
         events = stream.json(str(feed.source)).withWatermark("ts", "5 seconds")
         writer = table.matches(events).writeStream.format("parquet")
         writer = writer.option("checkpointLocation", feed.checkpoint)
-        started.append(writer.trigger(processingTime="100 milliseconds").start(str(feed.result)))
-        return started[-1]
+        query = writer.trigger(processingTime="100 milliseconds").start(str(feed.result))
+        queries.append(query)
+        return query
 
     def add_events() -> None:
         """Add events while the query runs. New rules are known before the events they concern."""
-        wait_for(lambda: len(started) == 1)
+        wait_for(lambda: len(queries) == 1)
         try:
             for number in range(12):
                 event = ("p", 10 * number, "abc"[number % 3], 1)
                 feed.put([event, ("q", 10 * number + 3, "ab"[number % 2], number)])
                 if number in (3, 7):
-                    count = len(started)
+                    count = len(queries)
                     table.write(("pair", None if number == 3 else HELD, 10 * number + 12))
-                    wait_for(lambda count=count: len(started) > count)
+                    wait_for(lambda count=count: len(queries) > count)
             feed.put([("p", 900, "z", 0), ("q", 900, "z", 0)], [("p", 1800, "z", 0)])
-            started[-1].processAllAvailable()
+            queries[-1].processAllAvailable()
         finally:
-            started[-1].stop()
+            queries[-1].stop()
 
     table.write(("pair", HELD, None), ("long", LONG, None), long=A)
     feed.put([("p", 0, "a", 1)])
     with ThreadPoolExecutor() as pool:
-        coming = pool.submit(add_events)
+        future = pool.submit(add_events)
         names["keep_matching"](start, table.read, seconds=1)
-        coming.result()
-    assert len(started) == 3
+        future.result()
+    assert len(queries) == 3
     assert feed.rows() == feed.at_once(table.matches) != []
 
 

@@ -1,7 +1,7 @@
-"""The queries of the SASE+ paper through `matchrec.match_sase`, and what its result looks like.
+"""The queries of the SASE+ paper have the matches that the paper describes.
 
-All expected matches were found by hand: for Query 3 those of the specification's worked example,
-for Queries 1 and 2 as the comments beside their streams say.
+All expected matches were found by hand. Those of Query 3 are in the worked example of the
+specification; comments beside the streams explain those of Queries 1 and 2.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ TRANSPORTS = ("arrow", "pandas")
 DAY = datetime(2026, 3, 2)
 
 
-def at(time: str) -> datetime:
-    """`8:30` or `8:30:59`; hours may go beyond 24."""
+def parse_time(time: str) -> datetime:
+    """Return the instant of a time such as `8:30` or `8:30:59`. Hours can exceed 24."""
     hours, minutes, seconds = (*map(int, time.split(":")), 0)[:3]
     return DAY + timedelta(hours=hours, minutes=minutes, seconds=seconds)
 
 
 @pytest.fixture(autouse=True)
 def interpreted(spark: SparkSession) -> Iterator[None]:
-    """Small queries are faster without generated code."""
+    """Run Spark's queries without compiling them, which is faster if they are small."""
     with settings(spark, **INTERPRETED):
         yield
 
@@ -46,24 +46,24 @@ def test_matches_of_which_nothing_is_read(
     text = "PATTERN SEQ(ANY a) RETURN 1 AS one"
     counters = None if algorithm == "backtracking" else matchrec.Counters()
     options = matchrec.Options(algorithm=algorithm, transport=transport, counters=counters)
-    found = matchrec.match_sase(spark.range(3), text, order_by="id", options=options)
-    assert found.collect() == [Row(one=1)] * 3
+    matches = matchrec.match_sase(spark.range(3), text, order_by="id", options=options)
+    assert matches.collect() == [Row(one=1)] * 3
 
 
 # Query 1: shoplifting
 
 READINGS = [
-    # taken at 8:00, out at 9:00; a register after the exit does not matter
+    # from the shelf at 8:00, through the exit at 9:00; a register after that does not matter
     ("8:00", "Shelf", 1), ("9:00", "Exit", 1), ("9:30", "Register", 1),
     # paid for between shelf and exit
     ("8:01", "Shelf", 2), ("8:30", "Register", 2), ("9:10", "Exit", 2),
-    # out exactly 12 hours later: outside the window
+    # through the exit exactly 12 hours later: outside the window
     ("8:05", "Shelf", 3), ("20:05", "Exit", 3),
-    # a second less; between them only registers of other tags
+    # one second less; only registers of other tags are between them
     ("8:06", "Shelf", 4), ("20:05:59", "Exit", 4),
     # a register before the shelf does not matter
     ("7:00", "Register", 5), ("8:07", "Shelf", 5), ("9:20", "Exit", 5),
-    # nobody knows which
+    # unknown tags are not equal
     ("8:08", "Shelf", None), ("9:21", "Exit", None),
 ]  # fmt: skip
 SHOPLIFTING = """
@@ -72,23 +72,24 @@ SHOPLIFTING = """
     WITHIN  12 hours
     RETURN  a.tag_id, a.ts AS taken, c.ts AS left"""
 STOLEN = [
-    Row(tag_id=1, taken=at("8:00"), left=at("9:00")),
-    Row(tag_id=4, taken=at("8:06"), left=at("20:05:59")),
-    Row(tag_id=5, taken=at("8:07"), left=at("9:20")),
+    Row(tag_id=1, taken=parse_time("8:00"), left=parse_time("9:00")),
+    Row(tag_id=4, taken=parse_time("8:06"), left=parse_time("20:05:59")),
+    Row(tag_id=5, taken=parse_time("8:07"), left=parse_time("9:20")),
 ]
 
 
 @pytest.fixture(scope="module")
 def readings(spark: SparkSession) -> DataFrame:
-    rows = [(at(time), kind, tag) for time, kind, tag in READINGS]
+    """Return the readings of tags."""
+    rows = [(parse_time(time), kind, tag) for time, kind, tag in READINGS]
     return spark.createDataFrame(rows, "ts timestamp, event_type string, tag_id int")
 
 
 @pytest.mark.parametrize("correlated", ["a.tag_id = b.tag_id AND a.tag_id = c.tag_id", "[tag_id]"])
 def test_shoplifting(readings: DataFrame, correlated: str) -> None:
     query = SHOPLIFTING.format(correlated)
-    got = matchrec.match_sase(readings, query, order_by="ts")
-    assert sorted(got.collect()) == STOLEN
+    matches = matchrec.match_sase(readings, query, order_by="ts")
+    assert sorted(matches.collect()) == STOLEN
 
 
 # Query 2: contamination
@@ -112,16 +113,16 @@ CONTAMINATION = """
 
 
 def test_contamination(spark: SparkSession) -> None:
-    """Every chain of shipments that leaves X: X-Y-Z-W and its beginnings, X-Y-V, X-Z, X-Z-W.
+    """Each chain of shipments from X matches: X-Y-Z-W and its beginnings, X-Y-V, X-Z and X-Z-W.
 
-    The alert about Q is no contamination, and W-U is 3 hours after the alert.
+    The alert about Q is not a contamination, and W-U is 3 hours after the alert.
     """
-    rows = [(at(time), *others) for time, *others in DELIVERIES]
+    rows = [(parse_time(time), *others) for time, *others in DELIVERIES]
     schema = "ts timestamp, event_type string, site string, type string, `from` string, `to` string"
     frame = spark.createDataFrame(rows, schema)
-    got = matchrec.match_sase(frame, CONTAMINATION, order_by="ts")
-    assert got.columns == ["a", "b"]
-    chains = got.selectExpr("concat_ws('-', a.site, b.to) AS chain")
+    matches = matchrec.match_sase(frame, CONTAMINATION, order_by="ts")
+    assert matches.columns == ["a", "b"]
+    chains = matches.selectExpr("concat_ws('-', a.site, b.to) AS chain")
     assert sorted(row.chain for row in chains.collect()) == [
         "X-Y", "X-Y-V", "X-Y-Z", "X-Y-Z-W", "X-Z", "X-Z-W",
     ]  # fmt: skip
@@ -137,7 +138,7 @@ TREND = """
             AND a[i].price > avg(a[..i-1].price) AND b.volume < 80%*a[a.LEN].volume }
     WITHIN  1 hour"""
 RETURNED = " RETURN a[1].e AS first, a[a.LEN].e AS last, a.LEN AS events, b.e, avg(a[].price) AS m"
-# R1 = e1 e2 e3 e4 e5, e6;  R2 = e3 e4, e6;  R3 = e1 ... e7, e8; none of them after e5 or e7
+# R1 = e1 e2 e3 e4 e5, e6;  R2 = e3 e4, e6;  R3 = e1 ... e7, e8. No match ends with e5 or e7.
 R1 = Row(first=1, last=5, events=5, e=6, m=581 / 5)
 R2 = Row(first=3, last=4, events=2, e=6, m=241 / 2)
 R3 = Row(first=1, last=7, events=7, e=8, m=826 / 7)
@@ -145,8 +146,9 @@ R3 = Row(first=1, last=7, events=7, e=8, m=826 / 7)
 
 @pytest.fixture(scope="module")
 def stocks(spark: SparkSession) -> DataFrame:
+    """Return the reference stream of prices."""
     rows = [
-        (at(f"9:0{number}"), number, "Stock", "IBM", price, volume)
+        (parse_time(f"9:0{number}"), number, "Stock", "IBM", price, volume)
         for number, (price, volume) in enumerate(zip(PRICES, VOLUMES, strict=True), start=1)
     ]
     schema = "ts timestamp, e int, event_type string, symbol string, price int, volume int"
@@ -155,14 +157,15 @@ def stocks(spark: SparkSession) -> DataFrame:
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_stock_trend(stocks: DataFrame, transport: str) -> None:
-    def trends(frame: DataFrame) -> list[Row]:
+    def find_trends(frame: DataFrame) -> list[Row]:
+        """Return the matches of Query 3."""
         return matchrec.match_sase(
             frame, TREND + RETURNED, order_by="ts", options=matchrec.Options(transport=transport)
         ).collect()
 
-    assert sorted(trends(stocks)) == sorted([R1, R2, R3])
-    assert sorted(trends(stocks.where("e <= 6"))) == sorted([R1, R2])
-    assert trends(stocks.where("e <= 5")) == []
+    assert sorted(find_trends(stocks)) == sorted([R1, R2, R3])
+    assert sorted(find_trends(stocks.where("e <= 6"))) == sorted([R1, R2])
+    assert find_trends(stocks.where("e <= 5")) == []
 
 
 def test_a_worker_gives_matches_in_the_order_in_which_they_complete(stocks: DataFrame) -> None:
@@ -171,9 +174,9 @@ def test_a_worker_gives_matches_in_the_order_in_which_they_complete(stocks: Data
 
 
 def test_stock_trend_without_overlaps(stocks: DataFrame) -> None:
-    """R1 and R2 complete together, R1 starts first; behind e6 no volume is above 1000."""
-    got = matchrec.match_sase(stocks, TREND + RETURNED, order_by="ts", output="non_overlapping")
-    assert got.collect() == [R1]
+    """R1 and R2 end together, and R1 starts first. After e6, no volume is above 1000."""
+    matches = matchrec.match_sase(stocks, TREND + RETURNED, order_by="ts", output="non_overlapping")
+    assert matches.collect() == [R1]
 
 
 # Compressed form
@@ -203,7 +206,9 @@ def test_the_shared_buffer_of_the_stock_trend(stocks: DataFrame) -> None:
     assert sorted(tuple(row)[:5] for row in rows) == sorted(
         POINTERS, key=lambda pointer: pointer[:3]
     )
-    assert all(row.row == row.e for row in rows)  # one partition: rows are numbered as events are
+    assert all(
+        row.row == row.e for row in rows
+    )  # there is one partition, so rows have the numbers of events
     ends = graph.where("completes").selectExpr("state", "row").collect()
     assert sorted(map(tuple, ends)) == [("b", 6), ("b", 6), ("b", 8)]
 
@@ -232,7 +237,7 @@ def test_unwound_the_matches_are_those_of_the_verbose_form(stocks: DataFrame) ->
 
 
 def test_a_part_of_the_graph_is_unwound_by_itself(stocks: DataFrame) -> None:
-    """All that ends before e8 is left: R1 and R2."""
+    """The matches that end before e8 remain: R1 and R2."""
     graph = matchrec.match_sase(stocks, TREND, order_by="ts", output="graph").where("event.e < 8")
     assert sorted(len(row.a) for row in matchrec.explode_graph(graph).collect()) == [2, 5]
 
@@ -254,12 +259,12 @@ SALES = [
 
 
 def test_matches_are_the_events_of_another_query(spark: SparkSession) -> None:
-    """Thefts are 1 (north, 8:10), 3 (north, 9:30) and 4 (south, 9:50), at the time of their exit.
+    """Thefts are 1 (north, 8:10), 3 (north, 9:30) and 4 (south, 9:50), at the times of their exits.
 
-    In the north two thefts follow each other; the patrol at 9:05 is between them, though it is
-    before the end of the second only.
+    In the north there are two thefts. The patrol at 9:05 is between them, because the second theft
+    has the time of its exit.
     """
-    rows = [(at(time), *others) for time, *others in SALES]
+    rows = [(parse_time(time), *others) for time, *others in SALES]
     schema = "ts timestamp, event_type string, tag int, shop string"
     events = spark.createDataFrame(rows, schema)
     thefts = matchrec.match_sase(
@@ -271,19 +276,19 @@ def test_matches_are_the_events_of_another_query(spark: SparkSession) -> None:
     assert thefts.columns == events.columns
     series = """PATTERN SEQ(Theft+ t[]{}, Closing c) WHERE skip_till_next_match {{ [shop] }}
         RETURN t[1].tag AS first, t[t.LEN].tag AS last, t.LEN AS thefts, c.ts"""
-    both = events.unionByName(thefts)
-    got = matchrec.match_sase(both, series.format(""), order_by="ts")
-    assert sorted(got.collect()) == [
-        Row(first=1, last=3, thefts=2, ts=at("10:30")),
-        Row(first=3, last=3, thefts=1, ts=at("10:30")),
+    events_and_thefts = events.unionByName(thefts)
+    matches = matchrec.match_sase(events_and_thefts, series.format(""), order_by="ts")
+    assert sorted(matches.collect()) == [
+        Row(first=1, last=3, thefts=2, ts=parse_time("10:30")),
+        Row(first=3, last=3, thefts=1, ts=parse_time("10:30")),
     ]
     pairs = """PATTERN SEQ(Theft a, {} Theft b) WHERE skip_till_next_match {{ [shop] }}
         RETURN a.tag AS one, b.tag AS other"""
-    assert matchrec.match_sase(both, pairs.format(""), order_by="ts").collect() == [
+    assert matchrec.match_sase(events_and_thefts, pairs.format(""), order_by="ts").collect() == [
         Row(one=1, other=3)
     ]
-    watched = pairs.format("~(Patrol p),")
-    assert matchrec.match_sase(both, watched, order_by="ts").collect() == []
+    with_patrol = pairs.format("~(Patrol p),")
+    assert matchrec.match_sase(events_and_thefts, with_patrol, order_by="ts").collect() == []
 
 
 # Event types
@@ -309,8 +314,8 @@ def test_event_types(
 ) -> None:
     frame = spark.createDataFrame(TYPED, "ts int, kind string, other string, n int")
     query = f"PATTERN SEQ({pattern}) RETURN a.n AS one, b.n AS other"
-    got = matchrec.match_sase(frame, query, order_by="ts", type_column=column)
-    assert sorted(map(tuple, got.collect())) == expected
+    matches = matchrec.match_sase(frame, query, order_by="ts", type_column=column)
+    assert sorted(map(tuple, matches.collect())) == expected
 
 
 # Windows
@@ -321,10 +326,12 @@ WINDOWS = [
     ("bigint", "3", 1, 3, 4),
     ("double", "1.5", 0.0, 1.25, 1.5),
     ("decimal(10,2)", "1.5", Decimal("0.00"), Decimal("1.49"), Decimal("1.50")),
-    ("timestamp", "1 hour 30 minutes", at("8:00"), at("9:29:59"), at("9:30")),
+    ("timestamp", "1 hour 30 minutes",
+     parse_time("8:00"), parse_time("9:29:59"), parse_time("9:30")),
     ("timestamp", "INTERVAL '1' MONTH", datetime(2026, 1, 31), datetime(2026, 2, 27),
      datetime(2026, 2, 28)),
-    ("timestamp_ntz", "INTERVAL '0 12' DAY TO HOUR", at("8:00"), at("19:59"), at("20:00")),
+    ("timestamp_ntz", "INTERVAL '0 12' DAY TO HOUR",
+     parse_time("8:00"), parse_time("19:59"), parse_time("20:00")),
     ("date", "2 days", date(2026, 1, 1), date(2026, 1, 2), date(2026, 1, 3)),
     ("date", "36 hours", date(2026, 1, 1), date(2026, 1, 2), date(2026, 1, 3)),
 ]  # fmt: skip
@@ -342,23 +349,24 @@ def test_windows(
 
 
 def test_an_event_without_a_time_is_in_no_window(spark: SparkSession) -> None:
-    """Its distance is unknown, to itself as well; it does not spoil a match either."""
+    """Its distance to all events is unknown, even to itself. Other matches are not affected."""
     rows = [(None, "A", 1), (None, "B", 2), (1, "B", 3), (2, "A", 4), (3, "B", 5)]
     frame = spark.createDataFrame(rows, "ts int, event_type string, n int")
 
-    def numbers(query: str) -> list[tuple[int, ...]]:
-        got = matchrec.match_sase(frame, query, order_by=["ts", "n"])
-        return sorted(map(tuple, got.collect()))
+    def find_numbers(query: str) -> list[tuple[int, ...]]:
+        """Return the numbers of the events of each match."""
+        matches = matchrec.match_sase(frame, query, order_by=["ts", "n"])
+        return sorted(map(tuple, matches.collect()))
 
     pairs = "PATTERN SEQ(A a, B b) WHERE skip_till_any_match {} {} RETURN a.n, b.n AS m"
-    assert numbers(pairs.replace("{} {}", "{} WITHIN 10")) == [(4, 5)]
-    assert numbers(pairs.replace("{} {}", "{}")) == [(1, 2), (1, 3), (1, 5), (4, 5)]
-    assert numbers("PATTERN SEQ(A a) WITHIN 10 RETURN a.n") == [(4,)]
-    assert numbers("PATTERN SEQ(~(A a), B b) WITHIN 10 RETURN b.n") == [(3,)]
+    assert find_numbers(pairs.replace("{} {}", "{} WITHIN 10")) == [(4, 5)]
+    assert find_numbers(pairs.replace("{} {}", "{}")) == [(1, 2), (1, 3), (1, 5), (4, 5)]
+    assert find_numbers("PATTERN SEQ(A a) WITHIN 10 RETURN a.n") == [(4,)]
+    assert find_numbers("PATTERN SEQ(~(A a), B b) WITHIN 10 RETURN b.n") == [(3,)]
 
 
 def test_attributes_of_any_name_and_fields(spark: SparkSession) -> None:
-    """80%*10.00 is exactly 8.00, so 8.00 is not less; the third event is of another shop."""
+    """80%*10.00 is exactly 8.00, so 8.00 is not less. The third event has another shop."""
     rows = [
         (1, "A", Row(price=Decimal("10.00"), shop="n"), 1),
         (2, "B", Row(price=Decimal("8.00"), shop="n"), 2),
@@ -372,8 +380,8 @@ def test_attributes_of_any_name_and_fields(spark: SparkSession) -> None:
     query = """PATTERN SEQ(A select, B ts) WHERE skip_till_any_match {
         [sale.shop] AND ts.sale.price < 80%*select.sale.price }
         RETURN select.`my n`, ts.`my n` AS other, ts.ts"""
-    got = matchrec.match_sase(frame, query, order_by="ts")
-    assert got.collect() == [Row(**{"my n": 1, "other": 4, "ts": 4})]
+    matches = matchrec.match_sase(frame, query, order_by="ts")
+    assert matches.collect() == [Row(**{"my n": 1, "other": 4, "ts": 4})]
 
 
 # Partitions and the shape of the result
@@ -388,24 +396,26 @@ def test_partitions_by_expressions(spark: SparkSession) -> None:
     """By `x`, b3 follows both events a. By `lower(k)` alone, there is one stream."""
     frame = spark.createDataFrame(KEYED, KEYED_SCHEMA)
     query = "PATTERN SEQ(A a, B b) RETURN a.ts AS one, b.ts AS other"
-    got = matchrec.match_sase(frame, query, order_by="ts", partition_by=["lower(k)"])
-    assert got.columns == ["lower(k)", "one", "other"]
-    assert sorted(map(tuple, got.collect())) == [("x", 1, 3), ("x", 2, 3)]
-    got = matchrec.match_sase(frame, query, order_by="ts", partition_by=["k", "ts > 9"])
-    assert got.columns == ["k", "(ts > 9)", "one", "other"]
-    assert sorted(map(tuple, got.collect())) == [("X", False, 2, 3), ("x", False, 1, 4)]
+    matches = matchrec.match_sase(frame, query, order_by="ts", partition_by=["lower(k)"])
+    assert matches.columns == ["lower(k)", "one", "other"]
+    assert sorted(map(tuple, matches.collect())) == [("x", 1, 3), ("x", 2, 3)]
+    matches = matchrec.match_sase(frame, query, order_by="ts", partition_by=["k", "ts > 9"])
+    assert matches.columns == ["k", "(ts > 9)", "one", "other"]
+    assert sorted(map(tuple, matches.collect())) == [("X", False, 2, 3), ("x", False, 1, 4)]
 
 
 def test_returned_values(spark: SparkSession) -> None:
-    """One match: a = e1, b = e3 e4 of `lower(k) = 'x'`, v is 3 and NULL; prefixes are left out."""
+    """One match: a is e1, b is e3 and e4, whose v is 3 and NULL. Columns have no prefixes."""
     frame = spark.createDataFrame(KEYED, KEYED_SCHEMA)
     query = """PATTERN SEQ(A a, B+ b[]) WHERE skip_till_next_match { a.ts = 1 AND b.LEN = 2 }
         RETURN a.v, upper(a.k) AS big, b.LEN, count(b[].v) AS n, avg(b[].v) AS m,
             sum(b[].v + 1) AS s, min(b[].v), max(b[..b.LEN].ts) AS t,
             coalesce(b[b.LEN].v, -1) AS last, b[1].ts - a.ts AS passed, 'AB' AS event_type"""
-    got = matchrec.match_sase(frame, query, order_by="ts", partition_by="lower(k)")
-    assert [tuple(row) for row in got.collect()] == [("x", 1, "X", 2, 1, 3.0, 4, 3, 4, -1, 2, "AB")]
-    assert got.columns == [
+    matches = matchrec.match_sase(frame, query, order_by="ts", partition_by="lower(k)")
+    assert [tuple(row) for row in matches.collect()] == [
+        ("x", 1, "X", 2, 1, 3.0, 4, 3, 4, -1, 2, "AB")
+    ]
+    assert matches.columns == [
         "lower(k)", "v", "big", "b.LEN", "n", "m", "s", "min(b[].v)", "t", "last", "passed",
         "event_type",
     ]  # fmt: skip
@@ -419,29 +429,29 @@ def test_expressions_are_those_of_sql(spark: SparkSession) -> None:
     query = """PATTERN SEQ(A a, B b) WHERE skip_till_any_match {{
         b.x & 4 = 4 AND exists(array(b.x), x -> x > .5) {} }} RETURN b.ts, b.x::string AS text"""
 
-    def found(also: str) -> list[tuple[object, ...]]:
+    def find_matches(also: str) -> list[tuple[object, ...]]:
         return sorted(
             map(tuple, matchrec.match_sase(frame, query.format(also), order_by="ts").collect())
         )
 
-    assert found("") == [(3, "7"), (4, "12")]
-    assert found("AND b.x > a.x + (SELECT max(v) FROM limits_of_x)") == [(4, "12")]
+    assert find_matches("") == [(3, "7"), (4, "12")]
+    assert find_matches("AND b.x > a.x + (SELECT max(v) FROM limits_of_x)") == [(4, "12")]
 
 
-def event_type(frame: DataFrame) -> spark_types.StructType:
-    """Return the type of an event in an array. On Sail every field is wrongly nullable."""
+def find_event_type(frame: DataFrame) -> spark_types.StructType:
+    """Return the type of an event in an array. On Sail each field is nullable, which is wrong."""
     if find_backend(frame.sparkSession).engine == "Spark":
         return frame.schema
-    fields = [spark_types.StructField(one.name, one.dataType) for one in frame.schema]
+    fields = [spark_types.StructField(field.name, field.dataType) for field in frame.schema]
     return spark_types.StructType(fields)
 
 
 def test_without_return_each_variable_is_an_array_of_its_events(spark: SparkSession) -> None:
     frame = spark.createDataFrame(KEYED, KEYED_SCHEMA)
     query = "PATTERN SEQ(A a, ~(A c), B+ b[]) WHERE strict_contiguity {}"
-    got = matchrec.match_sase(frame, query, order_by="ts", partition_by="lower(k)")
-    events = spark_types.ArrayType(event_type(frame), containsNull=False)
-    assert got.schema == spark_types.StructType(
+    matches = matchrec.match_sase(frame, query, order_by="ts", partition_by="lower(k)")
+    events = spark_types.ArrayType(find_event_type(frame), containsNull=False)
+    assert matches.schema == spark_types.StructType(
         [
             spark_types.StructField("lower(k)", spark_types.StringType()),
             spark_types.StructField("a", events, nullable=False),
@@ -451,7 +461,7 @@ def test_without_return_each_variable_is_an_array_of_its_events(spark: SparkSess
     second, third, fourth = (
         Row(**dict(zip(frame.columns, row, strict=True))) for row in KEYED[1:4]
     )
-    assert sorted(got.collect()) == [
+    assert sorted(matches.collect()) == [
         Row(**{"lower(k)": "x", "a": [second], "b": [third]}),
         Row(**{"lower(k)": "x", "a": [second], "b": [third, fourth]}),
     ]
@@ -461,12 +471,12 @@ def test_types_of_the_result(spark: SparkSession) -> None:
     frame = spark.createDataFrame(KEYED, KEYED_SCHEMA)
     query = """PATTERN SEQ(A a, B+ b[]) RETURN a.ts, a.v, b[1].event_type AS kind, b.LEN AS n,
         avg(b[].v) AS m, sum(b[].v) AS s, count(b[]) AS c, max(b[].k) AS k, 'AB' AS event_type"""
-    got = matchrec.match_sase(frame, query, order_by="ts")
-    assert got.schema.simpleString() == (
+    matches = matchrec.match_sase(frame, query, order_by="ts")
+    assert matches.schema.simpleString() == (
         "struct<ts:int,v:int,kind:string,n:bigint,m:double,s:bigint,c:bigint,k:string,"
         "event_type:string>"
     )
-    required = [field.name for field in got.schema if not field.nullable]
+    required = [field.name for field in matches.schema if not field.nullable]
     assert required == ["n", "c", "event_type"]
 
 
@@ -497,7 +507,7 @@ def test_columns_of_the_graph(spark: SparkSession) -> None:
         ("previous_row", "bigint"),
         ("completes", "boolean"),
     ]
-    assert graph.schema["event"].dataType == event_type(frame)
+    assert graph.schema["event"].dataType == find_event_type(frame)
 
 
 def test_fields_of_a_struct_are_named_after_attributes(spark: SparkSession) -> None:

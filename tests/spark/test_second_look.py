@@ -1,4 +1,7 @@
-"""What a session cannot compute is shown where it was written, also where it does not say so."""
+"""An error of the session shows the expression that failed, as the user wrote it.
+
+Sail does not say which one it is; matchrec finds it by a second look at the rows.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +19,14 @@ from matchrec.errors.run.origins import SqlOrigin
 from matchrec.spark.errors.second_look import SecondLook
 from tests.properties.test_queries import settings
 
-ENDS: dict[str, Callable[[DataFrame], object]] = {
+ACTIONS: dict[str, Callable[[DataFrame], object]] = {
     "collect": lambda frame: frame.collect(),
     "count": lambda frame: frame.count(),
     "toPandas": lambda frame: frame.toPandas(),
     "toLocalIterator": lambda frame: list(frame.toLocalIterator()),
     "write": lambda frame: frame.write.format("noop").mode("overwrite").save(),
 }
-WRITTEN = {
+FAILING_PARTS = {
     "DEFINE A AS v > 0 AND 10 / (v - 2) > A.v": "10 / (v - 2)",
     "DEFINE A AS CASE WHEN v > 9 THEN 1 / v ELSE 10 / (A.v - 2) END > 3": "10 / (A.v - 2)",
     "DEFINE A AS s > 3": "s > 3",
@@ -35,20 +38,22 @@ FAILING = "ORDER BY n MEASURES count(*) AS k PATTERN (A) DEFINE A AS 10 / (v - 2
 
 @pytest.fixture
 def rows(spark: SparkSession) -> DataFrame:
+    """Return two rows, of which the second one makes expressions fail."""
     return spark.createDataFrame([(1, 3, "7"), (2, 2, "home")], "n int, v int, s string")
 
 
-def failure(end: Callable[[], object]) -> MatchRecognizeRunError:
+def catch_failure(action: Callable[[], object]) -> MatchRecognizeRunError:
+    """Return the error of an action as matchrec explains it."""
     with pytest.raises(PySparkException) as caught:
-        end()
-    found = MatchRecognizeRunError.from_exception(caught.value)
-    assert found is not None, str(caught.value)
-    assert found.__cause__ is caught.value
-    return found
+        action()
+    error = MatchRecognizeRunError.from_exception(caught.value)
+    assert error is not None, str(caught.value)
+    assert error.__cause__ is caught.value
+    return error
 
 
 def find_marked(error: MatchRecognizeRunError) -> str:
-    """Return what is over the carets."""
+    """Return the text over the carets."""
     _, _, line, carets, *_ = str(error).split("\n")
     return line[carets.index("^") : len(carets)]
 
@@ -57,44 +62,46 @@ def test_of_an_aggregate_that_casts_texts(spark: SparkSession, rows: DataFrame) 
     """The aggregate is computed for each match, so no expression over one row fails."""
     clause = "ORDER BY n MEASURES 1 + SUM({}) AS k PATTERN (A+) DEFINE A AS v > 0"
     with settings(spark, ansi__enabled="true"):
-        error = failure(matchrec.match_recognize(rows, clause.format("A.s")).collect)
+        error = catch_failure(matchrec.match_recognize(rows, clause.format("A.s")).collect)
         assert find_marked(error) == "SUM(A.s)"
-        cured = matchrec.match_recognize(rows, clause.format("TRY_CAST(A.s AS INT)"))
-        assert [row.k for row in cured.collect()] == [8]
+        corrected = matchrec.match_recognize(rows, clause.format("TRY_CAST(A.s AS INT)"))
+        assert [row.k for row in corrected.collect()] == [8]
 
 
 @pytest.mark.filterwarnings("ignore:toPandas attempted")
-@pytest.mark.parametrize("end", ENDS)
-def test_of_every_action(spark: SparkSession, rows: DataFrame, end: str) -> None:
+@pytest.mark.parametrize("action", ACTIONS)
+def test_of_every_action(spark: SparkSession, rows: DataFrame, action: str) -> None:
     with settings(spark, ansi__enabled="true"):
-        found = matchrec.match_recognize(rows, FAILING).where("k > 0")
-        error = failure(lambda: ENDS[end](found))
+        matches = matchrec.match_recognize(rows, FAILING).where("k > 0")
+        error = catch_failure(lambda: ACTIONS[action](matches))
     assert error.message == "the condition of `A` cannot be computed: division by zero"
     assert find_marked(error) == "10 / (v - 2)"
     assert error.hint is not None
 
 
-@pytest.mark.parametrize("written", WRITTEN)
-def test_the_smallest_part(spark: SparkSession, rows: DataFrame, written: str) -> None:
-    clause = f"ORDER BY n MEASURES count(*) AS k PATTERN (A) {written}"
+@pytest.mark.parametrize("define", FAILING_PARTS)
+def test_the_smallest_part(spark: SparkSession, rows: DataFrame, define: str) -> None:
+    clause = f"ORDER BY n MEASURES count(*) AS k PATTERN (A) {define}"
     with settings(spark, ansi__enabled="true"):
-        error = failure(matchrec.match_recognize(rows, clause).collect)
+        error = catch_failure(matchrec.match_recognize(rows, clause).collect)
     assert error.message.startswith("the condition of `A` cannot be computed: ")
-    assert find_marked(error) == WRITTEN[written]
+    assert find_marked(error) == FAILING_PARTS[define]
     assert error.hint
 
 
 def test_a_value_beside_that_of_another_row(spark: SparkSession, rows: DataFrame) -> None:
-    """The text is read one row earlier, as a number: no expression over one row fails."""
+    """The text is converted to a number for the row before, so no expression over one row fails."""
     clause = "ORDER BY n MEASURES count(*) AS k PATTERN (A) DEFINE A AS v > NEXT(s)"
     with settings(spark, ansi__enabled="true"):
-        error = failure(matchrec.match_recognize(rows, clause).collect)
+        error = catch_failure(matchrec.match_recognize(rows, clause).collect)
     assert error.message.startswith("the condition of `A` cannot be computed: ")
     assert "NEXT(s)" in find_marked(error)
     assert error.hint
-    two = clause + ", B AS v < NEXT(s)"
+    two_conditions = clause + ", B AS v < NEXT(s)"
     with settings(spark, ansi__enabled="true"):
-        error = failure(matchrec.match_recognize(rows, two.replace("(A)", "(A | B)")).collect)
+        error = catch_failure(
+            matchrec.match_recognize(rows, two_conditions.replace("(A)", "(A | B)")).collect
+        )
     assert "'home'" in error.message
 
 
@@ -102,8 +109,8 @@ def test_a_key_and_a_measure(spark: SparkSession, rows: DataFrame) -> None:
     key = "PARTITION BY 1 / (v - 2) ORDER BY n MEASURES 1 AS k PATTERN (A) DEFINE A AS v > 0"
     measure = "ORDER BY n MEASURES 1 AS k, 1 / (LAST(v) - 2) AS q PATTERN (A) DEFINE A AS v > 0"
     with settings(spark, ansi__enabled="true"):
-        of_key = failure(matchrec.match_recognize(rows, key).collect)
-        of_measure = failure(matchrec.match_recognize(rows, measure).collect)
+        of_key = catch_failure(matchrec.match_recognize(rows, key).collect)
+        of_measure = catch_failure(matchrec.match_recognize(rows, measure).collect)
     assert of_key.message == "an expression in PARTITION BY cannot be computed: division by zero"
     assert find_marked(of_key) == "1 / (v - 2)"
     assert of_measure.message == "the measure `q` cannot be computed: division by zero"
@@ -111,12 +118,12 @@ def test_a_key_and_a_measure(spark: SparkSession, rows: DataFrame) -> None:
 
 
 def test_a_measure_beside_the_end_of_a_window(spark: SparkSession, rows: DataFrame) -> None:
-    """Sail has no function for the sum by which MATCH_TIMEOUT is computed on Spark."""
+    """Sail does not have the function with which Spark computes MATCH_TIMEOUT."""
     clause = """ORDER BY n MEASURES MATCH_TIMEOUT() AS due, 10 / (LAST(A.v) - 2) AS x
         ONE ROW PER MATCH SHOW TIMEOUT MATCHES PATTERN (A B) WITHIN 5
         DEFINE A AS v > 0, B AS v > 9"""
     with settings(spark, ansi__enabled="true"):
-        error = failure(matchrec.match_recognize(rows, clause).collect)
+        error = catch_failure(matchrec.match_recognize(rows, clause).collect)
     assert find_marked(error) == "10 / (LAST(A.v) - 2)"
 
 
@@ -124,8 +131,8 @@ def test_in_a_query_and_in_a_rule(spark: SparkSession, rows: DataFrame) -> None:
     query = f"SELECT k + 1 AS more FROM {{rows}} MATCH_RECOGNIZE ({FAILING}) WHERE k > 0"
     rules = {"falls": FAILING.removeprefix("ORDER BY n ")}
     with settings(spark, ansi__enabled="true"):
-        of_query = failure(matchrec.sql(spark, query, rows=rows).collect)
-        of_rule = failure(matchrec.match_rules(rows, rules, order_by="n").matches.collect)
+        of_query = catch_failure(matchrec.sql(spark, query, rows=rows).collect)
+        of_rule = catch_failure(matchrec.match_rules(rows, rules, order_by="n").matches.collect)
     for error in (of_query, of_rule):
         assert error.message == "the condition of `A` cannot be computed: division by zero"
         assert find_marked(error) == "10 / (v - 2)"
@@ -134,13 +141,13 @@ def test_in_a_query_and_in_a_rule(spark: SparkSession, rows: DataFrame) -> None:
 def test_what_fails_around_the_clause_is_not_of_it(spark: SparkSession, rows: DataFrame) -> None:
     with settings(spark, ansi__enabled="true"):
         clause = "ORDER BY n MEASURES v AS k PATTERN (A) DEFINE A AS v > 0"
-        found = matchrec.match_recognize(rows, clause).selectExpr("1 / (k - 2) AS q")
+        output_fails = matchrec.match_recognize(rows, clause).selectExpr("1 / (k - 2) AS q")
         input_fails = matchrec.match_recognize(rows.selectExpr("n", "1 / (v - 2) AS v"), clause)
-        for frame in (found, input_fails):
+        for frame in (output_fails, input_fails):
             with pytest.raises(PySparkException) as caught:
                 frame.collect()
-            told = MatchRecognizeRunError.from_exception(caught.value)
-            assert told is None or told.span is None
+            error = MatchRecognizeRunError.from_exception(caught.value)
+            assert error is None or error.span is None
             assert re.search("by zero", str(caught.value), re.IGNORECASE)
 
 
@@ -158,35 +165,36 @@ def test_nobody_looks_for_a_value_where_the_text_is_wrong(
 def test_rows_are_read_again_only_where_something_fails(
     spark: SparkSession, rows: DataFrame
 ) -> None:
-    """A look that has nothing to blame does not ask whether the rows can be read."""
+    """If no expression fails, there is no check whether the rows can be read."""
 
-    def never() -> DataFrame:
+    def refuse_to_read() -> DataFrame:
+        """Fail, because the rows must not be read."""
         raise AssertionError("the rows are read")
 
-    known = {"v + 1": SqlOrigin("the condition of `A`", "DEFINE")}
-    look = SecondLook("", known, lambda texts: rows.selectExpr(*texts), never)
+    origins = {"v + 1": SqlOrigin("the condition of `A`", "DEFINE")}
+    look = SecondLook("", origins, lambda texts: rows.selectExpr(*texts), refuse_to_read)
     assert look.find("divide by zero") is None
-    assert SecondLook("", {}, lambda _: never(), never).find(None) is None
+    assert SecondLook("", {}, lambda _: refuse_to_read(), refuse_to_read).find(None) is None
 
 
 @pytest.mark.filterwarnings("ignore:toPandas attempted")
-@pytest.mark.parametrize("end", ENDS)
-def test_the_error_of_a_worker_has_nothing_twice(spark: SparkSession, end: str) -> None:
+@pytest.mark.parametrize("action", ACTIONS)
+def test_the_error_of_a_worker_has_nothing_twice(spark: SparkSession, action: str) -> None:
     rows = spark.createDataFrame([("X", 1), ("X", 2)], "sym string, day int")
     clause = """PARTITION BY sym ORDER BY day MEASURES LAST(B.day) AS day
         AFTER MATCH SKIP TO B PATTERN (A B?) DEFINE B AS FALSE"""
     matches = matchrec.match_recognize(rows, clause)
     with pytest.raises((PySparkException, Py4JJavaError)) as caught:
-        ENDS[end](matches)
-    # PySpark leaves the error of `toLocalIterator` as Java's
+        ACTIONS[action](matches)
+    # PySpark does not convert the error of `toLocalIterator` from Java.
     assert isinstance(caught.value, Py4JJavaError) or str(caught.value) == (
         "AFTER MATCH SKIP TO `B`: the match has no row of B [skip-to-missing-row]\n"
         "  note: the match starts in the partition with `sym` = 'X', row 1 (`day` = 1)\n"
         "  help: make B match at least one row, or write AFTER MATCH SKIP PAST LAST ROW"
     )
-    found = MatchRecognizeRunError.from_exception(caught.value)
-    assert found is not None
-    assert (found.code, found.partition, found.row_number) == (
+    error = MatchRecognizeRunError.from_exception(caught.value)
+    assert error is not None
+    assert (error.code, error.partition, error.row_number) == (
         "skip-to-missing-row",
         {"sym": "X"},
         1,

@@ -1,4 +1,7 @@
-"""`why` on a session: whole answers, worked out by hand from the rows; which row and partition."""
+"""`why` explains attempts to match, and takes values that name a row and a partition.
+
+The answers are worked out by hand from the rows.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +37,7 @@ PRICES = {"AAPL": [37, 36, 35, 39, 36, 30, 50], "GOOG": [5]}
 
 @pytest.fixture(scope="module", autouse=True)
 def ticks(spark: SparkSession) -> Iterator[None]:
+    """Create the view of prices on consecutive days."""
     rows = [
         (ticker, date(2024, 1, day), price)
         for ticker, prices in PRICES.items()
@@ -78,7 +82,7 @@ row 1 (day = 2024-01-01): no match
 
 
 def test_what_would_fail_is_not_asked(spark: SparkSession) -> None:
-    """A part that may fail is asked where those before it hold, here as in the query."""
+    """As in the query, a part that can fail is evaluated only if those before it are true."""
     rows = [(1, "n", "7"), (2, "n", "8"), (3, "t", "9"), (4, "t", "none")]
     frame = spark.createDataFrame(rows, "k int, kind string, v string")
     why = matchrec.query(
@@ -91,7 +95,7 @@ def test_what_would_fail_is_not_asked(spark: SparkSession) -> None:
 
 
 def test_decimals_compare_with_doubles_as_in_the_search(spark: SparkSession) -> None:
-    """They compare as doubles, with all digits, and NaN is the greatest."""
+    """They are compared as doubles, with all digits, and NaN is the greatest."""
     query = """
         SELECT * FROM VALUES (1, 0.30BD, 1D), (2, 0.10BD, double('NaN')), (3, 0.3BD, 0.1D + 0.2D)
             AS t(n, d, z)
@@ -113,7 +117,7 @@ def test_decimals_compare_with_doubles_as_in_the_search(spark: SparkSession) -> 
 
 
 def test_a_window_between_rows_is_a_condition(spark: SparkSession) -> None:
-    """From day 6 to day 7 there is one day, and the window has less than one."""
+    """Days 6 and 7 are one day apart, and the window is shorter."""
     query = V_SHAPE.replace("DEFINE", "WITHIN INTERVAL 1 DAY FROM DOWN TO UP DEFINE")
     answer = matchrec.query(spark, query).why(partition={"ticker": "AAPL"}, row=date(2024, 1, 5))
     up = next(line for line in answer.story.attempts[0].lines if line.variable == "UP")
@@ -151,7 +155,7 @@ def test_a_row_inside_an_earlier_match(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("arguments", "message"),
     [
         ({}, "note: some of them:\n        ticker = AAPL\n        ticker = GOOG\n  help: write"),
         ({"partition": {"tiker": "X"}}, "unknown column `tiker` in `partition`"),
@@ -169,10 +173,10 @@ def test_a_row_inside_an_earlier_match(spark: SparkSession) -> None:
     ],
 )
 def test_what_is_asked_about_what_is_not_there(
-    spark: SparkSession, asked: dict[str, object], message: str
+    spark: SparkSession, arguments: dict[str, object], message: str
 ) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
-        matchrec.query(spark, V_SHAPE).why(**asked)
+        matchrec.query(spark, V_SHAPE).why(**arguments)
     assert message in str(caught.value)
 
 
@@ -239,9 +243,9 @@ def test_every_kind_of_reference_has_its_value(spark: SparkSession) -> None:
             B AS count(U.*) = MATCH_NUMBER() + 1 AND CLASSIFIER() = 'B' AND ticker LIKE 'A%',
             C AS stddev(U.price) < 0 OR day > FIRST(U.day, 5)
     """
-    asked = {"ticker": "AAPL"}
+    partition = {"ticker": "AAPL"}
     df = spark.table("why_ticks")
-    answer = matchrec.query(df, clause).why(partition=asked, row=date(2024, 1, 4))
+    answer = matchrec.query(df, clause).why(partition=partition, row=date(2024, 1, 4))
     unknown = (
         "stddev(U.price) < 0 OR day > FIRST(U.day, 5): NULL, so not true (stddev(U.price)"
         " = 2.1213203435596424, day = 2024-01-06, FIRST(U.day, 5) finds no row)"
@@ -260,9 +264,9 @@ def test_every_kind_of_reference_has_its_value(spark: SparkSession) -> None:
 
 def test_a_query_of_another_product(spark: SparkSession) -> None:
     query = V_SHAPE.replace("price > FIRST(price) * 1.1", "zeroifnull(price) > 45")
-    asked = {"ticker": "AAPL"}
+    partition = {"ticker": "AAPL"}
     answer = matchrec.query(spark, query, dialect="snowflake").why(
-        partition=asked, row="2024-01-02"
+        partition=partition, row="2024-01-02"
     )
     condition = answer.story.attempts[0].lines[-1].conditions
     assert condition == ("zeroifnull(price) > 45: 39 > 45 is false (price = 39)",)
@@ -312,10 +316,10 @@ def test_a_pattern_of_stages(spark: SparkSession) -> None:
         .followed_by("higher")
         .where("price > high.price")
     )
-    asked = {"ticker": "AAPL"}
+    partition = {"ticker": "AAPL"}
     df = spark.table("why_ticks")
     answer = matchrec.query(df, pattern, order_by="day", partition_by="ticker").why(
-        partition=asked, row="2024-01-04"
+        partition=partition, row="2024-01-04"
     )
     (attempt,) = answer.story.attempts
     assert [(line.row, line.variable, line.outcome) for line in attempt.lines][-2:] == [
@@ -333,10 +337,10 @@ def test_a_search_that_its_rows_end(spark: SparkSession) -> None:
         PARTITION BY ticker ORDER BY day AFTER MATCH SKIP TO LAST A PATTERN (A+ B)
         DEFINE A AS price = 35
     """
-    asked = {"ticker": "AAPL"}
+    partition = {"ticker": "AAPL"}
     with pytest.raises(matchrec.MatchRecognizeRunError) as caught:
-        matchrec.query(spark.table("why_ticks"), clause).why(partition=asked)
-    assert (caught.value.partition, caught.value.row_number) == (asked, 3)
+        matchrec.query(spark.table("why_ticks"), clause).why(partition=partition)
+    assert (caught.value.partition, caught.value.row_number) == (partition, 3)
 
 
 def test_rows_that_are_left_out_before_the_search(spark: SparkSession) -> None:
@@ -393,17 +397,17 @@ def test_a_value_of_pandas_names_its_row_and_its_partition(spark: SparkSession) 
         spark.createDataFrame(frame),
         "PARTITION BY load ORDER BY at PATTERN (A B) DEFINE B AS at > 9",
     )
-    place = {"load": frame["load"].iloc[0]}
-    answer = query.why(partition=place, row=frame["at"].iloc[1])
+    partition = {"load": frame["load"].iloc[0]}
+    answer = query.why(partition=partition, row=frame["at"].iloc[1])
     assert "row 2 (at = 2.5)" in str(answer)
     assert str(answer) == str(query.why(partition={"load": 0.5}, row=2.5))
     with pytest.raises(matchrec.MatchRecognizeError, match=r"`at` = 3\.5"):
-        query.why(partition=place, row=frame["at"].iloc[2])
+        query.why(partition=partition, row=frame["at"].iloc[2])
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo"])
 def test_a_collected_instant_names_its_row(spark: SparkSession, zone: str) -> None:
-    """PySpark collects it in the zone of the program, which the session need not have."""
+    """PySpark collects it in the zone of the program, which can differ from that of the session."""
     with settings(spark, session__timeZone=zone):
         ts = "timestamp_seconds(1772700000 + 3600 * id)"
         rows = spark.range(24).selectExpr("id", f"{ts} AS ts", f"{ts} AS key")
@@ -411,8 +415,8 @@ def test_a_collected_instant_names_its_row(spark: SparkSession, zone: str) -> No
         query = matchrec.query(
             rows, "PARTITION BY key ORDER BY ts MEASURES A.id AS i PATTERN (A) DEFINE A AS id = 12"
         )
-        for asked in (chosen.ts, chosen.ts.astimezone(timezone(timedelta(hours=3)))):
-            assert "match 1, row 1: A" in str(query.why(partition={"key": asked}, row=asked))
+        for instant in (chosen.ts, chosen.ts.astimezone(timezone(timedelta(hours=3)))):
+            assert "match 1, row 1: A" in str(query.why(partition={"key": instant}, row=instant))
 
 
 def test_a_large_partition_is_refused(spark: SparkSession) -> None:
@@ -429,7 +433,7 @@ def test_a_stream_is_refused(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "message", "example"),
+    ("arguments", "message", "example"),
     [
         ({"row": "each"}, "`row` has 'each' for column `day` of type date", "`day` is 2024"),
         ({"row": 3}, "`row` has 3 for column `day` of type date", "`day` is 2024"),
@@ -446,15 +450,15 @@ def test_a_stream_is_refused(spark: SparkSession) -> None:
     ],
 )
 def test_a_value_that_is_none_of_its_column(
-    spark: SparkSession, asked: dict[str, Any], message: str, example: str
+    spark: SparkSession, arguments: dict[str, Any], message: str, example: str
 ) -> None:
-    key = "price" if "partition" in asked else "ticker"
+    key = "price" if "partition" in arguments else "ticker"
     rises = f"PARTITION BY {key} ORDER BY day PATTERN (A UP) DEFINE UP AS price > PREV(price)"
     rows = spark.table("why_ticks").where("ticker = 'AAPL'")
     with pytest.raises(MatchRecognizeError) as caught:
-        matchrec.query(rows, rises).why(**asked)
-    first, note, _ = str(caught.value).split("\n")
-    assert first == f"{message} [value-of-wrong-type]"
+        matchrec.query(rows, rises).why(**arguments)
+    message_line, note, _ = str(caught.value).split("\n")
+    assert message_line == f"{message} [value-of-wrong-type]"
     assert note.startswith(f"  note: a value of {example}")
 
 
@@ -467,8 +471,8 @@ def test_a_key_or_an_order_that_holds_others_is_named_by_its_text(spark: SparkSe
             matchrec.query(rows, ups).why(partition={"k": [1, 2]})
         with pytest.raises(MatchRecognizeError, match="like CAST"):
             matchrec.query(rows, ups).why(partition={"k": expr(value)})
-        along = "ORDER BY k, day PATTERN (A+) DEFINE A AS day > 0"
-        assert "row 1" in str(matchrec.query(rows, along).why(row=(text, 1)))
+        ordered_by_value = "ORDER BY k, day PATTERN (A+) DEFINE A AS day > 0"
+        assert "row 1" in str(matchrec.query(rows, ordered_by_value).why(row=(text, 1)))
 
 
 def test_the_cure_for_a_partition_whose_key_is_a_number(spark: SparkSession) -> None:
@@ -497,14 +501,15 @@ def test_the_cure_for_a_partition_whose_key_is_null(spark: SparkSession) -> None
     [
         ("{}", "X'00FF'", ["X'00FF'", b"\x00\xff"]),
         ("array({})", "[X'00FF']", ["[X'00FF']"]),
-        ("map('k', {})", "{k -> X'00FF'}", []),  # which is no key
+        ("map('k', {})", "{k -> X'00FF'}", []),  # a map cannot be a key
     ],
 )
 def test_bytes_are_shown_as_sql_writes_them(
     spark: SparkSession, value: str, shown: str, names: list[str | bytes]
 ) -> None:
-    """Shown as letters, bytes that are none would fail on Sail, and look alike on Spark."""
-    first, second = value.format("X'00FF'"), value.format("X'00FE'")
+    """As text, bytes that are not UTF-8 would fail on Sail, and be indistinguishable on Spark."""
+    first = value.format("X'00FF'")
+    second = value.format("X'00FE'")
     rows = spark.range(1, 3).selectExpr("id", f"IF(id = 1, {first}, {second}) AS v")
     query = matchrec.query(rows, "ORDER BY id PATTERN (A B) DEFINE B AS A.v IS NOT NULL")
     assert f"A.v IS NOT NULL: true (A.v = {shown} from row 1)" in str(query.why(row=1))
