@@ -1,4 +1,4 @@
-"""The public functions: what they take, what they pass through, what they refuse."""
+"""The public functions take SQL and DataFrames, return rows, and reject wrong arguments."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ CLAUSE = "ORDER BY t MEASURES FIRST(t) AS a, LAST(t) AS b PATTERN (S U+) DEFINE 
 
 @pytest.fixture
 def steps(spark: SparkSession) -> DataFrame:
+    """Return rows whose values rise twice, and create the view `steps` of them."""
     frame = spark.createDataFrame([(1, 5), (2, 6), (3, 7), (4, 1), (5, 2)], "t int, v int")
     frame.createOrReplaceTempView("steps")
     return frame
@@ -32,8 +33,8 @@ EXPECTED = [Row(a=1, b=3), Row(a=4, b=5)]
 
 
 def test_sql_over_a_table(spark: SparkSession, steps: DataFrame) -> None:
-    got = matchrec.sql(spark, f"SELECT * FROM steps MATCH_RECOGNIZE ({CLAUSE})")
-    assert sorted(got.collect()) == EXPECTED
+    matches = matchrec.sql(spark, f"SELECT * FROM steps MATCH_RECOGNIZE ({CLAUSE})")
+    assert sorted(matches.collect()) == EXPECTED
 
 
 def test_sql_in_the_session_that_runs(
@@ -55,27 +56,27 @@ def test_sql_in_the_session_that_runs(
 def test_a_query_has_what_people_call_on_a_dataframe(
     spark: SparkSession, steps: DataFrame, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = matchrec.query(steps, CLAUSE)
-    assert asked.columns == ["a", "b"]
-    assert asked.schema == asked.to_df().schema
-    assert asked.count() == 2
-    assert sorted(asked.collect()) == EXPECTED
-    assert sorted(asked.toPandas()["b"]) == [3, 5]
+    query = matchrec.query(steps, CLAUSE)
+    assert query.columns == ["a", "b"]
+    assert query.schema == query.to_df().schema
+    assert query.count() == 2
+    assert sorted(query.collect()) == EXPECTED
+    assert sorted(query.toPandas()["b"]) == [3, 5]
     if hasattr(DataFrame, "toArrow"):  # PySpark 4
-        assert sorted(asked.toArrow()["a"].to_pylist()) == [1, 4]
-    asked.createOrReplaceTempView("runs_of_a_query")
+        assert sorted(query.toArrow()["a"].to_pylist()) == [1, 4]
+    query.createOrReplaceTempView("runs_of_a_query")
     assert sorted(spark.table("runs_of_a_query").collect()) == EXPECTED
     matchrec.query(spark, "SELECT 'a long text' AS text").show(1, truncate=4)
     assert "|a...|" in capsys.readouterr().out
 
 
 def test_a_query_takes_its_arguments_by_name(spark: SparkSession, steps: DataFrame) -> None:
-    by_name = [
+    queries = [
         matchrec.query(df=steps, clause=CLAUSE),
         matchrec.query(spark=spark, query=f"SELECT * FROM steps MATCH_RECOGNIZE ({CLAUSE})"),
     ]
-    for asked in by_name:
-        assert sorted(asked.collect()) == EXPECTED
+    for query in queries:
+        assert sorted(query.collect()) == EXPECTED
     events = steps.withColumn("event_type", expr("'E'"))
     pair = "PATTERN SEQ(ANY a, ANY b) WHERE strict_contiguity { b.v > a.v + 5 } RETURN a.t AS t"
     assert matchrec.query(df=events, text=pair, order_by="t").collect() == []
@@ -91,8 +92,8 @@ def test_sql_over_a_frame_with_braces_in_the_pattern(spark: SparkSession, steps:
     query = """SELECT m.n, '{rows}' AS s FROM {rows} MATCH_RECOGNIZE (
         ORDER BY t MEASURES count(*) AS n ALL ROWS PER MATCH PATTERN (S{1,2} {- U -})
         DEFINE U AS v > PREV(v) AND v > (SELECT min(v) FROM {rows})) m"""
-    got = matchrec.sql(spark, query, rows=steps).collect()
-    assert sorted(tuple(row) for row in got) == [(1, "{rows}"), (1, "{rows}"), (2, "{rows}")]
+    matches = matchrec.sql(spark, query, rows=steps).collect()
+    assert sorted(tuple(row) for row in matches) == [(1, "{rows}"), (1, "{rows}"), (2, "{rows}")]
 
 
 def test_a_temporary_view_over_a_clause(spark: SparkSession, steps: DataFrame) -> None:
@@ -109,8 +110,8 @@ def test_any_spark_aggregate_is_a_measure(spark: SparkSession, steps: DataFrame)
         MEASURES max_by(t, v) AS best, percentile(U.v, :p) AS median, count(DISTINCT v % 2) AS n,
             array_agg(CLASSIFIER() || t) FILTER (WHERE t <> 2) AS marks
         PATTERN (S U+) DEFINE U AS v > PREV(v))"""
-    got = matchrec.sql(spark, query, {"p": 0.5}).collect()
-    assert sorted(got) == [
+    matches = matchrec.sql(spark, query, {"p": 0.5}).collect()
+    assert sorted(matches) == [
         Row(best=3, median=6.5, n=2, marks=["S1", "U3"]),
         Row(best=5, median=2.0, n=2, marks=["S4", "U5"]),
     ]
@@ -131,10 +132,10 @@ def test_named_and_positional_arguments(spark: SparkSession, steps: DataFrame) -
         MEASURES LAST(v) + :more AS x PATTERN (A B?) DEFINE A AS v = :v) WHERE x < :most"""
     named = matchrec.sql(spark, query, {"v": 7, "more": 10, "most": 100})
     assert named.collect() == [Row(x=11)]
-    marked = query.replace(":more", "?").replace(":v", "?").replace(":most", "?")
-    assert matchrec.sql(spark, marked, [10, 7, 100]).collect() == [Row(x=11)]
+    positional = query.replace(":more", "?").replace(":v", "?").replace(":most", "?")
+    assert matchrec.sql(spark, positional, [10, 7, 100]).collect() == [Row(x=11)]
     with pytest.raises(matchrec.MatchRecognizePlanError, match="3 positional parameters"):
-        matchrec.sql(spark, marked, [10])
+        matchrec.sql(spark, positional, [10])
 
 
 def test_a_query_without_the_clause_is_sparks_alone(spark: SparkSession) -> None:
@@ -218,16 +219,16 @@ def test_what_the_query_does_not_use_stays_behind(spark: SparkSession, steps: Da
         MEASURES LAST(v) AS high, count(*) AS days, CLASSIFIER() AS c
         PATTERN (A B+) DEFINE B AS v > PREV(v))"""
     steps = steps.selectExpr("'X' AS k", "*").union(steps.selectExpr("'Y' AS k", "t", "v % 7"))
-    everything = matchrec.sql(spark, f"SELECT * FROM {clause}", t=steps).collect()
+    all_matches = matchrec.sql(spark, f"SELECT * FROM {clause}", t=steps).collect()
     narrow = f"SELECT days FROM {clause} AS m WHERE m.k = 'X'"
-    expected = [row.days for row in everything if row.k == "X"]
+    expected = [row.days for row in all_matches if row.k == "X"]
     assert expected
     assert [row.days for row in matchrec.sql(spark, narrow, t=steps).collect()] == expected
     explained = str(matchrec.query(spark, narrow, t=steps).explain())
     assert "only partitions with `k` = 'X'" in explained
     assert "high" not in explained
     assert matchrec.sql(spark, f"SELECT count(*) FROM {clause}", t=steps).first() == (
-        len(everything),
+        len(all_matches),
     )
 
 
@@ -246,59 +247,63 @@ def test_an_unused_measure_is_checked_all_the_same(
 
 
 def test_all_rows_of_a_clause_need_no_view(spark: SparkSession, steps: DataFrame) -> None:
-    """Spark is asked for the input's columns and for what is computed before the match.
+    """Spark gets two queries: for the columns of the input, and for those that the search reads.
 
-    A client of Connect makes the plans of both texts itself.
+    Over Connect, matchrec itself makes the plans of both.
     """
     texts: list[str] = []
 
-    def noting(self: SparkSession, text: str, *others: Any, **named: Any) -> DataFrame:
+    def record_query(self: SparkSession, text: str, *others: Any, **named: Any) -> DataFrame:
+        """Record the text of a query, and run it."""
         texts.append(text)
         return plain(self, text, *others, **named)
 
     plain = type(spark).sql
-    with patch.object(type(spark), "sql", noting), use_shortcuts(replace(ALL, parsed_texts=False)):
-        got = matchrec.sql(spark, f"SELECT * FROM steps MATCH_RECOGNIZE ({CLAUSE}) AS m;")
+    with (
+        patch.object(type(spark), "sql", record_query),
+        use_shortcuts(replace(ALL, parsed_texts=False)),
+    ):
+        matches = matchrec.sql(spark, f"SELECT * FROM steps MATCH_RECOGNIZE ({CLAUSE}) AS m;")
     assert len(texts) == (0 if is_connect(spark) else 2)
-    assert sorted(got.select("m.b", "a").collect()) == [(3, 1), (5, 4)]
+    assert sorted(matches.select("m.b", "a").collect()) == [(3, 1), (5, 4)]
 
 
 def test_what_a_dataframe_has_names_the_dataframe(steps: DataFrame) -> None:
-    asked: Any = matchrec.query(steps, CLAUSE)
+    query: Any = matchrec.query(steps, CLAUSE)
     with pytest.raises(
         AttributeError, match=r"a Query has no `filter`; write \.to_df\(\)\.filter$"
     ):
-        asked.filter("a > 1")
-    found: Any = matchrec.match_rules(
+        query.filter("a > 1")
+    result: Any = matchrec.match_rules(
         steps, {"up": CLAUSE.removeprefix("ORDER BY t ")}, order_by="t"
     )
     with pytest.raises(
         AttributeError, match=r"a RuleMatches has no `count`; write \.matches\.count"
     ):
-        found.count()
-    assert not hasattr(asked, "nothing")
+        result.count()
+    assert not hasattr(query, "nothing")
 
 
 def test_a_call_of_flink_names_the_call_of_a_pattern() -> None:
-    begun: Any = matchrec.Pattern.begin("a")
-    for call, meant in {"followedBy": "followed_by", "oneOrMore": "one_or_more"}.items():
-        with pytest.raises(AttributeError, match=f"a Pattern has no `{call}`; write .{meant}$"):
-            getattr(begun, call)
-    assert not hasattr(begun, "nothing")
+    pattern: Any = matchrec.Pattern.begin("a")
+    for call, name in {"followedBy": "followed_by", "oneOrMore": "one_or_more"}.items():
+        with pytest.raises(AttributeError, match=f"a Pattern has no `{call}`; write .{name}$"):
+            getattr(pattern, call)
+    assert not hasattr(pattern, "nothing")
 
 
 def test_an_argument_of_nearly_the_name(steps: DataFrame) -> None:
-    asked: Any = matchrec.query(steps, CLAUSE)
+    query: Any = matchrec.query(steps, CLAUSE)
     with pytest.raises(AttributeError, match=r"has no `to_pandas`; write \.toPandas$"):
-        asked.to_pandas()
+        query.to_pandas()
     with pytest.raises(TypeError, match=r"Query\.why\(\) .*'limits'; write limit=$"):
-        asked.why(limits=1)
+        query.why(limits=1)
     with pytest.raises(TypeError, match=r"; it takes partition=, row=, limit=, clause=$"):
-        asked.why(user_id="ann")
+        query.why(user_id="ann")
     with pytest.raises(
         TypeError, match=r"too many .*; it takes partition=, row=, limit=, clause=$"
     ):
-        asked.why("ann")
+        query.why("ann")
     match_pattern: Any = matchrec.match_pattern
     with pytest.raises(TypeError, match=r"; write order_by=$"):
         match_pattern(steps, matchrec.Pattern.begin("a"), orderBy="t")

@@ -1,4 +1,4 @@
-"""Spark's errors in the query around a clause: short, in the user's words and place."""
+"""Spark's errors in the query around a clause are short, and point into the user's text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,16 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:MATCH_RECOGNIZE has no:UserWarning"),
 ]
 
-OURS = ("_pyspark_", "__r0", "__c0", "MapInArrow", "matchrec_", "SubqueryAlias", "JVM", "View (")
+INTERNAL_WORDS = (
+    "_pyspark_",
+    "__r0",
+    "__c0",
+    "MapInArrow",
+    "matchrec_",
+    "SubqueryAlias",
+    "JVM",
+    "View (",
+)
 CLAUSE = """t MATCH_RECOGNIZE (
   PARTITION BY g ORDER BY n
   MEASURES LAST(B.v) AS bottom
@@ -24,44 +33,51 @@ CLAUSE = """t MATCH_RECOGNIZE (
 SHORT = "t MATCH_RECOGNIZE(ALL ROWS PER MATCH PATTERN(A))"
 
 
-def names_of_tables(spark: SparkSession) -> set[str]:
+def list_tables(spark: SparkSession) -> set[str]:
+    """Return the names of all tables and views."""
     return {row.tableName for row in spark.sql("SHOW TABLES").collect()}
 
 
 @pytest.fixture(autouse=True)
 def tables(spark: SparkSession) -> Iterator[None]:
+    """Create the views `t` and `d`."""
     rows = [("a", 1, 3), ("a", 2, 2), ("a", 3, 1)]
     spark.createDataFrame(rows, "g string, n int, v int").createOrReplaceTempView("t")
     spark.createDataFrame([("a", 1)], "g string, w int").createOrReplaceTempView("d")
-    before = names_of_tables(spark)
+    before = list_tables(spark)
     yield
-    assert names_of_tables(spark) == before  # none stays behind
+    assert list_tables(spark) == before  # no internal view is left
     for name in ("t", "d"):
         spark.catalog.dropTempView(name)
 
 
 @pytest.fixture
 def frame(spark: SparkSession) -> Any:
+    """Return a DataFrame with the columns of `d`."""
     return spark.createDataFrame([("a", 1)], "g string, w int")
 
 
-def catch_refusal(
+def catch_error(
     spark: SparkSession, query: str, args: Any = None, **frames: Any
 ) -> AnalysisException:
-    """Return the error of a query; it says nothing of ours, and not much."""
+    """Return the error of a query, which must be short and have no internal words."""
     with pytest.raises(AnalysisException) as caught:
         matchrec.sql(spark, query, args, **frames)
     text = str(caught.value)
     assert len(text) < 2000
-    assert not [word for word in OURS if word in text]
-    assert not any(word in str(caught.value.getMessageParameters()) for word in OURS)
+    assert not [word for word in INTERNAL_WORDS if word in text]
+    assert not any(word in str(caught.value.getMessageParameters()) for word in INTERNAL_WORDS)
     return caught.value
 
 
-def draw_picture(query: str, marked: str) -> list[str]:
-    """Place, line and carets of the last occurrence of `marked`, as an error shows them."""
+def write_location(query: str, marked: str) -> list[str]:
+    """Return the lines with which an error shows the last occurrence of `marked`.
+
+    They are its location, its line, and the carets.
+    """
     start = query.rindex(marked)
-    line, column = query[:start].count("\n"), start - (query[:start].rfind("\n") + 1)
+    line = query[:start].count("\n")
+    column = start - (query[:start].rfind("\n") + 1)
     text = query.split("\n")[line]
     wide = text[:column].count("値") + text[:column].count("段")
     space = len(text) - len(text.lstrip()) - wide
@@ -98,27 +114,27 @@ UNKNOWN = {
 @pytest.mark.parametrize("query", UNKNOWN.values(), ids=UNKNOWN)
 def test_an_unknown_column_anywhere(spark: SparkSession, query: str) -> None:
     query = query.format(CLAUSE)
-    error = catch_refusal(spark, query)
+    error = catch_error(spark, query)
     marked = next(
         word
         for word in ("m1.nosuch", "m2.nosuch", "m.nosuch", "d.nosuch", "q.nosuch", "nosuch")
         if word in query
     )
     lines = str(error).split("\n")[1:]
-    assert lines[:3] == draw_picture(query, marked)
+    assert lines[:3] == write_location(query, marked)
     is_of_clause = marked in ("m.nosuch", "m1.nosuch", "m2.nosuch") or query.count("SELECT") == 1
-    known = ["  note: the clause gives: g, bottom", "  help: write one of these"]
-    assert lines[3:] == (known if is_of_clause else [])
+    help_lines = ["  note: the clause gives: g, bottom", "  help: write one of these"]
+    assert lines[3:] == (help_lines if is_of_clause else [])
     assert "cannot be resolved" in str(error)
 
 
 @pytest.mark.parametrize("query", ["SELECT nosuch FROM {}", "SELECT * FROM {}m WHERE m.nosuch > 1"])
 def test_a_clause_shorter_than_a_name(spark: SparkSession, query: str) -> None:
     query = query.format(SHORT)
-    error = catch_refusal(spark, query)
+    error = catch_error(spark, query)
     marked = "m.nosuch" if "m.nosuch" in query else "nosuch"
-    known = ["  note: the clause gives: g, n, v", "  help: write one of these"]
-    lines = [*draw_picture(query, marked), *known]
+    help_lines = ["  note: the clause gives: g, n, v", "  help: write one of these"]
+    lines = [*write_location(query, marked), *help_lines]
     assert str(error).split("\n")[1:] == lines
 
 
@@ -135,8 +151,8 @@ def test_a_clause_shorter_than_a_name(spark: SparkSession, query: str) -> None:
 )
 def test_an_error_in_the_input_of_a_clause(spark: SparkSession, query: str, marked: str) -> None:
     query = query.format(SHORT.removeprefix("t "))
-    lines = str(catch_refusal(spark, query)).split("\n")
-    picture = draw_picture(query, marked)
+    lines = str(catch_error(spark, query)).split("\n")
+    picture = write_location(query, marked)
     start = lines.index(picture[0])
     assert lines[start : start + 3] == picture
 
@@ -157,42 +173,42 @@ def test_other_refusals(
     spark: SparkSession, query: str, condition: str, marked: str | None
 ) -> None:
     query = query.format(CLAUSE)
-    error = catch_refusal(spark, query)
+    error = catch_error(spark, query)
     name = error.getCondition if hasattr(error, "getCondition") else error.getErrorClass
     assert condition in str(name())
     assert error.getSqlState()
     if marked is not None:
-        at = query[: query.index(marked) + len(marked)]  # the first one
-        assert draw_picture(at, marked)[0] in str(error).split("\n")
+        until_first = query[: query.index(marked) + len(marked)]
+        assert write_location(until_first, marked)[0] in str(error).split("\n")
 
 
 def test_the_whole_query_is_shown_by_its_first_line(spark: SparkSession) -> None:
     query = f"SELECT * FROM {CLAUSE} m UNION ALL SELECT 1"
-    error = catch_refusal(spark, query)
-    assert str(error).split("\n")[1:4] == draw_picture(query, "SELECT * FROM t MATCH_RECOGNIZE (")
+    error = catch_error(spark, query)
+    assert str(error).split("\n")[1:4] == write_location(query, "SELECT * FROM t MATCH_RECOGNIZE (")
     assert "3 columns" in str(error) or "2 columns" in str(error)
 
 
 def test_a_frame_before_the_clause_moves_no_place(spark: SparkSession, frame: Any) -> None:
     query = f"SELECT *\nFROM {{f}} x JOIN {CLAUSE} m ON x.g = m.nosuch"
-    error = catch_refusal(spark, query, f=frame)
-    assert str(error).split("\n")[1:4] == draw_picture(query, "m.nosuch")
+    error = catch_error(spark, query, f=frame)
+    assert str(error).split("\n")[1:4] == write_location(query, "m.nosuch")
 
 
 def test_a_frame_is_called_what_the_user_calls_it(spark: SparkSession, frame: Any) -> None:
     query = f"SELECT nosuch FROM {{f}} JOIN {CLAUSE} m WHERE nosuch > 1"
-    error = catch_refusal(spark, query, f=frame)
+    error = catch_error(spark, query, f=frame)
     assert "`m`.`g`" in str(error)
-    assert str(error).split("\n")[1:4] == draw_picture(query, "nosuch")
+    assert str(error).split("\n")[1:4] == write_location(query, "nosuch")
 
 
 def test_parameters_keep_the_place(spark: SparkSession) -> None:
     query = f"SELECT ? AS long_name, ? AS b, nosuch FROM {CLAUSE} m WHERE g = ?"
-    error = catch_refusal(spark, query, ["a long text, longer than the parameter", 1, "a"])
-    assert str(error).split("\n")[1:4] == draw_picture(query, "nosuch")
+    error = catch_error(spark, query, ["a long text, longer than the parameter", 1, "a"])
+    assert str(error).split("\n")[1:4] == write_location(query, "nosuch")
     named = query.replace("?", ":p")
-    error = catch_refusal(spark, named, {"p": "a long text, longer than the parameter"})
-    assert str(error).split("\n")[1:4] == draw_picture(named, "nosuch")
+    error = catch_error(spark, named, {"p": "a long text, longer than the parameter"})
+    assert str(error).split("\n")[1:4] == write_location(named, "nosuch")
 
 
 def test_positional_parameters_in_the_input_and_around(spark: SparkSession) -> None:
@@ -207,7 +223,7 @@ def test_a_syntax_error_that_spark_alone_sees(spark: SparkSession) -> None:
     query = f"SELECT * FROM {CLAUSE} m LIMIT 3 OFFSET 'x' ROWS"
     with pytest.raises((ParseException, AnalysisException, matchrec.MatchRecognizeError)) as caught:
         matchrec.sql(spark, query)
-    assert not [word for word in OURS if word in str(caught.value)]
+    assert not [word for word in INTERNAL_WORDS if word in str(caught.value)]
 
 
 def test_a_text_in_a_subquery_that_spark_takes_for_a_typed_literal(spark: SparkSession) -> None:
@@ -222,7 +238,7 @@ def test_enabled(spark: SparkSession) -> None:
             spark.sql(f"SELECT nosuch FROM {CLAUSE} m")
     finally:
         matchrec.disable(spark)
-    assert str(caught.value).split("\n")[1:4] == draw_picture(
+    assert str(caught.value).split("\n")[1:4] == write_location(
         f"SELECT nosuch FROM {CLAUSE} m", "nosuch"
     )
 
@@ -237,17 +253,18 @@ def test_enabled(spark: SparkSession) -> None:
 def test_an_error_of_the_rows_is_at_its_place(spark: SparkSession, query: str) -> None:
     query = query.format(CLAUSE)
     start = query.index("1 / (bottom - bottom)")
-    line, column = query[:start].count("\n") + 1, start - (query[:start].rfind("\n") + 1) + 1
-    ansi = spark.conf.get("spark.sql.ansi.enabled")
+    line = query[:start].count("\n") + 1
+    column = start - (query[:start].rfind("\n") + 1) + 1
+    before = spark.conf.get("spark.sql.ansi.enabled")
     spark.conf.set("spark.sql.ansi.enabled", "true")
     try:
         with pytest.raises(PySparkException) as caught:
             matchrec.sql(spark, query).collect()
     finally:
-        spark.conf.set("spark.sql.ansi.enabled", str(ansi))
+        spark.conf.set("spark.sql.ansi.enabled", str(before))
     text = str(caught.value).partition("JVM stacktrace")[0]
     assert f"(line {line}, position {column})" in text
-    assert not [word for word in OURS if word in text]
+    assert not [word for word in INTERNAL_WORDS if word in text]
 
 
 def test_a_name_in_a_subquery_of_a_condition(spark: SparkSession) -> None:
@@ -256,21 +273,21 @@ def test_a_name_in_a_subquery_of_a_condition(spark: SparkSession) -> None:
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
         matchrec.sql(spark, query)
     assert "`nosuch` cannot be resolved" in caught.value.message
-    assert not caught.value.notes  # it is not looked for among the columns of the input
+    assert not caught.value.notes  # columns of the input are not suggested
 
 
 @pytest.mark.parametrize(
-    ("condition", "cure"),
+    ("condition", "hint"),
     [("to_number(g) > 1", "CAST(s AS DOUBLE)"), ("date_diff('hour', n, n) > 1", "timestampdiff")],
 )
 def test_a_function_that_takes_other_arguments_elsewhere(
-    spark: SparkSession, condition: str, cure: str
+    spark: SparkSession, condition: str, hint: str
 ) -> None:
     query = f"""SELECT * FROM t MATCH_RECOGNIZE (
       ORDER BY n MEASURES 1 AS x PATTERN (A) DEFINE A AS {condition})"""
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
         matchrec.sql(spark, query)
-    assert cure in str(caught.value.hint)
+    assert hint in str(caught.value.hint)
 
 
 def test_the_function_window_right_after_group_by(spark: SparkSession) -> None:

@@ -1,4 +1,4 @@
-"""What to write for a column that the query around a clause asks for, and the clause has not."""
+"""Errors of the query around a clause say what to write instead."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ UNNAMED = [
     "  note: the rows of the clause have no name",
     "  help: write user, or MATCH_RECOGNIZE (...) AS m",
 ]
-ROW_FUNCTION_CURE = [
+ROW_FUNCTION_HELP = [
     "  help: write it in MEASURES of the clause, with a name, and select that name"
 ]
-CURES = {
-    "SELECT CLASSIFIER() AS c FROM {}": ROW_FUNCTION_CURE,
-    "SELECT match_number() FROM {}": ROW_FUNCTION_CURE,
-    "SELECT PREV(user) FROM {}": ROW_FUNCTION_CURE,
-    "SELECT RUNNING sum(ts) AS s FROM {}": ROW_FUNCTION_CURE,
+NOTES_AND_HINTS = {
+    "SELECT CLASSIFIER() AS c FROM {}": ROW_FUNCTION_HELP,
+    "SELECT match_number() FROM {}": ROW_FUNCTION_HELP,
+    "SELECT PREV(user) FROM {}": ROW_FUNCTION_HELP,
+    "SELECT RUNNING sum(ts) AS s FROM {}": ROW_FUNCTION_HELP,
     "SELECT user, A.ts FROM {}": [
         "  note: A is known only inside the clause",
         "  help: write LAST(A.ts) AS x in MEASURES, and select x",
@@ -75,6 +75,7 @@ CURES = {
 
 @pytest.fixture(autouse=True)
 def clicks(spark: SparkSession) -> Iterator[None]:
+    """Create the view `clicks`."""
     rows = spark.createDataFrame(
         [("a", 1, "home"), ("a", 2, "cart")], "user string, ts int, page string"
     )
@@ -83,23 +84,23 @@ def clicks(spark: SparkSession) -> Iterator[None]:
     spark.catalog.dropTempView("clicks")
 
 
-def catch_refusal(spark: SparkSession, query: str) -> list[str]:
-    """Return the lines of what is said of a query."""
+def catch_error_lines(spark: SparkSession, query: str) -> list[str]:
+    """Return the lines of the error message of a query."""
     with pytest.raises(PySparkException) as caught:
         matchrec.sql(spark, query.format(CLAUSE)).collect()
     return str(caught.value).split("\n")
 
 
-@pytest.mark.parametrize("query", CURES)
+@pytest.mark.parametrize("query", NOTES_AND_HINTS)
 def test_a_column_that_the_clause_has_not(spark: SparkSession, query: str) -> None:
-    lines = catch_refusal(spark, query)
-    carets = next(place for place, line in enumerate(lines) if re.fullmatch(r" *\^+", line))
-    assert lines[carets + 1 :] == CURES[query]
+    lines = catch_error_lines(spark, query)
+    carets = next(index for index, line in enumerate(lines) if re.fullmatch(r" *\^+", line))
+    assert lines[carets + 1 :] == NOTES_AND_HINTS[query]
 
 
 def test_an_alias_may_be_called_as_a_variable(spark: SparkSession) -> None:
     assert matchrec.sql(spark, f"SELECT a.s FROM {CLAUSE} AS a").collect() == [(2,)]
-    assert catch_refusal(spark, "SELECT a.page FROM {} AS a")[-2:] == INSIDE
+    assert catch_error_lines(spark, "SELECT a.page FROM {} AS a")[-2:] == INSIDE
 
 
 @pytest.mark.parametrize(
@@ -114,10 +115,10 @@ def test_an_alias_may_be_called_as_a_variable(spark: SparkSession) -> None:
 def test_a_column_that_is_not_grouped(
     spark: SparkSession, query: str, name: str, column: int
 ) -> None:
-    first, place, _, carets, hint = catch_refusal(spark, query)
+    message, location, _, carets, hint = catch_error_lines(spark, query)
     sentence = f"column `{name}` is neither in GROUP BY nor in an aggregate"
-    assert first == f"{sentence} [rejected-by-engine]"
-    assert place == f"  line 1, column {column}"
+    assert message == f"{sentence} [rejected-by-engine]"
+    assert location == f"  line 1, column {column}"
     assert carets == f"{' ' * (5 + column)}{'^' * len(name)}"
     assert f"write GROUP BY with {name}, or an aggregate of it, such as max({name})" in hint
 
@@ -132,10 +133,10 @@ UNGROUPED = {
 def test_groups_in_plain_words(
     spark: SparkSession, request: pytest.FixtureRequest, query: str
 ) -> None:
-    said = "\n".join(catch_refusal(spark, query))
-    assert not re.search(r"#\d|Wildcard|Int64|VALUES", said)
+    message = "\n".join(catch_error_lines(spark, query))
+    assert not re.search(r"#\d|Wildcard|Int64|VALUES", message)
     if request.config.getoption("--on") == "sail":
-        assert UNGROUPED[query] in said
+        assert UNGROUPED[query] in message
 
 
 @pytest.mark.parametrize("having", ["s > 1", "m.s > 1", "upper(user) = 'A' AND s > 1"])
@@ -150,7 +151,7 @@ def test_a_column_in_having_that_is_not_grouped(spark: SparkSession, having: str
     assert error.hint == "write GROUP BY with s, or an aggregate of it, such as max(s)"
 
 
-# A query around the clause that both engines refuse: the marked part, and what to write instead.
+# Queries around the clause that both engines reject: the marked part, and what to write instead.
 REFUSED: dict[str, tuple[str, str]] = {
     "SELECT user FROM {} LIMIT -1": ("(LIMIT )?-1", "write a whole number of rows, 0 or more"),
     "SELECT user FROM {} LIMIT 2 OFFSET -3": (
@@ -191,11 +192,11 @@ REFUSED: dict[str, tuple[str, str]] = {
 
 @pytest.mark.parametrize("query", REFUSED)
 def test_what_to_write_for_a_refusal(spark: SparkSession, query: str) -> None:
-    part, cure = REFUSED[query]
+    part, hint = REFUSED[query]
     with pytest.raises(matchrec.MatchRecognizeError) as refused:
         matchrec.sql(spark, query.format(CLAUSE)).collect()
     error = refused.value
-    assert cure in (error.hint or "")
+    assert hint in (error.hint or "")
     if part:
         assert error.source is not None
         assert error.span is not None
@@ -205,7 +206,7 @@ def test_what_to_write_for_a_refusal(spark: SparkSession, query: str) -> None:
 def test_a_refusal_without_a_help_of_its_own(
     spark: SparkSession, request: pytest.FixtureRequest
 ) -> None:
-    """Only Sail gives the general help here: Spark's message is enough for a help of its own."""
+    """There is a general hint on Sail. On Spark, its message allows a specific hint."""
     with pytest.raises(matchrec.MatchRecognizeError) as refused:
         matchrec.sql(spark, f"SELECT map_filter(s, 1) FROM {CLAUSE}").collect()
     assert refused.value.hint
@@ -213,7 +214,7 @@ def test_a_refusal_without_a_help_of_its_own(
         assert "add the other parts of the query one at a time" in refused.value.hint
 
 
-TYPES = {
+MIXED_TYPES = {
     '"page" > 5': "write page for the column",
     "page - PREV(page) > 5": "a string is neither a number nor a time",
     "ts > 'high'": "write a number instead of the string",
@@ -228,12 +229,12 @@ TYPES = {
 }
 
 
-@pytest.mark.parametrize("condition", TYPES)
+@pytest.mark.parametrize("condition", MIXED_TYPES)
 def test_types_that_do_not_go_together(
     spark: SparkSession, request: pytest.FixtureRequest, condition: str
 ) -> None:
     clause = f"ORDER BY ts MEASURES 1 AS m PATTERN (A) DEFINE A AS {condition}"
-    assert TYPES[condition] in (check_refused_on_sail(spark, request, clause).hint or "")
+    assert MIXED_TYPES[condition] in (check_refused_on_sail(spark, request, clause).hint or "")
 
 
 @pytest.mark.parametrize("function", ["avg", "stddev"])
@@ -249,9 +250,12 @@ def test_aggregates_of_texts(
 def check_refused_on_sail(
     spark: SparkSession, request: pytest.FixtureRequest, clause: str
 ) -> matchrec.MatchRecognizePlanError:
-    """Check what Sail refuses when it plans. Spark takes most texts, and refuses values later."""
+    """Check that Sail rejects a clause when it plans it, and return the error.
+
+    Spark accepts most strings, and rejects their values later.
+    """
     if request.config.getoption("--on") != "sail":
-        pytest.skip("Spark casts the texts, and says what it refuses in other words")
+        pytest.skip("Spark casts the strings, or has other messages")
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
         matchrec.match_recognize(spark.table("clicks"), clause)
     return refused.value
@@ -279,9 +283,9 @@ def test_numbers_of_16_bits(spark: SparkSession, tmp_path: Path) -> None:
     clause = "ORDER BY ts MEASURES A.x AS x PATTERN (A) DEFINE A AS x > 1"
     table = pa.Table.from_pandas(halves)
     for frame in (halves,) if spark.version.startswith("3.") else (halves, table):
-        found = matchrec.sql(spark, f"SELECT * FROM {{t}} MATCH_RECOGNIZE ({clause})", t=frame)
-        assert [tuple(row) for row in found.collect()] == [(1.5,)]
-        assert found.dtypes == [("x", "float")]
+        matches = matchrec.sql(spark, f"SELECT * FROM {{t}} MATCH_RECOGNIZE ({clause})", t=frame)
+        assert [tuple(row) for row in matches.collect()] == [(1.5,)]
+        assert matches.dtypes == [("x", "float")]
     pq.write_table(table, file := tmp_path / "halves.parquet")
     with pytest.raises(PySparkException, match="write them as float32"):
         matchrec.sql(spark, f"SELECT * FROM parquet.`{file}` MATCH_RECOGNIZE ({clause})")
@@ -291,7 +295,7 @@ TIMES = pd.DatetimeIndex(["2026-01-31", "2026-02-01"])
 
 
 @pytest.mark.parametrize(
-    ("index", "order", "cure"),
+    ("index", "order", "hint"),
     [
         (TIMES, "ts", 'write df.rename_axis("ts").reset_index() for'),
         (TIMES.rename("ts"), "ts", "write df.reset_index() for"),
@@ -302,13 +306,13 @@ TIMES = pd.DatetimeIndex(["2026-01-31", "2026-02-01"])
     ],
 )
 def test_an_order_that_is_the_index_of_pandas(
-    spark: SparkSession, index: Any, order: str, cure: str
+    spark: SparkSession, index: Any, order: str, hint: str
 ) -> None:
     prices = pd.DataFrame({"price": [1.0, 2.0], "volume": [3, 4]}, index=index)
     query = f"SELECT * FROM {{df}} MATCH_RECOGNIZE (ORDER BY {order} PATTERN (A))"
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
         matchrec.sql(spark, query, df=prices)
-    assert (refused.value.hint or "").startswith(cure)
+    assert (refused.value.hint or "").startswith(hint)
 
 
 def test_rows_without_a_column_show_no_hidden_name(spark: SparkSession) -> None:

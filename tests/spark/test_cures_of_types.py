@@ -1,4 +1,4 @@
-"""Where values of two types meet in DEFINE: what is refused, and that the cure runs."""
+"""An error about the types of two values in DEFINE has a hint that works."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ ROWS = """SELECT id, CAST(id AS INT) AS i, CAST(id AS STRING) AS s, id > 1 AS b,
   make_dt_interval(CAST(id AS INT)) AS e, make_ym_interval(0, CAST(id AS INT)) AS m
   FROM range(1, 4)"""
 
-# What is refused, what the error says to write, and the condition with that.
-CURES = [
+# A rejected condition, a part of the hint, and a condition that follows the hint.
+CORRECTIONS = [
     ("LAST(A.t) - FIRST(A.t) < 30", "INTERVAL '30' DAY",
      "LAST(A.t) - FIRST(A.t) < INTERVAL '30' DAY"),
     ("LAST(A.t) - FIRST(A.t) < 30", "datediff(LAST(A.x), FIRST(A.x))",
@@ -71,27 +71,29 @@ CURES = [
 
 
 def write_query(*conditions: str) -> str:
-    """Return a query of which each condition is a variable's own."""
-    definitions = ", ".join(f"B{i} AS {one}" for i, one in enumerate(conditions))
+    """Return a query in which each condition defines a variable."""
+    definitions = ", ".join(f"B{i} AS {condition}" for i, condition in enumerate(conditions))
     variables = " | ".join(f"B{i}" for i in range(len(conditions)))
     return f"""SELECT * FROM ({ROWS}) MATCH_RECOGNIZE (ORDER BY id MEASURES CLASSIFIER() AS c
       PATTERN (A ({variables})) DEFINE {definitions})"""
 
 
-@pytest.mark.parametrize(("refused", "says"), [cure[:2] for cure in CURES])
-def test_what_is_refused(spark: SparkSession, refused: str, says: str) -> None:
+@pytest.mark.parametrize(("condition", "hint"), [correction[:2] for correction in CORRECTIONS])
+def test_what_is_refused(spark: SparkSession, condition: str, hint: str) -> None:
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
-        matchrec.sql(spark, write_query(refused))
-    assert says in str(caught.value.hint)
+        matchrec.sql(spark, write_query(condition))
+    assert hint in str(caught.value.hint)
 
 
 def test_every_cure_runs(spark: SparkSession) -> None:
-    [row] = matchrec.sql(spark, write_query(*(cure[2] for cure in CURES))).collect()
+    [row] = matchrec.sql(
+        spark, write_query(*(correction[2] for correction in CORRECTIONS))
+    ).collect()
     assert row.c.startswith("B")
 
 
-# What of one row is refused, what the error says to write, and the condition with that.
-OF_ONE_ROW = [
+# The same for conditions that read one row.
+CORRECTIONS_OF_ONE_ROW = [
     ("(i > 1) & b", "write AND for &, OR for |", "(i > 1) AND b"),
     ("b | (i > 1)", "write AND for &, OR for |", "b OR (i > 1)"),
     ("~b", "NOT x for ~x", "NOT (i > 5)"),
@@ -103,30 +105,30 @@ OF_ONE_ROW = [
 ]
 
 
-@pytest.mark.parametrize("case", OF_ONE_ROW)
+@pytest.mark.parametrize("case", CORRECTIONS_OF_ONE_ROW)
 def test_what_is_refused_of_one_row(spark: SparkSession, case: tuple[str, str, str]) -> None:
-    refused, says, instead = case
-    args = {"list": ["2", "3"]} if ":list" in refused else {}
+    condition, hint, corrected = case
+    args = {"list": ["2", "3"]} if ":list" in condition else {}
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
-        matchrec.sql(spark, write_query(refused), args)
-    assert says in str(caught.value.hint)
-    assert matchrec.sql(spark, write_query(instead), args).count() == 1
+        matchrec.sql(spark, write_query(condition), args)
+    assert hint in str(caught.value.hint)
+    assert matchrec.sql(spark, write_query(corrected), args).count() == 1
 
 
 @pytest.mark.parametrize("name", ["any", "some", "bool_or", "every", "bool_and"])
 def test_aggregates_of_truth_values_take_no_others(spark: SparkSession, name: str) -> None:
-    """They are MIN and MAX of truth values, and must not take other types, as MIN and MAX do."""
+    """Internally they are MIN and MAX of booleans, but they must not accept other types."""
     clause = "MATCH_RECOGNIZE (ORDER BY id MEASURES {} AS c PATTERN (A+) DEFINE A AS {})"
     for measure, condition in ((f"{name}(i)", "TRUE"), ("1", f"s = {name}(A.s)")):
         with pytest.raises(matchrec.MatchRecognizeError, match=r"rejects an expr|cannot combine"):
             matchrec.sql(spark, f"SELECT * FROM ({ROWS}) {clause.format(measure, condition)}")
-    taken = clause.format(f"{name}(b)", f"{name}(A.b) OR {name}(A.b) IS NULL OR TRUE")
-    [row] = matchrec.sql(spark, f"SELECT * FROM ({ROWS}) {taken}").collect()
+    accepted = clause.format(f"{name}(b)", f"{name}(A.b) OR {name}(A.b) IS NULL OR TRUE")
+    [row] = matchrec.sql(spark, f"SELECT * FROM ({ROWS}) {accepted}").collect()
     assert row.c is (name in ("any", "some", "bool_or"))
 
 
 def test_texts_with_a_collation_of_several_rows(spark: SparkSession) -> None:
-    """CAST alone would tell `Cart` from `cart`, which are equal under this collation."""
+    """`Cart` and `cart` are equal under this collation, but not after CAST alone."""
     if spark.version < "4" or is_connect(spark):
         pytest.skip("the session has no collations")
     texts = "(1, 'Cart'), (2, 'cART'), (3, 'pay') AS t(id, s)"
@@ -140,5 +142,7 @@ def test_texts_with_a_collation_of_several_rows(spark: SparkSession) -> None:
         "compare CAST(LAST(A.x) AS STRING) with CAST(x AS STRING),"
         " both in lower(...) if the collation ignores case"
     )
-    cured = "lower(CAST(s AS STRING)) = lower(CAST(FIRST(A.s) AS STRING))"
-    assert matchrec.sql(spark, f"SELECT * FROM {rows} {clause.format(cured)}").collect() == [(2,)]
+    corrected = "lower(CAST(s AS STRING)) = lower(CAST(FIRST(A.s) AS STRING))"
+    assert matchrec.sql(spark, f"SELECT * FROM {rows} {clause.format(corrected)}").collect() == [
+        (2,)
+    ]

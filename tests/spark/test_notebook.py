@@ -1,4 +1,4 @@
-"""`%load_ext matchrec`: the magic, its table, its parameters, and errors without a traceback."""
+"""`%load_ext matchrec`: the magic shows rows and answers, and errors without a traceback."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ SELECT * FROM {steps} MATCH_RECOGNIZE (
 
 @pytest.fixture(scope="module")
 def steps(spark: SparkSession) -> DataFrame:
+    """Return rows whose values rise three times."""
     rows = [(1, 10), (2, 20), (3, 5), (4, 50), (5, 1), (6, 2)]
     return spark.createDataFrame(rows, "t int, v int")
 
@@ -38,19 +39,19 @@ def steps(spark: SparkSession) -> DataFrame:
 def shell(
     spark: SparkSession, steps: DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[InteractiveShell]:
-    """A shell in which the extension is loaded; another environment may be active around it."""
+    """Return a shell with the extension, also if a virtual environment is active."""
     monkeypatch.delenv("VIRTUAL_ENV", raising=False)
-    plain = Config(
+    config = Config(
         {"HistoryManager": {"enabled": False}, "InteractiveShell": {"colors": "nocolor"}}
     )
-    shell = InteractiveShell(config=plain, user_ns={"spark": spark, "steps": steps, "least": 2})
+    shell = InteractiveShell(config=config, user_ns={"spark": spark, "steps": steps, "least": 2})
     shell.run_line_magic("load_ext", "matchrec")
     yield shell
     shell.run_line_magic("unload_ext", "matchrec")
 
 
 def run_failing_cell(shell: InteractiveShell, cell: str, capsys: pytest.CaptureFixture[str]) -> str:
-    """Return what a cell that fails prints."""
+    """Return the output of a cell that fails."""
     result = shell.run_cell(cell)
     assert not result.success
     captured = capsys.readouterr()
@@ -68,17 +69,20 @@ def run_failing_cell(shell: InteractiveShell, cell: str, capsys: pytest.CaptureF
 def test_the_text_of_a_cell_is_no_f_string(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str], query: str, advice: str
 ) -> None:
-    whole = f"SELECT * FROM VALUES (1) AS t(a) MATCH_RECOGNIZE (ORDER BY a MEASURES 1 AS n {query})"
-    said = run_failing_cell(shell, f"%%matchrec\n{whole}", capsys)
-    assert advice in said
-    assert "f-string" not in said
+    cell = f"SELECT * FROM VALUES (1) AS t(a) MATCH_RECOGNIZE (ORDER BY a MEASURES 1 AS n {query})"
+    output = run_failing_cell(shell, f"%%matchrec\n{cell}", capsys)
+    assert advice in output
+    assert "f-string" not in output
 
 
 def test_a_cell_shows_its_first_rows(shell: InteractiveShell) -> None:
     result = shell.run_cell_magic("matchrec", "--limit 1", RISES + "ORDER BY a")
     assert (result.names, result.rows, result.more) == (("a", "b"), (("1", "2"),), True)
-    nothing = shell.run_cell_magic("matchrec", "", RISES.replace("+ :least", "+ 99"))
-    assert nothing.note == "0 rows; --coverage shows how far rows get, --why shows what stops them"
+    without_rows = shell.run_cell_magic("matchrec", "", RISES.replace("+ :least", "+ 99"))
+    assert (
+        without_rows.note
+        == "0 rows; --coverage shows how far rows get, --why shows what stops them"
+    )
     assert shell.run_cell_magic("matchrec", "", "SELECT 1 WHERE 1 > 2").note == "0 rows"
     assert repr(result) == "<Result: a, b; showing 1 row; --limit N shows more>"
     html = result._repr_html_()
@@ -117,22 +121,28 @@ def test_a_cell_over_events(shell: InteractiveShell, capsys: pytest.CaptureFixtu
     rises = matchrec.Pattern.begin("a").next("b").where("v > last(a.v) + :more")
     shell.user_ns["rises"] = rises
     shell.user_ns["more"] = 2
-    of_pattern = shell.run_line_magic("matchrec", f"{over} rises")
-    assert sorted(row[1:3] for row in of_pattern.rows) == [("1", "2"), ("3", "4")]
+    matches = shell.run_line_magic("matchrec", f"{over} rises")
+    assert sorted(row[1:3] for row in matches.rows) == [("1", "2"), ("3", "4")]
     assert "missing --order-by for SASE" in run_failing_cell(
         shell, "%matchrec --events steps rises", capsys
     )
     clause = " ".join(clause.split())
-    unfit = [f"{over} {one} rises" for one in ("--dialect trino", "--type-column v")]
-    for wrong in (*unfit, f"{over} {clause}", f"--events steps --type-column v {clause}"):
+    not_for_patterns = [
+        f"{over} {option} rises" for option in ("--dialect trino", "--type-column v")
+    ]
+    for arguments in (
+        *not_for_patterns,
+        f"{over} {clause}",
+        f"--events steps --type-column v {clause}",
+    ):
         assert "of %%matchrec is not allowed for" in run_failing_cell(
-            shell, f"%matchrec {wrong}", capsys
+            shell, f"%matchrec {arguments}", capsys
         )
     assert "is not the variable of" in run_failing_cell(
         shell, "%matchrec --events none rises", capsys
     )
-    near = run_failing_cell(shell, "%matchrec --events stesp --order-by t rises", capsys)
-    assert "  help: write %%matchrec --events steps\n" in near
+    output = run_failing_cell(shell, "%matchrec --events stesp --order-by t rises", capsys)
+    assert "  help: write %%matchrec --events steps\n" in output
 
 
 def test_a_frame_of_pandas_is_sent(
@@ -164,12 +174,12 @@ def test_a_new_session_has_a_name(
 ) -> None:
     monkeypatch.setattr(magic, "find_running_session", lambda _: None)
     monkeypatch.setattr(magic, "start", lambda: spark)
-    taken: dict[str, Any] = {"spark": 3}
-    assert magic.find_or_start_session(taken) is spark
-    assert taken == {"spark": 3}
+    with_other_spark: dict[str, Any] = {"spark": 3}
+    assert magic.find_or_start_session(with_other_spark) is spark
+    assert with_other_spark == {"spark": 3}
     assert capsys.readouterr().err.rstrip().endswith("in this program: matchrec.session()")
-    free: dict[str, Any] = {}
-    assert magic.find_or_start_session(free) is free["spark"]
+    empty: dict[str, Any] = {}
+    assert magic.find_or_start_session(empty) is empty["spark"]
     assert capsys.readouterr().err.rstrip().endswith("in this program: `spark`")
 
 
@@ -182,8 +192,8 @@ def test_a_picture_needs_the_ends_of_matches(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
     low = RISES.replace("AS a", "AS low").replace("AS b", "AS high")
-    shown = run_failing_cell(shell, f"%%matchrec --plot t v\n{low}", capsys)
-    assert "write --between FIRST LAST, or MATCH_NUMBER() AS match_number for ALL ROWS" in shown
+    output = run_failing_cell(shell, f"%%matchrec --plot t v\n{low}", capsys)
+    assert "write --between FIRST LAST, or MATCH_NUMBER() AS match_number for ALL ROWS" in output
     plot = shell.run_cell_magic("matchrec", "--plot t v --between low high", low)
     assert repr(plot) == "<Plot: 2 matches in 1 series, page 1 of 1>"
 
@@ -200,7 +210,7 @@ def test_a_cell_says_why_and_how_far(shell: InteractiveShell) -> None:
 
 
 def test_coverage_of_a_cell_says_what_to_write_in_a_cell(shell: InteractiveShell) -> None:
-    """The notebook shows it when the cell has run."""
+    """The advice is a magic, not a call of Python."""
     never = RISES.replace(":least", "100")
     text = shell.run_cell_magic("matchrec", "--coverage -n 3", never).text
     assert "%%matchrec -n 3 --why" in text
@@ -274,10 +284,10 @@ def test_other_errors_are_shown_as_before(
 def test_a_wrong_argument_is_refused(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shown = run_failing_cell(shell, "%%matchrec --limits 3\nSELECT 1", capsys)
+    output = run_failing_cell(shell, "%%matchrec --limits 3\nSELECT 1", capsys)
     headline = "wrong arguments of %%matchrec: unrecognized arguments: --limits 3"
-    assert headline in shown.splitlines()[0]
-    assert "run %%matchrec? to list the arguments" in shown
+    assert headline in output.splitlines()[0]
+    assert "run %%matchrec? to list the arguments" in output
 
 
 def test_a_warning_is_told_without_the_line_that_gave_it(
@@ -286,9 +296,9 @@ def test_a_warning_is_told_without_the_line_that_gave_it(
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         shell.run_cell_magic("matchrec", "", RISES[: RISES.index("DEFINE")] + ")")
-    shown = capsys.readouterr().err
-    assert shown.startswith("matchrec: MATCH_RECOGNIZE has no DEFINE\n  line 4, column 14\n")
-    assert "result = fn" not in shown
+    output = capsys.readouterr().err
+    assert output.startswith("matchrec: MATCH_RECOGNIZE has no DEFINE\n  line 4, column 14\n")
+    assert "result = fn" not in output
 
 
 @pytest.mark.parametrize(
@@ -298,8 +308,8 @@ def test_a_warning_is_told_without_the_line_that_gave_it(
 def test_an_argument_that_only_another_heeds(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str], line: str, other: str
 ) -> None:
-    said = run_failing_cell(shell, f"%%matchrec {line}\nSELECT 1", capsys)
-    assert f"`{line.split(maxsplit=1)[0]}` of %%matchrec is not allowed without {other}" in said
+    output = run_failing_cell(shell, f"%%matchrec {line}\nSELECT 1", capsys)
+    assert f"`{line.split(maxsplit=1)[0]}` of %%matchrec is not allowed without {other}" in output
 
 
 def test_a_wrong_limit_is_refused(
@@ -341,10 +351,10 @@ def test_what_spark_cannot_compute_is_shown_as_it_was_written(
     query = "SELECT * FROM {steps} " + CLAUSE.format("\nDEFINE A AS 10 / (v - 5) > 2")
     with settings(shell.user_ns["spark"], ansi__enabled="true"):
         text = run_failing_cell(shell, f"%%matchrec\n{query}", capsys)
-    shown = re.sub(r"\x1b\[[\d;]*m", "", text).splitlines()
+    lines = re.sub(r"\x1b\[[\d;]*m", "", text).splitlines()
     sentence = "the condition of `A` cannot be computed: division by zero"
-    at = shown.index(f"{sentence} [expression-not-computed]")
-    assert shown[at + 1 : at + 4] == [
+    index = lines.index(f"{sentence} [expression-not-computed]")
+    assert lines[index + 1 : index + 4] == [
         "  line 2, column 13",
         "      DEFINE A AS 10 / (v - 5) > 2)",
         "                  ^^^^^^^^^^^^",

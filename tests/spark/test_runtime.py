@@ -1,4 +1,4 @@
-"""What the runtime promises: values kept, batch borders invisible, only needed columns sent."""
+"""Values keep their types, borders of batches do not matter, and only needed columns are sent."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ROWS = [
 
 @pytest.fixture
 def small_batches(spark: SparkSession) -> Iterator[SparkSession]:
-    """Arrow batches of two rows, so that partitions and matches cross their borders."""
+    """Set batches of two rows, so that partitions and matches cross their borders."""
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "2")
     yield spark
     spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
@@ -43,7 +43,7 @@ def small_batches(spark: SparkSession) -> Iterator[SparkSession]:
 
 @pytest.fixture
 def berlin(spark: SparkSession) -> Iterator[SparkSession]:
-    """A session in a time zone where an hour of 2026-10-25 comes twice."""
+    """Set a time zone in which an hour of 2026-10-25 occurs twice."""
     before = spark.conf.get("spark.sql.session.timeZone")
     spark.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
     yield spark
@@ -51,7 +51,7 @@ def berlin(spark: SparkSession) -> Iterator[SparkSession]:
 
 
 def write_rows(frame: DataFrame) -> list[str]:
-    """Return the rows as Spark prints them, sorted; NaN and NULL print differently."""
+    """Return the rows as Spark prints them, sorted. NaN differs from NULL."""
     casts = [f"CAST(`{name}` AS STRING) AS `{name}`" for name in frame.columns if name != "b"]
     if "b" in frame.columns:
         casts.append("hex(b) AS b")
@@ -82,7 +82,7 @@ def test_matches_cross_batch_borders(small_batches: SparkSession, transport: str
     frame = small_batches.createDataFrame(rows, "k int, t int, v int").repartition(3)
     clause = """PARTITION BY k ORDER BY t MEASURES FIRST(t) AS a, LAST(t) AS b, count(*) AS n
         PATTERN (S U+) DEFINE U AS v > PREV(v)"""
-    got = matchrec.match_recognize(
+    matches = matchrec.match_recognize(
         frame, clause, options=matchrec.Options(transport=transport)
     ).collect()
     expected = {
@@ -90,7 +90,7 @@ def test_matches_cross_batch_borders(small_batches: SparkSession, transport: str
         for key in range(4)
         for t in range(0, 10 + key, 5)
     }
-    assert {tuple(row) for row in got} == expected
+    assert {tuple(row) for row in matches} == expected
 
 
 @pytest.mark.parametrize("partitions", ["1", "7"])
@@ -103,45 +103,45 @@ def test_the_number_of_spark_partitions_does_not_matter(
     frame = spark.createDataFrame(rows, "k int, t int")
     clause = "PARTITION BY k ORDER BY t MEASURES count(*) AS n PATTERN (A{2,3})"
     with pytest.warns(UserWarning, match="has no DEFINE"):
-        got = matchrec.match_recognize(frame, clause).groupBy("k").sum("n").collect()
+        matches = matchrec.match_recognize(frame, clause).groupBy("k").sum("n").collect()
     spark.conf.set("spark.sql.shuffle.partitions", before or "1")
-    assert {row[0]: row[1] for row in got} == {k: k - (k % 3 == 1) for k in range(2, 20)}
+    assert {row[0]: row[1] for row in matches} == {k: k - (k % 3 == 1) for k in range(2, 20)}
 
 
 def test_null_keys_form_one_partition(spark: SparkSession) -> None:
     frame = spark.createDataFrame([(None, 1), (None, 2), ("a", 1)], "k string, t int")
     clause = "PARTITION BY k ORDER BY t MEASURES count(*) AS n PATTERN (A+) DEFINE A AS TRUE"
-    got = matchrec.match_recognize(frame, clause).collect()
-    assert sorted(got, key=str) == sorted([Row(k=None, n=2), Row(k="a", n=1)], key=str)
+    matches = matchrec.match_recognize(frame, clause).collect()
+    assert sorted(matches, key=str) == sorted([Row(k=None, n=2), Row(k="a", n=1)], key=str)
 
 
 def test_an_empty_dataframe_gives_no_rows_and_the_right_schema(spark: SparkSession) -> None:
     frame = spark.createDataFrame([], "k string, t int, x decimal(10,2)")
     clause = """PARTITION BY k ORDER BY t MEASURES sum(x) AS total, CLASSIFIER() AS c
         PATTERN (A*) DEFINE A AS x > 1"""
-    got = matchrec.match_recognize(frame, clause)
-    assert got.schema.simpleString() == "struct<k:string,total:decimal(20,2),c:string>"
-    assert got.collect() == []
+    matches = matchrec.match_recognize(frame, clause)
+    assert matches.schema.simpleString() == "struct<k:string,total:decimal(20,2),c:string>"
+    assert matches.collect() == []
 
 
 def test_a_partition_of_one_row(spark: SparkSession) -> None:
     frame = spark.createDataFrame([("a", 1), ("b", 1)], "k string, t int")
     clause = """PARTITION BY k ORDER BY t MEASURES PREV(t) AS p, NEXT(t) AS n, t AS t
         PATTERN (^ A $) DEFINE A AS PREV(t) IS NULL AND NEXT(t) IS NULL"""
-    got = matchrec.match_recognize(frame, clause).collect()
-    assert sorted(got) == [Row(k="a", p=None, n=None, t=1), Row(k="b", p=None, n=None, t=1)]
+    matches = matchrec.match_recognize(frame, clause).collect()
+    assert sorted(matches) == [Row(k="a", p=None, n=None, t=1), Row(k="b", p=None, n=None, t=1)]
 
 
 def test_duplicate_columns_of_the_input_are_an_error_only_where_they_matter(
     spark: SparkSession,
 ) -> None:
     frame = spark.createDataFrame([("a", 1, 1)], "k string, t int, t2 int").toDF("k", "x", "x")
-    one = "PARTITION BY k ORDER BY k MEASURES count(*) AS n PATTERN (A) DEFINE A AS k = 'a'"
-    assert matchrec.match_recognize(frame, one).collect() == [Row(k="a", n=1)]
+    clause = "PARTITION BY k ORDER BY k MEASURES count(*) AS n PATTERN (A) DEFINE A AS k = 'a'"
+    assert matchrec.match_recognize(frame, clause).collect() == [Row(k="a", n=1)]
     with pytest.raises(matchrec.MatchRecognizePlanError, match="two columns `x`"):
-        matchrec.match_recognize(frame, one.replace("PATTERN", "ALL ROWS PER MATCH PATTERN"))
+        matchrec.match_recognize(frame, clause.replace("PATTERN", "ALL ROWS PER MATCH PATTERN"))
     with pytest.raises(matchrec.MatchRecognizePlanError, match=r"[Aa]mbiguous"):
-        matchrec.match_recognize(frame, one.replace("k = 'a'", "x = 1"))
+        matchrec.match_recognize(frame, clause.replace("k = 'a'", "x = 1"))
 
 
 def test_only_needed_columns_are_sent(spark: SparkSession) -> None:
@@ -149,8 +149,11 @@ def test_only_needed_columns_are_sent(spark: SparkSession) -> None:
     frame.createOrReplaceTempView("wide")
     clause = "PARTITION BY k ORDER BY t MEASURES A.a AS a PATTERN (A) DEFINE A AS b > c"
     explained = matchrec.query(spark, f"SELECT * FROM wide MATCH_RECOGNIZE ({clause})").explain()
-    (only,) = explained.clauses
-    assert [column.text for column in only.compiled_query.sent_columns.columns] == ["`k`", "`a`"]
+    (clause_explained,) = explained.clauses
+    assert [column.text for column in clause_explained.compiled_query.sent_columns.columns] == [
+        "`k`",
+        "`a`",
+    ]
 
 
 def test_sparks_plan_names_the_pattern(
@@ -165,24 +168,28 @@ def test_sparks_plan_names_the_pattern(
         assert plan.count("Sort ") == sorts
 
 
-ODD = ["a.b", "a`b", "é", "select", "two words", "AS"]
+UNUSUAL_NAMES = ["a.b", "a`b", "é", "select", "two words", "AS"]
 
 
-@pytest.mark.parametrize("names", [ODD, ["__r1", "__r0"], ["x", "__counters"]], ids=", ".join)
+@pytest.mark.parametrize(
+    "names", [UNUSUAL_NAMES, ["__r1", "__r0"], ["x", "__counters"]], ids=", ".join
+)
 @pytest.mark.parametrize("transport", ["auto", "pandas"])
 def test_columns_of_any_name(
     spark: SparkSession, names: list[str], transport: Literal["auto", "pandas"]
 ) -> None:
-    """The workers name those of a result that is what they give, Spark all others."""
-    columns = [f"c{place}" for place in range(len(names))]
+    """The workers name the columns if the result needs no SQL after the match; else Spark does."""
+    columns = [f"c{index}" for index in range(len(names))]
     frame = spark.createDataFrame([tuple(range(len(names)))], [*columns])
-    measures = [f"A.{one} AS {quote_name(name)}" for one, name in zip(columns, names, strict=True)]
+    measures = [
+        f"A.{column} AS {quote_name(name)}" for column, name in zip(columns, names, strict=True)
+    ]
     clause = f"ORDER BY c0 MEASURES {', '.join(measures)} PATTERN (A) DEFINE A AS c0 = 0"
-    how = matchrec.Options(transport=transport)
-    found = matchrec.match_recognize(frame, clause, options=how)
-    assert found.columns == names
-    assert [tuple(row) for row in found.collect()] == [tuple(range(len(names)))]
-    assert found.toPandas().columns.tolist() == names
+    options = matchrec.Options(transport=transport)
+    matches = matchrec.match_recognize(frame, clause, options=options)
+    assert matches.columns == names
+    assert [tuple(row) for row in matches.collect()] == [tuple(range(len(names)))]
+    assert matches.toPandas().columns.tolist() == names
 
 
 @pytest.mark.parametrize("name", ["__r0", "__r1", "r0"])
@@ -203,8 +210,8 @@ def test_a_failing_run_names_partition_and_row(spark: SparkSession) -> None:
 def test_more_conditions_than_one_word_has_bits(spark: SparkSession) -> None:
     frame = spark.createDataFrame([(t,) for t in range(130)], "t int")
     names = [f"V{i}" for i in range(130)]
-    defined = ", ".join(f"V{i} AS t = {i}" for i in range(130))
-    clause = f"ORDER BY t MEASURES count(*) AS n PATTERN ({' '.join(names)}) DEFINE {defined}"
+    definitions = ", ".join(f"V{i} AS t = {i}" for i in range(130))
+    clause = f"ORDER BY t MEASURES count(*) AS n PATTERN ({' '.join(names)}) DEFINE {definitions}"
     assert matchrec.match_recognize(frame, clause).collect() == [Row(n=130)]
 
 

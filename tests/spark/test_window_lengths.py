@@ -1,4 +1,4 @@
-"""A length of a window that is 0, negative or NULL is an error when the query is built."""
+"""A window whose length is 0, negative or NULL is an error when the query is built."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ NULL = "WITHIN needs a length above 0, not NULL [within-not-positive]"
 
 @pytest.fixture(scope="module")
 def rows(spark: SparkSession) -> DataFrame:
+    """Return three rows with a number, a time and a day."""
     return spark.sql(
         "SELECT n, timestamp_seconds(n) AS ts, date_add(DATE'2024-01-01', n) AS day "
         "FROM VALUES (1), (2), (4) AS v (n)"
@@ -24,13 +25,14 @@ def rows(spark: SparkSession) -> DataFrame:
 
 
 def write_query(order: str, within: str) -> str:
+    """Return a query with a window."""
     return f"""SELECT c FROM {{rows}} MATCH_RECOGNIZE (ORDER BY {order} MEASURES count(*) AS c
   PATTERN (A+) WITHIN {within}
   DEFINE A AS TRUE)"""
 
 
-def catch_refusal(rows: DataFrame, order: str, within: str, args: Any = None) -> tuple[str, str]:
-    """Return the sentence of the error, and what stands above its carets."""
+def catch_error(rows: DataFrame, order: str, within: str, args: Any = None) -> tuple[str, str]:
+    """Return the message of the error, and the text above its carets."""
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
         matchrec.sql(rows.sparkSession, write_query(order, within), args, rows=rows)
     lines = str(caught.value).split("\n")
@@ -67,7 +69,7 @@ EXPRESSIONS = [
 
 @pytest.mark.parametrize(("order", "within"), [*LITERALS, *EXPRESSIONS])
 def test_constants(rows: DataFrame, order: str, within: str) -> None:
-    assert catch_refusal(rows, order, within) == (ZERO, within)
+    assert catch_error(rows, order, within) == (ZERO, within)
 
 
 @pytest.mark.parametrize("end", [" BETWEEN ROWS", " FROM A TO B"])
@@ -80,30 +82,30 @@ def test_windows_inside_of_a_match(rows: DataFrame, end: str) -> None:
 @pytest.mark.parametrize("order", ["n", "ts"])
 def test_null(rows: DataFrame, order: str) -> None:
     value = "CAST(NULL AS INT)" if order == "n" else "CAST(NULL AS INTERVAL SECOND)"
-    assert catch_refusal(rows, order, value) == (NULL, value)
+    assert catch_error(rows, order, value) == (NULL, value)
 
 
 @pytest.mark.parametrize("value", [0, -1, 0.0])
 def test_numbers_as_values(rows: DataFrame, value: float) -> None:
-    sentence, marked = catch_refusal(rows, "n", ":gap", {"gap": value})
+    sentence, marked = catch_error(rows, "n", ":gap", {"gap": value})
     assert sentence.startswith(f":gap in WITHIN is {value}, ")
     assert marked == ":gap"
-    assert catch_refusal(rows, "n", ":gap * 1", {"gap": value}) == (ZERO, ":gap * 1")
-    assert catch_refusal(rows, "n", "? * 1", [value]) == (ZERO, "? * 1")
+    assert catch_error(rows, "n", ":gap * 1", {"gap": value}) == (ZERO, ":gap * 1")
+    assert catch_error(rows, "n", "? * 1", [value]) == (ZERO, "? * 1")
 
 
 @pytest.mark.parametrize("value", [timedelta(0), timedelta(seconds=-1), "0 seconds"])
 def test_times_as_values(rows: DataFrame, value: object) -> None:
-    sentence, marked = catch_refusal(rows, "ts", ":gap", {"gap": value})
+    sentence, marked = catch_error(rows, "ts", ":gap", {"gap": value})
     assert sentence.endswith("but must be more than 0 [not-a-positive-duration]")
     assert marked == ":gap"
 
 
 def test_other_values(rows: DataFrame) -> None:
-    assert catch_refusal(rows, "n", ":gap", {"gap": lit(0)}) == (ZERO, ":gap")
-    assert catch_refusal(rows, "n", ":gap", {"gap": None}) == (NULL, ":gap")
+    assert catch_error(rows, "n", ":gap", {"gap": lit(0)}) == (ZERO, ":gap")
+    assert catch_error(rows, "n", ":gap", {"gap": None}) == (NULL, ":gap")
     text = "INTERVAL '0 0' DAY TO HOUR"
-    assert catch_refusal(rows, "ts", ":gap", {"gap": text}) == (ZERO, ":gap")
+    assert catch_error(rows, "ts", ":gap", {"gap": text}) == (ZERO, ":gap")
 
 
 @pytest.mark.parametrize(
@@ -120,8 +122,8 @@ def test_other_values(rows: DataFrame) -> None:
 def test_positive_constants(
     rows: DataFrame, order: str, within: str, args: Any, counts: list[int]
 ) -> None:
-    found = matchrec.sql(rows.sparkSession, write_query(order, within), args, rows=rows)
-    assert sorted(found.collect(), reverse=True) == [Row(c=count) for count in counts]
+    matches = matchrec.sql(rows.sparkSession, write_query(order, within), args, rows=rows)
+    assert sorted(matches.collect(), reverse=True) == [Row(c=count) for count in counts]
 
 
 @pytest.mark.parametrize("within", ["0", "0 seconds", "0 hours 0 seconds", "INTERVAL 0 MONTH"])
@@ -164,5 +166,5 @@ def test_numbers_that_look_like_times(
 
 
 def test_numbers_with_a_type(rows: DataFrame) -> None:
-    found = matchrec.sql(rows.sparkSession, write_query("n", "30L"), rows=rows)
-    assert found.collect() == [Row(c=3)]
+    matches = matchrec.sql(rows.sparkSession, write_query("n", "30L"), rows=rows)
+    assert matches.collect() == [Row(c=3)]
