@@ -1,4 +1,4 @@
-"""Random operations on numbers."""
+"""Draw random operations on numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matchrec.conditions.types import Kind
 def arithmetic(
     draw: st.DrawFn, kind: Kind, left: RunExpression, right: RunExpression
 ) -> Arithmetic:
-    """Return an operation on values of a kind."""
+    """Draw an operation on two values of a kind."""
     operator = draw(st.sampled_from(ArithmeticOperator))
     bits = 64 if kind is Kind.FLOATING else draw(st.sampled_from([8, 32, 64]))
     ansi, is_null_on_error = draw(st.sampled_from([(False, False), (True, False), (True, True)]))

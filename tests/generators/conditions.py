@@ -1,4 +1,4 @@
-"""Draw random DEFINE conditions and measures, composed of the references that `expressions` draws.
+"""Draw random DEFINE conditions and measures over the references that `expressions` draws.
 
 DEFINE combines values of several rows of the run only in the ways that
 `docs/reference/functions.md` allows: by comparisons, AND, OR, NOT, IS NULL, BETWEEN, IN and
@@ -12,7 +12,14 @@ from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from random import Random
 
-from tests.generators.expressions import NUMBERS, Expression, Expressions, RowExpression, Seen, Type
+from tests.generators.expressions import (
+    NUMBERS,
+    Expression,
+    Expressions,
+    MatchContext,
+    RowExpression,
+    Type,
+)
 from tests.references.sql_values import (
     Value,
     calculate,
@@ -58,7 +65,7 @@ class Operations(ABC):
         return Expression(
             f"({left.text} {operator} {right.text})",
             type_,
-            lambda seen: calculate(operator, left.value(seen), right.value(seen)),
+            lambda context: calculate(operator, left.value(context), right.value(context)),
         )
 
     def comparison(self) -> Expression:
@@ -73,19 +80,21 @@ class Operations(ABC):
         return Expression(
             f"{left.text} {operator} {right.text}",
             Type.TRUTH,
-            lambda seen: compare(operator, left.value(seen), right.value(seen)),
+            lambda context: compare(operator, left.value(context), right.value(context)),
         )
 
     def between(self) -> Expression:
         """Draw `a [NOT] BETWEEN b AND constant`."""
         type_ = self.random.choice([*NUMBERS, Type.TEXT])
-        value, low, high = self.operand(type_), self.operand(type_), self.constant(type_)
+        value = self.operand(type_)
+        low = self.operand(type_)
+        high = self.constant(type_)
         inside = self.random.random() < 0.6
 
-        def truth(seen: Seen) -> Value:
+        def truth(context: MatchContext) -> Value:
             both = (
-                compare(">=", value.value(seen), low.value(seen)),
-                compare("<=", value.value(seen), high.value(seen)),
+                compare(">=", value.value(context), low.value(context)),
+                compare("<=", value.value(context), high.value(context)),
             )
             return conjunction(both) if inside else negation(conjunction(both))
 
@@ -95,61 +104,67 @@ class Operations(ABC):
     def membership(self) -> Expression:
         """Draw `a [NOT] IN (constant, b)`."""
         type_ = self.random.choice([Type.INTEGER, Type.TEXT])
-        value, other = self.operand(type_), self.operand(type_)
+        value = self.operand(type_)
+        other = self.operand(type_)
         first = self.constant(type_)
         parts = [first, other] if self.random.random() < 0.5 else [first, self.constant(type_)]
         inside = self.random.random() < 0.6
 
-        def truth(seen: Seen) -> Value:
-            left = value.value(seen)
-            is_member = disjunction([compare("=", left, part.value(seen)) for part in parts])
+        def truth(context: MatchContext) -> Value:
+            left = value.value(context)
+            is_member = disjunction([compare("=", left, part.value(context)) for part in parts])
             return is_member if inside else negation(is_member)
 
         word = "IN" if inside else "NOT IN"
         texts = ", ".join(part.text for part in parts)
         return Expression(f"{value.text} {word} ({texts})", Type.TRUTH, truth)
 
-    def absence(self) -> Expression:
+    def null_test(self) -> Expression:
         """Draw `a IS [NOT] NULL`."""
         value = self.operand(self.random.choice(list(Type)))
         is_null = self.random.random() < 0.6
         word = "IS NULL" if is_null else "IS NOT NULL"
         return Expression(
-            f"{value.text} {word}", Type.TRUTH, lambda seen: (value.value(seen) is None) is is_null
+            f"{value.text} {word}",
+            Type.TRUTH,
+            lambda context: (value.value(context) is None) is is_null,
         )
 
     def duration(self) -> Expression:
         """Draw a comparison of the distance between two times with an interval."""
-        end, begin = self.operand(Type.TIME), self.operand(Type.TIME)
+        end = self.operand(Type.TIME)
+        begin = self.operand(Type.TIME)
         minutes = self.random.choice([10, 20, 30])
         operator = self.random.choice(COMPARISONS)
 
-        def truth(seen: Seen) -> Value:
-            left = calculate("-", end.value(seen), begin.value(seen))
+        def truth(context: MatchContext) -> Value:
+            left = calculate("-", end.value(context), begin.value(context))
             return compare(operator, left, timedelta(minutes=minutes))
 
         text = f"{end.text} - {begin.text} {operator} INTERVAL '{minutes}' MINUTE"
         return Expression(text, Type.TRUTH, truth)
 
-    def connected(self, parts: Sequence[Expression]) -> Expression:
+    def connective(self, parts: Sequence[Expression]) -> Expression:
         """Draw AND or OR of truth values, or NOT of the first one."""
         word = self.random.choice(["AND", "OR", "OR", "OR", "NOT"])
         if word == "NOT":
             part = parts[0]
             return Expression(
-                f"NOT ({part.text})", Type.TRUTH, lambda seen: negation(find_truth(part, seen))
+                f"NOT ({part.text})",
+                Type.TRUTH,
+                lambda context: negation(find_truth(part, context)),
             )
         join = conjunction if word == "AND" else disjunction
         return Expression(
             "(" + f" {word} ".join(part.text for part in parts) + ")",
             Type.TRUTH,
-            lambda seen: join([find_truth(part, seen) for part in parts]),
+            lambda context: join([find_truth(part, context) for part in parts]),
         )
 
 
-def find_truth(expression: Expression, seen: Seen) -> bool | None:
+def find_truth(expression: Expression, context: MatchContext) -> bool | None:
     """Return the value of a condition; None is NULL."""
-    value = expression.value(seen)
+    value = expression.value(context)
     assert value is None or isinstance(value, bool)
     return value
 
@@ -166,9 +181,15 @@ class Conditions(Operations):
         """Draw a condition, in which AND, OR and NOT are nested at most `depth` times."""
         random = self.random
         if depth and random.random() < 0.45:
-            return self.connected([self.condition(depth - 1) for _ in range(random.randint(2, 3))])
-        atoms = [*[self.on_the_row] * 6, *[self.comparison] * 4, self.between, self.membership]
-        atoms += [self.absence, self.duration, self.by_classifier, self.of_one_row, self.flag]
+            return self.connective([self.condition(depth - 1) for _ in range(random.randint(2, 3))])
+        atoms = [*[self.row_condition] * 6, *[self.comparison] * 4, self.between, self.membership]
+        atoms += [
+            self.null_test,
+            self.duration,
+            self.classifier_test,
+            self.function_of_one_row,
+            self.flag,
+        ]
         return random.choice(atoms)()
 
     def operand(self, type_: Type) -> Expression:
@@ -176,9 +197,9 @@ class Conditions(Operations):
         random = self.random
         chance = random.random()
         if chance < 0.2:
-            return self.own(type_)
+            return self.own_column(type_)
         if chance < 0.25 and type_ is Type.INTEGER:
-            return Expression("MATCH_NUMBER()", type_, lambda seen: seen.number)
+            return Expression("MATCH_NUMBER()", type_, lambda context: context.number)
         if chance < 0.35 and type_ in NUMBERS:
             return self.arithmetic(type_)
         if chance < 0.55 and type_ is not Type.TRUTH:
@@ -186,47 +207,48 @@ class Conditions(Operations):
         argument = self.expressions.navigated(type_)
         return self.expressions.navigation(argument, measure=False, all_rows=False)
 
-    def own(self, type_: Type) -> Expression:
+    def own_column(self, type_: Type) -> Expression:
         """Draw a column of the candidate row, with or without its variable."""
         column = self.expressions.column(type_)
         prefix = self.random.choice(["", f"{self.variable}."])
         return read_current_row(column, prefix)
 
-    def on_the_row(self) -> Expression:
-        """Draw a condition on the candidate row and perhaps a row near it: easily satisfied."""
+    def row_condition(self) -> Expression:
+        """Draw an easily satisfied condition on the candidate row and perhaps a row near it."""
         random = self.random
         type_ = random.choice([*NUMBERS, *NUMBERS, Type.TEXT])
-        value = self.own(type_)
+        value = self.own_column(type_)
         if random.random() < 0.3:
             word = random.choice(["IS NOT NULL", "IS NOT NULL", "IS NULL"])
             return Expression(
                 f"{value.text} {word}",
                 Type.TRUTH,
-                lambda seen: (value.value(seen) is None) is (word == "IS NULL"),
+                lambda context: (value.value(context) is None) is (word == "IS NULL"),
             )
         operator = random.choice(COMPARISONS)
-        right = self.constant(type_) if random.random() < 0.7 else self.beside(type_)
+        right = self.constant(type_) if random.random() < 0.7 else self.neighbour(type_)
         return Expression(
             f"{value.text} {operator} {right.text}",
             Type.TRUTH,
-            lambda seen: compare(operator, value.value(seen), right.value(seen)),
+            lambda context: compare(operator, value.value(context), right.value(context)),
         )
 
-    def beside(self, type_: Type) -> Expression:
+    def neighbour(self, type_: Type) -> Expression:
         """Draw PREV or NEXT of a column, from the candidate row."""
         column = self.expressions.column(type_)
-        name, distance = self.random.choice(["PREV", "NEXT"]), self.random.choice([1, 1, 2])
+        name = self.random.choice(["PREV", "NEXT"])
+        distance = self.random.choice([1, 1, 2])
         step = -distance if name == "PREV" else distance
 
-        def value(seen: Seen) -> Value:
-            row = seen.start + seen.running - 1 + step
-            return column.value(seen, row) if 0 <= row < len(seen.rows) else None
+        def value(context: MatchContext) -> Value:
+            row = context.start + context.running - 1 + step
+            return column.value(context, row) if 0 <= row < len(context.rows) else None
 
         text = column.text.replace("{v}", self.random.choice(["", f"{self.variable}."]))
         return Expression(f"{name}({text}, {distance})", type_, value)
 
-    def by_classifier(self) -> Expression:
-        """Draw a condition on CLASSIFIER(): it reads only which variable a row is mapped to."""
+    def classifier_test(self) -> Expression:
+        """Draw a condition on CLASSIFIER(), which reads only the variable of a row."""
         random = self.random
         classifier = self.expressions.navigation(None, measure=False, all_rows=False)
         names = random.sample(self.expressions.primary, min(2, len(self.expressions.primary)))
@@ -234,26 +256,26 @@ class Conditions(Operations):
             return Expression(
                 f"{classifier.text} IS NULL",
                 Type.TRUTH,
-                lambda seen: classifier.value(seen) is None,
+                lambda context: classifier.value(context) is None,
             )
         texts = ", ".join(write_constant(name) for name in names)
         return Expression(
             f"{classifier.text} IN ({texts})",
             Type.TRUTH,
-            lambda seen: disjunction(
-                [compare("=", classifier.value(seen), name) for name in names]
+            lambda context: disjunction(
+                [compare("=", classifier.value(context), name) for name in names]
             ),
         )
 
-    def of_one_row(self) -> Expression:
-        """Draw a function of one row of the run. It is not NULL even if there is no such row."""
+    def function_of_one_row(self) -> Expression:
+        """Draw a function of one row of the run that is not NULL even if there is no such row."""
         navigation = self.expressions.navigation(
             self.expressions.column(Type.INTEGER), measure=False, all_rows=False
         )
         operator = self.random.choice(COMPARISONS)
 
-        def truth(seen: Seen) -> Value:
-            value = navigation.value(seen)
+        def truth(context: MatchContext) -> Value:
+            value = navigation.value(context)
             return compare(operator, 2 if value is None else value, 1)
 
         return Expression(f"coalesce({navigation.text}, 2) {operator} 1", Type.TRUTH, truth)
@@ -268,18 +290,20 @@ def read_current_row(column: RowExpression, prefix: str) -> Expression:
     return Expression(
         column.text.replace("{v}", prefix),
         column.type,
-        lambda seen: column.value(seen, seen.start + seen.running - 1),
+        lambda context: column.value(context, context.start + context.running - 1),
     )
 
 
 class Measures(Operations):
-    """A source of random measures.
-
-    Args:
-        all_rows: whether measures are computed for every row of the match, with running semantics.
-    """
+    """A source of random measures."""
 
     def __init__(self, expressions: Expressions, *, all_rows: bool) -> None:
+        """Create a source.
+
+        Args:
+            all_rows: whether measures are computed for every row of the match, with running
+                semantics.
+        """
         super().__init__(expressions.random)
         self.expressions = expressions
         self.all_rows = all_rows
@@ -287,13 +311,13 @@ class Measures(Operations):
     def measure(self) -> Expression:
         """Draw a measure."""
         random = self.random
-        draw = random.choice([*[self.operand] * 3, self.arithmetic, self.filled, self.chosen])
+        draw = random.choice([*[self.operand] * 3, self.arithmetic, self.coalesce, self.case_when])
         if draw == self.arithmetic:
             return draw(random.choice(NUMBERS))
-        if draw == self.filled:
+        if draw == self.coalesce:
             return draw(random.choice([*NUMBERS, Type.TEXT]))
         if random.random() < 0.1:
-            return random.choice([self.comparison, self.absence, self.between])()
+            return random.choice([self.comparison, self.null_test, self.between])()
         return draw(random.choice(list(Type)))
 
     def operand(self, type_: Type) -> Expression:
@@ -301,7 +325,7 @@ class Measures(Operations):
         random = self.random
         chance = random.random()
         if type_ is Type.INTEGER and chance < 0.15:
-            return Expression("MATCH_NUMBER()", type_, lambda seen: seen.number)
+            return Expression("MATCH_NUMBER()", type_, lambda context: context.number)
         if type_ is Type.TEXT and chance < 0.15 and self.expressions.limits.lists:
             return self.expressions.listed()
         if type_ is Type.TEXT and chance < 0.5:
@@ -314,28 +338,32 @@ class Measures(Operations):
         """Draw a navigation to a row; without an argument it returns CLASSIFIER()."""
         return self.expressions.navigation(argument, measure=True, all_rows=self.all_rows)
 
-    def filled(self, type_: Type) -> Expression:
+    def coalesce(self, type_: Type) -> Expression:
         """Draw `coalesce(a, b, constant)`."""
         parts = [self.operand(type_), self.operand(type_), self.constant(type_)]
         return Expression(
             f"coalesce({', '.join(part.text for part in parts)})",
             type_,
-            lambda seen: find_first_not_null(part.value(seen) for part in parts),
+            lambda context: find_first_not_null(part.value(context) for part in parts),
         )
 
-    def chosen(self, type_: Type) -> Expression:
+    def case_when(self, type_: Type) -> Expression:
         """Draw `CASE WHEN condition THEN a ELSE b END`."""
         condition = self.comparison()
         then = self.operand(type_)
         otherwise = self.operand(type_)
 
-        def value(seen: Seen) -> Value:
-            return then.value(seen) if condition.value(seen) is True else otherwise.value(seen)
+        def value(context: MatchContext) -> Value:
+            return (
+                then.value(context)
+                if condition.value(context) is True
+                else otherwise.value(context)
+            )
 
         text = f"CASE WHEN {condition.text} THEN {then.text} ELSE {otherwise.text} END"
         return Expression(text, type_, value)
 
 
 def find_first_not_null(values: Iterable[Value]) -> Value:
-    """Return the first value that is not NULL; NULL without one."""
+    """Return the first value that is not NULL; NULL if there is none."""
     return next((value for value in values if value is not None), None)

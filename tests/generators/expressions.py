@@ -1,7 +1,7 @@
-"""Draw random expressions for DEFINE and MEASURES: SQL together with a Python function.
+"""Draw random expressions for DEFINE and MEASURES: their SQL, and a Python function.
 
-The function computes the value of the SQL as docs/reference/expressions.md defines it. It uses
-nothing of matchrec. The SQL is the same in Spark and in Trino.
+The function computes the value of the SQL as docs/reference/expressions.md defines it, without
+matchrec. The SQL is the same in Spark and in Trino.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ COLUMNS = {"x": Type.INTEGER, "y": Type.FLOATING, "s": Type.TEXT, "t": Type.TIME
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What an expression can read: a match, or a run with its candidate row."""
+class MatchContext:
+    """What an expression can read: a match, or a run and its candidate row."""
 
     rows: Sequence[Row]  # of the partition
     start: int  # the starting row
@@ -70,7 +70,7 @@ class RowExpression:
 
     text: str
     type: Type
-    value: Callable[[Seen, int], Value]
+    value: Callable[[MatchContext, int], Value]
 
 
 @dataclass(frozen=True)
@@ -79,11 +79,11 @@ class Expression:
 
     text: str
     type: Type
-    value: Callable[[Seen], Value]
+    value: Callable[[MatchContext], Value]
 
 
 @dataclass(frozen=True)
-class Place:
+class RowNavigation:
     """A navigation to a row: FIRST or LAST, then PREV or NEXT."""
 
     variable: str | None
@@ -92,13 +92,13 @@ class Place:
     step: int = 0  # of NEXT; negative for PREV
     final: bool = False
 
-    def row(self, seen: Seen) -> int | None:
+    def row(self, context: MatchContext) -> int | None:
         """Return the row that it finds; None if there is no such row."""
-        rows = seen.mapped(self.variable, final=self.final)
+        rows = context.mapped(self.variable, final=self.final)
         if self.offset >= len(rows):
             return None
         row = rows[self.offset if self.end == "FIRST" else -1 - self.offset] + self.step
-        return row if 0 <= row < len(seen.rows) else None
+        return row if 0 <= row < len(context.rows) else None
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class Expressions:
     def column(self, type_: Type) -> RowExpression:
         """Return the column of a type."""
         name = next(name for name, kind in COLUMNS.items() if kind is type_)
-        return RowExpression("{v}" + name, type_, lambda seen, row: seen.rows[row][name])
+        return RowExpression("{v}" + name, type_, lambda context, row: context.rows[row][name])
 
     def row_expression(self, type_: Type, *, filled: bool = True) -> RowExpression:
         """Draw a column, or less often a function of it.
@@ -158,8 +158,8 @@ class Expressions:
         """Return `coalesce(inner, constant)`."""
         filler: Value = {Type.INTEGER: 2, Type.FLOATING: 0.5, Type.TEXT: "b"}[inner.type]
 
-        def value(seen: Seen, row: int) -> Value:
-            inner_value = inner.value(seen, row)
+        def value(context: MatchContext, row: int) -> Value:
+            inner_value = inner.value(context, row)
             return filler if inner_value is None else inner_value
 
         return RowExpression(f"coalesce({inner.text}, {write_constant(filler)})", inner.type, value)
@@ -167,16 +167,16 @@ class Expressions:
     def doubled(self, inner: RowExpression) -> RowExpression:
         """Return `inner * 2`."""
 
-        def value(seen: Seen, row: int) -> Value:
-            return calculate("*", inner.value(seen, row), 2)
+        def value(context: MatchContext, row: int) -> Value:
+            return calculate("*", inner.value(context, row), 2)
 
         return RowExpression(f"{inner.text} * 2", inner.type, value)
 
     def absolute(self, inner: RowExpression) -> RowExpression:
         """Return `abs(inner - 2)`."""
 
-        def value(seen: Seen, row: int) -> Value:
-            difference = calculate("-", inner.value(seen, row), 2)
+        def value(context: MatchContext, row: int) -> Value:
+            difference = calculate("-", inner.value(context, row), 2)
             return None if difference is None else abs(difference)
 
         return RowExpression(f"abs({inner.text} - 2)", inner.type, value)
@@ -184,8 +184,8 @@ class Expressions:
     def upper(self, inner: RowExpression) -> RowExpression:
         """Return `upper(inner)`."""
 
-        def value(seen: Seen, row: int) -> Value:
-            text = inner.value(seen, row)
+        def value(context: MatchContext, row: int) -> Value:
+            text = inner.value(context, row)
             return text.upper() if isinstance(text, str) else None
 
         return RowExpression(f"upper({inner.text})", inner.type, value)
@@ -195,67 +195,73 @@ class Expressions:
     def navigation(
         self, argument: RowExpression | None, *, measure: bool, all_rows: bool
     ) -> Expression:
-        """Draw FIRST, LAST, PREV or NEXT of an argument, PREV or NEXT of FIRST or LAST, or none.
+        """Draw a navigation: none, FIRST or LAST, PREV or NEXT, or PREV or NEXT of FIRST or LAST.
 
         Args:
-            argument: None for CLASSIFIER().
-            measure: whether it is for MEASURES, in which FINAL is allowed.
-            all_rows: whether it is computed for every row of the match.
+            argument: the expression over the row that is found; None for CLASSIFIER().
+            measure: whether the navigation is for MEASURES, in which FINAL is allowed.
+            all_rows: whether the navigation is computed for every row of the match.
         """
         random = self.random
         variable = random.choice(self.names)
         shape = random.choice(["bare", "logical", "logical", "physical", "nested"])
+        target = RowNavigation(variable)
         if argument is None:
-            read, text = Place(variable), f"CLASSIFIER({variable or ''})"
+            text = f"CLASSIFIER({variable or ''})"
         else:
             argument = self.column(argument.type) if shape == "bare" else argument
-            read, text = Place(variable), add_variable(argument, variable)
+            text = add_variable(argument, variable)
         if shape in ("logical", "nested"):
             ahead = all_rows and not self.limits.running_first
-            read, text = self.logical(read, text, measure=measure, ahead=ahead)
+            target, text = self.add_first_or_last(target, text, measure=measure, ahead=ahead)
         elif argument is None and measure and self.limits.final_classifier:
-            read, text = self.prefixed_final(read, text, 0.2)
+            target, text = self.add_final(target, text, 0.2)
         if shape in ("physical", "nested"):
-            read, text = self.physical(read, text)
+            target, text = self.add_prev_or_next(target, text)
 
-        def value(seen: Seen) -> Value:
-            row = read.row(seen)
+        def value(context: MatchContext) -> Value:
+            row = target.row(context)
             if row is None:
                 return None
-            return seen.classifier(row) if argument is None else argument.value(seen, row)
+            return context.classifier(row) if argument is None else argument.value(context, row)
 
         return Expression(text, Type.TEXT if argument is None else argument.type, value)
 
-    def logical(self, read: Place, text: str, *, measure: bool, ahead: bool) -> tuple[Place, str]:
+    def add_first_or_last(
+        self, target: RowNavigation, text: str, *, measure: bool, ahead: bool
+    ) -> tuple[RowNavigation, str]:
         """Add FIRST or LAST to a navigation and its text.
 
         Args:
-            ahead: whether running FIRST must be avoided if it could look for a row after the
-                current one.
+            ahead: whether running FIRST must be avoided if it could find a row after the current
+                one.
         """
         random = self.random
-        end, offset = random.choice(["FIRST", "LAST"]), random.choice([0, 0, 1, 2])
-        read = replace(read, end=end, offset=offset)
+        end = random.choice(["FIRST", "LAST"])
+        offset = random.choice([0, 0, 1, 2])
+        target = replace(target, end=end, offset=offset)
         text = f"{end}({text}{f', {offset}' if offset or random.random() < 0.2 else ''})"
         if not measure:
-            return read, text
-        finds_later = end == "FIRST" and (offset > 0 or read.variable is not None)
-        read, text = self.prefixed_final(read, text, 1 if ahead and finds_later else 0.4)
-        return read, text if read.final or random.random() < 0.7 else f"RUNNING {text}"
+            return target, text
+        finds_later = end == "FIRST" and (offset > 0 or target.variable is not None)
+        target, text = self.add_final(target, text, 1 if ahead and finds_later else 0.4)
+        return target, text if target.final or random.random() < 0.7 else f"RUNNING {text}"
 
-    def prefixed_final(self, read: Place, text: str, chance: float) -> tuple[Place, str]:
+    def add_final(
+        self, target: RowNavigation, text: str, chance: float
+    ) -> tuple[RowNavigation, str]:
         """Add FINAL with some probability."""
         if self.random.random() < chance:
-            return replace(read, final=True), f"FINAL {text}"
-        return read, text
+            return replace(target, final=True), f"FINAL {text}"
+        return target, text
 
-    def physical(self, read: Place, text: str) -> tuple[Place, str]:
+    def add_prev_or_next(self, target: RowNavigation, text: str) -> tuple[RowNavigation, str]:
         """Add PREV or NEXT to a navigation and its text."""
         name = self.random.choice(["PREV", "NEXT"])
         distance = self.random.choice([None, None, 0, 1, 2])
         step = 1 if distance is None else distance
         written = "" if distance is None else f", {distance}"
-        return replace(read, step=-step if name == "PREV" else step), f"{name}({text}{written})"
+        return replace(target, step=-step if name == "PREV" else step), f"{name}({text}{written})"
 
     def aggregate(self, type_: Type, *, measure: bool) -> Expression:
         """Draw an aggregate of a type."""
@@ -266,14 +272,14 @@ class Expressions:
         text = (
             add_variable(argument, variable) if argument else f"{variable}.*" if variable else "*"
         )
-        distinct = measure and argument is not None and self.draws_distinct(function)
+        distinct = measure and argument is not None and self.draw_distinct(function)
         text = f"DISTINCT {text}" if distinct else text
 
-        def value(seen: Seen) -> Value:
-            rows = seen.mapped(variable, final=final)
+        def value(context: MatchContext) -> Value:
+            rows = context.mapped(variable, final=final)
             if argument is None:
                 return len(rows)
-            values = [argument.value(seen, row) for row in rows]
+            values = [argument.value(context, row) for row in rows]
             return aggregate(function, drop_repeated(values) if distinct else values)
 
         return Expression(f"{'FINAL ' if final else ''}{function}({text})", type_, value)
@@ -286,15 +292,15 @@ class Expressions:
         argument = self.aggregated("max", Type.TEXT, variable, measure=True)
         assert argument is not None
 
-        def value(seen: Seen) -> Value:
-            rows = seen.mapped(variable, final=final)
-            values = (argument.value(seen, row) for row in rows)
+        def value(context: MatchContext) -> Value:
+            rows = context.mapped(variable, final=final)
+            values = (argument.value(context, row) for row in rows)
             return ",".join(str(text) for text in values if text is not None)
 
         call = f"{'FINAL ' if final else ''}{function}({add_variable(argument, variable)})"
         return Expression(f"array_join({call}, ',')", Type.TEXT, value)
 
-    def draws_distinct(self, function: str) -> bool:
+    def draw_distinct(self, function: str) -> bool:
         """Draw whether an aggregate has DISTINCT."""
         chance = 0.15 if self.limits.distinct and function in ("count", "max") else 0
         return self.random.random() < chance
@@ -309,9 +315,9 @@ class Expressions:
             return None if random.random() < 0.4 else self.row_expression(counted_type)
         if measure and type_ is Type.TEXT and random.random() < 0.4:
             text = f"CLASSIFIER({variable or ''})"
-            return RowExpression(text, type_, lambda seen, row: seen.classifier(row))
+            return RowExpression(text, type_, lambda context, row: context.classifier(row))
         if measure and type_ is Type.INTEGER and variable is None and random.random() < 0.3:
-            return RowExpression("MATCH_NUMBER()", type_, number_of)
+            return RowExpression("MATCH_NUMBER()", type_, read_match_number)
         return self.row_expression(random.choice(NUMBERS) if function == "avg" else type_)
 
 
@@ -320,6 +326,6 @@ def add_variable(argument: RowExpression, variable: str | None) -> str:
     return argument.text.replace("{v}", f"{variable}." if variable else "")
 
 
-def number_of(seen: Seen, _row: int) -> Value:
+def read_match_number(context: MatchContext, _row: int) -> Value:
     """Return MATCH_NUMBER()."""
-    return seen.number
+    return context.number

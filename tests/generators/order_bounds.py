@@ -1,7 +1,7 @@
-"""Draw random queries whose conditions bound the distance of a row from another row in the order.
+"""Draw random queries whose conditions bound the distance between two rows in the order.
 
 An order value is a fraction, in the unit of its column, or a float. Each conjunct has its SQL and a
-Python function of two order values: of the candidate row, and of the row that it is compared with.
+Python function of two arguments: the order value of the candidate row, and that of the other row.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class OrderColumn:
     text: Callable[[Number], str] = str  # returns a value as CAST reads it
     length: str = "{}"  # a length as SQL, for a number of units
     difference: str = "{} - {}"  # the distance of two values as SQL
-    fractions: tuple[str, ...] = ("0",)  # of the unit, which values may have
+    fractions: tuple[str, ...] = ("0",)  # the fractional parts that values may have
 
     @property
     def is_exact(self) -> bool:
@@ -133,7 +133,7 @@ class BoundedQuery:
 
 
 def random_value(random: Random, column: OrderColumn) -> Number | None:
-    """Return an order value. Many values are equal."""
+    """Draw an order value. Many values are equal."""
     if random.random() < 0.1:
         return None
     if not column.is_exact and random.random() < 0.15:
@@ -143,9 +143,7 @@ def random_value(random: Random, column: OrderColumn) -> Number | None:
 
 
 def random_conjunct(random: Random, column: OrderColumn, names: list[str]) -> Conjunct:
-    """Return a bound on the distance from a row, in one of the ways to write it.
-
-    Sometimes it is a bound from below.
+    """Draw an upper bound on the distance from a row, or sometimes a lower bound.
 
     Args:
         random: the source of randomness.
@@ -164,13 +162,16 @@ def random_conjunct(random: Random, column: OrderColumn, names: list[str]) -> Co
     difference = column.difference.format("ts", name)
     match form:
         case "difference":
-            near, far = difference, length
+            near = difference
+            far = length
             truth: Truth = lambda x, v: compare(make_sort_key(x - v), make_sort_key(number))  # noqa: E731
         case "sum":
-            near, far = "ts", random.choice((f"{name} + {length}", f"{name} + {length}"))
+            near = "ts"
+            far = random.choice((f"{name} + {length}", f"{name} + {length}"))
             truth = lambda x, v: compare(make_sort_key(x), make_sort_key(v + number))  # noqa: E731
         case "less":
-            near, far = f"ts - {length}", name
+            near = f"ts - {length}"
+            far = name
             truth = lambda x, v: compare(make_sort_key(x - number), make_sort_key(v))  # noqa: E731
         case "between":
             sql = f"{difference} BETWEEN {column.length.format(0)} AND {length}"
@@ -180,14 +181,16 @@ def random_conjunct(random: Random, column: OrderColumn, names: list[str]) -> Co
                 lambda x, v: make_sort_key(0) <= make_sort_key(x - v) <= make_sort_key(number),
             )
         case _:
-            sign, near, far = "<=", name, "ts"
+            sign = "<="
+            near = name
+            far = "ts"
             truth = lambda x, v: make_sort_key(v) <= make_sort_key(x)  # noqa: E731
     sql = f"{near} {sign} {far}" if random.random() < 0.7 else f"{far} {MIRRORED[sign]} ({near})"
     return Conjunct(sql, ROWS[name], truth)
 
 
 def random_query(random: Random, column: OrderColumn, order: str) -> BoundedQuery:
-    """Return a query. If the order ascends, its conditions mostly form a window."""
+    """Draw a query. If the order ascends, its conditions mostly form a window."""
     pattern = random.choice(PATTERNS)
     variables = [name for name in "VCPXY" if name in pattern.replace("PERMUTE", "")]
     names = [text for text, row in ROWS.items() if row[-1] in variables or row == "first"]

@@ -1,6 +1,6 @@
-"""Patterns as plain trees, and a builder for them with the methods of `matchrec.Pattern`.
+"""Patterns as plain trees, built by the same methods as `matchrec.Pattern`.
 
-It uses nothing of matchrec, and the same Python text builds a pattern of either class.
+The trees do not use matchrec. The same Python text builds a pattern of either class.
 `pattern_conditions` parses the conditions.
 """
 
@@ -16,7 +16,7 @@ from tests.references.pattern_conditions import both, build_condition, either
 Value = Any  # int, float, str, bool or None
 Event = Mapping[str, Value]
 Accepted = Mapping[str, Sequence[Event]]  # stage -> events that it has accepted so far
-Condition = Callable[[Event, Accepted], bool | None]  # is given the candidate event
+Condition = Callable[[Event, Accepted], bool | None]  # its first argument is the candidate event
 
 
 class Contiguity(Enum):
@@ -81,25 +81,31 @@ class Pattern:
 
     @staticmethod
     def begin(name: str | Pattern) -> Pattern:
-        return Pattern(()).appended(name, Contiguity.RELAXED)
+        """Return a pattern of one stage or group."""
+        return Pattern(()).append(name, Contiguity.RELAXED)
 
     def next(self, name: str | Pattern) -> Pattern:
-        return self.appended(name, Contiguity.STRICT)
+        """Add a stage or group before which no event is skipped."""
+        return self.append(name, Contiguity.STRICT)
 
     def followed_by(self, name: str | Pattern) -> Pattern:
-        return self.appended(name, Contiguity.RELAXED)
+        """Add a stage or group before which only unacceptable events are skipped."""
+        return self.append(name, Contiguity.RELAXED)
 
     def followed_by_any(self, name: str | Pattern) -> Pattern:
-        return self.appended(name, Contiguity.ANY)
+        """Add a stage or group before which any event may be skipped."""
+        return self.append(name, Contiguity.ANY)
 
     def not_next(self, name: str) -> Pattern:
+        """Add a negated stage that forbids the very next event."""
         return replace(self, chain=(*self.chain, Not(name, direct=True)))
 
     def not_followed_by(self, name: str) -> Pattern:
+        """Add a negated stage that forbids events up to the next stage."""
         return replace(self, chain=(*self.chain, Not(name, direct=False)))
 
-    def appended(self, name: str | Pattern, contiguity: Contiguity) -> Pattern:
-        """Return the pattern with one more stage, or one more group."""
+    def append(self, name: str | Pattern, contiguity: Contiguity) -> Pattern:
+        """Return the pattern with one more stage or group."""
         if isinstance(name, str):
             return replace(self, chain=(*self.chain, Stage(name, contiguity)))
         windows = [window for window in (self.within_, name.within_) if window is not None]
@@ -108,57 +114,68 @@ class Pattern:
 
     @property
     def last(self) -> Any:
-        """The last stage or group."""
+        """Return the last stage or group."""
         return self.chain[-1]
 
-    def changed(self, **fields: Any) -> Pattern:
+    def change_last(self, **fields: Any) -> Pattern:
         """Return the pattern with other fields in its last stage."""
         return replace(self, chain=(*self.chain[:-1], replace(self.last, **fields)))
 
     # Conditions
 
     def where(self, text: str) -> Pattern:
-        return self.changed(condition=both(self.last.condition, build_condition(text)))
+        """Add a condition that must hold as well."""
+        return self.change_last(condition=both(self.last.condition, build_condition(text)))
 
     def or_where(self, text: str) -> Pattern:
-        return self.changed(condition=either(self.last.condition, build_condition(text)))
+        """Add a condition that may hold instead."""
+        return self.change_last(condition=either(self.last.condition, build_condition(text)))
 
     def until(self, text: str) -> Pattern:
-        return self.changed(until=build_condition(text))
+        """Set the condition that ends the loop of the last stage."""
+        return self.change_last(until=build_condition(text))
 
     # Quantifiers
 
     def one_or_more(self, gap: int | None = None) -> Pattern:
+        """Repeat the last stage once or more often."""
         return self.times_or_more(1, gap)
 
     def times_or_more(self, least: int, gap: int | None = None) -> Pattern:
-        return self.quantified(least, None, gap)
+        """Repeat the last stage `least` times or more often."""
+        return self.quantify(least, None, gap)
 
     def times(self, least: int, most: int | None = None, gap: int | None = None) -> Pattern:
+        """Repeat the last stage `least` times, or `least` to `most` times."""
         if least == 0:
-            return self.quantified(1, most, gap).optional()
-        return self.quantified(least, least if most is None else most, gap)
+            return self.quantify(1, most, gap).optional()
+        return self.quantify(least, least if most is None else most, gap)
 
-    def quantified(self, least: int, most: int | None, gap: int | None) -> Pattern:
+    def quantify(self, least: int, most: int | None, gap: int | None) -> Pattern:
         """Return the pattern with a quantified last stage."""
-        changed = self.changed(least=least, most=most)
-        return changed if gap is None else changed.changed(gap=gap)
+        pattern = self.change_last(least=least, most=most)
+        return pattern if gap is None else pattern.change_last(gap=gap)
 
     def optional(self) -> Pattern:
-        return self.changed(optional=True)
+        """Let the last stage be left out."""
+        return self.change_last(optional=True)
 
     def greedy(self) -> Pattern:
-        return self.changed(greedy=True)
+        """Let the last stage accept as many events as it can."""
+        return self.change_last(greedy=True)
 
     def consecutive(self) -> Pattern:
-        return self.changed(inner=Contiguity.STRICT)
+        """Skip no event between the repetitions of the last stage."""
+        return self.change_last(inner=Contiguity.STRICT)
 
     def allow_combinations(self) -> Pattern:
-        return self.changed(inner=Contiguity.ANY)
+        """Let any event be skipped between the repetitions of the last stage."""
+        return self.change_last(inner=Contiguity.ANY)
 
     def within(self, duration: int, kind: str = "first_to_last") -> Pattern:
+        """Limit the time of the match, or the time from the event before the last stage."""
         if kind == "previous_to_current":
-            return self.changed(window=duration)
+            return self.change_last(window=duration)
         return replace(self, within_=min(duration, self.within_ or duration))
 
 

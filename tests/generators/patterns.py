@@ -1,7 +1,7 @@
 """Draw random patterns and small streams of events, with Hypothesis or from a seed.
 
-Everything is text in the notation of `cases/patterns`, so that a failing example can be read, and
-pasted into a case file.
+Patterns and events are text in the notation of `cases/patterns`, so that a failing example is
+readable and can be pasted into a case file.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ class PatternWriter:
 
     chooser: Chooser
     names: list[str] = field(default_factory=list)  # the stages so far that accept events
-    stages: int = 0  # how many stages there are so far, negated ones included
+    stages: int = 0  # the number of stages so far, negated ones included
     # Whether the last stage, and whether every stage, of the chain written last may be left out.
     ends_empty: bool = False
     is_empty: bool = False
 
     def chance(self, percent: int) -> bool:
-        """Return True with a probability of so many percent."""
+        """Return True with a probability given in percent."""
         return self.chooser.randint(0, 99) >= 100 - percent
 
     def choice(self, options: Sequence[Any]) -> Any:

@@ -94,7 +94,7 @@ class Query:
 
     @property
     def one_row(self) -> bool:
-        """Whether the query has ONE ROW PER MATCH."""
+        """Return whether the query has ONE ROW PER MATCH."""
         return self.rows_per_match is RowsPerMatch.ONE_ROW
 
 
@@ -217,7 +217,7 @@ class Patterns:
         self.names = names
 
     def pattern(self, leaves: int) -> RowPattern:
-        """Draw a pattern of so many atoms."""
+        """Draw a pattern with a number of atoms."""
         random = self.random
         if leaves == 1:
             return self.quantified(self.atom()) if random.random() < 0.45 else self.atom()
@@ -290,10 +290,10 @@ def random_skip(
 ) -> tuple[AfterMatchSkip, str]:
     """Draw AFTER MATCH SKIP, and return it with its SQL.
 
-    One that goes to the first row of every match is replaced, because no plan may have it.
+    A skip to the first row of every match is replaced, because no plan may have one.
 
     Args:
-        random: draws.
+        random: the source of randomness.
         pattern: the row pattern.
         names: its variables.
         union: the members of UNION; empty if there is none.
@@ -323,8 +323,8 @@ def random_batch(
     by = () if single else ("k",)
     windows = (15, 25, 45) if order[0].column == "t" else (2, 3, 5)
     windows = windows if limits.within and not order[0].descending else ()
-    drawn = tuple(random_query(random, limits, windows) for _ in range(queries))
-    return Batch(tuple(rows), by, tuple(order), drawn)
+    random_queries = tuple(random_query(random, limits, windows) for _ in range(queries))
+    return Batch(tuple(rows), by, tuple(order), random_queries)
 
 
 def random_streams(seed: int, queries: int) -> Batch:
@@ -335,12 +335,12 @@ def random_streams(seed: int, queries: int) -> Batch:
     random = Random(seed)
     rows = [row for row in random_rows(random, 10, 12, with_nan=True) if row["t"] is not None]
     order = (Order("t"), Order("n", random.random() < 0.5, random.random() < 0.5))
-    drawn: list[Query] = []
-    while len(drawn) < queries:
+    random_queries: list[Query] = []
+    while len(random_queries) < queries:
         query = random_query(random, NO_LIMITS, (15, 25, 45))
         if not any(isinstance(node, PartitionEnd) for node in walk_pattern(query.pattern)):
-            drawn.append(query)
-    return Batch(tuple(rows), ("k",), order, tuple(drawn))
+            random_queries.append(query)
+    return Batch(tuple(rows), ("k",), order, tuple(random_queries))
 
 
 def take_part(batch: Batch, keys: Sequence[tuple[Value, ...]], queries: Sequence[Query]) -> Batch:

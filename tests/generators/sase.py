@@ -45,7 +45,7 @@ FUNCTIONS = ("avg", "sum", "min", "max", "count")
 def random_stream(random: Random, number: int) -> list[Event]:
     """Draw 3 to 9 events, ordered by `t`, then by `n`.
 
-    `bit` is 2 to the power of the position, so that a sum of it says which events there were.
+    `bit` is 2 to the power of the position, so that a sum of bits tells which events it has.
     """
     events: list[Event] = []
     time = 0
@@ -80,7 +80,7 @@ class Generator:
         """The components that are not negated."""
         return [component for component in self.components if not component.negated]
 
-    # What may be read
+    # Values that a predicate may read
 
     def closed(self, component: Component) -> Tree:
         """Draw a value of a component that has all its events."""
@@ -120,15 +120,15 @@ class Generator:
         negated = [component for component in self.components if component.negated]
         if negated and kind < 0.45:
             component = self.random.choice(negated)
-            others = self.reads_of(self.positive)
+            others = self.list_readers(self.positive)
             return self.condition(Attribute(component.variable, "", self.column()), others)
         if self.positive[-1].kleene and kind < 0.6:  # at the end of the match
             last = self.positive[-1]
-            others = self.reads_of(self.positive)
+            others = self.list_readers(self.positive)
             return self.condition(self.closed(last), others)
         number = self.random.randrange(len(self.positive))
         component = self.positive[number]
-        others = self.reads_of(self.positive[:number])
+        others = self.list_readers(self.positive[:number])
         name = component.variable
         if not component.kleene:
             return self.condition(Attribute(name, "", self.column()), others)
@@ -137,52 +137,53 @@ class Generator:
         others += [lambda: self.element(name)] * 3
         return self.condition(Attribute(name, "[i]", self.column()), others)
 
-    def reads_of(self, components: list[Component]) -> list[Callable[[], Tree]]:
-        """Return for each component a function that draws a value of it."""
+    def list_readers(self, components: list[Component]) -> list[Callable[[], Tree]]:
+        """Return for each component a function that draws one of its values."""
         return [partial(self.closed, component) for component in components]
 
-    def condition(self, own: Tree, others: list[Callable[[], Tree]]) -> Tree:
-        """Draw a condition on `own`, perhaps connected with a second one.
+    def condition(self, tested: Tree, others: list[Callable[[], Tree]]) -> Tree:
+        """Draw a condition on a value, perhaps connected with a second one.
 
         Args:
-            others: functions that draw values with which it may be compared.
+            tested: the value.
+            others: functions that draw the values that it may be compared with.
         """
-        first = self.simple(own, others)
+        first = self.simple(tested, others)
         kind = self.random.random()
         if kind < 0.6:
             return first
-        second = self.simple(self.random.choice([lambda: own, *others])(), others)
+        second = self.simple(self.random.choice([lambda: tested, *others])(), others)
         if kind < 0.7:
             return Not(Or((first, second)))
         if kind < 0.8:
             return Not(And((first, Not(second))))
         if kind < 0.9:
-            return Or((first, And((second, self.simple(own, others)))))
+            return Or((first, And((second, self.simple(tested, others)))))
         return Or((first, second))
 
-    def simple(self, own: Tree, others: list[Callable[[], Tree]]) -> Tree:
+    def simple(self, tested: Tree, others: list[Callable[[], Tree]]) -> Tree:
         """Draw a comparison, IN, BETWEEN or IS NULL."""
         random = self.random
-        if isinstance(own, Attribute) and random.random() < 0.15:
-            return self.of_text(own, others)
+        if isinstance(tested, Attribute) and random.random() < 0.15:
+            return self.text_comparison(tested, others)
         kind = random.random()
         if kind < 0.7:
             symbol = random.choice(("=", "==", "<>", "!=", "<", "<=", ">", ">=", ">=", "<=", "<=>"))
-            left, right = self.number(own), self.operand(others)
+            left, right = self.number(tested), self.operand(others)
             return Comparison(symbol, *random.choice(((left, right), (right, left))))
         negated = random.random() < 0.4
         if kind < 0.8:
             members = random.sample((0, 1, 2, 3, 4), 2) + random.choice(([], [], [None]))
-            return Membership(own, tuple(members), negated)
+            return Membership(tested, tuple(members), negated)
         if kind < 0.9:
-            return Between(self.number(own), self.operand(others), self.operand(others), negated)
-        return NullTest(own, random.random() < 0.7)
+            return Between(self.number(tested), self.operand(others), self.operand(others), negated)
+        return NullTest(tested, random.random() < 0.7)
 
-    def of_text(self, own: Attribute, others: list[Callable[[], Tree]]) -> Tree:
+    def text_comparison(self, tested: Attribute, others: list[Callable[[], Tree]]) -> Tree:
         """Draw a comparison of the text attribute `w`."""
-        word = replace(own, column="w")
-        drawn = (draw() for draw in others)
-        other = next((tree for tree in drawn if isinstance(tree, Attribute)), None)
+        word = replace(tested, column="w")
+        operands = (draw() for draw in others)
+        other = next((tree for tree in operands if isinstance(tree, Attribute)), None)
         if other is not None and self.random.random() < 0.5:
             return Comparison(self.random.choice(("=", "<>")), word, replace(other, column="w"))
         return Comparison("=", word, Literal(self.random.choice(("p", "q"))))
@@ -227,7 +228,7 @@ def random_query(random: Random) -> Query:
 
 
 def random_components(random: Random) -> tuple[Component, ...]:
-    """Draw 1 to 4 components, of which at most two are negated, but not all."""
+    """Draw 1 to 4 components. At most two of them are negated, and at least one is not."""
     count = random.choice((1, 2, 2, 3, 3, 3, 4))
     always_positive = random.randrange(count)
     components: list[Component] = []
@@ -243,7 +244,7 @@ def random_components(random: Random) -> tuple[Component, ...]:
 
 
 def random_items(random: Random, generator: Generator) -> tuple[tuple[str, Tree], ...]:
-    """Draw RETURN: which events each variable has, as the sum of their bits, and other values."""
+    """Draw RETURN: the events of each variable, as the sum of their bits, and other values."""
     items: list[tuple[str, Tree]] = []
     for component in generator.positive:
         name = component.variable

@@ -1,6 +1,6 @@
 """SASE+ queries as trees: `str` writes their text, `value` computes their expressions.
 
-Nothing of matchrec is used. Values are Python values, NULL is None, and logic has three values.
+The trees do not use matchrec. Values are Python values, NULL is None, and logic has three values.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Tree:
         raise NotImplementedError
 
     def operands(self) -> tuple[Tree, ...]:
-        """Return the parts of which this is composed."""
+        """Return the direct parts of this expression."""
         return ()
 
     def leaves(self) -> Iterator[Tree]:
-        """Yield the parts without operands: literals, and what reads events."""
+        """Yield the parts without operands: literals, and parts that read events."""
         if not self.operands():
             yield self
         for operand in self.operands():
@@ -143,16 +143,16 @@ class Percentage(Tree):
     """A percentage of an integer, `80%*b.x`: computed exactly, then rounded to a double."""
 
     percent: int
-    of: Tree
+    base: Tree
 
     def __str__(self) -> str:
-        return f"{self.percent}%*{self.of}"
+        return f"{self.percent}%*{self.base}"
 
     def operands(self) -> tuple[Tree, ...]:
-        return (self.of,)
+        return (self.base,)
 
     def value(self, bindings: Bindings) -> Value:
-        value = self.of.value(bindings)
+        value = self.base.value(bindings)
         return None if value is None else float(Fraction(self.percent, 100) * value)
 
 
@@ -313,8 +313,10 @@ def list_conjuncts(tree: Tree) -> list[Tree]:
         case Or((part,)):
             return list_conjuncts(part)
         case Or((first, *others)):
-            of_others = list_conjuncts(Or(tuple(others)))
-            return [Or((left, right)) for left in list_conjuncts(first) for right in of_others]
+            right_conjuncts = list_conjuncts(Or(tuple(others)))
+            return [
+                Or((left, right)) for left in list_conjuncts(first) for right in right_conjuncts
+            ]
         case Not(Not(inner)):
             return list_conjuncts(inner)
         case Not(And(parts)):

@@ -49,7 +49,7 @@ class Shape:
 
     pattern: RowPattern
     subsets: dict[str, frozenset[str]]
-    components: tuple[str, ...] = ()  # variables whose rows follow each other, if there are such
+    components: tuple[str, ...] = ()  # for a sequence: a variable for each component, in order
 
 
 @st.composite
@@ -147,7 +147,8 @@ def values(draw: st.DrawFn, reads: Reads, kind: Kind, depth: int = 1) -> RunExpr
     if choice == 2:
         functions = [Reduction.SUM, Reduction.MIN, Reduction.MAX]
         functions += [Reduction.AVG] if kind is Kind.FLOATING else [Reduction.COUNT]
-        name, column = draw(st.sampled_from(reads.names)), draw(st.integers(0, 1))
+        name = draw(st.sampled_from(reads.names))
+        column = draw(st.integers(0, 1))
         so_far = name in reads.so_far and draw(st.booleans())
         return RunAggregate(draw(st.sampled_from(functions)), name, column, kind, so_far)
     if choice == 3:
@@ -192,9 +193,8 @@ def absences(draw: st.DrawFn, shape: Shape, windowed: bool) -> Absence:
     bounds: list[tuple[str | None, str | None]] = []
     bounds += itertools.combinations(shape.components, 2)
     if windowed:
-        name = list_variable_names(shape.pattern)[
-            0
-        ]  # any variable: it is about the match as a whole
+        # Any variable will do, because the absence is before or after the match as a whole.
+        name = list_variable_names(shape.pattern)[0]
         bounds += [(None, name), (name, None)]
     after, before = draw(st.sampled_from(bounds))
     return Absence(variable, after and (after,), before and (before,))
@@ -224,9 +224,12 @@ def windows(draw: st.DrawFn, rows: Rows) -> tuple[tuple[int, ...], ...] | None:
 
 @st.composite
 def window_ends(draw: st.DrawFn, rows: int) -> tuple[int, ...]:
-    """Draw the end of the window of each row of a partition, which has so many rows.
+    """Draw the end of the window of each row of a partition.
 
-    It is the row itself, a later one or the end, and not before that of an earlier row.
+    The end is the row itself or a later row, and not before the end of an earlier row.
+
+    Args:
+        rows: the number of rows of the partition.
     """
     ends: list[int] = []
     for row in range(rows):
@@ -247,9 +250,11 @@ def cases(
 ) -> tuple[SelectionQuery, WindowedRows]:
     """Draw a query of a kind, with rows and windows.
 
-    What no front end produces is left out. If the preferred match may be empty, there are no
-    absences and no closing condition. If the rows of preferred matches are contiguous, there are no
-    windows, because then WITHIN is part of the conditions.
+    Only queries that some front end produces are drawn:
+
+    - If the preferred match may be empty, there are no absences and no closing condition.
+    - If the rows of preferred matches are contiguous, there are no windows, because then WITHIN is
+      part of the conditions.
 
     Args:
         depends_on_run: whether conditions read other rows of the run.

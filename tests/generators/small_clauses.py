@@ -1,4 +1,4 @@
-"""Random row patterns, conditions and rows, as SQL and for `references/matches_and_runs`.
+"""Draw row patterns, conditions and rows, as SQL and for `references/matches_and_runs`.
 
 Rows have the columns of `SCHEMA`: a key, a time that no other row of the key has, a letter and a
 number that may be NULL.
@@ -34,7 +34,7 @@ BOUNDS = ((0, None), (1, None), (0, 1), (2, 2), (1, 2), (0, 2), (2, None))
 
 
 def random_rows(random: Random) -> list[dict[str, Any]]:
-    """Return partitions of up to seven rows; some have another row without a time."""
+    """Draw partitions of up to seven rows; some have another row without a time."""
     rows = []
     for key in range(KEYS):
         time = 0
@@ -51,10 +51,10 @@ def sort_partitions(rows: Sequence[Row], *, descending: bool = False) -> list[li
     """Return the rows of each key, sorted by time with NULL last."""
     partitions = []
     for key in sorted({row["k"] for row in rows}):
-        of_key = [row for row in rows if row["k"] == key]
-        timed = [row for row in of_key if row["t"] is not None]
+        key_rows = [row for row in rows if row["k"] == key]
+        timed = [row for row in key_rows if row["t"] is not None]
         timed.sort(key=lambda row: row["t"], reverse=descending)
-        partitions.append([*timed, *(row for row in of_key if row["t"] is None)])
+        partitions.append([*timed, *(row for row in key_rows if row["t"] is None)])
     return partitions
 
 
@@ -62,7 +62,7 @@ def sort_partitions(rows: Sequence[Row], *, descending: bool = False) -> list[li
 
 
 def random_pattern(random: Random, depth: int, *, hides: bool = False) -> Node:
-    """Return a row pattern.
+    """Draw a row pattern.
 
     Args:
         depth: how deep patterns are nested at most.
@@ -88,10 +88,15 @@ def random_pattern(random: Random, depth: int, *, hides: bool = False) -> Node:
 def random_pattern_with_a_and_b(
     random: Random, depth: int, *, hides: bool, finds_all_matches: bool
 ) -> Node:
-    """Return a row pattern that uses the variables A and B. hides: see `random_pattern`.
+    """Draw a row pattern that uses the variables A and B.
 
     With `finds_all_matches` it is never empty and has no exclusions, because ALL MATCHES takes two
-    matches that differ only in what they exclude as one match.
+    matches that differ only in their excluded rows as one match.
+
+    Args:
+        depth: how deep patterns are nested at most.
+        hides: whether some variables may be in an exclusion.
+        finds_all_matches: whether the query has ALL MATCHES.
     """
     while True:
         pattern = random_pattern(random, depth, hides=hides and not finds_all_matches)

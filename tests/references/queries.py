@@ -1,10 +1,13 @@
 """The reference for whole queries: compute the output rows in plain Python.
 
-It is slow and obvious. The reference matcher finds the matches of a partition, then the measures
-are computed for each output row. Empty matches and unmatched rows are output as ROWS PER MATCH
-says.
+It is slow and obvious:
 
-From matchrec it uses only what the reference matcher does: trees of row patterns, names of options.
+1. The reference matcher finds the matches of a partition.
+2. The measures are computed for each output row of a match. Empty matches and unmatched rows are
+   output as ROWS PER MATCH says.
+
+From matchrec it uses only what the reference matcher uses: the trees of row patterns and the names
+of options.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from matchrec.plan.clauses import RowsPerMatch
-from tests.generators.expressions import Row, Seen
+from tests.generators.expressions import MatchContext, Row
 from tests.generators.queries import Batch, Query
 from tests.references.matcher import Failure, Match, find_all
 from tests.references.sql_values import Value
@@ -82,6 +85,7 @@ def compute_partition_rows(
     tests = 0
 
     def can_map(number: int, start: int, variables: tuple[str, ...]) -> bool:
+        """Return whether the last row may be mapped: it is in the window and satisfies DEFINE."""
         nonlocal tests
         tests += 1
         if tests > TESTS_PER_PARTITION:
@@ -93,9 +97,10 @@ def compute_partition_rows(
         return satisfies(number, start, variables)
 
     def satisfies(number: int, start: int, variables: tuple[str, ...]) -> bool:
+        """Return whether the last row satisfies the condition of the last variable."""
         condition = query.definitions.get(variables[-1])
-        seen = Seen(rows, start, variables, len(variables), number, members)
-        return condition is None or condition.value(seen) is True
+        context = MatchContext(rows, start, variables, len(variables), number, members)
+        return condition is None or condition.value(context) is True
 
     covered: set[int] = set()
     columns = batch.columns(query)
@@ -109,8 +114,8 @@ def compute_partition_rows(
         covered.update(range(match.start, match.start + max(1, len(match.word))))
         for row, running in output_rows(match, query.rows_per_match):
             variables = tuple(name for name, _ in match.word)
-            seen = Seen(rows, match.start, variables, running, match.number, members)
-            measures = [measure.value(seen) for measure in query.measures]
+            context = MatchContext(rows, match.start, variables, running, match.number, members)
+            measures = [measure.value(context) for measure in query.measures]
             yield output(columns, rows[row], measures)
     if query.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
         for row in sorted(set(range(until)) - covered):

@@ -3,7 +3,7 @@
 It is slow and obvious:
 
 1. For each row in turn that no earlier match has skipped, `list_frame` copies the rows of its frame
-   into a list. Conditions and measures see this list only, so rows outside the frame do not exist.
+   into a list. Conditions and measures read only this list, so rows outside the frame do not exist.
 2. `find_match_of_frame` looks for a match with the reference matcher: at the first row of the
    frame, and with SEEK at each of its rows until there is a match.
 3. `compute_calls` computes the calls in the SELECT list over the match.
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from matchrec.plan.clauses import SkipTo
-from tests.generators.expressions import Row, Seen
+from tests.generators.expressions import MatchContext, Row
 from tests.generators.windows import WindowQuery
 from tests.references.matcher import Failure, Word, Words
 from tests.references.queries import TESTS_PER_PARTITION, TooManyWords
@@ -68,12 +68,13 @@ def find_match_of_frame(query: WindowQuery, frame: list[Row], tests: list[int]) 
     members = query.members
 
     def can_map(number: int, start: int, variables: tuple[str, ...]) -> bool:
+        """Return whether the last row satisfies the condition of the last variable."""
         tests[0] += 1
         if tests[0] > TESTS_PER_PARTITION:
             raise TooManyWords
         condition = query.definitions.get(variables[-1])
-        seen = Seen(frame, start, variables, len(variables), number, members)
-        return condition is None or condition.value(seen) is True
+        context = MatchContext(frame, start, variables, len(variables), number, members)
+        return condition is None or condition.value(context) is True
 
     for start in range(len(frame) if query.seeks else 1):
         word = next(Words(len(frame), start, can_map).extend(query.pattern, ()), None)
@@ -88,16 +89,16 @@ def compute_calls(query: WindowQuery, match: Attempt | None) -> Iterator[Value]:
     Without a match measures are NULL, and functions are computed over no rows.
     """
     for measure in query.measures:
-        yield None if match is None else measure.value(find_seen_rows(query, match))
+        yield None if match is None else measure.value(make_context(query, match))
     matched = [] if match is None else match.frame[match.start : match.start + len(match.word)]
     for function in query.functions:
         yield function.value(matched)
 
 
-def find_seen_rows(query: WindowQuery, match: Attempt) -> Seen:
-    """Return what measures see: the whole match, from its last row."""
+def make_context(query: WindowQuery, match: Attempt) -> MatchContext:
+    """Return what measures can read: the whole match, from its last row."""
     variables = tuple(name for name, _ in match.word)
-    return Seen(match.frame, match.start, variables, len(variables), 1, query.members)
+    return MatchContext(match.frame, match.start, variables, len(variables), 1, query.members)
 
 
 def find_next_row(query: WindowQuery, match: Attempt, row: int) -> int:
