@@ -153,7 +153,7 @@ def list_right_lines(question: Question) -> list[list[str]]:
     for stream in question.streams.values():
         search = Search(pattern, stream)
         results_of_stream: list[list[str]] = []
-        orders = search.orders() if question.skip else [sorted(search.found, key=rank)]
+        orders = search.list_orders() if question.skip else [sorted(search.matches, key=rank)]
         for ordered in orders:
             try:
                 result = report_matches(search, ordered, skip)

@@ -238,7 +238,7 @@ def has_fixed_order(question: Question) -> bool:
         return True
     pattern = build_pattern(question.calls, Pattern)
     (stream,) = question.streams.values()
-    matches = Search(pattern, stream).found
+    matches = Search(pattern, stream).matches
     ranks = {(match.first, match.completes) for match in matches}
     return pattern.within_ is not None and len(ranks) == len(matches)
 

@@ -19,6 +19,7 @@ def ignore_nulls(compute: Callable[[list[int]], Number]) -> Callable[[Sequence[R
     """
 
     def aggregate(rows: Sequence[Row], distinct: bool) -> Number:
+        """Compute the function over the values that are not NULL."""
         values = [row[0] for row in rows if row[0] is not None]
         if distinct:
             values = list(dict.fromkeys(values))

@@ -1,12 +1,12 @@
-"""The reference for coverage: find out how far the runs of each starting row come.
+"""The reference for coverage: find out how far the runs of each starting row get.
 
 It is slow and obvious. From matchrec it uses only the trees that row patterns are written in.
 
 1. `number_occurrences` gives each occurrence of a variable in the pattern a number: `A B A` has the
    occurrences 0, 1, 2.
-2. `cover` lists every run of every starting row, as the occurrences that its rows have taken.
-3. `Needs` says how many rows a match still needs after a run: it takes the rows off the pattern
-   (Brzozowski's derivatives) and looks for the shortest way through what is left.
+2. `cover` lists every run of every starting row, as the occurrences that its rows are mapped to.
+3. `Needs` counts the rows that a match still needs after a run. It removes the rows of the run from
+   the pattern (Brzozowski's derivatives), and looks for the shortest way through the rest.
 4. The nearest run of a starting row is the one that needs the fewest rows.
 """
 
@@ -37,9 +37,9 @@ NEVER = 1 << 30
 """The number of rows that a run needs if it cannot become a match."""
 
 Occurrence = int
-"""A place in the pattern at which a variable is written, numbered from 0."""
+"""The number of an occurrence of a variable in the pattern, from 0."""
 
-Taken = tuple[Occurrence, ...]
+RunOccurrences = tuple[Occurrence, ...]
 """The occurrences to which the rows of a run are mapped."""
 
 
@@ -52,6 +52,7 @@ def number_occurrences(pattern: RowPattern) -> tuple[RowPattern, tuple[str, ...]
     numbers = count()
 
     def number(node: RowPattern) -> RowPattern:
+        """Replace each variable by its number."""
         if isinstance(node, Variable):
             names.append(node.name)
             return Variable(str(next(numbers)))
@@ -86,8 +87,8 @@ def can_match_without_row(node: RowPattern, first: bool, last: bool) -> bool:
             return can_match_without_row(part, first, last)
 
 
-def list_derivatives(node: RowPattern, taken: Occurrence, first: bool) -> Iterator[RowPattern]:
-    """Yield the patterns that may follow after a row has taken an occurrence: the derivatives.
+def list_derivatives(node: RowPattern, occurrence: Occurrence, first: bool) -> Iterator[RowPattern]:
+    """Yield the patterns that may follow after a row is mapped to an occurrence: the derivatives.
 
     `A+ B` without A leaves `A* B`.
 
@@ -96,58 +97,64 @@ def list_derivatives(node: RowPattern, taken: Occurrence, first: bool) -> Iterat
     """
     match node:
         case Variable(name):
-            if name == str(taken):
+            if name == str(occurrence):
                 yield Empty()
         case Concatenation(parts):
             remaining = make_concatenation(parts[1:])
-            for left in list_derivatives(parts[0], taken, first):
+            for left in list_derivatives(parts[0], occurrence, first):
                 yield make_concatenation((left, remaining))
             if can_match_without_row(parts[0], first, False):
-                yield from list_derivatives(remaining, taken, first)
+                yield from list_derivatives(remaining, occurrence, first)
         case Alternation(parts):
             for part in parts:
-                yield from list_derivatives(part, taken, first)
+                yield from list_derivatives(part, occurrence, first)
         case Permutation(parts):
             for order in permutations(parts):
-                yield from list_derivatives(make_concatenation(order), taken, first)
+                yield from list_derivatives(make_concatenation(order), occurrence, first)
         case Exclusion(part):
-            yield from list_derivatives(part, taken, first)
+            yield from list_derivatives(part, occurrence, first)
         case Quantified(part, least, most):
             if most == 0:
                 return
             fewer = replace(node, least=max(0, least - 1), most=None if most is None else most - 1)
             remaining = fewer if fewer.most != 0 else Empty()
-            for left in list_derivatives(part, taken, first):
+            for left in list_derivatives(part, occurrence, first):
                 yield make_concatenation((left, remaining))
             if least > 0 and can_match_without_row(part, first, False):
-                yield from list_derivatives(fewer, taken, first)
+                yield from list_derivatives(fewer, occurrence, first)
         case _:
             return
 
 
 @dataclass
 class Needs:
-    """How many rows a run of a pattern still needs to become a match."""
+    """A pattern whose remaining parts and rows can be computed for any run."""
 
     pattern: RowPattern  # as `number_occurrences` returns it
     occurrences: int  # number of occurrences in it
 
-    def remaining(self, taken: Taken, first: bool = True) -> frozenset[RowPattern]:
+    def find_remaining(
+        self, occurrences: RunOccurrences, first: bool = True
+    ) -> frozenset[RowPattern]:
         """Return the patterns that may follow after a run.
 
         Args:
             first: whether the run begins at the first row of the partition.
         """
-        if not taken:
+        if not occurrences:
             return frozenset([self.pattern])
-        is_first_row = first and len(taken) == 1
-        return self.remaining_after(self.remaining(taken[:-1], first), taken[-1], is_first_row)
+        is_first_row = first and len(occurrences) == 1
+        return self.find_remaining_after(
+            self.find_remaining(occurrences[:-1], first), occurrences[-1], is_first_row
+        )
 
-    def remaining_after(
-        self, patterns: frozenset[RowPattern], taken: Occurrence, first: bool
+    def find_remaining_after(
+        self, patterns: frozenset[RowPattern], occurrence: Occurrence, first: bool
     ) -> frozenset[RowPattern]:
-        """Return the patterns that may follow after a row has taken an occurrence."""
-        return frozenset(left for node in patterns for left in list_derivatives(node, taken, first))
+        """Return the patterns that may follow after one more row is mapped to an occurrence."""
+        return frozenset(
+            left for node in patterns for left in list_derivatives(node, occurrence, first)
+        )
 
     def count_rows(self, left: frozenset[RowPattern], first: bool) -> int:
         """Return the least number of rows that complete one of several patterns, or NEVER.
@@ -164,49 +171,50 @@ class Needs:
             tried |= left
             left = frozenset(
                 node
-                for taken in range(self.occurrences)
-                for node in self.remaining_after(left, taken, first)
+                for occurrences in range(self.occurrences)
+                for node in self.find_remaining_after(left, occurrences, first)
             )
             first = False
         raise AssertionError
 
-    def count_needed(self, taken: Taken, start: int) -> int:
+    def count_needed(self, occurrences: RunOccurrences, start: int) -> int:
         """Return the number of rows that a run of a starting row needs.
 
         A run without rows is treated as if it were at the first row of the partition: `^` has not
         stopped it yet.
         """
-        return self.count_rows(self.remaining(taken, start == 0), not taken)
+        return self.count_rows(self.find_remaining(occurrences, start == 0), not occurrences)
 
-    def find_nearer(self, taken: Taken, start: int) -> list[Occurrence]:
-        """Return the occurrences that bring a run nearer to a match, as far as anchors allow."""
-        needed = self.count_needed(taken, start)
+    def find_nearer(self, occurrences: RunOccurrences, start: int) -> list[Occurrence]:
+        """Return the occurrences that bring a run nearer to a match, unless an anchor fails."""
+        needed = self.count_needed(occurrences, start)
         return [
             occurrence
             for occurrence in range(self.occurrences)
-            if self.count_rows(self.remaining((*taken, occurrence), start == 0), False) < needed
+            if self.count_rows(self.find_remaining((*occurrences, occurrence), start == 0), False)
+            < needed
         ]
 
 
 @dataclass(frozen=True)
 class Ending:
-    """The end of the nearest run of a starting row that begins no match."""
+    """The end of the nearest run of a starting row without a match."""
 
     start: int
-    taken: Taken
+    occurrences: RunOccurrences
     needed: int  # how many more rows a match would have needed
-    nearer: tuple[Occurrence, ...]  # would have brought it nearer, as far as anchors allow
+    nearer: tuple[Occurrence, ...]  # would have brought it nearer, unless an anchor fails
     bound: int  # the first row after its window
 
     @property
     def last(self) -> Occurrence | None:
-        """The occurrence that its last row has taken; None if it has no row."""
-        return self.taken[-1] if self.taken else None
+        """Return the occurrence that its last row is mapped to; None without a row."""
+        return self.occurrences[-1] if self.occurrences else None
 
     @property
     def row(self) -> int:
-        """The row after its last one."""
-        return self.start + len(self.taken)
+        """Return the row after its last row."""
+        return self.start + len(self.occurrences)
 
     def reason(self, rows: int) -> str:
         """Return why the run has ended, given the number of rows of the partition."""
@@ -219,10 +227,10 @@ class Ending:
 
 @dataclass
 class Covered:
-    """How far the starting rows of a partition come."""
+    """How far the starting rows of a partition get."""
 
-    # For each starting row, what its match has taken, or the nearest of its runs.
-    furthest: list[Taken] = field(default_factory=list)
+    # For each starting row, the occurrences of its match, or of its nearest run.
+    furthest: list[RunOccurrences] = field(default_factory=list)
     endings: list[Ending] = field(default_factory=list)  # one for each starting row without a match
     matches: list[int] = field(default_factory=list)  # the starting rows of matches
 
@@ -234,7 +242,7 @@ def cover(
     members: dict[str, frozenset[str]],
     ends: Sequence[int],
 ) -> Covered:
-    """Find out how far the starting rows of one partition come.
+    """Find out how far the starting rows of one partition get.
 
     Args:
         ends: for each row, the first row after its window.
@@ -248,14 +256,14 @@ def cover(
     start = 0
     while start < len(ends):
         number = len(covered.matches) + 1
-        runs: list[Taken] = [()]
+        runs: list[RunOccurrences] = [()]
 
         def can_take(match: int, begin: int, occurrences: tuple[str, ...]) -> bool:
             """Test a row as `can_map` does, and keep the run if the row can be mapped."""
-            taken = tuple(map(int, occurrences))
-            holds = can_map(match, begin, tuple(names[occurrence] for occurrence in taken))
+            occurrences = tuple(map(int, occurrences))
+            holds = can_map(match, begin, tuple(names[occurrence] for occurrence in occurrences))
             if holds:
-                runs.append(taken)  # noqa: B023
+                runs.append(occurrences)  # noqa: B023
             return holds
 
         word = next(Words(len(ends), start, can_take, number).extend(tree, ()), None)
@@ -267,9 +275,9 @@ def cover(
             covered.endings.append(Ending(start, nearest, needed, nearer, ends[start]))
             start += 1
             continue
-        taken = tuple(int(name) for name, _ in word)
-        covered.furthest.append(taken)
+        occurrences = tuple(int(name) for name, _ in word)
+        covered.furthest.append(occurrences)
         covered.matches.append(start)
-        mapped = tuple((start + i, names[occurrence]) for i, occurrence in enumerate(taken))
+        mapped = tuple((start + i, names[occurrence]) for i, occurrence in enumerate(occurrences))
         start = find_next_start(mapped, start, after_match, members)
     return covered

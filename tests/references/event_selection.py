@@ -10,15 +10,16 @@ A state of a run is what remains to be matched: a tuple of patterns that follow 
 1. `complete_run` tries every way on every row, and also skips the row if the strategy allows it.
 2. `holds` drops the results whose closing condition is not true, or for which a row exists that
    must be absent.
-3. `matches` selects and orders: all matches, non-overlapping ones, or the preferred match of each
-   starting row.
+3. `list_matches` selects and orders: all matches, non-overlapping ones, or the preferred match of
+   each starting row.
 
 The definitions are those of SASE+:
 
 - under skip till next match, a row may be skipped if it cannot be mapped (`may_skip`);
 - runs that map the same rows to the same variables are one match;
 - every prefix of a loop at the end of the pattern is a match, too;
-- the first non-overlapping match is the one that ends first, of those the one that starts first.
+- the first non-overlapping match is the one that ends first; if several do, the one of them that
+  starts first.
 """
 
 from __future__ import annotations
@@ -63,20 +64,20 @@ class SelectionQuery:
     output: MatchOutput = MatchOutput.ALL
     after_match: AfterMatchSkip = AfterMatchSkip()
     subsets: dict[str, frozenset[str]] = field(default_factory=dict)
-    # By variable: what must hold besides that the row may be mapped to it (`Partition.words`).
+    # By variable: a condition in addition to the row condition (see `Partition.words`).
     run_conditions: dict[str, RunExpression] = field(default_factory=dict)
     absences: tuple[Absence, ...] = ()  # rows that must not exist
     closing: RunExpression | None = None  # the condition on a match as a whole
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The variables by id: those of the pattern, then those that no row is mapped to."""
+        """Return the variables by id: first of the pattern, then the variables without rows."""
         absent = dict.fromkeys(absence.variable for absence in self.absences)
         return (*list_variable_names(self.pattern), *absent, *([CLOSING] if self.closing else []))
 
     @property
     def members(self) -> dict[str, frozenset[str]]:
-        """For each variable, a SUBSET included, the primary variables that it stands for."""
+        """Return the primary variables of each variable; a SUBSET may have several."""
         return {name: frozenset([name]) for name in self.variables} | self.subsets
 
 
@@ -86,9 +87,9 @@ class Iteration:
 
     loop: Quantified
     # From 1. Iterations that no bound tells apart have the same number, so that a run has finitely
-    # many states: all those of `A*`, and those of `A{2,}` from the second one on.
+    # many states: all iterations of `A*`, and the iterations of `A{2,}` from the second one on.
     number: int
-    taken: bool = False  # whether a row was mapped in this iteration
+    has_row: bool = False  # whether a row was mapped in this iteration
 
 
 State = tuple[RowPattern | Iteration, ...]
@@ -110,57 +111,57 @@ def _enumerate_ways(state: State) -> Iterator[Way]:
         yield None
         return
     node = state[0]
-    rest = state[1:]
+    remaining = state[1:]
     match node:
         case Empty():
-            yield from _enumerate_ways(rest)
+            yield from _enumerate_ways(remaining)
         case Variable(name):
-            yield name, mark_iterations_taken(rest)
+            yield name, mark_iterations(remaining)
         case Concatenation(parts):
-            yield from _enumerate_ways((*parts, *rest))
+            yield from _enumerate_ways((*parts, *remaining))
         case Alternation(parts):
             for part in parts:
-                yield from _enumerate_ways((part, *rest))
+                yield from _enumerate_ways((part, *remaining))
         case Permutation(parts) if all(isinstance(part, Variable) for part in parts):
             # The state does not say in which order the others come. A state for each order would
             # be several runs where SASE+ has one.
             for index, part in enumerate(parts):
                 others = parts[:index] + parts[index + 1 :]
-                yield from _enumerate_ways((part, make_permutation(others), *rest))
+                yield from _enumerate_ways((part, make_permutation(others), *remaining))
         case Permutation(parts):
             for order in itertools.permutations(parts):
-                yield from _enumerate_ways((*order, *rest))
+                yield from _enumerate_ways((*order, *remaining))
         case Exclusion(part):
-            yield from _enumerate_ways((part, *rest))
+            yield from _enumerate_ways((part, *remaining))
         case Quantified():
-            yield from _repeat_or_leave(node, 1, rest)
-        case Iteration(loop, number, taken):
-            if taken or number < loop.least:
-                yield from _repeat_or_leave(loop, number + 1, rest)
+            yield from _repeat_or_leave(node, 1, remaining)
+        case Iteration(loop, number, has_row):
+            if has_row or number < loop.least:
+                yield from _repeat_or_leave(loop, number + 1, remaining)
             else:  # an empty iteration is the last one, unless more are required
-                yield from _enumerate_ways(rest)
+                yield from _enumerate_ways(remaining)
         case PartitionStart() | PartitionEnd():
             raise NotImplementedError("anchors")
 
 
-def _repeat_or_leave(loop: Quantified, number: int, rest: State) -> Iterator[Way]:
-    """Yield the ways that begin iteration `number`, and those that go on with `rest` instead."""
+def _repeat_or_leave(loop: Quantified, number: int, remaining: State) -> Iterator[Way]:
+    """Yield the ways that begin iteration `number`, and the ways that leave the loop."""
     if loop.most is not None and number > loop.most:
-        yield from _enumerate_ways(rest)
+        yield from _enumerate_ways(remaining)
         return
     end = Iteration(loop, min(number, loop.least) if loop.most is None else number)
-    repeated = (loop.part, end, *rest)
+    repeated = (loop.part, end, *remaining)
     if number <= loop.least:
         states = [repeated]
     elif loop.greedy:
-        states = [repeated, rest]
+        states = [repeated, remaining]
     else:
-        states = [rest, repeated]
+        states = [remaining, repeated]
     for state in states:
         yield from _enumerate_ways(state)
 
 
-def mark_iterations_taken(state: State) -> State:
+def mark_iterations(state: State) -> State:
     """Return the state after a row was mapped: every iteration that has begun holds a row."""
     return tuple(
         Iteration(node.loop, node.number, True) if isinstance(node, Iteration) else node
@@ -176,20 +177,20 @@ def find_loop_variable(state: State) -> str | None:
     if not state:
         return None
     node = state[0]
-    rest = state[1:]
+    remaining = state[1:]
     match node:
         case Quantified(Variable(name), 0, None):
             return name
         case Iteration(Quantified(Variable(name), least, None), number) if number >= least:
             return name
         case Iteration(Quantified(most=most), number, True) if number == most:
-            return find_loop_variable(rest)
+            return find_loop_variable(remaining)
         case Empty():
-            return find_loop_variable(rest)
+            return find_loop_variable(remaining)
         case Concatenation(parts):
-            return find_loop_variable((*parts, *rest))
+            return find_loop_variable((*parts, *remaining))
         case Exclusion(part):
-            return find_loop_variable((part, *rest))
+            return find_loop_variable((part, *remaining))
     return None
 
 
@@ -198,7 +199,7 @@ class Partition:
     """A partition, and the query whose matches are looked for in it."""
 
     query: SelectionQuery
-    # For each row, the variables whose condition it satisfies as far as that reads this row alone.
+    # For each row, the variables whose row condition it satisfies.
     words: tuple[frozenset[str], ...]
     columns: dict[Kind, list[list[Value]]]  # kind -> column -> row -> value
     window_end: tuple[int, ...]  # for each starting row, the first row after its window
@@ -331,7 +332,7 @@ class Partition:
                     different.setdefault(mapped)
         return sorted(different, key=make_row_sort_key)
 
-    def all_matches(self) -> list[Mapped]:
+    def list_all(self) -> list[Mapped]:
         """Return the matches that are not empty, by their rows, then by their variables."""
         return sorted(
             self.list_matches_by_rows(),
@@ -342,7 +343,7 @@ class Partition:
         """Return the ids of the variables."""
         return [self.query.variables.index(variable) for _, variable in mapped]
 
-    def non_overlapping(self) -> Iterator[Mapped]:
+    def list_non_overlapping(self) -> Iterator[Mapped]:
         """Yield the first match in the order of rows, then the first that starts after its end."""
         first = 0
         number = 1
@@ -352,7 +353,7 @@ class Partition:
             first = match[-1][0] + 1
             number += 1
 
-    def preferred(self) -> Iterator[tuple[int, Mapped]]:
+    def list_preferred(self) -> Iterator[tuple[int, Mapped]]:
         """Yield the starting row and the match, which may be empty, of every search.
 
         Raises:
@@ -369,19 +370,19 @@ class Partition:
             yield start, mapped
             start = find_next_start(mapped, start, self.query.after_match, self.query.members)
 
-    def matches(self) -> Iterator[tuple[int, Mapped]]:
+    def list_matches(self) -> Iterator[tuple[int, Mapped]]:
         """Yield the starting row and the match, in the order of MATCH_NUMBER.
 
         Raises:
-            Failure: see `preferred`.
+            Failure: see `list_preferred`.
         """
         match self.query.output:
             case MatchOutput.ALL:
-                yield from ((mapped[0][0], mapped) for mapped in self.all_matches())
+                yield from ((mapped[0][0], mapped) for mapped in self.list_all())
             case MatchOutput.NON_OVERLAPPING:
-                yield from ((mapped[0][0], mapped) for mapped in self.non_overlapping())
+                yield from ((mapped[0][0], mapped) for mapped in self.list_non_overlapping())
             case MatchOutput.PREFERRED:
-                yield from self.preferred()
+                yield from self.list_preferred()
 
 
 def make_row_sort_key(mapped: Mapped) -> tuple[int, int, list[int]]:

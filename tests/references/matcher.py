@@ -1,7 +1,7 @@
 """The reference matcher: enumerate every word of a row pattern, in preferment order.
 
 It is slow and obvious. From matchrec it uses only the trees that row patterns and conditions are
-written in: no automaton, no closure, no registers.
+written in. It has no automaton, no closure and no registers.
 
 1. `Words.extend` lists the words that a row pattern allows from one starting row, preferred ones
    first.
@@ -129,7 +129,7 @@ class Words:
                 yield from self.repeat_or_stop(node, word, 1)
 
     def has_next_row(self, word: Word) -> bool:
-        """Return whether the partition has a row after those of a word."""
+        """Return whether the partition has a row after the rows of a word."""
         return self.start + len(word) < self.rows
 
     def is_next(self, name: str, word: Word) -> bool:
@@ -371,8 +371,8 @@ class Candidate:
     def aggregate(self, expression: PythonAggregate) -> Value:
         """Compute any other aggregate over the rows of a variable.
 
-        The variable of a row decides which columns are read: first one that says whether the row
-        counts, then the arguments.
+        The variable of a row decides which columns are read. The first column says whether the row
+        counts, the others are the arguments.
         """
         targets = set(self.mapped(expression.variable))
         arguments = []
@@ -435,7 +435,7 @@ def divide_rounded(left: int, right: int) -> int:
 
 
 def wrap_around(value: int, bits: int) -> int:
-    """Wrap a number around to a signed integer of so many bits: 128 of 8 bits is -128."""
+    """Wrap a number around to a signed integer with a number of bits: 128 in 8 bits is -128."""
     half = 1 << (bits - 1)
     return (value + half) % (2 * half) - half
 

@@ -1,9 +1,9 @@
 """The reference for matches, and for the runs that SHOW TIMEOUT and UNFINISHED MATCHES add.
 
-It is slow and obvious. Rows are Python dicts. Nothing of matchrec is used: a row pattern is a small
+It is slow and obvious, and does not use matchrec. Rows are Python dicts. A row pattern is a small
 tree of this module, whose `str` is SQL.
 
-What remains of a pattern is a list of parts. `list_next_steps` lists the variables to which the
+The rest of a pattern is a list of parts. `list_next_steps` lists the variables to which the
 next row may be mapped, most preferred first, each with the parts that remain afterwards. The
 definitions of docs/reference/partial_matches.md follow from it:
 
@@ -98,10 +98,10 @@ Step = tuple[str, bool, tuple[Node, ...]]
 
 
 def list_next_steps(remaining: tuple[Node, ...], hidden: bool = False) -> Iterator[Step | None]:
-    """Yield what the next row may be mapped to, most preferred first; None ends the match.
+    """Yield the steps of the next row, most preferred first; None ends the match.
 
-    Before the first row of `A* B` the steps are A, after which `A* B` remains, and B, after which
-    nothing does.
+    Before the first row of `A* B` there are two steps: A, after which `A* B` remains, and B, after
+    which nothing remains.
     """
     if not remaining:
         yield None
@@ -119,7 +119,7 @@ def list_next_steps(remaining: tuple[Node, ...], hidden: bool = False) -> Iterat
         case AnyOrder(parts):
             for order in permutations(parts):
                 yield from list_next_steps((*order, *behind), hidden)
-        case Hidden(excluded):  # it holds one variable, so nothing that remains is hidden
+        case Hidden(excluded):  # it has one variable, so the remaining parts are not hidden
             yield from list_next_steps((excluded, *behind), True)
         case Loop(body, least, most, greedy):
             fewer = Loop(body, max(0, least - 1), None if most is None else most - 1, greedy)
@@ -179,9 +179,9 @@ class Partition:
 
     def find_all(self) -> list[MatchOrRun]:
         """Return all matches and runs."""
-        return list(self.all_matches() if self.query.finds_all_matches else self.preferred())
+        return list(self.list_all() if self.query.finds_all_matches else self.list_preferred())
 
-    def window_end(self, start: int) -> int:
+    def find_window_end(self, start: int) -> int:
         """Return the first position after the window of a starting row."""
         if self.query.window is None:
             return len(self.rows)
@@ -192,20 +192,20 @@ class Partition:
                 return position
         return len(self.rows)
 
-    def due(self, start: int) -> Any:
+    def find_due_time(self, start: int) -> Any:
         """Return the time at which the window of a starting row ends."""
         assert self.query.window is not None
         return self.rows[start]["t"] + self.query.window
 
     # Contiguous matches
 
-    def preferred(self) -> Iterator[MatchOrRun]:
+    def list_preferred(self) -> Iterator[MatchOrRun]:
         """Yield one match or run for each starting row that AFTER MATCH SKIP visits."""
         start = 0
         number = 1
         has_unfinished = False
         while start < len(self.rows):
-            match = self.match_at(start)
+            match = self.find_match(start)
             if match is not None:
                 variables, hidden = match
                 rows = tuple(range(start, start + len(variables)))
@@ -213,37 +213,37 @@ class Partition:
                 start += max(1, len(variables)) if self.skips_past_last_row else 1
                 number += 1
                 continue
-            end = self.window_end(start)
-            status = self.status_of_run(end)
+            end = self.find_window_end(start)
+            status = self.find_status(end)
             if status == TIMED_OUT or (status == UNFINISHED and not has_unfinished):
-                run = next(self.live_runs(start, end, (self.query.pattern,), (), ()), None)
+                run = next(self.list_live_runs(start, end, (self.query.pattern,), (), ()), None)
                 if run is not None:
                     has_unfinished = has_unfinished or status == UNFINISHED
-                    due = self.due(start) if status == TIMED_OUT else None
+                    due = self.find_due_time(start) if status == TIMED_OUT else None
                     rows = tuple(range(start, end))
                     yield MatchOrRun(start, status, None, due, rows, *run)
             start += 1
 
     @property
     def skips_past_last_row(self) -> bool:
-        """Whether the next search begins after the match; otherwise at the next row."""
+        """Return whether the next search begins after the match, and not at the next row."""
         return self.query.skip == "past last row"
 
-    def status_of_run(self, end: int) -> str | None:
+    def find_status(self, end: int) -> str | None:
         """Return the status of a run whose window ends at a row; None if SHOW does not list it."""
         if end == len(self.rows) and self.query.unfinished:
             return UNFINISHED
         return TIMED_OUT if self.query.timed_out else None
 
-    def match_at(self, start: int) -> tuple[Variables, Hiddens] | None:
+    def find_match(self, start: int) -> tuple[Variables, Hiddens] | None:
         """Return the preferred match at a starting row, or the first of the longest ones."""
-        end = self.window_end(start)
-        ways = self.ways_to_match(start, end, (self.query.pattern,), (), ())
+        end = self.find_window_end(start)
+        ways = self.list_ways_to_match(start, end, (self.query.pattern,), (), ())
         if not self.query.longest:
             return next(ways, None)
         return max(ways, key=lambda way: len(way[0]), default=None)
 
-    def ways_to_match(
+    def list_ways_to_match(
         self,
         start: int,
         end: int,
@@ -261,9 +261,9 @@ class Partition:
             variable, is_hidden, behind = step
             longer = (*variables, variable)
             if row < end and self.holds(tuple(range(start, row + 1)), longer):
-                yield from self.ways_to_match(start, end, behind, longer, (*hidden, is_hidden))
+                yield from self.list_ways_to_match(start, end, behind, longer, (*hidden, is_hidden))
 
-    def live_runs(
+    def list_live_runs(
         self,
         start: int,
         end: int,
@@ -286,7 +286,7 @@ class Partition:
             variable, is_hidden, behind = step
             longer = (*variables, variable)
             if self.holds(tuple(range(start, row + 1)), longer):
-                yield from self.live_runs(start, end, behind, longer, (*hidden, is_hidden))
+                yield from self.list_live_runs(start, end, behind, longer, (*hidden, is_hidden))
 
     def holds(self, rows: tuple[int, ...], variables: Variables) -> bool:
         """Return whether the last row satisfies the condition of its variable."""
@@ -295,12 +295,12 @@ class Partition:
 
     # SKIP TILL ANY MATCH ALL MATCHES
 
-    def all_matches(self) -> Iterator[MatchOrRun]:
+    def list_all(self) -> Iterator[MatchOrRun]:
         """Yield the matches and runs, by trying every set of rows in every window."""
         matches = set()
         runs = set()
         for start in range(len(self.rows)):
-            for rows in self.sets_of_rows(start):
+            for rows in self.list_row_sets(start):
                 for variables, hidden, remaining in self.map_rows(
                     rows, (self.query.pattern,), (), ()
                 ):
@@ -312,11 +312,13 @@ class Partition:
         for rows, variables, hidden in matches:
             yield MatchOrRun(rows[0], MATCHED, 0, None, rows, variables, hidden)
         for rows, variables, hidden in runs if self.query.timed_out else ():
-            yield MatchOrRun(rows[0], TIMED_OUT, None, self.due(rows[0]), rows, variables, hidden)
+            yield MatchOrRun(
+                rows[0], TIMED_OUT, None, self.find_due_time(rows[0]), rows, variables, hidden
+            )
 
-    def sets_of_rows(self, start: int) -> Iterator[tuple[int, ...]]:
+    def list_row_sets(self, start: int) -> Iterator[tuple[int, ...]]:
         """Yield every set of rows in the window of a starting row that begins with that row."""
-        end = self.window_end(start)
+        end = self.find_window_end(start)
         if start == end:
             return
         later = range(start + 1, end)
@@ -335,7 +337,7 @@ class Partition:
 
         Args:
             remaining: the parts that remain after the rows mapped so far.
-            variables: those of the rows mapped so far.
+            variables: the variables of the rows mapped so far.
         """
         if len(variables) == len(rows):
             yield variables, hidden, remaining

@@ -7,7 +7,7 @@ window may be mapped to any variable.
     PATTERN (A B+ C), window of three rows     A B B is live: A B B C begins with it
 
 The words are those of the reference matchers, which share nothing with the engines:
-`run_of` is for contiguous matches, `list_live_runs` for event selection.
+`find_live_run` is for contiguous matches, `list_live_runs` for event selection.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Last(str):
 
 @dataclass(frozen=True)
 class OnwardWords(Words):
-    """The words that go on after a window with rows that may be mapped to any variable.
+    """The words that go on after a window, with rows that may be mapped to any variable.
 
     The partition may end after any of those rows, so `$` matches there, and no row can follow it.
     `rows` must be large enough for the shortest way to complete the pattern.
@@ -52,6 +52,7 @@ class OnwardWords(Words):
     end: int = 0  # the first row after the window
 
     def extend(self, node: RowPattern, word: Word) -> Iterator[Word]:
+        """Yield `word` followed by each word of `node`, preferred ones first."""
         match node:
             case PartitionEnd():
                 if self.start + len(word) > self.end:
@@ -185,9 +186,10 @@ def list_selected_runs(partition: Partition, partial: PartialMatches) -> Iterato
         runs = {run for start in range(rows) for run in list_live_runs(partition, start)}
         yield from ((run[0][0], TIMED_OUT, run) for run in sorted(runs))
         return
-    left = list_rows_left(rows, partition.matches(), query.after_match, query.members)
+    left = list_rows_left(rows, partition.list_matches(), query.after_match, query.members)
 
     def list_live(start: int, number: int) -> Iterator[Mapped]:
+        """Yield the live runs of a starting row."""
         return list_live_runs(replace(partition, number=number), start)
 
     yield from RunSelection(rows, partition.window_end, partial).runs(left, list_live)

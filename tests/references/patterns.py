@@ -1,7 +1,7 @@
 """The reference for the Pattern API: enumerate the matches of a pattern over a list of events.
 
-It is slow and obvious, uses nothing of matchrec, and has no automaton. Events are Python dicts with
-their time in `t`; everywhere else an event is its position in the stream, from 0.
+It is slow and obvious. It does not use matchrec, and has no automaton. The stream is a list of
+Python dicts with the time in `t`. Otherwise an event is its position in the stream, from 0.
 
     begin(a).followed_by(b)     over     a1 c1 b1 b2     gives     a: a1, b: b1
 
@@ -38,8 +38,8 @@ from tests.generators.pattern_trees import (
     list_stage_names,
 )
 
-MOST_WAITS = 20_000  # a search gives up after so many waits
-MOST_ORDERS = 24  # and if its matches can be ordered in more ways than this
+MOST_WAITS = 20_000  # a search with more waits gives up
+MOST_ORDERS = 24  # a search whose matches have more possible orders gives up
 
 Mapped = tuple[tuple[str, tuple[int, ...]], ...]
 """The stages that accepted events, in the order of the pattern, each with the positions."""
@@ -90,18 +90,18 @@ class MissError(Exception):
 
 
 class TooMuchError(Exception):
-    """There are so many ways through a pattern that a test would take too long."""
+    """There are too many ways through a pattern for a test."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a run has accepted, and what restricts its wait for the next event."""
+    """The events that a run has accepted, and the restrictions on the next event."""
 
     accepted: tuple[tuple[str, int], ...] = ()  # stage and position of each event, in order
     # Passed since the last accepted event:
     negated: tuple[Not, ...] = ()  # negated stages
     left_greedy: tuple[Stage, ...] = ()  # greedy stages that might have accepted more events
-    closed: bool = False  # the last event was a forbidden one, so no more can be accepted
+    closed: bool = False  # the last event was forbidden, so no more events can be accepted
 
     @property
     def first(self) -> int:
@@ -138,14 +138,14 @@ class Wait:
 
     @property
     def window(self) -> int | None:
-        """How long after the last accepted event the next one must come; None without a limit."""
+        """Return the time limit from the last accepted event to the next, None without a limit."""
         limits = [self.stage.window, self.stage.gap if self.later else None]
         return min((limit for limit in limits if limit is not None), default=None)
 
 
 @dataclass(frozen=True)
 class Context:
-    """What the surroundings of a chain in the pattern say about it."""
+    """The context of a chain in the pattern."""
 
     head: Contiguity | None = None  # for its first stage, instead of the contiguity written there
     stops: tuple[Condition, ...] = ()  # the `until` conditions of the groups that hold it
@@ -177,17 +177,17 @@ class Search:
         self.trailing = tuple(trailing)  # the negated stages at the end of the pattern
         self.open: set[Open] = set()  # every run that ever waited
         self.waits = 0
-        self.found = self.find_all()
+        self.matches = self.find_all()
 
     # All matches
 
     def find_all(self) -> set[Match]:
         """Return every match, and leave every run that waits in `open`."""
-        context = Context(behind=self.trailing_between_repetitions())
+        context = Context(behind=self.list_trailing_between_repetitions())
         runs = set(self.follow_chain(Run(), self.body, context))
         return {match for run in runs if run.accepted for match in self.complete(run)}
 
-    def trailing_between_repetitions(self) -> tuple[Not, ...]:
+    def list_trailing_between_repetitions(self) -> tuple[Not, ...]:
         """Return the negated stages at the end that also end runs between two repetitions.
 
         If a `not_followed_by` waits for the end of the window, it decides about every prefix of a
@@ -198,10 +198,10 @@ class Search:
         return self.trailing
 
     def complete(self, run: Run) -> Iterator[Match]:
-        """Yield the match that a run through the whole pattern is, if it is one."""
+        """Yield the match of a run through the whole pattern, unless a negated stage forbids it."""
         if not self.trailing:
             # As computed: stages after a `not_next` that may be empty are passed together with the
-            # event that is just being accepted, whatever comes next. So `not_next` is about it.
+            # last accepted event, whatever comes next. So `not_next` is about that event.
             before = replace(run, accepted=run.accepted[:-1])
             if not any(n.direct and self.is_hit(n, before, run.last) for n in run.negated):
                 yield Match(self.map_stages(run), run.last)
@@ -215,7 +215,7 @@ class Search:
     def complete_at_next_event(self, run: Run) -> Iterator[Match]:
         """Yield the match if the next event, which must be in the window, is not forbidden."""
         after = run.last + 1
-        end = self.window_end(run, *(negated.window for negated in self.trailing))
+        end = self.find_window_end(run, *(negated.window for negated in self.trailing))
         if after == self.end or not self.is_before(after, end):
             self.open.add(Open(run, after, end))
             return
@@ -226,7 +226,7 @@ class Search:
     def complete_at_window_end(self, run: Run) -> Iterator[Match]:
         """Yield the match if no event in the window is forbidden."""
         after = run.last + 1
-        end = self.window_end(run, *(negated.window for negated in self.trailing))
+        end = self.find_window_end(run, *(negated.window for negated in self.trailing))
         positions = [q for q in range(after, self.end) if self.is_before(q, end)]
         hits = [q for q in positions if any(self.is_forbidden(n, run, q) for n in self.trailing)]
         window_end = after + len(positions)
@@ -321,7 +321,7 @@ class Search:
                     yield self.take(run, wait, q)
             return
         after = range(run.last + 1, self.end)
-        end = self.window_end(run, wait.window)
+        end = self.find_window_end(run, wait.window)
         for q in after:
             gap = range(run.last + 1, q)
             is_gap_skippable = all(self.is_skippable(run, wait, skipped) for skipped in gap)
@@ -398,16 +398,16 @@ class Search:
 
     def holds(self, condition: Condition | None, run: Run, q: int) -> bool:
         """Return whether a condition is true for an event. NULL counts as false."""
-        return condition is None or condition(self.stream[q], self.events_by_stage(run)) is True
+        return condition is None or condition(self.stream[q], self.group_events(run)) is True
 
-    def events_by_stage(self, run: Run) -> Accepted:
+    def group_events(self, run: Run) -> Accepted:
         """Return the accepted events of each stage."""
         return {
             name: [self.stream[q] for stage, q in run.accepted if stage == name]
             for name in self.names
         }
 
-    def window_end(self, run: Run, *from_last: int | None) -> int | None:
+    def find_window_end(self, run: Run, *from_last: int | None) -> int | None:
         """Return the time at which the first of a run's windows ends, None if it has none.
 
         `within` counts from the first event of the run, the durations `from_last` from its last.
@@ -431,7 +431,7 @@ class Search:
         }
         return tuple((name, positions[name]) for name in self.names if positions[name])
 
-    def timed_out(self) -> set[TimedOut]:
+    def find_timed_out(self) -> set[TimedOut]:
         """Return the partial matches that time out if nothing is skipped after a match."""
         return {
             TimedOut(self.map_stages(waiting.run), waiting.timed_out)
@@ -439,13 +439,13 @@ class Search:
             if waiting.timed_out is not None
         }
 
-    def orders(self) -> Iterator[list[Match]]:
+    def list_orders(self) -> Iterator[list[Match]]:
         """Yield every order in which the matches may be considered.
 
         Matches are considered by `rank`. The definitions do not say which comes first of several
         with the same rank, which map the same events to different stages.
         """
-        ranked = sorted(self.found, key=rank)
+        ranked = sorted(self.matches, key=rank)
         ties = [list(group) for _, group in groupby(ranked, key=rank)]
         if prod(factorial(len(tie)) for tie in ties) > MOST_ORDERS:
             raise TooMuchError
@@ -471,7 +471,7 @@ def list_leading_negated(elements: Sequence[Element]) -> tuple[Not, ...]:
 def list_negated_between(behind: Sequence[Not], *, may_leave: bool) -> Iterator[Not]:
     """Return the negated stages after a loop that also hold between its repetitions.
 
-    A `not_next` does so only where the loop may be left.
+    A `not_next` holds there only if the loop may be left.
     """
     return (negated for negated in behind if may_leave or not negated.direct)
 

@@ -1,23 +1,25 @@
 """The reference for SASE+: try every mapping of events to the components of a query.
 
-It is slow and obvious. There is no automaton, no run and no buffer. Nothing of matchrec is used,
-nor are the other references. Events are Python dicts; in a match they are positions in the stream.
+It is slow and obvious. It has no automaton, no runs and no buffer, and it uses neither matchrec nor
+the other references. Events are Python dicts. In a match they are positions in the stream.
 
     PATTERN SEQ(a, b+[] c)     over     a0 b1 b2 c3     gives     ((0,), (1, 2), (3,)), ...
 
 1. `split_stream` divides the events into the streams that the equivalence tests make.
-2. `extended` adds events to a match in every way that the predicates and the event selection
+2. `list_extensions` adds events to a match in every way that the predicates and the event selection
    strategy allow.
 3. `has_no_forbidden_event` drops the matches that a negated component rules out.
 
 The definitions are those of SASE+:
 
-- an event exactly as far after the first one as WITHIN says is outside of the window;
+- an event is outside of the window if its distance from the first event is exactly the length of
+  the window;
 - NULL counts as false, and an event with NULL in an equivalence test belongs to no stream;
-- under skip till next match, an event may be skipped if the component waited for cannot have it;
+- under skip till next match, an event may be skipped if the awaited component cannot have it;
 - the same events mapped in the same way are one match;
 - a Kleene plus at the end of the pattern gives a match for each of its prefixes;
-- the first non-overlapping match is the one that ends first, of those the one that starts first.
+- the first non-overlapping match is the one that ends first; if several do, the one of them that
+  starts first.
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ def matches(query: Query, stream: Sequence[Event]) -> list[Selected]:
         stream: the events in their order, each with its time in `t`.
     """
     searches = [Search(query, part) for part in split_stream(query, stream)]
-    return [search.bindings(match) for search in searches for match in search.find_all()]
+    return [search.group_events(match) for search in searches for match in search.find_all()]
 
 
 def find_non_overlapping(query: Query, stream: Sequence[Event]) -> list[list[Selected]]:
@@ -78,7 +80,9 @@ def find_non_overlapping(query: Query, stream: Sequence[Event]) -> list[list[Sel
             if not candidates:
                 break
             best = min(map(rank, candidates))
-            result.append([search.bindings(match) for match in candidates if rank(match) == best])
+            result.append(
+                [search.group_events(match) for match in candidates if rank(match) == best]
+            )
             last_used = best[0]
     return result
 
@@ -121,7 +125,7 @@ class Search:
 
     @cached_property
     def conjuncts_by_test(self) -> dict[TestedAt, list[Tree]]:
-        """The parts of the predicates that AND connects, by when each is tested."""
+        """Return the conjuncts of the predicates, grouped by when they are tested."""
         result: dict[TestedAt, list[Tree]] = {}
         for predicate in self.query.predicates:
             for conjunct in list_conjuncts(predicate):
@@ -137,10 +141,10 @@ class Search:
         for read in reads:
             if read.variable in negated:
                 return read.variable
-        return max((self.available_at(read) for read in reads), default=(0, 0))
+        return max((self.find_first_test(read) for read in reads), default=(0, 0))
 
-    def available_at(self, read: Attribute | Aggregate | Length) -> tuple[int, int]:
-        """Return from which test on a value is available."""
+    def find_first_test(self, read: Attribute | Aggregate | Length) -> tuple[int, int]:
+        """Return the first test at which a value is available."""
         number = self.variables.index(read.variable)
         index = "[]" if isinstance(read, Length) else read.index
         if index in ("", "[1]"):
@@ -164,7 +168,7 @@ class Search:
         return (
             self.fits(component, self.stream[position], self.stream[first])
             and self.in_window(first, position)
-            and self.holds((number, int(is_later)), self.bindings(longer))
+            and self.holds((number, int(is_later)), self.group_events(longer))
         )
 
     def fits(self, component: Component, event: Event, first: Event) -> bool:
@@ -180,7 +184,7 @@ class Search:
             return self.stream[late]["t"] - self.stream[early]["t"] < self.query.time
         return self.query.rows is None or late - early < self.query.rows
 
-    def bindings(self, match: Match) -> Selected:
+    def group_events(self, match: Match) -> Selected:
         """Return the events of a match by variable."""
         return {
             name: tuple(self.stream[position] for position in positions)
@@ -194,23 +198,23 @@ class Search:
         end = (len(self.positive), 0)
         return [
             match
-            for match in self.extended(())
+            for match in self.list_extensions(())
             if len(match) == len(self.positive)
-            and self.holds(end, self.bindings(match))
+            and self.holds(end, self.group_events(match))
             and self.has_no_forbidden_event(match)
         ]
 
-    def extended(self, match: Match) -> Iterator[Match]:
-        """Yield the match, which may be incomplete, and everything that it can be extended to."""
+    def list_extensions(self, match: Match) -> Iterator[Match]:
+        """Yield the match, which may be incomplete, and all its extensions."""
         if match:
             yield match
         for position in range(match[-1][-1] + 1 if match else 0, len(self.stream)):
-            for number in self.next_components(match):
+            for number in self.list_next_components(match):
                 if self.reaches(match, position) and self.is_selectable(match, position, number):
-                    yield from self.extended(add_event(match, position, number))
+                    yield from self.list_extensions(add_event(match, position, number))
 
-    def next_components(self, match: Match) -> list[int]:
-        """Return the positive components that the next event may be for.
+    def list_next_components(self, match: Match) -> list[int]:
+        """Return the numbers of the positive components that may get the next event.
 
         These are the component of the last event, if it is a Kleene plus, and the one after it.
         """
@@ -235,20 +239,20 @@ class Search:
             return not skipped
         if self.query.strategy == "skip_till_any_match":
             return True
-        awaited = self.next_components(match)[0]
+        awaited = self.list_next_components(match)[0]
         return not any(self.is_selectable(match, event, awaited) for event in skipped)
 
     # Negation
 
     def has_no_forbidden_event(self, match: Match) -> bool:
-        """Return whether no event satisfies a negated component where it must not."""
-        bindings = self.bindings(match)
+        """Return whether no event that is forbidden satisfies a negated component."""
+        bindings = self.group_events(match)
         first_event = self.stream[match[0][0]]
         for index, component in enumerate(self.query.components):
             if not component.negated:
                 continue
             positive_before = sum(not other.negated for other in self.query.components[:index])
-            for position in self.negated_range(match, positive_before):
+            for position in self.find_negated_positions(match, positive_before):
                 event = self.stream[position]
                 with_event = bindings | {component.variable: (event,)}
                 is_suitable = self.fits(component, event, first_event)
@@ -256,12 +260,12 @@ class Search:
                     return False
         return True
 
-    def negated_range(self, match: Match, positive_before: int) -> list[int]:
+    def find_negated_positions(self, match: Match, positive_before: int) -> list[int]:
         """Return the positions that a negated component is about.
 
-        - At the beginning of the pattern: those before the match whose window holds all of it.
-        - At the end: those after the match that are in its window.
-        - Otherwise: those between the events of the two components around it.
+        - At the beginning of the pattern: positions before the match whose window holds all of it.
+        - At the end: positions after the match that are in its window.
+        - Otherwise: positions between the events of the components before and after it.
 
         Args:
             positive_before: the number of positive components before the negated one.

@@ -1,4 +1,4 @@
-"""The reference for coverage with event selection: how far the runs of each starting row come.
+"""The reference for coverage with event selection: how far the runs of each starting row get.
 
 It is slow and obvious: it lists every run of every starting row. `event_selection` says how a run
 can go on, and `coverage` how many rows a match still needs. It uses nothing else.
@@ -10,29 +10,28 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from matchrec.plan.clauses import MatchOutput
-from tests.references.coverage import Needs, Taken, number_occurrences
+from tests.references.coverage import Needs, RunOccurrences, number_occurrences
 from tests.references.event_selection import Mapped, Partition, State, list_ways
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run."""
+    """A run, with the row that ended it."""
 
     start: int
-    mapped: Mapped  # its rows, each with the occurrence that it has taken, as text
-    # The row after the one that ended it. If its window has ended it, that one is the first row
-    # after the window.
+    mapped: Mapped  # its rows, each with the occurrence that it is mapped to, as text
+    # The row after the row that ended it. The end of a window counts as the first row after it.
     until: int
 
     @property
-    def taken(self) -> Taken:
-        """The occurrences that its rows have taken."""
+    def occurrences(self) -> RunOccurrences:
+        """Return the occurrences that its rows are mapped to."""
         return tuple(int(name) for _, name in self.mapped)
 
 
 @dataclass(frozen=True)
 class Covered:
-    """How far a starting row comes."""
+    """How far a starting row gets."""
 
     begins: bool  # whether it begins a match
     nearest: Run
@@ -70,14 +69,14 @@ def list_runs_from(partition: Partition, start: int, mapped: Mapped, state: Stat
 
 
 def cover(partition: Partition) -> Iterator[Covered]:
-    """Find out how far each row of a partition comes. Conditions may read the data only."""
+    """Find out how far each row of a partition gets. Conditions may read the data only."""
     numbered_partition = split_by_occurrence(partition)
     query = numbered_partition.query
     _, names = number_occurrences(partition.query.pattern)
     needs = Needs(query.pattern, len(names))
     for start in range(len(partition.words)):
         runs = list(list_runs_from(numbered_partition, start, (), (query.pattern,)))
-        needed = [count_needed_rows(needs, run.taken, start, query.output) for run in runs]
+        needed = [count_needed_rows(needs, run.occurrences, start, query.output) for run in runs]
         best = min(range(len(runs)), key=lambda i: (needed[i], -len(runs[i].mapped), i))
         matches = numbered_partition.find_matches_from(start)
         if query.output is MatchOutput.PREFERRED:
@@ -87,12 +86,14 @@ def cover(partition: Partition) -> Iterator[Covered]:
         yield Covered(begins, runs[best], needed[best])
 
 
-def count_needed_rows(needs: Needs, taken: Taken, start: int, output: MatchOutput) -> int:
+def count_needed_rows(
+    needs: Needs, occurrences: RunOccurrences, start: int, output: MatchOutput
+) -> int:
     """Return the number of rows that a match still needs after a run.
 
     Unless the preferred match is searched for, empty matches do not count: a run without rows needs
     at least one.
     """
-    if taken or output is MatchOutput.PREFERRED:
-        return needs.count_needed(taken, start)
+    if occurrences or output is MatchOutput.PREFERRED:
+        return needs.count_needed(occurrences, start)
     return 1 + min(needs.count_needed((first,), start) for first in range(needs.occurrences))

@@ -28,7 +28,9 @@ def delay_cascades() -> Iterator[Row]:
         while start < len(rows):
             worst = find_end_of_run(rows, start, lambda a, b: b.dep_delay > a.dep_delay)
             end = find_end_of_run(rows, worst, lambda a, b: b.dep_delay < a.dep_delay)
-            first, peak, last = rows[start], rows[worst], rows[end]
+            first = rows[start]
+            peak = rows[worst]
+            last = rows[end]
             if worst - start < 2 or end == worst or peak.dep_delay < first.dep_delay + 60:
                 start += 1
                 continue

@@ -66,7 +66,9 @@ def w_shapes() -> Iterator[Row]:
             ends = [start, first, middle, second, end]
             ratio = rows[second].close / rows[first].close
             if min(b - a for a, b in pairwise(ends)) >= 2 and 0.98 <= ratio <= 1.02:
-                low1, low2, last = rows[first], rows[second], rows[end]
+                low1 = rows[first]
+                low2 = rows[second]
+                last = rows[end]
                 lows = low1.ticker, low1.date, low2.date, low1.close, low2.close
                 yield *lows, last.date, last.close
                 start = middle + 1
@@ -82,7 +84,8 @@ def price_streaks() -> Iterator[Row]:
             end = find_end_of_run(rows, start, rises)
             if end - start >= 7:
                 gain = round_half_up(100 * (rows[end].close / rows[start].close - 1), 1)
-                first, last = rows[start + 1], rows[end]
+                first = rows[start + 1]
+                last = rows[end]
                 yield first.ticker, first.date, last.date, end - start, gain
             start = end + 1
 

@@ -33,7 +33,8 @@ def glucose_spikes() -> Iterator[Row]:
     rows = read_glucose()
     start = 0
     while start < len(rows):
-        base, end = rows[start], start + 1
+        base = rows[start]
+        end = start + 1
         while end < len(rows) and rows[end].glucose < base.glucose + 80:
             end += 1
         in_time = end < len(rows) and rows[end].measured_at - base.measured_at <= timedelta(hours=1)

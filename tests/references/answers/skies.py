@@ -51,7 +51,8 @@ def heat_waves() -> Iterator[Row]:
         ):
             wave_days = [day for _, day in wave]
             if len(wave_days) >= 3:
-                first, last = wave_days[0], wave_days[-1]
+                first = wave_days[0]
+                last = wave_days[-1]
                 hottest = max(day.high for day in wave_days)
                 yield first.origin, first.day, last.day, len(wave_days), hottest
 
@@ -81,7 +82,8 @@ def pressure_drops() -> Iterator[Row]:
                 end += 1
                 if rows[end].pressure <= rows[start].pressure - 12:
                     break
-            high, deep = rows[start], rows[end]
+            high = rows[start]
+            deep = rows[end]
             if end == start or deep.pressure > high.pressure - 12:
                 start += 1
                 continue
@@ -135,13 +137,15 @@ def find_rain_and_clear_sky(rows: list[Any], start: int) -> tuple[int, int] | No
 
 def is_falling(rows: list[Any], hour: int) -> bool:
     """Return whether the pressure falls by 0.5 or more from the hour before."""
-    before, now = rows[hour - 1].pressure, rows[hour].pressure
+    before = rows[hour - 1].pressure
+    now = rows[hour].pressure
     return before is not None and now is not None and now <= before - 0.5
 
 
 def is_clear(rows: list[Any], hour: int) -> bool:
     """Return whether the sky is clear and the pressure rises."""
-    before, now = rows[hour - 1], rows[hour]
+    before = rows[hour - 1]
+    now = rows[hour]
     if before.pressure is None or now.pressure is None:
         return False
     return bool(now.visib == 10 and now.precip == 0 and now.pressure > before.pressure)

@@ -1,4 +1,4 @@
-"""Read the data of sql_examples as Python rows, and go through them."""
+"""Read the data of sql_examples as Python rows, and find partitions and runs in them."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def split_into_partitions(
     return [sorted(group, key=order) for _, group in sorted(groups.items(), key=str)]
 
 
-def round_half_up(value: float, places: int = 0) -> float:
+def round_half_up(value: float, digits: int = 0) -> float:
     """Round half up, as Spark's ROUND does."""
-    return float(Decimal(repr(value)).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP))
+    return float(Decimal(repr(value)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
 
 
 def find_end_of_run(rows: list[Any], start: int, continues: Callable[[Any, Any], bool]) -> int:
