@@ -1,7 +1,7 @@
 """Compare searches in compiled code with the same searches in Python.
 
 Python runs a search until its kernel is compiled. So a search is also run by Python alone, and by
-Python that is stopped again and again and goes on each time. A full run also hands over from Python
+Python with many interruptions. A full run also hands over from Python
 to compiled code after few steps, and after half of the rows. In a quick run a kernel may not have
 been compiled at all. Then Python is compared with itself.
 """
@@ -23,13 +23,13 @@ from matchrec.search.strategy import Strategy
 from matchrec.search.task import Task
 from tests.quick.scale import FULL
 
-MOST_COMPARED = 500  # compare partitions with at most so many rows
-Taken = dict[StoppableKernel[..., object], Counter[Types]]
+MOST_COMPARED = 500  # larger partitions (in rows) are not compared
+StepsByKernel = dict[StoppableKernel[..., object], Counter[Types]]
 """The steps that Python has taken, by kernel and types."""
 
 MANY = 1 << 40  # more steps than any search takes
 ENOUGH = 1 << 20  # more steps than the search of a single starting row takes
-# After how many steps Python hands over to compiled code in a full run.
+# The numbers of steps after which Python hands over to compiled code in a full run.
 FEW = (0, 1, 2, 3, 7, 50)
 
 
@@ -39,7 +39,7 @@ def is_small(partitions: Partitions) -> bool:
 
 
 def compare_with_python(strategy: Strategy, task: Task, partitions: Partitions) -> None:
-    """Check that Python finds the same in partitions, unless they are large."""
+    """Check that Python finds the same matches, unless the partitions are large."""
     if not is_small(partitions):
         return
     expected = outcome(strategy, task, partitions)
@@ -50,8 +50,8 @@ def compare_with_python(strategy: Strategy, task: Task, partitions: Partitions) 
 def as_python_runs(partitions: Partitions) -> Iterator[None]:
     """Let Python run the searches in the body of a loop over this iterator.
 
-    The body is run several times: without a stop, with many stops, and in a full run with compiled
-    code that goes on after so many steps as `FEW` says, and after half of the rows.
+    The body is run several times: without a stop, and with many stops. In a full run compiled code
+    also goes on after each number of steps in `FEW`, and after half of the rows.
     """
     with python_takes_steps(MANY):
         yield
@@ -64,17 +64,18 @@ def as_python_runs(partitions: Partitions) -> Iterator[None]:
 
 
 @contextmanager
-def python_takes_steps(most: int) -> Iterator[Taken]:
-    """Let Python begin each kernel, and take at most so many steps of it.
+def python_takes_steps(most: int) -> Iterator[StepsByKernel]:
+    """Let Python begin each kernel, and take at most `most` of its steps.
 
     Yields the steps that Python has taken, for each kernel that it can stop.
     """
 
     def allow_steps(kernel: LateKernel[..., object], types: Types, _least: int) -> int:
+        """Return the number of steps that are left for Python."""
         return max(0, most - kernel.steps_by_python[types])
 
-    with replace_steps(allow_steps) as taken:
-        yield taken
+    with replace_steps(allow_steps) as steps_by_kernel:
+        yield steps_by_kernel
 
 
 @contextmanager
@@ -87,6 +88,7 @@ def python_is_stopped_often() -> Iterator[None]:
     allowed = 1
 
     def allow_steps(_kernel: LateKernel[..., object], _types: Types, _least: int) -> int:
+        """Return a number of steps that grows from call to call."""
         nonlocal allowed
         allowed += 1 + allowed // 4
         if allowed > ENOUGH:
@@ -98,20 +100,20 @@ def python_is_stopped_often() -> Iterator[None]:
 
 
 @contextmanager
-def replace_steps(allow_steps: object) -> Iterator[Taken]:
-    """Replace `LateKernel.allow_steps`, and let time not count; yield the steps that are taken."""
-    taken: Taken = {}
+def replace_steps(allow_steps: object) -> Iterator[StepsByKernel]:
+    """Replace `LateKernel.allow_steps`, and stop its clock; yield the steps that Python takes."""
+    steps_by_kernel: StepsByKernel = {}
     with ExitStack() as patches:
         for kernel in CACHED_FUNCTIONS:
             if isinstance(kernel, LateKernel):
                 steps: Counter[Types] = Counter()
                 patches.enter_context(mock.patch.object(kernel, "steps_by_python", steps))
                 if isinstance(kernel, StoppableKernel):
-                    taken[kernel] = steps
+                    steps_by_kernel[kernel] = steps
         patches.enter_context(mock.patch.object(LateKernel, "allow_steps", allow_steps))
         clock = mock.patch("matchrec.jit.first_steps.thread_time", stand_still)
         patches.enter_context(clock)
-        yield taken
+        yield steps_by_kernel
 
 
 def stand_still() -> float:

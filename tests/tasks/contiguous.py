@@ -1,7 +1,8 @@
 """Small queries and partitions for tests of searches, run by an algorithm and by the reference.
 
-A row is written as the variables whose condition it satisfies, as far as that reads the row alone:
-"A AB -" is three rows, of which the last one satisfies no condition.
+A row is written as the variables whose row conditions it satisfies. "A AB -" is three rows; the
+last one satisfies no condition. Conditions on other rows of the run are expressions of the query
+(`Query.run_conditions`).
 """
 
 from __future__ import annotations
@@ -48,31 +49,31 @@ class Query:
     pattern: RowPattern
     after_match: AfterMatchSkip = AfterMatchSkip()
     subsets: dict[str, frozenset[str]] = field(default_factory=dict)
-    # By variable: what must hold besides that the row is written with the variable.
+    # By variable: a condition that must hold in addition to the row condition.
     run_conditions: dict[str, RunExpression] = field(default_factory=dict)
     output: MatchOutput = MatchOutput.PREFERRED
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        """The variables that rows can be mapped to, by id."""
+        """Return the variables that rows can be mapped to, by id."""
         return list_variable_names(self.pattern)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The variables that rows can be mapped to, then those in negations."""
+        """Return the variables that rows can be mapped to, then the variables in negations."""
         negated = (name for negation in list_negations(self.pattern) for name in negation.names)
         return tuple(dict.fromkeys((*self.variables, *negated)))
 
     @cached_property
     def members(self) -> dict[str, frozenset[str]]:
-        """For each variable, a SUBSET included, the primary variables that it stands for."""
+        """Return the primary variables of each variable; a SUBSET may have several."""
         return {name: frozenset([name]) for name in self.variables} | self.subsets
 
     @cached_property
     def compiled(self) -> tuple[CompiledPattern, tuple[Restriction, ...]]:
-        """The compiled pattern, and the restrictions that its negations became.
+        """Return the compiled pattern, and the restrictions that replace its negations.
 
-        A restriction is a variable of the program like any other: `test 0`, `test 1` and so on.
+        For the program a restriction is one more variable: `test 0`, `test 1` and so on.
         """
         pattern = compile_for_output(self.pattern, self.names, output=self.output)
         separation = Separation(pattern.folding, len(self.names), None)
@@ -81,7 +82,7 @@ class Query:
         program = replace(pattern.program, variables=(*self.names, *tests))
         return CompiledPattern(program, folding), tuple(separation.restrictions)
 
-    def satisfied(self, rows: Rows) -> Rows:
+    def mark_restrictions(self, rows: Rows) -> Rows:
         """Return the rows with the restrictions that they satisfy added to their variables."""
         _, restrictions = self.compiled
         if not restrictions:
@@ -96,8 +97,8 @@ class Query:
     ) -> Iterator[frozenset[str]]:
         """Yield the variables of each row, and the restrictions that it satisfies."""
         for row, next_row in itertools.zip_longest(partition, partition[1:], fillvalue=()):
-            ids = self.ids_of(row)
-            next_ids = self.ids_of(next_row)
+            ids = self.find_ids(row)
+            next_ids = self.find_ids(next_row)
             yield frozenset(row) | {
                 f"test {number}"
                 for number, restriction in enumerate(restrictions)
@@ -106,7 +107,7 @@ class Query:
                 and (not restriction.present or restriction.present & next_ids)
             }
 
-    def ids_of(self, row: Iterable[str]) -> set[int]:
+    def find_ids(self, row: Iterable[str]) -> set[int]:
         """Return the ids of the variables with which a row is written."""
         return {self.names.index(name) for name in row if name in self.names}
 
@@ -132,7 +133,7 @@ class Query:
 class Rows:
     """Partitions of rows."""
 
-    # partition -> row -> variables whose condition it satisfies, as far as that reads this row
+    # partition -> row -> variables whose row condition it satisfies
     words: tuple[tuple[frozenset[str], ...], ...]
     # kind -> column -> row over all partitions -> value
     columns: dict[Kind, tuple[tuple[Value, ...], ...]] = field(
@@ -143,7 +144,7 @@ class Rows:
 
     @cached_property
     def offsets(self) -> list[int]:
-        """The first row of each partition, and the number of all rows."""
+        """Return the first row of each partition, and the number of all rows."""
         return [0, *itertools.accumulate(map(len, self.words))]
 
     def partitions(self, variables: tuple[str, ...]) -> Partitions:
@@ -172,7 +173,7 @@ class Rows:
     def part(self, number: int, begin: int, end: int) -> Rows:
         """Return rows `begin` to `end` (exclusive) of one partition.
 
-        A window that ends after them ends one row after them, so that it counts as unfinished.
+        A window that ends later is cut to one row after `end`, so that it counts as unfinished.
         """
         offset = self.offsets[number]
         columns = {
@@ -193,7 +194,7 @@ class Rows:
         return np.array([offset + end for offset, part in ends for end in part], np.int64)
 
 
-def words(text: str) -> Rows:
+def read_rows(text: str) -> Rows:
     """Return the rows of a text such as "A AB - / B", in which `/` ends a partition.
 
     Each letter is a variable.
@@ -206,7 +207,7 @@ def words(text: str) -> Rows:
     )
 
 
-def query(text: str) -> Query:
+def make_query(text: str) -> Query:
     """Return the query for a row pattern."""
     return Query(parse_row_pattern(text))
 
@@ -216,8 +217,8 @@ def search(
 ) -> Iterator[Matches]:
     """Yield the matches that an algorithm finds, with windows if the rows have any.
 
-    Also checks copies of the rows (see `tests.tasks.copies`), and that a strategy which can chain
-    matches finds the same whether it does so or not.
+    Also check copies of the rows (see `tests.tasks.copies`). If the strategy can chain matches,
+    check that it finds the same matches with chains and without.
     """
     task = replace(task, has_window=partitions.window_end is not None)
     strategy = algorithm.choose(task)
@@ -229,7 +230,7 @@ def search(
 
 
 def name_failure(failure: RunFailure) -> str:
-    """Return the `kind` that the reference gives the same failure: the name of its message."""
+    """Return the name of a failure's message, which is the `kind` of the reference's `Failure`."""
     return next(name for name, value in vars(failures).items() if value is failure.make_error)
 
 
@@ -237,7 +238,7 @@ def run_algorithm(algorithm: SearchAlgorithm, query: Query, rows: Rows) -> Outco
     """Search all rows at once with an algorithm."""
     task = query.task()
     try:
-        partitions = query.satisfied(rows).partitions(task.variables)
+        partitions = query.mark_restrictions(rows).partitions(task.variables)
         chunks = list(search(algorithm, task, partitions))
     except RunFailure as failure:
         partition = int(np.searchsorted(partitions.starts, failure.row, side="right")) - 1
@@ -248,20 +249,20 @@ def run_algorithm(algorithm: SearchAlgorithm, query: Query, rows: Rows) -> Outco
 def run_algorithm_in_pieces(
     algorithm: SearchAlgorithm, query: Query, rows: Rows, step: int
 ) -> Outcome:
-    """Search each partition piece by piece, as a stream does: `step` more rows at each call.
+    """Search each partition in pieces, as a stream does: each call adds `step` rows.
 
-    Rows that the search has finished with, and that no condition can read any more, are dropped.
+    Rows are dropped when the search is past them and no condition can read them any more.
     """
     task = query.task()
     lookaround = find_lookaround(task, len(rows.columns[Kind.INTEGER]), ())
     assert lookaround is not None
     outcome: list[tuple[int, int, int, str]] = []
-    rows = query.satisfied(rows)
+    rows = query.mark_restrictions(rows)
     for partition, offset in enumerate(rows.offsets[:-1]):
         length = len(rows.words[partition])
         begin = 0  # the first row of the partition that is kept
-        end = 0  # the row after the last one that has come
-        edge = 0  # counted from `begin`, the first row that may lack rows after it
+        end = 0  # the row after the last one that has arrived
+        edge = 0  # the first row that may lack rows after it, counted from `begin`
         # The state of the search: the next starting row (counted from `begin`), the number of
         # matches, and the number of steps.
         start = 0
@@ -303,21 +304,22 @@ def list_matches(matches: Matches, names: tuple[str, ...]) -> list[tuple[int, in
     return result
 
 
-def may_of(query: Query, rows: Rows, number: int) -> CanMap:
-    """Return whether a row of a partition may be mapped to a variable, for the reference."""
-    satisfies = satisfies_of(query, rows, number)
+def build_can_map(query: Query, rows: Rows, number: int) -> CanMap:
+    """Return the function by which the reference tests whether a row may be mapped."""
+    satisfies = build_satisfies(query, rows, number)
 
-    def may(match: int, start: int, variables: tuple[str, ...]) -> bool:
+    def can_map(match: int, start: int, variables: tuple[str, ...]) -> bool:
+        """Return whether the last row may be mapped to the last variable."""
         row = start + len(variables) - 1
         if rows.window_end is not None and row >= rows.window_end[number][start]:
             return False
         return satisfies(match, start, variables)
 
-    return may
+    return can_map
 
 
-def satisfies_of(query: Query, rows: Rows, number: int) -> CanMap:
-    """Return whether a row satisfies a variable's condition, whether in the window or not."""
+def build_satisfies(query: Query, rows: Rows, number: int) -> CanMap:
+    """Return the function by which the reference tests a condition, whatever the window."""
     partition = rows.words[number]
     offset = rows.offsets[number]
     columns = {
@@ -326,6 +328,7 @@ def satisfies_of(query: Query, rows: Rows, number: int) -> CanMap:
     }
 
     def satisfies(match: int, start: int, variables: tuple[str, ...]) -> bool:
+        """Return whether the last row satisfies the condition of the last variable."""
         name = variables[-1]
         if name not in partition[start + len(variables) - 1]:
             return False
@@ -348,11 +351,11 @@ def run_reference(query: Query, rows: Rows) -> Outcome:
         matches = find_all(
             query.pattern,
             len(partition),
-            may_of(query, rows, number),
+            build_can_map(query, rows, number),
             query.after_match,
             query.members,
             longest=query.output is MatchOutput.LONGEST,
-            satisfies=satisfies_of(query, rows, number),
+            satisfies=build_satisfies(query, rows, number),
         )
         try:
             for match in matches:

@@ -38,14 +38,15 @@ LARGE = 40_000  # rows: their numbers need more than 16 bits
 MIDDLE = 2 * scale.LARGE  # rows: enough for several chunks, and for buffers to grow
 # The least capacity with which copies are searched.
 LEAST = Capacity(mapped_rows=350, matches=150, initial_rows=4)
-# What is compared of a frontier. The number of steps differs: growing buffers takes some.
+# The fields of a frontier that are compared. The number of steps differs, because growing a buffer
+# takes some.
 FRONTIER = ("start", "number")
 
 
 def search_both_sizes(
     strategy: Strategy, task: Task, partitions: Partitions, counters: IntArray | None = None
 ) -> Iterator[Matches]:
-    """Return the matches in an example, after a search of small examples in Python as well.
+    """Return the matches in an example, and compare with a search in Python if it is small.
 
     If the example is a random one, its copies are searched, too.
 
@@ -57,19 +58,21 @@ def search_both_sizes(
     if copies == 1:
         return strategy.search(task, partitions, counters)
     roomy = give_room(strategy)
-    beside = copy_beside(partitions, copies)
+    large = copy_beside(partitions, copies)
     try:
         chunks = list(strategy.search(task, partitions, counters))
     except RunFailure as failure:
-        check_failure(roomy, task, beside, failure)
+        check_failure(roomy, task, large, failure)
         raise
-    check_copies(roomy, task, beside, split_found(strategy, chunks, partitions), copies)
+    check_copies(roomy, task, large, split_by_kind(strategy, chunks, partitions), copies)
     if partitions.rows and can_follow_each_other(task, partitions):
         gap = find_gap(task, partitions)
         single = join_in_one_partition(task, partitions, gap, 1)
         repeated_partitions = join_in_one_partition(task, partitions, gap, copies)
-        found = Found.of(list(strategy.search(task, single)), single)
-        check_copies(roomy, task, repeated_partitions, [replace(found, partitions=0)], copies)
+        found_matches = FoundMatches.join(list(strategy.search(task, single)), single)
+        check_copies(
+            roomy, task, repeated_partitions, [replace(found_matches, partitions=0)], copies
+        )
     return iter(chunks)
 
 
@@ -93,7 +96,7 @@ def give_room(strategy: Strategy) -> Strategy:
 
 
 def check_failure(strategy: Strategy, task: Task, copies: Partitions, expected: RunFailure) -> None:
-    """Check that a search of copies fails as that of the example, in the first copy."""
+    """Check that a search of copies fails like the search of the example, in the first copy."""
     with pytest.raises(RunFailure) as raised:
         for _ in strategy.search(task, copies):
             pass
@@ -101,17 +104,21 @@ def check_failure(strategy: Strategy, task: Task, copies: Partitions, expected: 
 
 
 def check_copies(
-    strategy: Strategy, task: Task, large: Partitions, found_once: Sequence[Found], copies: int
+    strategy: Strategy,
+    task: Task,
+    large: Partitions,
+    example_found: Sequence[FoundMatches],
+    copies: int,
 ) -> None:
-    """Check that a search of copies finds in each of them what it has found in the example.
+    """Check that a search of copies finds in each copy what it found in the example.
 
     Args:
         large: the copies.
-        found_once: what was found in the example, see `split_found`.
+        example_found: what was found in the example, see `split_by_kind`.
     """
-    found = split_found(strategy, list(strategy.search(task, large)), large)
-    for part_once, part in zip(found_once, found, strict=True):
-        expected = part_once.times(copies)
+    found_matches = split_by_kind(strategy, list(strategy.search(task, large)), large)
+    for part_once, part in zip(example_found, found_matches, strict=True):
+        expected = part_once.repeat(copies)
         if task.output is MatchOutput.GRAPH:
             del expected["number"]  # no query can read the number of a pointer
         if task.wants_chains:  # if a chunk ends within a partition, the next one repeats the chains
@@ -122,28 +129,28 @@ def check_copies(
             assert equal, f"{strategy}: copies differ in {name}"
 
 
-def split_found(
+def split_by_kind(
     strategy: Strategy, chunks: Sequence[Matches], partitions: Partitions
-) -> list[Found]:
-    """Return what was found: the matches, and if the strategy finds runs, these separately.
+) -> list[FoundMatches]:
+    """Return the matches that were found, and if the strategy finds runs, the runs separately.
 
-    Runs come after all matches. So in copies they do not alternate with the matches of each copy.
+    A search outputs runs after all matches, so the matches and runs of copies do not alternate.
     """
     if not strategy.finds_runs:
-        return [Found.of(chunks, partitions)]
+        return [FoundMatches.join(chunks, partitions)]
     matches: list[Matches] = []
     runs: list[Matches] = []
     for chunk in chunks:
         assert chunk.kind is not None
         has_runs = bool((chunk.kind != A_MATCH).any())
         (runs if has_runs else matches).append(chunk)
-    return [Found.of(matches, partitions), Found.of(runs, partitions)]
+    return [FoundMatches.join(matches, partitions), FoundMatches.join(runs, partitions)]
 
 
 def cover_both_sizes(
     coverable: AnnotatedTask, partitions: Partitions, capacity: Capacity
 ) -> tuple[Counts, list[Matches]]:
-    """Return the coverage of an example and its matches, and check those of copies.
+    """Return the coverage and the matches of an example, and check them for copies.
 
     Raises:
         RunFailure: the rows cause an error.
@@ -154,17 +161,20 @@ def cover_both_sizes(
     for _ in as_python_runs(partitions):
         python_counts = Counts.create(coverable)
         python_chunks = list(find_matches(coverable, python_counts, partitions, capacity))
-        assert [*map(list, map(list_matches, python_chunks))] == [
-            *map(list, map(list_matches, chunks))
-        ]
+        python_matches = [list(list_matches(chunk)) for chunk in python_chunks]
+        assert python_matches == [list(list_matches(chunk)) for chunk in chunks]
         assert all(map(np.array_equal, python_counts, counts))
     large = copy_beside(partitions, copies)
     large_counts = Counts.create(coverable)
     roomy = capacity if capacity.mapped_rows > LEAST.mapped_rows else LEAST
-    found = Found.of(list(find_matches(coverable, large_counts, large, roomy)), large)
-    expected = Found.of(chunks, partitions).times(copies)
-    for name in {"partition", "start", "length", "rows"} & {*expected}:  # coverage reads no others
-        assert np.array_equal(found.arrays[name], expected[name]), name
+    found_matches = FoundMatches.join(
+        list(find_matches(coverable, large_counts, large, roomy)), large
+    )
+    expected = FoundMatches.join(chunks, partitions).repeat(copies)
+    for name in {"partition", "start", "length", "rows"} & {
+        *expected
+    }:  # coverage reads no other arrays
+        assert np.array_equal(found_matches.arrays[name], expected[name]), name
     for name in ("reached", "end_counts", "false_parts"):
         assert np.array_equal(getattr(large_counts, name), getattr(counts, name) * copies), name
     assert np.array_equal(large_counts.nearest_of_all, counts.nearest_of_all)
@@ -172,7 +182,7 @@ def cover_both_sizes(
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundMatches:
     """What a search found: its matches, and the state in which it left the frontier."""
 
     arrays: dict[str, AnyArray]
@@ -182,7 +192,7 @@ class Found:
     rows: int
 
     @staticmethod
-    def of(chunks: Sequence[Matches], partitions: Partitions) -> Found:
+    def join(chunks: Sequence[Matches], partitions: Partitions) -> FoundMatches:
         """Join the chunks of matches that were found in partitions."""
         arrays = {"length": join_arrays([np.diff(chunk.offsets) for chunk in chunks])}
         for name in ("partition", "number", "start", "classifiers", "excluded"):
@@ -194,10 +204,10 @@ class Found:
         if partitions.frontier is not None:
             for name in FRONTIER:
                 arrays[f"frontier {name}"] = getattr(partitions.frontier, name)
-        return Found(arrays, len(partitions.starts) - 1, partitions.rows)
+        return FoundMatches(arrays, len(partitions.starts) - 1, partitions.rows)
 
-    def times(self, copies: int) -> dict[str, AnyArray]:
-        """Return what must be found in so many copies."""
+    def repeat(self, copies: int) -> dict[str, AnyArray]:
+        """Return what must be found in a number of copies of the example."""
         numbers = self.arrays["number"]
         matches = 0 if self.partitions else int(np.count_nonzero(numbers > 0))
         steps = {"partition": self.partitions, "number": matches}
@@ -216,7 +226,7 @@ def join_arrays(arrays: Sequence[AnyArray]) -> AnyArray:
 def repeat_with_step(
     values: AnyArray, copies: int, step: int = 0, *, kept: bool = False
 ) -> AnyArray:
-    """Return the values so many times, each time larger by `step`.
+    """Repeat the values, larger by `step` each time.
 
     `repeat_with_step([1, 2], 3, step=10)` is [1, 2, 11, 12, 21, 22].
 
@@ -231,22 +241,23 @@ def repeat_with_step(
 
 
 def copy_beside(partitions: Partitions, copies: int) -> Partitions:
-    """Return the partitions as often as `copies` says, one copy after another."""
+    """Return copies of the partitions, one after another."""
     rows = partitions.rows
     starts = repeat_with_step(partitions.starts[:-1], copies, rows)
 
-    def moved(name: str) -> AnyArray | None:
+    def move_rows(name: str) -> AnyArray | None:
         """Return an array of row numbers, moved to the rows of each copy."""
         values = getattr(partitions, name)
         return None if values is None else repeat_with_step(values, copies, rows)
 
+    end_times = partitions.end_times
+    if end_times is not None:
+        end_times = repeat_moved(end_times, copies, rows)
     return replace(
         take_rows(partitions, np.tile(np.arange(rows), copies)),
         starts=np.append(starts, rows * copies),
-        window_end=moved("window_end"),
-        end_times=None
-        if partitions.end_times is None
-        else repeat_moved(partitions.end_times, copies, rows),
+        window_end=move_rows("window_end"),
+        end_times=end_times,
         frontier=copy_frontier(partitions.frontier, copies, rows),
     )
 
@@ -259,7 +270,7 @@ def repeat_moved(values: AnyArray, copies: int, rows: int) -> AnyArray:
 def take_rows(partitions: Partitions, rows: IntArray) -> Partitions:
     """Return partitions with the values of these rows.
 
-    Row -1 stands for one without values that satisfies nothing. The caller sets `starts` and
+    Row -1 is a row without values that satisfies no condition. The caller sets `starts` and
     everything else that depends on row numbers.
     """
     exists = rows >= 0
@@ -274,7 +285,7 @@ def take_rows(partitions: Partitions, rows: IntArray) -> Partitions:
 
 
 def copy_frontier(frontier: Frontier | None, copies: int, rows: int) -> Frontier | None:
-    """Return the frontier of copies, each of which has so many rows."""
+    """Return the frontier of copies of an example with a number of rows."""
     if frontier is None:
         return None
     edge = repeat_with_step(frontier.edge, copies, rows)
@@ -288,9 +299,9 @@ def copy_frontier(frontier: Frontier | None, copies: int, rows: int) -> Frontier
 
 
 def can_follow_each_other(task: Task, partitions: Partitions) -> bool:
-    """Return whether copies in one partition have the matches of the example, each for itself.
+    """Return whether each copy in one partition has exactly the matches of the example.
 
-    They do not if the pattern has anchors, if a condition reads the number of the match, if only
+    It does not if the pattern has anchors, if a condition reads the number of the match, if only
     the first matches of a partition are searched, or if rows come in pieces. If rows may be
     skipped, a match stays in its copy only if windows do.
     """
@@ -332,7 +343,7 @@ def find_gap(task: Task, partitions: Partitions) -> int:
 def join_in_one_partition(task: Task, partitions: Partitions, gap: int, copies: int) -> Partitions:
     """Return copies of all partitions in one partition.
 
-    Each partition is followed by `gap` rows that satisfy nothing.
+    Each partition is followed by `gap` rows that satisfy no condition.
     """
     counts = np.diff(partitions.starts)
     gap_rows_before = np.repeat(np.arange(len(counts)) * gap, counts)

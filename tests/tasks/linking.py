@@ -23,7 +23,7 @@ def split_plan(
 ) -> SplitQuery:
     """Resolve a plan and split its conditions.
 
-    The arguments are those of `steps.resolve_query` and `steps.split_query`.
+    `steps.resolve_query` and `steps.split_query` explain the arguments.
     """
     return steps.split_query(steps.resolve_query(plan, columns, name_of, find_order_type), scope)
 
@@ -38,7 +38,7 @@ def link(
 ) -> CompiledQuery:
     """Type the conditions of a split query, and compile it.
 
-    The arguments are those of `type_conditions` and `steps.build_compiled_query`.
+    `type_conditions` and `steps.build_compiled_query` explain the arguments.
     """
     joined = join_query(split)
     conditions = type_conditions(split, types, joined, ansi=ansi, session=session)

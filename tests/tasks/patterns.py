@@ -1,8 +1,8 @@
 """Run patterns on both algorithms: one without Spark, or many with one Spark job.
 
-All stages are those of matchrec, except that the columns before the match are computed in Python
-for a single question, and by one Spark query for a batch. The function that Spark's workers would
-call runs in this process, and its output is read directly.
+The stages are the same as in matchrec, with two differences. The columns before the match are
+computed in Python for a single question, and by one Spark query for a batch. The function that
+Spark's workers would call runs in this process, and its output is read directly.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Run a batch of queries with two Spark jobs, instead of one or more jobs for each query.
 
-All stages are those of matchrec, but they are started differently:
+The stages are the same as in matchrec, but they are started differently:
 
 1. One Spark job computes the columns before the match for all queries (`QueryBatch.prepared`).
 2. The function that Spark's workers would call runs in this process (`Run.batches`).
@@ -50,7 +50,7 @@ from tests.tasks.linking import link, split_plan
 from tests.tasks.many_keys import take_one_copy
 
 ROWS_PER_CALL = 256  # for copies, see `tests.tasks.copies`
-LARGE_RUNS = 4  # Spark computes the measures of copies for so many runs of a batch
+LARGE_RUNS = 4  # the number of runs of a batch for which Spark computes the measures of copies
 
 Texts = list[tuple[str | None, ...]]
 """Output rows, in which every value is the text that Spark casts it to."""
@@ -92,14 +92,14 @@ def hand_over(spark: SparkSession, table: pa.Table, schema: StructType) -> DataF
 
 @dataclass(frozen=True)
 class Prepared:
-    """What Spark computed before the match, for all rows of whole partitions."""
+    """The columns that Spark computed before the match, for all rows of whole partitions."""
 
     columns: Mapping[RowColumn, pa.Array]
     fields: Mapping[RowColumn, StructField]
     starts: npt.NDArray[np.bool_]  # whether a row is the first of its partition
 
     def table(self, compiled_query: CompiledQuery, partitions: Sequence[int] | None) -> pa.Table:
-        """Return the columns and bits of one query, laid out as by `spark.columns`.
+        """Return the columns and bits of one query, in the layout of `spark.columns`.
 
         Args:
             partitions: the numbers of the partitions, from 0; None for all.
@@ -121,9 +121,9 @@ class Prepared:
 def find_relevant_rows(
     compiled_query: CompiledQuery, bits: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.bool_]:
-    """Return which rows are relevant: they satisfy one of the query's `row_filters`.
+    """Return for each row whether it is relevant: it satisfies one of the `row_filters`.
 
-    A test is that a condition holds, or that the condition of a loop does not hold.
+    A filter tests that a condition holds, or that the condition of a loop does not hold.
     """
     satisfied = {
         condition: bits & 2 << bit != 0
@@ -150,7 +150,7 @@ class QueryBatch:
         refused: the message of the error for each query that cannot be split or compiled.
 
     Args:
-        scope: who reads neighbouring rows for the conditions.
+        scope: whether Spark or the worker reads neighbouring rows for the conditions.
         names: the columns of the table.
     """
 
@@ -173,14 +173,14 @@ class QueryBatch:
 
     @contextmanager
     def translate_server_errors(self, query: str) -> Iterator[None]:
-        """Catch the error with which a query is refused, and keep its message."""
+        """Catch the error that rejects a query, and keep its message."""
         try:
             yield
         except MatchRecognizeError as error:
             self.refused[query] = str(error)
 
     def link(self, engine: str, *, ansi: bool = True) -> dict[str, CompiledQuery]:
-        """Compile each query, except queries that are refused."""
+        """Compile each query that is not rejected."""
         columns = dict.fromkeys(c for split in self.split_queries.values() for c in split.columns)
         fields = self.columns(tuple(columns)).schema.fields
         types = {c: to_value_type(f.dataType) for c, f in zip(columns, fields, strict=False)}
@@ -190,10 +190,10 @@ class QueryBatch:
                 linked[query] = link(split, types, engine, ansi=ansi)
         return linked
 
-    def columns(self, wanted: tuple[RowColumn, ...]) -> DataFrame:
+    def columns(self, columns: tuple[RowColumn, ...]) -> DataFrame:
         """Return columns of all rows. Without conditions, Spark leaves no row out."""
         plan = next(iter(self.split_queries.values())).plan
-        return SortedPreparation(self.relation, JoinedQueries((), plan, (), ())).dataframe(wanted)
+        return SortedPreparation(self.relation, JoinedQueries((), plan, (), ())).dataframe(columns)
 
     def prepared(
         self, compiled_queries: Iterable[CompiledQuery], others: Sequence[RowColumn] = ()
@@ -213,7 +213,7 @@ class QueryBatch:
     def answers(self, runs: Sequence[Run]) -> list[Result]:
         """Return the result of each run: one job computes all measures.
 
-        Another job computes those of copies, for a few of the runs.
+        For a few of the runs another job computes the measures of copies.
         """
         projected = Projected(self.spark)
         numbers: list[int | str] = []  # the number of the run in `projected`, or its error
@@ -232,11 +232,12 @@ class QueryBatch:
         chosen = with_rows[::distance]
         projected = Projected(self.spark)
         for run, _ in chosen:
-            projected.add(run, run.of_copies(run.copies))
+            projected.add(run, run.run_copies(run.copies))
         expected = Counter((number, row) for number, (_, rows) in enumerate(chosen) for row in rows)
         if projected.tables:
-            found = take_one_copy(projected.to_df(), chosen[0][0].copies)
-            assert Counter((row.run, tuple(row.texts)) for row in found) == expected
+            rows_of_one_copy = take_one_copy(projected.to_df(), chosen[0][0].copies)
+            counts = Counter((row.run, tuple(row.texts)) for row in rows_of_one_copy)
+            assert counts == expected
 
 
 def plan_of(query: str) -> MatchPlan:
@@ -255,7 +256,7 @@ def split_table_plan(
 ) -> SplitQuery:
     """Split the conditions of a plan over a table with these columns.
 
-    The other arguments are those of `split_plan`.
+    `split_plan` explains the other arguments.
     """
     columns = InputColumns(tuple(names))
     return split_plan(plan, columns, str, find_order_type=find_order_type, scope=scope)
@@ -268,30 +269,30 @@ class Run:
     compiled_query: CompiledQuery
     prepared: Prepared
     partitions: Sequence[int] | None  # their numbers, from 0; None for all
-    rows_per_batch: int  # each batch is searched separately, as far as partitions allow
+    rows_per_batch: int  # each batch is searched separately if partitions allow it
 
     @property
     def copies(self) -> int:
-        """The number of copies in the second size of the test, see `tests.tasks.copies`."""
+        """Return the number of copies in the second size of the test, see `tests.tasks.copies`."""
         return copies_of(len(self.prepared.starts))
 
     def batches(self) -> list[pa.RecordBatch]:
-        """Return the output of the worker, and check that copies have the same.
+        """Return the output of the worker, and check that copies have the same output.
 
         Raises:
-            MatchRecognizeRunError: the rows cause an error; copies cause the same.
+            MatchRecognizeRunError: the rows cause an error; copies cause the same error.
         """
         try:
-            output = self.of_copies(1)
+            output = self.run_copies(1)
         except MatchRecognizeError as error:
             with pytest.raises(type(error), match=re.escape(str(error))):
-                self.of_copies(self.copies)
+                self.run_copies(self.copies)
             raise
-        check_copies(output, self.of_copies(self.copies), self.copies)
+        check_copies(output, self.run_copies(self.copies), self.copies)
         return output
 
-    def of_copies(self, copies: int) -> list[pa.RecordBatch]:
-        """Return the output of the worker for so many copies of the partitions.
+    def run_copies(self, copies: int) -> list[pa.RecordBatch]:
+        """Return the output of the worker for a number of copies of the partitions.
 
         Raises:
             MatchRecognizeRunError: the rows cause an error.
@@ -334,19 +335,19 @@ def check_copies(
 
 
 def count_rows(batches: Sequence[pa.RecordBatch]) -> Counter[str]:
-    """Count each row, as text: there NaN equals NaN."""
+    """Count each row. Rows are compared as text, in which NaN equals NaN."""
     return Counter(str(row) for batch in batches for row in batch.to_pylist())
 
 
 @dataclass(frozen=True)
-class Placed:
+class ProjectedRun:
     """A run in the table of `Projected`."""
 
     compiled_query: CompiledQuery
     number: int  # of the run
     first: int  # the number of the first of its columns
 
-    def grouped(self, spark: SparkSession, side_by_side: DataFrame) -> DataFrame:
+    def aggregate(self, spark: SparkSession, side_by_side: DataFrame) -> DataFrame:
         """Return the output rows of a run with aggregates that Spark computes."""
         reads = range(len(self.compiled_query.reads))
         names = [f"__r{self.first + i} AS __r{i}" for i in reads]
@@ -368,7 +369,7 @@ class Projected:
         self.runs = 0
         self.fields: list[StructField] = []
         self.tables: list[pa.Table] = []
-        self.placed: list[Placed] = []
+        self.projected_runs: list[ProjectedRun] = []
 
     def add(self, run: Run, batches: Sequence[pa.RecordBatch]) -> int:
         """Add the output of a run, and return its number."""
@@ -376,7 +377,7 @@ class Projected:
         first = len(self.fields)
         self.runs += 1
         if batches:
-            self.placed.append(Placed(run.compiled_query, number, first))
+            self.projected_runs.append(ProjectedRun(run.compiled_query, number, first))
             fields = run.schema(first)
             self.fields += fields
             table = pa.Table.from_batches(batches).rename_columns([f.name for f in fields])
@@ -396,9 +397,9 @@ class Projected:
         schema = StructType([*self.fields, StructField("run", IntegerType())])
         table = pa.concat_tables(self.tables, promote_options="default").select(schema.names)
         side_by_side = hand_over(self.spark, table, schema).localCheckpoint()
-        with_aggregates = (run for run in self.placed if run.compiled_query.aggregates)
-        frames = [run.grouped(self.spark, side_by_side) for run in with_aggregates]
-        plain = [run for run in self.placed if not run.compiled_query.aggregates]
+        with_aggregates = (run for run in self.projected_runs if run.compiled_query.aggregates)
+        frames = [run.aggregate(self.spark, side_by_side) for run in with_aggregates]
+        plain = [run for run in self.projected_runs if not run.compiled_query.aggregates]
         cases = "".join(
             f" WHEN {p.number} THEN {write_texts(p.compiled_query, p.first)}" for p in plain
         )

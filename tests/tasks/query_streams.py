@@ -1,4 +1,4 @@
-"""A query of a batch as the function of Spark's stateful operator runs it, under our own clock."""
+"""Run a query of a batch as Spark's stateful operator does, with a simulated clock."""
 
 from __future__ import annotations
 
@@ -23,29 +23,30 @@ from tests.tasks.stream_pieces import QUERY, Group
 
 A_DAY = 86_400_000  # milliseconds
 KEY = wire.name_rule_key(0)
-FURTHER = SortColumn("__o0", descending=False, nulls_first=True)
+BY_NUMBER = SortColumn("__o0", descending=False, nulls_first=True)
 
 
 @dataclass(frozen=True)
 class StreamRun(Run):
-    """A run whose rows come in random pieces, out of order, with state as bytes between them.
+    """A run whose rows arrive in random pieces and out of order.
 
-    time, further: what the rows are ordered by. order: of the second of them. decided: by the
-    number of the partition, the first undecided starting row.
+    Between two pieces the state of the search is kept as bytes.
     """
 
+    # The columns that order the rows, and how the second one does.
     time: RowColumn = RowColumn(("`t`",))
-    further: RowColumn = RowColumn(("`n`",))
-    order: SortColumn = FURTHER
+    second_column: RowColumn = RowColumn(("`n`",))
+    order: SortColumn = BY_NUMBER
     seed: int = 0
+    # By the number of the partition: how many starting rows are decided at the end.
     decided: dict[int, int] = field(default_factory=dict)
 
-    def of_copies(self, copies: int) -> list[pa.RecordBatch]:
-        """Run the compiled query over so many copies of the rows, as keys of the same buckets."""
+    def run_copies(self, copies: int) -> list[pa.RecordBatch]:
+        """Run the query over copies of the rows, whose keys are in the same buckets."""
         compiled_query = replace(self.compiled_query, row_filters=())
         table = self.prepared.table(compiled_query, None)
         time = self.prepared.columns[self.time].cast(pa.int64())
-        table = table.append_column(self.order.name, self.prepared.columns[self.further])
+        table = table.append_column(self.order.name, self.prepared.columns[self.second_column])
         table = table.append_column(wire.EVENT_MICROSECONDS, time).combine_chunks()
         number = np.cumsum(self.prepared.starts) - 1
         table = table.append_column(KEY, pa.array(number))
@@ -55,83 +56,92 @@ class StreamRun(Run):
         chosen = [*(range(number.max() + 1) if self.partitions is None else self.partitions)]
         random = Random(self.seed)
         random.shuffle(chosen)
-        found = []
+        batches: list[pa.RecordBatch] = []
         while chosen:
             keys = [chosen.pop() for _ in range(min(len(chosen), random.choice((1, 2, 4))))]
             rows = table.filter(pa.array(np.isin(number, keys))).combine_chunks()
-            found += self.stream(Copied(bucket, copies, int(number.max()) + 1), rows, random)
-        return found
+            batches += self.stream(
+                CopyingBucket(bucket, copies, int(number.max()) + 1), rows, random
+            )
+        return batches
 
-    def stream(self, bucket: Copied, rows: pa.Table, random: Random) -> Iterator[pa.RecordBatch]:
+    def stream(
+        self, bucket: CopyingBucket, rows: pa.Table, random: Random
+    ) -> Iterator[pa.RecordBatch]:
         """Yield the output of some partitions, whose rows arrive in pieces.
 
-        The watermark makes none of these rows late. Late copies of earlier rows are mixed in.
+        The watermark makes none of these rows late. Some earlier rows arrive a second time, late.
         """
-        group, seconds = Group(), read_times(rows) // 1000
+        group = Group()
+        seconds = read_times(rows) // 1000  # in milliseconds
         waiting = np.argsort(seconds, kind="stable").tolist()
         while waiting:
             new = [take_one(random, waiting) for _ in range(random.choice((0, 1, 1, 2, 3)))]
-            piece = [one for one in new if one is not None]
+            piece = [row for row in new if row is not None]
             late = np.flatnonzero(seconds * 1000 <= find_passed_watermark(group)).tolist()
             piece += random.sample(late, random.choice((0, 0, min(2, len(late)))))
             yield from self.call(bucket, rows.take(pa.array(piece, pa.int64())), group)
-            latest = min((int(seconds[one]) for one in waiting), default=int(seconds.max()))
+            latest = min((int(seconds[row]) for row in waiting), default=int(seconds.max()))
             moved = latest - random.choice((1, 600_000, 1_200_000))
             group.watermark = max(group.watermark, moved)
-            yield from self.ring(bucket, rows, group)
+            yield from self.fire_timer(bucket, rows, group)
         group.watermark = int(seconds.max()) + A_DAY
-        yield from self.ring(bucket, rows, group)
-        self.decided.update(count_decided(bucket.one, rows, group))
+        yield from self.fire_timer(bucket, rows, group)
+        self.decided.update(count_decided(bucket.bucket, rows, group))
 
-    def ring(self, bucket: Copied, rows: pa.Table, group: Group) -> Iterator[pa.RecordBatch]:
-        """Call as Spark does when a timer is due, as often as one is."""
+    def fire_timer(
+        self, bucket: CopyingBucket, rows: pa.Table, group: Group
+    ) -> Iterator[pa.RecordBatch]:
+        """Call the bucket as Spark does when its timer is due, until no timer is due."""
         while group.timer is not None and group.timer < group.watermark:
             yield from self.call(bucket, rows.slice(0, 0), group)
 
-    def call(self, bucket: Copied, rows: pa.Table, group: Group) -> list[pa.RecordBatch]:
+    def call(self, bucket: CopyingBucket, rows: pa.Table, group: Group) -> list[pa.RecordBatch]:
+        """Return the output of one call of the bucket."""
         group.timer = None
         return list(bucket.batch(rows, group))
 
 
 @dataclass(frozen=True)
-class Copied:
-    """A bucket to which many copies of its rows come, whose keys are so far apart."""
+class CopyingBucket:
+    """A bucket that gets several copies of its rows, each with other keys."""
 
-    one: Bucket
+    bucket: Bucket
     copies: int
-    apart: int
+    distance: int  # between the keys of two copies
 
     def batch(self, rows: pa.Table, group: Group) -> Iterator[pa.RecordBatch]:
         """Yield the output rows of a micro-batch."""
-        place = rows.schema.get_field_index(KEY)
+        index = rows.schema.get_field_index(KEY)
         keys = rows.column(KEY).to_numpy()
         copies = [
-            rows.set_column(place, KEY, pa.array(keys + copy * self.apart))
+            rows.set_column(index, KEY, pa.array(keys + copy * self.distance))
             for copy in range(self.copies)
         ]
-        yield from self.one.batch(pa.concat_tables(copies).to_batches(), group)
+        yield from self.bucket.batch(pa.concat_tables(copies).to_batches(), group)
 
 
 def count_decided(bucket: Bucket, rows: pa.Table, group: Group) -> dict[int, int]:
     """Return how many starting rows are decided, by the number of their partition."""
-    found = dict(Counter(rows.column(KEY).to_pylist()))
+    decided = dict(Counter(rows.column(KEY).to_pylist()))
     if not group.exists:
-        return found
+        return decided
     keys = group.memory.keys.column(KEY).to_pylist()
     for needs in read_key_states(group.memory.arrays, bucket.searches).values():
-        starts, kept = needs.states[START].values, needs.states[PLACES].sizes
+        starts = needs.states[START].values
+        kept = needs.states[PLACES].sizes
         for key, start, count in zip(needs.keys.tolist(), starts, kept, strict=True):
-            if keys[key] in found:  # else it is a copy's
-                found[keys[key]] += int(start - count)
-    return found
+            if keys[key] in decided:  # otherwise it is the key of a copy
+                decided[keys[key]] += int(start - count)
+    return decided
 
 
 def take_one(random: Random, waiting: list[int]) -> int | None:
-    """Remove and return one of the next rows that wait; None if none waits."""
+    """Remove and return one of the next waiting rows; None if no row is waiting."""
     return waiting.pop(random.randrange(min(4, len(waiting)))) if waiting else None
 
 
 def find_passed_watermark(group: Group) -> float:
     """Return the watermark, in microseconds, up to which a bucket has put its rows in order."""
-    found = group.memory.passed if group.exists else None
-    return -math.inf if found is None else found
+    watermark = group.memory.passed if group.exists else None
+    return -math.inf if watermark is None else watermark

@@ -28,16 +28,16 @@ from tests.references.event_selection import (
 )
 from tests.references.matcher import Failure, Value
 from tests.tasks.compiled import compile_for_output
-from tests.tasks.contiguous import Rows, name_failure, search, words
+from tests.tasks.contiguous import Rows, name_failure, read_rows, search
 
 STRICT = EventSelection.STRICT_CONTIGUITY
 NEXT = EventSelection.SKIP_TILL_NEXT_MATCH
 ANY = EventSelection.SKIP_TILL_ANY_MATCH
 
-Found = tuple[int, int, int, Mapped]
+FoundMatch = tuple[int, int, int, Mapped]
 """A match: its partition, number, starting row and rows. Rows are numbered over all partitions."""
 
-Outcome = list[Found] | tuple[str, int, int]
+Outcome = list[FoundMatch] | tuple[str, int, int]
 """The matches; or the failure of the search: its kind, partition and row."""
 
 
@@ -51,7 +51,7 @@ class WindowedRows:
 
     @property
     def offsets(self) -> list[int]:
-        """The first row of each partition, and the number of all rows."""
+        """Return the first row of each partition, and the number of all rows."""
         return [0, *np.cumsum([len(partition) for partition in self.rows.words]).tolist()]
 
     def partitions(self, variables: tuple[str, ...]) -> Partitions:
@@ -63,8 +63,8 @@ class WindowedRows:
         flat = [offset + end for offset, partition in ends for end in partition]
         return replace(plain, window_end=np.array(flat, np.int64))
 
-    def seen_by(self, query: SelectionQuery) -> list[Partition]:
-        """Return the partitions for the reference."""
+    def build_partitions(self, query: SelectionQuery) -> list[Partition]:
+        """Return the partitions as the reference reads them."""
         partitions = []
         for number, (begin, end) in enumerate(pairwise(self.offsets)):
             columns: dict[Kind, list[list[Value]]] = {
@@ -78,7 +78,7 @@ class WindowedRows:
         return partitions
 
 
-def task(query: SelectionQuery) -> Task:
+def build_task(query: SelectionQuery) -> Task:
     """Return the task of a search for a query."""
     names = query.variables
 
@@ -111,7 +111,7 @@ def task(query: SelectionQuery) -> Task:
 
 def run_algorithm(algorithm: SearchAlgorithm, query: SelectionQuery, rows: WindowedRows) -> Outcome:
     """Search rows for the matches of a query with an algorithm."""
-    return run_task(algorithm, task(query), rows)
+    return run_task(algorithm, build_task(query), rows)
 
 
 def run_task(algorithm: SearchAlgorithm, task: Task, rows: WindowedRows) -> Outcome:
@@ -122,12 +122,12 @@ def run_task(algorithm: SearchAlgorithm, task: Task, rows: WindowedRows) -> Outc
     except RunFailure as failure:
         partition = int(np.searchsorted(partitions.starts, failure.row, side="right")) - 1
         return name_failure(failure), partition, failure.row
-    return [match for chunk in chunks for match in _listed(chunk, task.variables)]
+    return [match for chunk in chunks for match in list_matches(chunk, task.variables)]
 
 
-def _listed(matches: Matches, names: tuple[str, ...]) -> list[Found]:
+def list_matches(matches: Matches, names: tuple[str, ...]) -> list[FoundMatch]:
     """Return the matches of a chunk as they are in an `Outcome`."""
-    listed = []
+    result = []
     for i in range(matches.count):
         begin, end = (int(offset) for offset in matches.offsets[i : i + 2])
         start = int(matches.start[i])
@@ -136,17 +136,17 @@ def _listed(matches: Matches, names: tuple[str, ...]) -> list[Found]:
             rows = matches.rows[begin:end].tolist()
         mapped = zip(rows, (names[v] for v in matches.classifiers[begin:end]), strict=True)
         number = int(matches.number[i])
-        listed.append((int(matches.partition[i]), number, start, tuple(mapped)))
-    return listed
+        result.append((int(matches.partition[i]), number, start, tuple(mapped)))
+    return result
 
 
 def run_reference(query: SelectionQuery, rows: WindowedRows) -> Outcome:
     """Search rows for the matches of a query with the reference."""
     outcome = []
-    for number, partition in enumerate(rows.seen_by(query)):
+    for number, partition in enumerate(rows.build_partitions(query)):
         offset = rows.offsets[number]
         try:
-            for count, (start, mapped) in enumerate(partition.matches(), 1):
+            for count, (start, mapped) in enumerate(partition.list_matches(), 1):
                 shifted = tuple((offset + row, variable) for row, variable in mapped)
                 outcome.append((number, count, offset + start, shifted))
         except Failure as failure:
@@ -154,7 +154,7 @@ def run_reference(query: SelectionQuery, rows: WindowedRows) -> Outcome:
     return outcome
 
 
-def query(
+def make_query(
     text: str, selection: EventSelection, output: MatchOutput = MatchOutput.ALL
 ) -> SelectionQuery:
     """Return the query for a row pattern."""
@@ -169,13 +169,13 @@ def write_matches(outcome: Outcome) -> list[str]:
 
 def make_rows(text: str, *window_end: int) -> WindowedRows:
     """Return the rows of one partition; without `window_end` there are no windows."""
-    return WindowedRows(words(text), (window_end,) if window_end else None)
+    return WindowedRows(read_rows(text), (window_end,) if window_end else None)
 
 
 def is_deterministic(pattern: RowPattern) -> bool:
-    """Return whether the rows of a run, with their variables, always lead to a single state.
+    """Return whether each run is in a single state: its rows and their variables determine it.
 
-    If they do not, skip till next match depends on the state that a run is in.
+    Otherwise skip till next match depends on the state that a run is in.
     """
     states: list[State] = [(pattern,)]
     reached = set(states)

@@ -1,7 +1,7 @@
-"""A streaming query run in this process: its events in pieces, under a clock of our own.
+"""Run a streaming query in this process: its events arrive in pieces, with a simulated clock.
 
-Spark computes the columns of a batch of events once; they are handed to the worker as Spark's
-stateful operator would hand them, and the same compiled query matches all of them at once.
+Spark computes the columns of a batch of events once. Then the worker gets the events in pieces, as
+from Spark's stateful operator. The same compiled query also matches all events at once.
 """
 
 from __future__ import annotations
@@ -40,51 +40,59 @@ MARK, NULL = "\N{REFERENCE MARK}", "no key"
 
 
 class Group:
-    """A bucket's state, as PySpark's GroupState. timer: milliseconds, or None."""
+    """The state of a bucket, with the interface of PySpark's GroupState."""
 
     def __init__(self) -> None:
         self.value: tuple[Any, ...] | None = None
-        self.timer: int | None = None
+        self.timer: int | None = None  # in milliseconds
         self.watermark = 0
 
     @property
     def exists(self) -> bool:
+        """Return whether there is a state."""
         return self.value is not None
 
     @property
     def get(self) -> tuple[Any, ...]:
+        """Return the state."""
         assert self.value is not None
         return self.value
 
     @property
     def bytes(self) -> int:
+        """Return the size of the state."""
         return len(self.value[0]) if self.value else 0
 
     @property
     def memory(self) -> Memory:
+        """Return the decoded state."""
         return read_memory(self.get[0], QUERY)
 
     def update(self, newValue: tuple[Any, ...]) -> None:  # noqa: N803
+        """Replace the state."""
         self.value = newValue
 
     def remove(self) -> None:
+        """Remove the state."""
         assert self.exists
         self.value = None
 
     def setTimeoutTimestamp(self, timestampMs: int) -> None:  # noqa: N802, N803
-        assert timestampMs >= max(self.watermark, 1)  # as PySpark has it
+        """Set the timer."""
+        assert timestampMs >= max(self.watermark, 1)  # PySpark checks this, too
         self.timer = timestampMs
 
     def getCurrentWatermarkMs(self) -> int:  # noqa: N802
+        """Return the watermark."""
         return self.watermark
 
 
 class Keys:
-    """The keys of a stream and what goes on with them. crossed: its events."""
+    """The keys of a stream, and a bucket that processes their events."""
 
-    def __init__(self, crossed: SentEvents, bucket: Bucket):
+    def __init__(self, sent_events: SentEvents, bucket: Bucket):
         self.bucket = bucket
-        self.frame = crossed.rows.toPandas()
+        self.frame = sent_events.rows.toPandas()
         self.number = self.numbers(self.frame)
         keys = range(self.number.max() + 1)
         self.by_key = [self.frame[self.number == key].reset_index(drop=True) for key in keys]
@@ -96,51 +104,52 @@ class Keys:
         return number_rows([encode_equal(batch.column(name)) for name in names])[0]
 
     def buckets(self, random: Random) -> Iterator[pd.DataFrame]:
-        """Yield the events of some keys at a time; those of some of them come seconds later."""
+        """Yield the events of three buckets. The events of some keys arrive seconds later."""
         keys = len(self.by_key)
         bucket = np.array([random.randrange(3) for _ in range(keys)])[self.number]
         later = np.array([random.choice((0, 0, 4000)) for _ in range(keys)])[self.number]
-        come = np.array(read_times(self.frame)) + later
-        for one in np.unique(bucket):
-            events = np.flatnonzero(bucket == one)
-            events = events[np.argsort(come[events], kind="stable")]
+        arrival = np.array(read_times(self.frame)) + later
+        for number in np.unique(bucket):
+            events = np.flatnonzero(bucket == number)
+            events = events[np.argsort(arrival[events], kind="stable")]
             yield self.frame.take(events).reset_index(drop=True)
 
     def in_pieces(
         self, frame: pd.DataFrame, pieces: Sequence[tuple[int, int]], group: Group
     ) -> Iterator[dict[str, Any]]:
-        """Yield the output of a bucket's events, which arrive in pieces.
+        """Yield the output of the events of a bucket, which arrive in pieces.
 
-        Assert that many copies of the events give as many copies of the output, see
-        `tests/tasks/copies.py`.
+        Also check that copies of the events have copies of the output, see `tests/tasks/copies.py`.
 
         Args:
             frame: the events.
-            pieces: for each piece, how many events it has, and the watermark after it, in
+            pieces: for each piece, the number of its events, and the watermark after it in
                 milliseconds. A last piece is added, with a watermark that ends all windows.
             group: the state of the bucket.
         """
-        found = list(self.of_copies(1, frame, pieces, group))
+        output = list(self.run_copies(1, frame, pieces, group))
         copies = copies_of(len(frame))
         texts = [self.bucket.arriving.schema.field(key).type == pa.string() for key in self.keys]
         if texts and all(texts):
-            many = Counter(map(remove_marks, self.of_copies(copies, frame, pieces, Group())))
-            assert many == {row: n * copies for row, n in Counter(map(remove_marks, found)).items()}
-        yield from found
+            copied_output = self.run_copies(copies, frame, pieces, Group())
+            counts = Counter(map(remove_marks, output))
+            expected = {row: count * copies for row, count in counts.items()}
+            assert Counter(map(remove_marks, copied_output)) == expected
+        yield from output
 
     @property
     def keys(self) -> Sequence[str]:
-        """The names of the columns of keys."""
+        """Return the names of the key columns."""
         return self.bucket.arriving.keys
 
-    def of_copies(
+    def run_copies(
         self, copies: int, frame: pd.DataFrame, pieces: Sequence[tuple[int, int]], group: Group
     ) -> Iterator[dict[str, Any]]:
-        """Yield the output of so many copies of events, each copy's with keys of their own."""
-        come = 0
+        """Yield the output of a number of copies of events, each with other keys."""
+        arrived = 0
         for size, watermark in (*pieces, (len(frame), 10**15)):
-            piece = frame[come : come + size]
-            come += len(piece)
+            piece = frame[arrived : arrived + size]
+            arrived += len(piece)
             yield from self.batch(piece, group, copies)
             group.watermark = max(group.watermark, watermark)
             if group.timer is not None and group.timer < group.watermark:
@@ -151,13 +160,12 @@ class Keys:
         group.timer = None
         events = piece.reset_index(drop=True)
         if copies > 1:
-            new = (
-                mark_copies(self.bucket.arriving.encoding.decode_frame(events), self.keys, copies)
-                if len(piece)
-                else []
-            )
-            for found in self.bucket.batch(new, group):
-                yield from found.to_pylist()
+            batches = []
+            if len(piece):
+                batch = self.bucket.arriving.encoding.decode_frame(events)
+                batches = mark_copies(batch, self.keys, copies)
+            for output in self.bucket.batch(batches, group):
+                yield from output.to_pylist()
             return
         for out in self.bucket.run(None, [events], group):
             for data in out["rows"]:
@@ -166,30 +174,31 @@ class Keys:
 
 
 def mark_copies(events: pa.RecordBatch, keys: Sequence[str], copies: int) -> list[pa.RecordBatch]:
-    """Return so many copies of events, with marks in their keys that tell the copies apart."""
+    """Return copies of events, with marks in their keys that tell the copies apart."""
 
     def copy(mark: str) -> pa.RecordBatch:
+        """Return one copy, with a mark at the end of each key."""
         columns = dict(zip(events.schema.names, events.columns, strict=True))
         for key in keys:
-            known = compute.fill_null(columns[key], NULL)
-            columns[key] = compute.binary_join_element_wise(known, mark, "")
+            values = compute.fill_null(columns[key], NULL)
+            columns[key] = compute.binary_join_element_wise(values, mark, "")
         return pa.RecordBatch.from_arrays([*columns.values()], schema=events.schema)
 
     return [copy(f"{MARK}{number}") for number in range(copies)]
 
 
 def remove_marks(row: dict[str, Any]) -> str:
-    """Return a row as text, without the marks in keys, and with one kind of quotes.
+    """Return a row as text, without the marks in keys and with one kind of quotes.
 
-    The messages in rows name keys, too.
+    Keys are also in the messages of rows.
     """
     text = re.sub(f"'{NULL}{MARK}[0-9]+'", "None", str(row).replace('"', "'"))
     return re.sub(f"{MARK}[0-9]+", "", text)
 
 
-def build_bucket(crossed: SentEvents, worker: Worker) -> Any:
-    """Return the bucket of a worker, which matches the events that it gets."""
-    return replace(build_stream_bucket(worker, crossed.arriving), query=QUERY)
+def build_bucket(sent_events: SentEvents, worker: Worker) -> Any:
+    """Return a bucket in which a worker matches the events that arrive."""
+    return replace(build_stream_bucket(worker, sent_events.arriving), query=QUERY)
 
 
 def build_over_stream(
@@ -206,9 +215,9 @@ def build_over_stream(
     """
     kept: list[tuple[SentEvents, Any]] = []
 
-    def keep(crossed: SentEvents, worker: Worker, schema: Any, *_: object) -> DataFrame:
+    def keep(sent_events: SentEvents, worker: Worker, schema: Any, *_: object) -> DataFrame:
         """Keep what `SentEvents.run` would start, and return an empty result."""
-        kept.append((crossed, build_bucket(crossed, worker)))
+        kept.append((sent_events, build_bucket(sent_events, worker)))
         return events.sparkSession.createDataFrame([], schema)
 
     with (
@@ -216,43 +225,46 @@ def build_over_stream(
         patch.object(SentEvents, "run", keep),
     ):
         result = make(events.withMetadata(time, {WATERMARK: 0}))
-    ((crossed, bucket),) = kept
-    return result, crossed, bucket
+    ((sent_events, bucket),) = kept
+    return result, sent_events, bucket
 
 
 class Streamed(Keys):
-    """A query over a stream. make: the query, given a DataFrame. events: its rows."""
+    """A query over a stream."""
 
     def __init__(self, make: Callable[[DataFrame], DataFrame], events: DataFrame, time: str):
+        """Build the query; `build_over_stream` explains the arguments."""
         bucket: Bucket
-        _, crossed, bucket = build_over_stream(make, events, time)
+        _, sent_events, bucket = build_over_stream(make, events, time)
         self.compiled_query = bucket.searches[0].compiled_query
-        super().__init__(crossed, bucket)
+        super().__init__(sent_events, bucket)
 
     def at_once(self, frame: pd.DataFrame) -> list[dict[str, Any]]:
-        """Return the output of a bucket's events, matched as in a batch."""
-        number, orders = self.numbers(frame), self.bucket.arriving.orders
+        """Return the output of the events of a bucket, matched as in a batch query."""
+        number = self.numbers(frame)
+        orders = self.bucket.arriving.orders
         table = pa.Table.from_batches([self.bucket.arriving.encoding.decode_frame(frame)])
         table, rows = sort_rows(table, orders, number).combine_chunks(), table.num_rows
         starts = find_group_starts(np.bincount(number))
-        whole = Piece(table, starts, Frontier.create(starts), 0, np.zeros(rows, np.bool_), rows)
-        found = PieceWorker(self.compiled_query).match_piece(whole)
-        return [row for one in found for row in one.to_pylist()]
+        piece = Piece(table, starts, Frontier.create(starts), 0, np.zeros(rows, np.bool_), rows)
+        batches = PieceWorker(self.compiled_query).match_piece(piece)
+        return [row for batch in batches for row in batch.to_pylist()]
 
 
 class StreamedRules(Keys):
-    """A rule set over a stream. make: the set, given a DataFrame. events: its rows."""
+    """A rule set over a stream."""
 
     def __init__(self, make: Callable[[DataFrame], RuleMatches], events: DataFrame, time: str):
+        """Build the rule set; `build_over_stream` explains the arguments."""
         self.bucket: RulesOfBucket
-        self.found, crossed, self.bucket = build_over_stream(make, events, time)
-        super().__init__(crossed, self.bucket)
+        self.found, sent_events, self.bucket = build_over_stream(make, events, time)
+        super().__init__(sent_events, self.bucket)
 
     def of(self, rows: DataFrame) -> RuleMatches:
-        """Return the views of the rows that have come out."""
+        """Return the views of some output rows."""
         return RuleMatches(replace(self.found._built, rows=rows))
 
 
 def read_times(frame: pd.DataFrame) -> list[int]:
     """Return the time of each event, in milliseconds."""
-    return [int(one) // 1000 for one in frame[wire.EVENT_MICROSECONDS]]
+    return [int(time) // 1000 for time in frame[wire.EVENT_MICROSECONDS]]

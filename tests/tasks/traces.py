@@ -50,12 +50,12 @@ def trace_attempts(
     tracer = Tracer(task, partitions)
     result: list[Attempt] = []
     for number in numbers:
-        matches_here = [match for match in matches if match.partition == number]
+        partition_matches = [match for match in matches if match.partition == number]
         rows = range(*partitions.starts[number : number + 2].tolist())
-        for row, before in find_starting_rows(task, matches_here, rows).items():
+        for row, before in find_starting_rows(task, partition_matches, rows).items():
             attempt = tracer.attempt(row, before, number)
-            check_attempt(task, attempt, matches_here)
+            check_attempt(task, attempt, partition_matches)
             result.append(attempt)
         starts = {attempt.start for attempt in result}
-        assert {match.start for match in matches_here} <= starts
+        assert {match.start for match in partition_matches} <= starts
     return result

@@ -1,10 +1,12 @@
-"""How much memory a worker takes: its loop over batches made by hand, in a process of its own.
+"""Measure the memory of a worker. It runs in its own process, over batches made here.
 
     python -m tests.tasks.worker_memory MEBIBYTES {KIND ROWS KEYS BYTES}...
 
-Prints of each kind how many rows came out, and how many bytes were resident at most: before all
-rows, then with them. MEBIBYTES: of the addresses that it may have beyond those of its libraries, 0
-for no limit. BYTES: of a text in a row. Needs Linux, as it reads /proc.
+MEBIBYTES is the size of the address space that the worker may use in addition to its libraries, 0
+for no limit. BYTES is the length of the text in each row.
+
+For each kind it prints the number of output rows, and the largest number of resident bytes: before
+all rows, then with them. It reads /proc, so it needs Linux.
 """
 
 from __future__ import annotations
@@ -64,7 +66,7 @@ def compile_kind(kind: str) -> CompiledQuery:
     split = split_plan(plan, InputColumns(("k", "t", "x", "w")), str, scope=RowScope.WORKER)
     types = {column: STRING if show_column(column) == "`w`" else BIGINT for column in split.columns}
     linked = link(split, types, "auto", ansi=False)
-    return replace(linked, needed=())  # so that rows of which no match comes are searched, too
+    return replace(linked, needed=())  # so that rows without a match are searched, too
 
 
 def make_columns(rows: range, keys: int, width: int) -> dict[str, pa.Array]:
@@ -82,38 +84,46 @@ def make_columns(rows: range, keys: int, width: int) -> dict[str, pa.Array]:
 
 
 def make_batches(
-    asked: CompiledQuery, rows: int, keys: int, width: int
+    compiled_query: CompiledQuery, rows: int, keys: int, width: int
 ) -> Iterator[pa.RecordBatch]:
-    """Yield rows as they cross, in the order of `t`. width: bytes of a string."""
-    texts = [show_column(column) for column in asked.sent_columns.columns]
-    names = [f"__c{place}" for place in range(len(texts))]
+    """Yield rows as the worker gets them, in the order of `t`.
+
+    Args:
+        width: the length of each text, in bytes.
+    """
+    texts = [show_column(column) for column in compiled_query.sent_columns.columns]
+    names = [f"__c{index}" for index in range(len(texts))]
     for begin in range(0, rows, ROWS_PER_BATCH):
-        known = make_columns(range(begin, min(begin + ROWS_PER_BATCH, rows)), keys, width)
-        bits = np.zeros(len(known["`x`"]), np.int64)
-        for bit, condition in enumerate(asked.row_conditions, 1):
-            holds = TESTS[show_column(condition)](known["`x`"].to_numpy())
+        columns = make_columns(range(begin, min(begin + ROWS_PER_BATCH, rows)), keys, width)
+        bits = np.zeros(len(columns["`x`"]), np.int64)
+        for bit, condition in enumerate(compiled_query.row_conditions, 1):
+            holds = TESTS[show_column(condition)](columns["`x`"].to_numpy())
             bits |= holds.astype(np.int64) << bit
-        arrays = [*(known[text] for text in texts), pa.array(bits)]
+        arrays = [*(columns[text] for text in texts), pa.array(bits)]
         yield pa.RecordBatch.from_arrays(arrays, [*names, "__bits0"])
 
 
-def run_worker(asked: CompiledQuery, rows: int, keys: int, width: int) -> Iterator[pa.RecordBatch]:
-    """Return the batches that come out."""
-    names = [show_column(column) for column in asked.sent_columns.columns]
+def run_worker(
+    compiled_query: CompiledQuery, rows: int, keys: int, width: int
+) -> Iterator[pa.RecordBatch]:
+    """Return the output batches of the worker."""
+    names = [show_column(column) for column in compiled_query.sent_columns.columns]
     key, order = (f"__c{names.index(name)}" for name in ("`k`", "`t`"))
     sorting = Sorting((key,), (SortColumn(order, descending=False, nulls_first=True),))
-    return QueryWorker(asked, TaskInput(sorting)).run(make_batches(asked, rows, keys, width))
+    return QueryWorker(compiled_query, TaskInput(sorting)).run(
+        make_batches(compiled_query, rows, keys, width)
+    )
 
 
-def run(asked: CompiledQuery, rows: int, keys: int, width: int) -> int:
-    """Return how many rows come out."""
-    return sum(batch.num_rows for batch in run_worker(asked, rows, keys, width))
+def run(compiled_query: CompiledQuery, rows: int, keys: int, width: int) -> int:
+    """Return the number of output rows."""
+    return sum(batch.num_rows for batch in run_worker(compiled_query, rows, keys, width))
 
 
 def main() -> None:
-    """Run a few rows, so that all is loaded; then those that are asked for."""
-    more, *asked = sys.argv[1:]
-    cases = [(kind, *map(int, sizes)) for kind, *sizes in zip(*[iter(asked)] * 4, strict=True)]
+    """Run a few rows, so that everything is loaded, and then the cases of the command line."""
+    more, *arguments = sys.argv[1:]
+    cases = [(kind, *map(int, sizes)) for kind, *sizes in zip(*[iter(arguments)] * 4, strict=True)]
     for kind, _, _, _ in cases:
         run(compile_kind(kind), 100, 3, 1)
     before = read_sizes(PROC / "self" / "status")
@@ -121,9 +131,9 @@ def main() -> None:
         most = before["VmSize"] + (int(more) << 20)
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
     for kind, rows, keys, width in cases:
-        came_out = run(compile_kind(kind), rows, keys, width)
+        output_rows = run(compile_kind(kind), rows, keys, width)
         peak = read_sizes(PROC / "self" / "status")["VmHWM"]
-        print(came_out, before["VmHWM"], peak)
+        print(output_rows, before["VmHWM"], peak)
 
 
 if __name__ == "__main__":
