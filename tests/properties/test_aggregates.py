@@ -1,4 +1,7 @@
-"""Aggregates over lists in conditions: engines against the reference, which computes them anew."""
+"""Aggregates over lists in conditions: the algorithms find what the reference finds.
+
+The reference computes each aggregate again for each row.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,8 @@ def make_aggregate(
     """Return an aggregate in a run condition.
 
     Args:
-        columns: for each variable, what says whether a row counts, and what is added.
+        columns: for each variable, the column that says whether a row counts, and the columns of
+            the arguments.
     """
     rows = tuple(
         (
@@ -63,12 +67,15 @@ def make_aggregate(
 
 @st.composite
 def aggregates(
-    draw: st.DrawFn, names: list[str | None], variables: int, own: frozenset[str | None]
+    draw: st.DrawFn, names: list[str | None], variables: int, current_names: frozenset[str | None]
 ) -> RunExpression:
-    """Draw an aggregate that is compared.
+    """Draw a comparison of an aggregate.
 
     Args:
-        own: the names of the variables that have the current row, which may be left out.
+        names: the variables to choose from.
+        variables: the number of variables.
+        current_names: the variables that the current row would be mapped to. Aggregates over these
+            may leave the row out.
     """
     name = draw(st.sampled_from(NAMES))
     width = 2 if name == "max_by" else 1
@@ -79,7 +86,7 @@ def aggregates(
         columns = draw(st.lists(row, min_size=variables, max_size=variables))
     variable = draw(st.sampled_from(names))
     distinct = name in WITH_DISTINCT and draw(st.booleans())
-    so_far = variable in own and draw(st.booleans())
+    so_far = variable in current_names and draw(st.booleans())
     call = make_aggregate(name, variable, columns, distinct=distinct, so_far=so_far)
     value = {Kind.INTEGER: st.integers(0, 3), Kind.FLOATING: st.sampled_from([0.8, 1.3, 2.7])}
     other = Constant(draw(value[call.type.kind]), call.type.kind)
@@ -93,9 +100,10 @@ def aggregates(
 
 @st.composite
 def with_aggregates(draw: st.DrawFn) -> tuple[Query, Rows]:
+    """Draw a query whose conditions are aggregates, and rows."""
     plain, rows = draw(contiguous.run_dependent())
     names: list[str | None] = [None, *plain.variables, *plain.subsets]
-    found = {
+    run_conditions = {
         name: draw(aggregates(names, len(plain.variables), frozenset()))
         for name in plain.variables
         if draw(st.integers(0, 3)) > 0
@@ -105,14 +113,14 @@ def with_aggregates(draw: st.DrawFn) -> tuple[Query, Rows]:
         tuple(draw(st.lists(INTEGERS, min_size=count, max_size=count))) for _ in range(2)
     )
     kinds = {Kind.INTEGER: columns, Kind.FLOATING: ()}
-    return replace(plain, run_conditions=found), replace(rows, columns=kinds)
+    return replace(plain, run_conditions=run_conditions), replace(rows, columns=kinds)
 
 
 @pytest.fixture(scope="module", params=[1 << 18, 3], ids=["all lists", "few lists"], autouse=True)
 def room_for_lists(request: pytest.FixtureRequest) -> object:
-    """Few lists are kept, so those that no run has are dropped again and again.
+    """Keep all lists, or so few that lists without a run are dropped again and again.
 
-    Python computes an aggregate row by row: its second size has thousands of rows at most.
+    Python computes an aggregate row by row, so the second size has only thousands of rows.
     """
     with pytest.MonkeyPatch.context() as patch:
         if LONG_RUN is None:
@@ -148,21 +156,23 @@ def test_random_aggregates_with_event_selection(
     shapes = st.one_of(sequences(), general())
     if strategy is NEXT:
         shapes = shapes.filter(lambda shape: is_deterministic(shape.pattern))
-    drawn = cases(
+    random_cases = cases(
         shapes=shapes, selection=strategy, output=output, depends_on_run=False, most_rows=6
     )
 
     @settings(selection.random_examples, max_examples=max(examples(50) // 10, 1))
-    @given(drawn, st.data())
+    @given(random_cases, st.data())
     def run(case: tuple[SelectionQuery, WindowedRows], data: st.DataObject) -> None:
         query, rows = case
         names = list_variable_names(query.pattern)
         targets = (*names, *query.subsets)
-        found = dict(query.run_conditions)
+        run_conditions = dict(query.run_conditions)
         for name in names:
-            own = frozenset([None, *(of for of in targets if name in query.members[of])])
-            strategy = aggregates([None, *targets], len(names) + len(ABSENT), own)
-            found[name] = data.draw(strategy)
-        selection.assert_agreement(replace(query, run_conditions=found), rows)
+            current_names = frozenset(
+                [None, *(target for target in targets if name in query.members[target])]
+            )
+            strategy = aggregates([None, *targets], len(names) + len(ABSENT), current_names)
+            run_conditions[name] = data.draw(strategy)
+        selection.assert_agreement(replace(query, run_conditions=run_conditions), rows)
 
     run()

@@ -1,6 +1,6 @@
-"""Moves lead back to exactly the rows with which the reference matcher finds a match.
+"""Following moves back gives exactly the starting rows of the reference's matches.
 
-The second size of an example has a quantifier before the pattern, whose states take two words.
+The second size of an example has a quantifier before the pattern, whose states need two words.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ COMPILED = Shortcuts(max_python_steps=0)
 
 
 def find_beginnings(pattern: RowPattern, rows: Rows) -> list[bool]:
-    """Return for each row whether moves say that a match may begin with it."""
+    """Return for each row whether a match may begin with it, according to the moves."""
     query = Query(pattern)
     arrays = prepare_input(query.task(), rows.partitions(query.variables), selects=False)
     moves = build_moves(arrays.compiled)
     results = []
     for shortcuts in (IN_PYTHON, COMPILED):
-        # What is in it before does not matter.
+        # The initial values do not matter.
         may_begin = np.arange(rows.offsets[-1]) % 2 == 0
         with use_shortcuts(shortcuts):
             follow_moves_back(moves, arrays, may_begin, len(may_begin))
@@ -47,7 +47,7 @@ def find_beginnings(pattern: RowPattern, rows: Rows) -> list[bool]:
 
 
 def has_anchor(pattern: RowPattern) -> bool:
-    """Return whether a pattern has an anchor, which moves take to hold."""
+    """Return whether a pattern has an anchor. Moves do not test anchors."""
     return any(isinstance(part, PartitionStart | PartitionEnd) for part in walk_pattern(pattern))
 
 

@@ -1,4 +1,7 @@
-"""How far starting rows come, against the reference: random patterns, rows, windows, conditions."""
+"""Coverage of contiguous searches: the same as in the reference, for random patterns and rows.
+
+Coverage says how far the runs of each starting row get, and why the nearest of them ended.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +36,15 @@ from matchrec.search.task import Capacity
 from tests.properties.test_engines import LONGER, queries, random_examples, run_dependent, windowed
 from tests.references.coverage import NEVER, Ending, cover, number_occurrences
 from tests.references.matcher import Failure
-from tests.tasks.contiguous import Query, Rows, list_matches, may_of, name_failure, words
-from tests.tasks.contiguous import query as query_of
+from tests.tasks.contiguous import (
+    Query,
+    Rows,
+    build_can_map,
+    list_matches,
+    make_query,
+    name_failure,
+    read_rows,
+)
 from tests.tasks.copies import cover_both_sizes
 
 pytestmark = pytest.mark.larger  # its examples are
@@ -47,89 +57,105 @@ SHORT = st.lists(st.sets(st.sampled_from("ABC")).map(frozenset), min_size=1, max
 
 @dataclass
 class Outcome:
-    """came: by occurrence. ended: by the last occurrence, if any, and why. false: by that, with the
-    variable and whether it is what depends on the run that was not true.
-    """
+    """The coverage of a query over some rows."""
 
+    # By occurrence: the number of starting rows whose nearest run or match has taken it.
     came: Counter[int] = field(default_factory=Counter)
+    # The number of nearest runs by their last occurrence (None without rows) and the reason of
+    # their end.
     ended: Counter[tuple[int | None, str]] = field(default_factory=Counter)
+    # The number of nearest runs by their last occurrence, a variable that would have brought them
+    # nearer, and whether its condition on the run (not its row condition) was false.
     false: Counter[tuple[int | None, str, bool]] = field(default_factory=Counter)
+    # The number of rows that the nearest run of all still needs, and its starting row.
     best: tuple[int, int] = (NEVER, -1)
+    # The starting rows of matches.
     matches: list[int] = field(default_factory=list)
 
 
-def coverable(query: Query, *, windowed: bool = False) -> AnnotatedTask:
-    """Conditions of two parts: the word of the row, and what depends on the run."""
+def build_annotated_task(query: Query, *, windowed: bool = False) -> AnnotatedTask:
+    """Build the task of a coverage search.
+
+    A condition has one or two parts: the row condition, and the condition on the run.
+    """
     task = query.task()
-    found = compile_occurrences(task.pattern, query.pattern)
+    occurrences = compile_occurrences(task.pattern, query.pattern)
     parts = [
         (index, None) if name in query.run_conditions else (index,)
         for index, name in enumerate(query.variables)
     ]
-    task = replace(task, pattern=found.pattern, has_window=windowed)
-    return AnnotatedTask(task, found, tuple(parts))
+    task = replace(task, pattern=occurrences.pattern, has_window=windowed)
+    return AnnotatedTask(task, occurrences, tuple(parts))
 
 
 def run_search(query: Query, rows: Rows, capacity: Capacity) -> Outcome | str:
-    asked = coverable(query, windowed=rows.window_end is not None)
+    """Return the coverage that the search computes, or the kind of its failure."""
+    task = build_annotated_task(query, windowed=rows.window_end is not None)
     try:
-        counts, chunks = cover_both_sizes(asked, rows.partitions(query.variables), capacity)
+        counts, chunks = cover_both_sizes(task, rows.partitions(query.variables), capacity)
     except RunFailure as failure:
         return name_failure(failure)
-    last = [None, *range(len(asked.occurrences.variables))]
+    last = [None, *range(len(task.occurrences.variables))]
     parts = [
         (query.variables[variable], part is None)
-        for variable, parts in enumerate(asked.parts)
+        for variable, parts in enumerate(task.parts)
         for part in parts
     ]
-    found = Outcome(came=Counter(dict(enumerate(counts.reached.tolist()))))
-    for choice, reason in np.argwhere(counts.end_counts).tolist():
-        place = None if choice == 0 else asked.occurrences.occurrence_by_choice[choice - 1]
-        found.ended[place, REASONS[reason]] += int(counts.end_counts[choice, reason])
-    for place, part in np.argwhere(counts.false_parts).tolist():
-        found.false[(last[place], *parts[part])] = int(counts.false_parts[place, part])
+    outcome = Outcome(came=Counter(dict(enumerate(counts.reached.tolist()))))
+    for way, reason in np.argwhere(counts.end_counts).tolist():
+        occurrence = None if way == 0 else task.occurrences.occurrence_by_choice[way - 1]
+        outcome.ended[occurrence, REASONS[reason]] += int(counts.end_counts[way, reason])
+    for occurrence, part in np.argwhere(counts.false_parts).tolist():
+        outcome.false[(last[occurrence], *parts[part])] = int(counts.false_parts[occurrence, part])
     remaining, start = counts.nearest_of_all.tolist()
-    found.best = NEVER if remaining == UNREACHABLE else remaining, start
-    found.matches = [m[2] for chunk in chunks for m in list_matches(chunk, query.variables)]
-    return found
+    outcome.best = NEVER if remaining == UNREACHABLE else remaining, start
+    outcome.matches = [m[2] for chunk in chunks for m in list_matches(chunk, query.variables)]
+    return outcome
 
 
 def run_reference(query: Query, rows: Rows) -> Outcome | str:
-    whole, names = Outcome(), number_occurrences(query.pattern)[1]
+    """Return the coverage that the reference computes, or the kind of its failure."""
+    outcome = Outcome()
+    _, names = number_occurrences(query.pattern)
     for number, (row_words, offset) in enumerate(zip(rows.words, rows.offsets, strict=False)):
         ends = rows.window_end[number] if rows.window_end else [len(row_words)] * len(row_words)
-        may = may_of(query, rows, number)
+        can_map = build_can_map(query, rows, number)
         try:
-            found = cover(query.pattern, may, query.after_match, query.members, ends)
+            covered = cover(query.pattern, can_map, query.after_match, query.members, ends)
         except Failure as failure:
             return failure.kind
-        whole.came.update(one for taken in found.furthest for one in set(taken))
-        whole.matches += [offset + start for start in found.matches]
-        for ending in found.endings:
-            whole.ended[ending.last, ending.reason(len(row_words))] += 1
-            if ending.taken and ending.needed < whole.best[0]:
-                whole.best = ending.needed, offset + ending.start
+        outcome.came.update(
+            occurrence for occurrences in covered.furthest for occurrence in set(occurrences)
+        )
+        outcome.matches += [offset + start for start in covered.matches]
+        for ending in covered.endings:
+            outcome.ended[ending.last, ending.reason(len(row_words))] += 1
+            if ending.occurrences and ending.needed < outcome.best[0]:
+                outcome.best = ending.needed, offset + ending.start
             if ending.row < ending.bound:
-                whole.false.update(list_false_parts(query, ending, names, row_words[ending.row]))
-    return whole
+                outcome.false.update(list_false_parts(query, ending, names, row_words[ending.row]))
+    return outcome
 
 
 def list_false_parts(
-    query: Query, one: Ending, names: tuple[str, ...], word: frozenset[str]
+    query: Query, ending: Ending, names: tuple[str, ...], word: frozenset[str]
 ) -> set[tuple[int | None, str, bool]]:
-    """Return what was not true of variables that would have brought a run nearer to a match."""
-    return {(one.last, names[other], names[other] in word) for other in one.nearer}
+    """Return the false parts of the conditions that would have brought a run nearer to a match."""
+    return {
+        (ending.last, names[occurrence], names[occurrence] in word) for occurrence in ending.nearer
+    }
 
 
 def assert_agreement(query: Query, rows: Rows) -> None:
+    """Assert that the search has the coverage of the reference."""
     expected = run_reference(query, rows)
     for capacity in CAPACITIES:
-        found = run_search(query, rows, capacity)
-        if isinstance(expected, str) or isinstance(found, str):
-            assert found == expected
+        outcome = run_search(query, rows, capacity)
+        if isinstance(expected, str) or isinstance(outcome, str):
+            assert outcome == expected
             continue
-        found.came = +found.came
-        assert found == expected, show_pattern(query.pattern)
+        outcome.came = +outcome.came
+        assert outcome == expected, show_pattern(query.pattern)
 
 
 @random_examples
@@ -153,14 +179,14 @@ def test_random_conditions_that_depend_on_the_run(case: tuple[Query, Rows]) -> N
 
 
 def permutations() -> st.SearchStrategy[RowPattern]:
-    """PERMUTE of parts with several words, on its own, once more, and beside another part."""
-    part = st.sampled_from(PARTS).map(lambda text: query_of(text).pattern)
-    permuted = st.lists(part, min_size=2, max_size=4).map(make_permutation)
+    """Draw PERMUTE of parts with several words: alone, in a loop, or before or after a part."""
+    part = st.sampled_from(PARTS).map(lambda text: make_query(text).pattern)
+    permutation_patterns = st.lists(part, min_size=2, max_size=4).map(make_permutation)
     return st.one_of(
-        permuted,
-        permuted.map(lambda one: Quantified(one, 1, None)),
-        st.tuples(part, permuted).map(make_concatenation),
-        st.tuples(permuted, part).map(make_concatenation),
+        permutation_patterns,
+        permutation_patterns.map(lambda permutation: Quantified(permutation, 1, None)),
+        st.tuples(part, permutation_patterns).map(make_concatenation),
+        st.tuples(permutation_patterns, part).map(make_concatenation),
     )
 
 
@@ -176,14 +202,14 @@ def test_random_permutations(
 def test_whatever_brings_the_nearest_run_nearer_has_ended_it() -> None:
     """PERMUTE(A, A | B, B) names A, A, B, B: occurrences 0 to 3. No A is true in a run.
 
-    From `ABC` on: it may be 2 or 3, after which two rows more are needed. The orders of parts that
-    begin with the second part are preferred to those that begin with the third: the nearest run is
-    2. Its orders go on with 0 3 or with 3 0, so that A and B each would have brought it nearer.
-    Both were not true of the next row, which is in no word. From that row on, none of A and B was.
+    Row `ABC` can be occurrence 2 or 3, and two more rows are needed after it. An order of parts
+    that begins with the second part is preferred to one that begins with the third, so the nearest
+    run is 2. It goes on with 0 3 or with 3 0, so A and B would each have brought it nearer. Both
+    are false for the next row, `-`. As a starting row, that row satisfies neither A nor B.
     """
     null = Constant(None, Kind.INTEGER)
     never = build_operation(Comparison.EQUAL, null, null)
-    query = query_of("PERMUTE(A, A | B, B)")
+    query = make_query("PERMUTE(A, A | B, B)")
     expected = Outcome(
         came=Counter({2: 1}),
         ended=Counter({(2, "FALSE"): 1, (None, "FALSE"): 1}),
@@ -191,14 +217,14 @@ def test_whatever_brings_the_nearest_run_nearer_has_ended_it() -> None:
         best=(2, 0),
     )
     for rows, conditions in (("ABC -", {"A": never}), ("B -", {})):
-        asked = replace(query, run_conditions=conditions)
-        assert run_reference(asked, words(rows)) == expected
-        assert_agreement(asked, words(rows))
+        conditioned = replace(query, run_conditions=conditions)
+        assert run_reference(conditioned, read_rows(rows)) == expected
+        assert_agreement(conditioned, read_rows(rows))
 
 
 def test_a_row_that_leads_back_to_the_start_is_past_its_anchor() -> None:
-    """After A of `A* ^ A B`, no row more makes a match: the run without rows is the nearest."""
-    query, rows = query_of("A* ^ A B"), words("- A")
+    """After the A of `A* ^ A B`, no more rows make a match: the run without rows is nearest."""
+    query, rows = make_query("A* ^ A B"), read_rows("- A")
     assert run_reference(query, rows) == Outcome(
         ended=Counter({(None, "FALSE"): 1, (None, "ANCHORED"): 1}),
         false=Counter({(None, "A", False): 1}),
@@ -207,39 +233,41 @@ def test_a_row_that_leads_back_to_the_start_is_past_its_anchor() -> None:
 
 
 def test_nearest_runs_are_still_known_when_the_path_has_grown() -> None:
-    """B fails on rows 1 to 3. The second way is longer than the path; the search begins again.
+    """The second way is longer than the memory for the path, so the search begins again.
 
-    Then it must still know how far the first way came: C would have made A B B a match.
+    It must still know how far the first way got: C would have made A B B a match.
     """
-    query, rows = query_of("A B* C | A D* E F"), words("A BD BD " + "D " * 9 + "-")
+    query, rows = make_query("A B* C | A D* E F"), read_rows("A BD BD " + "D " * 9 + "-")
     expected = run_reference(query, rows)
     assert isinstance(expected, Outcome)
     assert expected.best == (1, 0)
     assert expected.came == {0: 1, 1: 1}
-    found = run_search(query, rows, Capacity(initial_rows=2))
-    assert isinstance(found, Outcome)
-    found.came = +found.came
-    assert found == expected
+    outcome = run_search(query, rows, Capacity(initial_rows=2))
+    assert isinstance(outcome, Outcome)
+    outcome.came = +outcome.came
+    assert outcome == expected
 
 
 def test_more_occurrences_than_a_word_has_bits() -> None:
-    """Each A of 34 pairs begins a run to the last row; no B begins one."""
-    query = query_of("A B " * 35)
-    found = run_search(query, words("A B " * 34), Capacity())
-    assert isinstance(found, Outcome)
-    assert [found.came[place] for place in range(70)] == [34 - place // 2 for place in range(70)]
-    assert found.ended[None, "FALSE"] == 34
-    assert found.ended[67, "NO_ROW"] == found.ended[1, "NO_ROW"] == 1
-    assert found.best == (2, 0)
+    """Each A of 34 pairs begins a run that goes up to the last row. No B begins a run."""
+    query = make_query("A B " * 35)
+    outcome = run_search(query, read_rows("A B " * 34), Capacity())
+    assert isinstance(outcome, Outcome)
+    assert [outcome.came[occurrence] for occurrence in range(70)] == [
+        34 - occurrence // 2 for occurrence in range(70)
+    ]
+    assert outcome.ended[None, "FALSE"] == 34
+    assert outcome.ended[67, "NO_ROW"] == outcome.ended[1, "NO_ROW"] == 1
+    assert outcome.best == (2, 0)
 
 
 @pytest.mark.night  # compiles a search of its own
 def test_ways_that_multiply_meet_where_conditions_read_the_same() -> None:
-    """Each row may be A or B: 2^40 ways from the first row on, 40 counts of A at each row."""
+    """Each row may be A or B: there are 2^40 ways, but only 40 different counts of A at a row."""
     count = RunAggregate(Reduction.COUNT, "A", None, Kind.INTEGER)
     never = build_operation(Comparison.GREATER, count, Constant(1000, Kind.INTEGER))
-    query = replace(query_of("(A | B)* C"), run_conditions={"C": never})
-    found = run_search(query, words("ABC " * 40), Capacity(initial_rows=1))
-    assert isinstance(found, Outcome)
-    assert +found.came == {0: 40}
-    assert +found.ended == {(0, "NO_ROW"): 40}
+    query = replace(make_query("(A | B)* C"), run_conditions={"C": never})
+    outcome = run_search(query, read_rows("ABC " * 40), Capacity(initial_rows=1))
+    assert isinstance(outcome, Outcome)
+    assert +outcome.came == {0: 40}
+    assert +outcome.ended == {(0, "NO_ROW"): 40}

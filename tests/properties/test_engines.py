@@ -1,4 +1,7 @@
-"""Engines against the reference matcher: all small cases, then random ones."""
+"""Contiguous searches: each algorithm finds what the reference matcher finds.
+
+First all small patterns over all small inputs, then random patterns, conditions and windows.
+"""
 
 from __future__ import annotations
 
@@ -47,11 +50,11 @@ from tests.tasks.contiguous import (
     Outcome,
     Query,
     Rows,
-    query,
+    make_query,
+    read_rows,
     run_algorithm,
     run_algorithm_in_pieces,
     run_reference,
-    words,
 )
 
 EXAMPLES = examples(32)
@@ -72,6 +75,7 @@ random_examples = settings(
 
 
 def assert_agreement(query: Query, rows: Rows) -> None:
+    """Assert that each algorithm has the outcome of the reference."""
     expected = run_reference(query, rows)
     for algorithm in ALGORITHMS:
         assert run_algorithm(algorithm, query, rows) == expected, (
@@ -81,10 +85,11 @@ def assert_agreement(query: Query, rows: Rows) -> None:
 
 
 def assert_agreement_in_pieces(query: Query, rows: Rows, step: int) -> None:
+    """Assert that each algorithm has the same outcome if rows arrive `step` at a time."""
     expected = run_reference(query, rows)
     for algorithm in ALGORITHMS:
-        found = run_algorithm_in_pieces(algorithm, query, rows, step)
-        assert found == expected, (algorithm, show_pattern(query.pattern))
+        outcome = run_algorithm_in_pieces(algorithm, query, rows, step)
+        assert outcome == expected, (algorithm, show_pattern(query.pattern))
 
 
 def list_small_patterns() -> list[RowPattern]:
@@ -102,8 +107,11 @@ def list_small_patterns() -> list[RowPattern]:
         for least, most in bounds
         for greedy in (True, False)
     ]
-    alone = [*pairs, *loops]
-    return [one for part in alone for one in (part, make_concatenation([part, Variable("B")]))]
+    return [
+        pattern
+        for part in (*pairs, *loops)
+        for pattern in (part, make_concatenation([part, Variable("B")]))
+    ]
 
 
 def test_all_small_patterns_on_all_small_inputs() -> None:
@@ -112,7 +120,7 @@ def test_all_small_patterns_on_all_small_inputs() -> None:
         for kinds, length in (("A B AB -", 1), ("A B AB -", 2), ("A B AB", 3))
         for rows in itertools.product(kinds.split(), repeat=length)
     ]
-    every_input = words("/".join(texts))
+    every_input = read_rows("/".join(texts))
     for pattern in some_of(list_small_patterns()):
         assert_agreement(Query(pattern), every_input)
 
@@ -125,12 +133,13 @@ LOOPS = [*itertools.product(INNER, OUTER, [True, False])]
 @pytest.mark.parametrize(("inner", "outer", "greedy"), some_of(LOOPS))
 def test_loops_over_parts_that_can_be_empty(inner: str, outer: str, greedy: bool) -> None:
     loop = f"({inner}){outer}{'' if greedy else '?'}"
-    rows = words("A B/A A B/B A/AB AB B/- A/A A A A/A B A/A")
+    rows = read_rows("A B/A A B/B A/AB AB B/- A/A A A A/A B A/A")
     for text in (loop, f"{loop} B", f"({loop})* B", f"({loop} B?)+", f"({loop}){{2}}"):
-        assert_agreement(query(text), rows)
+        assert_agreement(make_query(text), rows)
 
 
 def patterns() -> st.SearchStrategy[RowPattern]:
+    """Draw row patterns of variables, empty patterns and anchors."""
     atoms = st.one_of(
         st.sampled_from([Variable(name) for name in VARIABLES]),
         st.sampled_from([Variable(name) for name in VARIABLES]),
@@ -140,9 +149,10 @@ def patterns() -> st.SearchStrategy[RowPattern]:
 
 
 def trees(atoms: st.SearchStrategy[RowPattern]) -> st.SearchStrategy[RowPattern]:
-    """Patterns of these parts."""
+    """Draw row patterns whose leaves are some atoms."""
 
     def grow(parts: st.SearchStrategy[RowPattern]) -> st.SearchStrategy[RowPattern]:
+        """Combine or quantify patterns."""
         several = st.lists(parts, min_size=2, max_size=3)
         bounds = st.sampled_from([(0, None), (1, None), (0, 1), (2, 2), (2, None), (0, 2), (1, 3)])
         return st.one_of(
@@ -168,6 +178,7 @@ ROWS = st.lists(
 
 @st.composite
 def queries(draw: st.DrawFn) -> Query:
+    """Draw a query with a union variable and AFTER MATCH SKIP."""
     pattern = draw(patterns())
     names = Query(pattern).variables
     subsets = {}
@@ -191,7 +202,7 @@ def test_random_partitions_in_pieces(data: st.DataObject, step: int) -> None:
 
 @st.composite
 def windows(draw: st.DrawFn, length: int) -> tuple[int, ...]:
-    """Return where the window of each of so many rows ends: in order, none before its row."""
+    """Draw the ends of the windows of a number of rows: in order, and none before its row."""
     ends: list[int] = []
     for row in range(length):
         ends.append(draw(st.integers(max([row, *ends[-1:]]), length)))
@@ -200,6 +211,7 @@ def windows(draw: st.DrawFn, length: int) -> tuple[int, ...]:
 
 @st.composite
 def windowed(draw: st.DrawFn, rows: Rows) -> Rows:
+    """Draw windows for some rows."""
     return replace(rows, window_end=tuple(draw(windows(len(words))) for words in rows.words))
 
 
@@ -226,28 +238,31 @@ def test_random_patterns(query: Query, rows: tuple[tuple[frozenset[str], ...], .
 @settings(random_examples, max_examples=max(EXAMPLES // 2, 1))
 @given(queries(), ROWS)
 def test_random_patterns_after_thousands_of_rows(
-    drawn: Query, partitions: tuple[tuple[frozenset[str], ...], ...]
+    query: Query, partitions: tuple[tuple[frozenset[str], ...], ...]
 ) -> None:
-    """A loop takes all rows before the example: as many more stand in the match."""
-    pattern = make_concatenation([Quantified(Variable("X"), 1, None), drawn.pattern])
-    asked = replace(drawn, pattern=pattern, after_match=AfterMatchSkip())
+    """A loop takes all rows before the example, so the match has more rows by their number."""
+    pattern = make_concatenation([Quantified(Variable("X"), 1, None), query.pattern])
+    looping = replace(query, pattern=pattern, after_match=AfterMatchSkip())
 
-    def after(count: int) -> Rows:
+    def prepend(count: int) -> Rows:
+        """Return the partitions of the example, each after `count` rows of the loop."""
         return Rows(tuple((frozenset("X"),) * count + rows for rows in partitions))
 
-    short, long = after(2), after(LARGE)
-    found = run_reference(asked, short)
-    assert isinstance(found, list)
+    short = prepend(2)
+    long = prepend(LARGE)
+    outcome = run_reference(looping, short)
+    assert isinstance(outcome, list)
     more = "X " * (LARGE - 2)
-    expected = [(p, number, long.offsets[p], more + word) for p, number, _, word in found]
+    expected = [(p, number, long.offsets[p], more + word) for p, number, _, word in outcome]
     for algorithm in ALGORITHMS:
-        assert run_algorithm(algorithm, asked, long) == expected, (
+        assert run_algorithm(algorithm, looping, long) == expected, (
             algorithm,
-            show_pattern(asked.pattern),
+            show_pattern(looping.pattern),
         )
 
 
 def navigations(names: list[str | None]) -> st.SearchStrategy[Navigation]:
+    """Draw navigations to rows of some variables."""
     return st.builds(
         Navigation,
         st.sampled_from(names),
@@ -259,7 +274,7 @@ def navigations(names: list[str | None]) -> st.SearchStrategy[Navigation]:
 
 @st.composite
 def values(draw: st.DrawFn, names: list[str | None], kind: Kind, depth: int) -> RunExpression:
-    """Return a value of a kind over two integer and two floating columns."""
+    """Draw an expression of a kind over two integer and two floating columns."""
     choice = draw(st.integers(0, 3 if depth == 0 else 6))
     if choice == 0:
         constants = {
@@ -276,8 +291,9 @@ def values(draw: st.DrawFn, names: list[str | None], kind: Kind, depth: int) -> 
         column = draw(st.integers(0, 1))
         return RunAggregate(function, draw(st.sampled_from(names)), column, kind)
     if choice == 3 and kind is Kind.INTEGER:
-        if (which := draw(st.integers(0, 4))) < 3:
-            return TriedMatchNumber() if which == 0 else ReadClassifier(draw(navigations(names)))
+        variant = draw(st.integers(0, 4))
+        if variant < 3:
+            return TriedMatchNumber() if variant == 0 else ReadClassifier(draw(navigations(names)))
         return RunAggregate(Reduction.COUNT, draw(st.sampled_from(names)), None, kind)
     if choice in (3, 4) and kind is Kind.FLOATING:
         if draw(st.booleans()):
@@ -285,16 +301,19 @@ def values(draw: st.DrawFn, names: list[str | None], kind: Kind, depth: int) -> 
                 BasicOperator.NARROW, draw(values(names, draw(st.sampled_from(Kind)), 0))
             )
         return build_operation(BasicOperator.WIDEN, draw(values(names, Kind.INTEGER, 0)))
-    left, right = draw(values(names, kind, depth - 1)), draw(values(names, kind, depth - 1))
+    left = draw(values(names, kind, depth - 1))
+    right = draw(values(names, kind, depth - 1))
     return draw(arithmetic(kind, left, right))
 
 
 @st.composite
 def conditions(draw: st.DrawFn, names: list[str | None], depth: int = 1) -> RunExpression:
+    """Draw a condition; AND, OR, NOT and IS NULL are nested at most `depth` times."""
     choice = draw(st.integers(0, 1 if depth == 0 else 5))
     if choice <= 1 or depth == 0:
         kind = draw(st.sampled_from(Kind))
-        left, right = draw(values(names, kind, 1)), draw(values(names, kind, 1))
+        left = draw(values(names, kind, 1))
+        right = draw(values(names, kind, 1))
         return build_operation(draw(st.sampled_from(Comparison)), left, right)
     parts = tuple(draw(st.lists(conditions(names, depth - 1), min_size=1, max_size=3)))
     if choice == 2:
@@ -309,12 +328,13 @@ def conditions(draw: st.DrawFn, names: list[str | None], depth: int = 1) -> RunE
 
 
 def run_dependent() -> st.SearchStrategy[tuple[Query, Rows]]:
+    """Draw a query with conditions on the run, and rows."""
     return queries().flatmap(run_dependent_on)
 
 
 @st.composite
 def run_dependent_on(draw: st.DrawFn, plain: Query) -> tuple[Query, Rows]:
-    """Return a query with random conditions on the run, and rows."""
+    """Add random conditions on the run to a query, and draw rows."""
     names: list[str | None] = [None, *plain.variables, *plain.subsets]
     run_conditions = {
         name: draw(conditions(names)) for name in plain.variables if draw(st.integers(0, 3)) > 0
@@ -343,12 +363,14 @@ def test_random_conditions_that_depend_on_the_run(case: tuple[Query, Rows]) -> N
 
 
 def test_what_fails_for_one_match_may_hold_for_the_next() -> None:
-    """The loop fails from every row as the first match, which is C alone."""
+    """B is false in match 1, so match 1 is C alone. In later matches the loop A+ B matches."""
     later = build_operation(Comparison.GREATER, TriedMatchNumber(), Constant(1, Kind.INTEGER))
     overlapping = replace(
-        query("A+ B | C"), after_match=AfterMatchSkip(SkipTo.NEXT_ROW), run_conditions={"B": later}
+        make_query("A+ B | C"),
+        after_match=AfterMatchSkip(SkipTo.NEXT_ROW),
+        run_conditions={"B": later},
     )
-    rows = words("AC A A B/A B AC A B")
+    rows = read_rows("AC A A B/A B AC A B")
     first = [(0, 1, 0, "C"), (0, 2, 1, "A A B"), (0, 3, 2, "A B")]
     second = [(1, 1, 6, "C"), (1, 2, 7, "A B")]
     assert run_reference(overlapping, rows) == [*first, *second]
@@ -367,37 +389,47 @@ def test_what_fails_for_one_match_may_hold_for_the_next() -> None:
 )
 def test_permutations_of_parts_with_several_words(text: str) -> None:
     rows = itertools.product(("A", "B", "AB", "ABC"), repeat=4)
-    assert_agreement(query(text), words("/".join(" ".join(row) for row in rows)))
+    assert_agreement(make_query(text), read_rows("/".join(" ".join(row) for row in rows)))
 
 
-# The longest match of each starting row: all its words are known to the reference.
+# LONGEST MATCH. The reference lists all words of a starting row.
 
 
 def keep_longest(query: Query) -> Query:
+    """Return the query with LONGEST MATCH."""
     return replace(query, output=MatchOutput.LONGEST)
 
 
 def assert_longest(query: Query, rows: Rows, step: int = 0) -> None:
-    """step: rows of a piece, 0 for whole partitions. All words of a row are tried, in some order,
-    so that of several conditions that fail any may be the first.
+    """Assert that each algorithm finds the longest matches of the reference.
+
+    All words of a starting row are tried, in any order. So if several conditions raise an error,
+    any of these errors may be the first.
+
+    Args:
+        query: the query, without LONGEST MATCH.
+        rows: the rows.
+        step: the number of rows that arrive at a time; 0 for whole partitions.
     """
 
-    def comparable(found: Outcome) -> object:
-        is_failure = isinstance(found, tuple) and found[0] in (
+    def comparable(outcome: Outcome) -> object:
+        """Return the outcome, or for an error of a condition its partition."""
+        is_failure = isinstance(outcome, tuple) and outcome[0] in (
             "overflow_in_condition",
             "division_by_zero",
         )
-        return ("failed", found[1]) if is_failure else found
+        return ("failed", outcome[1]) if is_failure else outcome
 
     expected = comparable(run_reference(keep_longest(query), rows))
-    able = [one for one in ALGORITHMS if one.find_obstacle(keep_longest(query).task()) is None]
-    assert any(one.name == "breadth_first" for one in able)
-    for algorithm in able:
+    task = keep_longest(query).task()
+    algorithms = [algorithm for algorithm in ALGORITHMS if algorithm.find_obstacle(task) is None]
+    assert any(algorithm.name == "breadth_first" for algorithm in algorithms)
+    for algorithm in algorithms:
         if step:
-            found = run_algorithm_in_pieces(algorithm, keep_longest(query), rows, step)
+            outcome = run_algorithm_in_pieces(algorithm, keep_longest(query), rows, step)
         else:
-            found = run_algorithm(algorithm, keep_longest(query), rows)
-        assert comparable(found) == expected, (algorithm, show_pattern(query.pattern))
+            outcome = run_algorithm(algorithm, keep_longest(query), rows)
+        assert comparable(outcome) == expected, (algorithm, show_pattern(query.pattern))
 
 
 @pytest.mark.parametrize(
@@ -407,7 +439,7 @@ def assert_longest(query: Query, rows: Rows, step: int = 0) -> None:
         ("A*?", "A A -", [(0, "A A"), (2, "")]),
         ("A B? | A B? C", "A B C", [(0, "A B C")]),
         ("(A | B) (A B | C)?", "AB A C B", [(0, "A"), (1, "A C"), (3, "B")]),
-        ("A A | B B | B A", "AB AB", [(0, "A A")]),  # of those as long the preferred one
+        ("A A | B B | B A", "AB AB", [(0, "A A")]),  # equally long words: the preferred one
         ("^ A | A A", "A A A", [(0, "A A")]),
         ("A+ | A+ $", "A B A", [(0, "A"), (2, "A")]),
         ("A {- B -}*?", "A B B", [(0, "A [B] [B]")]),
@@ -415,21 +447,22 @@ def assert_longest(query: Query, rows: Rows, step: int = 0) -> None:
     ],
 )
 def test_longest_matches(text: str, rows: str, expected: list[tuple[int, str]]) -> None:
-    """Worked out by hand: every word at each starting row, then the longest."""
-    asked, given_rows = query(text), words(rows)
-    found = run_reference(keep_longest(asked), given_rows)
-    assert [(start, word) for _, _, start, word in found] == expected
-    assert_longest(asked, given_rows)
+    """The expected matches are worked out by hand, from all words of each starting row."""
+    query = make_query(text)
+    partition = read_rows(rows)
+    outcome = run_reference(keep_longest(query), partition)
+    assert [(start, word) for _, _, start, word in outcome] == expected
+    assert_longest(query, partition)
 
 
 def test_longest_matches_of_small_patterns() -> None:
-    """Every fifth pattern, with all bounds in turn: a loop has 24 forms."""
+    """Every fifth pattern is tested. A loop has 24 patterns, so each of its bounds occurs."""
     texts = [
         " ".join(rows)
         for kinds, length in (("A B AB -", 1), ("A B AB -", 2), ("A B AB", 3))
         for rows in itertools.product(kinds.split(), repeat=length)
     ]
-    every_input = words("/".join(texts))
+    every_input = read_rows("/".join(texts))
     for pattern in some_of(list_small_patterns()[::5]):
         assert_longest(Query(pattern), every_input)
 

@@ -21,41 +21,45 @@ BIG = 1 << 63
 Call = tuple[Callable[..., Any], tuple[object, ...]]
 
 
-def draw_calls(draw: np.random.Generator) -> list[Call]:
-    """Return a call of each of these functions, over arrays of 0 to 40 rows."""
-    rows, mapped, matches = draw.integers(1, 30), draw.integers(0, 40), draw.integers(0, 9)
+def draw_calls(generator: np.random.Generator) -> list[Call]:
+    """Draw the arguments of a call of each function, over arrays of 0 to 40 rows."""
+    rows = generator.integers(1, 30)
+    mapped = generator.integers(0, 40)
+    matches = generator.integers(0, 9)
     links = np.arange(-1, mapped - 1, dtype=np.int32)
-    links[draw.random(mapped) < 0.3] = -1
-    counted = draw.integers(-1, rows, mapped)
-    numbers = draw.integers(-BIG, BIG - 1, rows)
+    links[generator.random(mapped) < 0.3] = -1
+    counted = generator.integers(-1, rows, mapped)
+    numbers = generator.integers(-BIG, BIG - 1, rows)
     middle = rows // 2
     starts = np.array([0, middle, rows])
     sizes = (middle, rows - middle)
-    keys = np.concatenate([np.sort(draw.integers(-50, 50, size)) for size in sizes])
-    valid = draw.random(rows) < 0.9
-    begin = np.sort(draw.integers(0, mapped + 1, matches))
-    end = np.minimum(begin + draw.integers(0, 6, matches), mapped)
-    before = np.array([draw.integers(-1, max(place, 1)) for place in range(mapped)], np.int64)
+    keys = np.concatenate([np.sort(generator.integers(-50, 50, size)) for size in sizes])
+    valid = generator.random(rows) < 0.9
+    begin = np.sort(generator.integers(0, mapped + 1, matches))
+    end = np.minimum(begin + generator.integers(0, 6, matches), mapped)
+    before = np.array([generator.integers(-1, max(row, 1)) for row in range(mapped)], np.int64)
     before = np.minimum(before, np.arange(mapped) - 1)
-    first, sign = bool(draw.integers(2)), int(draw.choice([1, -1]))
-    nodes = draw.integers(-1, max(mapped, 1), matches)
+    first = bool(generator.integers(2))
+    sign = int(generator.choice([1, -1]))
+    nodes = generator.integers(-1, max(mapped, 1), matches)
     nodes[nodes >= mapped] = -1
-    longer = draw.integers(1, 3, mapped)
-    classifiers, belongs = draw.integers(0, 3, mapped).astype(np.int16), draw.random(3) < 0.5
+    longer = generator.integers(1, 3, mapped)
+    classifiers = generator.integers(0, 3, mapped).astype(np.int16)
+    belongs = generator.random(3) < 0.5
     return [
         (sum_values, (numbers, counted, links)),
-        (sum_values, (draw.normal(size=rows) * 1e300, counted, links)),
-        (sum_decimals, (draw.integers(-BIG, BIG - 1, (rows, 2)), counted, links)),
+        (sum_values, (generator.normal(size=rows) * 1e300, counted, links)),
+        (sum_decimals, (generator.integers(-BIG, BIG - 1, (rows, 2)), counted, links)),
         (find_extreme_rows, (numbers, counted, links, sign, first)),
-        (find_nth_mapped, (classifiers, belongs, begin, end, int(draw.integers(-3, 3)))),
-        (find_marked, (draw.random(mapped) < 0.5, links, int(draw.integers(-1, 3)))),
-        (sum_each_match, (draw.normal(size=rows), counted, links, nodes)),
+        (find_nth_mapped, (classifiers, belongs, begin, end, int(generator.integers(-3, 3)))),
+        (find_marked, (generator.random(mapped) < 0.5, links, int(generator.integers(-1, 3)))),
+        (sum_each_match, (generator.normal(size=rows), counted, links, nodes)),
         (find_ends_by_bounds, (starts, keys, valid, keys + 5, valid)),
         (find_ends_by_distance, (starts, keys.astype(np.float64), valid, 4.0)),
         (find_ends_by_distance, (starts, (keys + 50).astype(np.uint64), valid, np.uint64(4))),
         (
             lambda *arguments: number_digits(*arguments)[1],
-            (before, draw.integers(0, 9, mapped), draw.random(mapped) < 0.5, longer),
+            (before, generator.integers(0, 9, mapped), generator.random(mapped) < 0.5, longer),
         ),
     ]
 

@@ -1,4 +1,4 @@
-"""`FIRST k MATCHES`: those of all matches whose numbers are at most k, of each partition."""
+"""`FIRST k MATCHES` gives the matches of each partition whose number is at most k."""
 
 from __future__ import annotations
 
@@ -25,33 +25,38 @@ from tests.tasks.contiguous import (
     Outcome,
     Query,
     Rows,
+    read_rows,
     run_algorithm,
     run_algorithm_in_pieces,
-    words,
 )
-from tests.tasks.selection import WindowedRows, run_task, task, write_matches
-from tests.tasks.selection import query as selected
+from tests.tasks.selection import WindowedRows, build_task, make_query, run_task, write_matches
 
 few_examples = settings(random_examples, max_examples=examples(16))
 
 
 @dataclass(frozen=True)
-class FirstOf(Query):
-    """The first matches of each partition."""
+class FirstMatchesQuery(Query):
+    """A query for the first matches of each partition."""
 
-    most: int = 1
+    most: int = 1  # the number of matches
 
     def task(self) -> Task:
+        """Return the task of a search for this query."""
         return replace(super().task(), most_matches=self.most)
 
 
-def first_of(query: Query, most: int) -> FirstOf:
-    return FirstOf(**{name: getattr(query, name) for name in query.__dataclass_fields__}, most=most)
+def limit_matches(query: Query, most: int) -> FirstMatchesQuery:
+    """Add FIRST MATCHES to a query."""
+    return FirstMatchesQuery(
+        **{name: getattr(query, name) for name in query.__dataclass_fields__}, most=most
+    )
 
 
-def first(found: Outcome, most: int) -> Outcome:
-    """Those of all matches; a failure may be one of a later match."""
-    return [one for one in found if one[1] <= most] if isinstance(found, list) else found
+def take_first(outcome: Outcome, most: int) -> Outcome:
+    """Return the matches whose number is at most `most`; or the failure, if the search fails."""
+    return (
+        [match for match in outcome if match[1] <= most] if isinstance(outcome, list) else outcome
+    )
 
 
 @few_examples
@@ -61,15 +66,19 @@ def test_contiguous_matches(data: st.DataObject, most: int, step: int) -> None:
     if data.draw(st.booleans()):
         query, rows = data.draw(run_dependent())
     for longest in (False, True):
-        asked = replace(query, output=MatchOutput.LONGEST) if longest else query
+        full_query = replace(query, output=MatchOutput.LONGEST) if longest else query
         for algorithm in ALGORITHMS:
-            if algorithm.find_obstacle(asked.task()) is not None:
+            if algorithm.find_obstacle(full_query.task()) is not None:
                 continue
-            whole = run_algorithm(algorithm, asked, rows)
-            if isinstance(whole, list):
-                assert run_algorithm(algorithm, first_of(asked, most), rows) == first(whole, most)
-                again = run_algorithm_in_pieces(algorithm, first_of(asked, most), rows, step)
-                assert again == first(whole, most)
+            outcome = run_algorithm(algorithm, full_query, rows)
+            if isinstance(outcome, list):
+                assert run_algorithm(
+                    algorithm, limit_matches(full_query, most), rows
+                ) == take_first(outcome, most)
+                first_in_pieces = run_algorithm_in_pieces(
+                    algorithm, limit_matches(full_query, most), rows, step
+                )
+                assert first_in_pieces == take_first(outcome, most)
 
 
 SELECTIONS = (EventSelection.SKIP_TILL_NEXT_MATCH, EventSelection.SKIP_TILL_ANY_MATCH)
@@ -86,22 +95,24 @@ def test_event_selection(selection: EventSelection, output: MatchOutput) -> None
         st.integers(1, 4),
     )
     def run(case: tuple[SelectionQuery, WindowedRows], most: int) -> None:
-        whole, rows = task(case[0]), case[1]
+        """Compare the first matches of each algorithm with all its matches."""
+        query, rows = case
+        full_task = build_task(query)
         for algorithm in ALGORITHMS:
-            if algorithm.find_obstacle(whole) is None:
-                found = run_task(algorithm, whole, rows)
-                if isinstance(found, list):
-                    again = run_task(algorithm, replace(whole, most_matches=most), rows)
-                    assert again == [one for one in found if one[1] <= most]
+            if algorithm.find_obstacle(full_task) is None:
+                outcome = run_task(algorithm, full_task, rows)
+                if isinstance(outcome, list):
+                    first_matches = run_task(algorithm, replace(full_task, most_matches=most), rows)
+                    assert first_matches == [match for match in outcome if match[1] <= most]
 
     run()
 
 
 def test_a_search_ends_with_the_last_match_that_is_asked_for() -> None:
     """The loop over 60 rows has 2 to the power of 60 matches."""
-    whole = task(selected("A+", SELECTIONS[1], MatchOutput.ALL))
-    rows = WindowedRows(words(" ".join(["A"] * 60)))
-    assert write_matches(run_task(ALGORITHMS[2], replace(whole, most_matches=3), rows)) == [
+    full_task = build_task(make_query("A+", SELECTIONS[1], MatchOutput.ALL))
+    rows = WindowedRows(read_rows(" ".join(["A"] * 60)))
+    assert write_matches(run_task(ALGORITHMS[2], replace(full_task, most_matches=3), rows)) == [
         "A0",
         "A0 A1",
         "A1",

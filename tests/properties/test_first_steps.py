@@ -31,7 +31,7 @@ from matchrec.search.coverage import AnnotatedTask, Counts, find_matches
 from matchrec.search.partitions import Frontier, Partitions
 from matchrec.search.strategies import ALGORITHMS
 from matchrec.search.task import Task
-from tests.properties.test_coverage import coverable
+from tests.properties.test_coverage import build_annotated_task
 from tests.quick.scale import FULL
 from tests.tasks import contiguous, selection
 from tests.tasks.by_python import (
@@ -58,16 +58,16 @@ OUTPUTS = (MatchOutput.PREFERRED, MatchOutput.ALL, MatchOutput.NON_OVERLAPPING)
 
 
 def draw_rows(seed: int, *, windowed: bool) -> Partitions:
-    """Return partitions of 14, 0 and 10 rows, of which about half satisfy each variable."""
-    draw = np.random.default_rng(seed)
+    """Draw partitions of 14, 0 and 10 rows. About half of the rows satisfy each variable."""
+    generator = np.random.default_rng(seed)
     starts = np.array([0, 14, 14, 24])
     rows = np.arange(24)
-    satisfied = (draw.random((24, 3)) < 0.55) @ (1 << np.arange(3))
+    satisfied = (generator.random((24, 3)) < 0.55) @ (1 << np.arange(3))
     partition_end = np.where(rows < 14, 14, 24)
     return Partitions(
         starts,
         satisfied.astype(np.uint64).reshape(-1, 1),
-        draw.integers(1, 6, (1, 24)),
+        generator.integers(1, 6, (1, 24)),
         np.ones((1, 24), np.bool_),
         1,
         np.minimum(rows + 6, partition_end) if windowed else None,
@@ -79,7 +79,7 @@ def make_contiguous_tasks() -> Iterator[Task]:
     """Yield tasks for matches of consecutive rows."""
     for text in PATTERNS:
         for run_conditions in CONDITIONS:
-            query = replace(contiguous.query(text), run_conditions=run_conditions)
+            query = replace(contiguous.make_query(text), run_conditions=run_conditions)
             yield replace(query, output=MatchOutput.LONGEST).task()
             for after_match in SKIPS:
                 task = replace(query, after_match=after_match).task()
@@ -95,20 +95,20 @@ def make_selection_tasks() -> Iterator[Task]:
         for kind in (EventSelection.SKIP_TILL_NEXT_MATCH, EventSelection.SKIP_TILL_ANY_MATCH):
             for output in OUTPUTS:
                 for run_conditions in CONDITIONS:
-                    query = selection.query(text, kind, output)
-                    yield selection.task(replace(query, run_conditions=run_conditions))
+                    query = selection.make_query(text, kind, output)
+                    yield selection.build_task(replace(query, run_conditions=run_conditions))
 
 
 def search_all(name: str, rows: Partitions) -> list[object]:
-    """Return what an algorithm finds for each task that it can run."""
-    found: list[object] = []
+    """Return the outcome of an algorithm for each task that it can run."""
+    outcomes: list[object] = []
     for task in (*make_contiguous_tasks(), *make_selection_tasks()):
         windowed = replace(task, has_window=rows.window_end is not None)
-        # Which starting rows a limited breadth-first search has done with depends on the stop.
+        # The starting rows that a limited breadth-first search finishes depend on where it stops.
         is_exact = windowed.max_steps is None or name == "backtracking"
         if is_exact and ALGORITHMS[name].find_obstacle(windowed) is None:
-            found.append(outcome(ALGORITHMS[name].choose(windowed), windowed, rows))
-    return found
+            outcomes.append(outcome(ALGORITHMS[name].choose(windowed), windowed, rows))
+    return outcomes
 
 
 def cover_all(rows: Partitions) -> list[object]:
@@ -117,12 +117,12 @@ def cover_all(rows: Partitions) -> list[object]:
     tasks = []
     for text in PATTERNS:
         for run_conditions in CONDITIONS:
-            query = replace(contiguous.query(text), run_conditions=run_conditions)
-            tasks.append(coverable(query, windowed=windowed))
+            query = replace(contiguous.make_query(text), run_conditions=run_conditions)
+            tasks.append(build_annotated_task(query, windowed=windowed))
     for text in SEQUENCES:
-        asked = selection.query(text, EventSelection.SKIP_TILL_ANY_MATCH)
-        task = replace(selection.task(asked), has_window=windowed)
-        occurrences = compile_occurrences(task.pattern, asked.pattern, every_way=True)
+        query = selection.make_query(text, EventSelection.SKIP_TILL_ANY_MATCH)
+        task = replace(selection.build_task(query), has_window=windowed)
+        occurrences = compile_occurrences(task.pattern, query.pattern, every_way=True)
         parts = tuple((number,) for number in range(len(task.conditions)))
         task = replace(task, pattern=occurrences.pattern)
         tasks.append(AnnotatedTask(task, occurrences, parts))
@@ -158,18 +158,19 @@ def test_python_and_compiled_code_take_turns(
 
 
 def test_python_begins_each_kernel() -> None:
-    """So that the test above has each of them."""
-    with python_takes_steps(MANY) as taken:
+    """So `test_python_and_compiled_code_take_turns` tests all kernels of searches."""
+    with python_takes_steps(MANY) as steps_by_kernel:
         for windowed in (False, True):
             for search in SEARCHES.values():
                 search(draw_rows(2, windowed=windowed))
-    of_searches = [kernel for kernel in taken if kernel.__module__.startswith("matchrec.search")]
-    assert len(of_searches) == len(
-        [
-            kernel
-            for kernel in CACHED_FUNCTIONS
-            if isinstance(kernel, StoppableKernel) and kernel.__module__.startswith("matchrec.")
-        ]
-    )
-    unused = [kernel.__module__ for kernel in of_searches if not taken[kernel]]
+    search_kernels = [
+        kernel for kernel in steps_by_kernel if kernel.__module__.startswith("matchrec.search")
+    ]
+    stoppable_kernels = [
+        kernel
+        for kernel in CACHED_FUNCTIONS
+        if isinstance(kernel, StoppableKernel) and kernel.__module__.startswith("matchrec.")
+    ]
+    assert len(search_kernels) == len(stoppable_kernels)
+    unused = [kernel.__module__ for kernel in search_kernels if not steps_by_kernel[kernel]]
     assert unused == []

@@ -1,4 +1,4 @@
-"""Conditions over neighbours that the worker computes for all rows, against the reference."""
+"""Conditions over neighbouring rows: the worker computes what the reference computes."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ READS = st.sampled_from([0, 0, -1, -1, 1, -2, 3]).map(lambda d: Navigation(physi
 
 @st.composite
 def values(draw: st.DrawFn, kind: Kind, depth: int) -> RunExpression:
-    """Return a value of a kind over two columns of each."""
+    """Draw an expression of a kind over two columns of each kind."""
     choice = draw(st.integers(0, 2 if depth == 0 else 6))
     if choice == 0:
         return Constant(draw(VALUES[kind]), kind)
@@ -68,16 +68,19 @@ def values(draw: st.DrawFn, kind: Kind, depth: int) -> RunExpression:
         return build_operation(
             BasicOperator.NARROW, draw(values(draw(st.sampled_from(Kind)), depth - 1))
         )
-    left, right = draw(values(kind, depth - 1)), draw(values(kind, depth - 1))
+    left = draw(values(kind, depth - 1))
+    right = draw(values(kind, depth - 1))
     return draw(arithmetic(kind, left, right))
 
 
 @st.composite
 def conditions(draw: st.DrawFn, depth: int) -> RunExpression:
+    """Draw a condition; AND, OR, NOT and IS NULL are nested at most `depth` times."""
     choice = draw(st.integers(0, 1 if depth == 0 else 5))
     if choice <= 1:
         kind = draw(st.sampled_from(Kind))
-        left, right = draw(values(kind, depth)), draw(values(kind, depth))
+        left = draw(values(kind, depth))
+        right = draw(values(kind, depth))
         return build_operation(draw(st.sampled_from(Comparison)), left, right)
     parts = tuple(draw(st.lists(conditions(depth - 1), min_size=1, max_size=3)))
     if choice == 2:
@@ -96,7 +99,7 @@ Columns = dict[Kind, list[list[Value]]]
 
 @st.composite
 def rows(draw: st.DrawFn) -> list[Columns]:
-    """Return partitions of two columns of each kind."""
+    """Draw partitions of two columns of each kind."""
     sizes = draw(st.lists(st.integers(1, 6), min_size=1, max_size=4))
     return [
         {
@@ -107,27 +110,34 @@ def rows(draw: st.DrawFn) -> list[Columns]:
     ]
 
 
-def make_partitions(parts: list[Columns], bits: list[int]) -> Partitions:
-    """Return the partitions; bits: those that Spark has computed, by row."""
-    sizes = [len(part[Kind.INTEGER][0]) for part in parts]
+def make_partitions(partitions: list[Columns], bits: list[int]) -> Partitions:
+    """Return the partitions as arrays.
+
+    Args:
+        bits: by row, the truth values that Spark has computed.
+    """
+    sizes = [len(partition[Kind.INTEGER][0]) for partition in partitions]
     columns = {
-        kind: [[one for part in parts for one in part[kind][i]] for i in range(2)] for kind in Kind
+        kind: [
+            [value for partition in partitions for value in partition[kind][i]] for i in range(2)
+        ]
+        for kind in Kind
     }
     integers, floats = columns[Kind.INTEGER], columns[Kind.FLOATING]
-    whole = np.array([[value or 0 for value in column] for column in integers], np.int64)
-    fractions = np.array([[v or 0.0 for v in one] for one in floats], np.float64)
+    integer_values = np.array([[value or 0 for value in column] for column in integers], np.int64)
+    float_values = np.array([[value or 0.0 for value in value] for value in floats], np.float64)
     return Partitions(
         np.array([0, *accumulate(sizes)], np.int64),
         np.array(bits, np.uint64).reshape(-1, 1),
-        np.concatenate([whole, fractions.view(np.int64)]),
-        np.array([[v is not None for v in one] for one in (*integers, *floats)]),
+        np.concatenate([integer_values, float_values.view(np.int64)]),
+        np.array([[value is not None for value in value] for value in (*integers, *floats)]),
         len(integers),
     )
 
 
-def check_by_reference(part: Columns, row: int, condition: RunExpression) -> bool | str:
-    """Return whether a condition is true of a row of a partition, or how it fails."""
-    candidate = Candidate(row, (row,), ("A",), part, ("A",))
+def check_by_reference(partition: Columns, row: int, condition: RunExpression) -> bool | str:
+    """Return whether a condition is true for a row of a partition, or the kind of its failure."""
+    candidate = Candidate(row, (row,), ("A",), partition, ("A",))
     try:
         return bool(candidate.value(condition))
     except Failure as failure:
@@ -139,50 +149,61 @@ def check_by_reference(part: Columns, row: int, condition: RunExpression) -> boo
 def test_what_the_worker_computes_is_what_the_reference_says(
     parts: list[Columns], condition: RunExpression, asks_spark: bool, first: int, block: int
 ) -> None:
-    """Only every other row satisfies what Spark has computed, which is bit 0."""
-    found = [
-        check_by_reference(part, row, condition)
-        for part in parts
-        for row in range(len(part[Kind.INTEGER][0]))
+    """Bit 0, which Spark has computed, is set for every other row."""
+    expected = [
+        check_by_reference(partition, row, condition)
+        for partition in parts
+        for row in range(len(partition[Kind.INTEGER][0]))
     ]
-    asked = [not asks_spark or row % 2 == 0 for row in range(len(found))]
-    computed = [row % 2 ^ 1 for row in range(len(found))]
+    is_tested = [not asks_spark or row % 2 == 0 for row in range(len(expected))]
+    computed = [row % 2 ^ 1 for row in range(len(expected))]
     partitions = make_partitions(parts, computed)
-    own = NearbyCondition(
+    nearby = NearbyCondition(
         condition, 0 if asks_spark else None, build_row_column("TRUE"), first, "A"
     )
-    failures = {row: one for row, one in enumerate(found) if asked[row] and isinstance(one, str)}
+    failures = {
+        row: result
+        for row, result in enumerate(expected)
+        if is_tested[row] and isinstance(result, str)
+    }
     with mock.patch.object(vectors, "ROWS_PER_BLOCK", block):
         if failures:
             with pytest.raises(RunFailure) as raised:
-                satisfy_nearby(partitions, (own,))
+                satisfy_nearby(partitions, (nearby,))
             failure = raised.value
             assert failures[failure.row] == name_failure(failure)
             return
-        satisfied = satisfy_nearby(partitions, (own,)).satisfied
+        satisfied = satisfy_nearby(partitions, (nearby,)).satisfied
     copies = copies_of(partitions.rows, LARGE)  # in blocks of their own size
-    beside = copy_beside(make_partitions(parts, computed), copies)
-    often = satisfy_nearby(beside, (own,)).satisfied
-    assert np.array_equal(often, np.tile(satisfied, (copies, 1)))
+    large = copy_beside(make_partitions(parts, computed), copies)
+    large_satisfied = satisfy_nearby(large, (nearby,)).satisfied
+    assert np.array_equal(large_satisfied, np.tile(satisfied, (copies, 1)))
     bits = satisfied[:, first // 64] >> np.uint64(first % 64) & np.uint64(1)
-    assert bits.tolist() == [int(asked[row] and one is True) for row, one in enumerate(found)]
+    assert bits.tolist() == [
+        int(is_tested[row] and result is True) for row, result in enumerate(expected)
+    ]
     assert (satisfied[:, 0] & np.uint64(1)).tolist() == computed
 
 
 def test_rows_whose_neighbours_are_not_here_yet_are_not_asked() -> None:
-    """In this piece of a partition, the search begins at row 1 and ends with row 2."""
-    part: Columns = {Kind.INTEGER: [[5, 1, 1, 0], [0] * 4], Kind.FLOATING: [[0.0] * 4] * 2}
-    partitions = make_partitions([part], [0] * 4)
+    """Of this piece of a partition, only rows 1 and 2 are searched.
+
+    The condition would fail for row 3: it divides by zero.
+    """
+    columns: Columns = {Kind.INTEGER: [[5, 1, 1, 0], [0] * 4], Kind.FLOATING: [[0.0] * 4] * 2}
+    partitions = make_partitions([columns], [0] * 4)
     frontier = Frontier.create(partitions.starts, start=1, edge=3)
     partitions = replace(partitions, frontier=frontier)
     one = Constant(1, Kind.INTEGER)
 
-    def at(distance: int) -> RunExpression:
+    def read(distance: int) -> RunExpression:
+        """Return the column of a row at a distance."""
         return ReadValue(0, Kind.INTEGER, Navigation(physical_offset=distance))
 
-    def divided(divisor: RunExpression) -> RunExpression:
+    def divide(divisor: RunExpression) -> RunExpression:
+        """Return the remainder of 1 and a divisor."""
         return Arithmetic(ArithmeticOperator.REMAINDER, (one, divisor), Kind.INTEGER)
 
-    there = build_operation(Comparison.EQUAL, divided(at(0)), Constant(0, Kind.INTEGER))
-    own = NearbyCondition(there, None, build_row_column("TRUE"), 0, "A")
-    assert satisfy_nearby(partitions, (own,)).satisfied.tolist() == [[0], [1], [1], [0]]
+    condition = build_operation(Comparison.EQUAL, divide(read(0)), Constant(0, Kind.INTEGER))
+    nearby = NearbyCondition(condition, None, build_row_column("TRUE"), 0, "A")
+    assert satisfy_nearby(partitions, (nearby,)).satisfied.tolist() == [[0], [1], [1], [0]]

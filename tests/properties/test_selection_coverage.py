@@ -1,4 +1,7 @@
-"""How far starting rows come where rows may be skipped, against the reference and by hand."""
+"""Coverage with event selection: the same as in the reference, and as worked out by hand.
+
+Coverage says how far the runs of each starting row get, and why the nearest of them ended.
+"""
 
 from __future__ import annotations
 
@@ -35,84 +38,96 @@ from tests.references.patterns import Search, TooMuchError
 from tests.references.selection_coverage import Run, cover
 from tests.tasks.copies import cover_both_sizes
 from tests.tasks.patterns import make_search, split_pattern
-from tests.tasks.selection import ANY, NEXT, STRICT, WindowedRows, make_rows, query, task
+from tests.tasks.selection import ANY, NEXT, STRICT, WindowedRows, build_task, make_query, make_rows
 
 pytestmark = pytest.mark.night  # compiles searches of its own
 
 REASONS = ("FALSE", "NO_ROW", "OUT_OF_WINDOW", "ANCHORED", "FORBIDDEN")
 ALL, PREFERRED = MatchOutput.ALL, MatchOutput.PREFERRED
 Outcome = tuple[Counter[int], Counter[tuple[int | None, str]], list[int]]
+"""The coverage of a query:
+
+- by occurrence, the number of starting rows whose nearest run has reached it;
+- by the last occurrence of the nearest run and the reason of its end, the number of starting rows;
+- the starting rows of matches.
+"""
 
 
-def run_search(asked: SelectionQuery, rows: WindowedRows, capacity: Capacity) -> Outcome:
-    one = task(asked)
-    found = compile_occurrences(one.pattern, asked.pattern, every_way=asked.output is ALL)
-    parts = tuple((number,) for number in range(len(one.conditions)))
-    coverable = AnnotatedTask(replace(one, pattern=found.pattern), found, parts)
-    partitions = rows.partitions(asked.variables)
-    counts, chunks = cover_both_sizes(coverable, partitions, capacity)
+def run_search(query: SelectionQuery, rows: WindowedRows, capacity: Capacity) -> Outcome:
+    """Return the coverage that the search computes."""
+    task = build_task(query)
+    occurrences = compile_occurrences(task.pattern, query.pattern, every_way=query.output is ALL)
+    parts = tuple((number,) for number in range(len(task.conditions)))
+    annotated_task = AnnotatedTask(replace(task, pattern=occurrences.pattern), occurrences, parts)
+    partitions = rows.partitions(query.variables)
+    counts, chunks = cover_both_sizes(annotated_task, partitions, capacity)
     ended: Counter[tuple[int | None, str]] = Counter()
-    for choice, reason in np.argwhere(counts.end_counts).tolist():
-        place = None if choice == 0 else found.occurrence_by_choice[choice - 1]
-        ended[place, REASONS[reason]] += int(counts.end_counts[choice, reason])
-    came = Counter({i: n for i, n in enumerate(counts.reached.tolist()) if n})
-    return came, ended, [start for chunk in chunks for start in chunk.start.tolist()]
+    for way, find_reason in np.argwhere(counts.end_counts).tolist():
+        occurrence = None if way == 0 else occurrences.occurrence_by_choice[way - 1]
+        ended[occurrence, REASONS[find_reason]] += int(counts.end_counts[way, find_reason])
+    reached = Counter({i: n for i, n in enumerate(counts.reached.tolist()) if n})
+    return reached, ended, [start for chunk in chunks for start in chunk.start.tolist()]
 
 
-def run_reference(asked: SelectionQuery, rows: WindowedRows) -> Outcome:
-    """Return what is expected of the starting rows without a match.
+def run_reference(query: SelectionQuery, rows: WindowedRows) -> Outcome:
+    """Return the coverage that the reference computes, of the starting rows without a match.
 
-    Which of its matches another starting row finds is a choice of the search.
+    A starting row with several matches is left out: the search chooses which of them it counts.
     """
-    came: Counter[int] = Counter()
+    reached: Counter[int] = Counter()
     ended: Counter[tuple[int | None, str]] = Counter()
-    begun = []
-    for number, partition in enumerate(rows.seen_by(asked)):
-        for start, one in enumerate(cover(partition)):
-            if one.begins:
-                begun.append(rows.offsets[number] + start)
+    starts = []
+    for number, partition in enumerate(rows.build_partitions(query)):
+        for start, covered in enumerate(cover(partition)):
+            if covered.begins:
+                starts.append(rows.offsets[number] + start)
                 continue
-            came.update(set(one.nearest.taken))
-            last = one.nearest.taken[-1] if one.nearest.taken else None
-            ended[last, reason(one.nearest, partition.window_end[start], len(partition.words))] += 1
-    return came, ended, begun
+            reached.update(set(covered.nearest.occurrences))
+            last = covered.nearest.occurrences[-1] if covered.nearest.occurrences else None
+            ended[
+                last,
+                find_reason(covered.nearest, partition.window_end[start], len(partition.words)),
+            ] += 1
+    return reached, ended, starts
 
 
-def reason(run: Run, end: int, rows: int) -> str:
+def find_reason(run: Run, end: int, rows: int) -> str:
+    """Return the reason of the end of a run."""
     if run.until <= end:
         return "FALSE"
     return "NO_ROW" if end == rows else "OUT_OF_WINDOW"
 
 
-def assert_agreement(asked: SelectionQuery, rows: WindowedRows) -> None:
-    expected = run_reference(asked, rows)
+def assert_agreement(query: SelectionQuery, rows: WindowedRows) -> None:
+    """Assert that the search has the coverage of the reference."""
+    expected = run_reference(query, rows)
     for capacity in (Capacity(), Capacity(mapped_rows=3, matches=2, initial_rows=1)):
-        came, ended, begun = run_search(asked, rows, capacity)
-        assert begun == expected[2], show_pattern(asked.pattern)
-        assert ended == expected[1], show_pattern(asked.pattern)
-        if not begun:
-            assert came == expected[0], show_pattern(asked.pattern)
+        reached, ended, starts = run_search(query, rows, capacity)
+        assert starts == expected[2], show_pattern(query.pattern)
+        assert ended == expected[1], show_pattern(query.pattern)
+        if not starts:
+            assert reached == expected[0], show_pattern(query.pattern)
 
 
 @pytest.mark.parametrize("selection", [ANY, NEXT, STRICT])
 @random_examples
 @given(st.data())
 def test_random_sequences(selection: EventSelection, data: st.DataObject) -> None:
-    drawn = cases(
+    random_cases = cases(
         shapes=sequences(), selection=selection, output=ALL, depends_on_run=False, most_rows=6
     )
-    asked, rows = data.draw(drawn.filter(lambda case: not case[0].absences))
-    assert_agreement(asked, rows)
+    query, rows = data.draw(random_cases.filter(lambda case: not case[0].absences))
+    assert_agreement(query, rows)
 
 
 @pytest.mark.parametrize("selection", [ANY, STRICT])
 @random_examples
 @given(st.data())
 def test_random_patterns(selection: EventSelection, data: st.DataObject) -> None:
-    drawn = cases(
+    random_cases = cases(
         shapes=general(), selection=selection, output=ALL, depends_on_run=False, most_rows=5
     )
-    assert_agreement(*data.draw(drawn.filter(lambda case: not case[0].absences)))
+    assert_agreement(*data.draw(random_cases.filter(lambda case: not case[0].absences)))
 
 
 @pytest.mark.parametrize(
@@ -124,27 +139,28 @@ def test_random_patterns(selection: EventSelection, data: st.DataObject) -> None
 def test_random_conditions_on_the_run(
     selection: EventSelection, output: MatchOutput, data: st.DataObject
 ) -> None:
-    """Where a match begins, whatever must not be there and the match must be as a whole.
+    """The starting rows of matches are right, also with absences and closing conditions.
 
-    Preferred matches of rows that follow each other, which skip, are those of test_coverage.py.
+    Preferred matches with strict contiguity are tested in `test_coverage.py`.
     """
-    drawn = cases(
+    random_cases = cases(
         shapes=sequences(), selection=selection, output=output, depends_on_run=True, most_rows=6
     )
-    asked, rows = data.draw(drawn)
-    assume(not reads_match_number(asked))
-    begun = [
+    query, rows = data.draw(random_cases)
+    assume(not reads_match_number(query))
+    starts = [
         rows.offsets[number] + start
-        for number, partition in enumerate(rows.seen_by(asked))
+        for number, partition in enumerate(rows.build_partitions(query))
         for start in range(len(partition.words))
-        if any(one or output is PREFERRED for one in partition.find_matches_from(start))
+        if any(match or output is PREFERRED for match in partition.find_matches_from(start))
     ]
     for capacity in (Capacity(), Capacity(mapped_rows=3, matches=2, initial_rows=1)):
-        assert run_search(asked, rows, capacity)[2] == begun, show_pattern(asked.pattern)
+        assert run_search(query, rows, capacity)[2] == starts, show_pattern(query.pattern)
 
 
-def reads_match_number(asked: SelectionQuery) -> bool:
-    conditions = [*asked.run_conditions.values(), *([asked.closing] if asked.closing else [])]
+def reads_match_number(query: SelectionQuery) -> bool:
+    """Return whether a condition of a query reads the number of the match."""
+    conditions = [*query.run_conditions.values(), *([query.closing] if query.closing else [])]
     return any(
         isinstance(part, TriedMatchNumber)
         for condition in conditions
@@ -155,59 +171,61 @@ def reads_match_number(asked: SelectionQuery) -> bool:
 @random_examples
 @given(questions())
 def test_random_patterns_of_stages(question: Question) -> None:
-    """How many rows begin a match, by the definitions of stages.
+    """The number of rows that begin a match is the number of the definitions of stages.
 
-    Rows that no stage can take are not in the partitions, so their positions are others.
+    Only numbers are compared: rows that no stage can take are not in the partitions, so rows have
+    other positions there.
     """
     (stream,) = question.streams.values()
     try:
-        matches = Search(build_pattern(question.calls, Pattern), stream).found
+        matches = Search(build_pattern(question.calls, Pattern), stream).matches
     except TooMuchError:
         assume(False)
-    begun = len({match.first for match in matches})
-    one, partitions = make_search(question)
+    starts = len({match.first for match in matches})
+    task, partitions = make_search(question)
     stages = len(list_variable_names(split_pattern(question).plan.pattern))
-    found = find_stage_occurrences(one.pattern, stages)
-    none: tuple[tuple[int | None, ...], ...] = tuple(() for _ in one.conditions)
-    coverable = AnnotatedTask(one, found, none)
-    counts, chunks = cover_both_sizes(coverable, partitions, Capacity())
-    assert sum(chunk.count for chunk in chunks) == begun
-    assert counts.end_counts.sum() + begun == partitions.rows
+    occurrences = find_stage_occurrences(task.pattern, stages)
+    no_parts: tuple[tuple[int | None, ...], ...] = tuple(() for _ in task.conditions)
+    annotated_task = AnnotatedTask(task, occurrences, no_parts)
+    counts, chunks = cover_both_sizes(annotated_task, partitions, Capacity())
+    assert sum(chunk.count for chunk in chunks) == starts
+    assert counts.end_counts.sum() + starts == partitions.rows
 
 
-def by_hand(asked: SelectionQuery, rows: WindowedRows) -> Outcome:
-    return run_search(asked, rows, Capacity())
+def cover_rows(query: SelectionQuery, rows: WindowedRows) -> Outcome:
+    """Return the coverage of a query, with the usual capacity."""
+    return run_search(query, rows, Capacity())
 
 
 def test_a_run_ends_with_its_partition_or_its_window() -> None:
-    came, ended, _ = by_hand(query("A B C", ANY), make_rows("A B - A"))
-    assert came == {0: 2, 1: 1}
+    reached, ended, _ = cover_rows(make_query("A B C", ANY), make_rows("A B - A"))
+    assert reached == {0: 2, 1: 1}
     assert ended == {(1, "NO_ROW"): 1, (0, "NO_ROW"): 1, (None, "FALSE"): 2}
-    _, ended, _ = by_hand(query("A B C", ANY), make_rows("A B C", 2, 3, 3))
+    _, ended, _ = cover_rows(make_query("A B C", ANY), make_rows("A B C", 2, 3, 3))
     assert ended == {(1, "OUT_OF_WINDOW"): 1, (None, "FALSE"): 2}
 
 
 def test_a_row_that_may_not_be_skipped_ends_a_run() -> None:
     """After A B, `(A B)+ C` must take the next A under skip till next match."""
-    _, ended, _ = by_hand(query("(A B)+ C", NEXT), make_rows("A B A C"))
+    _, ended, _ = cover_rows(make_query("(A B)+ C", NEXT), make_rows("A B A C"))
     assert ended == {(1, "FALSE"): 1, (0, "NO_ROW"): 1, (None, "FALSE"): 2}
-    _, ended, _ = by_hand(query("(A B)+ C", NEXT), make_rows("A B A"))
+    _, ended, _ = cover_rows(make_query("(A B)+ C", NEXT), make_rows("A B A"))
     assert ended == {(1, "FALSE"): 1, (0, "NO_ROW"): 1, (None, "FALSE"): 1}
 
 
 def test_what_must_not_be_there_ends_a_run() -> None:
-    asked = replace(query("A B", ANY), absences=(Absence("M", ("A",), ("B",)),))
-    came, ended, begun = by_hand(asked, make_rows("A M B A B"))
-    assert came == {0: 2, 1: 1}
+    query = replace(make_query("A B", ANY), absences=(Absence("M", ("A",), ("B",)),))
+    reached, ended, starts = cover_rows(query, make_rows("A M B A B"))
+    assert reached == {0: 2, 1: 1}
     assert ended == {(0, "FORBIDDEN"): 1, (None, "FALSE"): 3}
-    assert begun == [3]
+    assert starts == [3]
 
 
 def test_ways_that_multiply_meet_where_conditions_read_the_same() -> None:
-    """Each B may be taken or skipped: 2^40 ways, 40 counts of B at each row."""
+    """Each B may be taken or skipped: there are 2^40 ways, but only 40 counts of B at a row."""
     count = RunAggregate(Reduction.COUNT, "B", None, Kind.INTEGER)
     never = build_operation(Comparison.GREATER, count, Constant(1000, Kind.INTEGER))
-    asked = replace(query("A B+ C", ANY), run_conditions={"C": never})
-    came, ended, begun = by_hand(asked, make_rows("A " + "BC " * 40))
-    assert (came, begun) == ({0: 1, 1: 1}, [])
+    query = replace(make_query("A B+ C", ANY), run_conditions={"C": never})
+    reached, ended, starts = cover_rows(query, make_rows("A " + "BC " * 40))
+    assert (reached, starts) == ({0: 1, 1: 1}, [])
     assert ended == {(1, "NO_ROW"): 1, (None, "FALSE"): 40}
