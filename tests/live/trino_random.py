@@ -30,11 +30,17 @@ from matchrec.plan.pattern import (
     Variable,
     walk_pattern,
 )
-from tests.conftest import small_session
+from tests.conftest import start_small_session
 from tests.generators.expressions import Limits
 from tests.generators.queries import Batch, Query, random_batch, take_part, write_values
 from tests.live.trino_check import Trino, TrinoError
-from tests.properties.test_queries import answers, counted, expected_rows, matched, text_of
+from tests.properties.test_queries import (
+    cast_to_text,
+    compute_answers,
+    count_expected_rows,
+    count_rows,
+    find_differences,
+)
 from tests.references.queries import Answer
 
 QUERIES_PER_BATCH = 150
@@ -114,7 +120,7 @@ def cases(batch: Batch, found: dict[Query, Answer], respell: Respell) -> Iterato
             yield Case(batch, query, {ERRORS[kind] for kind in one.failures.values()}, respell)
         if one.rows:
             part = take_part(batch, list(one.rows), [query])
-            yield Case(part, query, expected_rows(batch, query, one), respell)
+            yield Case(part, query, count_expected_rows(batch, query, one), respell)
 
 
 def ask(trino: Trino, case: Case) -> Rows | str:
@@ -123,14 +129,14 @@ def ask(trino: Trino, case: Case) -> Rows | str:
         _, rows = trino.query(case.sql)
     except TrinoError as error:
         return str(error)
-    result = counted(case.batch, case.query, [tuple(map(plain, row)) for row in rows])
+    result = count_rows(case.batch, case.query, [tuple(map(plain, row)) for row in rows])
     assert isinstance(result, Counter)
     return result
 
 
 def plain(value: Any) -> str | None:
     """A value of Trino's JSON as Spark casts it to a string."""
-    text = text_of(value)
+    text = cast_to_text(value)
     return (
         text.removesuffix(" UTC").removesuffix(".000") if isinstance(value, str) and text else text
     )
@@ -159,7 +165,7 @@ def smallest(trino: Trino, case: Case, answer: Rows | str) -> str:
         if isinstance(case.expected, set):
             break
         part = take_part(case.batch, [key], [case.query])
-        found = answers(part)[case.query]
+        found = compute_answers(part)[case.query]
         alone = next(cases(part, {case.query: found}, case.respell))
         other = ask(trino, alone)
         if not agrees(alone, other):
@@ -171,7 +177,7 @@ def random_cases(seed: int, count: int) -> Iterator[tuple[Batch, dict[Query, Ans
     """Batches with `count` queries in all, and the oracle's answers."""
     while count > 0:
         batch = random_batch(seed, QUERIES_PER_BATCH, LIMITS, with_nan=False)
-        found = {q: a for q, a in answers(batch).items() if not deviates(q.pattern)}
+        found = {q: a for q, a in compute_answers(batch).items() if not deviates(q.pattern)}
         found = dict(list(found.items())[:count])
         count -= len(found)
         seed += 1
@@ -186,7 +192,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--converted", action="store_true")
     options = parser.parse_args(arguments)
     there, back = (for_trino, and_back) if options.converted else (str, str)
-    trino, spark = Trino(options.url), small_session()
+    trino, spark = Trino(options.url), start_small_session()
     outcome: Counter[str] = Counter()
     for batch, found in random_cases(options.seed, options.count):
         outcome["queries"] += len(found)
@@ -194,7 +200,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         outcome["asked"] += len(asked)
         with ThreadPoolExecutor(THREADS) as threads:
             replies = threads.map(lambda case: ask(trino, case), asked)
-            for message in matched(spark, batch, found, back):
+            for message in find_differences(spark, batch, found, back):
                 outcome["matchrec differs"] += 1
                 print("MATCHREC", message, sep="\n")
         for case, reply in zip(asked, replies, strict=True):

@@ -1,6 +1,8 @@
-"""Random whole queries with NOT: both engines against a reference in plain Python.
+"""Random queries with NOT: both algorithms give the rows of the reference.
 
-A long run: MATCHREC_EXAMPLES=2000 pytest tests/properties/test_negated_queries.py
+A long run:
+
+    MATCHREC_EXAMPLES=2000 pytest tests/properties/test_negated_queries.py
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.generators.negations import draw_negated_batch
-from tests.properties.test_queries import answers, matched
+from tests.properties.test_queries import compute_answers, find_differences
 from tests.quick.scale import SEED, examples
 
 pytestmark = pytest.mark.filterwarnings(
@@ -28,7 +30,7 @@ REFUSALS = (  # as the documentation describes them
 @pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // QUERIES_PER_BATCH)))
 def test_both_engines_give_the_rows_of_the_reference(spark: SparkSession, seed: int) -> None:
     batch = draw_negated_batch(seed, QUERIES_PER_BATCH)
-    messages = matched(spark, batch, answers(batch))
+    messages = find_differences(spark, batch, compute_answers(batch))
     unexpected = [text for text in messages if not any(words in text for words in REFUSALS)]
     assert unexpected == []
     assert len(messages) < 0.5 * len(batch.queries)

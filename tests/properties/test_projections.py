@@ -1,8 +1,10 @@
-"""Random queries under a projection: columns that are not asked for never change those that are.
+"""Random queries with a projection: unused columns never change the other columns.
 
-Every subset of a result's columns, the number of its rows, and both behind a WHERE, on either
-engine and transport, are what the oracle's rows give.
-A long run: MATCHREC_EXAMPLES=5000 MATCHREC_SEED=1000 pytest tests/properties/test_projections.py
+The tests select subsets of the columns of a result, or count its rows, with and without WHERE, with
+each algorithm and transport. They are compared with the rows of the reference
+(`tests/references/queries`), which is called the oracle here. A long run:
+
+    MATCHREC_EXAMPLES=5000 MATCHREC_SEED=1000 pytest tests/properties/test_projections.py
 """
 
 from __future__ import annotations
@@ -23,12 +25,12 @@ from tests.generators.queries import Batch, Query, random_batch
 from tests.properties.test_queries import (
     ALGORITHMS,
     INTERPRETED,
-    answers,
+    cast_to_text,
+    compute_answers,
+    find_column_types,
     has_interval,
     settings,
-    table,
-    text_of,
-    types,
+    temporary_view,
 )
 from tests.quick.scale import SEED, examples, some_of
 from tests.references.queries import Answer
@@ -57,16 +59,18 @@ class Filter:
 
 @dataclass(frozen=True)
 class Projection:
-    """What is asked of a query's result. columns: some of its columns, or none for a count."""
+    """A SELECT list over the result of a query, and its WHERE."""
 
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  # empty for `count(*)`
     filter: Filter
 
     def text(self, query: str) -> str:
+        """Return the SQL of the projection of a query."""
         selected = ", ".join(self.columns) or "count(*) AS n"
         return query.replace("SELECT *", f"SELECT {selected}", 1) + f" WHERE {self.filter.text}"
 
     def rows(self, batch: Batch, query: Query, answer: Answer) -> list[tuple[Value, ...]]:
+        """Return the rows of the oracle after the projection."""
         names = batch.columns(query)
         rows = [dict(zip(names, row, strict=True)) for row in answer.all_rows()]
         kept = [row for row in rows if self.filter.passes(row)]
@@ -78,31 +82,32 @@ class Projection:
 ALL_ROWS = Filter("TRUE", lambda _: True)
 
 
-def filters(batch: Batch, query: Query, random: Random) -> list[Filter]:
-    """Conditions on keys, which are tested before the match, on a constant and on any column."""
+def draw_filters(batch: Batch, query: Query, random: Random) -> list[Filter]:
+    """Draw conditions on keys, which are tested before the match, a constant and any column."""
     name = random.choice(batch.columns(query))
-    found = [
+    filters = [
         ALL_ROWS,
         Filter(f"r.{name} IS NULL", lambda row: row[name] is None),
         Filter(f"{name} IS NOT NULL", lambda row: row[name] is not None),
-        equal_to(name_constant(query), "hit"),
+        make_equality(name_constant(query), "hit"),
     ]
     for by in batch.by:
         key = random.choice([row[by] for row in batch.rows if row[by] is not None])
-        found.append(equal_to(by, key))
-    return found
+        filters.append(make_equality(by, key))
+    return filters
 
 
-def equal_to(name: str, value: Value) -> Filter:
+def make_equality(name: str, value: Value) -> Filter:
+    """Return the condition that a column has a value."""
     return Filter(f"{name} = {write_constant(value)}", lambda row: row[name] == value)
 
 
-def projections(batch: Batch, query: Query, random: Random) -> Iterator[Projection]:
-    """Yield the count, and some of the subsets of columns; each with a filter or without."""
+def draw_projections(batch: Batch, query: Query, random: Random) -> Iterator[Projection]:
+    """Yield a count, and some subsets of the columns, each with a filter or without."""
     names = batch.columns(query)
     subsets = list(chain.from_iterable(combinations(names, n) for n in range(1, len(names) + 1)))
     most = min(len(subsets), max(PROJECTIONS_PER_QUERY, EXAMPLES // 100))
-    conditions = filters(batch, query, random)
+    conditions = draw_filters(batch, query, random)
     yield Projection((), ALL_ROWS)
     yield Projection((name_constant(query),), random.choice(conditions))
     for subset in random.sample(subsets, most - 2):
@@ -114,24 +119,25 @@ def name_constant(query: Query) -> str:
     return f"m{len(query.measures) - 1}"
 
 
-def batch_of(seed: int) -> Batch:
-    drawn = random_batch(seed, QUERIES_PER_BATCH)
-    chosen = some_of(drawn.queries)
-    queries = tuple(replace(query, measures=(*query.measures, CONSTANT)) for query in chosen)
-    return replace(drawn, queries=queries)
+def draw_batch(seed: int) -> Batch:
+    """Draw a batch in which the last measure of each query is a constant."""
+    batch = random_batch(seed, QUERIES_PER_BATCH)
+    some_queries = some_of(batch.queries)
+    queries = tuple(replace(query, measures=(*query.measures, CONSTANT)) for query in some_queries)
+    return replace(batch, queries=queries)
 
 
-def as_texts(batch: Batch, query: Query, names: tuple[str, ...], row: Texts) -> Texts:
-    """Return the values of a row; doubles as Python writes them."""
-    kinds = dict(zip(batch.columns(query), types(batch, query), strict=True))
+def normalize_doubles(batch: Batch, query: Query, names: tuple[str, ...], row: Texts) -> Texts:
+    """Return a row with doubles written as in Python."""
+    kinds = dict(zip(batch.columns(query), find_column_types(batch, query), strict=True))
     return tuple(
         str(float(text)) if kinds.get(name) is Type.FLOATING and text is not None else text
         for name, text in zip(names or ("n",), row, strict=True)
     )
 
 
-def choose_way(batch: Batch, query: Query, number: int) -> tuple[str, str]:
-    """Return an engine and a transport: Arrow if pandas refuses the query, else either of them."""
+def choose_algorithm_and_transport(batch: Batch, query: Query, number: int) -> tuple[str, str]:
+    """Return an algorithm and a transport, which is Arrow if pandas does not support the query."""
     algorithm, transport = WAYS[number % len(WAYS)]
     return algorithm, "arrow" if has_interval(batch, query) else transport
 
@@ -143,13 +149,20 @@ def test_a_projection_gives_what_the_whole_result_gives(spark: SparkSession, see
     first = seed + 300_000
     cases = []
     while not cases:  # every query of a batch may fail
-        batch = batch_of(first)
-        for query, found in answers(batch).items():
-            if not found.failures:
-                for number, projection in enumerate(projections(batch, query, random)):
-                    cases.append((query, found, projection, choose_way(batch, query, number)))
+        batch = draw_batch(first)
+        for query, answer in compute_answers(batch).items():
+            if not answer.failures:
+                for number, projection in enumerate(draw_projections(batch, query, random)):
+                    cases.append(
+                        (
+                            query,
+                            answer,
+                            projection,
+                            choose_algorithm_and_transport(batch, query, number),
+                        )
+                    )
         first += 1_000_000
-    with table(spark, batch, "random_rows"), settings(spark, **INTERPRETED):
+    with temporary_view(spark, batch, "random_rows"), settings(spark, **INTERPRETED):
         frames = []
         for number, (query, _, projection, (algorithm, transport)) in enumerate(cases):
             text = projection.text(batch.text(query, "random_rows"))
@@ -159,14 +172,16 @@ def test_a_projection_gives_what_the_whole_result_gives(spark: SparkSession, see
             casts = ", ".join(f"CAST({name} AS STRING)" for name in frame.columns)
             frames.append(frame.selectExpr(f"{number} AS run", f"array({casts}) AS texts"))
         rows = reduce(DataFrame.unionAll, frames).collect()
-    for number, (query, found, projection, way) in enumerate(cases):
+    for number, (query, answer, projection, algorithm_and_transport) in enumerate(cases):
         names = projection.columns
         actual = [
-            as_texts(batch, query, names, tuple(row.texts)) for row in rows if row.run == number
+            normalize_doubles(batch, query, names, tuple(row.texts))
+            for row in rows
+            if row.run == number
         ]
         expected = [
-            as_texts(batch, query, names, tuple(map(text_of, row)))
-            for row in projection.rows(batch, query, found)
+            normalize_doubles(batch, query, names, tuple(map(cast_to_text, row)))
+            for row in projection.rows(batch, query, answer)
         ]
         text = projection.text(batch.text(query, "random_rows"))
-        assert Counter(actual) == Counter(expected), (text, way)
+        assert Counter(actual) == Counter(expected), (text, algorithm_and_transport)

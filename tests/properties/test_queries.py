@@ -1,6 +1,8 @@
-"""Random whole queries: both algorithms against an oracle in plain Python.
+"""Random queries: both algorithms give the rows of a reference in plain Python.
 
-A long run: MATCHREC_EXAMPLES=5000 MATCHREC_SEED=1000 pytest tests/properties/test_queries.py
+The reference (`tests/references/queries`) is called the oracle here. A long run:
+
+    MATCHREC_EXAMPLES=5000 MATCHREC_SEED=1000 pytest tests/properties/test_queries.py
 """
 
 from __future__ import annotations
@@ -48,33 +50,34 @@ MESSAGES = {
 }
 
 
-def answers(batch: Batch) -> dict[Query, Answer]:
-    """Return what the oracle finds. Queries that would take it too long are left out."""
-    found = {}
+def compute_answers(batch: Batch) -> dict[Query, Answer]:
+    """Return the answers of the oracle, without queries for which it would take too long."""
+    answers = {}
     for query in batch.queries:
         with suppress(TooManyWords):
-            found[query] = answer(batch, query)
-    assert len(found) > 0.9 * len(batch.queries)
-    return found
+            answers[query] = answer(batch, query)
+    assert len(answers) > 0.9 * len(batch.queries)
+    return answers
 
 
-def types(batch: Batch, query: Query) -> list[Type | None]:
+def find_column_types(batch: Batch, query: Query) -> list[Type | None]:
+    """Return the types of the output columns; None for the partition key and the number."""
     measures = {f"m{i}": measure.type for i, measure in enumerate(query.measures)}
     return [measures.get(name, COLUMNS.get(name)) for name in batch.columns(query)]
 
 
-def text_of(value: Value) -> str | None:
-    """Return a value as Spark casts it to a string; doubles as Python writes them."""
+def cast_to_text(value: Value) -> str | None:
+    """Return a value as Spark casts it to a string. Doubles are written as in Python."""
     if isinstance(value, bool):
         return str(value).lower()
     return None if value is None else str(value)
 
 
-def counted(batch: Batch, query: Query, rows: Result) -> Counter[tuple[str | None, ...]] | str:
-    """Return the rows as a multiset, doubles as Python writes them."""
+def count_rows(batch: Batch, query: Query, rows: Result) -> Counter[tuple[str | None, ...]] | str:
+    """Count the rows of a result. Doubles are written as in Python."""
     if isinstance(rows, str):
         return rows
-    floating = [kind is Type.FLOATING for kind in types(batch, query)]
+    floating = [kind is Type.FLOATING for kind in find_column_types(batch, query)]
     return Counter(
         tuple(
             str(float(text)) if is_float and text is not None else text
@@ -84,15 +87,19 @@ def counted(batch: Batch, query: Query, rows: Result) -> Counter[tuple[str | Non
     )
 
 
-def expected_rows(batch: Batch, query: Query, found: Answer) -> Counter[tuple[str | None, ...]]:
-    rows = [tuple(map(text_of, row)) for row in found.all_rows()]
-    counts = counted(batch, query, rows)
+def count_expected_rows(
+    batch: Batch, query: Query, answer: Answer
+) -> Counter[tuple[str | None, ...]]:
+    """Count the output rows of the oracle."""
+    rows = [tuple(map(cast_to_text, row)) for row in answer.all_rows()]
+    counts = count_rows(batch, query, rows)
     assert isinstance(counts, Counter)
     return counts
 
 
 @contextmanager
-def table(spark: SparkSession, batch: Batch, name: str) -> Iterator[None]:
+def temporary_view(spark: SparkSession, batch: Batch, name: str) -> Iterator[None]:
+    """Create a temporary view with the rows of a batch."""
     rows = [tuple(row[column] for column in NAMES) for row in batch.rows]
     spark.createDataFrame(rows, SCHEMA).createOrReplaceTempView(name)
     try:
@@ -103,6 +110,7 @@ def table(spark: SparkSession, batch: Batch, name: str) -> Iterator[None]:
 
 @contextmanager
 def settings(spark: SparkSession, **values: str) -> Iterator[None]:
+    """Change settings whose names begin with `spark.sql.`; `__` in a name stands for a dot."""
     names = {name: "spark.sql." + name.replace("__", ".") for name in values}
     before = {name: spark.conf.get(names[name]) for name in values}
     for name, value in values.items():
@@ -114,88 +122,95 @@ def settings(spark: SparkSession, **values: str) -> Iterator[None]:
             spark.conf.set(names[name], str(old))
 
 
-def partitions_without(failed: Answer, batch: Batch, prepared: Prepared) -> list[int]:
-    """Numbers of the partitions in which the query does not fail."""
+def list_partitions_without_failure(answer: Answer, batch: Batch, prepared: Prepared) -> list[int]:
+    """Return the numbers of the partitions in which the query does not fail."""
     starts = pa.array(prepared.starts)
     keys = [
         prepared.columns[build_row_column(quote_name(name))].filter(starts) for name in batch.by
     ]
     count = int(prepared.starts.sum())
-    return [i for i in range(count) if tuple(key[i].as_py() for key in keys) not in failed.failures]
+    return [i for i in range(count) if tuple(key[i].as_py() for key in keys) not in answer.failures]
 
 
-def runs_of(run: Run, batch: Batch, found: Answer) -> list[Run]:
-    """Return the run over all partitions. If some of them fail, add one over the others."""
-    if not found.failures:
+def list_runs(run: Run, batch: Batch, answer: Answer) -> list[Run]:
+    """Return the run over all partitions. If some of them fail, add a run over the others."""
+    if not answer.failures:
         return [run]
-    return [run, replace(run, partitions=partitions_without(found, batch, run.prepared))]
+    return [
+        run,
+        replace(run, partitions=list_partitions_without_failure(answer, batch, run.prepared)),
+    ]
 
 
-def matched(
+def find_differences(
     spark: SparkSession,
     batch: Batch,
-    found: dict[Query, Answer],
+    answers: dict[Query, Answer],
     respell: Callable[[str], str] = str,
     scope: RowScope = RowScope.SPARK,
 ) -> list[str]:
-    """Run both algorithms over the batch, and return the queries on which one differs.
+    """Run both algorithms over the batch, and describe the results that are wrong.
 
     Args:
         respell: returns another spelling of a query.
         scope: the scope of the conditions that Spark computes.
     """
-    texts = {query: respell(batch.text(query, "random_rows")) for query in found}
-    with table(spark, batch, "random_rows"), settings(spark, **INTERPRETED):
+    texts = {query: respell(batch.text(query, "random_rows")) for query in answers}
+    with temporary_view(spark, batch, "random_rows"), settings(spark, **INTERPRETED):
         queries = QueryBatch(spark, "random_rows", list(texts.values()), scope)
         linked = {algorithm: queries.link(algorithm) for algorithm in ALGORITHMS}
         prepared = queries.prepared(linked[ALGORITHMS[0]].values())
-        cases, runs = [], []
-        for algorithm, (number, query) in product(ALGORITHMS, enumerate(found)):
+        cases = []
+        runs: list[Run] = []
+        for algorithm, (number, query) in product(ALGORITHMS, enumerate(answers)):
             if texts[query] in queries.refused:
                 continue
             compiled_query = linked[algorithm][texts[query]]
             run = Run(compiled_query, prepared, None, (2, 1 << 20)[number % 2])
-            several = runs_of(run, batch, found[query])
-            cases.append((algorithm, query, slice(len(runs), len(runs) + len(several))))
-            runs += several
+            query_runs = list_runs(run, batch, answers[query])
+            cases.append((algorithm, query, slice(len(runs), len(runs) + len(query_runs))))
+            runs += query_runs
         results = queries.answers(runs)
     differences = [f"{message}\n{query}" for query, message in queries.refused.items()]
-    for algorithm, query, places in cases:
-        difference = differs(batch, query, found[query], results[places])
+    for algorithm, query, run_slice in cases:
+        difference = describe_difference(batch, query, answers[query], results[run_slice])
         if difference:
             differences.append(f"{algorithm}: {texts[query]}\n{difference}")
     return differences
 
 
-def differs(batch: Batch, query: Query, found: Answer, results: list[Result]) -> str | None:
-    """Return how the rows, or the error, differ from the oracle's."""
-    if found.failures:
+def describe_difference(
+    batch: Batch, query: Query, answer: Answer, results: list[Result]
+) -> str | None:
+    """Describe the difference from the rows, or the error, of the oracle; None without one."""
+    if answer.failures:
         message = results[0]
-        known = [MESSAGES[kind] for kind in found.failures.values()]
-        if not isinstance(message, str) or not any(one in message for one in known):
-            return f"expected an error: {known}\nhas {message}"
-    expected, result = expected_rows(batch, query, found), counted(batch, query, results[-1])
+        messages = [MESSAGES[kind] for kind in answer.failures.values()]
+        if not isinstance(message, str) or not any(part in message for part in messages):
+            return f"expected an error: {messages}\nhas {message}"
+    expected = count_expected_rows(batch, query, answer)
+    result = count_rows(batch, query, results[-1])
     if isinstance(result, str):
-        return result if expected or not found.failures else None
+        return result if expected or not answer.failures else None
     if result == expected:
         return None
-    return f"only expected: {expected - result}\nonly there: {result - expected}"
+    return f"only expected: {expected - result}\nonly in the result: {result - expected}"
 
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // QUERIES_PER_BATCH)))
 def test_both_engines_give_the_rows_of_the_oracle(spark: SparkSession, seed: int) -> None:
     batch = random_batch(seed, min(max(EXAMPLES, QUERIES_OF_A_QUICK_RUN), QUERIES_PER_BATCH))
-    assert matched(spark, batch, answers(batch)) == []
+    assert find_differences(spark, batch, compute_answers(batch)) == []
 
 
 @pytest.mark.night
 def test_conditions_over_neighbours_may_be_the_workers(spark: SparkSession) -> None:
     batch = random_batch(SEED + 400_000, 25)
-    assert matched(spark, batch, answers(batch), scope=RowScope.WORKER) == []
+    assert find_differences(spark, batch, compute_answers(batch), scope=RowScope.WORKER) == []
 
 
 def has_interval(batch: Batch, query: Query) -> bool:
-    """Return whether a column is an interval, which the pandas transport refuses."""
+    """Return whether a column is an interval, which the pandas transport rejects."""
     return "INTERVAL" in batch.text(query, "random_rows")
 
 
@@ -213,21 +228,23 @@ def test_sql_gives_the_rows_of_the_oracle(
     spark: SparkSession, algorithm: str, transport: str, partitions: int
 ) -> None:
     batch = random_batch(SEED + 100_000 + partitions, 6)
-    found = {
-        query: one
-        for query, one in answers(batch).items()
-        if not one.failures and not (transport == "pandas" and has_interval(batch, query))
+    correct_answers = {
+        query: answer
+        for query, answer in compute_answers(batch).items()
+        if not answer.failures and not (transport == "pandas" and has_interval(batch, query))
     }
     knobs = {
         "execution__arrow__maxRecordsPerBatch": "64",
         "shuffle__partitions": str(partitions),
         "adaptive__coalescePartitions__enabled": "false",
     }
-    many, copies = replace(batch, by=("copy", *batch.by)), copies_of(len(batch.rows))
-    with table(spark, batch, "random_rows"), settings(spark, **knobs):
-        frames, rows = [], make_copies(spark.table("random_rows"), copies)
-        for number, query in enumerate(found):
-            text = many.text(query, "{rows}")
+    copied_batch = replace(batch, by=("copy", *batch.by))
+    copies = copies_of(len(batch.rows))
+    with temporary_view(spark, batch, "random_rows"), settings(spark, **knobs):
+        frames = []
+        rows = make_copies(spark.table("random_rows"), copies)
+        for number, query in enumerate(correct_answers):
+            text = copied_batch.text(query, "{rows}")
             frame = matchrec.sql(
                 spark,
                 text,
@@ -238,18 +255,24 @@ def test_sql_gives_the_rows_of_the_oracle(
             assert tuple(names) == batch.columns(query)
             casts = ", ".join(f"CAST({name} AS STRING)" for name in names)
             frames.append(frame.selectExpr(f"{number} AS run", f"array({casts}) AS texts"))
-        rows_of_one = take_one_copy(reduce(DataFrame.unionAll, frames), copies)
-    for number, query in enumerate(found):
-        texts = [tuple(row.texts) for row in rows_of_one if row.run == number]
-        assert counted(batch, query, texts) == expected_rows(batch, query, found[query])
+        result_rows = take_one_copy(reduce(DataFrame.unionAll, frames), copies)
+    for number, query in enumerate(correct_answers):
+        texts = [tuple(row.texts) for row in result_rows if row.run == number]
+        assert count_rows(batch, query, texts) == count_expected_rows(
+            batch, query, correct_answers[query]
+        )
 
 
 @pytest.mark.once
 def test_sql_fails_where_the_oracle_does(spark: SparkSession) -> None:
     batch = random_batch(SEED + 200_000, 60)
-    failing = {query: one for query, one in answers(batch).items() if one.failures}
+    failing = {
+        query: query_answer
+        for query, query_answer in compute_answers(batch).items()
+        if query_answer.failures
+    }
     assert failing
-    query, found = next(iter(failing.items()))
-    with table(spark, batch, "random_rows"), pytest.raises(PythonException) as error:
+    query, expected_answer = next(iter(failing.items()))
+    with temporary_view(spark, batch, "random_rows"), pytest.raises(PythonException) as error:
         matchrec.sql(spark, batch.text(query, "random_rows")).collect()
-    assert any(MESSAGES[kind] in str(error.value) for kind in found.failures.values())
+    assert any(MESSAGES[kind] in str(error.value) for kind in expected_answer.failures.values())

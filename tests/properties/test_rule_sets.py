@@ -1,6 +1,8 @@
-"""Random clauses as one rule set: each rule's rows and failures against an oracle in plain Python.
+"""Random clauses as one rule set: each rule has the rows and failures of the reference.
 
-A long run: MATCHREC_EXAMPLES=2000 MATCHREC_SEED=1000 pytest tests/properties/test_rule_sets.py
+The reference (`tests/references/queries`) is called the oracle here. A long run:
+
+    MATCHREC_EXAMPLES=2000 MATCHREC_SEED=1000 pytest tests/properties/test_rule_sets.py
 """
 
 from __future__ import annotations
@@ -19,11 +21,11 @@ from matchrec.worker.query_worker import TaskInput
 from tests.generators.queries import Batch, Order, Query, random_batch
 from tests.properties.test_queries import (
     INTERPRETED,
-    answers,
-    counted,
-    expected_rows,
+    compute_answers,
+    count_expected_rows,
+    count_rows,
     settings,
-    table,
+    temporary_view,
 )
 from tests.quick.scale import SEED, copies_of, examples
 from tests.references.queries import Answer
@@ -41,7 +43,7 @@ SORTS = ("auto", "engine")
 
 def sort_ascending(batch: Batch) -> Batch:
     """Return the batch in an order that a rule set can have."""
-    return replace(batch, order=tuple(Order(one.column) for one in batch.order))
+    return replace(batch, order=tuple(Order(item.column) for item in batch.order))
 
 
 def write_clause(batch: Batch, query: Query) -> str:
@@ -51,24 +53,24 @@ def write_clause(batch: Batch, query: Query) -> str:
 
 
 def collect_rows_by_rule(
-    found: matchrec.RuleMatches, copies: int = 1
+    matches: matchrec.RuleMatches, copies: int = 1
 ) -> dict[str, list[tuple[str | None, ...]]]:
-    """Return all rows as text, in one job, of each of so many copies."""
+    """Return the rows of each rule as text, and check that all copies have the same ones."""
     frames = []
-    for name in found.rules:
-        frame = found.rule(name)
-        own = (column for column in frame.columns if column != KEY)
-        texts = ", ".join(f"CAST({column} AS STRING)" for column in own)
+    for name in matches.rules:
+        frame = matches.rule(name)
+        names = (column for column in frame.columns if column != KEY)
+        texts = ", ".join(f"CAST({column} AS STRING)" for column in names)
         frames.append(frame.selectExpr(f"'{name}' AS rule", f"array({texts}) AS texts"))
-    rows: dict[str, list[tuple[str | None, ...]]] = {name: [] for name in found.rules}
+    rows: dict[str, list[tuple[str | None, ...]]] = {name: [] for name in matches.rules}
     for row in take_one_copy(reduce(DataFrame.unionAll, frames), copies):
         rows[row.rule].append(tuple(row.texts))
     return rows
 
 
-def collect_failures(found: matchrec.RuleMatches, copies: int = 1) -> list[Row]:
-    """Return the rule and the keys of each failure, of each of so many copies."""
-    return take_one_copy(found.errors.drop(KEY, "message"), copies)
+def collect_failures(matches: matchrec.RuleMatches, copies: int = 1) -> list[Row]:
+    """Return the rule and the keys of each failure, and check that all copies have the same."""
+    return take_one_copy(matches.errors.drop(KEY, "message"), copies)
 
 
 def list_failed_partitions(failures: list[Row], name: str) -> Counter[tuple[Any, ...]]:
@@ -82,26 +84,28 @@ def test_each_rule_gives_the_rows_and_failures_of_the_oracle(
 ) -> None:
     batch = sort_ascending(random_batch(SEED + 700_000 + seed, RULES))
     oracle: dict[str, tuple[Query, Answer]] = {
-        f"rule {number}": pair for number, pair in enumerate(answers(batch).items())
+        f"rule {number}": pair for number, pair in enumerate(compute_answers(batch).items())
     }
     rules = {name: write_clause(batch, query) for name, (query, _) in oracle.items()}
-    order = [one.column for one in batch.order]
-    with table(spark, batch, "random_rules"), settings(spark, **INTERPRETED):
+    order = [item.column for item in batch.order]
+    with temporary_view(spark, batch, "random_rules"), settings(spark, **INTERPRETED):
         for copies, rows_per_call in ((1, 3), (copies_of(len(batch.rows)), 256)):
             few = partial(TaskInput, rows_per_call=rows_per_call)
             monkeypatch.setattr(columns, "TaskInput", few)
             events = make_copies(spark.table("random_rules"), copies)
-            algorithm, sort = ALGORITHMS[seed % 2], SORTS[(seed + seed // 2) % 2]
+            algorithm = ALGORITHMS[seed % 2]
+            sort = SORTS[(seed + seed // 2) % 2]
             options = matchrec.Options(algorithm=algorithm, sort=sort)
             streams: Any = {"order_by": order, "partition_by": [KEY, *batch.by]}
-            found = matchrec.match_rules(
+            matches = matchrec.match_rules(
                 events, rules, **streams, on_error="continue", options=options
             ).cache()
-            rows, errors = collect_rows_by_rule(found, copies), collect_failures(found, copies)
-            found.unpersist()
+            rows = collect_rows_by_rule(matches, copies)
+            errors = collect_failures(matches, copies)
+            matches.unpersist()
             for name, (query, expected) in oracle.items():
-                wanted = expected_rows(batch, query, expected)
-                assert counted(batch, query, rows[name]) == wanted, name
+                expected_rows = count_expected_rows(batch, query, expected)
+                assert count_rows(batch, query, rows[name]) == expected_rows, name
                 assert list_failed_partitions(errors, name) == Counter(list(expected.failures)), (
                     name
                 )

@@ -1,6 +1,8 @@
-"""Random clauses as one rule set over streams: what has come out of each rule is the oracle's.
+"""Random clauses as one rule set over streams: the output so far is that of the reference.
 
-A long run: MATCHREC_EXAMPLES=2000 MATCHREC_SEED=1000 pytest tests/properties/test_rule_streams.py
+The reference (`tests/references/queries`) is called the oracle here. A long run:
+
+    MATCHREC_EXAMPLES=2000 MATCHREC_SEED=1000 pytest tests/properties/test_rule_streams.py
 """
 
 from __future__ import annotations
@@ -23,11 +25,11 @@ from tests.generators.queries import Batch, Query, random_streams
 from tests.properties.test_queries import (
     ALGORITHMS,
     INTERPRETED,
-    answers,
-    counted,
+    cast_to_text,
+    compute_answers,
+    count_rows,
     settings,
-    table,
-    text_of,
+    temporary_view,
 )
 from tests.properties.test_rule_sets import (
     collect_failures,
@@ -48,55 +50,64 @@ pytestmark = pytest.mark.filterwarnings(
 
 EXAMPLES = examples(8)
 RULES = min(12, EXAMPLES)
-Decided = dict[tuple[Any, ...], dict[int, int]]  # by key and rule, the first undecided starting row
+Decided = dict[tuple[Any, ...], dict[int, int]]
+"""By key and number of the rule, the first undecided starting row."""
 
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // RULES)))
 def test_rules_give_what_is_decided_of_the_oracle(spark: SparkSession, seed: int) -> None:
     batch = sort_ascending(random_streams(SEED + 900_000 + seed, RULES))
-    oracle = {f"rule {number}": one for number, one in enumerate(answers(batch).items())}
+    oracle = {f"rule {number}": pair for number, pair in enumerate(compute_answers(batch).items())}
     rules = {name: write_clause(batch, query) for name, (query, _) in oracle.items()}
     decided: Decided = {}
 
-    with table(spark, batch, "random_rules"), settings(spark, **INTERPRETED):
-        streamed = build_streamed_rules(spark.table("random_rules"), rules, ALGORITHMS[seed % 2])
-        batches = list(come_out(streamed, decided, Random(seed)))
+    with temporary_view(spark, batch, "random_rules"), settings(spark, **INTERPRETED):
+        streamed = build_supported_rules(spark.table("random_rules"), rules, ALGORITHMS[seed % 2])
+        batches = list(match_in_pieces(streamed, decided, Random(seed)))
         rows = pa.Table.from_batches(batches, streamed.bucket.rules.schema)
-        found = streamed.of(hand_over(spark, rows, streamed.found.rows.schema))
-        texts, errors = collect_rows_by_rule(found), collect_failures(found)
+        matches = streamed.of(hand_over(spark, rows, streamed.found.rows.schema))
+        texts, errors = collect_rows_by_rule(matches), collect_failures(matches)
     for number, name in enumerate(rules):
-        one, answer = oracle[name]
+        query, answer = oracle[name]
         failures = set(answer.failures)
         assert set(list_failed_partitions(errors, name)) <= failures, name
-        apart = {text_of(key) for (key,) in failures}
-        own = [row for row in texts[name] if row[0] not in apart]
+        failed_keys = {cast_to_text(key) for (key,) in failures}
+        decided_rows = [row for row in texts[name] if row[0] not in failed_keys]
         until = {key: by_rule[number] for key, by_rule in decided.items() if key not in failures}
-        assert counted(batch, one, own) == compute_expected_rows(batch, one, until), name
+        assert count_rows(batch, query, decided_rows) == compute_expected_rows(
+            batch, query, until
+        ), name
 
 
-def build_streamed_rules(events: DataFrame, rules: dict[str, str], algorithm: str) -> StreamedRules:
-    """Return the rules that can stream; the others are refused, and taken out."""
+def build_supported_rules(
+    events: DataFrame, rules: dict[str, str], algorithm: str
+) -> StreamedRules:
+    """Build the rule set, and delete rules that are not supported over streams from `rules`."""
 
-    def query(rows: DataFrame) -> matchrec.RuleMatches:
+    def match(rows: DataFrame) -> matchrec.RuleMatches:
+        """Match the rules."""
         how: Any = {"on_error": "continue", "options": matchrec.Options(algorithm=algorithm)}
         return matchrec.match_rules(rows, rules, order_by=["t", "n"], partition_by="k", **how)
 
     try:
-        return StreamedRules(query, events, "t")
+        return StreamedRules(match, events, "t")
     except matchrec.MatchRecognizeUnsupportedError as error:
         refused = re.match("rule `(.*?)`: an aggregate that only Spark can compute", str(error))
         if refused is None:
             raise
         del rules[refused[1]]
-        return build_streamed_rules(events, rules, algorithm)
+        return build_supported_rules(events, rules, algorithm)
 
 
-def come_out(streamed: StreamedRules, decided: Decided, random: Random) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of all rules, of events that come in random pieces, nearly in order."""
+def match_in_pieces(
+    streamed: StreamedRules, decided: Decided, random: Random
+) -> Iterator[pa.RecordBatch]:
+    """Yield the output rows of events that arrive in random pieces, nearly in order."""
     for frame in streamed.buckets(random):
         near = [second + random.choice((0, 0, 700_000)) for second in read_times(frame)]
         events = frame.take(sorted(range(len(frame)), key=near.__getitem__))
-        pieces, group = draw_pieces(read_times(events), random), Group()
+        pieces = draw_pieces(read_times(events), random)
+        group = Group()
         rows = list(streamed.in_pieces(events.reset_index(drop=True), pieces, group))
         yield from pa.Table.from_pylist(rows, streamed.bucket.rules.schema).to_batches()
         decided.update(count_decided(streamed, group, frame))
@@ -104,18 +115,20 @@ def come_out(streamed: StreamedRules, decided: Decided, random: Random) -> Itera
 
 def count_decided(streamed: StreamedRules, group: Group, frame: pd.DataFrame) -> Decided:
     """Return how many starting rows of each key are decided, by key and rule."""
-    searches, (name,) = streamed.bucket.searches, streamed.bucket.arriving.keys
+    searches = streamed.bucket.searches
+    (name,) = streamed.bucket.arriving.keys
     rows = Counter(streamed.bucket.arriving.encoding.decode_frame(frame).column(name).to_pylist())
-    found = {(key,): dict.fromkeys(range(len(searches)), count) for key, count in rows.items()}
+    decided = {(key,): dict.fromkeys(range(len(searches)), count) for key, count in rows.items()}
     if not group.exists:
-        return found
+        return decided
     keys = group.memory.keys.column(name).to_pylist()
-    numbers = {one.name: number for number, one in enumerate(searches)}
+    numbers = {search.name: number for number, search in enumerate(searches)}
     for search, needs in read_key_states(group.memory.arrays, searches).items():
-        starts, kept = needs.states[START].values, needs.states[COVERED].sizes
+        starts = needs.states[START].values
+        kept = needs.states[COVERED].sizes
         for key, start, count in zip(needs.keys.tolist(), starts, kept, strict=True):
-            found[keys[key],][numbers[search]] += int(start - count)
-    return found
+            decided[keys[key],][numbers[search]] += int(start - count)
+    return decided
 
 
 def compute_expected_rows(
@@ -124,10 +137,10 @@ def compute_expected_rows(
     """Return the rows of the oracle up to the first undecided starting row of each partition."""
     partitions = batch.partitions()
     rows = [
-        tuple(map(text_of, row))
+        tuple(map(cast_to_text, row))
         for key, decided in until.items()
         for row in compute_partition_rows(batch, query, partitions[key], decided)
     ]
-    found = counted(batch, query, rows)
-    assert isinstance(found, Counter)
-    return found
+    counts = count_rows(batch, query, rows)
+    assert isinstance(counts, Counter)
+    return counts

@@ -1,6 +1,8 @@
-"""Random whole queries over streams: what has come out is what the oracle says of the rows so far.
+"""Random queries over streams: the output so far is that of the reference.
 
-A long run: MATCHREC_EXAMPLES=2000 MATCHREC_SEED=1000 pytest tests/properties/test_streams.py
+The reference (`tests/references/queries`) is called the oracle here. A long run:
+
+    MATCHREC_EXAMPLES=2000 MATCHREC_SEED=1000 pytest tests/properties/test_streams.py
 """
 
 from __future__ import annotations
@@ -17,12 +19,12 @@ from tests.generators.queries import Batch, Query, random_streams
 from tests.properties.test_queries import (
     ALGORITHMS,
     INTERPRETED,
-    answers,
-    counted,
-    partitions_without,
+    cast_to_text,
+    compute_answers,
+    count_rows,
+    list_partitions_without_failure,
     settings,
-    table,
-    text_of,
+    temporary_view,
 )
 from tests.quick.scale import batches
 from tests.references.queries import compute_partition_rows
@@ -33,30 +35,33 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::matchrec.warnings.MatchRecognizeWarning"
 )  # random queries
 
-QUERIES = 8  # of a batch, of ten streams each
-TIME, NUMBER = build_row_column("`t`"), build_row_column("`n`")
+QUERIES = 8  # in a batch; each is over ten streams
+TIME = build_row_column("`t`")
+NUMBER = build_row_column("`n`")
 
 
 @pytest.mark.parametrize("seed", batches(2, each=10 * QUERIES))
 def test_streams_give_what_is_decided_of_the_oracle(spark: SparkSession, seed: int) -> None:
     batch = random_streams(seed, QUERIES)
-    found = answers(batch)
-    texts = {query: batch.text(query, "random_rows") for query in found}
+    answers = compute_answers(batch)
+    texts = {query: batch.text(query, "random_rows") for query in answers}
     falls = batch.order[1].descending
-    further = SortColumn("__o0", falls, nulls_first=not falls)
-    with table(spark, batch, "random_rows"), settings(spark, **INTERPRETED):
+    second_column = SortColumn("__o0", falls, nulls_first=not falls)
+    with temporary_view(spark, batch, "random_rows"), settings(spark, **INTERPRETED):
         queries = QueryBatch(spark, "random_rows", list(texts.values()), RowScope.SEARCH)
         linked = queries.link(ALGORITHMS[seed % 2])
         assert queries.refused == {}
         prepared = queries.prepared(linked.values(), (TIME, NUMBER, build_row_column("`k`")))
-        runs = [
-            StreamRun(linked[text], prepared, partitions, 1, TIME, NUMBER, further, seed)
-            for query, text in texts.items()
-            for partitions in (partitions_without(found[query], batch, prepared),)
-        ]
+        runs = []
+        for query, text in texts.items():
+            partitions = list_partitions_without_failure(answers[query], batch, prepared)
+            run = StreamRun(
+                linked[text], prepared, partitions, 1, TIME, NUMBER, second_column, seed
+            )
+            runs.append(run)
         results = queries.answers(runs)
-    for query, run, result in zip(found, runs, results, strict=True):
-        assert counted(batch, query, result) == compute_expected_rows(batch, query, run), texts[
+    for query, run, result in zip(answers, runs, results, strict=True):
+        assert count_rows(batch, query, result) == compute_expected_rows(batch, query, run), texts[
             query
         ]
 
@@ -73,6 +78,6 @@ def compute_expected_rows(
         rows += compute_partition_rows(batch, query, partition, decided)
         if query.window is not None and not run.compiled_query.lookaround.after:
             assert decided == len(partition), "each window has ended"
-    found = counted(batch, query, [tuple(map(text_of, row)) for row in rows])
-    assert isinstance(found, Counter)
-    return found
+    counts = count_rows(batch, query, [tuple(map(cast_to_text, row)) for row in rows])
+    assert isinstance(counts, Counter)
+    return counts

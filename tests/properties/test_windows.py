@@ -1,6 +1,8 @@
-"""Random row pattern windows: both algorithms against the reference, which has a list for a frame.
+"""Random row pattern windows: both algorithms give the rows of the reference.
 
-A long run: MATCHREC_EXAMPLES=2000 MATCHREC_SEED=1000 pytest tests/properties/test_windows.py
+The reference copies the rows of each frame into a list. A long run:
+
+    MATCHREC_EXAMPLES=2000 MATCHREC_SEED=1000 pytest tests/properties/test_windows.py
 """
 
 from __future__ import annotations
@@ -15,7 +17,13 @@ from pyspark.sql import SparkSession
 
 from tests.generators.queries import Batch, random_batch
 from tests.generators.windows import WindowQuery, random_window
-from tests.properties.test_queries import ALGORITHMS, INTERPRETED, settings, table, text_of
+from tests.properties.test_queries import (
+    ALGORITHMS,
+    INTERPRETED,
+    cast_to_text,
+    settings,
+    temporary_view,
+)
 from tests.quick.scale import SEED, examples
 from tests.references.matcher import Failure
 from tests.references.queries import TooManyWords
@@ -39,7 +47,7 @@ def find_rows(query: WindowQuery, batch: Batch) -> Texts | None:
     texts: Texts = Counter()
     try:
         for rows in batch.partitions().values():
-            texts.update(tuple(map(text_of, row)) for row in compute_window_rows(query, rows))
+            texts.update(tuple(map(cast_to_text, row)) for row in compute_window_rows(query, rows))
     except Failure:
         return None
     return texts
@@ -73,7 +81,7 @@ def test_both_engines_give_the_rows_of_the_reference(spark: SparkSession, seed: 
             if rows is not None:
                 expected[query] = rows
     texts = {query: query.text(batch, "random_rows") for query in expected}
-    with table(spark, batch, "random_rows"), settings(spark, **INTERPRETED):
+    with temporary_view(spark, batch, "random_rows"), settings(spark, **INTERPRETED):
         queries = QueryBatch(spark, "random_rows", list(texts.values()))
         linked = {algorithm: queries.link(algorithm) for algorithm in ALGORITHMS}
         assert all(
