@@ -1,4 +1,4 @@
-"""Aggregates that are added up row by row, beside what Spark makes of the rows of each match."""
+"""Aggregates that the worker adds up row by row are the same as Spark computes them."""
 
 from __future__ import annotations
 
@@ -35,43 +35,46 @@ TYPES |= {"b": "BOOLEAN", "day": "DATE", "ts": "TIMESTAMP"}
 
 
 def draw_values(random: Random, rows: int) -> Iterator[str]:
+    """Yield random rows as items of VALUES."""
     for number in range(rows):
-        drawn = (f"CAST({random.choice(VALUES[column])} AS {TYPES[column]})" for column in COLUMNS)
-        yield f"({number}, '{random.choice('pq')}', {random.randrange(4)}, {', '.join(drawn)})"
+        texts = (f"CAST({random.choice(VALUES[column])} AS {TYPES[column]})" for column in COLUMNS)
+        yield f"({number}, '{random.choice('pq')}', {random.randrange(4)}, {', '.join(texts)})"
 
 
-def write_table(spark: SparkSession, random: Random, rows: int) -> DataFrame:
+def create_table(spark: SparkSession, random: Random, rows: int) -> DataFrame:
+    """Return a DataFrame of random rows in two partitions."""
     names = ", ".join(["id", "k", "n", *COLUMNS])
-    found = spark.sql(f"SELECT * FROM VALUES {', '.join(draw_values(random, rows))} AS t({names})")
-    return found.repartition(2)
+    frame = spark.sql(f"SELECT * FROM VALUES {', '.join(draw_values(random, rows))} AS t({names})")
+    return frame.repartition(2)
 
 
-def call(random: Random, *, ignores_nulls: bool) -> str:
-    """Return an aggregate over the rows of a variable or of all."""
+def draw_call(random: Random, *, ignores_nulls: bool) -> str:
+    """Draw an aggregate over the rows of a variable, or over all rows."""
     name = random.choice([*CHOOSING_A_ROW, *sorted(STATISTICS), "count", "count"])
-    of = random.choice(["", "A.", "B.", "U."])
+    prefix = random.choice(["", "A.", "B.", "U."])
     column = random.choice(NUMBERS if name in STATISTICS else COLUMNS)
-    arguments = f"{of}{column}"
+    arguments = f"{prefix}{column}"
     if name in ("max_by", "min_by", "regr_slope") or (name == "count" and random.random() < 0.3):
         second = random.choice(NUMBERS if name == "regr_slope" else COLUMNS)
-        arguments += f", {of}{second}"
+        arguments += f", {prefix}{second}"
     distinct = "DISTINCT " if name == "count" or random.random() < 0.1 else ""
     text = f"{name}({distinct}{arguments})"
     if ignores_nulls and name in ("any_value", "first_value", "last_value"):
         text += " IGNORE NULLS"
     if random.random() < 0.2:
-        text += f" FILTER (WHERE {of}n < 3)"
+        text += f" FILTER (WHERE {prefix}n < 3)"
     return f"{random.choice(['', 'RUNNING ', 'FINAL '])}{text}"
 
 
 def write_clause(random: Random, *, ignores_nulls: bool) -> str:
+    """Draw a clause with three aggregates."""
     rows = random.choice(["", " OMIT EMPTY MATCHES", " WITH UNMATCHED ROWS"])
     pattern = random.choice(["A* B?", "A+ B*", "(A | B)+", "A {- B+ -} A", "A*? B"])
     if "-}" in pattern:
         rows = ""
     skip = random.choice(["PAST LAST ROW", "TO NEXT ROW"])
-    drawn = (call(random, ignores_nulls=ignores_nulls) for _ in range(3))
-    calls = ", ".join(f"{one} AS x{number}" for number, one in enumerate(drawn))
+    texts = (draw_call(random, ignores_nulls=ignores_nulls) for _ in range(3))
+    calls = ", ".join(f"{text} AS x{number}" for number, text in enumerate(texts))
     return f"""PARTITION BY k ORDER BY id MEASURES {calls} ALL ROWS PER MATCH{rows}
         AFTER MATCH SKIP {skip} PATTERN ({pattern}) SUBSET U = (A, B)
         DEFINE A AS n < 3, B AS n > 1"""
@@ -80,29 +83,30 @@ def write_clause(random: Random, *, ignores_nulls: bool) -> str:
 @pytest.mark.parametrize("number", range(examples(40)))
 @pytest.mark.parametrize("size", [12, 300])
 def test_random_measures(spark: SparkSession, number: int, size: int) -> None:
-    """The same rows and types with and without, to the last bit; Sail has a median of its own."""
+    """Rows and types are the same to the last bit. Sail is not asked for its own median."""
     random = Random(f"{SEED} {number} {size}")
     ignores_nulls = not is_connect(spark) and random.random() < 0.5  # Sail needs OVER for it
-    rows, text = write_table(spark, random, size), write_clause(random, ignores_nulls=ignores_nulls)
+    rows = create_table(spark, random, size)
+    text = write_clause(random, ignores_nulls=ignores_nulls)
     if is_connect(spark):
         text = text.replace("median(", "stddev(")
-    found = matchrec.match_recognize(rows, text)
+    result = matchrec.match_recognize(rows, text)
     with use_shortcuts(replace(ALL, accumulators=False)):
         expected = matchrec.match_recognize(rows, text)
-    assert found.dtypes == expected.dtypes, text
-    assert sorted(map(str, found.collect())) == sorted(map(str, expected.collect())), text
+    assert result.dtypes == expected.dtypes, text
+    assert sorted(map(str, result.collect())) == sorted(map(str, expected.collect())), text
 
 
 def test_a_long_match(spark: SparkSession) -> None:
-    """A long match takes no more memory for each row than a short one. Copies would be 30 GB."""
+    """The memory for a row does not depend on the length of its match. Copies would be 30 GB."""
     rows = spark.range(50_000).selectExpr("id", "id % 4 AS c", "CAST(id AS DOUBLE) AS x")
-    found = matchrec.match_recognize(
+    result = matchrec.match_recognize(
         rows,
         """ORDER BY id MEASURES count(DISTINCT c) AS n, FINAL stddev_pop(x) AS s,
         last_value(x) AS x1, max_by(id, c) AS best
         ALL ROWS PER MATCH PATTERN (A+) DEFINE A AS x >= 0""",
     )
-    (first, *_, last) = found.orderBy("id").select("n", "s", "x1", "best").collect()
+    (first, *_, last) = result.orderBy("id").select("n", "s", "x1", "best").collect()
     deviation = ((50_000**2 - 1) / 12) ** 0.5  # of the numbers from 0 to 49,999
     assert first == (1, pytest.approx(deviation), 0.0, 0)
     assert last == (4, pytest.approx(deviation), 49_999.0, 49_999)

@@ -1,5 +1,6 @@
-"""NOT in patterns that skip no rows: engines against the reference matcher, which looks at the next
-row of each word.
+"""NOT in contiguous patterns: each algorithm finds what the reference matcher finds.
+
+For NOT the reference looks at the row after a word.
 """
 
 from __future__ import annotations
@@ -30,7 +31,15 @@ from tests.properties.test_engines import (
 )
 from tests.quick.scale import examples
 from tests.references.matcher import Words
-from tests.tasks.contiguous import Query, Rows, may_of, query, run_algorithm, satisfies_of, words
+from tests.tasks.contiguous import (
+    Query,
+    Rows,
+    build_can_map,
+    build_satisfies,
+    make_query,
+    read_rows,
+    run_algorithm,
+)
 
 random_examples = settings(
     max_examples=examples(48),
@@ -41,12 +50,12 @@ random_examples = settings(
 
 
 def patterns() -> st.SearchStrategy[RowPattern]:
-    """Patterns with NOTs, after a row as they must be."""
+    """Draw patterns with NOTs. They begin with a variable, because NOT must follow a row."""
     names = st.lists(st.sampled_from(VARIABLES), min_size=1, max_size=2, unique=True)
     atoms = st.one_of(
         st.sampled_from([Variable(name) for name in VARIABLES]),
         st.sampled_from([Variable(name) for name in VARIABLES]),
-        names.map(lambda found: Negation(tuple(found))),
+        names.map(lambda chosen: Negation(tuple(chosen))),
     )
     first = st.sampled_from([Variable("A"), Variable("B")])
     return st.builds(lambda *parts: make_concatenation(parts), first, trees(atoms))
@@ -54,44 +63,46 @@ def patterns() -> st.SearchStrategy[RowPattern]:
 
 @st.composite
 def queries(draw: st.DrawFn) -> Query:
-    found = Query(draw(patterns()))
+    """Draw a query with NOTs that is supported."""
+    query = Query(draw(patterns()))
     try:
-        found.task()
+        query.task()
     except MatchRecognizeUnsupportedError:  # it may end with one NOT or with another
         assume(False)
-    subsets = {"U": draw(st.frozensets(st.sampled_from(found.variables), min_size=1))}
-    return Query(found.pattern, draw(after_match_skips((*found.variables, "U"))), subsets)
+    subsets = {"U": draw(st.frozensets(st.sampled_from(query.variables), min_size=1))}
+    return Query(query.pattern, draw(after_match_skips((*query.variables, "U"))), subsets)
 
 
 def drop_conditions(
     conditions: dict[str, RunExpression], names: set[str]
 ) -> dict[str, RunExpression]:
-    """Return the conditions of other variables: tests of these tasks know words only."""
-    return {name: one for name, one in conditions.items() if name not in names}
+    """Return the conditions without those of negated variables, which these tasks cannot have."""
+    return {name: condition for name, condition in conditions.items() if name not in names}
 
 
 @random_examples
 @given(st.data(), st.integers(0, 4))
 def test_random_patterns_with_negations(data: st.DataObject, step: int) -> None:
-    asked, rows = data.draw(queries()), Rows(data.draw(ROWS))
+    query = data.draw(queries())
+    rows = Rows(data.draw(ROWS))
     if data.draw(st.booleans()):
-        asked, rows = data.draw(run_dependent_on(asked))
-        negated = {name for negation in list_negations(asked.pattern) for name in negation.names}
-        asked = replace(asked, run_conditions=drop_conditions(asked.run_conditions, negated))
+        query, rows = data.draw(run_dependent_on(query))
+        negated = {name for negation in list_negations(query.pattern) for name in negation.names}
+        query = replace(query, run_conditions=drop_conditions(query.run_conditions, negated))
     if data.draw(st.booleans()):
         rows = data.draw(windowed(rows))
     if step:
-        assert_agreement_in_pieces(asked, rows, step)
+        assert_agreement_in_pieces(query, rows, step)
     else:
-        assert_agreement(asked, rows)
+        assert_agreement(query, rows)
 
 
 @random_examples
 @given(st.data(), st.integers(0, 4))
 def test_random_longest_matches_with_negations(data: st.DataObject, step: int) -> None:
     rows = Rows(data.draw(st.lists(LONGER, min_size=1, max_size=2).map(tuple)))
-    asked = replace(data.draw(queries()), output=MatchOutput.LONGEST)
-    assert_longest(asked, rows, step)
+    query = replace(data.draw(queries()), output=MatchOutput.LONGEST)
+    assert_longest(query, rows, step)
 
 
 @pytest.mark.parametrize(
@@ -100,33 +111,36 @@ def test_random_longest_matches_with_negations(data: st.DataObject, step: int) -
 )
 def test_negations_on_all_small_inputs(text: str) -> None:
     rows = itertools.product(("A", "B", "AB", "C", "AC"), repeat=3)
-    assert_agreement(query(text), words("/".join(" ".join(row) for row in rows)))
+    assert_agreement(make_query(text), read_rows("/".join(" ".join(row) for row in rows)))
 
 
 @random_examples
 @given(st.data())
 def test_random_patterns_give_all_matches(data: st.DataObject) -> None:
-    """Every word of every starting row, each once."""
-    asked, rows = replace(data.draw(queries()), output=MatchOutput.ALL), Rows(data.draw(ROWS))
-    asked = replace(asked, after_match=AfterMatchSkip())
+    """ALL MATCHES gives every word of every starting row once."""
+    query = replace(data.draw(queries()), output=MatchOutput.ALL, after_match=AfterMatchSkip())
+    rows = Rows(data.draw(ROWS))
     for algorithm in (SearchAlgorithm("backtracking"), SearchAlgorithm("breadth_first")):
-        found = run_algorithm(algorithm, asked, rows)
-        assert isinstance(found, list)
-        places = [(partition, start, remove_brackets(word)) for partition, _, start, word in found]
-        assert sorted(places) == sorted(list_all_matches(asked, rows)), algorithm
+        outcome = run_algorithm(algorithm, query, rows)
+        assert isinstance(outcome, list)
+        matches = [
+            (partition, start, remove_brackets(word)) for partition, _, start, word in outcome
+        ]
+        assert sorted(matches) == sorted(list_all_matches(query, rows)), algorithm
 
 
-def list_all_matches(asked: Query, rows: Rows) -> set[tuple[int, int, str]]:
-    """Return all matches with rows: partition, first row, variables."""
-    found = set()
+def list_all_matches(query: Query, rows: Rows) -> set[tuple[int, int, str]]:
+    """Return all matches that are not empty: partition, first row, variables."""
+    matches = set()
     for number, partition in enumerate(rows.words):
-        can_map, satisfies = may_of(asked, rows, number), satisfies_of(asked, rows, number)
+        can_map = build_can_map(query, rows, number)
+        satisfies = build_satisfies(query, rows, number)
         for start in range(len(partition)):
             words = Words(len(partition), start, can_map, 1, satisfies)
-            for word in words.extend(asked.pattern, ()):
+            for word in words.extend(query.pattern, ()):
                 names = " ".join(name for name, _ in word)
-                found.add((number, rows.offsets[number] + start, names))
-    return found
+                matches.add((number, rows.offsets[number] + start, names))
+    return matches
 
 
 def remove_brackets(word: str) -> str:

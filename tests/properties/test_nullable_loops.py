@@ -1,14 +1,14 @@
 """Loops over parts that can be empty: words derived by hand, not by the reference.
 
-An empty iteration counts towards the least number of iterations, and the required ones after it
-still run; from the least number on it ends the loop, at its own place in the preferment order.
-Source: ISO/IEC 19075-5, 7.2.8; confirmed by a live Trino 435 where it keeps to that.
+An empty iteration counts towards the least number of iterations. If more iterations are required,
+they still run. Otherwise an empty iteration ends the loop, and keeps its place in the preferment
+order. Source: ISO/IEC 19075-5, 7.2.8. A live Trino 435 agrees where it follows the standard.
 """
 
 import pytest
 
 from matchrec.search.strategies import ALGORITHMS, SearchAlgorithm
-from tests.tasks.contiguous import query, run_algorithm, run_reference, words
+from tests.tasks.contiguous import make_query, read_rows, run_algorithm, run_reference
 
 # pattern, rows, the words of the matches in order ("" is an empty match)
 CASES = [
@@ -37,7 +37,7 @@ CASES = [
     ("(A | () | B){1,3} C", "B AC C", ["B A C"]),
     ("(A | () | B)* C", "B AC C", ["B A C"]),
     ("(A | () | B)*? C", "B AC C", ["B C", "C"]),
-    # leaving after an empty iteration is preferred to what stands behind it
+    # leaving after an empty iteration is preferred to the alternatives after it
     ("(A* | B)*", "A B A", ["A", "", "A"]),
     ("((() | A)*)* B", "A AB B", ["A B", "B"]),
     ("((A | ())*)*", "A A -", ["A A", ""]),
@@ -50,10 +50,10 @@ CASES = [
 @pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)
 @pytest.mark.parametrize(("pattern", "rows", "expected"), CASES)
 def test_words(pattern: str, rows: str, expected: list[str], algorithm: SearchAlgorithm) -> None:
-    found = run_algorithm(algorithm, query(pattern), words(rows))
-    assert [word for *_, word in found] == expected
+    outcome = run_algorithm(algorithm, make_query(pattern), read_rows(rows))
+    assert [word for *_, word in outcome] == expected
 
 
 @pytest.mark.parametrize(("pattern", "rows", "expected"), CASES)
 def test_the_reference_agrees(pattern: str, rows: str, expected: list[str]) -> None:
-    assert [word for *_, word in run_reference(query(pattern), words(rows))] == expected
+    assert [word for *_, word in run_reference(make_query(pattern), read_rows(rows))] == expected

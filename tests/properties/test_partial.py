@@ -1,4 +1,4 @@
-"""Runs that time out or are unfinished: answers by hand, engines against the reference."""
+"""Runs that time out or are unfinished: as worked out by hand, and as the reference finds them."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ from tests.references.partial import (
     list_rows_left,
     list_selected_runs,
 )
-from tests.tasks.contiguous import Query, Rows, may_of, name_failure, query, words
+from tests.tasks.contiguous import Query, Rows, build_can_map, make_query, name_failure, read_rows
 from tests.tasks.copies import search_both_sizes
-from tests.tasks.selection import NEXT, WindowedRows, is_deterministic, task
+from tests.tasks.selection import NEXT, WindowedRows, build_task, is_deterministic
 
 EXAMPLES = examples(50)
 KINDS = {outcomes.TIMED_OUT: TIMED_OUT, outcomes.UNFINISHED: UNFINISHED, outcomes.A_MATCH: "match"}
@@ -72,7 +72,7 @@ def run_algorithm(name: str, capacity: Capacity, task: Task, partitions: Partiti
 def list_outcomes(matches: Matches, names: tuple[str, ...]) -> list[tuple[int, str, Mapped]]:
     """Return first row, kind and mapped rows of each match and run of a search."""
     assert matches.kind is not None
-    outcomes_found = []
+    result = []
     for i, start in enumerate(matches.start.tolist()):
         begin, end = matches.offsets[i : i + 2]
         variables = (names[v] for v in matches.classifiers[begin:end])
@@ -80,9 +80,9 @@ def list_outcomes(matches: Matches, names: tuple[str, ...]) -> list[tuple[int, s
         if matches.rows is not None:
             rows = matches.rows[begin:end].tolist()
         run = tuple(zip(rows, variables, strict=True))
-        outcomes_found.append((start, KINDS[int(matches.kind[i])], run))
+        result.append((start, KINDS[int(matches.kind[i])], run))
         assert (matches.number[i] < 0) == (matches.kind[i] != outcomes.A_MATCH)
-    return outcomes_found
+    return result
 
 
 def shift_rows(rows: Mapped, offset: int) -> Mapped:
@@ -91,7 +91,7 @@ def shift_rows(rows: Mapped, offset: int) -> Mapped:
 
 
 def run_reference(query: Query, rows: Rows, partial: PartialMatches) -> Outcome:
-    """Return what the reference for contiguous matches finds, or its error."""
+    """Return the matches and runs of the reference for contiguous matches, or its error."""
     partitions = [make_partition(query, rows, number) for number in range(len(rows.words))]
     results: list[tuple[int, str, Mapped]] = []
     matches_of_partitions = []
@@ -116,7 +116,7 @@ def run_reference(query: Query, rows: Rows, partial: PartialMatches) -> Outcome:
 
 @dataclass(frozen=True)
 class ReferencePartition:
-    """A partition as the reference matcher gets it. Its methods raise Failure."""
+    """A partition for the reference matcher. Its methods may raise Failure."""
 
     query: Query
     can_map: CanMap
@@ -127,8 +127,9 @@ class ReferencePartition:
         query = self.query
         size = len(self.window_end)
         longest = query.output is MatchOutput.LONGEST
-        skip, members = query.after_match, query.members
-        for match in find_all(query.pattern, size, self.can_map, skip, members, longest):
+        for match in find_all(
+            query.pattern, size, self.can_map, query.after_match, query.members, longest
+        ):
             yield match.start, map_word(match.start, match.word)
 
     def runs(
@@ -151,7 +152,7 @@ def make_partition(query: Query, rows: Rows, number: int) -> ReferencePartition:
     """Return a partition of the rows, by its number."""
     size = len(rows.words[number])
     ends = rows.window_end[number] if rows.window_end else (size,) * size
-    return ReferencePartition(query, may_of(query, rows, number), ends)
+    return ReferencePartition(query, build_can_map(query, rows, number), ends)
 
 
 def map_word(start: int, word: Word) -> Mapped:
@@ -160,7 +161,7 @@ def map_word(start: int, word: Word) -> Mapped:
 
 
 def assert_agreement(query: Query, rows: Rows, partial: PartialMatches) -> None:
-    """Assert that the algorithms find what the reference finds, at all capacities."""
+    """Assert that each algorithm, at each capacity, has the outcome of the reference."""
     expected = run_reference(query, rows, partial)
     task = replace(query.task(), partial=partial)
     partitions = rows.partitions(query.variables)
@@ -180,9 +181,9 @@ def assert_agreement(query: Query, rows: Rows, partial: PartialMatches) -> None:
         ("A B C", "A B C", (2, 3, 3), BY_TIME, "timed out A0 B1"),
         ("A B C", "A - -", (2, 3, 3), BY_TIME, ""),  # ended by a row, not by time
         ("A B*", "A B B", (2, 3, 3), BY_TIME, "match A0 B1"),  # a match needs no more rows
-        # each starting row has a run of its own
+        # each starting row has its own run
         ("A+ B", "A A A", (2, 3, 3), BY_TIME, "timed out A0 A1, timed out A1 A2, timed out A2"),
-        # the most preferred of several
+        # the preferred run of several
         ("(A | B)+ C", "AB AB", (2, 2), BY_TIME, "timed out A0 A1, timed out A1"),
         ("(A | B)+? C", "AB AB", (2, 2), BY_TIME, "timed out A0 A1, timed out A1"),
         ("(A B | A A) C", "A AB", (2, 2), BY_TIME, "timed out A0 B1, timed out A1"),
@@ -210,14 +211,14 @@ def assert_agreement(query: Query, rows: Rows, partial: PartialMatches) -> None:
 def test_runs_that_are_output_are_those_by_hand(
     text: str, rows: str, ends: tuple[int, ...], partial: PartialMatches, expected: str
 ) -> None:
-    input_rows = replace(words(rows), window_end=(ends,) if ends else None)
-    results = run_reference(query(text), input_rows, partial)
+    input_rows = replace(read_rows(rows), window_end=(ends,) if ends else None)
+    results = run_reference(make_query(text), input_rows, partial)
     assert isinstance(results, list)
     written = [
         f"{kind} {' '.join(f'{name}{row}' for row, name in run)}" for _, kind, run in results
     ]
     assert written == (expected.split(", ") if expected else [])
-    assert_agreement(query(text), input_rows, partial)
+    assert_agreement(make_query(text), input_rows, partial)
 
 
 @random_examples
@@ -268,7 +269,7 @@ def test_random_event_selection(
         expected = run_selection_reference(query, rows, partial)
         for name in ("backtracking", "breadth_first"):
             for capacity in (Capacity(), SMALL_CAPACITY):
-                planned = replace(task(query), partial=partial)
+                planned = replace(build_task(query), partial=partial)
                 outcome = run_algorithm(name, capacity, planned, rows.partitions(planned.variables))
                 assert outcome == expected, (name, capacity, show_pattern(query.pattern))
 
@@ -278,15 +279,15 @@ def test_random_event_selection(
 def run_selection_reference(
     query: SelectionQuery, rows: WindowedRows, partial: PartialMatches
 ) -> Outcome:
-    """Return what the reference for event selection finds, or its error."""
-    partitions = list(zip(rows.seen_by(query), rows.offsets, strict=False))
+    """Return the matches and runs of the reference for event selection, or its error."""
+    partitions = list(zip(rows.build_partitions(query), rows.offsets, strict=False))
     results: list[tuple[int, str, Mapped]] = []
     offset = 0
     try:
         for partition, offset in partitions:
             results += (
                 (start + offset, "match", shift_rows(mapped, offset))
-                for start, mapped in partition.matches()
+                for start, mapped in partition.list_matches()
             )
         for partition, offset in partitions:
             runs = list_selected_runs(partition, partial)
@@ -301,8 +302,8 @@ def run_selection_reference(
 @pytest.mark.parametrize("to", [SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW])
 def test_no_run_starts_in_rows_that_a_match_skips(to: SkipTo) -> None:
     """A0 A1 B2 is a match; a run from A1 times out only if the search continues there."""
-    skipping_query = replace(query("A A B | A B C"), after_match=AfterMatchSkip(to))
-    rows = replace(words("A A B"), window_end=((3, 3, 3),))
+    skipping_query = replace(make_query("A A B | A B C"), after_match=AfterMatchSkip(to))
+    rows = replace(read_rows("A A B"), window_end=((3, 3, 3),))
     assert_agreement(skipping_query, rows, BY_TIME)
     results = run_reference(skipping_query, rows, BY_TIME)
     assert len(results) == (2 if to is SkipTo.NEXT_ROW else 1)

@@ -1,7 +1,7 @@
 """Random clauses with SHOW TIMEOUT and SHOW UNFINISHED MATCHES, from SQL text to rows.
 
 They are compared with a reference that shares nothing with matchrec. In the second size each row
-exists under hundreds of further keys. A long run, in which each example is a clause:
+has hundreds of copies, which differ in a key. A long run, in which each example is a clause:
 
     MATCHREC_EXAMPLES=2000 MATCHREC_SEED=1000 pytest tests/properties/test_partial_queries.py
 """
@@ -35,7 +35,7 @@ from tests.tasks.many_keys import KEY, make_copies, take_one_copy
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.warnings.MatchRecognizeWarning")
 
-A_BATCH = 8
+CLAUSES_PER_BATCH = 8
 OutputRow = tuple[str | None, ...]  # each value as text
 
 
@@ -49,7 +49,7 @@ class Clause:
 
     @property
     def measures(self) -> str:
-        """The measures; a clause without WITHIN may not call MATCH_TIMEOUT."""
+        """Return the measures. A clause without WITHIN may not call MATCH_TIMEOUT."""
         timeout = ["MATCH_TIMEOUT() AS due"] if self.query.window is not None else []
         # MATCH_NUMBER orders all matches by positions, which the reference does not model
         number = "CAST(NULL AS INT)" if self.query.finds_all_matches else "MATCH_NUMBER()"
@@ -68,7 +68,11 @@ class Clause:
         )
 
     def text(self, key: str) -> str:
-        """Return the clause. key: the columns of PARTITION BY."""
+        """Return the text of the clause.
+
+        Args:
+            key: the columns of PARTITION BY.
+        """
         query = self.query
         shown = ["TIMEOUT"] * query.timed_out + ["UNFINISHED"] * query.unfinished
         rows = f"{self.all_rows or 'ONE ROW PER MATCH'} SHOW {' AND '.join(shown)} MATCHES"
@@ -80,7 +84,7 @@ class Clause:
 
 
 def random_clause(random: Random) -> Clause:
-    """Return a clause with the variables A and B, which its measures read."""
+    """Draw a clause with the variables A and B, which its measures read."""
     all_rows = random.choice(
         ("", "", "ALL ROWS PER MATCH", "ALL ROWS PER MATCH OMIT EMPTY MATCHES")
     )
@@ -95,7 +99,7 @@ def random_clause(random: Random) -> Clause:
     definitions = random_definitions(random, list_variables(pattern))
     query = Query(
         pattern,
-        {name: one.holds for name, one in definitions.items()},
+        {name: definition.holds for name, definition in definitions.items()},
         window,
         random.choice(("to next row", "past last row")),
         finds_all_matches,
@@ -109,7 +113,7 @@ def random_clause(random: Random) -> Clause:
 
 
 def compute_expected_rows(clause: Clause, rows: Sequence[Row]) -> Counter[OutputRow]:
-    """Return the output rows by the reference, as often as each occurs."""
+    """Count the output rows of the reference."""
     expected: Counter[OutputRow] = Counter()
     for partition in sort_partitions(rows, descending=clause.query.descending):
         for match in Partition(clause.query, partition).find_all():
@@ -124,8 +128,8 @@ def list_rows_of_match(
     """Yield the output rows of a match or run."""
     mapped = [partition[position] for position in match.rows]
     pairs = zip(mapped, match.variables, strict=True)
-    of_b = [row["x"] for row, variable in pairs if variable == "B"]
-    last_b = of_b[-1] if of_b else None
+    b_values = [row["x"] for row, variable in pairs if variable == "B"]
+    last_b = b_values[-1] if b_values else None
     rows_of_a = match.variables.count("A")
     number = None if clause.query.finds_all_matches else match.number
     due = [match.due] if clause.query.window is not None else []
@@ -154,23 +158,21 @@ def query_all(table: DataFrame, clauses: Sequence[Clause], key: str) -> DataFram
     return reduce(DataFrame.unionAll, results)
 
 
-@pytest.mark.parametrize("seed", batches(160, A_BATCH))
+@pytest.mark.parametrize("seed", batches(160, CLAUSES_PER_BATCH))
 def test_matches_and_runs_are_those_of_the_reference(spark: SparkSession, seed: int) -> None:
     random = Random(seed)
     rows = random_rows(random)
-    clauses = [random_clause(random) for _ in range(A_BATCH)]
+    clauses = [random_clause(random) for _ in range(CLAUSES_PER_BATCH)]
     table = spark.createDataFrame([tuple(row.values()) for row in rows], SCHEMA)
     copies = copies_of(len(rows))
-    several = make_copies(table, copies)
+    copied_table = make_copies(table, copies)
     results = {
         "one copy": query_all(table, clauses, "k").collect(),
-        f"{copies} copies": take_one_copy(query_all(several, clauses, f"k, {KEY}"), copies),
+        f"{copies} copies": take_one_copy(query_all(copied_table, clauses, f"k, {KEY}"), copies),
     }
     for number, clause in enumerate(clauses):
         expected = compute_expected_rows(clause, rows)
         for size, result in results.items():
-            got = Counter(tuple(row.texts) for row in result if row.clause == number)
-            message = (
-                f"{size}: {clause.text('k')}\nmissing {expected - got}\nextra {got - expected}"
-            )
-            assert got == expected, message
+            counts = Counter(tuple(row.texts) for row in result if row.clause == number)
+            difference = f"missing {expected - counts}\nextra {counts - expected}"
+            assert counts == expected, f"{size}: {clause.text('k')}\n{difference}"

@@ -1,6 +1,8 @@
-"""Random patterns over random streams: both algorithms against enumeration by definition.
+"""Random patterns over random streams: both algorithms find the matches of the reference.
 
-A long run: MATCHREC_EXAMPLES=20000 pytest tests/properties/test_patterns.py
+The reference enumerates matches as the definitions say. A long run:
+
+    MATCHREC_EXAMPLES=20000 pytest tests/properties/test_patterns.py
 """
 
 from __future__ import annotations
@@ -46,8 +48,14 @@ random_examples = settings(
 def test_both_engines_find_what_the_definitions_say(
     question: Question, rows_per_batch: int, matches: int, reads_alone: int
 ) -> None:
-    """matches: after how many it is decided which of them come out. reads_alone: after how many
-    of a row all runs are followed at once, not those of one starting row.
+    """Both algorithms give one of the correct results.
+
+    Args:
+        question: the pattern, and the events.
+        rows_per_batch: the number of rows in a batch.
+        matches: the number of matches after which the search decides which of them are output.
+        reads_alone: the number of reads of a row after which the runs of all starting rows are
+            followed at once, instead of those of one starting row.
     """
     try:
         expected = list_right_lines(question)
@@ -58,18 +66,20 @@ def test_both_engines_find_what_the_definitions_say(
         "LARGE_CAPACITY": Capacity(matches=3 * matches),
     }
     with patch.multiple(selection, **capacities, READS_ALONE=reads_alone):
-        found = answer_question(question, rows_per_batch=rows_per_batch)
-    for algorithm, lines in found.items():
-        assert any(agrees(question, right, lines) for right in expected), (
+        lines_by_algorithm = answer_question(question, rows_per_batch=rows_per_batch)
+    for algorithm, lines in lines_by_algorithm.items():
+        assert any(are_correct(question, correct_lines, lines) for correct_lines in expected), (
             algorithm,
             lines,
             expected,
         )
 
 
-def agrees(question: Question, right: list[str], lines: list[str]) -> bool:
-    """Return whether the lines are the right ones, in any order unless there is a skip strategy."""
-    return lines == right if question.skip else sorted(lines) == sorted(right)
+def are_correct(question: Question, correct_lines: list[str], lines: list[str]) -> bool:
+    """Return whether a result is correct. Without a skip strategy the order does not matter."""
+    if question.skip:
+        return lines == correct_lines
+    return sorted(lines) == sorted(correct_lines)
 
 
 @random_examples
@@ -79,31 +89,33 @@ def test_the_first_matches_are_those_of_all(question: Question, most: int) -> No
         linked, prepared = make_compiled_queries(replace(question, timeouts=False), ALGORITHMS)
     except MatchRecognizeError:
         assume(False)
-    for one in linked.values():
-        limited = replace(one, task=replace(one.task, most_matches=most))
+    for compiled_query in linked.values():
+        limited = replace(compiled_query, task=replace(compiled_query.task, most_matches=most))
         try:
-            every = name_columns(Run(one, prepared, None, ROWS_PER_BATCH))
-        except MatchRecognizeError:  # of a stage that a match misses, maybe behind the first ones
+            all_matches = name_columns(Run(compiled_query, prepared, None, ROWS_PER_BATCH))
+        except (
+            MatchRecognizeError
+        ):  # a match has no event of the stage to skip to; it may be a later match
             assume(False)
-        found = name_columns(Run(limited, prepared, None, ROWS_PER_BATCH))
-        assert found == [row for row in every if row["match_number"] <= most]
+        first_matches = name_columns(Run(limited, prepared, None, ROWS_PER_BATCH))
+        assert first_matches == [row for row in all_matches if row["match_number"] <= most]
 
 
 def name_columns(run: Run) -> list[dict[str, Any]]:
-    """Return the rows of the result, by the names of their columns."""
+    """Return the rows of the result as dicts."""
     return [
         read_row(run.compiled_query, row) for batch in run.batches() for row in batch.to_pylist()
     ]
 
 
 @random_examples
-@given(questions().filter(lambda one: one.skip and "throws" not in one.skip))
+@given(questions().filter(lambda question: question.skip and "throws" not in question.skip))
 def test_both_formulations_of_skipping_agree(question: Question) -> None:
-    """The bar over all matches, and matches held back event by event: the enumeration's own."""
+    """In the reference, skipping over all matches and event by event selects the same."""
     (stream,) = question.streams.values()
     try:
         search = Search(build_pattern(question.calls, Pattern), stream)
-        orders = list(search.orders())
+        orders = list(search.list_orders())
     except TooMuchError:
         assume(False)
     for ordered in orders:

@@ -1,6 +1,8 @@
-"""Random SASE+ queries over random streams: both algorithms against enumeration by definition.
+"""Random SASE+ queries over random streams: both algorithms find the matches of the reference.
 
-A long run: MATCHREC_EXAMPLES=2000 MATCHREC_SEED=1000 pytest tests/properties/test_sase.py
+The reference enumerates matches as the definitions say. A long run:
+
+    MATCHREC_EXAMPLES=2000 MATCHREC_SEED=1000 pytest tests/properties/test_sase.py
 """
 
 from __future__ import annotations
@@ -42,17 +44,18 @@ QUERIES_OF_A_QUICK_RUN = 3
 STREAMS_PER_BATCH = 50
 ALGORITHMS = ("backtracking", "breadth_first")
 Rows = Counter[tuple[float | str | None, ...]]
-Found = dict[tuple[str, "Asked"], Result]
+ResultsByCase = dict[tuple[str, "SaseCase"], Result]
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A query, and which of its matches."""
+class SaseCase:
+    """A query, and which of its matches are output."""
 
     query: Query
     output: MatchOutput
 
     def plan(self) -> MatchPlan:
+        """Return the plan of the query."""
         streams = nodes.Streams(("t", "n"), ("s",), output=self.output)
         return compile_sase(str(self.query), streams)
 
@@ -65,42 +68,43 @@ class Streams:
         self.streams = [random_stream(random, number) for number in numbers]
 
     def frame(self, spark: SparkSession, random: Random) -> DataFrame:
+        """Return the events of all streams in random order."""
         rows = [tuple(event[name] for name in NAMES) for stream in self.streams for event in stream]
         random.shuffle(rows)
         return spark.createDataFrame(rows, SCHEMA)
 
     @contextmanager
     def view(self, spark: SparkSession, random: Random) -> Iterator[None]:
+        """Create a temporary view with the events of all streams."""
         self.frame(spark, random).createOrReplaceTempView("random_events")
         try:
             yield
         finally:
             spark.catalog.dropTempView("random_events")
 
-    def list_answers(self, asked: Asked) -> list[list[Rows]]:
-        """Return for each stream all right answers, each as the rows of the stream."""
-        query = asked.query
-        if asked.output is MatchOutput.NON_OVERLAPPING:
+    def list_answers(self, case: SaseCase) -> list[list[Rows]]:
+        """Return for each stream all correct answers, each as the output rows of the stream."""
+        query = case.query
+        if case.output is MatchOutput.NON_OVERLAPPING:
             return [list_alternatives(query, stream) for stream in self.streams]
         return [[compute_items(query, matches(query, stream))] for stream in self.streams]
 
 
 def list_alternatives(query: Query, stream: list[Event]) -> list[Rows]:
-    """Return the rows of every way to choose among matches that are as good as each other."""
-    return [
-        compute_items(query, chosen) for chosen in product(*find_non_overlapping(query, stream))
-    ]
+    """Return the rows of every way to choose among matches of equal rank."""
+    choices = product(*find_non_overlapping(query, stream))
+    return [compute_items(query, choice) for choice in choices]
 
 
-def compute_items(query: Query, found: Sequence[Selected]) -> Rows:
-    """Return what RETURN gives of some matches."""
+def compute_items(query: Query, selected: Sequence[Selected]) -> Rows:
+    """Return the values of RETURN for some matches."""
     return Counter(
-        tuple(make_comparable(tree.value(match)) for _, tree in query.items) for match in found
+        tuple(make_comparable(tree.value(match)) for _, tree in query.items) for match in selected
     )
 
 
 def make_comparable(value: Value) -> float | str | None:
-    """Return a value, or Spark's text of it, as it is compared: all numbers as doubles."""
+    """Return a value, or its text in Spark, for comparison: numbers become doubles."""
     try:
         return None if value is None else float(value)
     except ValueError:
@@ -110,12 +114,12 @@ def make_comparable(value: Value) -> float | str | None:
 class Batch(QueryBatch):
     """SASE+ queries with the same partitions, two Spark jobs for all of them."""
 
-    def __init__(self, spark: SparkSession, asked: Sequence[Asked]) -> None:
+    def __init__(self, spark: SparkSession, cases: Sequence[SaseCase]) -> None:
         super().__init__(spark, "random_events", ())
-        for case in asked:
+        for case in cases:
             self.split_queries[case] = split_plan(case.plan(), InputColumns(NAMES), str)
 
-    def link_for(self, algorithm: str) -> dict[Asked, CompiledQuery]:
+    def link_for(self, algorithm: str) -> dict[SaseCase, CompiledQuery]:
         """Return the compiled queries for an algorithm."""
         columns = dict.fromkeys(
             column for split in self.split_queries.values() for column in split.columns
@@ -131,57 +135,61 @@ class Batch(QueryBatch):
         }
 
 
-def collect_found_rows(spark: SparkSession, asked: Sequence[Asked], random: Random) -> Found:
-    """Return what each engine finds, for queries with the same partitions."""
-    batch = Batch(spark, asked)
+def collect_results(
+    spark: SparkSession, cases: Sequence[SaseCase], random: Random
+) -> ResultsByCase:
+    """Return the result of each algorithm, for queries with the same partitions."""
+    batch = Batch(spark, cases)
     linked = {algorithm: batch.link_for(algorithm) for algorithm in ALGORITHMS}
     prepared = batch.prepared(linked[ALGORITHMS[0]].values())
-    cases = [(algorithm, case) for algorithm in ALGORITHMS for case in asked]
+    keys = [(algorithm, case) for algorithm in ALGORITHMS for case in cases]
     runs = [
         Run(linked[algorithm][case], prepared, None, random.choice((2, 1 << 20)))
-        for algorithm, case in cases
+        for algorithm, case in keys
     ]
-    return dict(zip(cases, batch.answers(runs), strict=True))
+    return dict(zip(keys, batch.answers(runs), strict=True))
 
 
 def group_by_stream(rows: Result) -> list[Rows]:
     """Return the rows of each stream; the first column is its number."""
-    found: list[Rows] = [Counter() for _ in range(STREAMS_PER_BATCH)]
+    streams: list[Rows] = [Counter() for _ in range(STREAMS_PER_BATCH)]
     for number, *values in rows:
-        found[int(number)][tuple(map(make_comparable, values))] += 1
-    return found
+        streams[int(number)][tuple(map(make_comparable, values))] += 1
+    return streams
 
 
-def find_difference(asked: Asked, streams: Streams, rows: Result) -> str | None:
-    """Return a text on the shortest stream whose rows are wrong; None if all are right."""
+def find_difference(case: SaseCase, streams: Streams, rows: Result) -> str | None:
+    """Describe the shortest stream whose rows are wrong; None if all are correct."""
     if isinstance(rows, str):
-        return f"{asked.query}\n{rows}"
+        return f"{case.query}\n{rows}"
     wrong = [
         (len(stream), number)
-        for number, (stream, right_answers, found) in enumerate(
-            zip(streams.streams, streams.list_answers(asked), group_by_stream(rows), strict=True)
+        for number, (stream, answers, stream_rows) in enumerate(
+            zip(streams.streams, streams.list_answers(case), group_by_stream(rows), strict=True)
         )
-        if found not in right_answers
+        if stream_rows not in answers
     ]
     if not wrong:
         return None
     number = min(wrong)[1]
     events = "\n".join(map(str, streams.streams[number]))
-    expected = streams.list_answers(asked)[number][0]
-    found = group_by_stream(rows)[number]
+    expected = streams.list_answers(case)[number][0]
+    result = group_by_stream(rows)[number]
     return (
-        f"{asked.query}\n{asked.output.value}: {len(wrong)} streams differ\n{events}\n"
-        f"only expected: {dict(expected - found)}\nonly there: {dict(found - expected)}"
+        f"{case.query}\n{case.output.value}: {len(wrong)} streams differ\n{events}\n"
+        f"only expected: {dict(expected - result)}\nonly in the result: {dict(result - expected)}"
     )
 
 
-def draw_cases(random: Random, count: int) -> list[Asked]:
+def draw_cases(random: Random, count: int) -> list[SaseCase]:
+    """Draw queries, each with the matches to output."""
     outputs = (MatchOutput.ALL, MatchOutput.ALL, MatchOutput.NON_OVERLAPPING)
-    return [Asked(random_query(random), random.choice(outputs)) for _ in range(count)]
+    return [SaseCase(random_query(random), random.choice(outputs)) for _ in range(count)]
 
 
-def list_keys(asked: Asked) -> tuple[str, ...]:
-    return () if asked.query.strategy == "strict_contiguity" else asked.query.keys
+def list_keys(case: SaseCase) -> tuple[str, ...]:
+    """Return the attributes that a query partitions by."""
+    return () if case.query.strategy == "strict_contiguity" else case.query.keys
 
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // QUERIES_PER_BATCH)))
@@ -191,10 +199,10 @@ def test_both_engines_find_what_the_definitions_say(spark: SparkSession, seed: i
     differences = []
     with streams.view(spark, random), settings(spark, **INTERPRETED):
         count = min(max(EXAMPLES, QUERIES_OF_A_QUICK_RUN), QUERIES_PER_BATCH)
-        asked = sorted(draw_cases(random, count), key=list_keys)
-        for _, alike in groupby(asked, key=list_keys):
-            found = collect_found_rows(spark, list(alike), random)
-            for (algorithm, case), rows in found.items():
+        cases = sorted(draw_cases(random, count), key=list_keys)
+        for _, group in groupby(cases, key=list_keys):
+            results = collect_results(spark, list(group), random)
+            for (algorithm, case), rows in results.items():
                 difference = find_difference(case, streams, rows)
                 if difference is not None:
                     differences.append(f"{algorithm}: {difference}")
@@ -202,6 +210,7 @@ def test_both_engines_find_what_the_definitions_say(spark: SparkSession, seed: i
 
 
 def match_verbose(frame: DataFrame, query: Query, algorithm: str) -> DataFrame:
+    """Return the matches of a query, each in one row."""
     streams = {"order_by": ("t", "n"), "partition_by": (KEY, "s")}
     return matchrec.match_sase(
         frame, str(query), **streams, options=matchrec.Options(algorithm=algorithm)
@@ -209,6 +218,7 @@ def match_verbose(frame: DataFrame, query: Query, algorithm: str) -> DataFrame:
 
 
 def match_graph(frame: DataFrame, query: Query) -> DataFrame:
+    """Return the matches of a query, unwound from a graph."""
     graph = matchrec.match_sase(
         frame, str(query), order_by=("t", "n"), partition_by=(KEY, "s"), output="graph"
     )
@@ -222,15 +232,15 @@ WAYS = (
 )
 
 
-def number_events(query: Query, found: Selected) -> str:
-    """Return the numbers of the events of each variable."""
+def write_numbers(query: Query, selected: Selected) -> str:
+    """Return the numbers of the events of each variable, as text."""
     return "; ".join(
-        " ".join(str(event["n"]) for event in found[component.variable])
+        " ".join(str(event["n"]) for event in selected[component.variable])
         for component in query.positive
     )
 
 
-@pytest.mark.night  # compiles what no other test of its run does, and joins large inputs
+@pytest.mark.night  # compiles kernels that no other test needs, and joins large inputs
 def test_verbose_and_unwound_matches_are_those_of_the_definitions(spark: SparkSession) -> None:
     random = Random(SEED + 100_000)
     streams = Streams(random)
@@ -245,16 +255,16 @@ def test_verbose_and_unwound_matches_are_those_of_the_definitions(spark: SparkSe
         copies = copies_of(rows.count())
         frame = make_copies(rows, copies)
         results = []
-        for (number, query), (place, way) in product(enumerate(queries), enumerate(WAYS)):
+        for (number, query), (way_number, way) in product(enumerate(queries), enumerate(WAYS)):
             arrays = (f"array_join({part.variable}.n, ' ')" for part in query.positive)
             texts = f"concat_ws('; ', {', '.join(arrays)}) AS match"
-            run = f"{number * len(WAYS) + place} AS run"
+            run = f"{number * len(WAYS) + way_number} AS run"
             results.append(way(frame, query).selectExpr(run, "s", texts))
-        found = take_one_copy(reduce(DataFrame.unionAll, results), copies)
+        result = take_one_copy(reduce(DataFrame.unionAll, results), copies)
     for run, (query, _) in enumerate(product(queries, WAYS)):
         expected = Counter(
-            (number, number_events(query, match))
+            (number, write_numbers(query, match))
             for number, stream in enumerate(streams.streams)
             for match in matches(query, stream)
         )
-        assert Counter((row.s, row.match) for row in found if row.run == run) == expected, query
+        assert Counter((row.s, row.match) for row in result if row.run == run) == expected, query

@@ -1,4 +1,7 @@
-"""Event selection: the reference against answers derived by hand, engines against the reference."""
+"""Event selection: the reference finds what is worked out by hand, and so do the algorithms.
+
+Random queries and all small inputs are compared with the reference.
+"""
 
 from __future__ import annotations
 
@@ -31,18 +34,18 @@ from tests.generators.selection import Shape, cases, general, sequences
 from tests.quick.scale import examples, some_of
 from tests.references.event_selection import SelectionQuery
 from tests.references.matcher import Words
-from tests.tasks.contiguous import Rows, words
+from tests.tasks.contiguous import Rows, read_rows
 from tests.tasks.selection import (
     ANY,
     NEXT,
     STRICT,
     WindowedRows,
+    build_task,
     is_deterministic,
+    make_query,
     make_rows,
-    query,
     run_algorithm,
     run_reference,
-    task,
     write_matches,
 )
 
@@ -65,13 +68,17 @@ random_examples = settings(
 )
 
 
-def algorithms(query: SelectionQuery) -> list[SearchAlgorithm]:
-    return [algorithm for algorithm in ALGORITHMS if algorithm.find_obstacle(task(query)) is None]
+def list_algorithms(query: SelectionQuery) -> list[SearchAlgorithm]:
+    """Return the algorithms that can run a query, each with a large and a small capacity."""
+    return [
+        algorithm for algorithm in ALGORITHMS if algorithm.find_obstacle(build_task(query)) is None
+    ]
 
 
 def assert_agreement(query: SelectionQuery, rows: WindowedRows) -> None:
+    """Assert that each algorithm has the outcome of the reference."""
     expected = run_reference(query, rows)
-    for algorithm in algorithms(query):
+    for algorithm in list_algorithms(query):
         assert run_algorithm(algorithm, query, rows) == expected, (
             algorithm,
             show_pattern(query.pattern),
@@ -79,9 +86,9 @@ def assert_agreement(query: SelectionQuery, rows: WindowedRows) -> None:
 
 
 def assert_matches(query: SelectionQuery, rows: WindowedRows, *expected: str) -> None:
-    """Answers by hand, as "A0 B2", for the reference first and then for the engines."""
+    """Assert that the reference and each algorithm find some matches, such as "A0 B2"."""
     assert write_matches(run_reference(query, rows)) == list(expected)
-    for algorithm in algorithms(query):
+    for algorithm in list_algorithms(query):
         assert write_matches(run_algorithm(algorithm, query, rows)) == list(expected), algorithm
 
 
@@ -98,21 +105,21 @@ def assert_matches(query: SelectionQuery, rows: WindowedRows, *expected: str) ->
     ],
 )
 def test_a_then_b(selection: EventSelection, rows: str, expected: list[str]) -> None:
-    assert_matches(query("A B", selection), make_rows(rows), *expected)
+    assert_matches(make_query("A B", selection), make_rows(rows), *expected)
 
 
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [
-        ("A B B", ["A0 B1", "A0 B2"]),  # B is no row of the loop: it may be ignored there
-        ("A A B", ["A0 A1 B2", "A1 B2"]),  # a row of the loop may not be skipped
-        ("A AB B", ["A0 B1", "A0 A1 B2", "A1 B2"]),  # one that is both is taken for either
+        ("A B B", ["A0 B1", "A0 B2"]),  # B does not satisfy A, so the loop may skip it
+        ("A A B", ["A0 A1 B2", "A1 B2"]),  # a row that the loop can take may not be skipped
+        ("A AB B", ["A0 B1", "A0 A1 B2", "A1 B2"]),  # a row that is both may be mapped to either
         ("A AB - A B", ["A0 B1", "A0 A1 A3 B4", "A1 A3 B4", "A3 B4"]),
     ],
 )
 def test_a_loop_before_another_variable(rows: str, expected: list[str]) -> None:
-    assert_matches(query("A+ B", NEXT), make_rows(rows), *expected)
-    first_apart = query("A C* B", NEXT)
+    assert_matches(make_query("A+ B", NEXT), make_rows(rows), *expected)
+    first_apart = make_query("A C* B", NEXT)
     with_c = make_rows(rows.replace("A", "AC"))
     renamed = [f"{text[0]}{text[1:].replace('A', 'C')}" for text in expected]
     assert_matches(first_apart, with_c, *renamed)
@@ -120,31 +127,35 @@ def test_a_loop_before_another_variable(rows: str, expected: list[str]) -> None:
 
 def test_every_prefix_of_a_loop_at_the_end_is_a_match() -> None:
     rows = make_rows("A A - A")
-    assert_matches(query("A+", STRICT), rows, "A0", "A0 A1", "A1", "A3")
-    by_next = ["A0", "A0 A1", "A1", "A0 A1 A3", "A1 A3", "A3"]
-    assert_matches(query("A+", NEXT), rows, *by_next)
-    by_any = ["A0", "A0 A1", "A1", "A0 A1 A3", "A0 A3", "A1 A3", "A3"]
-    assert_matches(query("A+", ANY), rows, *by_any)
+    assert_matches(make_query("A+", STRICT), rows, "A0", "A0 A1", "A1", "A3")
+    next_matches = ["A0", "A0 A1", "A1", "A0 A1 A3", "A1 A3", "A3"]
+    assert_matches(make_query("A+", NEXT), rows, *next_matches)
+    any_matches = ["A0", "A0 A1", "A1", "A0 A1 A3", "A0 A3", "A1 A3", "A3"]
+    assert_matches(make_query("A+", ANY), rows, *any_matches)
 
 
 def test_what_may_come_next_may_not_be_skipped() -> None:
-    assert_matches(query("A B? C", NEXT), make_rows("A B C"), "A0 B1 C2")
-    assert_matches(query("A (B | C D) D", NEXT), make_rows("A C D D"), "A0 C1 D2 D3")
-    assert_matches(query("A (B C)* D", NEXT), make_rows("A D B C D"), "A0 D1")
-    assert_matches(query("PERMUTE(A, B, C)", NEXT), make_rows("A A C B C"), "A0 C2 B3", "A1 C2 B3")
+    assert_matches(make_query("A B? C", NEXT), make_rows("A B C"), "A0 B1 C2")
+    assert_matches(make_query("A (B | C D) D", NEXT), make_rows("A C D D"), "A0 C1 D2 D3")
+    assert_matches(make_query("A (B C)* D", NEXT), make_rows("A D B C D"), "A0 D1")
+    assert_matches(
+        make_query("PERMUTE(A, B, C)", NEXT), make_rows("A A C B C"), "A0 C2 B3", "A1 C2 B3"
+    )
 
 
 def test_equal_matches_are_one() -> None:
-    assert_matches(query("A | A", ANY), make_rows("A"), "A0")
-    assert_matches(query("A | B", ANY), make_rows("AB"), "A0", "B0")
-    assert_matches(query("A+ A+", ANY), make_rows("A A A"), "A0 A1", "A0 A1 A2", "A0 A2", "A1 A2")
+    assert_matches(make_query("A | A", ANY), make_rows("A"), "A0")
+    assert_matches(make_query("A | B", ANY), make_rows("AB"), "A0", "B0")
+    assert_matches(
+        make_query("A+ A+", ANY), make_rows("A A A"), "A0 A1", "A0 A1 A2", "A0 A2", "A1 A2"
+    )
 
 
 def test_a_window_ends_before_its_end() -> None:
     rows = make_rows("A A B B", 2, 3, 3, 4)
-    assert_matches(query("A B", ANY), rows, "A1 B2")
+    assert_matches(make_query("A B", ANY), rows, "A1 B2")
     no_start = make_rows("A B", 0, 2)  # its order value is NULL
-    assert_matches(query("A", ANY), no_start)
+    assert_matches(make_query("A", ANY), no_start)
 
 
 # The example of "NFA^b": e1 to e8 are rows 0 to 7; A and C are a[1] and a[i], U is a[].
@@ -159,77 +170,89 @@ STOCK = WindowedRows(
 )
 
 
-def rising(function: Reduction) -> SelectionQuery:
-    """Price above an aggregate of what was taken so far, then volume below 80 % of the last."""
+def make_rising_query(function: Reduction) -> SelectionQuery:
+    """Return the query of the example in the paper.
+
+    Prices rise above an aggregate of the prices so far, then a volume falls below 80 % of the last.
+    """
     so_far = RunAggregate(function, "U", 0, Kind.FLOATING, excludes_current_row=True)
     last_volume = ReadValue(1, Kind.FLOATING, Navigation("U"))
-    of_volume = Constant(0.8, Kind.FLOATING), last_volume
-    percents = Arithmetic(ArithmeticOperator.MULTIPLY, of_volume, Kind.FLOATING)
+    factors = Constant(0.8, Kind.FLOATING), last_volume
+    threshold = Arithmetic(ArithmeticOperator.MULTIPLY, factors, Kind.FLOATING)
     return replace(
-        query("A C* B", NEXT),
+        make_query("A C* B", NEXT),
         subsets={"U": frozenset("AC")},
         run_conditions={
             "C": build_operation(Comparison.GREATER, ReadValue(0, Kind.FLOATING), so_far),
-            "B": build_operation(Comparison.LESS, ReadValue(1, Kind.FLOATING), percents),
+            "B": build_operation(Comparison.LESS, ReadValue(1, Kind.FLOATING), threshold),
         },
     )
 
 
 def test_running_example() -> None:
-    r1, r2, r3 = "A0 C1 C2 C3 C4 B5", "A2 C3 B5", "A0 C1 C2 C3 C4 C5 C6 B7"
-    assert_matches(rising(Reduction.AVG), STOCK, r1, r2, r3)
-    assert_matches(replace(rising(Reduction.AVG), output=NON_OVERLAPPING), STOCK, r1)
+    r1 = "A0 C1 C2 C3 C4 B5"
+    r2 = "A2 C3 B5"
+    r3 = "A0 C1 C2 C3 C4 C5 C6 B7"
+    assert_matches(make_rising_query(Reduction.AVG), STOCK, r1, r2, r3)
+    assert_matches(replace(make_rising_query(Reduction.AVG), output=NON_OVERLAPPING), STOCK, r1)
 
 
 def test_runs_that_are_equivalent_from_e4_on_give_two_matches() -> None:
-    assert_matches(rising(Reduction.MAX), STOCK, "A0 C1 C3 B5", "A2 C3 B5")
+    assert_matches(make_rising_query(Reduction.MAX), STOCK, "A0 C1 C3 B5", "A2 C3 B5")
 
 
 # Conditions
 
 
-def with_integers(text: str, *column: int | None) -> WindowedRows:
-    return WindowedRows(replace(words(text), columns={Kind.INTEGER: (column,), Kind.FLOATING: ()}))
+def make_rows_with_integers(text: str, *column: int | None) -> WindowedRows:
+    """Return the rows of one partition with an integer column."""
+    return WindowedRows(
+        replace(read_rows(text), columns={Kind.INTEGER: (column,), Kind.FLOATING: ()})
+    )
 
 
 def test_what_is_so_far_leaves_out_the_current_row() -> None:
     so_far = RunAggregate(Reduction.SUM, "A", 0, Kind.INTEGER, excludes_current_row=True)
-    here = ReadValue(0, Kind.INTEGER)
-    more = {"A": build_operation(Comparison.GREATER, here, so_far)}  # unknown for the first row
-    assert_matches(replace(query("A+", STRICT), run_conditions=more), with_integers("A A", 1, 2))
+    current = ReadValue(0, Kind.INTEGER)
+    more = {"A": build_operation(Comparison.GREATER, current, so_far)}  # unknown for the first row
+    assert_matches(
+        replace(make_query("A+", STRICT), run_conditions=more), make_rows_with_integers("A A", 1, 2)
+    )
     either = {
         "A": RunOperation(
             BasicOperator.OR, (build_operation(BasicOperator.IS_NULL, so_far), more["A"])
         )
     }
-    doubling = replace(query("A{3}", ANY), run_conditions=either)
-    assert_matches(doubling, with_integers("A A A A", 1, 2, 3, 4), "A0 A1 A3")
+    doubling = replace(make_query("A{3}", ANY), run_conditions=either)
+    assert_matches(doubling, make_rows_with_integers("A A A A", 1, 2, 3, 4), "A0 A1 A3")
 
 
 def test_closing_condition_is_about_each_match_as_a_whole() -> None:
     last = ReadValue(0, Kind.INTEGER, Navigation("A"))
     closing = build_operation(Comparison.GREATER, last, Constant(1, Kind.INTEGER))
-    rows = with_integers("A A A", 1, 5, 1)
-    assert_matches(replace(query("A+", STRICT), closing=closing), rows, "A0 A1", "A1")
+    rows = make_rows_with_integers("A A A", 1, 5, 1)
+    assert_matches(replace(make_query("A+", STRICT), closing=closing), rows, "A0 A1", "A1")
 
 
 def test_navigation_counts_mapped_rows_and_steps_over_rows() -> None:
-    here, first = ReadValue(0, Kind.INTEGER), ReadValue(0, Kind.INTEGER, Navigation("A", End.FIRST))
-    same = {"B": build_operation(Comparison.EQUAL, here, first)}
-    rows = with_integers("AB AB AB AB", 1, 2, 1, 2)
-    assert_matches(replace(query("A B", ANY), run_conditions=same), rows, "A0 B2", "A1 B3")
+    current = ReadValue(0, Kind.INTEGER)
+    first = ReadValue(0, Kind.INTEGER, Navigation("A", End.FIRST))
+    same = {"B": build_operation(Comparison.EQUAL, current, first)}
+    rows = make_rows_with_integers("AB AB AB AB", 1, 2, 1, 2)
+    assert_matches(replace(make_query("A B", ANY), run_conditions=same), rows, "A0 B2", "A1 B3")
     before = ReadValue(0, Kind.INTEGER, Navigation("A", End.LAST, 0, -1))
-    stepped = {"B": build_operation(Comparison.EQUAL, before, here)}
-    rows = with_integers("A - A B B", 1, 2, 1, 2, 1)
-    assert_matches(replace(query("A A B", ANY), run_conditions=stepped), rows, "A0 A2 B3")
+    stepped = {"B": build_operation(Comparison.EQUAL, before, current)}
+    rows = make_rows_with_integers("A - A B B", 1, 2, 1, 2, 1)
+    assert_matches(replace(make_query("A A B", ANY), run_conditions=stepped), rows, "A0 A2 B3")
 
 
-# What must be absent, decision D5
+# Absences, decision D5
 
 
-def absent(text: str, after: str | None, before: str | None) -> SelectionQuery:
-    beside = (name and (name,) for name in (after, before))
-    return replace(query(text, NEXT), absences=(Absence("N", *beside),))
+def add_absence(text: str, after: str | None, before: str | None) -> SelectionQuery:
+    """Return a query in which no row of N may be between two variables."""
+    bounds = (name and (name,) for name in (after, before))
+    return replace(make_query(text, NEXT), absences=(Absence("N", *bounds),))
 
 
 @pytest.mark.parametrize(
@@ -238,17 +261,17 @@ def absent(text: str, after: str | None, before: str | None) -> SelectionQuery:
         ("A - B", ["A0 B2"]),
         ("A N B", []),
         ("N AN BN N", ["A1 B2"]),  # both ends are exclusive
-        ("A N A B", ["A0 A2 B3", "A2 B3"]),  # behind the last row of the loop
+        ("A N A B", ["A0 A2 B3", "A2 B3"]),  # after the last row of the loop
         ("A A N B B", []),
         ("A B N B", ["A0 B1"]),
     ],
 )
 def test_absence_in_the_middle(rows: str, expected: list[str]) -> None:
-    assert_matches(absent("A+ B", "A", "B"), make_rows(rows), *expected)
+    assert_matches(add_absence("A+ B", "A", "B"), make_rows(rows), *expected)
 
 
 def test_absence_at_the_beginning_looks_at_rows_whose_window_holds_the_match() -> None:
-    beginning = absent("A B", None, "A")
+    beginning = add_absence("A B", None, "A")
     assert_matches(beginning, make_rows("N A B", 2, 3, 3), "A1 B2")
     assert_matches(beginning, make_rows("N A B", 3, 3, 3))
     assert_matches(beginning, make_rows("- AN BN", 3, 3, 3), "A1 B2")
@@ -256,61 +279,69 @@ def test_absence_at_the_beginning_looks_at_rows_whose_window_holds_the_match() -
 
 
 def test_absence_at_the_end_looks_at_rows_in_the_window() -> None:
-    end = absent("A+", "A", None)
+    end = add_absence("A+", "A", None)
     assert_matches(end, make_rows("A A N", 2, 3, 3), "A0", "A0 A1")
     assert_matches(end, make_rows("A A N", 3, 3, 3))
     assert_matches(end, make_rows("A AN -", 3, 3, 3), "A0 A1", "A1")
 
 
 def test_absence_is_about_rows_that_go_with_the_match() -> None:
-    here, of_a = ReadValue(0, Kind.INTEGER), ReadValue(0, Kind.INTEGER, Navigation("A"))
-    same = {"N": build_operation(Comparison.EQUAL, here, of_a)}
-    correlated = replace(absent("A B", "A", "B"), run_conditions=same)
-    assert_matches(correlated, with_integers("A N B", 1, 1, 1))
-    assert_matches(correlated, with_integers("A N B", 1, 2, 1), "A0 B2")
-    assert_matches(correlated, with_integers("A N B", 1, None, 1), "A0 B2")
+    current = ReadValue(0, Kind.INTEGER)
+    last_a = ReadValue(0, Kind.INTEGER, Navigation("A"))
+    same = {"N": build_operation(Comparison.EQUAL, current, last_a)}
+    correlated = replace(add_absence("A B", "A", "B"), run_conditions=same)
+    assert_matches(correlated, make_rows_with_integers("A N B", 1, 1, 1))
+    assert_matches(correlated, make_rows_with_integers("A N B", 1, 2, 1), "A0 B2")
+    assert_matches(correlated, make_rows_with_integers("A N B", 1, None, 1), "A0 B2")
 
 
 def test_absences_are_independent() -> None:
     both = (Absence("N", ("A",), ("B",)), Absence("M", ("A",), ("B",)))
-    two = replace(query("A B", NEXT), absences=both)
+    two = replace(make_query("A B", NEXT), absences=both)
     for rows, expected in (("A - B", ["A0 B2"]), ("A N B", []), ("A M B", [])):
         assert_matches(two, make_rows(rows), *expected)
 
 
-# Which matches come out
+# Which matches are output
 
 
 def test_non_overlapping_matches() -> None:
     rows = make_rows("A A B A B")
-    assert_matches(query("A+ B", ANY, NON_OVERLAPPING), rows, "A0 A1 B2", "A3 B4")
-    assert_matches(query("A B", ANY, NON_OVERLAPPING), make_rows("A A B B"), "A0 B2")
-    assert_matches(query("A | B", ANY, NON_OVERLAPPING), make_rows("AB AB"), "A0", "A1")
-    equal_rows = query("A B | A A", ANY, NON_OVERLAPPING)  # the preferred one of them
+    assert_matches(make_query("A+ B", ANY, NON_OVERLAPPING), rows, "A0 A1 B2", "A3 B4")
+    assert_matches(make_query("A B", ANY, NON_OVERLAPPING), make_rows("A A B B"), "A0 B2")
+    assert_matches(make_query("A | B", ANY, NON_OVERLAPPING), make_rows("AB AB"), "A0", "A1")
+    equal_rows = make_query(
+        "A B | A A", ANY, NON_OVERLAPPING
+    )  # the preferred of two matches with the same rows
     assert_matches(equal_rows, make_rows("AB AB"), "A0 B1")
-    late = query("A B C | B", ANY, NON_OVERLAPPING)  # what completes first, not what starts first
+    late = make_query(
+        "A B C | B", ANY, NON_OVERLAPPING
+    )  # the match that ends first, not the one that starts first
     assert_matches(late, make_rows("A B C"), "B1")
 
 
 def test_what_is_absent_or_does_not_close_is_no_earlier_match() -> None:
-    middle = replace(query("A B", ANY, NON_OVERLAPPING), absences=(Absence("N", ("A",), ("B",)),))
+    middle = replace(
+        make_query("A B", ANY, NON_OVERLAPPING), absences=(Absence("N", ("A",), ("B",)),)
+    )
     assert_matches(middle, make_rows("A N A B B"), "A2 B3")
 
 
 def test_preferred_matches_skip_last_of_all() -> None:
-    assert_matches(query("A B", NEXT, PREFERRED), make_rows("A - B A B"), "A0 B2", "A3 B4")
-    assert_matches(query("A+ B", ANY, PREFERRED), make_rows("A A - B"), "A0 A1 B3")
-    assert_matches(query("A+", ANY, PREFERRED), make_rows("A - A"), "A0", "A2")
-    assert_matches(query("A+? B", NEXT, PREFERRED), make_rows("A AB B"), "A0 B1")
-    assert_matches(query("A+ B", NEXT, PREFERRED), make_rows("A AB B"), "A0 A1 B2")
-    assert_matches(query("A*", NEXT, PREFERRED), make_rows("- A"), "", "A1")
+    assert_matches(make_query("A B", NEXT, PREFERRED), make_rows("A - B A B"), "A0 B2", "A3 B4")
+    assert_matches(make_query("A+ B", ANY, PREFERRED), make_rows("A A - B"), "A0 A1 B3")
+    assert_matches(make_query("A+", ANY, PREFERRED), make_rows("A - A"), "A0", "A2")
+    assert_matches(make_query("A+? B", NEXT, PREFERRED), make_rows("A AB B"), "A0 B1")
+    assert_matches(make_query("A+ B", NEXT, PREFERRED), make_rows("A AB B"), "A0 A1 B2")
+    assert_matches(make_query("A*", NEXT, PREFERRED), make_rows("- A"), "", "A1")
 
 
 def test_preferred_matches_survive_growing_memory() -> None:
     overlapping = replace(
-        query("A+ B C", NEXT, PREFERRED), after_match=AfterMatchSkip(SkipTo.NEXT_ROW)
+        make_query("A+ B C", NEXT, PREFERRED), after_match=AfterMatchSkip(SkipTo.NEXT_ROW)
     )
-    first, second = "A0 A1 A2 A3 B4 C5", "A1 A2 A3 B4 C5"
+    first = "A0 A1 A2 A3 B4 C5"
+    second = "A1 A2 A3 B4 C5"
     rows = make_rows("A A A A B C")
     assert_matches(overlapping, rows, first, second, "A2 A3 B4 C5", "A3 B4 C5")
 
@@ -318,8 +349,8 @@ def test_preferred_matches_survive_growing_memory() -> None:
 def test_a_preferred_word_that_does_not_close_gives_way() -> None:
     last = ReadValue(0, Kind.INTEGER, Navigation("A"))
     closing = build_operation(Comparison.EQUAL, last, Constant(2, Kind.INTEGER))
-    reluctant = replace(query("A A??", NEXT, PREFERRED), closing=closing)
-    assert_matches(reluctant, with_integers("A A", 1, 2), "A0 A1")
+    reluctant = replace(make_query("A A??", NEXT, PREFERRED), closing=closing)
+    assert_matches(reluctant, make_rows_with_integers("A A", 1, 2), "A0 A1")
 
 
 def test_after_match_skip_goes_to_mapped_rows() -> None:
@@ -330,10 +361,12 @@ def test_after_match_skip_goes_to_mapped_rows() -> None:
         (AfterMatchSkip(SkipTo.FIRST, "B"), ["A0 B2", "A2 B4"]),
         (AfterMatchSkip(SkipTo.LAST, "B"), ["A0 B2", "A2 B4"]),
     ):
-        assert_matches(replace(query("A B", NEXT, PREFERRED), after_match=skip), rows, *expected)
+        assert_matches(
+            replace(make_query("A B", NEXT, PREFERRED), after_match=skip), rows, *expected
+        )
 
 
-# The reference, and engines against it
+# The algorithms compared with the reference
 
 
 SMALL = ["A", "A B", "A+", "A+ B", "A B+", "A B* A", "A+ B+", "A B? A", "A (A | B)+", "(A B)+ A?"]
@@ -348,7 +381,7 @@ SMALL_ROWS = "/".join(
 @pytest.mark.parametrize("text", some_of(SMALL))
 def test_all_small_inputs(text: str, selection: EventSelection) -> None:
     for output in OUTPUTS:
-        assert_agreement(query(text, selection, output), make_rows(SMALL_ROWS))
+        assert_agreement(make_query(text, selection, output), make_rows(SMALL_ROWS))
 
 
 @random_examples
@@ -356,7 +389,7 @@ def test_all_small_inputs(text: str, selection: EventSelection) -> None:
 def test_without_blocking_rows_a_match_is_a_word_of_some_rows(
     shape: Shape, rows: list[frozenset[str]]
 ) -> None:
-    whole = WindowedRows(Rows((tuple(rows),)))
+    partition = WindowedRows(Rows((tuple(rows),)))
     for selection in (STRICT, ANY):
         expected = set()
         for count in range(1, len(rows) + 1):
@@ -364,15 +397,16 @@ def test_without_blocking_rows_a_match_is_a_word_of_some_rows(
                 if selection is STRICT and chosen[-1] - chosen[0] >= count:
                     continue
 
-                def may(_: int, start: int, word: tuple[str, ...]) -> bool:
+                def can_map(_: int, start: int, word: tuple[str, ...]) -> bool:
+                    """Return whether the last chosen row satisfies the last variable."""
                     return word[-1] in rows[chosen[len(word) - 1]]  # noqa: B023
 
-                for word in Words(count, 0, may).extend(shape.pattern, ()):
+                for word in Words(count, 0, can_map).extend(shape.pattern, ()):
                     if len(word) == count:
                         names = (variable for variable, _ in word)
                         expected.add(tuple(zip(chosen, names, strict=True)))
-        found = run_reference(SelectionQuery(shape.pattern, selection), whole)
-        assert sorted(mapped for *_, mapped in found) == sorted(expected)
+        outcome = run_reference(SelectionQuery(shape.pattern, selection), partition)
+        assert sorted(mapped for *_, mapped in outcome) == sorted(expected)
 
 
 @pytest.mark.parametrize("depends_on_run", [False, True])
@@ -381,7 +415,7 @@ def test_without_blocking_rows_a_match_is_a_word_of_some_rows(
 def test_random_sequences(
     selection: EventSelection, output: MatchOutput, depends_on_run: bool
 ) -> None:
-    """Linear patterns, as SASE+ has them."""
+    """Sequences of components, as in SASE+."""
     check(selection, output, depends_on_run, sequences(), 7 if selection is not ANY else 6)
 
 
@@ -391,7 +425,7 @@ def test_random_sequences(
 def test_random_patterns(
     selection: EventSelection, output: MatchOutput, depends_on_run: bool
 ) -> None:
-    """Any pattern; but under skip till next match the rows of a run say in which state it is."""
+    """Any pattern. Under skip till next match, the rows of a run determine its state."""
     shapes = general()
     if selection is NEXT:
         shapes = shapes.filter(lambda shape: is_deterministic(shape.pattern))
@@ -405,7 +439,7 @@ def check(
     shapes: st.SearchStrategy[Shape],
     most_rows: int,
 ) -> None:
-    """Check random cases of one kind. There are many kinds, so each has a part of the examples."""
+    """Compare random cases of one kind. There are many kinds, so each has few examples."""
 
     @settings(random_examples, max_examples=max(EXAMPLES // 8, 1))
     @given(

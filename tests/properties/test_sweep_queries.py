@@ -2,8 +2,8 @@
 
 Each combination of values is searched by `references/matches_and_runs`, which shares nothing with
 matchrec, and its figures are computed by Python's `statistics`. In the second size each row exists
-under hundreds of further keys: counts grow by as much, and medians stay. A long run, in which each
-example is a sweep:
+under hundreds of other keys: counts grow by this factor, and medians stay. A long run, in which
+each example is a sweep:
 
     MATCHREC_EXAMPLES=500 MATCHREC_SEED=1000 pytest tests/properties/test_sweep_queries.py
 """
@@ -50,9 +50,10 @@ from tests.tasks.many_keys import KEY, make_copies
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.warnings.MatchRecognizeWarning")
 
-A_BATCH = 4
+CLAUSES_PER_BATCH = 4
 Point = Mapping[str, Any]
-LOW, HIGH = 7, 8  # bounds that no random pattern has: they stand for the parameters :low and :high
+# Bounds of quantifiers that stand for the parameters :low and :high. No random pattern has them.
+LOW, HIGH = 7, 8
 GRID = {
     "low": (1, 2),
     "high": (2, 3, 4),
@@ -64,24 +65,29 @@ GRID = {
 
 @dataclass(frozen=True)
 class MarkedClause:
-    """A clause with parameters. query: without window; its bounds may be `LOW` and `HIGH`."""
+    """A clause with parameters."""
 
-    query: Query
+    query: Query  # without a window; bounds of quantifiers may be `LOW` and `HIGH`
     definitions: Mapping[str, Definition]
+    # By variable: returns the condition for values of the parameters.
     marked: Mapping[str, Callable[[Point], Condition]]
-    has_window: bool
+    has_window: bool  # whether it has WITHIN :length
 
     def text(self, key: str) -> str:
-        """Return the clause. key: the columns of PARTITION BY."""
+        """Return the text of the clause.
+
+        Args:
+            key: the columns of PARTITION BY.
+        """
         pattern = str(self.query.pattern)
         pattern = pattern.replace(f"{{{LOW},", "{:low,").replace(f",{HIGH}}}", ",:high}")
         window = ":length" if self.has_window else None
         end = write_clause_end(self.query, pattern, window, self.definitions)
         return f"PARTITION BY {key} ORDER BY t NULLS LAST {end}"
 
-    def at_point(self, point: Point) -> Query:
+    def fill_parameters(self, point: Point) -> Query:
         """Return the query that the reference answers for a combination of values."""
-        conditions = {name: one.holds for name, one in self.definitions.items()}
+        conditions = {name: definition.holds for name, definition in self.definitions.items()}
         conditions |= {name: condition(point) for name, condition in self.marked.items()}
         return replace(
             self.query,
@@ -116,7 +122,7 @@ def add_marked_loop(random: Random, node: Node) -> Node:
 
 
 def is_of_letters(point: Point) -> Condition:
-    """`instr(:letters, kind) > 0`."""
+    """Return the condition `instr(:letters, kind) > 0`."""
 
     def holds(rows: Sequence[Row], positions: tuple[int, ...], _: Variables) -> bool:
         return rows[positions[-1]]["kind"] in point["letters"]
@@ -125,7 +131,7 @@ def is_of_letters(point: Point) -> Condition:
 
 
 def reaches_x(point: Point) -> Condition:
-    """`x >= :x`."""
+    """Return the condition `x >= :x`."""
 
     def holds(rows: Sequence[Row], positions: tuple[int, ...], _: Variables) -> bool:
         x = rows[positions[-1]]["x"]
@@ -138,7 +144,7 @@ MARKED = {"instr(:letters, kind) > 0": is_of_letters, "x >= :x": reaches_x}
 
 
 def random_clause(random: Random) -> MarkedClause:
-    """Return a clause that has at least one parameter."""
+    """Draw a clause that has at least one parameter."""
     finds_all_matches = random.random() < 0.2
     pattern = random_pattern_with_a_and_b(
         random, 2, hides=True, finds_all_matches=finds_all_matches
@@ -166,7 +172,7 @@ def random_clause(random: Random) -> MarkedClause:
 
 
 def random_grid(random: Random, clause: MarkedClause) -> dict[str, list[Any]]:
-    """Return a few values for each parameter of a clause."""
+    """Draw a few values for each parameter of a clause."""
     text = clause.text("k")
     names = [name for name in GRID if f":{name}" in text]
     random.shuffle(names)
@@ -174,8 +180,14 @@ def random_grid(random: Random, clause: MarkedClause) -> dict[str, list[Any]]:
 
 
 def compute_expected_figures(query: Query, rows: Sequence[Row], copies: int) -> tuple[Any, ...]:
-    """Return matches, partitions, rows, and the medians of the rows and the span of a match."""
-    lengths, spans, partitions = [], [], 0
+    """Return the figures that a sweep shows.
+
+    They are the numbers of matches, partitions with a match and matched rows, and the medians of
+    the number of rows and of the time span of a match.
+    """
+    lengths = []
+    spans = []
+    partitions = 0
     for partition in sort_partitions(rows):
         matches = Partition(query, partition).find_all()
         partitions += bool(matches)
@@ -188,18 +200,18 @@ def compute_expected_figures(query: Query, rows: Sequence[Row], copies: int) -> 
     return (*counts, median(lengths) if lengths else None, median(spans) if spans else None)
 
 
-@pytest.mark.parametrize("seed", batches(100, A_BATCH))
+@pytest.mark.parametrize("seed", batches(100, CLAUSES_PER_BATCH))
 def test_figures_are_those_of_brute_force(spark: SparkSession, seed: int) -> None:
     random = Random(seed)
     rows = random_rows(random)
     table = spark.createDataFrame([tuple(row.values()) for row in rows], SCHEMA)
     copies = copies_of(len(rows))
-    several = make_copies(table, copies)
-    for _ in range(A_BATCH):
+    copied_table = make_copies(table, copies)
+    for _ in range(CLAUSES_PER_BATCH):
         clause = random_clause(random)
         grid = random_grid(random, clause)
         check_sweep(table, clause, "k", grid, rows, 1)
-        check_sweep(several, clause, f"k, {KEY}", grid, rows, copies)
+        check_sweep(copied_table, clause, f"k, {KEY}", grid, rows, copies)
 
 
 def check_sweep(
@@ -215,5 +227,5 @@ def check_sweep(
     points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     assert len(sweep.rows) == len(points)
     for row, point in zip(sweep.rows, points, strict=True):
-        figures = compute_expected_figures(clause.at_point(point), rows, copies)
+        figures = compute_expected_figures(clause.fill_parameters(point), rows, copies)
         assert row == (*point.values(), *figures), f"{clause.text(key)}\n{point}, {copies} copies"

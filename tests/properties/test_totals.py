@@ -1,4 +1,7 @@
-"""Aggregates over all matches, carried along the runs: what the matches of a slow matcher give."""
+"""Aggregates over all matches that are carried along the runs, without building the matches.
+
+They are the same as over the matches of the reference.
+"""
 
 from __future__ import annotations
 
@@ -36,19 +39,19 @@ from tests.references.matcher import Value
 from tests.tasks.contiguous import Query as ContiguousQuery
 from tests.tasks.contiguous import Rows
 from tests.tasks.selection import (
-    Found,
+    FoundMatch,
     WindowedRows,
+    build_task,
     is_deterministic,
+    make_query,
     make_rows,
     run_reference,
-    task,
 )
-from tests.tasks.selection import query as query_of
 from tests.unit.search.test_incremental import (
-    call_of,
-    matches_and_answer,
-    one_partition,
-    through_bytes,
+    make_call,
+    search_and_finish,
+    take_partition,
+    write_and_read,
 )
 
 COPIES = 30
@@ -71,23 +74,23 @@ class CarriedAggregate:
 
     def compute_for_match(self, values: list[Value]) -> Value:
         """Return the inner aggregate of a match, given the values of its rows of the variable."""
-        known = [value for value in values if value is not None]
+        not_null = [value for value in values if value is not None]
         if self.inside == "count":
-            return len(values if self.column is None else known)
+            return len(values if self.column is None else not_null)
         if self.inside in ("first", "last"):
             return values[0 if self.inside == "first" else -1] if values else None
-        if not known:
+        if not not_null:
             return None
-        return {"sum": sum, "min": min, "max": max}[self.inside](known)  # type: ignore[operator]
+        return {"sum": sum, "min": min, "max": max}[self.inside](not_null)  # type: ignore[operator]
 
     def compute_over_matches(self, values: list[Value]) -> Value:
         """Return the outer aggregate, given the inner one of each match."""
-        known = [value for value in values if value is not None]
+        not_null = [value for value in values if value is not None]
         if self.over == "count":
-            return len(known)
-        if not known:
+            return len(not_null)
+        if not not_null:
             return None
-        return {"sum": sum, "min": min, "max": max}[self.over](known)  # type: ignore[operator]
+        return {"sum": sum, "min": min, "max": max}[self.over](not_null)  # type: ignore[operator]
 
 
 @st.composite
@@ -106,7 +109,8 @@ def add_columns(
     aggregates: list[CarriedAggregate], rows: Rows, partitions: Partitions
 ) -> Partitions:
     """Return the partitions with a column for each aggregate, as a worker makes it."""
-    values, valid = [], []
+    values = []
+    valid = []
     for aggregate in aggregates:
         column = [None] * partitions.rows
         if aggregate.column is not None:
@@ -135,7 +139,7 @@ def is_added(aggregate: CarriedAggregate) -> bool:
 
 
 def make_total(index: int, aggregate: CarriedAggregate, query: SelectionQuery) -> Total:
-    """Return an aggregate as a task has it. Its column, if it has one, has the same index."""
+    """Return an aggregate for a task. Its column, if it has one, has the same index."""
     names = query.variables
     members = query.members[aggregate.variable] if aggregate.variable else names
     ids = frozenset(names.index(member) for member in members)
@@ -146,7 +150,8 @@ def make_total(index: int, aggregate: CarriedAggregate, query: SelectionQuery) -
 
 def read_number(words: IntArray) -> int:
     """Return a number of 128 bits, given its low and high word."""
-    low, high = int(words[0]) % 2**64, int(words[1])
+    low = int(words[0]) % 2**64
+    high = int(words[1])
     return low + high * 2**64
 
 
@@ -157,17 +162,18 @@ def read_total(
     rows: Rows,
     numbers: IntArray | None = None,
 ) -> Value:
-    """Return the value that a group has for an aggregate.
+    """Return the value of an aggregate for a group.
 
     Args:
         index: the index of the aggregate.
         aggregate: the aggregate.
-        words: what the search knows of the group.
+        words: the state of the group in the search.
         rows: all rows.
-        numbers: for each row that was searched, its number among `rows`; None if all were.
+        numbers: for each searched row, its number among `rows`; None if all rows were searched.
     """
     begin = kernel.locate_total(index)
-    known_matches, value = words[begin + kernel.KNOWN :], words[begin + kernel.VALUE :]
+    known_matches = words[begin + kernel.KNOWN :]
+    value = words[begin + kernel.VALUE :]
     if aggregate.over == "count":
         return read_number(known_matches)
     if read_number(known_matches) == 0:
@@ -189,25 +195,25 @@ GroupTotals = dict[int, tuple[Value, ...]]
 
 def compute_totals(
     aggregates: list[CarriedAggregate],
-    matches: list[Found],
+    matches: list[FoundMatch],
     rows: Rows,
     grouped: Grouping,
     query: SelectionQuery,
 ) -> GroupTotals:
     """Return the totals over the matches of the slow matcher."""
-    groups: dict[int, list[Found]] = defaultdict(list)
+    groups: dict[int, list[FoundMatch]] = defaultdict(list)
     for match in matches:
         partition, _, _, mapped = match
         group_keys = {Grouping.START: mapped[0][0], Grouping.END: mapped[-1][0]}
         groups[group_keys.get(grouped, partition)].append(match)
 
-    def compute_for_match(aggregate: CarriedAggregate, match: Found) -> Value:
+    def compute_for_match(aggregate: CarriedAggregate, match: FoundMatch) -> Value:
         names = query.members[aggregate.variable] if aggregate.variable else query.variables
-        taken = [row for row, name in match[3] if name in names]
+        mapped_rows = [row for row, name in match[3] if name in names]
         if aggregate.column is None:
-            return aggregate.compute_for_match([0] * len(taken))
+            return aggregate.compute_for_match([0] * len(mapped_rows))
         column = rows.columns[aggregate.kind][aggregate.column]
-        return aggregate.compute_for_match([column[row] for row in taken])
+        return aggregate.compute_for_match([column[row] for row in mapped_rows])
 
     return {
         group: (
@@ -228,7 +234,7 @@ def search_totals(
     grouped: Grouping,
     capacity: Capacity,
 ) -> GroupTotals:
-    """Return the totals of each group, as the engine says them."""
+    """Return the totals of each group that the search computes."""
     totals_task = make_totals_task(aggregates, query, grouped)
     partitions = add_columns(aggregates, rows.rows, rows.partitions(query.variables))
     algorithm = SearchAlgorithm("breadth_first", capacity)
@@ -247,7 +253,10 @@ def search_totals(
 def read_group(
     aggregates: list[CarriedAggregate], words: IntArray, rows: Rows, numbers: IntArray | None = None
 ) -> tuple[Value, ...]:
-    """Return the number of matches of a group, and its totals. The arguments: see `read_total`."""
+    """Return the number of matches of a group, and its totals.
+
+    `read_total` explains the arguments.
+    """
     totals = (
         read_total(index, aggregate, words, rows, numbers)
         for index, aggregate in enumerate(aggregates)
@@ -269,7 +278,7 @@ def make_carrying_task(query: SelectionQuery, grouped: Grouping = Grouping.PARTI
     Raises:
         MustBuildMatchesError: no search can carry aggregates over the matches of the query.
     """
-    return end_runs_at_absent_rows(find_each_match_once(task(query), grouped))
+    return end_runs_at_absent_rows(find_each_match_once(build_task(query), grouped))
 
 
 def copy_partitions(rows: WindowedRows) -> WindowedRows:
@@ -390,21 +399,23 @@ def search_in_pieces(
     partitions = add_columns(aggregates, rows.rows, rows.partitions(query.variables))
     totals: GroupTotals = {}
     for partition, first_row in enumerate(partitions.starts[:-1].tolist()):
-        all_rows = one_partition(partitions, partition)
+        all_rows = take_partition(partitions, partition)
         registers = compile_task(totals_task, all_rows.integers).registers
         state = make_empty_state(registers, count_node_columns(totals_task))
         arrived = 0
         for size, clock in (*pieces, (all_rows.rows, True)):
             arrived = min(all_rows.rows, arrived + size)
             numbers = np.concatenate([state.row_numbers, np.arange(state.rows_searched, arrived)])
-            call = call_of(totals_task, all_rows, numbers, (len(state.row_numbers), arrived, clock))
+            call = make_call(
+                totals_task, all_rows, numbers, (len(state.row_numbers), arrived, clock)
+            )
             ranked_call = rank_anew(call, totals_task)
-            chunks, (next_state, _) = matches_and_answer(totals_task, state, ranked_call)
+            chunks, (next_state, _) = search_and_finish(totals_task, state, ranked_call)
             for row, words in chain.from_iterable(map(list_groups, chunks)):
                 number = first_row + int(numbers[row])
                 assert number not in totals
                 totals[number] = read_group(aggregates, words, rows.rows, first_row + numbers)
-            state = through_bytes(next_state)
+            state = write_and_read(next_state)
         assert state.is_idle
     return totals
 
@@ -448,7 +459,7 @@ def test_random_counts_with_not(drawn_query: ContiguousQuery, rows: Rows) -> Non
     except MustBuildMatchesError:
         assume(False)
     totals_task = replace(once, totals=TaskTotals((), Grouping.PARTITION))
-    partitions = query.satisfied(rows).partitions(totals_task.variables)
+    partitions = query.mark_restrictions(rows).partitions(totals_task.variables)
     algorithm = SearchAlgorithm("breadth_first")
     (matches,) = algorithm.choose(totals_task).search(totals_task, partitions)
     counts = {}
@@ -470,13 +481,13 @@ def test_ways_that_map_rows_alike_are_carried_as_one() -> None:
     ambiguous = ("A+ A+", "(A | B)* A*", "A+ B? A+", "(A | A B) B?")
     for text in ambiguous:
         with pytest.raises(MustBuildMatchesError):
-            make_carrying_task(query_of(text, EventSelection.SKIP_TILL_NEXT_MATCH))
-        make_carrying_task(query_of(text, EventSelection.SKIP_TILL_ANY_MATCH))
-    many_sets = query_of("A+ (A | B)* A" + " (A | B)" * 9, EventSelection.SKIP_TILL_ANY_MATCH)
+            make_carrying_task(make_query(text, EventSelection.SKIP_TILL_NEXT_MATCH))
+        make_carrying_task(make_query(text, EventSelection.SKIP_TILL_ANY_MATCH))
+    many_sets = make_query("A+ (A | B)* A" + " (A | B)" * 9, EventSelection.SKIP_TILL_ANY_MATCH)
     with pytest.raises(MustBuildMatchesError):
         make_carrying_task(many_sets)
     for text in ("A+", "A | B", "A* B*", "A? A", "(A+ B?)+", "PERMUTE(A, B, C)", "(A | B)+ C"):
-        unchanged = task(query_of(text, EventSelection.SKIP_TILL_ANY_MATCH))
+        unchanged = build_task(make_query(text, EventSelection.SKIP_TILL_ANY_MATCH))
         assert find_each_match_once(unchanged, Grouping.PARTITION) is unchanged
 
 
@@ -485,7 +496,7 @@ def test_counts_of_more_than_64_bits_are_exact() -> None:
     for rows in (40, 63, 64, 65, 100, 126):
         counted = search_totals(
             [CarriedAggregate("sum", "count", "A", Kind.INTEGER, None)],
-            query_of("A+", EventSelection.SKIP_TILL_ANY_MATCH),
+            make_query("A+", EventSelection.SKIP_TILL_ANY_MATCH),
             make_rows(" ".join("A" * rows)),
             Grouping.PARTITION,
             Capacity(),

@@ -1,4 +1,4 @@
-"""Traces against the engines: what a trace finds from each starting row is the engine's match."""
+"""A trace finds from each starting row the match that a search finds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.properties.test_engines import LONGER, ROWS, queries, run_dependent, 
 from tests.quick.scale import examples
 from tests.tasks.contiguous import Query, Rows
 from tests.tasks.patterns import make_search
-from tests.tasks.selection import task
+from tests.tasks.selection import build_task
 from tests.tasks.traces import check_traces
 
 OUTPUTS = (MatchOutput.PREFERRED, MatchOutput.ALL, MatchOutput.NON_OVERLAPPING)
@@ -27,6 +27,7 @@ random_examples = settings(
 
 
 def assert_traced(query: Query, rows: Rows) -> None:
+    """Compare traces of a contiguous query with its matches."""
     check_traces(query.task(), rows.partitions(query.variables))
 
 
@@ -68,7 +69,7 @@ def test_event_selection(data: st.DataObject) -> None:
             most_rows=6,
         )
     )
-    check_traces(task(query), rows.partitions(query.variables))
+    check_traces(build_task(query), rows.partitions(query.variables))
 
 
 @random_examples

@@ -1,4 +1,4 @@
-"""Contiguous searches over rows that arrive in pieces find each match as soon as it is decided."""
+"""Contiguous searches over rows that arrive in pieces output each match when it is decided."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from tests.tasks.contiguous import (
     Query,
     Rows,
     list_matches,
-    query,
+    make_query,
+    read_rows,
     run_algorithm,
     run_reference,
     search,
-    words,
 )
 
 ALGORITHMS: list[SearchAlgorithm] = [
@@ -48,37 +48,37 @@ PieceMatch = tuple[int, int, int, str]  # partition, match number, first row, va
 
 @dataclass
 class Arrival:
-    """How much of a partition has arrived, and how far its search is."""
+    """The rows of a partition that have arrived, and the state of its search."""
 
-    length: int  # how many rows the partition will have
-    arrived: int = 0  # how many of them have arrived
+    length: int  # the number of rows of the whole partition
+    arrived: int = 0  # the number of rows that have arrived
     begin: int = 0  # the first row that is kept
     start: int = 0  # the row at which the search goes on, counted from `begin`
-    number: int = 0  # how many matches were found
+    number: int = 0  # the number of matches found so far
 
 
 def search_in_pieces(
-    algorithm: SearchAlgorithm, asked: Query, rows: Rows, sizes: list[int]
+    algorithm: SearchAlgorithm, query: Query, rows: Rows, sizes: list[int]
 ) -> tuple[list[PieceMatch], list[int]]:
-    """Return the matches of partitions whose rows arrive in pieces, and what is undecided.
+    """Search partitions whose rows arrive in pieces.
 
-    Windows end where they do among all rows, whether these have arrived or not, as if by the clock.
+    A window ends at the same row whether all rows have arrived or not, as if by a clock.
 
     Args:
         algorithm: the algorithm of the search.
-        asked: the query.
+        query: the query.
         rows: all rows.
-        sizes: how many rows arrive at a time. For each further partition, the sizes begin one
-            later, and go round.
+        sizes: the numbers of rows that arrive at a time. Each partition begins with another one of
+            the sizes, and goes round. All other rows arrive at the end.
 
     Returns:
         The matches, and for each partition the first starting row that is undecided.
     """
-    task = asked.task()
+    task = query.task()
     lookaround = find_lookaround(task, len(rows.columns[Kind.INTEGER]), ())
     assert lookaround is not None
     arrivals = [Arrival(len(words)) for words in rows.words]
-    found: list[PieceMatch] = []
+    matches: list[PieceMatch] = []
     for call in range(len(sizes) + 1):
         for partition, arrival in enumerate(arrivals):
             is_last_call = call == len(sizes)
@@ -88,26 +88,26 @@ def search_in_pieces(
             rows.part(partition, arrival.begin, arrival.arrived)
             for partition, arrival in enumerate(arrivals)
         ]
-        known = join_partitions(parts).partitions(asked.variables)
+        arrived = join_partitions(parts).partitions(query.variables)
         edges = [max(0, arrival.arrived - arrival.begin - lookaround.after) for arrival in arrivals]
-        edge = known.starts[:-1] + np.array(edges, np.int64)
-        start = known.starts[:-1] + np.array([arrival.start for arrival in arrivals], np.int64)
+        edge = arrived.starts[:-1] + np.array(edges, np.int64)
+        start = arrived.starts[:-1] + np.array([arrival.start for arrival in arrivals], np.int64)
         number = np.array([arrival.number for arrival in arrivals], np.int64)
         frontier = Frontier(start, edge, edge, number, np.zeros(len(arrivals), np.int64))
-        partitions = replace(known, frontier=frontier)
+        partitions = replace(arrived, frontier=frontier)
         for chunk in search(algorithm, task, partitions):
-            for partition, match_number, row, word in list_matches(chunk, asked.variables):
-                row_in_part = row - int(known.starts[partition])
+            for partition, match_number, row, word in list_matches(chunk, query.variables):
+                row_in_part = row - int(arrived.starts[partition])
                 first_row = rows.offsets[partition] + arrivals[partition].begin + row_in_part
-                found.append((partition, match_number, first_row, word))
+                matches.append((partition, match_number, first_row, word))
         assert partitions.frontier is not None
         for partition, arrival in enumerate(arrivals):
             arrival.number = int(partitions.frontier.number[partition])
-            new_start = int(partitions.frontier.start[partition] - known.starts[partition])
+            new_start = int(partitions.frontier.start[partition] - arrived.starts[partition])
             dropped = max(new_start - max(1, lookaround.before), 0)
             arrival.begin += dropped
             arrival.start = new_start - dropped
-    return sorted(found), [arrival.begin + arrival.start for arrival in arrivals]
+    return sorted(matches), [arrival.begin + arrival.start for arrival in arrivals]
 
 
 def join_partitions(parts: list[Rows]) -> Rows:
@@ -125,15 +125,15 @@ def join_partitions(parts: list[Rows]) -> Rows:
     return Rows(tuple(part.words[0] for part in parts), columns, ends)
 
 
-def can_stream(asked: Query) -> bool:
+def can_stream(query: Query) -> bool:
     """Return whether a stream can answer a query: no `$` waits for the end of a partition."""
-    return not any(isinstance(node, PartitionEnd) for node in walk_pattern(asked.pattern))
+    return not any(isinstance(node, PartitionEnd) for node in walk_pattern(query.pattern))
 
 
-def can_complete(asked: Query) -> bool:
+def can_complete(query: Query) -> bool:
     """Return whether some rows complete every run. A run can never pass a `^` after a row."""
     anchors = (PartitionStart, PartitionEnd)
-    return not any(isinstance(node, anchors) for node in walk_pattern(asked.pattern))
+    return not any(isinstance(node, anchors) for node in walk_pattern(query.pattern))
 
 
 def list_decided(outcome: Outcome, rows: Rows, starts: list[int]) -> list[PieceMatch] | None:
@@ -159,22 +159,25 @@ def test_what_is_found_so_far_is_what_the_reference_finds(
     data: st.DataObject, sizes: list[int]
 ) -> None:
     words_of_rows = data.draw(st.lists(LONGER, min_size=1, max_size=3))
-    asked, rows = data.draw(queries().filter(can_stream)), Rows(tuple(words_of_rows))
+    query, rows = data.draw(queries().filter(can_stream)), Rows(tuple(words_of_rows))
     if data.draw(st.booleans()):
-        asked, rows = data.draw(run_dependent().filter(lambda case: can_stream(case[0])))
+        query, rows = data.draw(run_dependent().filter(lambda case: can_stream(case[0])))
     if data.draw(st.booleans()):
         rows = data.draw(windowed(rows))
     if data.draw(st.booleans()):
-        asked = replace(asked, output=MatchOutput.LONGEST)
-    expected = run_reference(asked, rows)
+        query = replace(query, output=MatchOutput.LONGEST)
+    expected = run_reference(query, rows)
     starts = set()
     for algorithm in ALGORITHMS:
-        if algorithm.find_obstacle(asked.task()) is not None or isinstance(expected, tuple):
+        if algorithm.find_obstacle(query.task()) is not None or isinstance(expected, tuple):
             continue
-        found, ends = search_in_pieces(algorithm, asked, rows, sizes)
-        assert found == list_decided(expected, rows, ends), (algorithm, show_pattern(asked.pattern))
+        matches, ends = search_in_pieces(algorithm, query, rows, sizes)
+        assert matches == list_decided(expected, rows, ends), (
+            algorithm,
+            show_pattern(query.pattern),
+        )
         starts.add(tuple(ends))
-        if rows.window_end is not None and not find_lookaround(asked.task(), 2, ()).after:
+        if rows.window_end is not None and not find_lookaround(query.task(), 2, ()).after:
             assert ends == [*map(len, rows.words)], "each window has ended"
     assert len(starts) <= 1
 
@@ -182,27 +185,30 @@ def test_what_is_found_so_far_is_what_the_reference_finds(
 @random_examples
 @given(queries().filter(can_complete), LONGER, SIZES, st.sampled_from(SkipTo))
 def test_what_is_undecided_depends_on_rows_that_may_follow(
-    drawn: Query, here: tuple[frozenset[str], ...], sizes: list[int], to: SkipTo
+    random_query: Query, rows: tuple[frozenset[str], ...], sizes: list[int], to: SkipTo
 ) -> None:
     """Rows that satisfy all conditions complete whatever may be completed."""
     skip = AfterMatchSkip(SkipTo.NEXT_ROW if to is SkipTo.NEXT_ROW else SkipTo.PAST_LAST_ROW)
-    asked = replace(drawn, after_match=skip)
-    found, (start,) = search_in_pieces(ALGORITHMS[0], asked, Rows((here,)), sizes)
-    ends, goes_on = (
-        run_algorithm(ALGORITHMS[0], asked, Rows((rows,))) for rows in (here, here + MORE)
+    query = replace(random_query, after_match=skip)
+    matches, (start,) = search_in_pieces(ALGORITHMS[0], query, Rows((rows,)), sizes)
+    matches_at_end, matches_with_more = (
+        run_algorithm(ALGORITHMS[0], query, Rows((all_rows,))) for all_rows in (rows, rows + MORE)
     )
-    count = len(found)
-    assert found == ends[:count] == goes_on[:count]
-    if start < len(here):
-        assert ends[count : count + 1] != goes_on[count : count + 1]
+    count = len(matches)
+    assert matches == matches_at_end[:count] == matches_with_more[:count]
+    if start < len(rows):
+        assert matches_at_end[count : count + 1] != matches_with_more[count : count + 1]
 
 
 def test_a_loop_waits_and_a_last_variable_does_not() -> None:
-    rows = words("A B B")
-    assert search_in_pieces(ALGORITHMS[0], query("A B+"), rows, [3]) == ([], [0])
-    assert search_in_pieces(ALGORITHMS[0], query("A B+?"), rows, [3]) == ([(0, 1, 0, "A B")], [3])
-    assert search_in_pieces(ALGORITHMS[0], query("A B | A"), words("A"), [1]) == ([], [0])
-    assert search_in_pieces(ALGORITHMS[0], query("A | A B"), words("A"), [1]) == (
+    rows = read_rows("A B B")
+    assert search_in_pieces(ALGORITHMS[0], make_query("A B+"), rows, [3]) == ([], [0])
+    assert search_in_pieces(ALGORITHMS[0], make_query("A B+?"), rows, [3]) == (
+        [(0, 1, 0, "A B")],
+        [3],
+    )
+    assert search_in_pieces(ALGORITHMS[0], make_query("A B | A"), read_rows("A"), [1]) == ([], [0])
+    assert search_in_pieces(ALGORITHMS[0], make_query("A | A B"), read_rows("A"), [1]) == (
         [(0, 1, 0, "A")],
         [1],
     )
