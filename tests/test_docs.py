@@ -1,15 +1,16 @@
-"""Every code block of README.md and docs does what it says.
+"""Every code block of README.md and docs does what the page says.
 
-python  runs, blocks of one file one after the other in one namespace, which is empty at first, as
-        that of a reader who pastes the page
-sql     runs over the tables of sql_examples/data
-sh      is a line of README that .ci/run takes from there, a benchmark, of which a small part runs
-        in its own test, or a `matchrec` command, which runs, in a full run as a program too;
-        `matchrec warm`, which compiles all kernels, as a program only
-console is for machines that the tests do not have; its syntax is checked
-java    is a program that the tests compile and run at night; so is go, which is run by hand
-text    right after a python, sql or sh block, is exactly what that block printed; after several sql
-        blocks right after each other, what each of them printed
+The language of a block says how it is tested:
+
+python  The blocks of a page run one after another in one namespace. It is empty at first, as for a
+        reader who pastes the page.
+sql     It runs over the tables of sql_examples/data.
+sh      It is a line of README that .ci/run reads, a benchmark that its own test runs, or a
+        `matchrec` command, which runs. `matchrec warm`, which compiles all kernels, does not run.
+console It is for machines that the tests do not have. Its syntax is checked.
+java    It is a program that the tests compile and run at night. A go program is run by hand.
+text    Directly after a python, sql or sh block, it is exactly the output of that block. After
+        several sql blocks in a row, it is the output of each of them.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ import matchrec
 from matchrec.cli.rows import format_first_rows
 from tests.pages import matching
 from tests.pages.blocks import BLOCK, Block, read_blocks
-from tests.pages.reference import without_text
+from tests.pages.reference import remove_entries
 from tests.pages.tables import register_tables
 from tests.quick.embedded import commands_in, invoke
 
 ROOT = Path(__file__).parent.parent
-BESIDE = ("README.md", "CONTRIBUTING.md", "tests/README.md")
-PAGES = [*(ROOT / name for name in BESIDE), *sorted((ROOT / "docs").glob("**/*.md"))]
+OUTSIDE_DOCS = ("README.md", "CONTRIBUTING.md", "tests/README.md")
+PAGES = [*(ROOT / name for name in OUTSIDE_DOCS), *sorted((ROOT / "docs").glob("**/*.md"))]
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.M | re.S)
 NOT_PLAIN = re.compile(
@@ -59,13 +60,13 @@ PROGRAMS = {"java": "tests/spark/gateway/clients/Falls.java", "go": "tests/live/
 
 @pytest.fixture(scope="module")
 def tables(spark: SparkSession) -> SparkSession:
-    """A session with the tables of the examples."""
+    """Return a session with the tables of the examples."""
     register_tables(spark)
     return spark
 
 
 def run_block(block: Block, spark: SparkSession, names: dict[str, Any]) -> str:
-    """Return what the block prints."""
+    """Return the output of a block."""
     if block.language == "python":
         out = StringIO()
         with redirect_stdout(out):
@@ -85,7 +86,7 @@ def run_block(block: Block, spark: SparkSession, names: dict[str, Any]) -> str:
 
 
 def run_command(line: str) -> str:
-    """Return what a `matchrec` command prints; set-up lines are run by .ci/run."""
+    """Return the output of a `matchrec` command. `.ci/run` runs the lines that set up."""
     if SET_UP.fullmatch(line):
         return ""
     program, *arguments = shlex.split(line.removeprefix(".venv/bin/"))
@@ -116,38 +117,40 @@ def test_blocks_do_what_they_say(
         if pytestconfig.getoption("--update"):
             rewrite(page, block, printed)
         else:
-            assert stripped(printed) == stripped(block.printed), block.code
+            assert strip_lines(printed) == strip_lines(block.printed), block.code
 
 
-SHOWN_ONLY = {  # pages with a text block that no block of the page prints, and why
+SHOWN_ONLY = {  # pages with a text block that is not the output of a block, and the reason
     "docs/how-to/tables.md": "a stream from Delta, which the tests do not have",
     "docs/how-to/warnings.md": "a warning of Sail, which tests/spark/test_time_zones.py compares",
 }
 
 
 def test_every_text_block_is_what_another_block_prints() -> None:
-    found = {}
+    counts = {}
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         printed = [block.printed for block in read_blocks(page) if block.printed is not None]
-        shown = [one[2] for one in BLOCK.finditer(without_text(text)) if one[1] == "text"]
-        if only_shown := [one for one in shown if one not in printed]:
-            found[str(page.relative_to(ROOT))] = len(only_shown)
-    assert found == dict.fromkeys(SHOWN_ONLY, 1)
+        blocks = BLOCK.finditer(remove_entries(text))
+        shown = [block[2] for block in blocks if block[1] == "text"]
+        only_shown = [block_text for block_text in shown if block_text not in printed]
+        if only_shown:
+            counts[str(page.relative_to(ROOT))] = len(only_shown)
+    assert counts == dict.fromkeys(SHOWN_ONLY, 1)
 
 
 def rewrite(page: Path, block: Block, printed: str) -> None:
-    """Put what the block printed where the page says what it prints."""
+    """Write the output of a block into the text block after it."""
     text = page.read_text(encoding="utf-8")
-    at = text.index("```text\n", text.index(block.code) + len(block.code))
+    begin = text.index("```text\n", text.index(block.code) + len(block.code))
     old = f"```text\n{block.printed}```"
-    if text[at:].startswith(old):  # else a block before it, which says the same, has rewritten it
-        lines = "".join(f"{line}\n" for line in stripped(printed))
-        new = f"{text[:at]}```text\n{lines}```{text[at + len(old) :]}"
+    if text[begin:].startswith(old):  # otherwise a block with the same code has rewritten it
+        lines = "".join(f"{line}\n" for line in strip_lines(printed))
+        new = f"{text[:begin]}```text\n{lines}```{text[begin + len(old) :]}"
         page.write_text(new, encoding="utf-8")
 
 
-def stripped(text: str) -> list[str]:
+def strip_lines(text: str) -> list[str]:
     """Return lines without trailing blanks."""
     return [line.rstrip() for line in text.rstrip().splitlines()]
 
@@ -167,8 +170,10 @@ def test_links_lead_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_pages_are_in_plain_english(page: Path) -> None:
     prose = " ".join(CODE.sub("", page.read_text(encoding="utf-8")).split())
-    found = [prose[max(one.start() - 60, 0) : one.end()] for one in NOT_PLAIN.finditer(prose)]
-    assert found == [], "say who does what: subject, verb, object"
+    excerpts = [
+        prose[max(match.start() - 60, 0) : match.end()] for match in NOT_PLAIN.finditer(prose)
+    ]
+    assert excerpts == [], "say who does what: subject, verb, object"
 
 
 def test_nothing_speaks_of_a_release_that_there_is_not() -> None:
@@ -189,9 +194,9 @@ def test_readme_has_the_two_lines_and_ci_runs_one_of_them() -> None:
     environments = [line.split()[3] for line in lines]
     assert environments == [".venv-demo", ".venv"]
     pattern = r"grep -E '(.+)' README\.md"
-    taken = re.search(pattern, (ROOT / ".ci" / "run").read_text(encoding="utf-8"))
-    assert taken is not None
-    assert [line for line in readme if re.search(taken[1], line)] == [lines[1]]
+    command = re.search(pattern, (ROOT / ".ci" / "run").read_text(encoding="utf-8"))
+    assert command is not None
+    assert [line for line in readme if re.search(command[1], line)] == [lines[1]]
 
 
 def test_readme_is_short_and_says_which_version_it_is_of() -> None:
@@ -203,34 +208,35 @@ def test_readme_is_short_and_says_which_version_it_is_of() -> None:
     assert len(CODE.sub("", readme).split()) <= 600
 
 
-def sections(page: Path) -> list[str]:
+def list_sections(page: Path) -> list[str]:
     """Return the text of each section of a page, without its code blocks."""
     text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
     return re.split(r"^## ", text, flags=re.M)
 
 
-def missing_figures(page: Path, section: str) -> list[str]:
+def find_missing_figures(page: Path, section: str) -> list[str]:
     """Return the figures of a section that are on none of the pages that the section links to."""
     linked = [page.parent / link for link in LINK.findall(section)]
-    texts = [one.read_text(encoding="utf-8") for one in linked if one.suffix in (".md", "")]
-    known = {figure for text in texts for figure in FIGURE.findall(text)}
+    texts = [path.read_text(encoding="utf-8") for path in linked if path.suffix in (".md", "")]
+    known_figures = {figure for text in texts for figure in FIGURE.findall(text)}
     prose = re.sub(r"\]\([^)]*\)|\d{4}-\d\d-\d\d", "", section)
-    return [figure for figure in FIGURE.findall(prose) if figure not in known]
+    return [figure for figure in FIGURE.findall(prose) if figure not in known_figures]
 
 
 def test_every_figure_of_the_readme_is_on_a_page_that_its_section_links_to() -> None:
     readme = ROOT / "README.md"
-    found = {
-        section.splitlines()[0]: missing_figures(readme, section) for section in sections(readme)
+    missing = {
+        section.splitlines()[0]: find_missing_figures(readme, section)
+        for section in list_sections(readme)
     }
-    assert not any(found.values()), found
+    assert not any(missing.values()), missing
 
 
 def test_every_figure_of_how_fast_is_in_the_lab_report() -> None:
     page = ROOT / "docs" / "explanation" / "how_fast.md"
     link = "[Benchmarks](../contributing/benchmarks.md)"
-    found = [missing_figures(page, f"{section} {link}") for section in sections(page)]
-    assert not any(found), found
+    missing = [find_missing_figures(page, f"{section} {link}") for section in list_sections(page)]
+    assert not any(missing), missing
 
 
 def test_ci_runs_in_full_what_has_a_larger_form() -> None:

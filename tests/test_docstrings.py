@@ -1,4 +1,4 @@
-"""Every example of a docstring runs, every public name is on a page of the reference with one."""
+"""Docstrings: each example runs, and each public name is in the reference and has an example."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ SHOWN = re.compile(
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_do_what_they_say(name: str, spark: SparkSession) -> None:
-    """An example of a public call has a session and the package."""
+    """Examples may use the names `spark` and `matchrec`."""
     if name in NEEDING_A_SERVER and isinstance(spark, SparkSession):
         pytest.skip("only a session of Sail or of Spark Connect has a server")
     module = importlib.import_module(name)
     names = {"spark": spark, "matchrec": matchrec}
-    found = doctest.testmod(module, extraglobs=names, optionflags=FLAGS)
-    assert found.attempted
-    assert not found.failed
+    results = doctest.testmod(module, extraglobs=names, optionflags=FLAGS)
+    assert results.attempted
+    assert not results.failed
 
 
-def shown() -> Iterator[tuple[str, Any]]:
-    """Yield what the reference shows, by name."""
+def list_shown_names() -> Iterator[tuple[str, Any]]:
+    """Yield the public names that the reference shows, each with its value."""
     for page in sorted(REFERENCE.glob("*.md")):
         for name, members, none in SHOWN.findall(page.read_text(encoding="utf-8")):
             value = resolve_name(f"matchrec.{name}")
@@ -68,22 +68,22 @@ def shown() -> Iterator[tuple[str, Any]]:
 
 
 def test_the_reference_has_every_public_name() -> None:
-    names = [name for name, _ in shown()]
+    names = [name for name, _ in list_shown_names()]
     assert sorted(name for name in names if "." not in name) == sorted(matchrec.__all__)
     assert {f"warnings.{name}" for name in matchrec.warnings.__all__} <= set(names)
 
 
 @pytest.mark.parametrize("page", sorted(REFERENCE.glob("*.md")), ids=lambda page: page.stem)
 def test_the_reference_has_signatures_and_docstrings(page: Path) -> None:
-    """`python -m tests.pages.reference` writes them."""
+    """If the test fails, run `python -m tests.pages.reference`."""
     text = page.read_text(encoding="utf-8")
     if reference.ENTRY.search(text):
-        assert text == reference.with_text(text)
+        assert text == reference.write_entries(text)
 
 
 def test_signatures_have_a_line_for_each_parameter_if_they_are_long() -> None:
     long = "spark: SparkSession, query: str, args: dict[str, Any] | None=None, *, more: str='a'"
-    assert reference.in_lines("matchrec.function", long, " -> DataFrame").splitlines() == [
+    assert reference.write_in_lines("matchrec.function", long, " -> DataFrame").splitlines() == [
         "matchrec.function(",
         "    spark: SparkSession,",
         "    query: str,",
@@ -94,7 +94,7 @@ def test_signatures_have_a_line_for_each_parameter_if_they_are_long() -> None:
     ]
 
 
-# Types that a user knows without this reference: those of Python, PySpark, pandas and pyarrow.
+# Types of Python, PySpark, pandas and pyarrow, which the reference need not explain.
 KNOWN_TYPES = {
     *("bool", "dict", "float", "int", "list", "object", "set", "str", "tuple", "type", "pa", "pd"),
     *("Any", "Callable", "Iterator", "Literal", "Mapping", "None", "Path", "Self", "Sequence"),
@@ -114,7 +114,7 @@ def test_the_overview_explains_every_type_of_a_signature() -> None:
     """
     table = (REFERENCE / "api.md").read_text(encoding="utf-8").partition("## Types of arguments")[2]
     rows = dict(re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", table, re.M))
-    types = {name for page in REFERENCE.glob("*.md") for name in types_of_signatures(page)}
+    types = {name for page in REFERENCE.glob("*.md") for name in list_signature_types(page)}
     assert "Rules" in types
     types_of_rows = set(re.findall(r"`(\w+)`", " ".join(rows.values()))) & set(rows)
     assert (types | types_of_rows) - KNOWN_TYPES - set(matchrec.__all__) == set(rows)
@@ -126,15 +126,18 @@ def test_the_overview_explains_every_type_of_a_signature() -> None:
             assert tuple(re.findall(r'`"(\w+)"`', words)) == values
 
 
-def types_of_signatures(page: Path) -> Iterator[str]:
+def list_signature_types(page: Path) -> Iterator[str]:
     """Yield the names in the annotations of the signatures on a page, such as `DataFrame`."""
     for block in re.findall(r"^```py\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S):
         for signature in SIGNATURE.findall(block):
             function = ast.parse(f"def signature{signature.rstrip()}: ...").body[0]
             assert isinstance(function, ast.FunctionDef)
-            given = function.args
-            every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
-            annotations = [one.annotation for one in every if one is not None]
+            arguments = function.args
+            parameters = [
+                *(*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs),
+                *(arguments.vararg, arguments.kwarg),
+            ]
+            annotations = [item.annotation for item in parameters if item is not None]
             for annotation in [*annotations, function.returns]:
                 if annotation is not None:
                     for node in ast.walk(annotation):
@@ -143,11 +146,11 @@ def types_of_signatures(page: Path) -> Iterator[str]:
 
 
 def test_the_overview_has_every_public_name() -> None:
-    """Each name in one line of a table, at most once; of classes, the members of `Query`."""
+    """Each name is in one line of a table. Of all classes only the members of `Query` are."""
     text = (REFERENCE / "api.md").read_text(encoding="utf-8")
     first_cells = re.findall(r"^\| \[(.*?)\]\(", text, re.M)
-    names = [found for cell in first_cells for found in re.findall(r"`([\w.]+)", cell)]
-    members = {name for name, _ in shown() if name.startswith("Query.")}
+    names = [name for cell in first_cells for name in re.findall(r"`([\w.]+)", cell)]
+    members = {name for name, _ in list_shown_names() if name.startswith("Query.")}
     assert set(names) == {*matchrec.__all__, *members, "warnings"}
     lines = [re.findall(r"`([\w.]+)", cell)[0] for cell in first_cells]
     assert len(lines) == len(set(lines))
@@ -156,26 +159,29 @@ def test_the_overview_has_every_public_name() -> None:
 def test_no_public_signature_is_long() -> None:
     functions = [getattr(matchrec, name) for name in matchrec.__all__]
     methods = [
-        one for value in functions if isinstance(value, type) for one in vars(value).values()
+        member for value in functions if isinstance(value, type) for member in vars(value).values()
     ]
-    for one in filter(inspect.isfunction, (*functions, *methods)):
-        names = inspect.signature(one).parameters.keys() - {"self"}
-        assert len(names) <= MORE.get(one.__name__, MOST_PARAMETERS), one.__qualname__
+    for function in filter(inspect.isfunction, (*functions, *methods)):
+        names = inspect.signature(function).parameters.keys() - {"self"}
+        limit = MORE.get(function.__name__, MOST_PARAMETERS)
+        assert len(names) <= limit, function.__qualname__
 
 
 def test_type_checkers_know_every_public_name() -> None:
     tree = ast.parse((ROOT / "matchrec" / "__init__.py").read_text(encoding="utf-8"))
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    names = {one.name for node in imports if node.level == 0 for one in node.names}
+    names = {alias.name for node in imports if node.level == 0 for alias in node.names}
     assert set(matchrec.__all__) <= names
 
 
 def test_every_public_call_has_an_example() -> None:
-    without = [name for name, value in shown() if callable(value) and not has_example(value)]
+    without = [
+        name for name, value in list_shown_names() if callable(value) and not has_example(value)
+    ]
     assert not without
 
 
 def has_example(value: Any) -> bool:
-    """Return whether the docstring has one; a kind of error needs none, as nobody makes one."""
+    """Return whether a docstring has an example. Errors need none: users do not create them."""
     is_error = isinstance(value, type) and issubclass(value, Exception)
     return is_error or ">>>" in (value.__doc__ or "")

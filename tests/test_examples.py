@@ -22,7 +22,7 @@ DATA = sorted(path for path in (EXAMPLES / "data").iterdir() if path.suffix != "
 
 @pytest.fixture(scope="module")
 def tables(spark: SparkSession) -> Iterator[SparkSession]:
-    """A session with a view for each data file, named like the file."""
+    """Yield a session with a view for each data file, named like the file."""
     for path in DATA:
         reader = spark.read.options(header=True, inferSchema=True)
         frame = reader.csv(str(path)) if path.suffix == ".csv" else reader.parquet(str(path))
@@ -44,10 +44,10 @@ def make_comparable(value: Any) -> Any:
 
 @pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.stem)
 def test_example_returns_what_plain_loops_find(path: Path, tables: SparkSession) -> None:
-    found = matchrec.sql(tables, path.read_text(encoding="utf-8")).collect()
+    result = matchrec.sql(tables, path.read_text(encoding="utf-8")).collect()
     expected = make_rows_comparable(ANSWERS[path.stem]())
     assert expected, "an example that finds nothing shows nothing"
-    assert make_rows_comparable(tuple(row) for row in found) == expected
+    assert make_rows_comparable(tuple(row) for row in result) == expected
 
 
 @pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.stem)

@@ -1,4 +1,4 @@
-"""Imports go one way, third parties stay where they belong, modules and functions stay small."""
+"""Imports go one way, only some layers use third parties, modules and functions are small."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from matchrec.jit.disk_cache import ENUM_SOURCES, SOURCE_FOLDERS
 PACKAGE = Path(__file__).parent.parent / "matchrec"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-IMPORTED_BY_ALL = {"shortcuts"}  # what each layer may import
+IMPORTED_BY_ALL = {"shortcuts"}  # the layers that each layer may import
 
-# What each layer may import besides. A layer is a package or a module of matchrec; a part of a
-# package that may import more than the package, or that others may import alone, is named apart.
+# The other layers that each layer may import. A layer is a package or a module of matchrec. A
+# subpackage is a layer if it may import more than its package, or if others may import only it.
 MAY_IMPORT = {
     "source": set(),
     "errors": {"source"},
@@ -181,7 +181,7 @@ MAY_IMPORT = {
 }
 
 THIRD_PARTIES = {
-    "sqlglot": {"syntax", "dialects", "errors"},  # errors ask it what Spark calls a function
+    "sqlglot": {"syntax", "dialects", "errors"},  # errors look up Spark's names of functions in it
     "numba": {"jit"},
     "llvmlite": set(),
     "numpy": {
@@ -218,12 +218,12 @@ THIRD_PARTIES = {
 
 
 def find_layer(module: Path) -> str:
-    """Return the layer of a module of matchrec, by its path."""
+    """Return the layer of a module of matchrec."""
     return find_layer_of_names(module.relative_to(PACKAGE).with_suffix("").parts)
 
 
 def find_layer_of_names(names: Sequence[str]) -> str:
-    """Return the layer of a module of matchrec, by the names on the way to it."""
+    """Return the layer of a module of matchrec, given its dotted name as a list."""
     part = ".".join(names[:2])
     return part if part in MAY_IMPORT else names[0]
 
@@ -248,12 +248,13 @@ def list_imports(module: Path) -> Iterator[str]:
 
 def test_imports_go_one_way() -> None:
     for module in MODULES:
-        own = find_layer(module)
+        layer = find_layer(module)
         names = (name.split(".") for name in list_imports(module))
         layers = {
             find_layer_of_names(name[1:]) for name in names if name[0] == "matchrec" and name[1:]
         }
-        assert own not in MAY_IMPORT or layers <= MAY_IMPORT[own] | IMPORTED_BY_ALL | {own}, module
+        if layer in MAY_IMPORT:
+            assert layers <= MAY_IMPORT[layer] | IMPORTED_BY_ALL | {layer}, module
 
 
 def test_no_modules_import_each_other() -> None:
@@ -274,7 +275,7 @@ def write_dotted_name(module: Path) -> str:
 
 
 def list_members(module: Path) -> Iterator[str]:
-    """Yield the names that a module imports from others, each of which may be a module."""
+    """Yield the names that a module imports from others. Each of them may be a module."""
     for node in list_nodes(module):
         if isinstance(node, ast.ImportFrom) and node.module:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
@@ -288,7 +289,7 @@ def test_third_parties_stay_where_they_belong() -> None:
 
 
 def test_a_client_of_connect_alone_is_enough() -> None:
-    """`pyspark-client` has no SparkContext: what needs it is imported for types, or when called."""
+    """`pyspark-client` has no SparkContext, so modules may not import it when they are loaded."""
     for module in MODULES:
         statements = ast.parse(module.read_text(encoding="utf-8")).body
         names = {node.module for node in statements if isinstance(node, ast.ImportFrom)}
@@ -310,33 +311,34 @@ def test_all_that_machine_code_is_made_from_tells_whether_it_is_still_right() ->
         if "." in name
     }
     folders = {name.replace(".", "/") for name in layers | set(map(find_layer, compiled))}
-    hosts_read = {"plan", "conditions", "errors"}  # trees and messages, which no kernel can
+    not_in_kernels = {"plan", "conditions", "errors"}  # trees and messages, which no kernel reads
     packages = {folder for folder in folders if (PACKAGE / folder).is_dir()}
-    assert packages - hosts_read <= set(SOURCE_FOLDERS)
+    assert packages - not_in_kernels <= set(SOURCE_FOLDERS)
     kernels = [
         module for module in MODULES if "kernels" in module.parts or module.stem == "kernels"
     ]
-    read = {
+    imported = {
         name for module in kernels for name in list_imports(module) if name.startswith("matchrec.")
     }
-    files = {f"{name.removeprefix('matchrec.').replace('.', '/')}.py" for name in read}
-    of_other_folders = {name for name in files if not name.startswith(SOURCE_FOLDERS)}
-    assert {name for name in of_other_folders if (PACKAGE / name).exists()} <= {
+    files = {f"{name.removeprefix('matchrec.').replace('.', '/')}.py" for name in imported}
+    other_files = {name for name in files if not name.startswith(SOURCE_FOLDERS)}
+    assert {name for name in other_files if (PACKAGE / name).exists()} <= {
         *ENUM_SOURCES,
         "memory.py",
     }
 
 
 def test_every_layer_is_known() -> None:
-    known = {*MAY_IMPORT, "__init__", "__main__"}
-    assert {find_layer(module) for module in MODULES} <= known
+    layers = {*MAY_IMPORT, "__init__", "__main__"}
+    assert {find_layer(module) for module in MODULES} <= layers
 
 
 def test_a_room_lists_modules_that_are_there() -> None:
-    """The docstring has a line for each module. A block with `$` is an example."""
-    for room in (module.parent for module in MODULES if module.name == "__init__.py"):
+    """The docstring of a package lists modules. A block with `$` is an example."""
+    for package in (module.parent for module in MODULES if module.name == "__init__.py"):
         text = (
-            ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8"))) or ""
+            ast.get_docstring(ast.parse((package / "__init__.py").read_text(encoding="utf-8")))
+            or ""
         )
         blocks = [block for block in text.split("\n\n") if "$ " not in block]
         listed = {
@@ -344,7 +346,7 @@ def test_a_room_lists_modules_that_are_there() -> None:
             for block in blocks
             for name in re.findall(r"^ *([a-z_]+)  +\S", block, re.MULTILINE)
         }
-        assert listed - {path.stem for path in room.iterdir()} == set(), room
+        assert listed - {path.stem for path in package.iterdir()} == set(), package
 
 
 def test_modules_stay_small() -> None:

@@ -1,4 +1,4 @@
-"""The notebooks of docs run in a real kernel, and say what they are there to say."""
+"""The notebooks of docs run in a real kernel, and show the expected results and errors."""
 
 from __future__ import annotations
 
@@ -78,6 +78,7 @@ def test_an_interrupted_cell_is_one_line_and_leaves_no_job() -> None:
         messages: list[dict[str, Any]] = []
 
         def run(cell: str) -> dict[str, Any]:
+            """Run a cell, and return the reply of the kernel."""
             return client.execute_interactive(cell, timeout=120, output_hook=messages.append)
 
         Timer(15, interrupt, [manager]).start()
@@ -151,8 +152,8 @@ def test_a_session_that_comes_after_the_extension_understands_the_clause() -> No
     cells = [nbformat.v4.new_code_cell(cell) for cell in LATER]
     notebook = nbformat.v4.new_notebook(cells=cells)
     NotebookClient(notebook, timeout=300, kernel_name="python3", allow_errors=True).execute()
-    *_, of_the_cell, of_a_later_one, after_unloading = notebook.cells
-    for cell in (of_the_cell, of_a_later_one):
+    *_, first_session, later_session, after_unloading = notebook.cells
+    for cell in (first_session, later_session):
         printed = [output["text"] for output in cell.outputs if output.get("name") == "stdout"]
         assert printed == ["[Row(n=3)]\n"]
     # the clause stays in the session, because `matchrec.session` has enabled it there

@@ -1,4 +1,4 @@
-"""The table of tests that run only on Spark: each line is about tests that exist."""
+"""Each line of the table of tests that run only on Spark names tests that exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pictures of docs show what their pages say, and are readable on light and dark pages."""
+"""The pictures of docs show the figures of their pages, and suit light and dark pages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ READABLE = {
 }
 
 
-def texts(svg: str) -> list[str]:
+def list_texts(svg: str) -> list[str]:
+    """Return the texts and titles in a picture."""
     return re.findall(r"<(?:text|title)\b[^>]*>([^<]+)<", svg)
 
 
@@ -32,7 +33,7 @@ def texts(svg: str) -> list[str]:
 def test_chart_shows_the_figures_of_its_page(name: str, tmp_path: Path) -> None:
     save(CHARTS[name]((DOCS / PAGE).read_text(encoding="utf-8")), tmp_path / "chart.svg")
     drawn = (tmp_path / "chart.svg").read_text(encoding="utf-8")
-    assert texts(drawn) == texts((IMAGES / f"{name}.svg").read_text(encoding="utf-8"))
+    assert list_texts(drawn) == list_texts((IMAGES / f"{name}.svg").read_text(encoding="utf-8"))
 
 
 def test_the_sase_chart_has_the_panels_of_its_page(tmp_path: Path) -> None:
@@ -41,7 +42,9 @@ def test_the_sase_chart_has_the_panels_of_its_page(tmp_path: Path) -> None:
     assert measured["6"]["p1 s3"][0] == (31_200_000, 38_700_000)
     sase_charts.draw(measured, (500, 1000, 1500, 2000), tmp_path / "sase_throughput.svg")
     drawn = (tmp_path / "sase_throughput.svg").read_text(encoding="utf-8")
-    assert texts(drawn) == texts((IMAGES / "sase_throughput.svg").read_text(encoding="utf-8"))
+    assert list_texts(drawn) == list_texts(
+        (IMAGES / "sase_throughput.svg").read_text(encoding="utf-8")
+    )
 
 
 def test_a_match_and_a_failure_have_one_colour_each() -> None:
@@ -66,7 +69,7 @@ def test_chart_reads_the_table_of_its_section() -> None:
 def test_picture_is_drawn_from_its_page(name: str, spark: SparkSession) -> None:
     drawn = draw_page_picture(name)
     stored = (IMAGES / f"{name}.svg").read_text(encoding="utf-8")
-    assert texts(drawn) == texts(stored)
+    assert list_texts(drawn) == list_texts(stored)
 
 
 def test_plot_shows_all_the_matches_that_its_page_counts() -> None:
@@ -75,7 +78,7 @@ def test_plot_shows_all_the_matches_that_its_page_counts() -> None:
     assert count is not None
     plot = (IMAGES / "plot.svg").read_text(encoding="utf-8")
     assert len(set(re.findall(r'id="(match-[^"]+)"', plot))) == int(count[1])
-    assert sum(" match" in text for text in texts(plot)) == int(count[2])
+    assert sum(" match" in text for text in list_texts(plot)) == int(count[2])
 
 
 def test_row_pattern_shows_the_conditions_that_its_page_quotes() -> None:

@@ -1,4 +1,4 @@
-"""Names in texts exist: "see `name`" and `Raises:` in the package, paths of files anywhere."""
+"""Names in texts exist: "see `name`" and `Raises:` in the package, and paths of files."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ SEE = re.compile(r"\bsee\s+(?:#\s+)?`([\w.]+)`", re.IGNORECASE)
 RAISES = re.compile(r"^( *)Raises:\n((?:\1    .*\n|\n)+)", re.M)
 RAISED = re.compile(r"([\w.]+(?:, [\w.]+)*):")
 FILE = re.compile(r"`((?:[a-z_.]+/)+[a-z_\d.]+\.(?:py|txt|md|test))`")
-HISTORY = {"CHANGELOG.md"}  # which tells of what was there
+HISTORY = {"CHANGELOG.md"}  # it may name files that do not exist any more
 
 
 @cache
-def names_in(path: Path) -> frozenset[str]:
+def list_names(path: Path) -> frozenset[str]:
     """Return all names in a module: of modules, classes, functions, parameters, fields, values."""
     return frozenset(_names(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 def _names(tree: ast.AST) -> Iterator[str]:
+    """Yield all names in a module, some more than once."""
     for node in ast.walk(tree):
         match node:
             case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.arg(arg=name):
@@ -41,29 +42,29 @@ def _names(tree: ast.AST) -> Iterator[str]:
                 yield name
 
 
-def modules_named(name: tuple[str, ...]) -> Iterator[Path]:
-    """Yield the modules and rooms whose dotted name ends so."""
+def find_modules(name: tuple[str, ...]) -> Iterator[Path]:
+    """Yield the modules and packages whose dotted name ends with some names."""
     for path, parts in MODULES.items():
-        own = parts[:-1] if parts[-1] == "__init__" else parts
-        if own and ("matchrec", *own)[-len(name) :] == name:
+        module_name = parts[:-1] if parts[-1] == "__init__" else parts
+        if module_name and ("matchrec", *module_name)[-len(name) :] == name:
             yield path
 
 
-def is_there(pointer: str, here: Path) -> bool:
-    """Return whether a name is of this module, or of the module that stands before it."""
+def exists(pointer: str, current_module: Path) -> bool:
+    """Return whether a name is in the current module, or in the module that the pointer names."""
     parts = tuple(pointer.split("."))
     for length in range(len(parts), 0, -1):
-        for module in modules_named(parts[:length]):
-            if set(parts[length:]) <= names_in(module):
+        for module in find_modules(parts[:length]):
+            if set(parts[length:]) <= list_names(module):
                 return True
-    defined = (path for path in MODULES if {*parts} <= names_in(path))
-    return {*parts} <= names_in(here) or (parts[0][0].isupper() and any(defined))
+    defined = (path for path in MODULES if {*parts} <= list_names(path))
+    return {*parts} <= list_names(current_module) or (parts[0][0].isupper() and any(defined))
 
 
 @pytest.mark.parametrize("path", sorted(MODULES), ids=lambda path: str(path.relative_to(ROOT)))
 def test_what_a_module_says_to_see(path: Path) -> None:
     pointers = SEE.findall(path.read_text(encoding="utf-8"))
-    assert [one for one in pointers if not is_there(one, path)] == []
+    assert [pointer for pointer in pointers if not exists(pointer, path)] == []
 
 
 def list_raised(path: Path) -> Iterator[str]:
@@ -75,12 +76,14 @@ def list_raised(path: Path) -> Iterator[str]:
                 yield from entry[1].split(", ")
 
 
-def is_error(name: str, here: Path) -> bool:
+def is_error(name: str, current_module: Path) -> bool:
     """Return whether a name is an error of the package, of Python, or of a library."""
     if "." in name:
         error: object = resolve_name(name)
         return isinstance(error, type) and issubclass(error, BaseException)
-    return is_there(name, here) or any(hasattr(module, name) for module in (builtins, errors, pa))
+    return exists(name, current_module) or any(
+        hasattr(module, name) for module in (builtins, errors, pa)
+    )
 
 
 @pytest.mark.parametrize("path", sorted(MODULES), ids=lambda path: str(path.relative_to(ROOT)))
@@ -93,5 +96,5 @@ def test_files_that_a_page_names(page: Path) -> None:
     if page.name in HISTORY:
         return
     folders = ROOT, PACKAGE, ROOT / "tests", ROOT / "docs", page.parent
-    named = FILE.findall(page.read_text(encoding="utf-8"))
-    assert [one for one in named if not any((folder / one).exists() for folder in folders)] == []
+    for file in FILE.findall(page.read_text(encoding="utf-8")):
+        assert any((folder / file).exists() for folder in folders), file

@@ -1,4 +1,4 @@
-"""The fenced blocks of a page, each with what it prints."""
+"""Read the fenced blocks of a page, each with its output."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 
 
 class Block(NamedTuple):
-    """A fenced block, and what it prints if the page says so."""
+    """A fenced block, and its output if the page shows it."""
 
     language: str
     code: str
     printed: str | None
-    end: int  # where the block ends in the page
+    end: int  # the position of its end in the page
 
 
 def read_blocks(page: Path) -> list[Block]:
-    """Return the blocks of a page that run, each with what it prints.
+    """Return the blocks of a page that run, each with its output.
 
-    A text block is what the block right before it prints. After several sql blocks in a row, which
-    write one query in several ways, it is what each of them prints.
+    A text block is the output of the block directly before it. After several sql blocks in a row,
+    which write one query in several ways, it is the output of each of them.
 
-    Left out are signatures (py), and the examples of docstrings (pycon), which another test runs.
+    Signatures (py) and the examples of docstrings (pycon) are left out: another test runs them.
     """
     text = page.read_text(encoding="utf-8")
-    found = list(BLOCK.finditer(text))
+    matches = list(BLOCK.finditer(text))
     result: list[Block] = []
     printed: str | None = None
-    for match, after in reversed(list(zip_longest(found, found[1:]))):
+    for match, after in reversed(list(zip_longest(matches, matches[1:]))):
         if after is None or text[match.end() : after.start()].strip():
             printed = None
         elif after[1] == "text":

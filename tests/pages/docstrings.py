@@ -1,4 +1,4 @@
-"""Docstrings as the site shows them, for mkdocstrings: arguments as a list, examples as code."""
+"""Extension of mkdocstrings: show arguments as a list, and examples as code."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 class Docstrings(Extension):
-    """What mkdocstrings calls for every class and function."""
+    """An extension that mkdocstrings calls for every class and function."""
 
     def on_object(self, *, obj: Object, **_: Any) -> None:
-        """Put Markdown in place of a docstring."""
+        """Replace a docstring by Markdown."""
         sys.path.insert(0, str(ROOT))
         from tests.pages.sections import Value, as_markdown
 

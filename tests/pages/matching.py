@@ -1,8 +1,8 @@
-"""Draws pictures of the tutorial and of how matching works: rows as boxes, matches as bars.
+"""Draw pictures of the tutorial and of how matching works: rows as boxes, matches as bars.
 
     python -m tests.pages.matching
 
-The pictures have no ground, and follow the reader's light or dark scheme.
+The pictures have no background, and follow the reader's light or dark scheme.
 """
 
 from __future__ import annotations
@@ -187,6 +187,7 @@ def draw_line(line: Line, top: int, first_day: int) -> list[str]:
 
 
 def main() -> None:
+    """Draw all pictures."""
     IMAGES.mkdir(parents=True, exist_ok=True)
     for name, picture in PICTURES.items():
         (IMAGES / f"{name}.svg").write_text(draw(picture), encoding="utf-8")

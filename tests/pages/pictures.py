@@ -58,13 +58,10 @@ class Deadlines:
 
 @dataclass(frozen=True)
 class CloseUp:
-    """The part of the rows that a picture shows, so that short matches are wide enough to see.
+    """The part of the rows that a picture shows, so that short matches are wide enough to see."""
 
-    series: the names of the series.
-    first, last: the first and the last time, as the page prints them.
-    """
-
-    series: tuple[str, ...]
+    series: tuple[str, ...]  # the names of the series
+    # The first and the last time, as the page prints them.
     first: str
     last: str
 
@@ -80,22 +77,20 @@ class CloseUp:
 
 @dataclass(frozen=True)
 class Picture:
-    """What is drawn beside the matches of a page.
-
-    rows: a query; its columns are the series, whose name that of the matches also has if they
-    belong to one, the time, and the value.
-    measured: what the values are; None draws points on lanes, not lines.
-    pause: the line is broken between two rows that are further apart.
-    same_scale: all panels have the same value axis.
-    close_up: the part that is shown; None shows all rows and matches.
-    """
+    """The rows that are drawn together with the matches of a page."""
 
     page: str
+    # A query with three columns: the series, the time and the value. If the matches also have a
+    # column with the name of the first one, each of them belongs to a series.
     rows: str
+    # A description of the values. None draws points on lanes instead of lines.
     measured: str | None = None
+    # The line is broken between two rows that are further apart.
     pause: timedelta | None = None
+    # Whether all panels have the same value axis.
     same_scale: bool = False
     deadlines: Deadlines | None = None
+    # The part of the rows and matches that is shown; None shows all.
     close_up: CloseUp | None = None
 
     def choose_rows(self, rows: Sequence[Row]) -> list[Row]:
@@ -183,19 +178,19 @@ def draw(spark: SparkSession, name: str) -> Figure:
     """Return a picture of the cookbook, after running its page up to the picture."""
     picture = PICTURES[name]
     page = COOKBOOK / f"{picture.page}.md"
-    place = page.read_text(encoding="utf-8").index(f"/{name}.svg)")
+    end = page.read_text(encoding="utf-8").index(f"/{name}.svg)")
     *_, matches = [
-        matchrec.sql(spark, block.code) for block in read_blocks(page) if block.end < place
+        matchrec.sql(spark, block.code) for block in read_blocks(page) if block.end < end
     ]
-    rows = without_zone(spark.sql(picture.rows))
+    rows = drop_time_zone(spark.sql(picture.rows))
     series = dict(read_series(picture.choose_rows(rows.collect()), picture.pause))
-    found = without_zone(matches).collect()
-    spans = picture.choose_spans(find_spans(found, rows.columns[0]))
+    match_rows = drop_time_zone(matches).collect()
+    spans = picture.choose_spans(find_spans(match_rows, rows.columns[0]))
     figure = new_figure()
     labels = AxisLabels(rows.columns[1], picture.measured or "", rows.columns[0])
     due: dict[str, datetime] = {}
     if picture.deadlines is not None:
-        deadlines = without_zone(spark.sql(picture.deadlines.rows)).collect()
+        deadlines = drop_time_zone(spark.sql(picture.deadlines.rows)).collect()
         due = {str(lane): time for lane, time in deadlines}
     if picture.measured is None:
         draw_lanes(figure, series, spans, labels, list(due.values()))
@@ -210,7 +205,7 @@ def draw(spark: SparkSession, name: str) -> Figure:
 
 
 def share_scale(panels: Sequence[Axes]) -> None:
-    """Give all panels the value axis that has room for the values of each."""
+    """Give all panels the same value axis, which has room for all values."""
     limits = [panel.get_ylim() for panel in panels]
     for panel in panels:
         panel.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
@@ -219,7 +214,7 @@ def share_scale(panels: Sequence[Axes]) -> None:
 def draw_deadlines(
     panel: Axes, lanes: Sequence[str], due: Mapping[str, datetime], spans: Sequence[MatchSpan]
 ) -> None:
-    """Mark the deadline of each lane, and draw its match up to there: the time of waiting."""
+    """Mark the deadline of each lane, and draw a line from the end of its match to the deadline."""
     late = {span.series: span for span in spans}
     for lane, time in due.items():
         y = lanes.index(lane)
@@ -231,20 +226,20 @@ def draw_deadlines(
             panel.plot(ends, [y, y], color=MATCHED, linestyle=(0, (2, 2)), zorder=1)
         colour = MATCHED if lane in late else FAINT
         panel.plot([time], [y], "|", color=colour, markersize=18, markeredgewidth=2.5)
-        beside: Any = {"xytext": (4, 0), "textcoords": "offset points", "va": "center"}
-        panel.annotate("due", (time, y), color=INK, fontsize=SMALL, **beside)
+        style: Any = {"xytext": (4, 0), "textcoords": "offset points", "va": "center"}
+        panel.annotate("due", (time, y), color=INK, fontsize=SMALL, **style)
 
 
 def draw_now(panel: Axes, now: datetime) -> None:
-    """Draw a line at the time at which the page asks."""
-    at: Any = now  # matplotlib takes times, its types say numbers
-    panel.axvline(at, color=INK, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
-    beside: Any = {"xytext": (5, -4), "textcoords": "offset points", "va": "top", "color": INK}
-    panel.annotate(f"now, {now:%H:%M}", (at, min(panel.get_ylim())), **beside)
+    """Draw a line at the current time of the page."""
+    x: Any = now  # matplotlib takes times, but its type hints say numbers
+    panel.axvline(x, color=INK, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
+    style: Any = {"xytext": (5, -4), "textcoords": "offset points", "va": "top", "color": INK}
+    panel.annotate(f"now, {now:%H:%M}", (x, min(panel.get_ylim())), **style)
 
 
-def without_zone(frame: DataFrame) -> DataFrame:
-    """Return times as the clocks of the session show them, whatever the zone of this machine."""
+def drop_time_zone(frame: DataFrame) -> DataFrame:
+    """Return a DataFrame with times in the time zone of the session, not of this machine."""
     kinds = {name: "timestamp_ntz" if kind == "timestamp" else kind for name, kind in frame.dtypes}
     return frame.select(*(col(f"`{name}`").cast(kind).alias(name) for name, kind in kinds.items()))
 
@@ -252,10 +247,10 @@ def without_zone(frame: DataFrame) -> DataFrame:
 def read_series(
     rows: Iterable[Row], pause: timedelta | None = None
 ) -> Iterator[tuple[str, Series]]:
-    """Yield the rows of each series in order of time, the series in the order of their names.
+    """Yield the rows of each series in order of time. The series are ordered by name.
 
-    Between two rows that are further apart than a pause is a row without a value, so that no line
-    joins them.
+    If two rows are further apart than `pause`, a row without a value is added between them, so that
+    no line joins them.
     """
     ordered = sorted(rows, key=lambda row: row[:2])
     for name in sorted({row[0] for row in ordered}):
@@ -305,13 +300,14 @@ def v_shape_that_fails(names: Mapping[str, Any]) -> str:
 PAGE_PICTURES = {
     "backtest": PagePicture("backtest", lambda names: names["result"].svg()),
     "coverage": PagePicture("coverage", lambda names: names["coverage"].svg()),
-    "plot": PagePicture("plots", lambda names: written(names["plot"].figure)),
+    "plot": PagePicture("plots", lambda names: render_svg(names["plot"].figure)),
     "row_pattern": PagePicture("notebooks", lambda names: names["explanation"].svg()),
     "why": PagePicture("why", v_shape_that_fails),
 }
 
 
-def written(figure: Figure) -> str:
+def render_svg(figure: Figure) -> str:
+    """Return a figure as SVG."""
     return figures.render(lambda: figure, "svg").decode()
 
 
@@ -319,16 +315,17 @@ def draw_page_picture(name: str) -> str:
     """Run the Python blocks of a page up to its picture, and return the picture as SVG."""
     picture = PAGE_PICTURES[name]
     page = ROOT / "docs" / "how-to" / f"{picture.page}.md"
-    place = page.read_text(encoding="utf-8").index(f"/{name}.svg)")
+    end = page.read_text(encoding="utf-8").index(f"/{name}.svg)")
     names: dict[str, Any] = {"__name__": "__main__"}
     with redirect_stdout(StringIO()), mpl.rc_context({"svg.hashsalt": "matchrec"}):
         for block in read_blocks(page):
-            if block.end < place and block.language == "python":
+            if block.end < end and block.language == "python":
                 exec(compile(block.code, "<block>", "exec"), names)
         return for_both_schemes(picture.svg(names))
 
 
 def main() -> None:
+    """Draw the pictures that the command line names."""
     names = [*PICTURES, *PAGE_PICTURES]
     parser = argparse.ArgumentParser(prog="python -m tests.pages.pictures")
     parser.add_argument("--only", choices=names, nargs="+", default=names)

@@ -38,8 +38,8 @@ from typing import NamedTuple
 REFERENCE = Path(__file__).parent.parent.parent / "docs" / "reference"
 PAGE_PATH = re.compile(r"\bdocs/reference/(\w+\.md)\b")
 SECTION = re.compile(r"(?P<title>Args|Attributes|Returns|Raises):\n(?P<content>.*)", re.S)
-ITEM = re.compile(r"^(?P<name>\w+): ", re.M)  # further lines of an item are indented
-TITLES = {"Args": "Arguments"}  # how the pages call a section, if not as the docstring does
+ITEM = re.compile(r"^(?P<name>\w+): ", re.M)  # other lines of an item are indented
+TITLES = {"Args": "Arguments"}  # titles of sections that differ from the docstring
 
 
 class Value(NamedTuple):
@@ -49,13 +49,13 @@ class Value(NamedTuple):
     default: str | None = None
 
     def __str__(self) -> str:
-        """Return what follows the name in a list, such as " (`int`, default `2`)"."""
+        """Return the text after the name in a list, such as " (`int`, default `2`)"."""
         parts = [
             f"`{self.type}`" if self.type else "",
             self.default and f"default `{self.default}`",
         ]
-        known = ", ".join(part for part in parts if part)
-        return f" ({known})" if known else ""
+        text = ", ".join(part for part in parts if part)
+        return f" ({text})" if text else ""
 
 
 def as_markdown(docstring: str, values: Mapping[str, Value] | None = None) -> str:
@@ -63,7 +63,7 @@ def as_markdown(docstring: str, values: Mapping[str, Value] | None = None) -> st
 
     Args:
         docstring: the text, without indentation.
-        values: the types and defaults of arguments or attributes, by name.
+        values: for each argument or attribute, its type and default.
     """
     paragraphs = docstring.strip().split("\n\n")
     markdown = "\n\n".join(_paragraph(paragraph, values or {}) for paragraph in paragraphs)

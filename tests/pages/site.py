@@ -1,8 +1,8 @@
-"""What the site of the documentation has beside `docs`, for mkdocs.
+"""Hooks of mkdocs: add files outside of `docs` to the site, and adapt the pages.
 
-A page lies in the site where it lies in the project, and what is in `docs` a folder higher. Links
-are written for the project, so those that lead into `docs` or out of it are written anew. A long
-signature has one parameter a line, if mkdocstrings finds a formatter.
+Files outside of `docs` have the same path in the site as in the project. Files in `docs` are one
+folder higher, so links into `docs` or out of it are changed. A long signature has one parameter a
+line; without a formatter mkdocstrings does not do this, which is an error.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parent.parent.parent
-BESIDE = (
+OUTSIDE_FILES = (
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "sql_examples/**/README.md",
@@ -36,29 +36,31 @@ WIDTH = 100
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Return the files of `docs`, and those beside it that pages lead to."""
-    for path in (path for pattern in BESIDE for path in sorted(ROOT.glob(pattern))):
-        place = path.relative_to(ROOT).as_posix()
-        files.append(File.generated(config, place, abs_src_path=str(path)))
+    """Return the files of `docs`, and files outside of it that pages link to."""
+    for path in (path for pattern in OUTSIDE_FILES for path in sorted(ROOT.glob(pattern))):
+        uri = path.relative_to(ROOT).as_posix()
+        files.append(File.generated(config, uri, abs_src_path=str(path)))
     return files
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Return the page with links to the files in the site, and without text for a clone."""
+    """Return the page with links to the files in the site, and without entries for a clone."""
     sys.path.insert(0, str(ROOT))
-    from tests.pages.reference import without_text
+    from tests.pages.reference import remove_entries
 
     sys.path.remove(str(ROOT))
-    place = page.file.src_uri
+    uri = page.file.src_uri
     generated = page.file.generated_by is not None
-    folder = posixpath.dirname(place if generated else f"docs/{place}")
+    folder = posixpath.dirname(uri if generated else f"docs/{uri}")
 
-    def moved(link: re.Match[str]) -> str:
+    def move_link(link: re.Match[str]) -> str:
+        """Return the target of a link, seen from the page in the site."""
         target = posixpath.normpath(posixpath.join(folder, link[1])).removeprefix("docs/")
-        known = files.get_file_from_path(target) is not None
-        return posixpath.relpath(target, posixpath.dirname(place) or ".") if known else link[1]
+        if files.get_file_from_path(target) is None:
+            return link[1]
+        return posixpath.relpath(target, posixpath.dirname(uri) or ".")
 
-    return unescape_pipes(LINK.sub(moved, without_text(markdown)))
+    return unescape_pipes(LINK.sub(move_link, remove_entries(markdown)))
 
 
 def unescape_pipes(markdown: str) -> str:
@@ -89,5 +91,5 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 
 def measure_longest_line(signature: str) -> int:
-    """Return how many characters a reader sees in the longest line of some HTML."""
+    """Return the number of characters that a reader sees in the longest line of some HTML."""
     return max(map(len, html.unescape(TAG.sub("", signature)).splitlines()), default=0)

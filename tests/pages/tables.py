@@ -1,4 +1,4 @@
-"""The tables that queries of the pages read."""
+"""Register the tables that queries of the pages read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DATA = Path(__file__).parent.parent.parent / "sql_examples" / "data"
 
 
 def register_tables(spark: SparkSession) -> None:
-    """Make each data file of the examples a view that has the file's name."""
+    """Create a view for each data file of the examples, named after the file."""
     for path in DATA.iterdir():
         if path.suffix != ".md":
             Table(path.stem, (path,), find_format(path)).register(spark)
