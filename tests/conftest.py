@@ -1,4 +1,4 @@
-"""What all tests share: one Spark session for each run, options, and which tests a run has."""
+"""Set up all tests: one Spark session for a run, options, and the choice of the tests to run."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from tests.quick.scale import (
     some_of,
 )
 
-# A run is the same each time and has no deadlines, however busy the machine is. Only a long run
-# draws other examples each time.
+# Runs are repeatable and have no deadlines, because the machine may be busy. Only a long run draws
+# other examples each time.
 settings.register_profile("matchrec", derandomize=LONG_RUN is None, deadline=None)
 settings.load_profile("matchrec")
 choose_settings_of_spark()
@@ -40,8 +40,8 @@ choose_settings_of_spark()
 
 LONG = ("slow", "night")
 BENCHMARKS = Path(__file__).parent / "benchmarks"  # their tests run at night
-# If no tests are named, a quick run has one in so many tests, and a full run has the others.
-OF_QUICK = 16
+# If no tests are named, a quick run has one in 16 tests, and a full run has the others.
+QUICK_PART = 16
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -58,9 +58,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Exclude everything that is loaded during collection from garbage collection: it stays."""
+    """Exclude all that is loaded during collection from garbage collection, because it stays."""
     gc.disable()
-    gc.set_threshold(10_000, 10, 100)  # tests are short, and leave little
+    gc.set_threshold(10_000, 10, 100)  # tests are short, and leave little garbage
     try:
         return (yield)
     finally:
@@ -69,7 +69,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Return True for modules of which this run has no test, otherwise None (undecided)."""
+    """Return True for modules without a test in this run, otherwise None (undecided)."""
     if collection_path == BENCHMARKS and not (NIGHT or wants_all_of_some(config)):
         return True
     if not is_part_of_spark(config) or collection_path.suffix != ".py":
@@ -99,16 +99,16 @@ def wants_all_of_some(config: pytest.Config) -> bool:
 
 @pytest.hookimpl(tryfirst=True)  # before pytest applies -m, because this adds marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the tests that have a larger form, and keep those of this run."""
+    """Mark the tests that have a larger form, and select the tests of this run."""
     has_all = wants_all_of_some(config) or is_part_of_spark(config)
     for item in items:
-        is_quick = has_all or is_drawn(item.nodeid, OF_QUICK)
+        is_quick = has_all or is_drawn(item.nodeid, QUICK_PART)
         is_marked = any(map(item.get_closest_marker, (*LONG, "one_of")))
         if is_marked or has_larger_form(item) or not is_quick:
             item.add_marker(pytest.mark.larger)
     chosen = items
     if not wants_some(config):
-        chosen = list(in_this_run(items, has_all))
+        chosen = list(select_tests(items, has_all))
         if is_part_of_spark(config):
             chosen = on_engines.choose_for_spark(chosen)
     if config.getoption("--on") == "sail":
@@ -117,7 +117,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = chosen
 
 
-def in_this_run(items: list[pytest.Item], has_all: bool) -> Iterator[pytest.Item]:
+def select_tests(items: list[pytest.Item], has_all: bool) -> Iterator[pytest.Item]:
     """Yield the tests of this run: slow ones in a full run or at night, and a part of the others.
 
     Args:
@@ -134,7 +134,7 @@ def in_this_run(items: list[pytest.Item], has_all: bool) -> Iterator[pytest.Item
         elif has_all or (FULL and has_larger_form(item)):
             runs = True
         else:
-            runs = is_drawn(item.nodeid, OF_QUICK) is not FULL
+            runs = is_drawn(item.nodeid, QUICK_PART) is not FULL
         if runs:
             yield item
 
@@ -142,7 +142,7 @@ def in_this_run(items: list[pytest.Item], has_all: bool) -> Iterator[pytest.Item
 def has_larger_form(item: pytest.Item) -> bool:
     """Return whether a test does more in a larger run.
 
-    That is so if its module uses a function of `scale` that says how much to do, unless the test is
+    It does if its module uses a function of `scale` that says how much to do, unless the test is
     marked as `once`. Such a module must not have the mark `one_of`: with both, a full run would do
     neither what a quick run has done nor all of it.
     """
@@ -155,7 +155,7 @@ def has_larger_form(item: pytest.Item) -> bool:
     return uses_scale and item.get_closest_marker("once") is None
 
 
-def small_session(on: str = "spark") -> SparkSession:
+def start_small_session(on: str = "spark") -> SparkSession:
     """Start a small local session, whose Python workers run the interpreter of the tests."""
     if on == "sail":
         compare_engines()  # Sail's workers are threads of this process
@@ -186,8 +186,8 @@ def small_session(on: str = "spark") -> SparkSession:
 def _first_steps() -> None:
     """Let Python take the first steps of each test of a quick run, as in a new process.
 
-    So only a test with many steps waits for the compiler. In a full run the first tests use these
-    steps up, and the others run compiled code.
+    Then only a test with many steps waits for the compiler. In a full run the first tests use up
+    these steps, and the others run compiled code.
     """
     if not FULL and LONG_RUN is None:
         for kernel in disk_cache.CACHED_FUNCTIONS:
@@ -197,7 +197,7 @@ def _first_steps() -> None:
 
 @pytest.fixture(scope="session")
 def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
-    """The session that all tests share."""
-    session = small_session(request.config.getoption("--on"))
+    """Yield the session that all tests share."""
+    session = start_small_session(request.config.getoption("--on"))
     yield session
     session.stop()

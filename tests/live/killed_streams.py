@@ -35,7 +35,7 @@ from pyspark.sql import DataFrame
 
 import matchrec
 from matchrec import Pattern
-from tests.conftest import small_session
+from tests.conftest import start_small_session
 from tests.spark.test_clauses_over_streams import LONGEST, PAIRS, RISES, build_query, totals
 from tests.spark.test_rule_sets_over_streams import RULES, build_query_of_rules
 from tests.spark.test_streaming import AND_NO_MORE, SCHEMA, Event, Feed, Query
@@ -183,7 +183,7 @@ def write_batch(folder: Path, rows: DataFrame, number: int) -> None:
 
 def run_stream(folder: Path, query: Query, sink: str, *, to_the_end: bool) -> None:
     """Run the query from the checkpoint on, in the process that is killed."""
-    spark = small_session()
+    spark = start_small_session()
     stream = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
     if query is match_changing_rules and not to_the_end:
         last = max(list_batches(folder, "offsets"), default=0) + AHEAD
@@ -286,7 +286,7 @@ def check(query: Query, sink: str, kills: int, random: Random) -> None:
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        spark = small_session()
+        spark = start_small_session()
         feed = Feed(spark, folder)
         batches = list(draw_batches(random))
         feed.put(*batches)

@@ -1,7 +1,7 @@
-"""Compare what a worker finds with what the other algorithm finds in the same rows.
+"""Compare the matches of a worker with those of the other algorithm in the same rows.
 
-So a test runs its query on both algorithms in one Spark job: `worker_daemon.py` makes the workers
-do so. A task that only one algorithm supports, or that the other one gives up, is not compared.
+A test thus runs its query on both algorithms in one Spark job: `worker_daemon.py` makes the workers
+do so. A task is not compared if only one algorithm supports it, or if the other one gives up.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from matchrec.worker.batches import Piece
 from matchrec.worker.match import PieceWorker
 
 MATCHES = ("partition", "number", "start", "completed", "kind")
-# If matches share their rows, these have another order.
+# If matches share their rows, the rows have another order.
 MAPPED_ROWS = ("classifiers", "excluded", "mapped_rows")
 
 
@@ -34,7 +34,7 @@ class Outcome:
     failure: RunFailure | None = None
 
     def collect(self, matches: Iterator[Matches]) -> Iterator[Matches]:
-        """Yield the matches of a search, and keep them here, and the failure as well."""
+        """Yield the matches of a search, and keep them and the failure here."""
         try:
             for chunk in matches:
                 self.matches.append(chunk)
@@ -43,23 +43,23 @@ class Outcome:
             self.failure = failure
             raise
 
-    def joined(self, name: str) -> np.ndarray[Any, Any]:
+    def join_in_order(self, name: str) -> np.ndarray[Any, Any]:
         """Return an array of the matches of all chunks, in one order.
 
-        In each partition, matches come before runs. A search may yield runs between its matches.
-        Where it does so depends on where its chunks end, which may change.
+        In each partition, matches come before runs. A search may yield runs between its matches,
+        depending on where its chunks end, which may change.
         """
-        values = self.concatenated(name)
-        runs = self.concatenated("kind") != A_MATCH
+        values = self.join(name)
+        runs = self.join("kind") != A_MATCH
         if not runs.any() or not len(values):
             return values
-        order = np.lexsort((runs, self.concatenated("partition")))
+        order = np.lexsort((runs, self.join("partition")))
         if name in MATCHES:
             return values[order]
         sizes = np.concatenate([np.diff(chunk.offsets) for chunk in self.matches])
         return values[list_positions((np.cumsum(sizes) - sizes)[order], sizes[order])]
 
-    def concatenated(self, name: str) -> np.ndarray[Any, Any]:
+    def join(self, name: str) -> np.ndarray[Any, Any]:
         """Return an array of the matches of all chunks, in the order in which they were found."""
         values = [getattr(chunk, name) for chunk in self.matches]
         return np.concatenate([value for value in values if value is not None] or [np.zeros(0)])
@@ -71,7 +71,7 @@ def compare_engines() -> None:
 
     def find_on_both(self: PieceWorker, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
         """Yield the matches of the chosen algorithm, and check that the other one finds them."""
-        others = find_by_the_other(self, partitions)
+        others = find_with_other_algorithm(self, partitions)
         ours = Outcome()
         try:
             yield from ours.collect(find_matches(self, partitions, piece))
@@ -83,8 +83,8 @@ def compare_engines() -> None:
     PieceWorker.find_matches = find_on_both  # type: ignore[method-assign]
 
 
-def find_by_the_other(worker: PieceWorker, partitions: Partitions) -> Outcome | None:
-    """Return what the other algorithm finds; None if it does not support the task or gives up."""
+def find_with_other_algorithm(worker: PieceWorker, partitions: Partitions) -> Outcome | None:
+    """Return the outcome of the other algorithm; None if it has none for the task or gives up."""
     task = worker.compiled_query.task
     name = next(name for name in ALGORITHMS if name != worker.compiled_query.strategy.algorithm)
     if ALGORITHMS[name].find_obstacle(task) is not None:
@@ -101,9 +101,9 @@ def find_by_the_other(worker: PieceWorker, partitions: Partitions) -> Outcome | 
 
 
 def check_same(ours: Outcome, others: Outcome) -> None:
-    """Check that both have the same matches, runs and rows, or the same failure.
+    """Check that two outcomes have the same matches, runs and rows, or the same failure.
 
-    In each partition, matches must be in the same order, and so must runs.
+    In each partition, both matches and runs must be in the same order.
     """
     if ours.failure or others.failure:
         messages = [outcome.failure and outcome.failure.make_error for outcome in (ours, others)]
@@ -111,6 +111,8 @@ def check_same(ours: Outcome, others: Outcome) -> None:
         return
     shared = any(chunk.chains for chunk in ours.matches)
     for name in MATCHES if shared else MATCHES + MAPPED_ROWS:
-        found = ours.joined(name)
-        expected = others.joined(name)
-        assert np.array_equal(found, expected), f"engines differ in {name}: {found} and {expected}"
+        actual = ours.join_in_order(name)
+        expected = others.join_in_order(name)
+        assert np.array_equal(actual, expected), (
+            f"engines differ in {name}: {actual} and {expected}"
+        )

@@ -20,7 +20,7 @@ def commands_in(spark: SparkSession) -> Iterator[None]:
 
     @contextmanager
     def session(settings: SettingPairs = (), engine: str | None = None) -> Iterator[SparkSession]:
-        """Yield the session with the settings of a command, and restore its own afterwards."""
+        """Yield the session with the settings of a command, and restore the settings at the end."""
         before = {name: spark.conf.get(name) for name, _ in settings}
         for name, value in settings:
             spark.conf.set(name, value)
@@ -34,23 +34,23 @@ def commands_in(spark: SparkSession) -> Iterator[None]:
         yield
 
 
-def invoke(*arguments: str, given: str | None = None) -> Result:
+def invoke(*arguments: str, stdin: str | None = None) -> Result:
     """Run the program, and return its output and exit code.
 
     Args:
-        given: the standard input.
+        stdin: the text of the standard input.
     """
     runner = CliRunner(env={"COLUMNS": "80"})
-    return runner.invoke(main, arguments, input=given, prog_name="matchrec", catch_exceptions=False)
+    return runner.invoke(main, arguments, input=stdin, prog_name="matchrec", catch_exceptions=False)
 
 
-def refused(*arguments: str, given: str | None = None, code: int = 2) -> str:
+def invoke_failing(*arguments: str, stdin: str | None = None, code: int = 2) -> str:
     """Run the program, check that it fails without a result, and return its message.
 
     Args:
-        given: the standard input.
+        stdin: the text of the standard input.
         code: the expected exit code.
     """
-    result = invoke(*arguments, given=given)
+    result = invoke(*arguments, stdin=stdin)
     assert (result.exit_code, result.stdout) == (code, "")
     return result.stderr

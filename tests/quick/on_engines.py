@@ -1,4 +1,4 @@
-"""Choose which tests run on which engine: most run on Sail, which is quick, some on Spark.
+"""Choose the engine of each test: most tests run on Sail, which is quick, and some on Spark.
 
 `pytest` runs all tests on Sail, except those that tests/quick/on_sail.txt leaves to Spark.
 
@@ -36,9 +36,9 @@ from tests.quick.scale import is_drawn
 
 TABLE = Path(__file__).with_name("on_sail.txt")
 NEWEST = (4, 3)
-ONE_IN_MODULES = 5  # of the modules that run on Sail, one in 5 has tests that run on Spark, too
-ONE_IN_TESTS = 200  # of the tests in such a module, one in 200 runs on Spark, too
-ONE_IN_MODULES_ON_OLDER_SPARK = 4  # of the modules only for Spark, one in 4 runs on an older Spark
+ONE_IN_MODULES = 5  # one in 5 of the modules for Sail has tests that run on Spark, too
+ONE_IN_TESTS = 200  # one in 200 of the tests in such a module runs on Spark, too
+ONE_IN_MODULES_ON_OLDER_SPARK = 4  # one in 4 of the modules only for Spark runs on an older one
 
 
 @dataclass(frozen=True)

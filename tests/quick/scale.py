@@ -3,7 +3,8 @@
     pytest                                  a quick run
     MATCHREC_FULL=1 pytest -m larger        a full run of the tests that have a larger form
     MATCHREC_FULL=night pytest -m larger    a night run: all examples, and the slowest tests
-    MATCHREC_EXAMPLES=20000 pytest FILE     a long run: so many random examples, each time others
+    MATCHREC_EXAMPLES=20000 pytest FILE     a long run: this number of random examples, other ones
+                                            each time
     MATCHREC_SEED=1000                      other random queries in tests that run batches of them
 
     MATCHREC_OWN_SPARK=1 pytest FILE        Spark with its default settings
@@ -32,8 +33,8 @@ SEED = int(os.environ.get("MATCHREC_SEED", "0"))
 LONG_RUN = os.environ.get("MATCHREC_EXAMPLES")  # the number of examples, as text
 # Rows of the second size of random tests: tests/tasks/copies.py.
 LARGE = 500 if not (FULL or LONG_RUN) else 1000 if LONG_RUN is None else 2000
-PART = 64  # a quick run has one in so many examples
-PART_OF_FULL = 8  # a full run by day
+PART = 64  # a quick run has one in 64 examples
+PART_OF_FULL = 8  # a full run by day has one in 8
 
 
 def part() -> int:
@@ -44,16 +45,20 @@ def part() -> int:
 
 
 def examples(night: int) -> int:
-    """Return how many random examples a test draws in this run, if it draws so many at night."""
+    """Return the number of random examples of a test in this run.
+
+    Args:
+        night: the number of its examples at night.
+    """
     if LONG_RUN is not None:
         return int(LONG_RUN)
     return max(1, night // part())
 
 
 def copies_of(rows: int, large: int = LARGE) -> int:
-    """Return the number of copies in the second size of an example with so many rows.
+    """Return the number of copies of an example in the second size of a random test.
 
-    That is as many as fit into `large` rows, but at least 1.
+    Together they have at most `large` rows, but there is at least one copy.
     """
     return max(1, large // max(1, rows))
 

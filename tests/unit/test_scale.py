@@ -55,7 +55,7 @@ def test_a_slow_test_is_in_full_runs_whatever_its_number(
         SimpleNamespace(number=number, nodeid=f"test_{number}", get_closest_marker=one.get)
         for number, one in enumerate(marks)
     ]
-    found: Any = conftest.in_this_run(items, has_all=True)
+    found: Any = conftest.select_tests(items, has_all=True)
     assert [one.number for one in found] == done
 
 
@@ -69,11 +69,11 @@ def test_a_test_without_a_mark_is_in_one_run_or_the_other(
     items: list[Any] = [
         SimpleNamespace(nodeid=f"test_{number}", get_closest_marker={}.get) for number in range(40)
     ]
-    quick = [item for item in items if scale.is_drawn(item.nodeid, conftest.OF_QUICK)]
+    quick = [item for item in items if scale.is_drawn(item.nodeid, conftest.QUICK_PART)]
     assert 0 < len(quick) < len(items)
     others = items if has_larger_form else [item for item in items if item not in quick]
-    assert [*conftest.in_this_run(items, has_all=False)] == (others if full else quick)
-    assert [*conftest.in_this_run(items, has_all=True)] == items
+    assert [*conftest.select_tests(items, has_all=False)] == (others if full else quick)
+    assert [*conftest.select_tests(items, has_all=True)] == items
 
 
 @pytest.mark.parametrize(("newest", "done"), [(False, "a"), (True, "fh")])
