@@ -7,11 +7,11 @@ import pytest
 from matchrec.automaton import folding
 from matchrec.automaton.occurrences import Occurrences, compile_occurrences
 from matchrec.errors import MatchRecognizePlanError
-from tests.tasks.contiguous import Query, query
+from tests.tasks.contiguous import Query, make_query
 
 
 def occurrences(text: str) -> tuple[Query, Occurrences]:
-    asked = query(text)
+    asked = make_query(text)
     return asked, compile_occurrences(asked.task().pattern, asked.pattern)
 
 

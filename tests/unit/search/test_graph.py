@@ -1,4 +1,4 @@
-"""The graph of all matches: the paper's buffer, and that versions alone lead to every match."""
+"""The graph of all matches is the buffer of the paper, and versions lead to every match."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from matchrec.search.matches import Matches
 from matchrec.search.strategies import SearchAlgorithm
 from matchrec.search.task import Capacity
 from matchrec.spark.after.expand import list_paths
-from tests.properties.test_selection import STOCK, rising
+from tests.properties.test_selection import STOCK, make_rising_query
 from tests.quick.scale import examples
 from tests.references.event_selection import SelectionQuery
 from tests.tasks.contiguous import Rows, search
-from tests.tasks.selection import WindowedRows, run_algorithm, task
+from tests.tasks.selection import WindowedRows, build_task, run_algorithm
 
 CAPACITY = Capacity()
 
@@ -35,34 +35,41 @@ class Pointer:
     completes: bool
 
 
-def graph(
+def find_pointers(
     query: SelectionQuery, rows: WindowedRows, capacity: Capacity = CAPACITY
 ) -> list[list[Pointer]]:
     """Return the pointers of each partition; rows are numbered over all partitions."""
-    asked = task(replace(query, output=MatchOutput.GRAPH))
+    task = build_task(replace(query, output=MatchOutput.GRAPH))
     partitions = rows.partitions(query.variables)
-    (found,) = search(SearchAlgorithm("breadth_first", capacity), asked, partitions)
-    all_pointers = list(pointers_of(found, query.variables))
+    (matches,) = search(SearchAlgorithm("breadth_first", capacity), task, partitions)
+    all_pointers = list(list_pointers(matches, query.variables))
     count = len(partitions.starts) - 1
     return [
-        [one for one, at in zip(all_pointers, found.partition, strict=True) if at == partition]
+        [
+            pointer
+            for pointer, index in zip(all_pointers, matches.partition, strict=True)
+            if index == partition
+        ]
         for partition in range(count)
     ]
 
 
-def pointers_of(found: Matches, names: tuple[str, ...]) -> list[Pointer]:
-    assert found.pointers is not None
-    assert found.rows is not None
+def list_pointers(matches: Matches, names: tuple[str, ...]) -> list[Pointer]:
+    """Return the pointers of the graph, with the names of states."""
+    assert matches.pointers is not None
+    assert matches.rows is not None
     entries = [
-        (names[state], int(row)) for state, row in zip(found.classifiers, found.rows, strict=True)
+        (names[state], int(row))
+        for state, row in zip(matches.classifiers, matches.rows, strict=True)
     ]
-    before, offsets = found.pointers.before, found.pointers.offsets
+    before = matches.pointers.before
+    offsets = matches.pointers.offsets
     return [
         Pointer(
             *entry,
-            tuple(found.pointers.digits[offsets[i] : offsets[i + 1]].tolist()),
+            tuple(matches.pointers.digits[offsets[i] : offsets[i + 1]].tolist()),
             *(entries[before[i]] if before[i] >= 0 else (None, None)),
-            bool(found.pointers.completes[i]),
+            bool(matches.pointers.completes[i]),
         )
         for i, entry in enumerate(entries)
     ]
@@ -87,7 +94,7 @@ e8 B 1.1.0 e7 C
 
 
 def test_the_merged_buffer_of_the_paper() -> None:
-    (pointers,) = graph(rising(Reduction.AVG), STOCK)
+    (pointers,) = find_pointers(make_rising_query(Reduction.AVG), STOCK)
     lines = []
     for pointer in pointers:
         version = ".".join(map(str, pointer.version))
@@ -100,7 +107,7 @@ def test_the_merged_buffer_of_the_paper() -> None:
 
 @st.composite
 def linear_cases(draw: st.DrawFn) -> tuple[SelectionQuery, WindowedRows]:
-    """Components, some of them Kleene plus, over partitions of a few rows."""
+    """Draw a sequence of components, some of them a Kleene plus, and partitions of a few rows."""
     parts: list[RowPattern] = []
     names = []
     for number, kleene in enumerate(draw(st.lists(st.booleans(), min_size=1, max_size=4))):
@@ -125,8 +132,8 @@ def test_every_match_is_unwound_by_version(
 ) -> None:
     query, rows = case
     unwound = [
-        tuple((pointers[place].row, pointers[place].state) for place in path)
-        for pointers in graph(query, rows, capacity)
+        tuple((pointers[index].row, pointers[index].state) for index in path)
+        for pointers in find_pointers(query, rows, capacity)
         for path in list_paths(pointers)
     ]
     expected = run_algorithm(SearchAlgorithm("breadth_first"), query, rows)

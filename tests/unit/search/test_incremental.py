@@ -1,6 +1,6 @@
-"""A search that stops and goes on finds what one search over all rows finds.
+"""A search that stops and goes on finds the same matches as one search over all rows.
 
-Rows come in pieces; a window ends by the clock before the next row comes, or with it.
+Rows arrive in pieces. A window ends by the clock before the next row arrives, or with that row.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from tests.generators.selection import cases, sequences
 from tests.quick.scale import examples
 from tests.references.event_selection import SelectionQuery
 from tests.tasks.contiguous import search
-from tests.tasks.selection import WindowedRows, task
+from tests.tasks.selection import WindowedRows, build_task
 
 EXAMPLES = examples(75)
-Found = tuple[int, tuple[int, ...], tuple[int, ...]]  # number, rows, variables
+FoundMatch = tuple[int, tuple[int, ...], tuple[int, ...]]  # number, rows, variables
 
 
 @pytest.mark.slow  # compiles a search of its own
@@ -51,7 +51,7 @@ Found = tuple[int, tuple[int, ...], tuple[int, ...]]  # number, rows, variables
             output=output,
             depends_on_run=depends,
             most_rows=7,
-            steps=(0,),  # a row's neighbours may not have come yet: no front end asks for them
+            steps=(0,),  # no front end reads neighbours in streams: they may not have arrived yet
         )
         for selection in EventSelection
         for output in (MatchOutput.ALL, MatchOutput.NON_OVERLAPPING)
@@ -63,28 +63,30 @@ def test_pieces_give_what_the_whole_gives(
     case: tuple[SelectionQuery, WindowedRows], pieces: list[tuple[int, bool]]
 ) -> None:
     query, rows = case
-    asked = task(query)
+    task = build_task(query)
     for partition in range(len(rows.rows.words)):
-        whole = one_partition(rows.partitions(asked.variables), partition)
+        partition_rows = take_partition(rows.partitions(task.variables), partition)
         try:
-            expected = listed(
-                list(search(SearchAlgorithm("breadth_first"), asked, whole)), np.arange(whole.rows)
+            expected = list_matches(
+                list(search(SearchAlgorithm("breadth_first"), task, partition_rows)),
+                np.arange(partition_rows.rows),
             )
         except RunFailure:
             continue
-        assert in_pieces(asked, whole, pieces) == expected
+        assert search_in_pieces(task, partition_rows, pieces) == expected
 
 
-def one_partition(all_rows: Partitions, partition: int) -> Partitions:
+def take_partition(all_rows: Partitions, partition: int) -> Partitions:
+    """Return one of several partitions, with windows."""
     begin, end = all_rows.starts[partition : partition + 2]
-    taken = chosen(all_rows, np.arange(begin, end))
+    rows = take_rows(all_rows, np.arange(begin, end))
     ends = np.full(end - begin, end - begin)
     if all_rows.window_end is not None:
         ends = all_rows.window_end[begin:end] - begin
-    return replace(taken, window_end=ends)
+    return replace(rows, window_end=ends)
 
 
-def chosen(rows: Partitions, numbers: IntArray) -> Partitions:
+def take_rows(rows: Partitions, numbers: IntArray) -> Partitions:
     """Return some of the rows as one partition, without their windows."""
     return Partitions(
         np.array([0, len(numbers)]),
@@ -95,67 +97,84 @@ def chosen(rows: Partitions, numbers: IntArray) -> Partitions:
     )
 
 
-def in_pieces(asked: Task, whole: Partitions, pieces: list[tuple[int, bool]]) -> list[Found]:
-    state = make_empty_state(compile_task(asked, whole.integers).registers)
-    come, found = 0, []
-    for size, clock in (*pieces, (whole.rows, True)):
-        come = min(whole.rows, come + size)
-        numbers = np.concatenate([state.row_numbers, np.arange(state.rows_searched, come)])
-        call = call_of(asked, whole, numbers, (len(state.row_numbers), come, clock))
-        matches, (then, kept) = matches_and_answer(asked, state, call)
-        if not (asked.absences or len(state.row_numbers) or may_begin(asked, call)):
+def search_in_pieces(
+    task: Task, partition_rows: Partitions, pieces: list[tuple[int, bool]]
+) -> list[FoundMatch]:
+    """Return the matches of a partition whose rows arrive in pieces.
+
+    Args:
+        pieces: for each piece, the number of rows, and whether windows end by the clock.
+    """
+    state = make_empty_state(compile_task(task, partition_rows.integers).registers)
+    arrived = 0
+    result = []
+    for size, clock in (*pieces, (partition_rows.rows, True)):
+        arrived = min(partition_rows.rows, arrived + size)
+        numbers = np.concatenate([state.row_numbers, np.arange(state.rows_searched, arrived)])
+        call = make_call(task, partition_rows, numbers, (len(state.row_numbers), arrived, clock))
+        matches, (next_state, kept) = search_and_finish(task, state, call)
+        if not (task.absences or len(state.row_numbers) or may_begin(task, call)):
             assert sum(match.count for match in matches) == len(kept) == 0
-            assert then.is_idle
-        found += listed(matches, numbers)
-        assert then.row_numbers.tolist() == numbers[kept].tolist()
-        state = through_bytes(then)
+            assert next_state.is_idle
+        result += list_matches(matches, numbers)
+        assert next_state.row_numbers.tolist() == numbers[kept].tolist()
+        state = write_and_read(next_state)
     assert state.is_idle
-    return found
+    return result
 
 
-def matches_and_answer(
-    asked: Task, state: SearchState, call: SearchCall
+def search_and_finish(
+    task: Task, state: SearchState, call: SearchCall
 ) -> tuple[list[Matches], tuple[SearchState, IntArray]]:
-    """Return what a call finds, and what the next one needs."""
-    search = ResumedSearch(asked, state, call)
+    """Return the matches of a call, the state after it, and the rows that the next call needs."""
+    search = ResumedSearch(task, state, call)
     return list(search.find_matches()), search.finish()
 
 
-def may_begin(asked: Task, call: SearchCall) -> bool:
-    """Return whether a run may begin with a row. If not, a key that keeps nothing has no run."""
-    return bool(find_possible_starts(asked, call.partitions).any())
+def may_begin(task: Task, call: SearchCall) -> bool:
+    """Return whether a run may begin with a row. If not, a key without kept rows has no run."""
+    return bool(find_possible_starts(task, call.partitions).any())
 
 
-def call_of(
-    asked: Task, whole: Partitions, numbers: IntArray, moment: tuple[int, int, bool]
+def make_call(
+    task: Task, partition_rows: Partitions, numbers: IntArray, moment: tuple[int, int, bool]
 ) -> SearchCall:
-    """moment: how many rows are kept, how many have come, whether the clock says so first."""
-    kept, come, clock = moment
-    assert whole.window_end is not None
-    true_end = whole.window_end[numbers]
-    known = replace(chosen(whole, numbers), window_end=np.searchsorted(numbers, true_end))
-    ended = (true_end <= come) if clock else (true_end < come)
+    """Return the call of a search over some rows of a partition.
+
+    Args:
+        moment: the number of kept rows, the number of rows that have arrived, and whether windows
+            end by the clock before the next row arrives.
+    """
+    kept, arrived, clock = moment
+    assert partition_rows.window_end is not None
+    true_end = partition_rows.window_end[numbers]
+    partitions = replace(
+        take_rows(partition_rows, numbers), window_end=np.searchsorted(numbers, true_end)
+    )
+    ended = (true_end <= arrived) if clock else (true_end < arrived)
     stop = needed = len(numbers)
-    if any(one.before is None for one in asked.absences):
+    if any(absence.before is None for absence in task.absences):
         stop = kept + int(ended[kept:].sum())
-    if any(one.after is None for one in asked.absences):
-        next_row = numbers[stop] if stop < len(numbers) else come
+    if any(absence.after is None for absence in task.absences):
+        next_row = numbers[stop] if stop < len(numbers) else arrived
         needed = int(np.searchsorted(true_end, next_row, side="right"))
-    return SearchCall(known, stop, ended, min(stop, needed))
+    return SearchCall(partitions, stop, ended, min(stop, needed))
 
 
-def through_bytes(state: SearchState) -> SearchState:
+def write_and_read(state: SearchState) -> SearchState:
+    """Return the state after it was written to bytes and read again."""
     memory = Memory(None, pack_state(state), pa.table({}), pa.table({}), ColumnMap({}, ()), {})
     return unpack_state(read_memory(write_memory(memory, "of this test"), "of this test").arrays)
 
 
-def listed(chunks: list[Matches], numbers: IntArray) -> list[Found]:
-    found = []
+def list_matches(chunks: list[Matches], numbers: IntArray) -> list[FoundMatch]:
+    """Return the matches of some chunks."""
+    result = []
     for matches in chunks:
         assert matches.rows is not None
         for i in range(matches.count):
             part = slice(*matches.offsets[i : i + 2])
             rows = numbers[matches.rows[part]].tolist()
             variables = matches.classifiers[part].tolist()
-            found.append((int(matches.number[i]), tuple(rows), tuple(variables)))
-    return found
+            result.append((int(matches.number[i]), tuple(rows), tuple(variables)))
+    return result

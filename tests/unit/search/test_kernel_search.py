@@ -1,4 +1,4 @@
-"""What the engines promise beside the right matches: bounded chunks, growth, failures, cost."""
+"""Properties of both algorithms apart from the matches: bounded chunks, growth, failures, cost."""
 
 from __future__ import annotations
 
@@ -30,18 +30,20 @@ from matchrec.search.strategies import ALGORITHMS, SearchAlgorithm, choose
 from matchrec.search.task import Capacity
 from matchrec.shortcuts import Shortcuts, use_shortcuts
 from matchrec.syntax.row_pattern import parse_row_pattern
-from tests.tasks.contiguous import Query, query, run_algorithm, search, words
+from tests.tasks.contiguous import Query, make_query, read_rows, run_algorithm, search
 
 algorithms = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)
 NEXT_ROW = AfterMatchSkip(SkipTo.NEXT_ROW)
 
 
-def bits(rows: int, *probabilities: float) -> np.ndarray:
+def draw_bits(rows: int, *probabilities: float) -> np.ndarray:
+    """Draw for each row a number in which bit i is set with the probability i."""
     random = np.random.default_rng(3).random((rows, len(probabilities)))
     return (random < probabilities) @ (1 << np.arange(len(probabilities)))
 
 
-def partitions(satisfied: np.ndarray, sizes: int, *integers: np.ndarray) -> Partitions:
+def make_partitions(satisfied: np.ndarray, sizes: int, *integers: np.ndarray) -> Partitions:
+    """Return partitions of a size, with integer columns that have no NULL."""
     rows = len(satisfied)
     columns = np.array(integers, np.int64).reshape(len(integers), rows)
     return Partitions(
@@ -53,7 +55,10 @@ def partitions(satisfied: np.ndarray, sizes: int, *integers: np.ndarray) -> Part
     )
 
 
-def listed(algorithm: SearchAlgorithm, query: Query, rows: Partitions) -> list[tuple[int, ...]]:
+def list_matches(
+    algorithm: SearchAlgorithm, query: Query, rows: Partitions
+) -> list[tuple[int, ...]]:
+    """Return the matches that an algorithm finds: partition, number, first row, variables."""
     return [
         (
             int(chunk.partition[i]),
@@ -88,22 +93,22 @@ def test_engines_agree_on_many_rows(
     text: str, run_conditions: dict[str, RunExpression], skip: AfterMatchSkip
 ) -> None:
     values = np.random.default_rng(5).integers(0, 20, 4_000)
-    rows = partitions(bits(4_000, 0.6, 0.8, 0.05), 700, values)
-    sought = Query(parse_row_pattern(text), skip, run_conditions=run_conditions)
+    rows = make_partitions(draw_bits(4_000, 0.6, 0.8, 0.05), 700, values)
+    query = Query(parse_row_pattern(text), skip, run_conditions=run_conditions)
     small = Capacity(mapped_rows=500, matches=50, initial_rows=2)
-    found = listed(SearchAlgorithm("backtracking"), sought, rows)
-    assert len(found) > 5
+    expected = list_matches(SearchAlgorithm("backtracking"), query, rows)
+    assert len(expected) > 5
     for algorithm in (
         SearchAlgorithm("backtracking", small),
         SearchAlgorithm("breadth_first"),
         SearchAlgorithm("breadth_first", small),
     ):
-        assert listed(algorithm, sought, rows) == found
+        assert list_matches(algorithm, query, rows) == expected
 
 
 @algorithms
 def test_chunks_are_bounded_and_overlapping_matches_too(algorithm: SearchAlgorithm) -> None:
-    rows = partitions(np.ones(3_000, np.int64), 3_000)
+    rows = make_partitions(np.ones(3_000, np.int64), 3_000)
     bounded = replace(algorithm, capacity=Capacity(mapped_rows=5_000, matches=100))
     chunks = list(search(bounded, Query(parse_row_pattern("A+"), NEXT_ROW).task(), rows))
     assert sum(chunk.count for chunk in chunks) == 3_000
@@ -113,20 +118,21 @@ def test_chunks_are_bounded_and_overlapping_matches_too(algorithm: SearchAlgorit
 
 @algorithms
 def test_a_match_larger_than_a_chunk_is_found_whole(algorithm: SearchAlgorithm) -> None:
-    rows = partitions(np.ones(10_000, np.int64), 10_000)
+    rows = make_partitions(np.ones(10_000, np.int64), 10_000)
     small = replace(algorithm, capacity=Capacity(mapped_rows=16, matches=4))
-    (chunk,) = search(small, query("A+").task(), rows)
+    (chunk,) = search(small, make_query("A+").task(), rows)
     assert len(chunk.classifiers) == 10_000
 
 
 @algorithms
 def test_read_only_rows_need_no_other_kernel(algorithm: SearchAlgorithm) -> None:
-    rows, found = partitions(np.ones(4, np.int64), 4), [(0, 1, 0, 0, 0), (0, 2, 2, 0, 0)]
-    assert listed(algorithm, query("A A"), rows) == found
-    compiled = sum(len(one.compiled) for one in CACHED_FUNCTIONS)
+    rows = make_partitions(np.ones(4, np.int64), 4)
+    expected = [(0, 1, 0, 0, 0), (0, 2, 2, 0, 0)]
+    assert list_matches(algorithm, make_query("A A"), rows) == expected
+    compiled = sum(len(function.compiled) for function in CACHED_FUNCTIONS)
     rows.satisfied.flags.writeable = False
-    assert listed(algorithm, query("A A"), rows) == found
-    assert sum(len(one.compiled) for one in CACHED_FUNCTIONS) == compiled
+    assert list_matches(algorithm, make_query("A A"), rows) == expected
+    assert sum(len(function.compiled) for function in CACHED_FUNCTIONS) == compiled
 
 
 @algorithms
@@ -135,9 +141,9 @@ def test_more_than_64_row_conditions(algorithm: SearchAlgorithm) -> None:
     satisfied = np.zeros((70, 2), np.uint64)
     for number in range(70):
         satisfied[number, number // 64] = np.uint64(1 << number % 64)
-    plain = partitions(np.zeros(70, np.int64), 70)
+    plain = make_partitions(np.zeros(70, np.int64), 70)
     rows = Partitions(plain.starts, satisfied, *(getattr(plain, n) for n in plain.__slots__[2:]))
-    assert listed(algorithm, query(" ".join(names)), rows) == [(0, 1, 0, *range(70))]
+    assert list_matches(algorithm, make_query(" ".join(names)), rows) == [(0, 1, 0, *range(70))]
 
 
 @algorithms
@@ -152,24 +158,26 @@ def test_more_than_64_row_conditions(algorithm: SearchAlgorithm) -> None:
 def test_skip_that_would_not_go_on_fails(
     algorithm: SearchAlgorithm, skip: AfterMatchSkip, text: str, expected: tuple[str, int, int]
 ) -> None:
-    rows = words("- A B/A C" if expected[1] else "- A C")
+    rows = read_rows("- A B/A C" if expected[1] else "- A C")
     assert run_algorithm(algorithm, Query(parse_row_pattern(text), skip), rows) == expected
 
 
 @algorithms
 def test_after_an_empty_match_skip_does_not_matter(algorithm: SearchAlgorithm) -> None:
     skip = AfterMatchSkip(SkipTo.FIRST, "A")
-    found = run_algorithm(algorithm, Query(parse_row_pattern("A{0,2}?"), skip), words("A A"))
-    assert found == [(0, 1, 0, ""), (0, 2, 1, "")]
+    outcome = run_algorithm(algorithm, Query(parse_row_pattern("A{0,2}?"), skip), read_rows("A A"))
+    assert outcome == [(0, 1, 0, ""), (0, 2, 1, "")]
 
 
 @algorithms
 def test_a_condition_that_overflows_names_row_and_variable(algorithm: SearchAlgorithm) -> None:
     total = RunAggregate(Reduction.SUM, None, 0, Kind.INTEGER)
     run_conditions = {"B": build_operation(Comparison.GREATER, total, Constant(0, Kind.INTEGER))}
-    rows = partitions(np.array([3, 3, 3, 3]), 2, np.array([1, 2, 2**62, 2**62]))
+    rows = make_partitions(np.array([3, 3, 3, 3]), 2, np.array([1, 2, 2**62, 2**62]))
     with pytest.raises(RunFailure) as caught:
-        listed(algorithm, Query(parse_row_pattern("A B"), run_conditions=run_conditions), rows)
+        list_matches(
+            algorithm, Query(parse_row_pattern("A B"), run_conditions=run_conditions), rows
+        )
     failure = pickle.loads(pickle.dumps(caught.value))
     assert failure.make_error == failures.overflow_in_condition
     assert (failure.row, failure.fields) == (3, {"variable": "B"})
@@ -183,12 +191,12 @@ LINEAR = ["A* B", "(A+)+ B", "(A | A B)* C", "(A?){30} A{30} B", "A+ B | A", "(A
 def test_no_pattern_over_the_data_takes_more_than_linear_time(
     algorithm: SearchAlgorithm, text: str
 ) -> None:
-    """A quadratic search of 200,000 rows would take minutes, an exponential one for ever."""
-    rows = partitions(np.ones(200_000, np.int64), 200_000)
+    """A quadratic search of 200,000 rows would take minutes. An exponential one would not end."""
+    rows = make_partitions(np.ones(200_000, np.int64), 200_000)
     with use_shortcuts(Shortcuts(max_python_steps=0)):  # compiles
-        listed(algorithm, query(text), partitions(np.ones(10, np.int64), 10))
+        list_matches(algorithm, make_query(text), make_partitions(np.ones(10, np.int64), 10))
     begin = time.process_time()
-    sum(chunk.count for chunk in search(algorithm, query(text).task(), rows))
+    sum(chunk.count for chunk in search(algorithm, make_query(text).task(), rows))
     assert time.process_time() - begin < 5
 
 
@@ -224,7 +232,7 @@ def test_auto_says_why(
 def test_backtracking_over_the_data_has_an_algorithm_for_each_kind_of_match(
     changes: dict[str, object], name: str
 ) -> None:
-    task = replace(query("A B+").task(), **changes)  # type: ignore[arg-type]
+    task = replace(make_query("A B+").task(), **changes)  # type: ignore[arg-type]
     strategy, _ = choose(task)
     assert (strategy.algorithm, strategy.name(task)) == ("backtracking", name)
 
@@ -258,5 +266,5 @@ def test_matches_are_chained_only_if_they_share_several_rows(
 def test_a_pattern_that_is_too_large_is_refused_in_time(text: str) -> None:
     begin = time.process_time()
     with pytest.raises(MatchRecognizePlanError, match="too large"):
-        query(text).task()
+        make_query(text).task()
     assert time.process_time() - begin < 10

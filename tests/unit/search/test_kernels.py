@@ -17,17 +17,18 @@ from matchrec.search.kernels.memo import has_failed, remember_failure
 from matchrec.search.kernels.search_loop import finish_match
 from matchrec.search.kernels.skipping import SkippingProgress
 from matchrec.search.matches import encode_skip, find_skip_targets
-from tests.tasks.contiguous import query, words
+from tests.tasks.contiguous import make_query, read_rows
 
 
-def callable_kernel(function):
+def build_kernel(function):
+    """Return a compiled function that Python can call."""
     return kernel(function.py_func)
 
 
 def test_a_ring_of_four_rows_remembers_the_four_from_the_starting_row_on() -> None:
     bits = np.zeros((4, 2), np.uint8)
     progress = layout.make_record(layout.RememberedRows)
-    remember, failed = callable_kernel(remember_failure), callable_kernel(has_failed)
+    remember, failed = build_kernel(remember_failure), build_kernel(has_failed)
     assert remember(bits, progress, 9, 3)
     assert failed(bits, progress, 9, 3)
     assert not failed(bits, progress, 8, 3)
@@ -42,21 +43,27 @@ def test_a_ring_of_four_rows_remembers_the_four_from_the_starting_row_on() -> No
 
 
 def test_matches_that_are_found_out_of_order_are_sorted_and_equal_ones_marked() -> None:
-    found = [([1, 2], [0, 1]), ([1, 2], [0, 0]), ([1, 2], [0, 1]), ([0, 2], [1, 1]), ([1], [0])]
-    offsets = np.cumsum([0, *(len(rows) for rows, _ in found)])
-    rows = np.concatenate([rows for rows, _ in found]).astype(np.int64)
-    variables = np.concatenate([names for _, names in found]).astype(np.int16)
+    matches_in_order = [
+        ([1, 2], [0, 1]),
+        ([1, 2], [0, 0]),
+        ([1, 2], [0, 1]),
+        ([0, 2], [1, 1]),
+        ([1], [0]),
+    ]
+    offsets = np.cumsum([0, *(len(rows) for rows, _ in matches_in_order)])
+    rows = np.concatenate([rows for rows, _ in matches_in_order]).astype(np.int64)
+    variables = np.concatenate([names for _, names in matches_in_order]).astype(np.int16)
     groups, order = np.array([0, 4, 5]), np.arange(5)
-    again, matches = np.zeros(5, np.bool_), MappedRows(offsets, rows, variables)
-    assert not mark_equal(groups, order, again, matches)
+    is_repeated, matches = np.zeros(5, np.bool_), MappedRows(offsets, rows, variables)
+    assert not mark_equal(groups, order, is_repeated, matches)
     settle_ties(groups, order, np.empty_like(order), matches)
-    assert mark_equal(groups, order, again, matches)
-    assert [found[one] for one in order[:4]] == sorted(found[:4])
-    assert again.tolist() == [False, False, False, True, False]
+    assert mark_equal(groups, order, is_repeated, matches)
+    assert [matches_in_order[index] for index in order[:4]] == sorted(matches_in_order[:4])
+    assert is_repeated.tolist() == [False, False, False, True, False]
 
 
 def test_anchors() -> None:
-    anchored, progress = callable_kernel(is_anchored), layout.make_record(layout.Progress)
+    anchored, progress = build_kernel(is_anchored), layout.make_record(layout.Progress)
     progress.partition_begin, progress.partition_end = 3, 9
     assert anchored(GUARD_START, 3, progress)
     assert not anchored(GUARD_START, 4, progress)
@@ -65,32 +72,33 @@ def test_anchors() -> None:
 
 
 def test_a_finished_match_sets_the_next_starting_row() -> None:
-    taken = np.array([0, 1, 1, 2], np.int32)
+    variables = np.array([0, 1, 1, 2], np.int32)
 
-    names = query("A B C")
-    rows = words("A").partitions(names.variables)
+    names = make_query("A B C")
+    rows = read_rows("A").partitions(names.variables)
     rules = prepare_input(names.task(), rows, for_event_selection=False).rules
 
-    def finished(to: SkipTo, length: int = 4, variable: str | None = None) -> tuple[int, int]:
+    def finish(to: SkipTo, length: int = 4, variable: str | None = None) -> tuple[int, int]:
+        """Finish a match, and return the status and the next starting row."""
         program = np.zeros((3, layout.CHOICE_SIZE), np.int64)
         members = {"B": frozenset([1])}
         program[:, layout.IS_TARGET] = find_skip_targets(variable, members, np.arange(3))
-        found = np.zeros((4, 2), np.int64)
+        match_arrays = np.zeros((4, 2), np.int64)
         progress = layout.make_record(layout.RememberedRows)
         progress.match_limit = layout.NO_LIMIT
-        own = rules._replace(program=program, skip=encode_skip(to))
-        output = layout.OutputArrays(found, taken, np.zeros(0, np.int64))
-        status = callable_kernel(finish_match)(10, length, own, output, progress, None)
-        assert found[:, 0].tolist()[:3] == [0, 1, 10]
-        assert found[layout.MATCH_OFFSET, 1] == length
+        skip_rules = rules._replace(program=program, skip=encode_skip(to))
+        output = layout.OutputArrays(match_arrays, variables, np.zeros(0, np.int64))
+        status = build_kernel(finish_match)(10, length, skip_rules, output, progress, None)
+        assert match_arrays[:, 0].tolist()[:3] == [0, 1, 10]
+        assert match_arrays[layout.MATCH_OFFSET, 1] == length
         return status, int(progress.start)
 
-    assert finished(SkipTo.NEXT_ROW) == (layout.DONE, 11)
-    assert finished(SkipTo.PAST_LAST_ROW) == (layout.DONE, 14)
-    assert finished(SkipTo.FIRST, variable="B") == (layout.DONE, 11)
-    assert finished(SkipTo.LAST, variable="B") == (layout.DONE, 12)
-    assert finished(SkipTo.LAST, 0, "B") == (layout.DONE, 11)
-    assert finished(SkipTo.LAST, 1, "B")[0] == layout.SKIP_TO_NO_ROW
+    assert finish(SkipTo.NEXT_ROW) == (layout.DONE, 11)
+    assert finish(SkipTo.PAST_LAST_ROW) == (layout.DONE, 14)
+    assert finish(SkipTo.FIRST, variable="B") == (layout.DONE, 11)
+    assert finish(SkipTo.LAST, variable="B") == (layout.DONE, 12)
+    assert finish(SkipTo.LAST, 0, "B") == (layout.DONE, 11)
+    assert finish(SkipTo.LAST, 1, "B")[0] == layout.SKIP_TO_NO_ROW
 
 
 def test_compacting_keeps_what_runs_and_the_best_match_reach() -> None:
@@ -106,24 +114,25 @@ def test_compacting_keeps_what_runs_and_the_best_match_reach() -> None:
     assert runs[0, :, layout.RUN_NODE].tolist() == [2, 3]
     assert progress.best_node == 1
     taken = np.zeros(4, np.int32)
-    callable_kernel(unwind)(nodes, 2, layout.NODE_CHOICE, taken, 1, 3)
+    build_kernel(unwind)(nodes, 2, layout.NODE_CHOICE, taken, 1, 3)
     assert taken.tolist() == [0, 7, 9, 6]
 
 
-def classes_below(kind: type[layout.Record]) -> set[type[layout.Record]]:
-    below = {other for subclass in kind.__subclasses__() for other in classes_below(subclass)}
-    return {kind} | below
+def list_classes(kind: type[layout.Record]) -> set[type[layout.Record]]:
+    """Return a class and all its subclasses."""
+    subclasses = {other for subclass in kind.__subclasses__() for other in list_classes(subclass)}
+    return {kind} | subclasses
 
 
 def test_no_progress_begins_with_all_fields_of_another() -> None:
-    """Otherwise numba runs code that was compiled for the shorter one, and warns."""
-    kinds = classes_below(layout.Progress)
+    """Otherwise numba would run code that was compiled for the shorter record, and warn."""
+    kinds = list_classes(layout.Progress)
     assert {DistanceProgress, SkippingProgress, AllMatchesProgress} <= kinds
     fields = [tuple(layout.list_fields(kind)) for kind in kinds]
-    for own in fields:
-        assert len(set(own)) == len(own)
-        longer = [other for other in fields if len(other) > len(own)]
-        assert [other for other in longer if other[: len(own)] == own] == []
+    for names in fields:
+        assert len(set(names)) == len(names)
+        longer = [other for other in fields if len(other) > len(names)]
+        assert [other for other in longer if other[: len(names)] == names] == []
 
 
 def test_conditions_and_python_see_the_progress_of_a_search() -> None:

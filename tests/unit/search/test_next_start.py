@@ -1,4 +1,4 @@
-"""Where the search goes on after a match, for every strategy that two numbers can say."""
+"""The starting row after a match, for every skip rule."""
 
 from __future__ import annotations
 
@@ -22,48 +22,53 @@ RULES = [layout.SkipRule(*rule) for rule in itertools.product((False, True), (0,
 WORDS = [word for length in range(4) for word in itertools.product((A, B), repeat=length)]
 
 
-def expected(rule: layout.SkipRule, word: tuple[int, ...], rows: range, wanted: list[bool]) -> int:
+def compute_next_start(
+    rule: layout.SkipRule, word: tuple[int, ...], rows: range, is_target: list[bool]
+) -> int:
+    """Return the next starting row after a match, as worked out from its word."""
     if not word:
         return rows.start + 1
-    found = [row for row, variable in zip(rows, word, strict=False) if wanted[variable]]
-    if not found:
+    targets = [
+        targets for targets, variable in zip(rows, word, strict=False) if is_target[variable]
+    ]
+    if not targets:
         return NO_TARGET
-    return found[-1 if rule.backwards else 0] + rule.past
+    return targets[-1 if rule.backwards else 0] + rule.past
 
 
-@pytest.mark.parametrize("wanted", [[True, True], [False, True]], ids=["any row", "rows of B"])
+@pytest.mark.parametrize("is_target", [[True, True], [False, True]], ids=["any row", "rows of B"])
 @pytest.mark.parametrize("apart", [1, 3])
 def test_it_goes_on_some_rows_after_the_first_or_last_target(
-    wanted: list[bool], apart: int
+    is_target: list[bool], apart: int
 ) -> None:
     rows = range(10, 10 + 9 * apart, apart)
     positions = np.array(rows, np.int64)
     compiled = kernel(find_next_start.py_func)
     for rule, word in itertools.product(RULES, WORDS):
         mapped = np.array(word, np.int16)
-        own = None if apart == 1 else positions[: len(word)]
-        found = compiled(rule, np.array(wanted), mapped, 10, own)
-        assert found == expected(rule, word, rows, wanted)
+        positions_of_match = None if apart == 1 else positions[: len(word)]
+        row = compiled(rule, np.array(is_target), mapped, 10, positions_of_match)
+        assert row == compute_next_start(rule, word, rows, is_target)
 
 
-@pytest.mark.parametrize("wanted", [[True, True], [False, True]], ids=["any row", "rows of B"])
-def test_row_by_row_it_is_the_same(wanted: list[bool]) -> None:
-    one_row_earlier = kernel(compute_skip_distance.py_func)
+@pytest.mark.parametrize("is_target", [[True, True], [False, True]], ids=["any row", "rows of B"])
+def test_row_by_row_it_is_the_same(is_target: list[bool]) -> None:
+    step_back = kernel(compute_skip_distance.py_func)
     for rule, word in itertools.product(RULES, filter(None, WORDS)):
         distance = NO_TARGET
         for variable in reversed(word):
-            distance = one_row_earlier(rule, wanted[variable], distance)
+            distance = step_back(rule, is_target[variable], distance)
         row = NO_TARGET if distance == NO_TARGET else 10 + distance
-        assert row == expected(rule, word, range(10, 20), wanted)
+        assert row == compute_next_start(rule, word, range(10, 20), is_target)
 
 
 def test_many_matches_at_once() -> None:
-    found = np.empty(3, np.int64)
+    next_starts = np.empty(3, np.int64)
     starts, offsets = np.array([4, 6, 9]), np.array([0, 2, 2, 3])
     mapped, rows = np.array([A, B, A], np.int16), np.array([4, 7, 9])
     to_b = layout.SkipRule(backwards=False, past=0)
-    fill_next_starts(to_b, np.array([False, True]), starts, offsets, mapped, rows, found)
-    assert found.tolist() == [7, 7, NO_TARGET]
+    fill_next_starts(to_b, np.array([False, True]), starts, offsets, mapped, rows, next_starts)
+    assert next_starts.tolist() == [7, 7, NO_TARGET]
 
 
 def test_a_search_that_does_not_get_on_has_failed() -> None:

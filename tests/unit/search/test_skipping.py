@@ -1,4 +1,4 @@
-"""Skip strategies while a search goes on: what is held, and which runs are let go."""
+"""Skip strategies during a search: few matches are held back, and useless runs are dropped."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ WORDS = tuple(f"{letter}@{time}" for time, letter in enumerate("aabc" * (ROWS //
 @pytest.mark.slow  # it waits for the compiler
 @pytest.mark.parametrize("skip", ["to next", "past last event", "to last b"])
 def test_little_is_held(skip: str) -> None:
-    """Where a window bounds runs, it bounds what waits for them."""
+    """A window bounds the runs, and so the matches that wait for them."""
     calls = "begin(a).one_or_more().allow_combinations().followed_by_any(b).within(9)"
     task, partitions = make_search(Question(calls, skip, timeouts=False, words=WORDS))
     capacity = Capacity(matches=10)
     arrays = prepare_input(task, partitions)
     search = RunsSearch(task, arrays, capacity, None)
-    skipping, most, count = selection.ReleasingSearch(search, capacity, capacity), 0, 0
+    skipping = selection.ReleasingSearch(search, capacity, capacity)
+    most = 0
+    count = 0
     for matches in skipping.find_matches():
         count += matches.count
         most = max(most, skipping.held.count)
@@ -51,10 +53,10 @@ def test_runs_that_a_match_leaves_no_room_for_are_let_go(monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_partitions_come_out_one_after_the_other(algorithm: str) -> None:
-    """Of each the match, then the run that timed out."""
+    """For each partition, the match is followed by the run that timed out."""
     words = tuple(f"{event}/{key}" for key in "pq" for event in ("a@1", "b@2", "a@3"))
     calls = "begin(a).next(b).within(5)"
     task, partitions = make_search(Question(calls, "past last event", timeouts=True, words=words))
     chunks = ALGORITHMS[algorithm].choose(task).search(task, partitions)
-    found = [np.stack([chunk.partition, chunk.number, chunk.start], axis=1) for chunk in chunks]
-    assert np.concatenate(found).tolist() == [[0, 1, 0], [0, -1, 2], [1, 1, 3], [1, -1, 5]]
+    outputs = [np.stack([chunk.partition, chunk.number, chunk.start], axis=1) for chunk in chunks]
+    assert np.concatenate(outputs).tolist() == [[0, 1, 0], [0, -1, 2], [1, 1, 3], [1, -1, 5]]

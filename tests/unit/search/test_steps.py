@@ -1,4 +1,4 @@
-"""The limit of steps: a hopeless search ends, any other is as without it."""
+"""The limit of steps ends hopeless searches, and changes no other search."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from matchrec.search.partitions import Frontier, Partitions
 from matchrec.search.strategies import ALGORITHMS, SearchAlgorithm, classify_time
 from matchrec.search.task import Capacity, Task
 from tests.tasks.by_python import MANY, python_takes_steps
-from tests.tasks.contiguous import query, search
+from tests.tasks.contiguous import make_query, search
 
 SUM = RunAggregate(Reduction.SUM, None, 0, Kind.INTEGER)
 SOME: RunExpression = build_operation(Comparison.GREATER, SUM, Constant(0, Kind.INTEGER))
@@ -39,12 +39,15 @@ NEVER: RunExpression = build_operation(Comparison.LESS, SUM, Constant(0, Kind.IN
 algorithms = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)
 
 
-def task(pattern: str, run_conditions: dict[str, RunExpression], most: int | None) -> Task:
-    return replace(replace(query(pattern), run_conditions=run_conditions).task(), max_steps=most)
+def make_task(pattern: str, run_conditions: dict[str, RunExpression], most: int | None) -> Task:
+    """Return the task for a pattern, with a limit of steps."""
+    return replace(
+        replace(make_query(pattern), run_conditions=run_conditions).task(), max_steps=most
+    )
 
 
-def ones(*sizes: int) -> Partitions:
-    """Return partitions of ones in which every variable's row condition holds."""
+def make_ones(*sizes: int) -> Partitions:
+    """Return partitions of ones, in which each row satisfies every row condition."""
     rows = sum(sizes)
     return Partitions(
         np.append(0, np.cumsum(sizes)).astype(np.int64),
@@ -57,9 +60,9 @@ def ones(*sizes: int) -> Partitions:
 
 @algorithms
 def test_a_hopeless_search_ends_where_it_is(algorithm: SearchAlgorithm) -> None:
-    hopeless = task("(A | B)+ C", {"A": SOME, "B": NEVER, "C": NEVER}, 3000)
+    hopeless = make_task("(A | B)+ C", {"A": SOME, "B": NEVER, "C": NEVER}, 3000)
     with pytest.raises(RunFailure) as failure:
-        list(search(algorithm, hopeless, ones(3, 200)))
+        list(search(algorithm, hopeless, make_ones(3, 200)))
     assert failure.value.make_error is failures.too_many_steps
     assert 3 <= failure.value.row < 203
     assert failure.value.fields == {"limit": 3000}
@@ -68,8 +71,8 @@ def test_a_hopeless_search_ends_where_it_is(algorithm: SearchAlgorithm) -> None:
 @pytest.mark.night  # compiles a search of its own
 def test_the_search_for_runs_without_a_match_ends_too() -> None:
     timed_out = PartialMatches(timed_out=True)
-    hopeless = replace(task("(A | B)+ C", {"A": SOME, "C": NEVER}, 3), partial=timed_out)
-    rows, none = ones(4), np.zeros(0, np.int64)
+    hopeless = replace(make_task("(A | B)+ C", {"A": SOME, "C": NEVER}, 3), partial=timed_out)
+    rows, none = make_ones(4), np.zeros(0, np.int64)
     runs = PartialSearch(hopeless, rows, Capacity(), find_starts(hopeless, rows, none, none))
     with pytest.raises(RunFailure) as failure:
         list(runs.find_matches())
@@ -80,18 +83,18 @@ def test_the_search_for_runs_without_a_match_ends_too() -> None:
 @algorithms
 def test_each_partition_has_its_own_steps(algorithm: SearchAlgorithm) -> None:
     run_conditions: dict[str, RunExpression] = {"A": SOME}
-    wide = list(search(algorithm, task("A A", run_conditions, None), ones(*[4] * 50)))
+    wide = list(search(algorithm, make_task("A A", run_conditions, None), make_ones(*[4] * 50)))
     assert sum(chunk.count for chunk in wide) == 100
-    enough = list(search(algorithm, task("A A", run_conditions, 8), ones(*[4] * 50)))
+    enough = list(search(algorithm, make_task("A A", run_conditions, 8), make_ones(*[4] * 50)))
     assert sum(chunk.count for chunk in enough) == 100
     with pytest.raises(RunFailure, match="too_many_steps"):
-        list(search(algorithm, task("A A", run_conditions, 3), ones(4)))
+        list(search(algorithm, make_task("A A", run_conditions, 3), make_ones(4)))
 
 
 @algorithms
 def test_steps_of_a_partition_in_pieces_add_up(algorithm: SearchAlgorithm) -> None:
-    asked = task("A A", {"A": SOME}, 100)
-    rows = ones(40)
+    asked = make_task("A A", {"A": SOME}, 100)
+    rows = make_ones(40)
     frontier = Frontier.create(rows.starts, edge=40)
     list(search(algorithm, asked, replace(rows, frontier=frontier)))
     assert 40 <= frontier.steps[0] <= 80
@@ -103,10 +106,10 @@ def test_steps_of_a_partition_in_pieces_add_up(algorithm: SearchAlgorithm) -> No
 @algorithms
 def test_python_takes_no_more_steps_than_it_may(algorithm: SearchAlgorithm) -> None:
     """However many ways there are; compiled code goes on from where Python has come to."""
-    many = task("(A | B){11} C | A", {"A": SOME, "B": SOME, "C": NEVER}, None)
+    many = make_task("(A | B){11} C | A", {"A": SOME, "B": SOME, "C": NEVER}, None)
     most = 30
     with python_takes_steps(most) as taken:
-        found = algorithm.choose(many).search(many, ones(12))
+        found = algorithm.choose(many).search(many, make_ones(12))
         assert sum(chunk.count for chunk in found) == 12
     assert [steps.total() for steps in taken.values() if steps] == [most]
 
@@ -114,13 +117,13 @@ def test_python_takes_no_more_steps_than_it_may(algorithm: SearchAlgorithm) -> N
 @algorithms
 def test_python_takes_no_longer_than_it_may(algorithm: SearchAlgorithm) -> None:
     """Conditions on the data are no steps, and may still be asked of many ways."""
-    asked, second = task("A", {}, None), STEPS_PER_SECOND
+    asked, second = make_task("A", {}, None), STEPS_PER_SECOND
     clock = mock.patch(
         "matchrec.jit.first_steps.thread_time", side_effect=itertools.count(0, 0.375)
     )
     no_estimate = mock.patch("matchrec.jit.first_steps.STEPS_BEFORE_ESTIMATE", MANY)
     with python_takes_steps(second) as taken, clock, no_estimate:
-        found = algorithm.choose(asked).search(asked, ones(12))
+        found = algorithm.choose(asked).search(asked, make_ones(12))
         assert sum(chunk.count for chunk in found) == 12
     assert [steps.total() for steps in taken.values() if steps] == [4 * 0.375 * second]
 
@@ -142,8 +145,8 @@ def test_what_is_repeated_after_python_is_counted_once(
 
 def count_evaluations(algorithm: SearchAlgorithm, most: int) -> int:
     """Return how many conditions a search has counted of which Python takes the first steps."""
-    many = task("(A | B){4} C | A", {"A": SOME, "B": SOME, "C": NEVER}, None)
-    rows = ones(12)
+    many = make_task("(A | B){4} C | A", {"A": SOME, "B": SOME, "C": NEVER}, None)
+    rows = make_ones(12)
     frontier = Frontier.create(rows.starts)
     with python_takes_steps(most):
         list(algorithm.choose(many).search(many, replace(rows, frontier=frontier)))
@@ -152,7 +155,7 @@ def count_evaluations(algorithm: SearchAlgorithm, most: int) -> int:
 
 @algorithms
 def test_conditions_on_the_data_are_no_steps(algorithm: SearchAlgorithm) -> None:
-    found = list(search(algorithm, task("(A | B)+ C", {}, 1), ones(100)))
+    found = list(search(algorithm, make_task("(A | B)+ C", {}, 1), make_ones(100)))
     assert sum(chunk.count for chunk in found) == 1
 
 
@@ -174,7 +177,7 @@ def test_conditions_on_the_data_are_no_steps(algorithm: SearchAlgorithm) -> None
 def test_time(
     pattern: str, run_conditions: dict[str, RunExpression], backtracking: str, breadth_first: str
 ) -> None:
-    asked = task(pattern, run_conditions, None)
+    asked = make_task(pattern, run_conditions, None)
     assert classify_time(asked, "backtracking").startswith(backtracking)
     assert classify_time(asked, "breadth_first").startswith(breadth_first)
 
@@ -187,10 +190,10 @@ def test_python_needs_no_compiled_arithmetic(monkeypatch: pytest.MonkeyPatch) ->
     double = Arithmetic(ArithmeticOperator.MULTIPLY, (two, least), Kind.INTEGER)
     bound = Arithmetic(ArithmeticOperator.SUBTRACT, (double, one), Kind.INTEGER)
     rising = build_operation(Comparison.GREATER, ReadValue(0, Kind.INTEGER), bound)
-    rows = replace(ones(6), columns=np.array([[1, 1, 3, 1, 1, 3]]))
+    rows = replace(make_ones(6), columns=np.array([[1, 1, 3, 1, 1, 3]]))
     with python_takes_steps(MANY):
         # Not `tasks.contiguous.search`, which in a full run lets machine code search, too.
-        planned_task = task("A+? B", {"B": rising}, None)
+        planned_task = make_task("A+? B", {"B": rising}, None)
         (found,) = ALGORITHMS["backtracking"].choose(planned_task).search(planned_task, rows)
     assert found.start.tolist() == [0, 3]
     assert found.offsets.tolist() == [0, 3, 6]
