@@ -1,4 +1,4 @@
-"""Compiled functions on disk: found again, wherever they can be kept, whatever happens to files."""
+"""Compiled functions are stored on disk and used again, unless their files are damaged."""
 
 from __future__ import annotations
 
@@ -24,71 +24,76 @@ IN_A_PROCESS = """
 import sys
 import numpy as np
 from numba.core import event
-from tests.unit.jit.test_disk_cache import Compiled, added, kernel
-with event.install_listener("numba:compile", Compiled()) as compiled:
-    print(kernel(added)(np.array([5, 6, 7])), len(compiled.names))
+from tests.unit.jit.test_disk_cache import CompilationListener, add_up, kernel
+with event.install_listener("numba:compile", CompilationListener()) as compiled:
+    print(kernel(add_up)(np.array([5, 6, 7])), len(compiled.names))
 """
 
 
-def added(numbers: npt.NDArray[Any]) -> Any:
+def add_up(numbers: npt.NDArray[Any]) -> Any:
+    """Return the sum of some numbers."""
     total = 0
     for index in range(numbers.shape[0]):
         total += numbers[index]
     return total
 
 
-def half(number: float) -> float:
+def halve(number: float) -> float:
+    """Return half of a number."""
     return number / 2
 
 
-class Compiled(event.Listener):
-    """The functions of these tests that numba has compiled, by name."""
+class CompilationListener(event.Listener):
+    """A listener that collects the names of the functions here that numba compiles."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
 
     def on_start(self, event: Any) -> None:
+        """Collect the name of a function when its compilation starts."""
         function = event.data["dispatcher"].py_func
-        if function.__module__ == added.__module__:
+        if function.__module__ == add_up.__module__:
             self.names.append(function.__name__)
 
-    def on_end(self, event: Any) -> None: ...
+    def on_end(self, event: Any) -> None:
+        """Do nothing when a compilation ends."""
 
 
 @pytest.fixture
 def compiled() -> Iterator[list[str]]:
-    with event.install_listener("numba:compile", Compiled()) as listener:
+    """Yield the names of the functions that are compiled in the test."""
+    with event.install_listener("numba:compile", CompilationListener()) as listener:
         yield listener.names
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[Path]]:
-    """Has functions kept in an empty folder; gives their files in it."""
+def list_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[Path]]:
+    """Store compiled functions in an empty folder, and return a function that lists its files."""
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "cache"))
     cache = tmp_path / "cache"
     return lambda: sorted(file for file in cache.rglob("*.*") if file.name != disk_cache.LOCK_FILE)
 
 
-Place = Callable[[], list[Path]]
+ListFiles = Callable[[], list[Path]]
 
 
-def test_a_function_is_compiled_once(place: Place, compiled: list[str]) -> None:
+def test_a_function_is_compiled_once(list_files: ListFiles, compiled: list[str]) -> None:
     for numbers in (THREE, THREE[1:], THREE.copy()):
-        assert kernel(added)(numbers) == numbers.sum()
+        assert kernel(add_up)(numbers) == numbers.sum()
     assert compiled == ["added"]
-    first = place()
-    assert kernel(added)(THREE.astype(np.int32)) == 18
+    first = list_files()
+    assert kernel(add_up)(THREE.astype(np.int32)) == 18
     assert compiled == ["added"] * 2
-    assert set(first) < set(place()), "the other types have files of their own"
-    assert len(place()) == 2 * len(first)
+    assert set(first) < set(list_files()), "the other types have their own files"
+    assert len(list_files()) == 2 * len(first)
 
 
 def test_without_numba_it_is_known_that_nothing_is_kept(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    list_files: ListFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(disk_cache, "find_source_cache", lambda _: Path(config.CACHE_DIR))
     monkeypatch.setenv("NUMBA_CACHE_DIR", config.CACHE_DIR)
-    function, other = kernel(added), kernel(half)
+    function, other = kernel(add_up), kernel(halve)
     assert not function.may_be_on_disk(), "there is no folder"
     function(THREE)
     assert function.may_be_on_disk()
@@ -98,71 +103,75 @@ def test_without_numba_it_is_known_that_nothing_is_kept(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only numba knows the folder")
-def test_the_cache_of_the_user_is_known(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_of_the_user_is_known(
+    list_files: ListFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(disk_cache, "find_source_cache", lambda _: Path(config.CACHE_DIR))
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(Path(config.CACHE_DIR) / "home"))
-    function = kernel(added)
+    function = kernel(add_up)
     assert not function.may_be_on_disk()
     monkeypatch.setattr(config, "CACHE_DIR", str(Path(config.CACHE_DIR) / "home" / "numba"))
     function(THREE)
     assert function.may_be_on_disk()
 
 
-def test_threads_compile_a_function_once(place: Place, compiled: list[str]) -> None:
-    function = kernel(added)
+def test_threads_compile_a_function_once(list_files: ListFiles, compiled: list[str]) -> None:
+    function = kernel(add_up)
     with ThreadPoolExecutor(4) as threads:
         assert [*threads.map(function, [THREE] * 4)] == [18] * 4
     assert compiled == ["added"]
 
 
 def test_code_made_from_other_sources_is_not_used(
-    place: Place, compiled: list[str], monkeypatch: pytest.MonkeyPatch
+    list_files: ListFiles, compiled: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kernel(added)(THREE)
-    files = len(place())
+    kernel(add_up)(THREE)
+    files = len(list_files())
     monkeypatch.setattr(disk_cache, "hash_sources", lambda: "others")
-    kernel(added)(THREE)
-    kernel(added)(THREE)
+    kernel(add_up)(THREE)
+    kernel(add_up)(THREE)
     assert len(compiled) == 2
-    assert len(place()) == files, "it is removed"
+    assert len(list_files()) == files, "it is removed"
 
 
-def cut(content: bytes) -> bytes:
+def truncate(content: bytes) -> bytes:
+    """Return the first half of a file."""
     return content[: len(content) // 2]
 
 
-def flipped(content: bytes) -> bytes:
+def flip_bit(content: bytes) -> bytes:
+    """Return a file with another bit in the middle."""
     middle = len(content) // 2
     return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
 
 
 @pytest.mark.parametrize("suffix", [".nbi", ".nbc", ".sha256"])
-@pytest.mark.parametrize("damage", [cut, flipped, lambda _: b""])
+@pytest.mark.parametrize("damage", [truncate, flip_bit, lambda _: b""])
 def test_a_damaged_file_counts_as_missing(
-    place: Place, compiled: list[str], suffix: str, damage: Callable[[bytes], bytes]
+    list_files: ListFiles, compiled: list[str], suffix: str, damage: Callable[[bytes], bytes]
 ) -> None:
-    kernel(added)(THREE)
-    whole = place()
-    (file,) = (one for one in whole if one.suffix == suffix)
+    kernel(add_up)(THREE)
+    files = list_files()
+    (file,) = (path for path in files if path.suffix == suffix)
     file.write_bytes(damage(file.read_bytes()))
-    assert kernel(added)(THREE) == 18
-    assert kernel(added)(THREE) == 18
+    assert kernel(add_up)(THREE) == 18
+    assert kernel(add_up)(THREE) == 18
     assert len(compiled) == 2
-    assert place() == whole
+    assert list_files() == files
 
 
-def test_a_missing_file_is_made_again(place: Place, compiled: list[str]) -> None:
+def test_a_missing_file_is_made_again(list_files: ListFiles, compiled: list[str]) -> None:
     for suffix in (".nbi", ".nbc", ".sha256"):
-        kernel(added)(THREE)
-        (file,) = (one for one in place() if one.suffix == suffix)
+        kernel(add_up)(THREE)
+        (file,) = (path for path in list_files() if path.suffix == suffix)
         file.unlink()
-    assert kernel(added)(THREE) == 18
+    assert kernel(add_up)(THREE) == 18
     assert len(compiled) == 4
 
 
-def source_in(folder: Path) -> Path:
-    """Write a module with a function. Compiled code is kept beside it if that is possible."""
+def write_source(folder: Path) -> Path:
+    """Write a module with a function. Compiled code is stored next to it if that is possible."""
     folder.mkdir()
     (folder / "summing.py").write_text(
         "from matchrec.jit.decorators import kernel\n"
@@ -175,8 +184,11 @@ def source_in(folder: Path) -> Path:
     return folder
 
 
-def summed(folder: Path, **environment: str) -> tuple[str, bool]:
-    """Return what a process prints that calls the function in a folder, and whether it compiles."""
+def run_source(folder: Path, **environment: str) -> tuple[str, bool]:
+    """Call the function in a folder in a new process.
+
+    Return the output of the process, and whether it has compiled the function.
+    """
     code = "import numpy, summing; print(summing.kernel(summing.added)(numpy.array([5, 6, 7])))"
     inherited = {name: os.environ[name] for name in os.environ if name != "NUMBA_CACHE_DIR"}
     inherited["PYTHONPATH"] = os.pathsep.join([str(folder), *sys.path])
@@ -188,62 +200,63 @@ def summed(folder: Path, **environment: str) -> tuple[str, bool]:
 
 
 def make_unwritable(folder: Path) -> None:
-    """Put a file where a folder is needed, so that not even an administrator can write there."""
+    """Write a file at the path of a folder, so that not even an administrator can write there."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.write_text("")
 
 
-@pytest.mark.night  # a program of its own
+@pytest.mark.night  # starts a program
 def test_beside_the_source(tmp_path: Path) -> None:
-    folder = source_in(tmp_path / "installed")
-    assert summed(folder) == ("18", True)
-    assert summed(folder) == ("18", False)
+    folder = write_source(tmp_path / "installed")
+    assert run_source(folder) == ("18", True)
+    assert run_source(folder) == ("18", False)
     assert list((folder / "__pycache__").glob("*.nbi"))
 
 
-@pytest.mark.night  # a program of its own
+@pytest.mark.night  # starts a program
 def test_the_users_place_where_the_installation_cannot_be_written_to(tmp_path: Path) -> None:
-    folder = source_in(tmp_path / "installed")
+    folder = write_source(tmp_path / "installed")
     make_unwritable(folder / "__pycache__")
     home = {"HOME": str(tmp_path / "home"), "XDG_CACHE_HOME": str(tmp_path / "home" / "cache")}
-    assert summed(folder, **home) == ("18", True)
-    assert summed(folder, **home) == ("18", False)
+    assert run_source(folder, **home) == ("18", True)
+    assert run_source(folder, **home) == ("18", False)
     assert list((tmp_path / "home").rglob("*.nbi"))
 
 
 def test_functions_of_a_read_only_installation_are_used(
-    place: Place, compiled: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    list_files: ListFiles, compiled: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    kernel(added)(THREE)
-    (installed,) = {file.parent for file in place()}
+    kernel(add_up)(THREE)
+    (installed,) = {file.parent for file in list_files()}
     monkeypatch.setattr(disk_cache, "find_source_cache", lambda _: installed)
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "home"))
-    assert kernel(added)(THREE) == 18
+    assert kernel(add_up)(THREE) == 18
     assert compiled == ["added"]
     assert list((tmp_path / "home").rglob("*.nbc"))
 
 
-@pytest.mark.night  # a program of its own
+@pytest.mark.night  # starts a program
 def test_without_any_place_each_process_compiles_for_itself(tmp_path: Path) -> None:
-    folder = source_in(tmp_path / "installed")
+    folder = write_source(tmp_path / "installed")
     make_unwritable(folder / "__pycache__")
     make_unwritable(tmp_path / "home")
     nowhere = {"HOME": str(tmp_path / "home"), "XDG_CACHE_HOME": str(tmp_path / "home" / "cache")}
-    assert summed(folder, **nowhere) == ("18", True)
-    assert summed(folder, **nowhere) == ("18", True)
+    assert run_source(folder, **nowhere) == ("18", True)
+    assert run_source(folder, **nowhere) == ("18", True)
 
 
 def test_no_room_for_files(
-    place: Place, compiled: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    list_files: ListFiles, compiled: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    found = kernel(added)
+    function = kernel(add_up)
 
-    def full(*_: object) -> None:
+    def raise_disk_full(*_: object) -> None:
+        """Raise the error of a full disk."""
         raise OSError("no space left on device")
 
-    monkeypatch.setattr(os, "replace", full)
-    assert found(THREE) == found(THREE) == 18
-    assert len(compiled) == 2, "once with the files in mind, then without"
+    monkeypatch.setattr(os, "replace", raise_disk_full)
+    assert function(THREE) == function(THREE) == 18
+    assert len(compiled) == 2, "first in order to write files, then without files"
 
 
 @pytest.mark.slow  # starts programs
@@ -257,25 +270,33 @@ def test_several_processes_at_once_with_nothing_kept(
     assert sorted(printed) == [["18", "0"], ["18", "0"], ["18", "1"]], "one of them compiles"
 
 
-def test_places(place: Place, tmp_path: Path) -> None:
-    summing = kernel(added)
-    assert not [one for one in disk_cache.find_cache_folders() if tmp_path in one.parents]
-    summing(THREE)
-    (found,) = (one for one in disk_cache.find_cache_folders() if tmp_path in one.parents)
-    assert found.parent == tmp_path / "cache"
+def test_places(list_files: ListFiles, tmp_path: Path) -> None:
+    function = kernel(add_up)
+    assert not [
+        cache_folder
+        for cache_folder in disk_cache.find_cache_folders()
+        if tmp_path in cache_folder.parents
+    ]
+    function(THREE)
+    (cache_folder,) = (
+        cache_folder
+        for cache_folder in disk_cache.find_cache_folders()
+        if tmp_path in cache_folder.parents
+    )
+    assert cache_folder.parent == tmp_path / "cache"
 
 
-def test_what_allocates_is_kept_too(place: Place, compiled: list[str]) -> None:
+def test_what_allocates_is_kept_too(list_files: ListFiles, compiled: list[str]) -> None:
     with use_shortcuts(Shortcuts(max_python_steps=0)):
         for number in (3, 5.0):
-            assert allocating(half)(number) == allocating(half)(number) == number / 2
+            assert allocating(halve)(number) == allocating(halve)(number) == number / 2
     assert len(compiled) == 2
 
 
 def test_compiling_is_said_once(
-    place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    list_files: ListFiles, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     disk_cache.print_compiling.cache_clear()
-    kernel(added)(THREE)
-    kernel(added)(THREE.astype(np.int32))
+    kernel(add_up)(THREE)
+    kernel(add_up)(THREE.astype(np.int32))
     assert capsys.readouterr().err == f"{disk_cache.COMPILING_MESSAGE}\n"

@@ -1,4 +1,7 @@
-"""Compiled code is loaded only from where nobody else can write: see `matchrec.jit.trust`."""
+"""Compiled code is loaded only from folders in which no other user can write.
+
+`matchrec.jit.trust` says why.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,17 @@ from matchrec.jit.trust import (
     find_file_fault,
     find_folder_fault,
 )
-from tests.unit.jit.test_disk_cache import THREE, Place, added, compiled, place, source_in, summed
+from tests.unit.jit.test_disk_cache import (
+    THREE,
+    ListFiles,
+    add_up,
+    compiled,
+    list_files,
+    run_source,
+    write_source,
+)
 
-__all__ = ("compiled", "place")  # fixtures
+__all__ = ("compiled", "list_files")  # fixtures
 
 pytestmark = pytest.mark.skipif(not trust.has_users(), reason="a system without user ids")
 ANOTHER = 65534  # the user `nobody` of most systems
@@ -32,7 +43,8 @@ as_root = pytest.mark.skipif(
 
 
 @pytest.fixture(autouse=True)
-def every_fault_is_told() -> Iterator[None]:
+def forget_reported_faults() -> Iterator[None]:
+    """Let each test report every fault again."""
     disk_cache.print_untrusted.cache_clear()
     yield
     disk_cache.print_untrusted.cache_clear()
@@ -40,15 +52,15 @@ def every_fault_is_told() -> Iterator[None]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder two levels below one that is ours alone."""
-    found = tmp_path / "above" / "cache"
-    found.mkdir(parents=True)
-    found.chmod(0o755)
-    found.parent.chmod(0o755)
-    return found
+    """Return a folder two levels below a folder in which no other user can write."""
+    cache_folder = tmp_path / "above" / "cache"
+    cache_folder.mkdir(parents=True)
+    cache_folder.chmod(0o755)
+    cache_folder.parent.chmod(0o755)
+    return cache_folder
 
 
-# Folders. Each change is made to a folder that is trusted, and names what is found.
+# Folders. Each change is made to a trusted folder, and makes it one that others can change.
 
 
 def test_a_folder_of_ours_is_trusted(folder: Path) -> None:
@@ -57,6 +69,7 @@ def test_a_folder_of_ours_is_trusted(folder: Path) -> None:
 
 
 def give_away(entry: Path) -> None:
+    """Make another user the owner of a file or folder."""
     os.chown(entry, ANOTHER, -1, follow_symlinks=False)
 
 
@@ -114,8 +127,8 @@ def test_a_link_of_another_user_is_not_trusted(folder: Path, tmp_path: Path) -> 
     link = tmp_path / "link"
     link.symlink_to(folder)
     give_away(link)
-    for asked in (link, link / "below"):
-        fault = find_folder_fault(asked, trust.find_own_writers())
+    for path in (link, link / "below"):
+        fault = find_folder_fault(path, trust.find_own_writers())
         assert fault == f"{link} belongs to another user ({ANOTHER})"
 
 
@@ -136,29 +149,31 @@ def test_links_in_a_circle_are_not_trusted(tmp_path: Path) -> None:
     assert find_folder_fault(tmp_path / "one", trust.find_own_writers()) is not None
 
 
-# Beside the sources: who may write these may write compiled code.
+# The folder next to the sources: users that may write the sources may write compiled code.
 
 
 @as_root
 def test_who_owns_the_sources_may_own_the_folder_beside_them(tmp_path: Path) -> None:
-    source, beside = tmp_path / "module.py", tmp_path / "__pycache__"
+    source = tmp_path / "module.py"
+    cache_folder = tmp_path / "__pycache__"
     source.write_text("")
-    beside.mkdir()
-    give_away(beside)
-    assert find_fault_beside_sources(beside, trust.find_source_writers(source)) is not None
+    cache_folder.mkdir()
+    give_away(cache_folder)
+    assert find_fault_beside_sources(cache_folder, trust.find_source_writers(source)) is not None
     give_away(source)
-    assert find_fault_beside_sources(beside, trust.find_source_writers(source)) is None
+    assert find_fault_beside_sources(cache_folder, trust.find_source_writers(source)) is None
 
 
 def test_who_may_write_the_sources_may_write_beside_them(tmp_path: Path) -> None:
-    source, beside = tmp_path / "module.py", tmp_path / "__pycache__"
+    source = tmp_path / "module.py"
+    cache_folder = tmp_path / "__pycache__"
     source.write_text("")
-    beside.mkdir()
-    beside.chmod(0o777)
+    cache_folder.mkdir()
+    cache_folder.chmod(0o777)
     tmp_path.chmod(0o755)
-    assert find_fault_beside_sources(beside, trust.find_source_writers(source)) is not None
+    assert find_fault_beside_sources(cache_folder, trust.find_source_writers(source)) is not None
     tmp_path.chmod(0o777)
-    assert find_fault_beside_sources(beside, trust.find_source_writers(source)) is None
+    assert find_fault_beside_sources(cache_folder, trust.find_source_writers(source)) is None
 
 
 def test_a_link_beside_the_sources_is_not_trusted(tmp_path: Path) -> None:
@@ -181,21 +196,24 @@ def test_a_file_of_ours_is_trusted(tmp_path: Path) -> None:
 
 
 def test_a_link_is_no_file(tmp_path: Path) -> None:
-    file, link = tmp_path / "code.nbi", tmp_path / "link.nbi"
+    file = tmp_path / "code.nbi"
+    link = tmp_path / "link.nbi"
     file.write_bytes(b"")
     link.symlink_to(file)
     fault = find_file_fault(link, trust.find_own_writers())
     assert fault == f"{link} is not a regular file"
 
 
-# What is kept
+# Files that have been stored
 
 
 def loosen(file: Path) -> None:
+    """Let all users write to a file."""
     file.chmod(0o666)
 
 
 def replace_by_link(file: Path) -> None:
+    """Replace a file by a link to a copy of it."""
     other = file.with_name("elsewhere")
     other.write_bytes(file.read_bytes())
     file.unlink()
@@ -206,34 +224,34 @@ def replace_by_link(file: Path) -> None:
 @pytest.mark.parametrize("suffix", [".nbi", ".nbc", ".sha256"])
 @pytest.mark.parametrize("change", [give_away, loosen, replace_by_link])
 def test_a_file_that_others_can_change_is_made_again(
-    place: Place, compiled: list[str], suffix: str, change: Callable[[Path], None]
+    list_files: ListFiles, compiled: list[str], suffix: str, change: Callable[[Path], None]
 ) -> None:
-    kernel(added)(THREE)
-    (file,) = (one for one in place() if one.suffix == suffix)
+    kernel(add_up)(THREE)
+    (file,) = (path for path in list_files() if path.suffix == suffix)
     change(file)
     for _ in range(2):
-        assert kernel(added)(THREE) == 18
+        assert kernel(add_up)(THREE) == 18
     assert len(compiled) == 2
     assert find_file_fault(file, trust.find_own_writers()) is None
 
 
 @as_root
 def test_a_file_that_cannot_be_removed_is_not_loaded(
-    place: Place, compiled: list[str], monkeypatch: pytest.MonkeyPatch
+    list_files: ListFiles, compiled: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kernel(added)(THREE)
-    for file in place():
+    kernel(add_up)(THREE)
+    for file in list_files():
         give_away(file)
     monkeypatch.setattr(disk_cache.CacheFiles, "remove", lambda _: None)
     for count in (2, 3):
-        assert kernel(added)(THREE) == 18
-        assert len(compiled) == count, "it is compiled, and not kept"
+        assert kernel(add_up)(THREE) == 18
+        assert len(compiled) == count, "it is compiled, and not stored"
 
 
 @as_root
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_place_that_others_can_change_is_passed_over(
-    place: Place,
+    list_files: ListFiles,
     compiled: list[str],
     change: str,
     folder: Path,
@@ -241,94 +259,99 @@ def test_a_place_that_others_can_change_is_passed_over(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(config, "CACHE_DIR", str(folder))
-    (found,) = {kernel(added).find_folder()}
-    assert found is not None
+    (cache_folder,) = {kernel(add_up).find_folder()}
+    assert cache_folder is not None
     if change == "written by all, as /tmp is":  # of numba's folder below it
-        folder = found
+        folder = cache_folder
     CHANGES[change](folder)
-    passed_over = kernel(added).find_folder()
-    assert passed_over not in (None, found)
-    assert passed_over == disk_cache.find_source_cache(added)
+    passed_over = kernel(add_up).find_folder()
+    assert passed_over not in (None, cache_folder)
+    assert passed_over == disk_cache.find_source_cache(add_up)
     error = capsys.readouterr().err
     assert error.startswith("matchrec: compiled code is not kept where another user could change")
     assert str(folder.parent if change.startswith("above") else folder) in error
-    kernel(added).find_folder()
-    assert not capsys.readouterr().err, "it is said once"
+    kernel(add_up).find_folder()
+    assert not capsys.readouterr().err, "it is reported once"
 
 
 @as_root
 def test_code_that_was_planted_does_not_run(
-    place: Place, compiled: list[str], tmp_path: Path
+    list_files: ListFiles, compiled: list[str], tmp_path: Path
 ) -> None:
-    """numba loads the index with pickle: one of another user must not be opened."""
+    """numba loads the index with pickle, so an index of another user must not be opened."""
     import pickle
 
-    kernel(added)(THREE)
+    kernel(add_up)(THREE)
     marker = tmp_path / "run"
 
     class Planted:
+        """An object whose unpickling creates a file."""
+
         def __reduce__(self) -> tuple[Any, ...]:
             return Path.touch, (marker,)
 
-    (index,) = (one for one in place() if one.suffix == ".nbi")
-    (code,) = (one for one in place() if one.suffix == ".nbc")
-    (voucher,) = (one for one in place() if one.suffix == ".sha256")
+    (index,) = (path for path in list_files() if path.suffix == ".nbi")
+    (code,) = (path for path in list_files() if path.suffix == ".nbc")
+    (voucher,) = (path for path in list_files() if path.suffix == ".sha256")
     index.write_bytes(pickle.dumps(Planted()))
-    found = disk_cache.CacheFiles(voucher.parent, voucher.stem)
-    assert {index, code} == {*found.find_code_files()}
-    voucher.write_bytes(found.compute_digests().encode())  # who writes there vouches as well
+    cache_files = disk_cache.CacheFiles(voucher.parent, voucher.stem)
+    assert {index, code} == {*cache_files.find_code_files()}
+    voucher.write_bytes(
+        cache_files.compute_digests().encode()
+    )  # a user that can write there can also write the digest
     give_away(index)
-    assert kernel(added)(THREE) == 18
+    assert kernel(add_up)(THREE) == 18
     assert not marker.exists()
     assert len(compiled) == 2
 
 
 @as_root
 def test_a_planted_copy_beside_a_read_only_installation_is_not_taken(
-    place: Place, compiled: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    list_files: ListFiles, compiled: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    kernel(added)(THREE)
-    (installed,) = {file.parent for file in place()}
+    kernel(add_up)(THREE)
+    (installed,) = {file.parent for file in list_files()}
     give_away(installed)
     monkeypatch.setattr(disk_cache, "find_source_cache", lambda _: installed)
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "home"))
-    assert kernel(added)(THREE) == 18
+    assert kernel(add_up)(THREE) == 18
     assert len(compiled) == 2
 
 
-def test_files_are_for_us_alone_whatever_the_umask(place: Place) -> None:
+def test_files_are_for_us_alone_whatever_the_umask(list_files: ListFiles) -> None:
     before = os.umask(0)
     try:
-        kernel(added)(THREE)
+        kernel(add_up)(THREE)
         assert os.umask(0) == 0, "it is as it was"
     finally:
         os.umask(before)
-    found = kernel(added).find_folder()
-    assert found is not None
-    for entry in (*found.iterdir(), found, found.parent):
+    cache_folder = kernel(add_up).find_folder()
+    assert cache_folder is not None
+    for entry in (*cache_folder.iterdir(), cache_folder, cache_folder.parent):
         assert not entry.stat().st_mode & 0o022, entry
 
 
-# Programs of their own
+# Tests that start programs
 
 
-@pytest.mark.night  # a program of its own
+@pytest.mark.night  # starts a program
 @as_root
 def test_root_does_not_use_the_cache_of_another_user(tmp_path: Path) -> None:
     """As with `sudo` that keeps HOME."""
-    source, home = source_in(tmp_path / "installed"), tmp_path / "home"
-    (source / "__pycache__").write_text("")  # no place beside the source
+    source = write_source(tmp_path / "installed")
+    home = tmp_path / "home"
+    (source / "__pycache__").write_text("")  # nothing can be stored next to the source
     home.mkdir()
     give_away(home)
     nowhere = {"HOME": str(home), "XDG_CACHE_HOME": str(home / ".cache")}
     for _ in range(2):
-        assert summed(source, **nowhere) == ("18", True)
+        assert run_source(source, **nowhere) == ("18", True)
     assert not [*home.iterdir()]
 
 
-@pytest.mark.night  # a program of its own
+@pytest.mark.night  # starts a program
 def test_without_a_home_no_folder_of_that_name_is_made(tmp_path: Path) -> None:
-    source = source_in(tmp_path / "installed")
+    source = write_source(tmp_path / "installed")
     (source / "__pycache__").write_text("")
     code = (
         "import os, pathlib, numpy, summing\n"
@@ -355,14 +378,14 @@ def test_without_a_home_no_folder_of_that_name_is_made(tmp_path: Path) -> None:
     assert result.stdout == "18\n\n"
 
 
-@pytest.mark.night  # a program of its own
+@pytest.mark.night  # starts a program
 def test_a_disk_that_is_full(tmp_path: Path) -> None:
-    """No file can have more than a few bytes, which the system says as of a full disk."""
+    """Files are limited to a few bytes. The system raises the same error for a full disk."""
     code = (
         "import resource, numpy\n"
-        "from tests.unit.jit.test_disk_cache import added, kernel\n"
+        "from tests.unit.jit.test_disk_cache import add_up, kernel\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))\n"
-        "print(kernel(added)(numpy.array([5, 6, 7])))\n"
+        "print(kernel(add_up)(numpy.array([5, 6, 7])))\n"
     )
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     for _ in range(2):
@@ -374,15 +397,15 @@ def test_a_disk_that_is_full(tmp_path: Path) -> None:
             check=True,
         )
         assert result.stdout == "18\n"
-    assert kernel_is_found_after(tmp_path, environment)
+    assert can_store_kernel(tmp_path, environment)
 
 
-def kernel_is_found_after(folder: Path, environment: dict[str, str]) -> bool:
-    """Return whether a process that has room keeps what the next one finds."""
+def can_store_kernel(folder: Path, environment: dict[str, str]) -> bool:
+    """Return whether a process with enough room stores a kernel that the next process uses."""
     code = (
         "import numpy\n"
-        "from tests.unit.jit.test_disk_cache import added, kernel\n"
-        "print(kernel(added)(numpy.array([5, 6, 7])))\n"
+        "from tests.unit.jit.test_disk_cache import add_up, kernel\n"
+        "print(kernel(add_up)(numpy.array([5, 6, 7])))\n"
     )
     errors = [
         subprocess.run(
