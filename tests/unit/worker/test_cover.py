@@ -1,4 +1,4 @@
-"""What a worker counts over batches of Arrow: whole partitions, pieces of them, no rows."""
+"""Coverage that a worker counts over Arrow batches: whole partitions, pieces, and no rows."""
 
 from __future__ import annotations
 
@@ -44,21 +44,24 @@ SCHEMA = pa.schema(
 
 
 def make_task(pattern: str, more: str = "", skip: str = "") -> CoverageTask:
+    """Return the task for a pattern. Spark computes all conditions."""
     clause = parse_clause(CLAUSE.format(pattern=pattern, more=more, skip=skip))
-    asked = observe_tests(split_plan(lower_clause(clause), COLUMNS, str))
-    types = dict.fromkeys(asked.columns, INT)
-    return build_coverage_task(asked, link(asked, types, "auto", ansi=True))
+    split = observe_tests(split_plan(lower_clause(clause), COLUMNS, str))
+    types = dict.fromkeys(split.columns, INT)
+    return build_coverage_task(split, link(split, types, "auto", ansi=True))
 
 
 def make_batches(rows: Sequence[Row], size: int) -> Iterator[pa.RecordBatch]:
-    """Yield the rows as Spark sends them: order, key, then bits of a, b AND c, c, b, the tie."""
+    """Yield the rows as Spark sends them: order, key, then bits for a, b AND c, c, b and ties."""
     before = None
-    bits, keys, orders = [], [], []
+    bits = []
+    keys = []
+    orders = []
     for key, order, letters in rows:
         first = before is None or before[0] != key
         tie = not first and before[1] == order
         flags = [first, "a" in letters, {*"bc"} <= {*letters}, "c" in letters, "b" in letters, tie]
-        bits.append(sum(1 << place for place, flag in enumerate(flags) if flag))
+        bits.append(sum(1 << bit for bit, flag in enumerate(flags) if flag))
         keys.append(key)
         orders.append(order)
         before = (key, order)
@@ -78,13 +81,17 @@ def count_coverage(
     rows_per_call: int = ALL.rows_per_call,
     size: int = 1000,
 ) -> tuple[Figures, list[object], list[object]]:
-    """Return the figures, the counts by occurrence, and what is said of the nearest run."""
+    """Return the figures, the counts by occurrence, and the columns about the nearest run."""
     worker = CoverageWorker(task, SCHEMA, TaskInput(rows_per_call=rows_per_call))
     (batch,) = worker.run(make_batches(rows, size))
     (row,) = batch.to_pylist()
     figures, counts = sum_coverage(task, [row[wire.COUNTERS]])
-    told = [counts.reached.tolist(), counts.end_counts.tolist(), counts.false_parts.tolist()]
-    return figures, told, list(row.values())[1:]
+    counts_by_occurrence = [
+        counts.reached.tolist(),
+        counts.end_counts.tolist(),
+        counts.false_parts.tolist(),
+    ]
+    return figures, counts_by_occurrence, list(row.values())[1:]
 
 
 ROWS: list[Row] = [
@@ -94,8 +101,8 @@ ROWS: list[Row] = [
 
 
 def test_rows_partitions_ties_and_the_nearest_run() -> None:
-    """x: A B fails on b without c; then A B C, which covers three rows. y: only A, twice."""
-    figures, told, nearest = count_coverage(make_task("A B C"), ROWS)
+    """In x, A B fails at a row without c, then A B C covers three rows. In y, there is only A."""
+    figures, counts_by_occurrence, nearest = count_coverage(make_task("A B C"), ROWS)
     assert figures == Figures(
         rows=9,
         partitions=2,
@@ -107,7 +114,7 @@ def test_rows_partitions_ties_and_the_nearest_run() -> None:
         largest_partition=6,
         rows_held=9,
     )
-    came, ended, false = told
+    came, ended, false = counts_by_occurrence
     assert came == [4, 2, 1]
     assert ended == [[n, 0, 0, 0, 0] for n in (3, 2, 1, 0, 0)]
     assert false == [[3, 0, 0, 0], [0, 2, 2, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
@@ -115,28 +122,30 @@ def test_rows_partitions_ties_and_the_nearest_run() -> None:
 
 
 def test_no_rows() -> None:
-    figures, told, nearest = count_coverage(make_task("A B C"), [])
+    figures, counts_by_occurrence, nearest = count_coverage(make_task("A B C"), [])
     assert figures == Figures()
-    assert told[0] == [0, 0, 0]
+    assert counts_by_occurrence[0] == [0, 0, 0]
     assert nearest == [None, None, None]
 
 
 @pytest.mark.parametrize("skip", ["", "AFTER MATCH SKIP TO NEXT ROW", "AFTER MATCH SKIP TO LAST B"])
 @pytest.mark.parametrize("pattern", ["A B+ C", "A X* B C?", "A (A | B)*? B C+", "A B C"])
 def test_pieces_add_up_to_the_whole(pattern: str, skip: str) -> None:
-    draw = Random(pattern)
+    generator = Random(pattern)
     letters = ("a", "bc", "bc", "b", "c", "-")
     rows: list[Row] = [
-        (key, order // 2, draw.choice(letters))
+        (key, order // 2, generator.choice(letters))
         for key, length in (("u", 1), ("v", 60), ("w", 7), ("z", 40))
         for order in range(length)
     ]
     task = make_task(pattern, skip=skip)
-    whole, told, nearest = count_coverage(task, rows)
+    expected_figures, counts_by_occurrence, nearest = count_coverage(task, rows)
     for rows_per_call in (1, 4, 16):
-        figures, pieces_told, pieces_nearest = count_coverage(task, rows, rows_per_call, size=3)
-        assert replace(figures, rows_held=whole.rows_held) == whole
-        assert (pieces_told, pieces_nearest) == (told, nearest)
+        figures, counts_of_pieces, nearest_of_pieces = count_coverage(
+            task, rows, rows_per_call, size=3
+        )
+        assert replace(figures, rows_held=expected_figures.rows_held) == expected_figures
+        assert (counts_of_pieces, nearest_of_pieces) == (counts_by_occurrence, nearest)
 
 
 def test_errors_of_the_rows_are_those_of_the_query() -> None:
@@ -150,7 +159,7 @@ NEARBY = """PARTITION BY k ORDER BY t MEASURES count(*) AS n {skip} PATTERN ({pa
     {more}"""
 TIE = "t <=> PREV(t)"
 PATTERNS = ("A B+ C", "A (B | C)* C", "A X*? B C?", "(A | B) D+ C", "A B C D")
-UNSORTED = st.lists(
+UNSORTED_ROWS = st.lists(
     st.tuples(
         st.sampled_from("uvw"),
         st.integers(0, 9),
@@ -160,28 +169,32 @@ UNSORTED = st.lists(
     min_size=1,
     max_size=40,
 )
-Unsorted = tuple[str, int, str, int | None]
+UnsortedRow = tuple[str, int, str, int | None]
 
 
-def nearby_task(pattern: str, skip: str, scope: RowScope) -> CoverageTask:
+def make_nearby_task(pattern: str, skip: str, scope: RowScope) -> CoverageTask:
+    """Return the task for a pattern whose conditions read neighbouring rows."""
     more = ", D AS x >= FIRST(x)" if "D" in pattern else ""
     clause = parse_clause(NEARBY.format(pattern=pattern, skip=skip, more=more))
-    asked = observe_tests(split_plan(lower_clause(clause), COLUMNS, str, scope=scope))
-    types = dict.fromkeys(asked.columns, INT) | {
+    split = observe_tests(split_plan(lower_clause(clause), COLUMNS, str, scope=scope))
+    types = dict.fromkeys(split.columns, INT) | {
         build_row_column("`k`"): ValueType(Family.STRING, "string")
     }
-    return build_coverage_task(asked, link(asked, types, "auto", ansi=True))
+    return build_coverage_task(split, link(split, types, "auto", ansi=True))
 
 
 def name_columns(task: CoverageTask) -> list[str]:
-    """Return the columns that cross."""
+    """Return the names of the columns that are sent to the worker."""
     return [column.text.strip("`") for column in task.compiled_query.sent_columns.columns]
 
 
 def run_worker(
-    task: CoverageTask, rows: Sequence[Unsorted], sorting: Sorting | None, rows_per_call: int
+    task: CoverageTask, rows: Sequence[UnsortedRow], sorting: Sorting | None, rows_per_call: int
 ) -> tuple[Figures, list[object]]:
-    """Return what a worker counts of rows in batches of three; Spark's bits are computed here."""
+    """Return the coverage that a worker counts over batches of three rows.
+
+    The bits that Spark would send are computed here.
+    """
     tests = [
         show_column(condition).replace("`", "") for condition in task.compiled_query.row_conditions
     ]
@@ -192,35 +205,43 @@ def run_worker(
     values = dict(zip("ktax", zip(*rows, strict=True), strict=True))
     types = {"k": pa.string(), "t": pa.int32(), "x": pa.int32()}
     columns = {
-        wire.name_column(place): pa.array(values[name], types[name])
-        for place, name in enumerate(name_columns(task))
+        wire.name_column(index): pa.array(values[name], types[name])
+        for index, name in enumerate(name_columns(task))
     }
     table = pa.table(columns | {wire.FIRST_BITS: pa.array(bits, pa.int32())})
     worker = CoverageWorker(task, SCHEMA, TaskInput(sorting, rows_per_call=rows_per_call))
     (batch,) = worker.run(table.to_batches(max_chunksize=3))
     (row,) = batch.to_pylist()
     figures, counts = sum_coverage(task, [row[wire.COUNTERS]])
-    told = [counts.reached.tolist(), counts.end_counts.tolist(), counts.false_parts.tolist()]
-    return replace(figures, rows_held=0), [*told, *list(row.values())[1:]]
+    counts_by_occurrence = [
+        counts.reached.tolist(),
+        counts.end_counts.tolist(),
+        counts.false_parts.tolist(),
+    ]
+    return replace(figures, rows_held=0), [*counts_by_occurrence, *list(row.values())[1:]]
 
 
-def compute_truths(rows: Sequence[Unsorted]) -> Iterator[tuple[bool, dict[str, bool]]]:
-    """Return for each row whether it begins a partition, and which conditions hold for it."""
-    for place, (key, order, letters, x) in enumerate(rows):
+def compute_truths(rows: Sequence[UnsortedRow]) -> Iterator[tuple[bool, dict[str, bool]]]:
+    """Yield for each row whether it begins a partition, and the truth of each condition."""
+    for index, (key, order, letters, x) in enumerate(rows):
 
-        def there(distance: int, at: int = place, key: str = key) -> Unsorted | None:
-            other = at + distance
-            inside = 0 <= other < len(rows) and rows[other][0] == key
-            return rows[other] if inside else None
+        def find_row(distance: int, index: int = index, key: str = key) -> UnsortedRow | None:
+            position = index + distance
+            inside = 0 <= position < len(rows) and rows[position][0] == key
+            return rows[position] if inside else None
 
-        def value(distance: int, of: Callable[[int], Unsorted | None] = there) -> int | None:
-            row = of(distance)
+        def find_x(
+            distance: int, find: Callable[[int], UnsortedRow | None] = find_row
+        ) -> int | None:
+            row = find(distance)
             return None if row is None else row[3]
 
-        before, second, after = value(-1), value(-2), value(1)
+        before = find_x(-1)
+        second = find_x(-2)
+        after = find_x(1)
         falls = x is not None and before is not None and x < before
         rises = x is not None and second is not None and x + 1 > second
-        previous = there(-1)
+        previous = find_row(-1)
         truth = {
             "a": "a" in letters,
             "c": "c" in letters,
@@ -238,14 +259,22 @@ def compute_truths(rows: Sequence[Unsorted]) -> Iterator[tuple[bool, dict[str, b
 
 @pytest.mark.slow  # compiles a search of its own
 @settings(max_examples=examples(160), deadline=None, database=None, derandomize=True)
-@given(UNSORTED, st.sampled_from(PATTERNS), st.sampled_from(("", "AFTER MATCH SKIP TO NEXT ROW")))
-def test_workers_that_sort_count_the_same(rows: list[Unsorted], pattern: str, skip: str) -> None:
-    """Spark's rows are in order and have the bits of all conditions; a worker's have neither."""
-    in_order = sorted(rows, key=lambda row: row[:2])  # of equal ones, as they have come
-    by_spark = nearby_task(pattern, skip, RowScope.SPARK)
-    expected = run_worker(by_spark, in_order, None, ALL.rows_per_call)
-    task = nearby_task(pattern, skip, RowScope.WORKER)
-    place = {name: wire.name_column(i) for i, name in enumerate(name_columns(task))}
-    order = SortColumn(place["t"], descending=False, nulls_first=True)
+@given(
+    UNSORTED_ROWS, st.sampled_from(PATTERNS), st.sampled_from(("", "AFTER MATCH SKIP TO NEXT ROW"))
+)
+def test_workers_that_sort_count_the_same(rows: list[UnsortedRow], pattern: str, skip: str) -> None:
+    """If Spark sorts, the worker gets rows in order and with the bits of all conditions.
+
+    If the worker sorts, it gets neither.
+    """
+    in_order = sorted(rows, key=lambda row: row[:2])  # equal rows keep their order
+    spark_task = make_nearby_task(pattern, skip, RowScope.SPARK)
+    expected = run_worker(spark_task, in_order, None, ALL.rows_per_call)
+    task = make_nearby_task(pattern, skip, RowScope.WORKER)
+    column_names = {name: wire.name_column(i) for i, name in enumerate(name_columns(task))}
+    order = SortColumn(column_names["t"], descending=False, nulls_first=True)
     for rows_per_call in (2, ALL.rows_per_call):
-        assert run_worker(task, rows, Sorting((place["k"],), (order,)), rows_per_call) == expected
+        assert (
+            run_worker(task, rows, Sorting((column_names["k"],), (order,)), rows_per_call)
+            == expected
+        )

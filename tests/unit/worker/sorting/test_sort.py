@@ -1,4 +1,4 @@
-"""Sorted batches: against Python's sort, of all types, whatever the budget."""
+"""Workers sort batches like Python's sort does: values of all types, with any budget."""
 
 from __future__ import annotations
 
@@ -32,28 +32,29 @@ from tests.unit.worker.sorting.values import Rows, rows
 
 
 @settings(max_examples=examples(160), deadline=None)
-@given(given_rows=rows(), most=st.integers(1, 40))
-def test_rows_come_in_order(given_rows: Rows, most: int) -> None:
-    found = [*sort_batches(iter(given_rows.batches), given_rows.sorting, rows_per_batch=most)]
-    check(given_rows, found, most)
+@given(case=rows(), most=st.integers(1, 40))
+def test_rows_come_in_order(case: Rows, most: int) -> None:
+    result = [*sort_batches(iter(case.batches), case.sorting, rows_per_batch=most)]
+    check(case, result, most)
 
 
-def check(given_rows: Rows, found: list[pa.RecordBatch], most: int) -> None:
+def check(case: Rows, found: list[pa.RecordBatch], most: int) -> None:
     """Check that the rows are complete, marked, and in the order of the reference.
 
     A batch of a single partition may have twice as many rows as a batch of several.
     """
-    for batch in found:
+    for batch in result:
         has_one_partition = not any(find_marks(batch)[1:])
         assert 0 < batch.num_rows <= (2 * most if has_one_partition else most)
-    if not given_rows.count:
-        assert found == []
+    if not case.count:
+        assert result == []
         return
-    before, after = pa.Table.from_batches(given_rows.batches), pa.Table.from_batches(found)
-    expected = sort_rows(given_rows.keys, given_rows.order, given_rows.count)
+    before = pa.Table.from_batches(case.batches)
+    after = pa.Table.from_batches(result)
+    expected = sort_rows(case.keys, case.order, case.count)
     assert after.column("row").to_pylist() == expected
     check_columns(before, after)
-    marks = [6 + row for row in mark_first_rows(given_rows.keys, expected)]
+    marks = [6 + row for row in mark_first_rows(case.keys, expected)]
     assert after.column(wire.FIRST_BITS).to_pylist() == marks
 
 
@@ -72,32 +73,32 @@ def check_columns(before: pa.Table, after: pa.Table) -> None:
 
 def make_comparable(values: pa.ChunkedArray) -> pa.Array:
     """Return values to compare, where NaN equals NaN and -0.0 differs from 0.0."""
-    whole = values.combine_chunks()
-    if not pa.types.is_floating(whole.type):
-        return whole
-    return whole.view(pa.int32() if pa.types.is_float32(whole.type) else pa.int64())
+    array = values.combine_chunks()
+    if not pa.types.is_floating(array.type):
+        return array
+    return array.view(pa.int32() if pa.types.is_float32(array.type) else pa.int64())
 
 
 @settings(max_examples=examples(48), deadline=None)
-@given(given_rows=rows(), budget=st.integers(0, 2000), at_once=st.integers(2, 4))
-def test_rows_come_in_order_through_files(given_rows: Rows, budget: int, at_once: int) -> None:
+@given(case=rows(), budget=st.integers(0, 2000), at_once=st.integers(2, 4))
+def test_rows_come_in_order_through_files(case: Rows, budget: int, at_once: int) -> None:
     with patch.object(spilling, "SPILLS_PER_MERGE", at_once):
-        found = [*sort_batches(iter(given_rows.batches), given_rows.sorting, 16, budget)]
-    check(given_rows, found, 16)
+        result = [*sort_batches(iter(case.batches), case.sorting, 16, budget)]
+    check(case, result, 16)
 
 
 @settings(max_examples=examples(8), deadline=None)
-@given(given_rows=rows().filter(lambda one: one.count), budget=st.sampled_from([2000, 50_000]))
-def test_thousands_of_rows_come_in_order_through_many_files(given_rows: Rows, budget: int) -> None:
-    """See `tests/tasks/copies.py`."""
-    many = given_rows.times(copies_of(given_rows.count))
-    found = [*sort_batches(iter(many.batches), many.sorting, 128, budget)]
-    check(many, found, 128)
+@given(case=rows().filter(lambda case: case.count), budget=st.sampled_from([2000, 50_000]))
+def test_thousands_of_rows_come_in_order_through_many_files(case: Rows, budget: int) -> None:
+    """The second size of the test: see `tests/tasks/copies.py`."""
+    copied = case.times(copies_of(case.count))
+    result = [*sort_batches(iter(copied.batches), copied.sorting, 128, budget)]
+    check(copied, result, 128)
 
 
 @pytest.fixture
 def _compiled_sort(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The compiled sort, for any number of words, as on a processor on which NumPy is slow."""
+    """Use the compiled sort for any number of words, as on a processor on which NumPy is slow."""
     monkeypatch.setattr(packing, "is_numpy_slow", lambda: True)
     monkeypatch.setattr(packing, "LEAST_WORDS_FOR_RADIX", 1)
     monkeypatch.setattr(kernels, "WORDS_PER_STEP", 1)
@@ -111,17 +112,17 @@ def _compiled_sort(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@given(given_rows=rows(), copies=st.sampled_from([1, 40]))
-def test_the_compiled_sort_brings_the_same_order(given_rows: Rows, copies: int) -> None:
-    if not given_rows.count:
+@given(case=rows(), copies=st.sampled_from([1, 40]))
+def test_the_compiled_sort_brings_the_same_order(case: Rows, copies: int) -> None:
+    if not case.count:
         return
-    many = given_rows.times(copies)
-    found = pa.Table.from_batches(sort_batches(iter(many.batches), many.sorting, 1 << 18))
-    check_columns(pa.Table.from_batches(many.batches), found)
-    expected = sort_rows(many.keys, many.order, many.count)
-    marks = find_marks(found)
-    assert split_partitions(found.column("row").to_pylist(), marks) == split_partitions(
-        expected, mark_first_rows(many.keys, expected)
+    copied = case.times(copies)
+    result = pa.Table.from_batches(sort_batches(iter(copied.batches), copied.sorting, 1 << 18))
+    check_columns(pa.Table.from_batches(copied.batches), result)
+    expected = sort_rows(copied.keys, copied.order, copied.count)
+    marks = find_marks(result)
+    assert split_partitions(result.column("row").to_pylist(), marks) == split_partitions(
+        expected, mark_first_rows(copied.keys, expected)
     )
 
 
@@ -158,12 +159,12 @@ def test_words_are_sorted_by_all_their_bits(position_bits: int, bits: int) -> No
     keys = random.integers(0, 1 << bits, count, dtype=np.uint64, endpoint=False)
     keys[:2] = 0, (1 << bits) - 1
     words = (keys << np.uint64(position_bits)) | np.arange(count, dtype=np.uint64)
-    found = packing.sort_numbered_words(words.copy(), position_bits, bits)
-    assert found.tolist() == sorted(words.tolist())
+    result = packing.sort_numbered_words(words.copy(), position_bits, bits)
+    assert result.tolist() == sorted(words.tolist())
 
 
 def test_numpy_sorts_until_the_compiled_sort_pays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The words that NumPy has sorted are counted, and nothing is compiled for few."""
+    """The words that NumPy sorts are counted, and for few words nothing is compiled."""
     counted: list[int] = []
     monkeypatch.setattr(packing, "is_numpy_slow", lambda: True)
     monkeypatch.setattr(
@@ -197,19 +198,20 @@ def test_numbers_with_the_same_slot_are_told_apart() -> None:
     values = np.array(numbers * 3, np.uint64).view(np.int64)
     numbered = kernels.number_distinct(values)
     assert numbered is not None
-    found, distinct = numbered
-    assert found.tolist() == [0, 1, 2, 3] * 3
+    result, distinct = numbered
+    assert result.tolist() == [0, 1, 2, 3] * 3
     assert distinct.tolist() == values[:4].tolist()
 
 
 def test_few_tasks_of_a_process_sort_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The others hold their rows meanwhile."""
+    """The other tasks hold their rows meanwhile."""
     lock = Lock()
     running: list[int] = []
     most: list[int] = []
     sort_at_once = spilling.sort_table
 
     def sort_slowly(table: pa.Table, *args: Any, **kwargs: Any) -> pa.Table:
+        """Sort a table, and note how many tables are being sorted."""
         with lock:
             running.append(1)
             most.append(len(running))
@@ -228,13 +230,13 @@ def test_few_tasks_of_a_process_sort_at_once(monkeypatch: pytest.MonkeyPatch) ->
             threads.submit(lambda: [*sort_batches(iter([batch]), sorting, 16, task_count=tasks)])
             for _ in range(tasks)
         ]
-        found = [sort.result()[0].column("k").to_pylist() for sort in sorts]
-    assert found == [[1, 2, 2]] * tasks
+        result = [sort.result()[0].column("k").to_pylist() for sort in sorts]
+    assert result == [[1, 2, 2]] * tasks
     assert max(most) == 2
 
 
 def test_a_budget_leaves_room_for_all_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each task holds its budget, and those that sort take four times as much in addition."""
+    """Each task holds its budget. A task that sorts takes four times as much in addition."""
     monkeypatch.setattr(spilling, "SORTS_AT_ONCE", 3)
     room = 62 * 100 << 20
     assert find_budget(room, task_count=50) == 100 << 20  # 50 + 3 * 4 shares
@@ -243,7 +245,7 @@ def test_a_budget_leaves_room_for_all_tasks(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def compute_short_hashes(keys: list[encoding.SortCode]) -> WordArray:
-    """Four hashes in all, so that most keys share theirs with others."""
+    """Return one of four hashes for each key, so that most keys share their hash with others."""
     return hash_of(keys) & np.uint64(3 << 62)
 
 
@@ -253,45 +255,45 @@ HASHES = pytest.mark.parametrize("hashing", [hash_of, compute_short_hashes])
 
 @HASHES
 @settings(max_examples=examples(60), deadline=None)
-@given(given_rows=rows(), copies=st.sampled_from([1, 40]))
+@given(case=rows(), copies=st.sampled_from([1, 40]))
 def test_keys_come_together_by_a_hash(
-    hashing: Callable[[list[encoding.SortCode]], WordArray], given_rows: Rows, copies: int
+    hashing: Callable[[list[encoding.SortCode]], WordArray], case: Rows, copies: int
 ) -> None:
-    """Partitions in any order, each as the reference has it."""
-    if not given_rows.count:
+    """Partitions are in any order. Each has the rows of the reference."""
+    if not case.count:
         return
-    many = given_rows.times(copies)
+    copied = case.times(copies)
     with (
         patch.object(hashed_keys, "compute_hashes", hashing),
         use_shortcuts(Shortcuts(min_rows_to_hash=1)),
     ):
-        found = pa.Table.from_batches(sort_batches(iter(many.batches), many.sorting, 1 << 18))
-    check_columns(pa.Table.from_batches(many.batches), found)
-    expected = sort_rows(many.keys, many.order, many.count)
-    marks = find_marks(found)
-    assert split_partitions(found.column("row").to_pylist(), marks) == split_partitions(
-        expected, mark_first_rows(many.keys, expected)
+        result = pa.Table.from_batches(sort_batches(iter(copied.batches), copied.sorting, 1 << 18))
+    check_columns(pa.Table.from_batches(copied.batches), result)
+    expected = sort_rows(copied.keys, copied.order, copied.count)
+    marks = find_marks(result)
+    assert split_partitions(result.column("row").to_pylist(), marks) == split_partitions(
+        expected, mark_first_rows(copied.keys, expected)
     )
 
 
 @settings(max_examples=examples(40), deadline=None)
-@given(given_rows=rows(), copies=st.sampled_from([1, 40]))
-def test_texts_that_repeat_are_moved_with_a_dictionary(given_rows: Rows, copies: int) -> None:
-    if not given_rows.count:
+@given(case=rows(), copies=st.sampled_from([1, 40]))
+def test_texts_that_repeat_are_moved_with_a_dictionary(case: Rows, copies: int) -> None:
+    if not case.count:
         return
-    many = given_rows.times(copies)
-    before = pa.Table.from_batches(many.batches)
-    texts = [("", "a", None, "long " * 9)[row % 4] for row in range(many.count)]
+    copied = case.times(copies)
+    before = pa.Table.from_batches(copied.batches)
+    texts = [("", "a", None, "long " * 9)[row % 4] for row in range(copied.count)]
     before = before.append_column("text", pa.array(texts, pa.string()))
     with use_shortcuts(Shortcuts(min_repeats_of_text=1)):
-        found = pa.Table.from_batches(sort_batches(before.to_batches(), many.sorting, 1 << 18))
-    assert pa.types.is_dictionary(found.schema.field("text").type)
-    columns = [arrays.take_column(found, name) for name in found.column_names]
+        result = pa.Table.from_batches(sort_batches(before.to_batches(), copied.sorting, 1 << 18))
+    assert pa.types.is_dictionary(result.schema.field("text").type)
+    columns = [arrays.take_column(result, name) for name in result.column_names]
     check_columns(before, pa.Table.from_arrays(columns, schema=before.schema))
 
 
 def split_partitions(numbers: list[int], marks: list[int]) -> list[list[int]]:
-    """Return the numbers of each partition, the least partition first."""
+    """Return the numbers of each partition, sorted by the numbers."""
     ends = [*np.flatnonzero(marks)[1:], len(numbers)]
     return sorted(numbers[begin:end] for begin, end in zip([0, *ends], ends, strict=False))
 
@@ -300,32 +302,34 @@ def split_partitions(numbers: list[int], marks: list[int]) -> list[list[int]]:
 def test_a_key_of_many_bits_is_sorted_once(
     hashing: Callable[[list[encoding.SortCode]], WordArray],
 ) -> None:
-    """The hash of the key is beside a short order. Keys with the same hash are told apart."""
-    count, drawn = 1 << 15, np.random.default_rng(7)
-    keys = drawn.integers(-(2**63), 2**63 - 1, 1 << 13)[drawn.integers(0, 1 << 13, count)]
-    order = drawn.integers(0, 1000, count)
+    """The hash of a key fits into a word with the order. Equal hashes are sorted once more."""
+    count = 1 << 15
+    generator = np.random.default_rng(7)
+    keys = generator.integers(-(2**63), 2**63 - 1, 1 << 13)[generator.integers(0, 1 << 13, count)]
+    order = generator.integers(0, 1000, count)
     table = pa.table(
         {"key": keys, "order": order, "row": range(count), wire.FIRST_BITS: np.zeros(count, int)}
     )
     item = wire.SortColumn("order", descending=True, nulls_first=True)
     sorts: list[int] = []
 
-    def counting(words: list[packing.SortWord], rows: int) -> object:
+    def count_and_sort(words: list[packing.SortWord], rows: int) -> object:
+        """Sort words, and note the number of sorts that it takes."""
         sorts.append(hashed_keys.count_sorts(words, encoding.WORD_BITS - rows.bit_length()))
-        return sort(words, rows)
+        return sort_words(words, rows)
 
-    sort = packing.sort_words
-    with patch.multiple(hashed_keys, sort_words=counting, compute_hashes=hashing):
+    sort_words = packing.sort_words
+    with patch.multiple(hashed_keys, sort_words=count_and_sort, compute_hashes=hashing):
         sorting = wire.Sorting(("key",), (item,))
-        (found,) = spilling.sort_tables(iter(table.to_batches()), sorting, 1 << 30)
+        (result,) = spilling.sort_tables(iter(table.to_batches()), sorting, 1 << 30)
     assert sorts[0] == 1
     assert len(sorts) == (1 if hashing is hash_of else 2)
-    check_columns(table, found)
-    marks = found.column(wire.FIRST_BITS).to_pylist()
-    by_reference = np.lexsort((range(count), -order, keys))
-    same = np.append(True, np.diff(keys[by_reference]) != 0)
-    assert split_partitions(found.column("row").to_pylist(), marks) == split_partitions(
-        by_reference.tolist(), same.tolist()
+    check_columns(table, result)
+    marks = result.column(wire.FIRST_BITS).to_pylist()
+    expected_rows = np.lexsort((range(count), -order, keys))
+    is_first = np.append(True, np.diff(keys[expected_rows]) != 0)
+    assert split_partitions(result.column("row").to_pylist(), marks) == split_partitions(
+        expected_rows.tolist(), is_first.tolist()
     )
 
 
@@ -333,24 +337,27 @@ def test_a_key_of_many_bits_is_sorted_once(
 @pytest.mark.parametrize("least", [0, -(2**63), 2**63 - 3 * (1 << 40) - 1])
 @pytest.mark.parametrize("descending", [False, True])
 def test_numbers_of_units_compare_as_they_are(unit: int, least: int, descending: bool) -> None:
-    """Each is a number of units from the least, which a worker takes for its code."""
+    """The code of a number is its distance from the least number, in units."""
     for steps in ([3, 0, 2, 1, 2, 0], [0, 3], [1, 1]):
         numbers = [least + unit * step for step in steps]
         table = pa.table({"at": pa.array(numbers, pa.timestamp("us")), "row": range(len(steps))})
         sorting = wire.Sorting((), (wire.SortColumn("at", descending, nulls_first=True),))
-        found = sort_table(table, sorting).drop_columns([wire.FIRST_BITS])
-        check_columns(table, found)
+        result = sort_table(table, sorting).drop_columns([wire.FIRST_BITS])
+        check_columns(table, result)
         by_hand = sorted(
             range(len(steps)), key=lambda row: -steps[row] if descending else steps[row]
         )
-        assert found.column("row").to_pylist() == by_hand
+        assert result.column("row").to_pylist() == by_hand
 
 
 def test_seconds_are_sorted_at_once() -> None:
-    """Seconds of ten years fit beside a thousand keys and a million rows; microseconds do not."""
-    of_a_year = 365 * 24 * 3600
-    seconds = np.random.default_rng(3).integers(0, 10 * of_a_year, 1 << 12) * 1_000_000
+    """Seconds of ten years fit into a word with a thousand keys and a million rows.
+
+    Microseconds would not.
+    """
+    year = 365 * 24 * 3600
+    seconds = np.random.default_rng(3).integers(0, 10 * year, 1 << 12) * 1_000_000
     (code,) = encoding.encode_column(
         pa.array(seconds, pa.timestamp("us")), wire.SortColumn("at", False, False), of_key=False
     )
-    assert code.bits == (10 * of_a_year).bit_length()
+    assert code.bits == (10 * year).bit_length()

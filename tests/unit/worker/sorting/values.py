@@ -1,4 +1,4 @@
-"""Random tables to be sorted, of every type that is sorted in a worker."""
+"""Draw random tables to sort, with columns of every type that a worker sorts."""
 
 from __future__ import annotations
 
@@ -19,21 +19,24 @@ AWKWARD_TEXTS = ["", "a", "a\0", "a\0b", "b", "é", "\U0001f600", "\uffff", "123
 
 
 def integers(bits: int) -> st.SearchStrategy[int]:
-    """Small ones, so that some are equal, and those at the ends."""
-    least, most = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+    """Draw integers: small ones, so that some are equal, and the extreme ones."""
+    least = -(1 << (bits - 1))
+    most = (1 << (bits - 1)) - 1
     return st.integers(-2, 3) | st.sampled_from([least, most]) | st.integers(least, most)
 
 
 def floats(width: int) -> st.SearchStrategy[float]:
+    """Draw numbers, often awkward ones."""
     smallest = 5e-324 if width == 64 else 1.401298464324817e-45
-    awkward = [one if abs(one) != 5e-324 else smallest for one in AWKWARD_FLOATS]
+    awkward = [number if abs(number) != 5e-324 else smallest for number in AWKWARD_FLOATS]
     return st.sampled_from(awkward) | st.floats(width=width)  # type: ignore[arg-type]
 
 
 def decimals(precision: int, scale: int) -> st.SearchStrategy[Decimal]:
+    """Draw decimals: small ones, so that some are equal, and the extreme ones."""
     most = 10**precision - 1
     digits = st.integers(-2, 2) | st.sampled_from([most, -most]) | st.integers(-most, most)
-    return digits.map(lambda one: Decimal(one).scaleb(-scale, Context(prec=60)))
+    return digits.map(lambda number: Decimal(number).scaleb(-scale, Context(prec=60)))
 
 
 TEXTS = st.sampled_from(AWKWARD_TEXTS) | st.text(max_size=12)
@@ -62,7 +65,7 @@ KINDS: dict[pa.DataType, st.SearchStrategy[Any]] = {
 
 @dataclass(frozen=True)
 class Rows:
-    """A table in batches, what it is to be sorted by, and its values for the reference."""
+    """A table in batches, the sort columns, and their values for the reference."""
 
     batches: list[pa.RecordBatch]
     sorting: Sorting
@@ -71,13 +74,14 @@ class Rows:
 
     @property
     def count(self) -> int:
+        """Return the number of rows."""
         return sum(batch.num_rows for batch in self.batches)
 
     def times(self, copies: int) -> Rows:
-        """Return so many copies of the rows, numbered on from copy to copy."""
+        """Return copies of the rows, which are numbered through."""
         table = pa.concat_tables([pa.Table.from_batches(self.batches)] * copies).combine_chunks()
-        place = table.schema.get_field_index("row")
-        table = table.set_column(place, "row", pa.array(range(table.num_rows), pa.int32()))
+        index = table.schema.get_field_index("row")
+        table = table.set_column(index, "row", pa.array(range(table.num_rows), pa.int32()))
         keys, order = (
             [item._replace(values=[*item.values] * copies) for item in items]
             for items in (self.keys, self.order)
@@ -87,7 +91,7 @@ class Rows:
 
 @st.composite
 def rows(draw: Callable[..., Any]) -> Rows:
-    """Return some rows; columns k0 ... are keys, o0 ... the order, `row` says where a row was."""
+    """Draw rows with keys k0, k1, ..., order columns o0, o1, ..., and the number of the `row`."""
     count = draw(st.integers(0, 60))
     keys = [column(draw, count) for _ in range(draw(st.integers(0, 2)))]
     order = [column(draw, count) for _ in range(draw(st.integers(0, 3)))]
@@ -106,12 +110,15 @@ def rows(draw: Callable[..., Any]) -> Rows:
 
 
 def column(draw: Callable[..., Any], count: int) -> tuple[list[Any], pa.Array]:
-    """Return a column's values, and as Arrow has them; dates and times are numbers."""
+    """Draw the values of a column, and return them as a list and as an Arrow array.
+
+    In the list, dates and times are numbers.
+    """
     kind = draw(st.sampled_from(list(KINDS)))
     some = draw(st.lists(KINDS[kind], min_size=1, max_size=6))
-    held = st.sampled_from(some) | KINDS[kind]
-    held = held | st.none() if draw(st.booleans()) else held
-    values = draw(st.lists(held, min_size=count, max_size=count))
+    strategy = st.sampled_from(some) | KINDS[kind]
+    strategy = strategy | st.none() if draw(st.booleans()) else strategy
+    values = draw(st.lists(strategy, min_size=count, max_size=count))
     if pa.types.is_temporal(kind):
         raw = pa.int32() if pa.types.is_date32(kind) else pa.int64()
         return values, pa.array(values, raw).view(kind)
