@@ -1,4 +1,4 @@
-"""Commands as their users meet them: what they print, and with which exit code they end."""
+"""Commands: their output, their messages and their exit codes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from matchrec.cli import commands, failures
 from matchrec.cli.arguments import show_program
 from matchrec.dialects.products import PRODUCTS
 from matchrec.search.strategies import ALGORITHMS
-from tests.quick.embedded import invoke, refused
+from tests.quick.embedded import invoke, invoke_failing
 from tests.unit.cli.conftest import STREAKS
 
 pytestmark = pytest.mark.one_of(4)
@@ -28,21 +28,21 @@ STOCKS = ("--table", "t=prices.csv")
 
 
 def test_a_table_has_twenty_rows_or_as_many_as_asked_for(embedded: Path) -> None:
-    one = invoke("run", "-", *STOCKS, "--limit", "1", given=STREAKS + " ORDER BY sym")
-    assert one.exit_code == 0
-    assert one.stdout.splitlines() == ["sym  low  high  n", "X     10    12  3"]
-    told = "showing 1 row; --limit N shows more, --output FILE writes all\n"
-    assert one.stderr.endswith(told)  # after a notice, where a search is compiled
-    many = invoke("run", "-", given="SELECT id FROM range(21)")
-    assert len(many.stdout.splitlines()) == 1 + 20
-    assert many.stderr.startswith("showing 20 rows")
+    one_row = invoke("run", "-", *STOCKS, "--limit", "1", stdin=STREAKS + " ORDER BY sym")
+    assert one_row.exit_code == 0
+    assert one_row.stdout.splitlines() == ["sym  low  high  n", "X     10    12  3"]
+    message = "showing 1 row; --limit N shows more, --output FILE writes all\n"
+    assert one_row.stderr.endswith(message)  # after a notice if a search is compiled
+    twenty_rows = invoke("run", "-", stdin="SELECT id FROM range(21)")
+    assert len(twenty_rows.stdout.splitlines()) == 1 + 20
+    assert twenty_rows.stderr.startswith("showing 20 rows")
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "json"])
 def test_run_writes_one_file_in_order(suffix: str, embedded: Path) -> None:
     (embedded / "t.json").write_text('[{"k": "b", "n": 1},\n {"k": "a", "n": null}]')
     query = "SELECT k, n FROM t ORDER BY k"
-    result = invoke("run", "-", "--table", "t=t.json", "--output", f"rows.{suffix}", given=query)
+    result = invoke("run", "-", "--table", "t=t.json", "--output", f"rows.{suffix}", stdin=query)
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr == f"2 rows written to rows.{suffix}\n"
     read = {"parquet": pd.read_parquet, "csv": pd.read_csv, "json": read_json_lines}[suffix]
@@ -52,25 +52,26 @@ def test_run_writes_one_file_in_order(suffix: str, embedded: Path) -> None:
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
 def test_a_file_has_all_rows_of_a_large_result(suffix: str, embedded: Path) -> None:
     query = "SELECT id FROM range(200000) ORDER BY id DESC"
-    result = invoke("run", "-", "--output", f"rows.{suffix}", given=query)
+    result = invoke("run", "-", "--output", f"rows.{suffix}", stdin=query)
     assert result.stderr == f"200,000 rows written to rows.{suffix}\n"
     read = {"parquet": pd.read_parquet, "csv": pd.read_csv}[suffix]
     falling = list(range(199_999, -1, -1))
     assert list(read(embedded / f"rows.{suffix}")["id"]) == falling
-    printed = invoke("run", "-", "--format", "jsonl", "--limit", "50000", given=query).stdout
+    printed = invoke("run", "-", "--format", "jsonl", "--limit", "50000", stdin=query).stdout
     assert [json.loads(line)["id"] for line in printed.splitlines()] == falling[:50_000]
 
 
 def read_json_lines(path: Path) -> pd.DataFrame:
+    """Return the rows of a file with one JSON object a line."""
     return pd.read_json(path, lines=True)
 
 
 def test_parameters_and_settings_reach_the_query(embedded: Path) -> None:
     query = "SELECT :n + 1 AS n, :s AS s, :d AS d, current_timezone() AS zone, :none AS none"
     parameters = ["n=41", "s=O'Hara, 1%", "d=DATE'2026-01-31'", "none=null"]
-    told = [word for parameter in parameters for word in ("--arg", parameter)]
+    arguments = [word for parameter in parameters for word in ("--arg", parameter)]
     zone = ("--conf", "spark.sql.session.timeZone=Asia/Tokyo")
-    result = invoke("run", "-", "--format", "jsonl", *told, *zone, given=query)
+    result = invoke("run", "-", "--format", "jsonl", *arguments, *zone, stdin=query)
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout) == {
         "n": 42,
@@ -83,36 +84,38 @@ def test_parameters_and_settings_reach_the_query(embedded: Path) -> None:
 
 def test_a_parameter_is_a_bound_of_the_pattern(embedded: Path) -> None:
     query = STREAKS.replace("UP+", "UP{:n,}")
-    result = invoke("run", "-", *STOCKS, "--format", "csv", "--arg", "n=2", given=query)
+    result = invoke("run", "-", *STOCKS, "--format", "csv", "--arg", "n=2", stdin=query)
     assert result.stdout.splitlines() == ["sym,low,high,n", "X,10,12,3"]
 
 
 def test_a_parameter_is_an_interval(embedded: Path) -> None:
-    """Rows are a second after each other, and a match ends sooner than the interval says."""
+    """Rows are one second apart, and a match ends before the interval does."""
     clause = """ORDER BY at MEASURES COUNT(*) AS n PATTERN (A+) WITHIN {} DEFINE A AS ts > 0"""
     rows = "(SELECT timestamp_seconds(ts) AS at, ts FROM t WHERE sym = 'X')"
     query = f"SELECT * FROM {rows} MATCH_RECOGNIZE ({clause})"
-    asked = ("run", "-", *STOCKS, "--format", "csv", "--arg")
+    arguments = ("run", "-", *STOCKS, "--format", "csv", "--arg")
     for gap in ("2 SECONDS", "INTERVAL '2' SECOND", "interval 2 seconds"):
         for within in (":gap", "INTERVAL :gap"):
-            result = invoke(*asked, f"gap={gap}", given=query.format(within))
+            result = invoke(*arguments, f"gap={gap}", stdin=query.format(within))
             assert result.stdout.splitlines() == ["n", "2", "1"], result.stderr
-    result = invoke(*asked, "gap=2", given=query.format("INTERVAL :gap SECOND"))
+    result = invoke(*arguments, "gap=2", stdin=query.format("INTERVAL :gap SECOND"))
     assert result.stdout.splitlines() == ["n", "2", "1"], result.stderr
     query = f"SELECT * FROM {rows} MATCH_RECOGNIZE ({clause.replace('ts > 0', 'at < :gap')})"
-    assert "length of time" in refused(*asked, "gap=soon", given=query.format(":gap"), code=1)
+    assert "length of time" in invoke_failing(
+        *arguments, "gap=soon", stdin=query.format(":gap"), code=1
+    )
     added = query.format("'1 day'").replace("at < :gap", "at < FIRST(at) + :gap")
-    told = refused(*asked, "gap=10 minutes", given=added, code=1)
-    assert told.endswith("for a parameter pass --arg name=\"INTERVAL '10' MINUTE\"\n")
-    assert invoke(*asked, "gap=INTERVAL '10' MINUTE", given=added).exit_code == 0
+    message = invoke_failing(*arguments, "gap=10 minutes", stdin=added, code=1)
+    assert message.endswith("for a parameter pass --arg name=\"INTERVAL '10' MINUTE\"\n")
+    assert invoke(*arguments, "gap=INTERVAL '10' MINUTE", stdin=added).exit_code == 0
 
 
 def test_explain_prints_what_it_counts_and_writes_the_automaton(embedded: Path) -> None:
     result = invoke("explain", "streaks.sql", *STOCKS, "--analyze", "--dot", "nfa.dot")
     assert result.exit_code == 0, result.stderr
     assert "A UP+" in result.stdout
-    counted = result.stdout.partition("counters of the last execution\n")[2].split("\n")
-    assert [line.split() for line in counted[:3]] == [
+    counters = result.stdout.partition("counters of the last execution\n")[2].split("\n")
+    assert [line.split() for line in counters[:3]] == [
         ["events", "6"],
         ["partitions", "2"],
         ["matches", "2"],
@@ -121,8 +124,8 @@ def test_explain_prints_what_it_counts_and_writes_the_automaton(embedded: Path) 
 
 
 def test_why_and_coverage(embedded: Path) -> None:
-    asked = ("why", "streaks.sql", *STOCKS, "--partition", "sym=Y", "--row", "1")
-    why = invoke(*asked, "--svg", "why.svg")
+    arguments = ("why", "streaks.sql", *STOCKS, "--partition", "sym=Y", "--row", "1")
+    why = invoke(*arguments, "--svg", "why.svg")
     assert why.exit_code == 0, why.stderr
     assert "4 > 5" in why.stdout
     assert "<svg" in (embedded / "why.svg").read_text()
@@ -137,28 +140,28 @@ def test_why_and_coverage(embedded: Path) -> None:
 def test_why_says_how_long_the_window_is(embedded: Path) -> None:
     del embedded
     query = STREAKS.replace("(A UP+)", "(A UP{2}) WITHIN 2").replace("price >", "price + 9 >")
-    told = invoke("why", "-", *STOCKS, "--partition", "sym=X", "--limit", "1", given=query).stdout
-    assert told.startswith("PATTERN (A UP{2}) WITHIN 2\n")
+    output = invoke("why", "-", *STOCKS, "--partition", "sym=X", "--limit", "1", stdin=query).stdout
+    assert output.startswith("PATTERN (A UP{2}) WITHIN 2\n")
     outside = "row 3 (ts = 3) is outside the window of row 1 (ts = 1), WITHIN 2\n"
-    assert told.endswith(f"then it needed a row for UP, but {outside}")
+    assert output.endswith(f"then it needed a row for UP, but {outside}")
 
 
 def test_backtest(embedded: Path) -> None:
     (embedded / "labels.csv").write_text("sym,begins,ends\nX,1,2\nZ,1,9\n")
     labels = ("--table", "labels=labels.csv", "--labels", "labels")
-    asked = ("--start", "begins", "--end", "ends", "--key", "sym", "--svg", "hits.svg")
-    found = invoke("backtest", "streaks.sql", *STOCKS, *labels, *asked)
-    assert found.exit_code == 0, found.stderr
-    assert "2 incidents: 1 hit, 1 missed" in found.stdout
-    assert "1 no row has this key" in found.stdout
+    arguments = ("--start", "begins", "--end", "ends", "--key", "sym", "--svg", "hits.svg")
+    result = invoke("backtest", "streaks.sql", *STOCKS, *labels, *arguments)
+    assert result.exit_code == 0, result.stderr
+    assert "2 incidents: 1 hit, 1 missed" in result.stdout
+    assert "1 no row has this key" in result.stdout
     assert "<svg" in (embedded / "hits.svg").read_text()
 
 
 def test_a_column_of_labels_that_is_not_there(embedded: Path) -> None:
     (embedded / "labels.csv").write_text("sym,begins,ends\nX,1,2\n")
     labels = ("--table", "labels=labels.csv", "--labels", "labels")
-    asked = ("--start", "begin", "--end", "ends")
-    assert refused("backtest", "streaks.sql", *STOCKS, *labels, *asked, code=1) == (
+    arguments = ("--start", "begin", "--end", "ends")
+    assert invoke_failing("backtest", "streaks.sql", *STOCKS, *labels, *arguments, code=1) == (
         "matchrec: unknown column `begin` in `--start` [unknown-label-column]\n"
         "  note: `--labels` has: sym, begins, ends\n"
         "  help: write --start begins\n"
@@ -167,19 +170,19 @@ def test_a_column_of_labels_that_is_not_there(embedded: Path) -> None:
 
 def test_sweep(embedded: Path) -> None:
     clause = "PARTITION BY sym ORDER BY ts PATTERN (UP{:n,}) DEFINE UP AS price > PREV(price)"
-    asked = ("--events", "t", "--grid", "n=1,2", "--svg", "grid.svg")
-    found = invoke("sweep", "-", *STOCKS, *asked, given=clause)
-    assert found.exit_code == 0, found.stderr
-    lines = [line.split()[:4] for line in found.stdout.splitlines()]
+    arguments = ("--events", "t", "--grid", "n=1,2", "--svg", "grid.svg")
+    result = invoke("sweep", "-", *STOCKS, *arguments, stdin=clause)
+    assert result.exit_code == 0, result.stderr
+    lines = [line.split()[:4] for line in result.stdout.splitlines()]
     assert lines == [["n", "matches", "partitions", "rows"], list("1223"), list("2112")]
     assert "<svg" in (embedded / "grid.svg").read_text()
-    assert invoke("sweep", "-", *STOCKS, *asked[2:], given=clause).stdout == found.stdout
-    of_oracle = invoke("sweep", "-", *STOCKS, *asked, "--dialect", "oracle", given=clause)
-    assert of_oracle.stdout == found.stdout
+    assert invoke("sweep", "-", *STOCKS, *arguments[2:], stdin=clause).stdout == result.stdout
+    oracle_result = invoke("sweep", "-", *STOCKS, *arguments, "--dialect", "oracle", stdin=clause)
+    assert oracle_result.stdout == result.stdout
 
 
 @pytest.mark.parametrize(
-    ("asked", "message", "code"),
+    ("words", "message", "code"),
     [
         ("- --grid n", "NAME=VALUE", 2),
         ("- --grid 1n=3", "`1n` is not a parameter name", 2),
@@ -192,30 +195,30 @@ def test_sweep(embedded: Path) -> None:
         ("-c PATTERN(A) --table u=prices.csv --grid n=3", "missing --events for a clause", 2),
     ],
 )
-def test_what_is_wrong_with_a_sweep(embedded: Path, asked: str, message: str, code: int) -> None:
+def test_what_is_wrong_with_a_sweep(embedded: Path, words: str, message: str, code: int) -> None:
     del embedded
     clause = "ORDER BY ts PATTERN (UP{:n,}) DEFINE UP AS price > PREV(price)"
-    given = clause if asked.startswith("-") and "-c" not in asked else None
-    assert message in refused("sweep", *asked.split(), *STOCKS, given=given, code=code)
+    stdin = clause if words.startswith("-") and "-c" not in words else None
+    assert message in invoke_failing("sweep", *words.split(), *STOCKS, stdin=stdin, code=code)
 
 
 def test_advice_is_in_words_of_a_shell(embedded: Path) -> None:
     del embedded
-    asked = ("-c", "ORDER BY ts PATTERN (A)", *STOCKS)
-    assert "write --language sase" in refused("run", *asked, code=1)
-    assert "the query is empty" in refused("run", "-c", " ")
+    arguments = ("-c", "ORDER BY ts PATTERN (A)", *STOCKS)
+    assert "write --language sase" in invoke_failing("run", *arguments, code=1)
+    assert "the query is empty" in invoke_failing("run", "-c", " ")
     lagging = STREAKS.replace("PREV(price)", "LAG(price)")
-    said = refused("run", "-", *STOCKS, given=lagging, code=1)
-    assert said.endswith("write PREV(price), or pass --dialect snowflake\n")
+    message = invoke_failing("run", "-", *STOCKS, stdin=lagging, code=1)
+    assert message.endswith("write PREV(price), or pass --dialect snowflake\n")
     rare = STREAKS.replace("> PREV(price)", "> PREV(price) + 1000")
-    said = invoke("coverage", "-", *STOCKS, given=rare).stdout
-    assert "matchrec why - --table t=prices.csv --partition sym=" in said
-    assert "once for each" in refused(
+    message = invoke("coverage", "-", *STOCKS, stdin=rare).stdout
+    assert "matchrec why - --table t=prices.csv --partition sym=" in message
+    assert "once for each" in invoke_failing(
         "why",
         "-",
         *STOCKS,
         *["--row", "1", "--row", "2", "--row", "3", "--partition", "sym=a"],
-        given=rare,
+        stdin=rare,
         code=1,
     )
 
@@ -258,7 +261,7 @@ def test_no_advice_is_in_words_of_python(
 ) -> None:
     name, *options = command.split()
     query = query.replace("csv.`", f"csv.`{embedded}/")  # Java has another working folder
-    result = invoke(name, "-", *STOCKS, *options, given=query)
+    result = invoke(name, "-", *STOCKS, *options, stdin=query)
     assert result.exit_code == 1
     assert advice in result.stderr
     assert not PYTHON_TERMS.search(result.stderr), result.stderr
@@ -282,7 +285,7 @@ def test_a_value_around_the_clause_that_cannot_be_computed(
 ) -> None:
     del embedded
     query = f"SELECT {value} AS x FROM ({STREAKS})"
-    result = invoke("run", "-", *STOCKS, given=query)
+    result = invoke("run", "-", *STOCKS, stdin=query)
     assert result.exit_code == 3
     headline, *_, last = result.stderr.strip().split("\n")
     assert headline.startswith("matchrec: a value of the query cannot be computed: ")
@@ -295,34 +298,36 @@ def test_sase_without_pattern_says_what_is_missing(embedded: Path) -> None:
     """The text is written as SQL, and as SASE+."""
     del embedded
     text = "SEQ(A a, B b) WHERE skip_till_next_match(a, b) { a.x > 1 }"
-    as_sql = refused("run", "-", *STOCKS, given=text, code=1)
+    as_sql = invoke_failing("run", "-", *STOCKS, stdin=text, code=1)
     assert "missing PATTERN before SEQ" in as_sql
     assert "help: write PATTERN SEQ(...); write --language sase" in as_sql
     sase = ("--language", "sase", "--order-by", "ts")
-    assert "write PATTERN before it" in refused("run", "-", *STOCKS, *sase, given=text, code=1)
+    assert "write PATTERN before it" in invoke_failing(
+        "run", "-", *STOCKS, *sase, stdin=text, code=1
+    )
 
 
 NOTHING = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts PATTERN (A) DEFINE A AS price > :n)"
 
 
 @pytest.mark.parametrize(
-    ("query", "told"),
+    ("query", "message"),
     [
         (NOTHING, "0 rows; to see how far rows get and what stops them, run\n"),
         ("SELECT * FROM t WHERE price > :n", ""),
     ],
 )
 def test_no_rows_are_explained_at_a_terminal(
-    query: str, told: str, embedded: Path, monkeypatch: pytest.MonkeyPatch
+    query: str, message: str, embedded: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (embedded / "all.sql").write_text(query.replace("PATTERN", "ALL ROWS PER MATCH PATTERN"))
-    asked = ("all.sql", *STOCKS, "--arg", "n=100")
-    assert "0 rows" not in invoke("run", *asked).stderr
+    arguments = ("all.sql", *STOCKS, "--arg", "n=100")
+    assert "0 rows" not in invoke("run", *arguments).stderr
     monkeypatch.setattr(commands, "print_notice_at_terminal", failures.print_notice)
-    again = f"matchrec coverage {shlex.join(asked)}\n"
-    found = invoke("run", *asked, "--sort", "auto", "--format", "csv")
-    assert found.stderr.endswith(f"{told}{again}" if told else "")
-    assert "0 rows" in told or "coverage" not in found.stderr
+    again = f"matchrec coverage {shlex.join(arguments)}\n"
+    result = invoke("run", *arguments, "--sort", "auto", "--format", "csv")
+    assert result.stderr.endswith(f"{message}{again}" if message else "")
+    assert "0 rows" in message or "coverage" not in result.stderr
 
 
 def test_a_command_is_written_as_the_program_was_started(
@@ -340,37 +345,39 @@ def test_a_command_is_written_as_the_program_was_started(
 
 
 def test_nobody_listens_at_an_address() -> None:
-    asked = ("run", "-c", "SELECT 1", "--engine", "sc://localhost:1")
-    assert "no server answers at sc://localhost:1" in refused(*asked, code=3)
-    assert "no server answers" in refused(*asked[:-1], "sc://localhost:x", code=3)
+    arguments = ("run", "-c", "SELECT 1", "--engine", "sc://localhost:1")
+    assert "no server answers at sc://localhost:1" in invoke_failing(*arguments, code=3)
+    assert "no server answers" in invoke_failing(*arguments[:-1], "sc://localhost:x", code=3)
 
 
 def test_a_query_in_the_place_of_its_file(files: Path) -> None:
     del files
-    assert "write -c before it" in refused("run", "SELECT * FROM t", *STOCKS)
-    assert "-c" not in refused("run", "select.sql", *STOCKS)
+    assert "write -c before it" in invoke_failing("run", "SELECT * FROM t", *STOCKS)
+    assert "-c" not in invoke_failing("run", "select.sql", *STOCKS)
 
 
 def test_questions_about_events(files: Path) -> None:
     (files / "rises.sase").write_text("PATTERN SEQ(A a, B b) WHERE skip_till_next_match {}")
-    assert "missing --order-by for SASE+" in refused("why", "rises.sase", *STOCKS)
-    assert "missing --order-by for SASE+" in refused("coverage", "rises.sase", *STOCKS)
-    assert "No such option" in refused("coverage", "streaks.sql", *STOCKS, "--algorithm", "auto")
-    assert "--clause is not allowed for SASE+" in refused(
+    assert "missing --order-by for SASE+" in invoke_failing("why", "rises.sase", *STOCKS)
+    assert "missing --order-by for SASE+" in invoke_failing("coverage", "rises.sase", *STOCKS)
+    assert "No such option" in invoke_failing(
+        "coverage", "streaks.sql", *STOCKS, "--algorithm", "auto"
+    )
+    assert "--clause is not allowed for SASE+" in invoke_failing(
         "why", "rises.sase", *STOCKS, "--clause", "1"
     )
 
 
 def test_a_picture_of_each_clause(embedded: Path) -> None:
     both = f"{STREAKS.rstrip().rstrip(';')} UNION ALL {STREAKS}"
-    assert invoke("explain", "-", *STOCKS, "--svg", "nfa.svg", given=both).exit_code == 0
+    assert invoke("explain", "-", *STOCKS, "--svg", "nfa.svg", stdin=both).exit_code == 0
     for name in ("nfa.svg", "nfa.2.svg"):
         assert (embedded / name).read_text().startswith("<svg")
 
 
 def test_a_mistake_in_the_query_shows_line_and_caret(embedded: Path) -> None:
     query = STREAKS.replace("LAST(price)", "LAST(DOWN.price)")
-    assert refused("run", "-", *STOCKS, given=query, code=1) == (
+    assert invoke_failing("run", "-", *STOCKS, stdin=query, code=1) == (
         "matchrec: unknown pattern variable `DOWN` in MEASURES [unknown-variable]\n"
         "  line 4, column 38\n"
         "      MEASURES FIRST(price) AS low, LAST(DOWN.price) AS high, COUNT(*) AS n\n"
@@ -384,17 +391,17 @@ def test_a_mistake_in_a_file_shows_the_file(embedded: Path) -> None:
     """Editors and terminals open such a location."""
     mistake = STREAKS.replace("LAST(price)", "LAST(DOWN.price)")
     (embedded / "streaks.sql").write_text(mistake)
-    shown = refused("run", "streaks.sql", *STOCKS, code=1)
+    shown = invoke_failing("run", "streaks.sql", *STOCKS, code=1)
     assert shown.splitlines()[1] == "  streaks.sql:4:38"
     view = "CREATE TEMPORARY VIEW one AS SELECT 1 AS n;\n"
     (embedded / "two.sql").write_text(view + mistake)
-    assert "\n  two.sql:5:38\n" in refused("run", "two.sql", *STOCKS, code=1)
+    assert "\n  two.sql:5:38\n" in invoke_failing("run", "two.sql", *STOCKS, code=1)
     # the engine finds this mistake, and the file has another text than the engine
     query = STREAKS.replace("SELECT *", "SELECT nosuch").replace("FROM t", "FROM 'prices.csv'")
     (embedded / "two.sql").write_text(view.replace("one", "two") + query)
-    assert "\n  two.sql:3:8\n" in refused("run", "two.sql", code=1)
+    assert "\n  two.sql:3:8\n" in invoke_failing("run", "two.sql", code=1)
     # the text of -c is in no file
-    assert "\n  line 4, column 38\n" in refused("run", "-c", mistake, *STOCKS, code=1)
+    assert "\n  line 4, column 38\n" in invoke_failing("run", "-c", mistake, *STOCKS, code=1)
 
 
 def test_a_warning_of_a_file_shows_the_file(embedded: Path) -> None:
@@ -405,22 +412,22 @@ def test_a_warning_of_a_file_shows_the_file(embedded: Path) -> None:
 
 def test_a_mistake_in_sase_and_in_a_clause_of_a_file_shows_the_file(embedded: Path) -> None:
     (embedded / "pairs.sase").write_text("PATTERN SEQ(A a, B b)\nWHERE a.price > (1")
-    shown = refused("run", "pairs.sase", *STOCKS, "--order-by", "ts", code=1)
+    shown = invoke_failing("run", "pairs.sase", *STOCKS, "--order-by", "ts", code=1)
     assert "\n  pairs.sase:2:" in shown
     (embedded / "clause.sql").write_text("ORDER BY ts\nPATTERN (A) DEFINE B AS price > :x")
-    shown = refused("sweep", "clause.sql", *STOCKS, "--grid", "x=1,2", code=1)
+    shown = invoke_failing("sweep", "clause.sql", *STOCKS, "--grid", "x=1,2", code=1)
     assert "\n  clause.sql:2:" in shown
 
 
 def test_a_traceback_is_shown_where_asked_for(embedded: Path) -> None:
     query = STREAKS.replace("LAST(price)", "LAST(DOWN.price)")
-    shown = refused("run", "-", *STOCKS, "--traceback", given=query, code=1)
+    shown = invoke_failing("run", "-", *STOCKS, "--traceback", stdin=query, code=1)
     assert shown.startswith("Traceback (most recent call last):\n")
     assert "\nmatchrec: unknown pattern variable `DOWN` in MEASURES [unknown-variable]\n" in shown
 
 
 def test_a_mistake_outside_the_clause_is_spark_s_own_sentence(embedded: Path) -> None:
-    shown = refused("run", "-", given="SELECT * FROM nowhere", code=1)
+    shown = invoke_failing("run", "-", stdin="SELECT * FROM nowhere", code=1)
     assert shown.startswith("matchrec: [TABLE_OR_VIEW_NOT_FOUND]")
     assert "Project [*]" not in shown
 
@@ -440,7 +447,7 @@ def test_a_mistake_outside_the_clause_is_spark_s_own_sentence(embedded: Path) ->
 def test_a_mistake_that_only_rows_show_is_a_failure(
     query: str, sentence: str, embedded: Path
 ) -> None:
-    shown = refused("run", "-", *STOCKS, given=query, code=3)
+    shown = invoke_failing("run", "-", *STOCKS, stdin=query, code=3)
     assert sentence in shown
     assert "Traceback" not in shown
     assert "\tat " not in shown
@@ -449,7 +456,7 @@ def test_a_mistake_that_only_rows_show_is_a_failure(
 def test_a_warning_is_a_notice(embedded: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("default")
-        result = invoke("run", "-", *STOCKS, given=STREAKS.replace("ORDER BY ts", ""))
+        result = invoke("run", "-", *STOCKS, stdin=STREAKS.replace("ORDER BY ts", ""))
     assert result.exit_code == 0
     assert result.stderr.startswith("matchrec: MATCH_RECOGNIZE has no ORDER BY\n  line 4,")
     assert ".py" not in result.stderr
@@ -457,27 +464,27 @@ def test_a_warning_is_a_notice(embedded: Path) -> None:
 
 def test_two_columns_of_one_name(embedded: Path) -> None:
     query = "SELECT 1 AS a, 2 AS a"
-    shown = refused("run", "-", "--format", "json", given=query, code=1)
+    shown = invoke_failing("run", "-", "--format", "json", stdin=query, code=1)
     assert "the result has two columns named `a`" in shown
-    assert invoke("run", "-", "--format", "csv", given=query).stdout == "a,a\n1,2\n"
-    shown = refused("run", "-", "--output", "a.parquet", given=query, code=1)
+    assert invoke("run", "-", "--format", "csv", stdin=query).stdout == "a,a\n1,2\n"
+    shown = invoke_failing("run", "-", "--output", "a.parquet", stdin=query, code=1)
     assert "but a Parquet file allows each name only once" in " ".join(shown.split())
 
 
 def test_a_query_that_is_not_there() -> None:
-    assert "the query `no.sql` does not exist" in refused("run", "no.sql")
+    assert "the query `no.sql` does not exist" in invoke_failing("run", "no.sql")
 
 
 def test_a_file_of_rows_in_the_place_of_the_query(files: Path) -> None:
-    told = refused("run", "prices.csv")
-    assert "`prices.csv` is a file of rows, but a query is needed" in told
-    assert "--table prices=prices.csv" in told
-    assert "--table events=2.json.gz" in refused("why", "2.json.gz")
+    message = invoke_failing("run", "prices.csv")
+    assert "`prices.csv` is a file of rows, but a query is needed" in message
+    assert "--table prices=prices.csv" in message
+    assert "--table events=2.json.gz" in invoke_failing("why", "2.json.gz")
 
 
 def test_a_query_that_is_no_text(files: Path) -> None:
     (files / "q.sql").write_bytes(b"\xff\xfe\x00")
-    assert "is not a text file in UTF-8" in refused("run", "q.sql")
+    assert "is not a text file in UTF-8" in invoke_failing("run", "q.sql")
 
 
 @pytest.mark.parametrize(
@@ -491,11 +498,11 @@ def test_a_query_that_is_no_text(files: Path) -> None:
     ],
 )
 def test_a_table_argument_that_is_wrong(argument: str, sentence: str, files: Path) -> None:
-    assert sentence in refused("run", "streaks.sql", "--table", argument)
+    assert sentence in invoke_failing("run", "streaks.sql", "--table", argument)
 
 
 def test_a_table_that_is_named_twice(files: Path) -> None:
-    twice = refused("run", "streaks.sql", *STOCKS, "--table", "T=prices.csv")
+    twice = invoke_failing("run", "streaks.sql", *STOCKS, "--table", "T=prices.csv")
     assert "two tables are named `T` [duplicate-table]\n  help: give one of them" in twice
     assert "--table T='T-*.csv'" in twice
 
@@ -508,7 +515,7 @@ def test_a_table_that_is_named_twice(files: Path) -> None:
     ],
 )
 def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, files: Path) -> None:
-    assert sentence in refused("run", "streaks.sql", option, file)
+    assert sentence in invoke_failing("run", "streaks.sql", option, file)
 
 
 @pytest.mark.parametrize(
@@ -539,7 +546,7 @@ def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, fi
     ],
 )
 def test_arguments_that_are_wrong(arguments: tuple[str, ...], sentence: str) -> None:
-    shown = refused(*arguments)
+    shown = invoke_failing(*arguments)
     assert shown.startswith("Usage: matchrec")
     assert sentence in shown
 
@@ -561,8 +568,8 @@ def test_a_shell_completes_the_parameters_of_the_query(
     clause = "PATTERN (A{:least,}) WITHIN :gap DEFINE A AS x > :low AND x::INT < :low"
     (files / "query.sql").write_text(f"SELECT * FROM t MATCH_RECOGNIZE ({clause})")
     *before, incomplete = typed
-    found = ShellComplete(main, {}, "matchrec", "").get_completions(before, incomplete)
-    assert [one.value for one in found] == offered
+    completions = ShellComplete(main, {}, "matchrec", "").get_completions(before, incomplete)
+    assert [completion.value for completion in completions] == offered
 
 
 def test_no_command_shows_examples() -> None:
@@ -579,15 +586,15 @@ def test_type_checkers_know_all_dialects_and_algorithms() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("[]", "the file `t.json` of table `t` is empty"),
         ("[1, 2]", "is not an array of objects: it is an array of something else"),
         ('[{"k": 1},', "is not an array of objects: Expecting value: line 1 column 11"),
     ],
 )
-def test_a_json_array_of_no_objects_is_refused(text: str, said: str, embedded: Path) -> None:
+def test_a_json_array_of_no_objects_is_refused(text: str, message: str, embedded: Path) -> None:
     (embedded / "t.json").write_text(text)
-    result = invoke("run", "-", "--table", "t=t.json", given="SELECT * FROM t")
+    result = invoke("run", "-", "--table", "t=t.json", stdin="SELECT * FROM t")
     assert result.exit_code == 1
-    assert said in result.stderr
+    assert message in result.stderr

@@ -12,7 +12,7 @@ import pytest
 from matchrec.cli import files
 from matchrec.cli.files import replace_when_complete
 from matchrec.errors import MatchRecognizeError
-from tests.quick.embedded import invoke, refused
+from tests.quick.embedded import invoke, invoke_failing
 from tests.unit.cli.conftest import list_names
 
 ONE = ("run", "-c", "SELECT 1 AS n")
@@ -21,7 +21,7 @@ SUFFIXES = [".csv", ".parquet"]
 
 def catch_message(path: str, *options: str, code: int = 2) -> str:
     """Return the message of a run that does not write its file."""
-    return refused(*ONE, "--output", path, *options, code=code)
+    return invoke_failing(*ONE, "--output", path, *options, code=code)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

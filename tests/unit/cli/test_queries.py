@@ -10,7 +10,7 @@ import pytest
 from matchrec.cli import queries
 from matchrec.cli.queries import read_argument_value
 from matchrec.syntax import locate
-from tests.quick.embedded import invoke, refused
+from tests.quick.embedded import invoke, invoke_failing
 
 pytestmark = pytest.mark.one_of(4)
 
@@ -48,7 +48,7 @@ def read_rows(*arguments: str) -> list[str]:
 
 def test_sase(clicks: Path) -> None:
     assert read_rows("pairs.sase", *EVENTS) == ["ann,1,3", "bob,1,2"]
-    result = invoke("run", "-", "--language", "sase", *EVENTS, "--limit", "1", given=SASE)
+    result = invoke("run", "-", "--language", "sase", *EVENTS, "--limit", "1", stdin=SASE)
     assert len(result.stdout.splitlines()) == 2
 
 
@@ -67,7 +67,7 @@ def test_what_the_result_of_a_pattern_has(clicks: Path) -> None:
     assert read_rows("pairs.py:late", *EVENTS) == []  # a window of 1 ends before the next event
     timed_out = read_rows("pairs.py:late", *EVENTS, "--timeouts")
     assert [line.split(",")[0] for line in timed_out] == ["ann", "bob"]
-    refusal = refused("run", "pairs.py", *EVENTS, "--result", "graph", code=1)
+    refusal = invoke_failing("run", "pairs.py", *EVENTS, "--result", "graph", code=1)
     assert "unknown value `graph` for `--result`" in refusal
     assert "it must be one of matches, events" in refusal
 
@@ -101,7 +101,7 @@ def test_aggregates_in_place_of_matches(clicks: Path) -> None:
     assert read_rows("any.sase", *EVENTS, *asked) == ["ann,1,1", "bob,1,1"]
     shown = invoke("explain", "any.sase", *EVENTS, "--per", "end")
     assert "by the search, which builds no matches" in shown.stdout
-    assert "is not an aggregate over matches" in refused(
+    assert "is not an aggregate over matches" in invoke_failing(
         "run", "any.sase", *EVENTS, "--aggregate", "n=median(since)", code=1
     )
 
@@ -124,7 +124,7 @@ def test_aggregates_in_place_of_matches(clicks: Path) -> None:
 def test_arguments_that_do_not_fit_the_language(
     arguments: tuple[str, ...], sentence: str, clicks: Path
 ) -> None:
-    assert sentence in refused("run", *arguments)
+    assert sentence in invoke_failing("run", *arguments)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_arguments_that_do_not_fit_the_language(
     ],
 )
 def test_a_pattern_that_is_not_there(where: str, sentence: str, clicks: Path) -> None:
-    assert sentence in refused("run", where, "--language", "pattern", *EVENTS, code=1)
+    assert sentence in invoke_failing("run", where, "--language", "pattern", *EVENTS, code=1)
 
 
 @pytest.fixture
@@ -174,7 +174,7 @@ QUERY = f"SELECT * FROM t MATCH_RECOGNIZE ({REPEATED})"
 def test_a_mistake_in_a_text_is_said_before_an_engine_starts(
     command: str, query: str, sentence: str
 ) -> None:
-    result = invoke(*command.split(), "-", given=query)
+    result = invoke(*command.split(), "-", stdin=query)
     assert (result.exit_code, result.stdout) == (1, "")
     assert sentence in result.stderr
     assert "^" in result.stderr
@@ -185,7 +185,7 @@ def test_a_query_is_read_once(embedded: Path, monkeypatch: pytest.MonkeyPatch) -
     read = Mock(wraps=locate.find_clauses)
     monkeypatch.setattr(locate, "find_clauses", read)
     clause = CLAUSE.format("DEFINE A AS price > 4.25")  # which no other test has read
-    result = invoke("run", "-", "--table", "t=prices.csv", given=f"SELECT * FROM t {clause}")
+    result = invoke("run", "-", "--table", "t=prices.csv", stdin=f"SELECT * FROM t {clause}")
     assert result.exit_code == 0
     assert read.call_count == 1
 
@@ -193,12 +193,12 @@ def test_a_query_is_read_once(embedded: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_a_session_says_whose_sql_a_query_is(embedded: Path) -> None:
     query = QUERY.replace(":n", "@n").replace("x > 1", "price > 1")
     asked = ("run", "-", "--table", "t=prices.csv", "--arg", "n=2")
-    assert "pass --dialect bigquery" in refused(*asked, given=query, code=1)
+    assert "pass --dialect bigquery" in invoke_failing(*asked, stdin=query, code=1)
 
 
 def test_a_parameter_that_the_query_does_not_name(embedded: Path) -> None:
     asked = ("run", "-", "--table", "t=prices.csv", "--arg", "n=2")
-    said = refused(*asked, "--arg", "N=3", given=QUERY.replace("x > 1", "price > 1"), code=1)
+    said = invoke_failing(*asked, "--arg", "N=3", stdin=QUERY.replace("x > 1", "price > 1"), code=1)
     assert "the query has no `:N`" in said
     assert "pass --arg n=VALUE" in said
 
@@ -215,7 +215,7 @@ def test_a_parameter_that_the_query_does_not_name(embedded: Path) -> None:
     ],
 )
 def test_options_of_other_programs(asked: tuple[str, ...], cure: str) -> None:
-    assert cure in refused(*asked, "-", given="", code=2)
+    assert cure in invoke_failing(*asked, "-", stdin="", code=2)
 
 
 @pytest.mark.parametrize(
@@ -229,20 +229,22 @@ def test_options_of_other_programs(asked: tuple[str, ...], cure: str) -> None:
 def test_no_option_is_suggested_that_the_command_lacks(
     asked: tuple[str, ...], headline: str
 ) -> None:
-    message = refused(*asked, code=2)
+    message = invoke_failing(*asked, code=2)
     assert headline in message
     assert "help:" not in message
 
 
 def test_a_file_that_is_nearly_there(clicks: Path) -> None:
-    assert "write pairs.sase" in refused("run", "pair.sase", *EVENTS, code=2)
+    assert "write pairs.sase" in invoke_failing("run", "pair.sase", *EVENTS, code=2)
     asked = ("run", "pairs.sase", "--table", "t=no/where.csv", "--order-by", "at")
-    assert "write" not in refused(*asked, code=2)
+    assert "write" not in invoke_failing(*asked, code=2)
 
 
 def test_a_table_of_events_that_is_not_there(clicks: Path) -> None:
-    assert "`nowhere`" in refused("run", "pairs.sase", *EVENTS, "--events", "nowhere", code=1)
-    near = refused("run", "pairs.sase", *EVENTS, "--events", "clikcs", code=1)
+    assert "`nowhere`" in invoke_failing(
+        "run", "pairs.sase", *EVENTS, "--events", "nowhere", code=1
+    )
+    near = invoke_failing("run", "pairs.sase", *EVENTS, "--events", "clikcs", code=1)
     assert "`clikcs`" in near
     assert "write clicks, or pass --table clikcs=FILE" in near
 
@@ -276,11 +278,11 @@ ADVICE = {
 
 @pytest.mark.parametrize("query", ADVICE)
 def test_advice_is_in_options(embedded: Path, query: str) -> None:
-    result = invoke("run", "-", "--table", "t=prices.csv", given=query)
+    result = invoke("run", "-", "--table", "t=prices.csv", stdin=query)
     assert result.exit_code == 1
     assert ADVICE[query] in result.stderr
 
 
 def test_advice_on_a_partition_is_in_options(embedded: Path) -> None:
-    said = refused("why", "streaks.sql", "--table", "t=prices.csv", code=1)
+    said = invoke_failing("why", "streaks.sql", "--table", "t=prices.csv", code=1)
     assert "write --partition sym=X" in said or "write --partition sym=Y" in said

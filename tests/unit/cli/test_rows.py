@@ -25,7 +25,7 @@ NAMES = ["n", "s", "a list", "record", "bytes", "money", "day"]
 
 def print_rows(form: str, query: str = AWKWARD, *options: str) -> str:
     """Return what a query prints in a format."""
-    result = invoke("run", "-", "--format", form, *options, given=query)
+    result = invoke("run", "-", "--format", form, *options, stdin=query)
     assert (result.exit_code, result.stderr) == (0, "")
     return result.stdout
 
@@ -88,7 +88,7 @@ def test_json_has_microseconds(form: str, embedded: Path) -> None:
 
 @pytest.mark.parametrize("suffix", [".json", ".csv", ".tsv"])
 def test_files_have_microseconds(suffix: str, embedded: Path) -> None:
-    result = invoke("run", "-", "--output", f"x{suffix}", *NEW_YORK, given=TIMES)
+    result = invoke("run", "-", "--output", f"x{suffix}", *NEW_YORK, stdin=TIMES)
     assert result.exit_code == 0, result.stderr
     text = (embedded / f"x{suffix}").read_text()
     if suffix == ".json":
@@ -177,7 +177,7 @@ def test_a_program_reads_the_value_itself(embedded: Path) -> None:
 
 @pytest.mark.parametrize("query", ["SELECT `\x1b[2J` FROM VALUES (1) AS t(x)", "SELECT \x1b[2J"])
 def test_a_message_does_not_command_the_terminal(embedded: Path, query: str) -> None:
-    result = invoke("run", "-", given=query)
+    result = invoke("run", "-", stdin=query)
     assert result.exit_code == 1
     assert "\x1b" not in result.stderr
     assert "␛" in result.stderr  # Spark 4.3 names only this character of the second query

@@ -21,14 +21,14 @@ SELECT count(*) AS n FROM streaks;
 
 
 def print_rows(*arguments: str, given: str | None = None) -> str:
-    result = invoke(*arguments, given=given)
+    result = invoke(*arguments, stdin=given)
     assert result.exit_code == 0, result.stderr
     return result.stdout
 
 
 def catch_message(*arguments: str, given: str | None = None, code: int = 1) -> str:
     """Return the message of a run that fails."""
-    result = invoke(*arguments, given=given)
+    result = invoke(*arguments, stdin=given)
     assert result.exit_code == code, result.stdout
     return result.stderr
 
@@ -43,7 +43,7 @@ def catch_message(*arguments: str, given: str | None = None, code: int = 1) -> s
     ],
 )
 def test_a_clause_over_a_file(query: str, embedded: Path) -> None:
-    assert print_rows("run", "-", *CSV, given=query) == "sym,low,high,n\nX,10,12,3\nY,4,9,2\n"
+    assert print_rows("run", "-", *CSV, stdin=query) == "sym,low,high,n\nX,10,12,3\nY,4,9,2\n"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_file_in_from_of_an_unknown_format(embedded: Path) -> None:
 
 
 def test_several_statements(embedded: Path) -> None:
-    shown = print_rows("run", "-", *CSV, "--arg", "least=3", given=SEVERAL)
+    shown = print_rows("run", "-", *CSV, "--arg", "least=3", stdin=SEVERAL)
     assert shown == "sym,s\nX,;\n\nn\n2\n"
 
 
@@ -107,34 +107,34 @@ def test_several_statements(embedded: Path) -> None:
     ],
 )
 def test_an_error_names_the_statement(text: str, said: str, embedded: Path) -> None:
-    result = invoke("run", "-", *CSV, "--arg", "least=3", given=text)
+    result = invoke("run", "-", *CSV, "--arg", "least=3", stdin=text)
     assert result.exit_code in (1, 3)
     assert said in result.stderr
 
 
 def test_an_error_has_the_line_of_the_whole_text(embedded: Path) -> None:
     text = f"SELECT 1;\nSELECT 2; SELECT * FROM 'prices.csv' {CLAUSE.replace('UP+', 'UP++-')}"
-    assert "line 5, column" in catch_message("run", "-", given=text)
+    assert "line 5, column" in catch_message("run", "-", stdin=text)
 
 
 def test_a_parameter_that_no_statement_names(embedded: Path) -> None:
     asked = ("run", "-", "--arg", "least=3", "--arg", "most=3")
-    assert "the query has no `:most`" in catch_message(*asked, given=SEVERAL)
+    assert "the query has no `:most`" in catch_message(*asked, stdin=SEVERAL)
 
 
 def test_rows_of_one_of_several_statements_go_to_a_file(embedded: Path) -> None:
     asked = ("run", "-", "--arg", "least=3", "--output", "x.csv")
-    said = catch_message(*asked, given=SEVERAL, code=2)
+    said = catch_message(*asked, stdin=SEVERAL, code=2)
     assert "--output writes the rows of one query, but the text has 2" in said
     one = SEVERAL.replace("SELECT count(*) AS n FROM streaks;", "")
-    assert print_rows(*asked, given=one) == ""
+    assert print_rows(*asked, stdin=one) == ""
     assert (embedded / "x.csv").read_text() == "sym,s\nX,;\n"
 
 
 def test_other_commands_are_about_the_last_statement(embedded: Path) -> None:
     view = "CREATE OR REPLACE TEMP VIEW p AS SELECT * FROM 'prices.csv'"
     last = f"SELECT 1; {view}; SELECT * FROM p {CLAUSE}"
-    assert "A UP+" in print_rows("coverage", "-", given=last)
+    assert "A UP+" in print_rows("coverage", "-", stdin=last)
 
 
 SCHEMA = ("--schema", "t: sym STRING, ts TIMESTAMP, price DOUBLE")
@@ -143,7 +143,7 @@ SCHEMA = ("--schema", "t: sym STRING, ts TIMESTAMP, price DOUBLE")
 def test_check_needs_no_rows(embedded: Path) -> None:
     shown = print_rows("check", "streaks.sql", *SCHEMA, "--strict")
     assert shown == "ok; the result has sym string, low double, high double, n bigint\n"
-    shown = print_rows("check", "-", "--arg", "least=3", given=SEVERAL)
+    shown = print_rows("check", "-", "--arg", "least=3", stdin=SEVERAL)
     assert shown.splitlines()[1:] == [
         "statement 2 of 3: ok; the result has sym string, s string",
         "statement 3 of 3: ok; the result has n bigint",
@@ -151,7 +151,7 @@ def test_check_needs_no_rows(embedded: Path) -> None:
 
 
 def test_check_changes_nothing(embedded: Path) -> None:
-    result = invoke("check", "-", given="DROP VIEW IF EXISTS no_such_view; SELECT 1 AS one")
+    result = invoke("check", "-", stdin="DROP VIEW IF EXISTS no_such_view; SELECT 1 AS one")
     assert result.stdout == "statement 2 of 2: ok; the result has one int\n"
     assert (
         "statement 1 of 2: not a query; only its MATCH_RECOGNIZE clauses were checked"
@@ -168,14 +168,14 @@ def test_check_changes_nothing(embedded: Path) -> None:
     ],
 )
 def test_check_finds_mistakes(query: str, said: str, embedded: Path) -> None:
-    assert said in catch_message("check", "-", *SCHEMA, given=query)
+    assert said in catch_message("check", "-", *SCHEMA, stdin=query)
 
 
 def test_check_takes_warnings_for_mistakes_if_asked(embedded: Path) -> None:
     every_row = STREAKS.partition("DEFINE")[0] + ")"
-    shown = invoke("check", "-", *SCHEMA, given=every_row)
+    shown = invoke("check", "-", *SCHEMA, stdin=every_row)
     assert (shown.exit_code, "has no DEFINE" in shown.stderr) == (0, True)
-    said = catch_message("check", "-", *SCHEMA, "--strict", given=every_row)
+    said = catch_message("check", "-", *SCHEMA, "--strict", stdin=every_row)
     assert "1 warning; --strict exits with code 1" in said
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from tests.quick.embedded import invoke, refused
+from tests.quick.embedded import invoke, invoke_failing
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -30,7 +30,7 @@ def print_table(path: str, *options: str) -> list[str]:
 
 def catch_message(*arguments: str, code: int) -> str:
     """Return the message of a query that cannot read its table."""
-    return refused("run", "-c", QUERY, *arguments, code=code)
+    return invoke_failing("run", "-c", QUERY, *arguments, code=code)
 
 
 def write_as(path: Path) -> None:
@@ -225,7 +225,7 @@ def test_a_compressed_file_is_written(suffix: str, opener: object, embedded: Pat
 
 
 def test_a_query_is_named_once(files: Path) -> None:
-    missing = refused("run")
+    missing = invoke_failing("run")
     assert "  help: write the name of its file, - for standard input, or -c and its text" in missing
-    two = refused("run", "streaks.sql", "-c", "SELECT 1")
+    two = invoke_failing("run", "streaks.sql", "-c", "SELECT 1")
     assert "there are two queries, `streaks.sql` and the text of -c" in two

@@ -1,4 +1,4 @@
-"""What of a condition Spark computes before the match, and what is left for the engine."""
+"""Splitting of conditions: the parts that Spark computes before the match, and the other parts."""
 
 import pytest
 
@@ -47,17 +47,17 @@ def split_b(condition: str, more: str = "") -> SplitCondition:
     ],
 )
 def test_conditions_on_the_row_are_sparks(condition: str, text: str) -> None:
-    found = split_b(condition)
-    assert found.run_step is None
-    assert found.row_test is not None
-    assert found.row_test.text == text
+    split = split_b(condition)
+    assert split.run_step is None
+    assert split.row_test is not None
+    assert split.row_test.text == text
 
 
 def test_rows_at_a_fixed_distance_are_sparks() -> None:
-    found = split_b("x < PREV(x) AND x * 2 > NEXT(B.x + B.y, 3)")
-    assert found.run_step is None
-    assert found.row_test is not None
-    shifts = [piece for piece in found.row_test.pieces if isinstance(piece, ShiftedValue)]
+    split = split_b("x < PREV(x) AND x * 2 > NEXT(B.x + B.y, 3)")
+    assert split.run_step is None
+    assert split.row_test is not None
+    shifts = [piece for piece in split.row_test.pieces if isinstance(piece, ShiftedValue)]
     assert shifts == [
         ShiftedValue("x", 0),
         ShiftedValue("x", -1),
@@ -67,38 +67,38 @@ def test_rows_at_a_fixed_distance_are_sparks() -> None:
 
 
 def test_of_a_stream_spark_computes_the_row_alone() -> None:
-    """The engine reads the rows beside it."""
+    """The search reads the neighbouring rows."""
     text = "ORDER BY t PATTERN (A+ B+) DEFINE B AS x > 3 AND x < PREV(x) AND abs(PREV(x)) > 1"
-    (found,) = split_conditions(lower_clause(parse_clause(text)), RowScope.SEARCH)
-    assert found.row_test is not None
-    assert found.row_test.text == "x > 3"
-    assert isinstance(found.run_step, CombinedStep)
-    less, far = found.run_step.operands
+    (split,) = split_conditions(lower_clause(parse_clause(text)), RowScope.SEARCH)
+    assert split.row_test is not None
+    assert split.row_test.text == "x > 3"
+    assert isinstance(split.run_step, CombinedStep)
+    less, far = split.run_step.operands
     assert isinstance(less, CombinedStep)
     assert isinstance(far, ColumnRead)
-    here, before = less.operands
-    assert isinstance(here, ColumnRead)
+    current, before = less.operands
+    assert isinstance(current, ColumnRead)
     assert isinstance(before, ColumnRead)
-    assert here.navigation is None
+    assert current.navigation is None
     assert before.navigation == Navigation(physical_offset=-1)
     assert (far.column.text, far.navigation) == ("abs(x) > 1", before.navigation)
 
 
-def sorted_split_b(condition: str) -> SplitCondition:
-    """Return the split condition of B where the worker sorts the rows."""
+def split_b_for_worker(condition: str) -> SplitCondition:
+    """Return the split condition of B if the worker sorts the rows."""
     text = f"ORDER BY t PATTERN (A+ B+) DEFINE B AS {condition}"
     (only,) = split_conditions(lower_clause(parse_clause(text)), RowScope.WORKER)
     return only
 
 
 def test_of_rows_that_the_worker_sorts_it_computes_what_reads_neighbours() -> None:
-    found = sorted_split_b("x > 3 AND x < PREV(x) AND abs(PREV(B.x)) > 1 AND x > LAST(A.x)")
-    assert found.row_test is not None
-    assert found.nearby_test is not None
-    assert found.row_test.text == "x > 3"
-    assert show_column(found.nearby_test.column) == "(x < PREV(x)) AND (abs(PREV(x)) > 1)"
-    assert isinstance(found.nearby_test.step, CombinedStep)
-    less, far = found.nearby_test.step.operands
+    split = split_b_for_worker("x > 3 AND x < PREV(x) AND abs(PREV(B.x)) > 1 AND x > LAST(A.x)")
+    assert split.row_test is not None
+    assert split.nearby_test is not None
+    assert split.row_test.text == "x > 3"
+    assert show_column(split.nearby_test.column) == "(x < PREV(x)) AND (abs(PREV(x)) > 1)"
+    assert isinstance(split.nearby_test.step, CombinedStep)
+    less, far = split.nearby_test.step.operands
     assert isinstance(less, CombinedStep)
     assert isinstance(far, ColumnRead)
     assert [getattr(operand, "navigation", operand) for operand in less.operands] == [
@@ -106,8 +106,8 @@ def test_of_rows_that_the_worker_sorts_it_computes_what_reads_neighbours() -> No
         Navigation(physical_offset=-1),
     ]
     assert (far.column.text, far.navigation) == ("abs(x) > 1", Navigation(physical_offset=-1))
-    assert isinstance(found.run_step, CombinedStep)  # x > LAST(A.x) alone depends on the run
-    assert len(found.run_conjuncts) == 1
+    assert isinstance(split.run_step, CombinedStep)  # x > LAST(A.x) alone depends on the run
+    assert len(split.run_conjuncts) == 1
 
 
 @pytest.mark.parametrize(
@@ -125,13 +125,15 @@ def test_of_rows_that_the_worker_sorts_it_computes_what_reads_neighbours() -> No
 def test_what_only_spark_knows_of_neighbours_is_a_column_of_several_rows(
     condition: str, spark: str | None
 ) -> None:
-    found = sorted_split_b(condition)
-    assert found.run_step is None
-    assert found.nearby_test is not None
+    split = split_b_for_worker(condition)
+    assert split.run_step is None
+    assert split.nearby_test is not None
     several = [
-        column for column in find_step_columns(found.nearby_test.step) if not column.reads_one_row
+        column for column in find_step_columns(split.nearby_test.step) if not column.reads_one_row
     ]
-    assert [show_column(one)[: len(spark or "")] for one in several] == ([spark] if spark else [])
+    assert [show_column(column_of_step)[: len(spark or "")] for column_of_step in several] == (
+        [spark] if spark else []
+    )
 
 
 def test_a_union_variable_that_holds_the_variable_is_the_current_row() -> None:
@@ -162,10 +164,10 @@ def test_a_condition_true_of_no_row_keeps_its_value_there() -> None:
 def test_two_positions_are_combined_by_the_engine() -> None:
     step = split_b("x > 2 * FIRST(A.x)").run_step
     assert isinstance(step, CombinedStep)
-    here, first = step.operands
-    assert isinstance(here, ColumnRead)
+    current, first = step.operands
+    assert isinstance(current, ColumnRead)
     assert isinstance(first, ColumnRead)
-    assert (here.column.text, here.navigation) == ("x", None)
+    assert (current.column.text, current.navigation) == ("x", None)
     assert first.column.text == "2 * x"
     assert first.navigation == Navigation("A", End.FIRST)
 
@@ -206,7 +208,7 @@ def test_two_positions_are_combined_by_the_engine() -> None:
 def test_what_may_fail_is_computed_where_its_guards_hold(condition: str, column: str) -> None:
     step = split_b(condition).run_step
     assert step is not None
-    assert column in [show_column(one) for one in find_step_columns(step)]
+    assert column in [show_column(column_of_step) for column_of_step in find_step_columns(step)]
 
 
 @pytest.mark.parametrize(
@@ -249,9 +251,9 @@ def test_what_may_fail_is_computed_where_its_guards_hold(condition: str, column:
 def test_what_is_not_known_may_fail(text: str, fails: bool) -> None:
     scope = Scope(ClausePart.DEFINE, ("A",))
     assert may_fail(parse_scalar(read_tokens(text), scope).operations) is fails
-    (of_one_row,) = parse_scalar(read_tokens(f"LAST(f(x, {text}))"), scope).references
-    assert isinstance(of_one_row, ColumnReference)
-    assert may_fail(of_one_row.operations - {"F()"}) is fails
+    (reference,) = parse_scalar(read_tokens(f"LAST(f(x, {text}))"), scope).references
+    assert isinstance(reference, ColumnReference)
+    assert may_fail(reference.operations - {"F()"}) is fails
 
 
 @pytest.mark.parametrize(
@@ -271,7 +273,7 @@ def test_what_may_fail_under_a_guard_of_other_rows_may_be_the_engines(condition:
 
 
 @pytest.mark.parametrize(
-    ("asked", "known"),
+    ("definitions", "expected"),
     [
         ("A AS x > 0, B AS 1 / A.x < y", "CASE WHEN x > 0 THEN 1 / x END"),
         ("A AS x > 0 AND z, B AS 1 / U.x < y", "1 / x"),  # C may be any row
@@ -283,20 +285,20 @@ def test_what_may_fail_under_a_guard_of_other_rows_may_be_the_engines(condition:
     ],
 )
 def test_what_may_fail_is_computed_of_rows_that_may_be_the_variables(
-    asked: str, known: str
+    definitions: str, expected: str
 ) -> None:
-    text = f"ORDER BY t PATTERN (A+ C B) SUBSET U = (A, C) DEFINE {asked}"
+    text = f"ORDER BY t PATTERN (A+ C B) SUBSET U = (A, C) DEFINE {definitions}"
     step = split_conditions(lower_clause(parse_clause(text)))[-1].run_step
     assert step is not None
-    assert known in [show_column(column) for column in find_step_columns(step)]
+    assert expected in [show_column(column) for column in find_step_columns(step)]
 
 
 def test_conjuncts_go_where_they_are_cheapest() -> None:
-    found = split_b("x > 3 AND avg(A.x) < x AND y < 5")
-    assert found.row_test is not None
-    assert found.row_test.text == "(x > 3) AND (y < 5)"
-    assert isinstance(found.run_step, CombinedStep)
-    grown = found.run_step.operands[0]
+    split = split_b("x > 3 AND avg(A.x) < x AND y < 5")
+    assert split.row_test is not None
+    assert split.row_test.text == "(x > 3) AND (y < 5)"
+    assert isinstance(split.run_step, CombinedStep)
+    grown = split.run_step.operands[0]
     assert isinstance(grown, RunningAggregate)
     assert (grown.function, grown.aggregate.variable) == (Reduction.AVG, "A")
 

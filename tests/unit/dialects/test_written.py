@@ -1,4 +1,4 @@
-"""What other products mean by the same words: written otherwise, noted or refused."""
+"""Words with another meaning in other products are rewritten, noted or rejected."""
 
 import pytest
 
@@ -8,14 +8,18 @@ from matchrec.errors import MatchRecognizeError
 
 
 def translate_measure(read: str, write: str, text: str, rows: str = "") -> Translation:
+    """Translate a query with one measure."""
     clause = f"ORDER BY y NULLS LAST MEASURES {text} AS m {rows} PATTERN (A B)"
     query = f"SELECT * FROM t MATCH_RECOGNIZE ({clause})"
     return translate_query(query, PRODUCTS[read], PRODUCTS[write])
 
 
 def write_measure(read: str, write: str, text: str) -> str:
-    found = translate_measure(read, write, text).text
-    return " ".join(found[found.index("MEASURES ") + 9 : found.index(" AS m ")].split())
+    """Return a measure in another dialect."""
+    text_of_query = translate_measure(read, write, text).text
+    return " ".join(
+        text_of_query[text_of_query.index("MEASURES ") + 9 : text_of_query.index(" AS m ")].split()
+    )
 
 
 TEXTS = [
@@ -122,18 +126,21 @@ NOTED = [
 def test_what_differs_is_noted(
     read: str, write: str, text: str, rows: str, words: str | None
 ) -> None:
-    found = (
+    messages = (
         note.message
         for note in translate_measure(read, write, text, rows).notes
         if not note.is_compensated
     )
-    notes = [one for one in found if "rejects" not in one]  # the clause has no DEFINE
+    notes = [
+        message for message in messages if "rejects" not in message
+    ]  # the clause has no DEFINE
     assert (words is None and not notes) or (
         words is not None and any(words in note for note in notes)
     )
 
 
 def translate_to_flink(pattern: str, define: str = "A AS x", within: str = "") -> Translation:
+    """Translate a clause to Flink SQL."""
     clause = f"ORDER BY y PATTERN ({pattern}) {within} DEFINE {define}"
     query = f"SELECT * FROM t MATCH_RECOGNIZE ({clause})"
     return translate_query(query, PRODUCTS["spark"], PRODUCTS["flink"])
@@ -285,15 +292,15 @@ def test_the_search_of_a_window_stays(search: str) -> None:
 
 
 def test_a_second_clause_stands_after_a_subquery() -> None:
-    """Only BigQuery allows a clause right after a clause."""
+    """Only BigQuery allows a clause directly after another clause."""
     first = (
         "MATCH_RECOGNIZE (ORDER BY y NULLS LAST MEASURES LAST(x) AS x PATTERN (A) DEFINE A AS y)"
     )
     second = "MATCH_RECOGNIZE (ORDER BY {}x NULLS LAST PATTERN (B) DEFINE B AS x > 1)"
     query = f"SELECT * FROM t {first} AS m {second.format('')} {second.format('')} AS n"
-    found = translate_query(query, PRODUCTS["spark"], PRODUCTS["trino"]).text
+    translation = translate_query(query, PRODUCTS["spark"], PRODUCTS["trino"]).text
     inner = f"(SELECT * FROM t {first} AS m) {second.format('')}"
-    assert found == f"SELECT * FROM (SELECT * FROM {inner}) {second.format('')} AS n"
+    assert translation == f"SELECT * FROM (SELECT * FROM {inner}) {second.format('')} AS n"
     assert translate_query(query, PRODUCTS["trino"], PRODUCTS["spark"]).text == query
 
 
@@ -303,8 +310,8 @@ def test_measures_over_a_window_are_named_in_trino() -> None:
         " FOLLOWING PATTERN (A) DEFINE A AS x > 1)"
     )
     query = f"SELECT low OVER w, first_value(x) OVER w AS l FROM t WINDOW w AS {window}"
-    found = translate_query(query, PRODUCTS["spark"], PRODUCTS["trino"]).text
-    assert found == query.replace("low OVER w,", "low OVER w AS low,")
+    translation = translate_query(query, PRODUCTS["spark"], PRODUCTS["trino"]).text
+    assert translation == query.replace("low OVER w,", "low OVER w AS low,")
 
 
 @pytest.mark.parametrize("write", ["oracle", "trino"])
@@ -328,8 +335,8 @@ def test_an_alternative_of_a_concatenation_in_snowflake() -> None:
 def test_names_of_measures_follow_as(write: str) -> None:
     clause = "ORDER BY y MEASURES LAST(A.x) m PATTERN (A B) DEFINE A AS x > 1"
     query = f"SELECT * FROM t MATCH_RECOGNIZE ({clause})"
-    found = translate_query(query, PRODUCTS["oracle"], PRODUCTS[write])
-    assert " AS m" in found.text
+    translation = translate_query(query, PRODUCTS["oracle"], PRODUCTS[write])
+    assert " AS m" in translation.text
 
 
 ROWS = "SELECT k FROM t QUALIFY RANK() OVER (ORDER BY n) = 1 ORDER BY n LIMIT 2"
@@ -401,8 +408,8 @@ def test_what_a_product_refuses_by_its_page_is_noted(write: str, notes: list[str
     query = """SELECT x FROM t MATCH_RECOGNIZE (ORDER BY y NULLS LAST MEASURES B.x AS x
         PATTERN (A B C) DEFINE A AS x, B AS B.x > A.x AND FIRST(x) > 1,
         C AS CLASSIFIER() = 'C' AND C.x > B.x)"""
-    found = [note.message for note in translate_query(query, SPARK, PRODUCTS[write]).notes]
-    assert [one for one in found if "rejects" in one] == notes
+    translation = [note.message for note in translate_query(query, SPARK, PRODUCTS[write]).notes]
+    assert [one for one in translation if "rejects" in one] == notes
 
 
 @pytest.mark.parametrize(

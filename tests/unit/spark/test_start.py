@@ -1,4 +1,4 @@
-"""Which engine a session runs on where nobody has given one."""
+"""The engine of a session, its limits and its time zone, if they are not given."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ ADDRESS = "sc://there:15002"
 
 
 @pytest.fixture(params=["sail", "spark"])
-def comes_along(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What runs if nothing is said, with Sail installed and without."""
+def default_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the engine that runs by default, with Sail installed and without."""
     monkeypatch.delenv("SPARK_REMOTE", raising=False)
     monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
     monkeypatch.delenv("PYSPARK_SUBMIT_ARGS", raising=False)
@@ -35,38 +35,38 @@ def comes_along(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     return str(request.param)
 
 
-def test_nothing_is_said(comes_along: str) -> None:
-    assert choose_engine(None, {}) == comes_along
-    assert choose_engine(None, {"spark.sql.shuffle.partitions": "3"}) == comes_along
+def test_nothing_is_said(default_engine: str) -> None:
+    assert choose_engine(None, {}) == default_engine
+    assert choose_engine(None, {"spark.sql.shuffle.partitions": "3"}) == default_engine
 
 
 @pytest.mark.parametrize("engine", ["sail", "spark", ADDRESS])
 def test_what_is_asked_for_wins(
-    comes_along: str, engine: str, monkeypatch: pytest.MonkeyPatch
+    default_engine: str, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SPARK_REMOTE", "sc://elsewhere")
     assert choose_engine(engine, {"spark.master": "local"}) == engine
 
 
-def test_an_address_wins(comes_along: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_wins(default_engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert choose_engine(None, {"spark.remote": ADDRESS}) == ADDRESS
     monkeypatch.setenv("SPARK_REMOTE", ADDRESS)
     assert choose_engine(None, {}) == ADDRESS
 
 
-def test_a_master_is_one_of_spark(comes_along: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_master_is_one_of_spark(default_engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert choose_engine(None, {"spark.master": "local[2]"}) == "spark"
     monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "4040")  # a program of spark-submit
     assert choose_engine(None, {}) == "spark"
 
 
-@pytest.mark.parametrize("said", ["--master local[2]", "--name a --conf spark.master=local"])
+@pytest.mark.parametrize("arguments", ["--master local[2]", "--name a --conf spark.master=local"])
 def test_a_master_of_spark_submit(
-    comes_along: str, said: str, monkeypatch: pytest.MonkeyPatch
+    default_engine: str, arguments: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--name a pyspark-shell")
-    assert choose_engine(None, {}) == comes_along
-    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"{said} pyspark-shell")
+    assert choose_engine(None, {}) == default_engine
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"{arguments} pyspark-shell")
     assert choose_engine(None, {}) == "spark"
 
 
@@ -109,8 +109,9 @@ for limits in ({"cores": 3}, {"memory": "2g"}):
 def test_a_call_with_the_same_limits_can_be_repeated(
     spark: SparkSession, request: pytest.FixtureRequest
 ) -> None:
-    """As in a cell of a notebook that is run again. In a process of its own, to start a session."""
-    if (engine := request.config.getoption("--on")) not in ("sail", "spark"):
+    """A notebook may run a cell again. A new process is needed to start a session."""
+    engine = request.config.getoption("--on")
+    if engine not in ("sail", "spark"):
         return
     command = [sys.executable, "-c", AGAIN, engine]
     ran = subprocess.run(command, check=False, capture_output=True, text=True)
@@ -134,7 +135,8 @@ print(matchrec.session() is spark, matchrec.sql("SELECT 1 AS one").collect())
 def test_a_new_session_understands_the_clause(
     spark: SparkSession, request: pytest.FixtureRequest
 ) -> None:
-    if (engine := request.config.getoption("--on")) not in ("sail", "spark"):
+    engine = request.config.getoption("--on")
+    if engine not in ("sail", "spark"):
         return
     command = [sys.executable, "-c", ENABLED, engine]
     ran = subprocess.run(command, check=False, capture_output=True, text=True)
@@ -152,9 +154,9 @@ print(matchrec.session("spark").range(3).count())
 def test_spark_starts_where_a_session_on_sail_has_ended(
     spark: SparkSession, request: pytest.FixtureRequest
 ) -> None:
-    """This needs a new process: PySpark leaves a mark on one that had a session of Connect."""
+    """PySpark leaves a mark on a process that had a session of Connect, so this needs a new one."""
     if request.config.getoption("--on") != "sail" or not server.is_module_installed("py4j"):
-        return  # what is installed is not for both
+        return  # the installed PySpark does not run on both engines
     command = [sys.executable, "-c", AFTER_SAIL]
     ran = subprocess.run(command, check=False, capture_output=True, text=True)
     assert ran.stdout == "3\n", ran.stderr
@@ -180,9 +182,9 @@ def test_sizes_of_memory_are_read_as_spark_reads_them(size: str, number: int) ->
 
 
 def test_spark_is_not_started_beside_a_server(
-    comes_along: str, monkeypatch: pytest.MonkeyPatch
+    default_engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """PySpark refuses all of these, in terms of its own builder."""
+    """PySpark rejects all of these with messages about its own builder."""
     with pytest.raises(matchrec.MatchRecognizeError) as refused:
         start("spark", {"spark.remote": ADDRESS})
     assert refused.value.message == (
@@ -208,7 +210,7 @@ def test_spark_is_not_started_beside_a_server(
 
 
 def test_limits_that_a_server_sets_are_not_ignored(
-    comes_along: str, monkeypatch: pytest.MonkeyPatch
+    default_engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
         start(ADDRESS, cores=2)
@@ -224,7 +226,7 @@ def test_limits_that_a_server_sets_are_not_ignored(
 
 
 def test_limits_that_spark_submit_sets_are_not_ignored(
-    comes_along: str, monkeypatch: pytest.MonkeyPatch
+    default_engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--master local[2] pyspark-shell")
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
@@ -309,7 +311,7 @@ spark = matchrec.session("sail")
 for _ in range(2):
     try:
         signal.raise_signal(signal.SIGINT)
-        time.sleep(1)  # in which a server that has taken it ends
+        time.sleep(1)  # time in which a server that gets the signal would end
     except KeyboardInterrupt:
         print(spark.range(3).count())
 """
@@ -318,13 +320,13 @@ for _ in range(2):
 @pytest.mark.slow
 @pytest.mark.skipif(not server.is_installed(), reason="needs Sail")
 def test_the_server_stays_when_the_program_is_interrupted() -> None:
-    asked = [sys.executable, "-c", INTERRUPTED]
-    done = subprocess.run(asked, capture_output=True, text=True, timeout=60, check=False)
+    command = [sys.executable, "-c", INTERRUPTED]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     skip_if_sail_refuses(done.stderr)
     assert done.stdout.split() == ["3", "3"], done.stderr
 
 
-# What TZ has, and the time zone of a new session; None is the system's.
+# Values of TZ, each with the time zone of a new session; None is the zone of the system.
 TIME_ZONES = {
     "": None,
     "America/New_York": "America/New_York",
@@ -338,12 +340,12 @@ TIME_ZONES = {
 }
 
 
-@pytest.mark.parametrize(("told", "zone"), TIME_ZONES.items())
+@pytest.mark.parametrize(("value", "zone"), TIME_ZONES.items())
 def test_the_time_zone_of_the_environment(
-    told: str, zone: str | None, monkeypatch: pytest.MonkeyPatch
+    value: str, zone: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setenv("TZ", told)
+        patched.setenv("TZ", value)
         time.tzset()
         assert find_environment_zone() == zone
     time.tzset()

@@ -15,7 +15,7 @@ from matchrec.search.task import TaskTotals, Total
 from matchrec.spark.streaming.arrival import ByKey
 from matchrec.spark.streaming.selecting import shift_to_partition
 from matchrec.worker.arrays import encode_equal, number_rows
-from tests.tasks.selection import query, task
+from tests.tasks.selection import build_task, make_query
 
 
 def test_keys_are_numbered_as_they_first_come() -> None:
@@ -54,7 +54,7 @@ def test_rows_of_one_key_are_found_among_those_of_several() -> None:
         Total("sum", "first", frozenset([0]), 0, is_float=False),
     )
     own = replace(
-        task(query("A+", EventSelection.SKIP_TILL_ANY_MATCH)),
+        build_task(make_query("A+", EventSelection.SKIP_TILL_ANY_MATCH)),
         totals=TaskTotals(asked, Grouping.END),
     )
     words = np.zeros((2, layout.count_words(len(asked))), np.int64)

@@ -1,4 +1,4 @@
-"""Scalar syntax → expression: what is a reference, what is an operation, and every message."""
+"""Parsing of scalar expressions: references, operations, and every error message."""
 
 from __future__ import annotations
 
@@ -34,72 +34,76 @@ HERE = Path(__file__).parent
 VARIABLES = ("A", "B", "b", "U")
 
 
-def scope(clause: ClausePart) -> Scope:
+def make_scope(clause: ClausePart) -> Scope:
+    """Return a scope with three primary variables and a union variable."""
     return Scope(clause, VARIABLES[:3], VARIABLES[3:])
 
 
-def split(given: str) -> tuple[ClausePart, str]:
-    """`DEFINE text` or `MEASURES text`; without either word it is a measure."""
-    word, _, text = given.partition(" ")
+def split_record(record_text: str) -> tuple[ClausePart, str]:
+    """Return the part of the clause and the text of a record: `DEFINE text`, or a measure."""
+    word, _, text = record_text.partition(" ")
     if word in ("DEFINE", "MEASURES"):
         return ClausePart(word), text
-    return ClausePart.MEASURES, given
+    return ClausePart.MEASURES, record_text
 
 
-def tree(given: str) -> str:
-    clause, text = split(given)
-    return show_tree(parse_scalar(read_tokens(text), scope(clause)))
+def show_record_tree(record_text: str) -> str:
+    """Return the tree of an expression as text."""
+    clause, text = split_record(record_text)
+    return show_tree(parse_scalar(read_tokens(text), make_scope(clause)))
 
 
-def message(given: str) -> str:
-    clause, text = split(given)
+def find_message(record_text: str) -> str:
+    """Return the message of the error for an expression."""
+    clause, text = split_record(record_text)
     with pytest.raises(MatchRecognizeError) as raised, locate_errors(Source(text)):
-        parse_scalar(read_tokens(text), scope(clause))
+        parse_scalar(read_tokens(text), make_scope(clause))
     return str(raised.value)
 
 
 def test_trees(request: pytest.FixtureRequest) -> None:
     update = bool(request.config.getoption("--update", default=False))
-    golden_text.check(HERE / "expressions.txt", tree, update)
+    golden_text.check(HERE / "expressions.txt", show_record_tree, update)
 
 
 def test_messages(request: pytest.FixtureRequest) -> None:
     update = bool(request.config.getoption("--update", default=False))
-    golden_text.check(HERE / "expression_errors.txt", message, update)
+    golden_text.check(HERE / "expression_errors.txt", find_message, update)
 
 
 RECORDS = golden_text.read(HERE / "expressions.txt")
 
 
-@pytest.mark.parametrize("given", [record.given for record in RECORDS])
-def test_pieces_and_spans_are_the_users_text(given: str) -> None:
-    """Every node's text is that of its span, so Spark is given what was written."""
-    clause, text = split(given)
+@pytest.mark.parametrize("record_text", [record.given for record in RECORDS])
+def test_pieces_and_spans_are_the_users_text(record_text: str) -> None:
+    """The text of each node is the text of its span, so Spark gets what the user wrote."""
+    clause, text = split_record(record_text)
     source = Source("SELECT " + text)
     offset = len("SELECT ")
 
-    def written(reference: Reference) -> str:
+    def write_reference(reference: Reference) -> str:
+        """Return the text of a reference."""
         assert reference.span is not None
         return source.text_at(reference.span)
 
-    for node in walk_scalar(parse_scalar(read_tokens(text, offset=offset), scope(clause))):
-        markers = render(node, written)
-        for place in (i for i, character in enumerate(source.text) if character == "?"):
-            markers = markers.replace(f":_matchrec_{place}", "?")
+    for node in walk_scalar(parse_scalar(read_tokens(text, offset=offset), make_scope(clause))):
+        markers = render(node, write_reference)
+        for index in (i for i, character in enumerate(source.text) if character == "?"):
+            markers = markers.replace(f":_matchrec_{index}", "?")
         assert markers == source.text_at(node.span)
 
 
 def test_a_column_is_last_of_its_variable() -> None:
     pairs = (("A.x", "LAST(A.x)"), ("x", "last(x, 0)"), ("u.x", "PREV(LAST(U.x), 0)"))
     for pair in pairs:
-        read = [parse_scalar(read_tokens(text), scope(ClausePart.DEFINE)) for text in pair]
-        first, second = (one.references for one in read)
+        scalars = [parse_scalar(read_tokens(text), make_scope(ClausePart.DEFINE)) for text in pair]
+        first, second = (scalar.references for scalar in scalars)
         assert first == second
 
 
 def test_navigation_has_every_part() -> None:
     (reference,) = parse_scalar(
-        read_tokens("NEXT(FINAL FIRST(`b`.x + `b`.y, 2), 3)"), scope(ClausePart.MEASURES)
+        read_tokens("NEXT(FINAL FIRST(`b`.x + `b`.y, 2), 3)"), make_scope(ClausePart.MEASURES)
     ).references
     assert reference == ColumnReference(Navigation("b", End.FIRST, 2, 3, Semantics.FINAL), "x + y")
 
@@ -122,10 +126,10 @@ WORDS = (
 )
 
 
-def outcome(text: str, clause: ClausePart) -> Span:
-    """Return the place of the expression, or that of the error."""
+def find_span(text: str, clause: ClausePart) -> Span:
+    """Return the span of the expression, or of the error."""
     try:
-        return parse_scalar(read_tokens(text), scope(clause)).span
+        return parse_scalar(read_tokens(text), make_scope(clause)).span
     except MatchRecognizeError as error:
         return error.span or Span(-1, -1)
 
@@ -133,8 +137,8 @@ def outcome(text: str, clause: ClausePart) -> Span:
 @settings(max_examples=examples(400), deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), st.sampled_from([*ClausePart]))
 def test_any_words_are_an_expression_or_a_placed_error(text: str, clause: ClausePart) -> None:
-    place = outcome(text, clause)
-    assert 0 <= place.start <= place.end <= max(1, len(text))
+    span = find_span(text, clause)
+    assert 0 <= span.start <= span.end <= max(1, len(text))
 
 
 OPERANDS = st.sampled_from(["A.x", "1", "PREV(x)", "f(x, 2)", "(A.x + 1)", "-B.y", "count(A.*)"])
@@ -143,11 +147,13 @@ LOOSE_TO_TIGHT = (("OR",), ("AND",), ("=", "<", "<>", "<=>"), ("+", "-", "||"), 
 
 @settings(max_examples=examples(300), deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(LOOSE_TO_TIGHT).flatmap(st.sampled_from), OPERANDS)))
-def test_operators_bind_as_in_spark(rest: list[tuple[str, str]]) -> None:
-    """Parentheses put where precedence puts them change no operation."""
-    text = " ".join(["A.x", *(f"{operator} {operand}" for operator, operand in rest)])
-    operations = parse_scalar(read_tokens(text), scope(ClausePart.MEASURES))
-    explicit = parse_scalar(read_tokens(parenthesize(["A.x"], rest)), scope(ClausePart.MEASURES))
+def test_operators_bind_as_in_spark(pairs: list[tuple[str, str]]) -> None:
+    """Parentheses that follow the precedence of operators change no operation."""
+    text = " ".join(["A.x", *(f"{operator} {operand}" for operator, operand in pairs)])
+    operations = parse_scalar(read_tokens(text), make_scope(ClausePart.MEASURES))
+    explicit = parse_scalar(
+        read_tokens(parenthesize(["A.x"], pairs)), make_scope(ClausePart.MEASURES)
+    )
     assert list_operators(operations) == list_operators(explicit)
 
 
@@ -165,16 +171,18 @@ def list_operators(scalar: Scalar) -> object:
     return (scalar.operator, *below)
 
 
-def parenthesize(first: list[str], rest: list[tuple[str, str]]) -> str:
+def parenthesize(first: list[str], pairs: list[tuple[str, str]]) -> str:
     """Return operators and operands, fully parenthesised by a textbook shunting yard."""
     level = {operator: i for i, row in enumerate(LOOSE_TO_TIGHT) for operator in row}
-    output, waiting = list(first), []
+    output = list(first)
+    waiting = []
 
     def reduce() -> None:
+        """Apply the last waiting operator."""
         right, left = output.pop(), output.pop()
         output.append(f"({left} {waiting.pop()} {right})")
 
-    for operator, operand in rest:
+    for operator, operand in pairs:
         while waiting and level[waiting[-1]] >= level[operator]:
             reduce()
         waiting.append(operator)
@@ -189,8 +197,8 @@ def parenthesize(first: list[str], rest: list[tuple[str, str]]) -> str:
     ["ISNULL(x, y)", "ISNOTNULL(x, y)", "NEGATIVE(x, y)", "PMOD(x)", "MOD(x, y, z)", "NANVL(x)"],
 )
 def test_a_call_with_other_arguments_than_the_function_has_is_no_operation(call: str) -> None:
-    """Later passes count on their number; Spark says what is wrong with the call."""
-    assert not isinstance(parse_scalar(read_tokens(call), scope(ClausePart.DEFINE)), Operation)
+    """Later passes rely on the number of arguments. Spark reports the wrong call."""
+    assert not isinstance(parse_scalar(read_tokens(call), make_scope(ClausePart.DEFINE)), Operation)
 
 
 @pytest.mark.parametrize(
@@ -205,4 +213,4 @@ def test_a_call_with_other_arguments_than_the_function_has_is_no_operation(call:
     ],
 )
 def test_the_literal_null(text: str, expected: bool) -> None:
-    assert is_null(parse_scalar(read_tokens(text), scope(ClausePart.DEFINE))) is expected
+    assert is_null(parse_scalar(read_tokens(text), make_scope(ClausePart.DEFINE))) is expected

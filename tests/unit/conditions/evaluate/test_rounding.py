@@ -1,4 +1,7 @@
-"""Rounding a float rounds the decimal that it is written as; to 32 bits, to the nearest."""
+"""ROUND rounds a float like the decimal that it is written as.
+
+A number is narrowed to the nearest float of 32 bits.
+"""
 
 from __future__ import annotations
 
@@ -20,19 +23,22 @@ from matchrec.jit.callbacks import make_pointer
 from tests.quick.scale import examples
 
 
-def rounded(value: Value, type_: ValueType, places: int, *, ansi: bool = True) -> Value:
+def round_in_python(value: Value, type_: ValueType, places: int, *, ansi: bool = True) -> Value:
+    """Return a value that the Python function of ROUND has rounded."""
     use = FunctionUse((type_,), (str(places),), ansi)
     return load_functions()["ROUND"].build(use)(value)
 
 
 def float_to_bits(value: float) -> int:
+    """Return the bits of a float as an integer."""
     bits: int = struct.unpack("<q", struct.pack("<d", value))[0]
     return bits
 
 
 def bits_to_float(bits: int) -> float:
-    found: float = struct.unpack("<d", struct.pack("<q", bits))[0]
-    return found
+    """Return the float that has some bits."""
+    number: float = struct.unpack("<d", struct.pack("<q", bits))[0]
+    return number
 
 
 @pytest.mark.parametrize(
@@ -50,18 +56,18 @@ def bits_to_float(bits: int) -> float:
     ],
 )
 def test_a_float_is_rounded_as_it_is_written(value: float, places: int, expected: float) -> None:
-    assert rounded(value, DOUBLE, places) == expected
+    assert round_in_python(value, DOUBLE, places) == expected
 
 
 def test_other_numbers_keep_their_type_or_lose_places() -> None:
-    assert str(rounded(Decimal("-0.25"), build_decimal_type(5, 2), 1)) == "-0.3"
-    assert str(rounded(Decimal("-0.25"), build_decimal_type(5, 2), 0)) == "0"
-    assert str(rounded(Decimal("155.25"), build_decimal_type(5, 2), -1)) == "160"
-    assert str(rounded(Decimal("1.25"), build_decimal_type(5, 2), 7)) == "1.25"
-    assert rounded(-125, INT, -1) == -130
-    assert rounded(127, TINYINT, -1, ansi=False) == -126
+    assert str(round_in_python(Decimal("-0.25"), build_decimal_type(5, 2), 1)) == "-0.3"
+    assert str(round_in_python(Decimal("-0.25"), build_decimal_type(5, 2), 0)) == "0"
+    assert str(round_in_python(Decimal("155.25"), build_decimal_type(5, 2), -1)) == "160"
+    assert str(round_in_python(Decimal("1.25"), build_decimal_type(5, 2), 7)) == "1.25"
+    assert round_in_python(-125, INT, -1) == -130
+    assert round_in_python(127, TINYINT, -1, ansi=False) == -126
     with pytest.raises(AnsiError):
-        rounded(127, TINYINT, -1)
+        round_in_python(127, TINYINT, -1)
 
 
 @settings(max_examples=examples(2500), deadline=None, database=None)
@@ -73,26 +79,26 @@ def test_other_numbers_keep_their_type_or_lose_places() -> None:
 )
 def test_compiled_rounding_is_exact_or_left_to_python(value: float, places: int) -> None:
     number = [*MathFunction].index(MathFunction.ROUND)
-    found = make_pointer(compute)(number, float_to_bits(value), float_to_bits(float(places)))
-    assert found == NO_RESULT or bits_to_float(found) == rounded(value, DOUBLE, places)
+    bits = make_pointer(compute)(number, float_to_bits(value), float_to_bits(float(places)))
+    assert bits == NO_RESULT or bits_to_float(bits) == round_in_python(value, DOUBLE, places)
 
 
 def test_only_what_is_near_a_middle_or_large_is_left_to_python() -> None:
     number = [*MathFunction].index(MathFunction.ROUND)
     values = [(0.14, 1), (1.006, 2), (-2.4, 0), (1234567.891, 2), (161.0, -1)]
     for value, places in values:
-        found = make_pointer(compute)(number, float_to_bits(value), float_to_bits(float(places)))
-        assert bits_to_float(found) == rounded(value, DOUBLE, places)
+        bits = make_pointer(compute)(number, float_to_bits(value), float_to_bits(float(places)))
+        assert bits_to_float(bits) == round_in_python(value, DOUBLE, places)
     for value, places in [(0.15, 1), (2.0**50, 0), (inf, 0), (nan, 0)]:
-        found = make_pointer(compute)(number, float_to_bits(value), float_to_bits(float(places)))
-        assert found == NO_RESULT
+        bits = make_pointer(compute)(number, float_to_bits(value), float_to_bits(float(places)))
+        assert bits == NO_RESULT
 
 
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
         (0.1, 0.100000001490116119384765625),
-        (16777217.0, 16777216.0),  # a tie goes to the even one
+        (16777217.0, 16777216.0),  # a tie goes to the even number
         (16777219.0, 16777220.0),
         (2.0**128 - 2.0**103, inf),  # halfway between the greatest float and the next power
         (2.0**-150, 0.0),
@@ -103,7 +109,7 @@ def test_only_what_is_near_a_middle_or_large_is_left_to_python() -> None:
     ],
 )
 def test_a_number_of_32_bits(value: float, expected: float) -> None:
-    whole = isinstance(value, int)
-    function = NARROW_INTEGER if whole else NARROW
-    found = make_pointer(compute)(function, value if whole else float_to_bits(value), 0)
-    assert repr(bits_to_float(found)) == repr(expected)
+    is_integer = isinstance(value, int)
+    function = NARROW_INTEGER if is_integer else NARROW
+    bits = make_pointer(compute)(function, value if is_integer else float_to_bits(value), 0)
+    assert repr(bits_to_float(bits)) == repr(expected)
