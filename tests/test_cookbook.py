@@ -16,17 +16,17 @@ from tests.pages.tables import register_tables
 IMAGES = pictures.IMAGES / "cookbook"
 
 
-def ids(path: Path) -> set[str]:
+def read_ids(path: Path) -> set[str]:
     """Return the matches in a picture."""
     return set(re.findall(r'id="(match-[^"]+)"', path.read_text(encoding="utf-8")))
 
 
-def printed_ids(name: str) -> set[str]:
-    """Return the matches that the page prints right before a picture and that it has to show."""
+def read_printed_ids(name: str) -> set[str]:
+    """Return the matches that the page prints directly before a picture, and the picture shows."""
     picture = PICTURES[name]
     page = COOKBOOK / f"{picture.page}.md"
-    place = page.read_text(encoding="utf-8").index(f"/{name}.svg)")
-    *_, printed = [block.printed for block in read_blocks(page) if block.end < place]
+    end = page.read_text(encoding="utf-8").index(f"/{name}.svg)")
+    *_, printed = [block.printed for block in read_blocks(page) if block.end < end]
     assert printed is not None
     header, *lines = [re.split(r"\s{2,}", line.strip()) for line in printed.splitlines()]
     matches = [dict(zip(header, line, strict=True)) for line in lines]
@@ -38,13 +38,13 @@ def printed_ids(name: str) -> set[str]:
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_picture_shows_the_matches_that_its_page_prints(name: str) -> None:
-    assert ids(IMAGES / f"{name}.svg") == printed_ids(name)
+    assert read_ids(IMAGES / f"{name}.svg") == read_printed_ids(name)
 
 
 def test_close_up_shows_the_matches_that_its_page_counts() -> None:
     page = (COOKBOOK / "v_and_w_shapes.md").read_text(encoding="utf-8")
     assert "In October 2008, GOOG has two of these V-shapes and MSFT has one:" in page
-    shown = ids(IMAGES / "v_shapes.svg")
+    shown = read_ids(IMAGES / "v_shapes.svg")
     assert len(shown) == 3
     assert all(name.count("2008-10") == 2 for name in shown)
 
@@ -54,7 +54,7 @@ def test_close_up_shows_the_matches_that_its_page_counts() -> None:
 def test_picture_is_drawn_from_its_page(name: str, spark: SparkSession, tmp_path: Path) -> None:
     register_tables(spark)
     write(draw(spark, name), tmp_path / f"{name}.svg")
-    assert ids(tmp_path / f"{name}.svg") == ids(IMAGES / f"{name}.svg")
+    assert read_ids(tmp_path / f"{name}.svg") == read_ids(IMAGES / f"{name}.svg")
 
 
 def test_index_lists_every_page() -> None:

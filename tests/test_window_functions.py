@@ -22,53 +22,67 @@ BEGINNING = datetime(2024, 1, 1)
 Rows = list[tuple[Any, ...]]
 
 
-def pairs() -> list[tuple[str, str]]:
-    """Window SQL and clause of each task: the sql blocks that share what they print."""
+def list_pairs() -> list[tuple[str, str]]:
+    """Return the window SQL and the clause of each task: sql blocks with the same output."""
     queries = [block for block in read_blocks(PAGE) if block.language == "sql" and block.printed]
-    return [(one.code, two.code) for one, two in pairwise(queries) if one.printed == two.printed]
+    return [
+        (first.code, second.code)
+        for first, second in pairwise(queries)
+        if first.printed == second.printed
+    ]
 
 
-def keyed(draw: random.Random, step: timedelta) -> Iterator[tuple[str, datetime]]:
-    """Yield keys and times, no time twice for one key, some left out."""
+def draw_keys_and_times(
+    generator: random.Random, step: timedelta
+) -> Iterator[tuple[str, datetime]]:
+    """Draw keys and times. Each key has a time at most once, and some times are missing."""
     for key in "XYZ":
         for at in range(400):
-            if draw.random() < 0.9:
+            if generator.random() < 0.9:
                 yield key, BEGINNING + at * step
 
 
-def flights(draw: random.Random) -> Rows:
+def flights(generator: random.Random) -> Rows:
+    """Draw delays of flights."""
     delays = (200, 200, 200, 10, None)
-    return [(key, at, 1, draw.choice(delays)) for key, at in keyed(draw, DAY)]
+    return [
+        (key, at, 1, generator.choice(delays)) for key, at in draw_keys_and_times(generator, DAY)
+    ]
 
 
-def weather(draw: random.Random) -> Rows:
+def weather(generator: random.Random) -> Rows:
+    """Draw temperatures of days."""
     highs = (91.0, 95.0, 80.0, None)
-    return [(key, at, draw.choice(highs)) for key, at in keyed(draw, DAY)]
+    return [(key, at, generator.choice(highs)) for key, at in draw_keys_and_times(generator, DAY)]
 
 
-def stocks(draw: random.Random) -> Rows:
-    """Return prices that rise and fall for some days; now and then one stays, or is missing."""
+def stocks(generator: random.Random) -> Rows:
+    """Draw prices that rise and fall for some days. Some stay the same or are missing."""
     rows: Rows = []
-    step, price = 1, 500.0
-    for key, at in keyed(draw, DAY):
-        step = -step if draw.random() < 0.15 else step
-        price += 0 if draw.random() < 0.03 else step
-        rows.append((key, at.date(), price if draw.random() < 0.98 else None))
+    step = 1
+    price = 500.0
+    for key, at in draw_keys_and_times(generator, DAY):
+        step = -step if generator.random() < 0.15 else step
+        price += 0 if generator.random() < 0.03 else step
+        rows.append((key, at.date(), price if generator.random() < 0.98 else None))
     return rows
 
 
-def glucose(draw: random.Random) -> Rows:
+def glucose(generator: random.Random) -> Rows:
     """Return readings every five minutes. Some sessions are long enough to be printed."""
     times, at = [], BEGINNING
     for _ in range(20_000):
-        at += timedelta(minutes=40 if draw.random() < 0.0008 else 5)
+        at += timedelta(minutes=40 if generator.random() < 0.0008 else 5)
         times.append((at, 100))
     return times
 
 
-def clicks(draw: random.Random) -> Rows:
+def clicks(generator: random.Random) -> Rows:
     pages = ("product", "cart", "pay", "help")
-    return [(key, at, draw.choice(pages)) for key, at in keyed(draw, timedelta(minutes=3))]
+    return [
+        (key, at, generator.choice(pages))
+        for key, at in draw_keys_and_times(generator, timedelta(minutes=3))
+    ]
 
 
 TABLES: dict[str, tuple[Callable[[random.Random], Rows], str]] = {
@@ -92,11 +106,11 @@ def tables(spark: SparkSession) -> Iterator[SparkSession]:
 
 
 def test_the_page_has_six_tasks() -> None:
-    assert len(pairs()) == 6
+    assert len(list_pairs()) == 6
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pair", pairs())
+@pytest.mark.parametrize("pair", list_pairs())
 def test_both_return_the_same_random_rows(pair: tuple[str, str], tables: SparkSession) -> None:
     window, clause = (matchrec.sql(tables, query).collect() for query in pair)
     assert window, "rows that no query finds show nothing"

@@ -186,7 +186,7 @@ def test_what_the_worker_computes_is_what_the_reference_says(
 
 
 def test_rows_whose_neighbours_are_not_here_yet_are_not_asked() -> None:
-    """Of this piece of a partition, only rows 1 and 2 are searched.
+    """In this piece of a partition, only rows 1 and 2 are searched.
 
     The condition would fail for row 3: it divides by zero.
     """
@@ -194,7 +194,7 @@ def test_rows_whose_neighbours_are_not_here_yet_are_not_asked() -> None:
     partitions = make_partitions([columns], [0] * 4)
     frontier = Frontier.create(partitions.starts, start=1, edge=3)
     partitions = replace(partitions, frontier=frontier)
-    one = Constant(1, Kind.INTEGER)
+    constant = Constant(1, Kind.INTEGER)
 
     def read(distance: int) -> RunExpression:
         """Return the column of a row at a distance."""
@@ -202,7 +202,7 @@ def test_rows_whose_neighbours_are_not_here_yet_are_not_asked() -> None:
 
     def divide(divisor: RunExpression) -> RunExpression:
         """Return the remainder of 1 and a divisor."""
-        return Arithmetic(ArithmeticOperator.REMAINDER, (one, divisor), Kind.INTEGER)
+        return Arithmetic(ArithmeticOperator.REMAINDER, (constant, divisor), Kind.INTEGER)
 
     condition = build_operation(Comparison.EQUAL, divide(read(0)), Constant(0, Kind.INTEGER))
     nearby = NearbyCondition(condition, None, build_row_column("TRUE"), 0, "A")

@@ -76,7 +76,7 @@ def queries(draw: st.DrawFn) -> Query:
 def drop_conditions(
     conditions: dict[str, RunExpression], names: set[str]
 ) -> dict[str, RunExpression]:
-    """Return the conditions without those of negated variables, which these tasks cannot have."""
+    """Return the conditions without the negated variables, which these tasks cannot have."""
     return {name: condition for name, condition in conditions.items() if name not in names}
 
 

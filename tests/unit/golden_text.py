@@ -1,4 +1,4 @@
-"""Files of texts with what is expected of each; `--update` rewrites the expectations.
+"""Read files of texts with expected answers; `--update` rewrites the answers.
 
 # a comment that belongs to the record
 given text, one or more lines
@@ -19,9 +19,9 @@ END = "===="
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """comment: its lines above the given text, each with `#`."""
+    """A text with its expected answer."""
 
-    comment: str
+    comment: str  # the lines above the text, each with `#`
     given: str
     expected: str
 
@@ -36,6 +36,7 @@ def read(path: Path) -> list[Record]:
 
 
 def _record(text: str) -> Record:
+    """Read one record of a file."""
     given, _, expected = text.partition(f"\n{BETWEEN}\n")
     lines = given.split("\n")
     comments = 0
@@ -60,5 +61,5 @@ def check(
         path.write_text("".join(str(record) for record in answers), encoding="utf-8")
         return
     assert records
-    for record, found in zip(records, answers, strict=True):
-        assert str(found) == str(record)
+    for record, answer_record in zip(records, answers, strict=True):
+        assert str(answer_record) == str(record)

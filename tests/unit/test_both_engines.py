@@ -1,4 +1,4 @@
-"""The comparison of both engines in the workers of the tests."""
+"""The comparison of both algorithms in the workers of the tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every term of the glossary has its owner, and modules begin with its words."""
+"""Each term of the glossary has an owner, and modules begin with its words."""
 
 from __future__ import annotations
 

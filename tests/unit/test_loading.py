@@ -1,4 +1,4 @@
-"""What is loaded when, and what a worker has loaded is never searched again for garbage."""
+"""Modules are loaded when they are needed, and stay out of garbage collection in workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What quick, full and long runs differ in."""
+"""Differences of quick, full, night and long runs: the tests and examples that they have."""
 
 from __future__ import annotations
 
@@ -52,11 +52,13 @@ def test_a_slow_test_is_in_full_runs_whatever_its_number(
     night = {"night": pytest.mark.night.mark}
     marks: list[dict[str, Any]] = [half, half | slow, half, {}, night]
     items: list[Any] = [
-        SimpleNamespace(number=number, nodeid=f"test_{number}", get_closest_marker=one.get)
-        for number, one in enumerate(marks)
+        SimpleNamespace(
+            number=number, nodeid=f"test_{number}", get_closest_marker=marks_of_test.get
+        )
+        for number, marks_of_test in enumerate(marks)
     ]
-    found: Any = conftest.select_tests(items, has_all=True)
-    assert [one.number for one in found] == done
+    chosen: Any = conftest.select_tests(items, has_all=True)
+    assert [item.number for item in chosen] == done
 
 
 @pytest.mark.parametrize("full", [False, True])
@@ -85,10 +87,10 @@ def test_two_versions_of_spark_share_what_is_its_own(
     monkeypatch.setattr(on_engines, "read_entries", lambda: table[::-1])
     monkeypatch.setattr(on_engines, "is_newest", lambda: newest)
     monkeypatch.setattr(on_engines, "is_drawn", lambda name, _: name == "own.py")
-    names = (*(f"own.py::{one}" for one in "abcf"), "some.py::d", "some.py::e")
-    names += tuple(f"new.py::{one}" for one in "ghi")
-    items: list[Any] = [SimpleNamespace(nodeid=one) for one in names]
-    assert "".join(one.nodeid[-1] for one in on_engines.choose_for_spark(items)) == done
+    names = (*(f"own.py::{letter}" for letter in "abcf"), "some.py::d", "some.py::e")
+    names += tuple(f"new.py::{letter}" for letter in "ghi")
+    items: list[Any] = [SimpleNamespace(nodeid=name) for name in names]
+    assert "".join(item.nodeid[-1] for item in on_engines.choose_for_spark(items)) == done
 
 
 def test_queries_are_compiled_as_by_users_spark(spark: SparkSession) -> None:

@@ -1,4 +1,4 @@
-"""The picture of a span: its line, and carets under exactly its characters."""
+"""The excerpt of a span: its line, and carets under exactly its characters."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from matchrec.source import WIDTH, Source, Span, replace_control_characters
 def read_excerpt(text: str, marked: str) -> list[str]:
     """Return the lines of the excerpt of `marked` in a text, without the numbers before them."""
     start = text.index(marked)
-    place, *picture = Source(text).format_excerpt(Span(start, start + len(marked))).split("\n")
-    return [place.strip(), *(line[6:] for line in picture)]
+    location, *picture = Source(text).format_excerpt(Span(start, start + len(marked))).split("\n")
+    return [location.strip(), *(line[6:] for line in picture)]
 
 
 def test_a_short_line_is_shown_whole_without_its_indentation() -> None:
@@ -26,8 +26,8 @@ def test_a_short_line_is_shown_whole_without_its_indentation() -> None:
 @pytest.mark.parametrize("after", [0, 1, 60, 120, 24_000])
 def test_a_long_line_is_cut_around_the_span(before: int, after: int) -> None:
     _, shown, carets = read_excerpt("x" * before + "!!!" + "y" * after, "!!!")
-    assert [i for i, one in enumerate(shown) if one == "!"] == [
-        i for i, one in enumerate(carets) if one == "^"
+    assert [i for i, character in enumerate(shown) if character == "!"] == [
+        i for i, character in enumerate(carets) if character == "^"
     ]
     assert len(shown.replace("...", "")) == min(WIDTH, before + 3 + after)
     assert shown.startswith("...") == (shown.count("x") < before)

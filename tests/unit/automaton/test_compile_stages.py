@@ -1,4 +1,4 @@
-"""Stages to programs: the states and edges of one construct each."""
+"""The programs of stages: the states and edges of each construct."""
 
 from __future__ import annotations
 

@@ -78,12 +78,12 @@ def test_programs_stay_small(text: str, choices: int) -> None:
 
 
 def test_what_may_stand_beside_what() -> None:
-    found = facts.FollowSets.compute(
+    follow_sets = facts.FollowSets.compute(
         compiled.compile_for_output(parse_row_pattern("A B* (C | D)")).folding
     )
     a, b, c, d = range(4)
-    assert (found.first, found.last) == ({a}, {c, d})
-    assert found.pairs == {(a, b), (a, c), (a, d), (b, b), (b, c), (b, d)}
+    assert (follow_sets.first, follow_sets.last) == ({a}, {c, d})
+    assert follow_sets.pairs == {(a, b), (a, c), (a, d), (b, b), (b, c), (b, d)}
 
 
 def test_matches_may_begin_in_each_starting_state() -> None:

@@ -1,4 +1,4 @@
-"""States that the same occurrences lead to: what each of them awaits, and which have copies."""
+"""States of occurrences: the variables that each state awaits, and the states with copies."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from matchrec.errors import MatchRecognizePlanError
 from tests.tasks.contiguous import Query, make_query
 
 
-def occurrences(text: str) -> tuple[Query, Occurrences]:
-    asked = make_query(text)
-    return asked, compile_occurrences(asked.task().pattern, asked.pattern)
+def compile_query(text: str) -> tuple[Query, Occurrences]:
+    """Return the query for a row pattern, and its occurrences."""
+    query = make_query(text)
+    return query, compile_occurrences(query.task().pattern, query.pattern)
 
 
 @pytest.mark.parametrize(
@@ -25,15 +26,19 @@ def occurrences(text: str) -> tuple[Query, Occurrences]:
     ],
 )
 def test_what_brings_a_first_row_nearer(text: str, after: int, awaited: set[str]) -> None:
-    asked, found = occurrences(text)
-    choices = [one for state in found.pattern.folding.choices for one in state]
-    first = len(found.pattern.folding.choices[0])
-    states = [choices[i].target for i in range(first) if found.occurrence_by_choice[i] == after]
+    query, occurrences = compile_query(text)
+    choices = [choice for state in occurrences.pattern.folding.choices for choice in state]
+    first = len(occurrences.pattern.folding.choices[0])
+    states = [
+        choices[i].target for i in range(first) if occurrences.occurrence_by_choice[i] == after
+    ]
     assert states
     for state in states:
         assert state is not None
-        nearer = (found.occurrence_by_choice[choice] for choice in found.nearer_choices[state])
-        assert {asked.variables[found.variables[one]] for one in nearer} == awaited
+        nearer = (
+            occurrences.occurrence_by_choice[choice] for choice in occurrences.nearer_choices[state]
+        )
+        assert {query.variables[occurrences.variables[choice]] for choice in nearer} == awaited
 
 
 @pytest.mark.parametrize(
@@ -46,12 +51,12 @@ def test_what_brings_a_first_row_nearer(text: str, after: int, awaited: set[str]
     ],
 )
 def test_copies_where_needed(text: str, copied: bool) -> None:
-    asked, found = occurrences(text)
-    plain = asked.task().pattern.folding.choices
-    assert (len(found.remaining) > len(plain)) is copied
+    query, occurrences = compile_query(text)
+    plain = query.task().pattern.folding.choices
+    assert (len(occurrences.remaining) > len(plain)) is copied
 
 
 def test_too_many_copies_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folding, "MOST_CHOICES", 30)
     with pytest.raises(MatchRecognizePlanError, match="over 30 choices"):
-        occurrences("PERMUTE(A+, B, C)+")
+        compile_query("PERMUTE(A+, B, C)+")

@@ -1,4 +1,4 @@
-"""A folder with a query and its table, and commands that run in the session of the tests."""
+"""Fixtures: a folder with a query and its table, and commands that use the session of the tests."""
 
 from __future__ import annotations
 

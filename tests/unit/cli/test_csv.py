@@ -94,7 +94,7 @@ def test_times_of_nanoseconds_are_cut_with_a_notice(embedded: Path) -> None:
 
 
 def test_names_of_columns(embedded: Path) -> None:
-    """The same name twice, an empty name, and a name that SQL must quote."""
+    """The columns have two equal names, an empty name, and a name that SQL must quote."""
     (embedded / "x.csv").write_text('a,A,,"b.`c (d)"\n1,2,3,4\n')
     assert run("SELECT * FROM 'x.csv'") == [{"a0": 1, "A1": 2, "_c2": 3, "b.`c (d)": 4}]
 

@@ -1,4 +1,4 @@
-"""Where `--output` can write, and what it leaves if writing fails."""
+"""The files that `--output` can write, and the folder after a failed write."""
 
 from __future__ import annotations
 

@@ -67,7 +67,8 @@ def test_a_killed_program_leaves_no_half_file(suffix: str, before: str | None, f
     command += ["--overwrite"]
     begin = time.monotonic()
     subprocess.run(command, cwd=files, check=True, capture_output=True)
-    seconds, whole = time.monotonic() - begin, target.stat().st_size
+    seconds = time.monotonic() - begin
+    full_size = target.stat().st_size
     for number in range(6):
         target.unlink(missing_ok=True)
         if before is not None:
@@ -79,7 +80,7 @@ def test_a_killed_program_leaves_no_half_file(suffix: str, before: str | None, f
             time.sleep(seconds * (0.5 + 0.5 * random.random()))
             program.send_signal(signal.SIGKILL)
         size = target.stat().st_size if target.exists() else None
-        assert size in (whole, None if before is None else len(before)), number
+        assert size in (full_size, None if before is None else len(before)), number
 
 
 @pytest.mark.night

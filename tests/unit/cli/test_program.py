@@ -1,4 +1,4 @@
-"""The program as a shell starts it: start-up, exit codes, pipes; and what a terminal shows."""
+"""The program in a shell: start-up, exit codes and pipes; and its output in a terminal."""
 
 from __future__ import annotations
 
@@ -159,8 +159,8 @@ def test_every_option_has_a_sentence_with_a_verb_or_a_noun(command: str) -> None
 
 
 def test_help_lists_options_in_groups() -> None:
-    said = invoke("run", "--help").stdout
-    groups = re.findall(r"^(\w.*):$", said, re.MULTILINE)
+    output = invoke("run", "--help").stdout
+    groups = re.findall(r"^(\w.*):$", output, re.MULTILINE)
     assert groups == [
         "Query",
         "Input",
@@ -170,13 +170,15 @@ def test_help_lists_options_in_groups() -> None:
         "Files to write",
         "Other options",
     ]
-    places = [said.index(words) for words in ("\nInput:", "\n  --table", "\nEngine and search:")]
-    assert places == sorted(places)
+    positions = [
+        output.index(words) for words in ("\nInput:", "\n  --table", "\nEngine and search:")
+    ]
+    assert positions == sorted(positions)
 
 
 def test_help_says_the_exit_codes() -> None:
-    said = re.findall(r"^    (\d+) ", invoke("--help").stdout, re.MULTILINE)
-    assert said == [str(code) for code in (0, *map(int, ExitCode))]
+    codes = re.findall(r"^    (\d+) ", invoke("--help").stdout, re.MULTILINE)
+    assert codes == [str(code) for code in (0, *map(int, ExitCode))]
 
 
 def test_a_terminal_shows_carets_in_colour(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,8 +198,8 @@ def test_a_terminal_shows_carets_in_colour(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_batch_that_is_too_large_has_its_cure() -> None:
     lost = "Lost task 0.0: org.apache.arrow.vector.util.OversizedAllocationException: Memory"
-    said = failures.explain_spark_error(Exception(f"Job aborted: {lost}"))
-    assert said == f"Job aborted: {lost}\n  help: {failures.SMALLER_BATCHES}"
+    output = failures.explain_spark_error(Exception(f"Job aborted: {lost}"))
+    assert output == f"Job aborted: {lost}\n  help: {failures.SMALLER_BATCHES}"
     assert failures.explain_spark_error(Exception("Job aborted")) == "Job aborted"
 
 

@@ -1,4 +1,4 @@
-"""Queries in other languages than SQL: SASE+ text, and a Pattern out of a Python file."""
+"""Queries that are not SQL: SASE+ text, and Patterns in a Python file."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def test_sase(clicks: Path) -> None:
 
 
 def test_patterns_of_a_file(clicks: Path) -> None:
-    one = '1,2,"[{""who"":""bob"",""ts"":1,""event_type"":""a""}]"'
-    (found,) = read_rows("pairs.py", *EVENTS)
-    assert found.startswith(f"bob,1,{one}")
+    event = '1,2,"[{""who"":""bob"",""ts"":1,""event_type"":""a""}]"'
+    (line,) = read_rows("pairs.py", *EVENTS)
+    assert line.startswith(f"bob,1,{event}")
     both = read_rows("pairs.py:relaxed", *EVENTS, "--arg", "kind=b")
     assert [line[:9] for line in both] == ["ann,1,1,3", "bob,1,1,2"]
 
@@ -81,15 +81,15 @@ def test_a_pattern_of_a_module(clicks: Path) -> None:
 
 
 def test_a_pattern_as_sql(clicks: Path) -> None:
-    told = ("--write", "spark", "--order-by", "ts", "--events", "clicks")
-    assert "FROM clicks MATCH_RECOGNIZE" in invoke("transpile", "pairs.py", *told).stdout
+    arguments = ("--write", "spark", "--order-by", "ts", "--events", "clicks")
+    assert "FROM clicks MATCH_RECOGNIZE" in invoke("transpile", "pairs.py", *arguments).stdout
 
 
 def test_aggregates_over_the_matches_of_a_clause(clicks: Path) -> None:
-    asked = "run", "streaks.sql", "--table", "t=prices.csv", "--format", "csv", "--clause", "1"
-    shown = invoke(*asked, "--per", "end", "--aggregate", "rows=CAST(sum(n) AS DECIMAL(38, 0))")
-    names, *found = shown.stdout.splitlines()
-    assert (names, sorted(found)) == ("sym,ts,rows", ["X,3,3", "Y,3,2"])
+    arguments = "run", "streaks.sql", "--table", "t=prices.csv", "--format", "csv", "--clause", "1"
+    shown = invoke(*arguments, "--per", "end", "--aggregate", "rows=CAST(sum(n) AS DECIMAL(38, 0))")
+    names, *lines = shown.stdout.splitlines()
+    assert (names, sorted(lines)) == ("sym,ts,rows", ["X,3,3", "Y,3,2"])
 
 
 def test_aggregates_in_place_of_matches(clicks: Path) -> None:
@@ -97,8 +97,8 @@ def test_aggregates_in_place_of_matches(clicks: Path) -> None:
         f"{SASE} ".replace("RETURN", "WHERE skip_till_any_match RETURN")
     )
     assert read_rows("any.sase", *EVENTS, "--per", "end") == ["ann,3,1", "bob,2,1"]
-    asked = ("--aggregate", "least=min(since)", "--aggregate", "n=count(*)")
-    assert read_rows("any.sase", *EVENTS, *asked) == ["ann,1,1", "bob,1,1"]
+    arguments = ("--aggregate", "least=min(since)", "--aggregate", "n=count(*)")
+    assert read_rows("any.sase", *EVENTS, *arguments) == ["ann,1,1", "bob,1,1"]
     shown = invoke("explain", "any.sase", *EVENTS, "--per", "end")
     assert "by the search, which builds no matches" in shown.stdout
     assert "is not an aggregate over matches" in invoke_failing(
@@ -192,19 +192,21 @@ def test_a_query_is_read_once(embedded: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_session_says_whose_sql_a_query_is(embedded: Path) -> None:
     query = QUERY.replace(":n", "@n").replace("x > 1", "price > 1")
-    asked = ("run", "-", "--table", "t=prices.csv", "--arg", "n=2")
-    assert "pass --dialect bigquery" in invoke_failing(*asked, stdin=query, code=1)
+    arguments = ("run", "-", "--table", "t=prices.csv", "--arg", "n=2")
+    assert "pass --dialect bigquery" in invoke_failing(*arguments, stdin=query, code=1)
 
 
 def test_a_parameter_that_the_query_does_not_name(embedded: Path) -> None:
-    asked = ("run", "-", "--table", "t=prices.csv", "--arg", "n=2")
-    said = invoke_failing(*asked, "--arg", "N=3", stdin=QUERY.replace("x > 1", "price > 1"), code=1)
-    assert "the query has no `:N`" in said
-    assert "pass --arg n=VALUE" in said
+    arguments = ("run", "-", "--table", "t=prices.csv", "--arg", "n=2")
+    message = invoke_failing(
+        *arguments, "--arg", "N=3", stdin=QUERY.replace("x > 1", "price > 1"), code=1
+    )
+    assert "the query has no `:N`" in message
+    assert "pass --arg n=VALUE" in message
 
 
 @pytest.mark.parametrize(
-    ("asked", "cure"),
+    ("arguments", "cure"),
     [
         (("run", "--master", "local[1]"), "write --engine spark --conf spark.master=local[4]"),
         (("transpile", "--to", "trino"), "write --write"),
@@ -214,12 +216,12 @@ def test_a_parameter_that_the_query_does_not_name(embedded: Path) -> None:
         (("run", "-", "data/prices.csv"), "write --table prices=data/prices.csv"),
     ],
 )
-def test_options_of_other_programs(asked: tuple[str, ...], cure: str) -> None:
-    assert cure in invoke_failing(*asked, "-", stdin="", code=2)
+def test_options_of_other_programs(arguments: tuple[str, ...], cure: str) -> None:
+    assert cure in invoke_failing(*arguments, "-", stdin="", code=2)
 
 
 @pytest.mark.parametrize(
-    ("asked", "headline"),
+    ("arguments", "headline"),
     [
         (("transpile", "--master", "local[1]"), "No such option"),
         (("transpile", "-p", "n=3"), "No such option"),
@@ -227,17 +229,17 @@ def test_options_of_other_programs(asked: tuple[str, ...], cure: str) -> None:
     ],
 )
 def test_no_option_is_suggested_that_the_command_lacks(
-    asked: tuple[str, ...], headline: str
+    arguments: tuple[str, ...], headline: str
 ) -> None:
-    message = invoke_failing(*asked, code=2)
+    message = invoke_failing(*arguments, code=2)
     assert headline in message
     assert "help:" not in message
 
 
 def test_a_file_that_is_nearly_there(clicks: Path) -> None:
     assert "write pairs.sase" in invoke_failing("run", "pair.sase", *EVENTS, code=2)
-    asked = ("run", "pairs.sase", "--table", "t=no/where.csv", "--order-by", "at")
-    assert "write" not in invoke_failing(*asked, code=2)
+    arguments = ("run", "pairs.sase", "--table", "t=no/where.csv", "--order-by", "at")
+    assert "write" not in invoke_failing(*arguments, code=2)
 
 
 def test_a_table_of_events_that_is_not_there(clicks: Path) -> None:
@@ -284,5 +286,5 @@ def test_advice_is_in_options(embedded: Path, query: str) -> None:
 
 
 def test_advice_on_a_partition_is_in_options(embedded: Path) -> None:
-    said = invoke_failing("why", "streaks.sql", "--table", "t=prices.csv", code=1)
-    assert "write --partition sym=X" in said or "write --partition sym=Y" in said
+    message = invoke_failing("why", "streaks.sql", "--table", "t=prices.csv", code=1)
+    assert "write --partition sym=X" in message or "write --partition sym=Y" in message

@@ -1,4 +1,4 @@
-"""Rows as text: what programs read back is what the query gave, marks, NULLs and all."""
+"""Rows as text: programs read back the same values, with quotes and NULLs."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ NEW_YORK = ("--conf", "spark.sql.session.timeZone=America/New_York")
 
 @pytest.mark.parametrize("form", ["json", "jsonl"])
 def test_json_has_microseconds(form: str, embedded: Path) -> None:
-    found = json.loads(print_rows(form, TIMES, *NEW_YORK))
-    assert found == ([IN_NEW_YORK] if form == "json" else IN_NEW_YORK)
+    rows = json.loads(print_rows(form, TIMES, *NEW_YORK))
+    assert rows == ([IN_NEW_YORK] if form == "json" else IN_NEW_YORK)
 
 
 @pytest.mark.parametrize("suffix", [".json", ".csv", ".tsv"])
@@ -165,7 +165,11 @@ HOSTILE = "SELECT '\\u001b]0;owned\\u0007 \\u001b[2J\\u009b1m' AS `a\x1b[2Jb`, '
 @pytest.mark.parametrize("form", ["table", "markdown"])
 def test_a_value_does_not_command_the_terminal(embedded: Path, form: str) -> None:
     text = print_rows(form, HOSTILE)
-    assert not [one for one in text if one != "\n" and (ord(one) < 32 or 127 <= ord(one) < 160)]
+    assert not [
+        character
+        for character in text
+        if character != "\n" and (ord(character) < 32 or 127 <= ord(character) < 160)
+    ]
     assert "␛]0;owned␇ ␛" in text
     assert "a␛" in text.splitlines()[0]
 

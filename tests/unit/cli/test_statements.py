@@ -20,15 +20,16 @@ SELECT count(*) AS n FROM streaks;
 """
 
 
-def print_rows(*arguments: str, given: str | None = None) -> str:
-    result = invoke(*arguments, stdin=given)
+def print_rows(*arguments: str, stdin: str | None = None) -> str:
+    """Return the output of a run that succeeds."""
+    result = invoke(*arguments, stdin=stdin)
     assert result.exit_code == 0, result.stderr
     return result.stdout
 
 
-def catch_message(*arguments: str, given: str | None = None, code: int = 1) -> str:
+def catch_message(*arguments: str, stdin: str | None = None, code: int = 1) -> str:
     """Return the message of a run that fails."""
-    result = invoke(*arguments, stdin=given)
+    result = invoke(*arguments, stdin=stdin)
     assert result.exit_code == code, result.stdout
     return result.stderr
 
@@ -82,15 +83,15 @@ def test_a_text_that_is_not_a_file(query: str, value: str, embedded: Path) -> No
 
 
 def test_a_file_in_from_that_does_not_exist(embedded: Path) -> None:
-    said = catch_message("run", "-c", "SELECT * FROM 'price.csv'", code=2)
-    assert "`price.csv` of table `price` does not exist" in said
-    assert "write prices.csv" in said
+    message = catch_message("run", "-c", "SELECT * FROM 'price.csv'", code=2)
+    assert "`price.csv` of table `price` does not exist" in message
+    assert "write prices.csv" in message
 
 
 def test_a_file_in_from_of_an_unknown_format(embedded: Path) -> None:
-    said = catch_message("run", "-c", f"SELECT * FROM 'prices.txt' {CLAUSE}")
-    assert "pass --table NAME=FILE for a file" in said
-    assert "DataFrame" not in said
+    message = catch_message("run", "-c", f"SELECT * FROM 'prices.txt' {CLAUSE}")
+    assert "pass --table NAME=FILE for a file" in message
+    assert "DataFrame" not in message
 
 
 def test_several_statements(embedded: Path) -> None:
@@ -99,17 +100,17 @@ def test_several_statements(embedded: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (SEVERAL.replace("PATTERN (A", "PATTERN ((A"), "matchrec: statement 1 of 3: `(` is not"),
         (SEVERAL.replace("SELECT sym", "SELECT smy"), "matchrec: statement 2 of 3: "),
         (SEVERAL.replace("count(*)", "1 / 0").replace("streaks;", "range(1);"), "statement 3 of 3"),
     ],
 )
-def test_an_error_names_the_statement(text: str, said: str, embedded: Path) -> None:
+def test_an_error_names_the_statement(text: str, message: str, embedded: Path) -> None:
     result = invoke("run", "-", *CSV, "--arg", "least=3", stdin=text)
     assert result.exit_code in (1, 3)
-    assert said in result.stderr
+    assert message in result.stderr
 
 
 def test_an_error_has_the_line_of_the_whole_text(embedded: Path) -> None:
@@ -118,16 +119,16 @@ def test_an_error_has_the_line_of_the_whole_text(embedded: Path) -> None:
 
 
 def test_a_parameter_that_no_statement_names(embedded: Path) -> None:
-    asked = ("run", "-", "--arg", "least=3", "--arg", "most=3")
-    assert "the query has no `:most`" in catch_message(*asked, stdin=SEVERAL)
+    arguments = ("run", "-", "--arg", "least=3", "--arg", "most=3")
+    assert "the query has no `:most`" in catch_message(*arguments, stdin=SEVERAL)
 
 
 def test_rows_of_one_of_several_statements_go_to_a_file(embedded: Path) -> None:
-    asked = ("run", "-", "--arg", "least=3", "--output", "x.csv")
-    said = catch_message(*asked, stdin=SEVERAL, code=2)
-    assert "--output writes the rows of one query, but the text has 2" in said
-    one = SEVERAL.replace("SELECT count(*) AS n FROM streaks;", "")
-    assert print_rows(*asked, stdin=one) == ""
+    arguments = ("run", "-", "--arg", "least=3", "--output", "x.csv")
+    message = catch_message(*arguments, stdin=SEVERAL, code=2)
+    assert "--output writes the rows of one query, but the text has 2" in message
+    single_query = SEVERAL.replace("SELECT count(*) AS n FROM streaks;", "")
+    assert print_rows(*arguments, stdin=single_query) == ""
     assert (embedded / "x.csv").read_text() == "sym,s\nX,;\n"
 
 
@@ -160,23 +161,23 @@ def test_check_changes_nothing(embedded: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "message"),
     [
         (STREAKS.replace("UP+)", "UP+"), "^"),
         (STREAKS.replace("price > PREV", "prize > PREV"), "prize"),
         ("SELECT prize FROM t", "prize"),
     ],
 )
-def test_check_finds_mistakes(query: str, said: str, embedded: Path) -> None:
-    assert said in catch_message("check", "-", *SCHEMA, stdin=query)
+def test_check_finds_mistakes(query: str, message: str, embedded: Path) -> None:
+    assert message in catch_message("check", "-", *SCHEMA, stdin=query)
 
 
 def test_check_takes_warnings_for_mistakes_if_asked(embedded: Path) -> None:
     every_row = STREAKS.partition("DEFINE")[0] + ")"
     shown = invoke("check", "-", *SCHEMA, stdin=every_row)
     assert (shown.exit_code, "has no DEFINE" in shown.stderr) == (0, True)
-    said = catch_message("check", "-", *SCHEMA, "--strict", stdin=every_row)
-    assert "1 warning; --strict exits with code 1" in said
+    message = catch_message("check", "-", *SCHEMA, "--strict", stdin=every_row)
+    assert "1 warning; --strict exits with code 1" in message
 
 
 @pytest.mark.parametrize(
@@ -191,8 +192,8 @@ def test_a_schema_with_a_mistake(schema: str, message: str, code: int, embedded:
 
 
 def test_a_table_of_a_file_and_of_a_schema(embedded: Path) -> None:
-    asked = ("check", "streaks.sql", *SCHEMA, "--table", "t=prices.csv")
-    assert "two tables are named `t`" in catch_message(*asked, code=2)
+    arguments = ("check", "streaks.sql", *SCHEMA, "--table", "t=prices.csv")
+    assert "two tables are named `t`" in catch_message(*arguments, code=2)
 
 
 def test_a_picture_of_a_query(embedded: Path) -> None:
@@ -212,6 +213,8 @@ def test_a_picture_of_a_query(embedded: Path) -> None:
     assert "--x is not allowed without --plot" in catch_message(
         "run", "drawn.sql", "--x", "ts", code=2
     )
-    said = catch_message("run", "streaks.sql", "--table", "t=prices.csv", "--plot", "b.svg", *axes)
-    assert "write --between FIRST LAST" in said
+    message = catch_message(
+        "run", "streaks.sql", "--table", "t=prices.csv", "--plot", "b.svg", *axes
+    )
+    assert "write --between FIRST LAST" in message
     assert (embedded / "prices.csv").read_text() == PRICES

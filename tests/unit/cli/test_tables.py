@@ -1,4 +1,4 @@
-"""Tables of the command line: which files there may be, and what a command says of others."""
+"""Tables of the command line: the files that are allowed, and the messages about other files."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_files(name: str, embedded: Path) -> None:
 
 
 def test_nan_in_a_parquet_file(embedded: Path) -> None:
-    """Its statistics leave NaN out, and say that all values are 1.5."""
+    """The statistics of the file leave NaN out: according to them, all values are 1.5."""
     nan = pa.array([1.5, float("nan")])
     parquet.write_table(pa.table({"k": ["a", "b"], "v": nan}), embedded / "x.parquet")
     assert print_table("x.parquet") == ["k,v", "a,1.5", "b,NaN"]
@@ -98,8 +98,8 @@ def test_a_pattern_of_files(embedded: Path) -> None:
         write_as(embedded / "parts" / name)
     assert print_table("parts/p?.parquet") == [PRINTED[0], *(2 * PRINTED[1:2]), *(2 * PRINTED[2:])]
     write_as(embedded / "parts/p3.csv")
-    told = catch_message("--table", "t=parts/p*", code=2)
-    assert "the files of `parts/p*` have several formats: csv, parquet" in told
+    message = catch_message("--table", "t=parts/p*", code=2)
+    assert "the files of `parts/p*` have several formats: csv, parquet" in message
     assert "`parts/q*` of table `t` does not exist" in catch_message(
         "--table", "t=parts/q*", code=2
     )
@@ -120,16 +120,16 @@ def test_options_of_csv(embedded: Path) -> None:
     ROWS.to_csv(embedded / "x.csv", sep="~", index=False, header=False)
     printed = print_table("x.csv", "--delimiter", "~", "--no-header")
     assert printed == ["_c0,_c1,_c2", *PRINTED[1:]]
-    told = catch_message("--table", "t=x.csv", "--delimiter", "ab", code=2)
-    assert "the delimiter `ab` is not a single character [malformed-delimiter]\n" in told
-    assert "  help: write one character, or tab" in told
+    message = catch_message("--table", "t=x.csv", "--delimiter", "ab", code=2)
+    assert "the delimiter `ab` is not a single character [malformed-delimiter]\n" in message
+    assert "  help: write one character, or tab" in message
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.json"])
 def test_an_empty_file(name: str, embedded: Path) -> None:
     (embedded / name).write_text("")
-    told = catch_message("--table", f"t={name}", code=1)
-    assert told.startswith(f"matchrec: the file `{name}` of table `t` is empty [empty-table]\n")
+    message = catch_message("--table", f"t={name}", code=1)
+    assert message.startswith(f"matchrec: the file `{name}` of table `t` is empty [empty-table]\n")
 
 
 def test_a_file_of_pandas(embedded: Path, request: pytest.FixtureRequest) -> None:
@@ -154,8 +154,8 @@ def test_a_file_of_pandas(embedded: Path, request: pytest.FixtureRequest) -> Non
 
 def test_a_file_that_cannot_be_read_is_named(embedded: Path) -> None:
     (embedded / "x.parquet").write_text("PAR1 and no more PAR1")
-    told = catch_message("--table", "t=x.parquet", code=1)
-    assert told.startswith("matchrec: the file `x.parquet` of table `t` cannot be read: ")
+    message = catch_message("--table", "t=x.parquet", code=1)
+    assert message.startswith("matchrec: the file `x.parquet` of table `t` cannot be read: ")
 
 
 @pytest.mark.parametrize(
@@ -174,9 +174,9 @@ def test_a_file_in_another_encoding(
 ) -> None:
     written = text.encode(encoding)
     (embedded / name).write_bytes(gzip.compress(written) if name.endswith(".gz") else written)
-    told = catch_message("--table", f"t={name}", code=1)
-    assert f"the file `{name}` of table `t` is not in UTF-8: see line {line:,}" in told
-    assert f"iconv -f {command}" in told
+    message = catch_message("--table", f"t={name}", code=1)
+    assert f"the file `{name}` of table `t` is not in UTF-8: see line {line:,}" in message
+    assert f"iconv -f {command}" in message
 
 
 def test_a_character_that_the_file_ends_in(embedded: Path) -> None:
@@ -200,14 +200,14 @@ def test_a_first_file_without_a_line(embedded: Path) -> None:
 
 def test_an_empty_folder(files: Path) -> None:
     (files / "nothing").mkdir()
-    told = catch_message("--table", "t=nothing", code=2)
-    assert "the file `nothing` of table `t` cannot be read: it is a folder without files" in told
+    message = catch_message("--table", "t=nothing", code=2)
+    assert "the file `nothing` of table `t` cannot be read: it is a folder without files" in message
 
 
 def test_a_file_is_replaced_only_where_asked_for(embedded: Path) -> None:
-    asked = ("run", "-c", "SELECT 1 AS n", "--output", "n.csv")
-    assert invoke(*asked).exit_code == 0
-    again = invoke(*asked)
+    arguments = ("run", "-c", "SELECT 1 AS n", "--output", "n.csv")
+    assert invoke(*arguments).exit_code == 0
+    again = invoke(*arguments)
     assert (again.exit_code, again.stdout) == (2, "")
     assert (
         "`n.csv` already exists [file-exists]\n  help: add --overwrite, or name another file"

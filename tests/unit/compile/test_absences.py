@@ -1,4 +1,4 @@
-"""Why the condition of an absent row may not end runs before the match is found."""
+"""Reasons why the condition of an absent row may not end runs before the match is found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compile path: the row pattern is compiled once for a query, and never again by a worker."""
+"""Compilation: the row pattern is compiled once for a query, and never again by a worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Spark cannot show of accumulators in one query: settings, overflow, lists of lists."""
+"""Accumulators: cases that one query of Spark cannot show, such as settings and overflow."""
 
 from __future__ import annotations
 
@@ -81,10 +81,12 @@ ONLY_IN_MEASURES = frozenset(
 
 
 def test_every_aggregate_of_measures_is_here_or_is_refused_by_name() -> None:
-    known = {name.lower() for name in tokens.AGGREGATES}
-    exact = known - {"schema_of_variant_agg"}
-    refused = {one for one in exact if one.startswith(("approx", "bitmap", "hll", "kll", "theta"))}
-    refused |= {one for one in exact if one.startswith(("tuple", "vector", "histogram"))}
+    names = {name.lower() for name in tokens.AGGREGATES}
+    exact = names - {"schema_of_variant_agg"}
+    refused = {
+        name for name in exact if name.startswith(("approx", "bitmap", "hll", "kll", "theta"))
+    }
+    refused |= {name for name in exact if name.startswith(("tuple", "vector", "histogram"))}
     refused |= {"count_min_sketch", "percentile_approx", "collect_union"}
     refused |= {"percentile_cont", "percentile_disc"}  # which take WITHIN GROUP
     assert AGGREGATES.keys() == exact - refused - ONLY_IN_MEASURES
@@ -94,8 +96,8 @@ def test_every_aggregate_of_measures_is_here_or_is_refused_by_name() -> None:
 def test_an_aggregate_that_only_measures_have_is_refused_by_its_name(name: str) -> None:
     arguments = "A.x, A.y" if name.startswith(("corr", "covar", "regr")) else "A.x"
     plan = lower_clause(parse_clause(f"PATTERN (A B) DEFINE B AS {name}({arguments}) > 1"))
-    told = f"aggregate `{name}` is not supported in DEFINE"
-    with pytest.raises(MatchRecognizeUnsupportedError, match=told):
+    message = f"aggregate `{name}` is not supported in DEFINE"
+    with pytest.raises(MatchRecognizeUnsupportedError, match=message):
         split_conditions(plan)
 
 

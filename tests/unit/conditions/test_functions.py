@@ -1,4 +1,4 @@
-"""The catalogue of functions that Python computes, and the page that lists it."""
+"""The catalogue of functions that Python computes, and its page in the docs."""
 
 from __future__ import annotations
 

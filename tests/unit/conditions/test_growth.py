@@ -1,4 +1,4 @@
-"""Planning grows with the size of a query, not with its square: calls are counted, not seconds."""
+"""The work of planning grows with the size of a query, and not with its square."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Types of what the engine computes, as Spark would give them."""
+"""The types of values that the worker computes are the types that Spark gives them."""
 
 import pytest
 

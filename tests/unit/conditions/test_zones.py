@@ -1,4 +1,4 @@
-"""Names of time zones, as Spark's setting may have them."""
+"""Names of time zones that the setting of Spark may have."""
 
 import pytest
 

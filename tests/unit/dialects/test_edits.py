@@ -1,4 +1,4 @@
-"""Edits of a text and the way back: every place of the new text has one in the old text."""
+"""Edits of a text keep positions: each position in the new text has one in the old text."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Which kinds the values of expressions have; expected kinds by hand, from the products' types."""
+"""Kinds of the values of expressions. The expected kinds are from the docs of the products."""
 
 import pytest
 import sqlglot

@@ -1,4 +1,4 @@
-"""What examples found elsewhere need: spellings, windows of aggregates, kinds of columns."""
+"""Features of examples found elsewhere: spellings, windows of aggregates, kinds of columns."""
 
 import pytest
 
@@ -33,26 +33,29 @@ QUERIES = [
 @pytest.mark.parametrize(("product", "text", "expected"), QUERIES)
 def test_an_expression_around_a_clause(product: str, text: str, expected: str) -> None:
     query = "SELECT {} AS v FROM t WINDOW w AS (ORDER BY y NULLS LAST)"
-    found = translate_query(query.format(text), PRODUCTS[product], SPARK).text
-    assert " ".join(found.split()) == query.format(expected)
+    translation = translate_query(query.format(text), PRODUCTS[product], SPARK).text
+    assert " ".join(translation.split()) == query.format(expected)
 
 
-def clause(product: str, text: str) -> str:
+def translate_clause(product: str, text: str) -> str:
+    """Return a clause of a product in Spark's SQL, from MEASURES or PATTERN on."""
     query = f"SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y NULLS FIRST {text})"
-    found = translate_query(query, PRODUCTS[product], SPARK).text
+    translation = translate_query(query, PRODUCTS[product], SPARK).text
     return " ".join(
-        found[len("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y NULLS FIRST ") : -1].split()
+        translation[len("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y NULLS FIRST ") : -1].split()
     )
 
 
 def test_arrays_in_conditions() -> None:
-    given = "PATTERN (A B) DEFINE B AS array_agg({}) = ARRAY['A', 'B']"
+    clause_text = "PATTERN (A B) DEFINE B AS array_agg({}) = ARRAY['A', 'B']"
     written = "PATTERN (A B) DEFINE B AS {} = ARRAY('A', 'B')"
-    known = given.format("CLASSIFIER()"), given.format("coalesce(x, 'A')")
-    assert clause("trino", known[0]) == written.format("COLLECT_LIST(CLASSIFIER())")
-    assert clause("trino", known[1]) == written.format("COLLECT_LIST(coalesce(x, 'A'))")
+    conditions = clause_text.format("CLASSIFIER()"), clause_text.format("coalesce(x, 'A')")
+    assert translate_clause("trino", conditions[0]) == written.format("COLLECT_LIST(CLASSIFIER())")
+    assert translate_clause("trino", conditions[1]) == written.format(
+        "COLLECT_LIST(coalesce(x, 'A'))"
+    )
     with pytest.raises(MatchRecognizeError, match="an array in DEFINE with NULLs"):
-        clause("trino", given.format("x"))
+        translate_clause("trino", clause_text.format("x"))
 
 
 def test_names_in_brackets() -> None:
@@ -60,14 +63,16 @@ def test_names_in_brackets() -> None:
     text = query.format(
         "MEASURES Last([A].[x]) AS [X y] PATTERN ([A] [b c]) DEFINE [A] AS [A].x > 1"
     )
-    found = " ".join(translate_query(text, PRODUCTS["azure"], SPARK).text.split())
-    assert "MEASURES Last(A.`x`) AS `X y`" in found
-    assert "PATTERN (A `b c`) WITHIN INTERVAL '1' DAY DEFINE A AS A.x > 1" in found
+    translation = " ".join(translate_query(text, PRODUCTS["azure"], SPARK).text.split())
+    assert "MEASURES Last(A.`x`) AS `X y`" in translation
+    assert "PATTERN (A `b c`) WITHIN INTERVAL '1' DAY DEFINE A AS A.x > 1" in translation
 
 
 def test_formats_of_snowflake() -> None:
-    found = clause("snowflake", "MEASURES TO_CHAR(x, 'YYYY-MM-DD HH24:MI') AS m PATTERN (A)")
-    assert found == "MEASURES DATE_FORMAT(x, 'yyyy-MM-dd HH:mm') AS m PATTERN (A)"
+    translation = translate_clause(
+        "snowflake", "MEASURES TO_CHAR(x, 'YYYY-MM-DD HH24:MI') AS m PATTERN (A)"
+    )
+    assert translation == "MEASURES DATE_FORMAT(x, 'yyyy-MM-dd HH:mm') AS m PATTERN (A)"
 
 
 @pytest.mark.parametrize(
@@ -82,11 +87,11 @@ def test_kinds_of_columns_of_queries(query: str) -> None:
     """The difference of two dates is a number of days in Oracle."""
     text = "t MATCH_RECOGNIZE (MEASURES FIRST(d) AS f, LAST(d) AS l PATTERN (A))"
     outputs = {"f": ValueKind.TIMESTAMP, "l": ValueKind.TIMESTAMP}
-    given = query.format("ROUND((f - b) * 24) AS hours", clause=text)
-    known = QueryKnowledge([ClauseKinds({}, outputs)])
-    found = translate_query(given, PRODUCTS["oracle"], SPARK, known)
-    assert "UNIX_MICROS" in found.text
-    assert not found.untyped_columns
+    text_of_query = query.format("ROUND((f - b) * 24) AS hours", clause=text)
+    knowledge = QueryKnowledge([ClauseKinds({}, outputs)])
+    translation = translate_query(text_of_query, PRODUCTS["oracle"], SPARK, knowledge)
+    assert "UNIX_MICROS" in translation.text
+    assert not translation.untyped_columns
 
 
 def test_a_column_with_the_name_of_a_function_of_snowflake() -> None:
@@ -136,19 +141,19 @@ def test_comments_of_other_kinds(product: str, query: str, expected: str) -> Non
 
 
 def test_an_integer_of_an_unknown_type_is_noted() -> None:
-    found = translate_query("SELECT CAST(a AS INTEGER) FROM t", PRODUCTS["trino"], SPARK)
-    assert "rounds in Trino, and truncates in Spark SQL" in found.notes[0].message
+    translation = translate_query("SELECT CAST(a AS INTEGER) FROM t", PRODUCTS["trino"], SPARK)
+    assert "rounds in Trino, and truncates in Spark SQL" in translation.notes[0].message
     text = "SELECT CAST(lower(a) AS INTEGER) FROM t"
     assert not translate_query(text, PRODUCTS["trino"], SPARK).notes
 
 
-@pytest.mark.parametrize(("product", "query", "place", "words"), REFUSED)
-def test_what_is_refused_shows_its_place(product: str, query: str, place: str, words: str) -> None:
+@pytest.mark.parametrize(("product", "query", "marked", "words"), REFUSED)
+def test_what_is_refused_shows_its_place(product: str, query: str, marked: str, words: str) -> None:
     with pytest.raises(MatchRecognizeError, match=words) as raised:
         translate_query(query, PRODUCTS[product], SPARK)
     lines = str(raised.value).split("\n")
     carets = next(line for line in lines if line.strip().strip("^") == "")
-    assert carets.index("^") - carets.index(" ") - 6 == query.index(place)
+    assert carets.index("^") - carets.index(" ") - 6 == query.index(marked)
 
 
 @pytest.mark.parametrize(
@@ -162,8 +167,8 @@ def test_what_is_refused_shows_its_place(product: str, query: str, place: str, w
 def test_a_query_over_a_table_is_translated_once(query: str, is_known: bool) -> None:
     tables = {"`db`.`t`": {"d": ValueKind.DATE}}
     text = query.format(t="db.t", c="MEASURES LAST(d) - FIRST(d) AS days PATTERN (A+)")
-    found = translate_query(
+    translation = translate_query(
         text, PRODUCTS["oracle"], SPARK, QueryKnowledge(look_up_table=tables.get)
     )
-    assert bool(found.untyped_columns) is not is_known
-    assert ("UNIX_DATE" in found.text) is is_known
+    assert bool(translation.untyped_columns) is not is_known
+    assert ("UNIX_DATE" in translation.text) is is_known

@@ -1,4 +1,4 @@
-"""A query of a product for that product: not a character changes."""
+"""A query that is translated to its own product does not change by a character."""
 
 import pytest
 

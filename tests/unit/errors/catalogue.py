@@ -1,4 +1,4 @@
-"""The functions in `matchrec/errors` that make errors and warnings, found by reading its files."""
+"""Find the functions in `matchrec/errors` that make errors and warnings, by reading its files."""
 
 from __future__ import annotations
 

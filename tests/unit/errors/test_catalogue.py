@@ -1,4 +1,4 @@
-"""The catalogue of messages: each can be made, has a code that the docs list, and is used."""
+"""Each message can be made, has a code that the docs list, and is used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What messages say that `dialect=` understands is understood."""
+"""Each dialect that a message suggests understands the function of the message."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ CLAUSE = (
 
 
 def list_advised() -> Iterator[tuple[str, str]]:
-    """Dialect and name of each function for which a message names a dialect."""
+    """Yield the dialect and the name of each function whose message suggests a dialect."""
     products = [product for product in PRODUCTS if product not in ("flink", "azure", "standard")]
     dialects = (Dialect.get_or_raise(PRODUCTS[product].sqlglot) for product in products)
-    known = {name for dialect in dialects for name in dialect.parser_class.FUNCTIONS}
-    own = {name for name in read_hints() if "(" not in name}
-    for name in sorted((known | own) - SPARK_FUNCTIONS):
-        if found := re.search('dialect="(\\w+)"', find_function_hint(name) or ""):
-            yield found[1], name
+    dialect_functions = {name for dialect in dialects for name in dialect.parser_class.FUNCTIONS}
+    hinted_functions = {name for name in read_hints() if "(" not in name}
+    for name in sorted((dialect_functions | hinted_functions) - SPARK_FUNCTIONS):
+        if match := re.search('dialect="(\\w+)"', find_function_hint(name) or ""):
+            yield match[1], name
 
 
 NAMED = list(list_advised())
 
 
 def test_a_function_of_one_product_names_its_dialect() -> None:
-    for found in (("snowflake", "IFF"), ("bigquery", "FORMAT_DATE"), ("trino", "DATE_PARSE")):
-        assert found in NAMED
+    for pair in (("snowflake", "IFF"), ("bigquery", "FORMAT_DATE"), ("trino", "DATE_PARSE")):
+        assert pair in NAMED
 
 
 @pytest.mark.parametrize(("dialect", "name"), NAMED)

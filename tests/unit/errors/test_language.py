@@ -1,4 +1,4 @@
-"""Errors take their words from the language that is being read."""
+"""Errors use the words of the language of the query."""
 
 from __future__ import annotations
 

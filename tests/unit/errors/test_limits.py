@@ -1,4 +1,4 @@
-"""Every message of a limit says what raises the limit, or what keeps to it."""
+"""Each message about a limit says how to raise the limit, or how to stay below it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told about a name that is no column of the input."""
+"""Messages about a name that is not a column of the input."""
 
 from __future__ import annotations
 
@@ -33,11 +33,13 @@ def test_a_stage_is_no_measure() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         "cannot extract value from data type: Int32",
         'Can\'t extract a value from "x". Need a complex type [STRUCT, ARRAY, MAP] but got "INT"',
     ],
 )
-def test_what_has_no_parts(said: str) -> None:
-    assert (find_types_hint(said) or "").startswith("x[0] and x.y are for arrays, structs and maps")
+def test_what_has_no_parts(message: str) -> None:
+    assert (find_types_hint(message) or "").startswith(
+        "x[0] and x.y are for arrays, structs and maps"
+    )

@@ -1,4 +1,4 @@
-"""Pictures of matches: no texts overlap, whatever the names, the values and the number of rows."""
+"""Pictures of matches: no texts overlap, with any names, values and number of rows."""
 
 from __future__ import annotations
 
@@ -230,8 +230,8 @@ class DrawnBacktest(Backtest):
 
 def test_texts_of_a_backtest_do_not_overlap() -> None:
     nothing: Any = None
-    found = DrawnBacktest(nothing, nothing, ("host",), ("host",), ("opened", "closed"))
-    figure = found.figure()
+    backtest = DrawnBacktest(nothing, nothing, ("host",), ("host",), ("opened", "closed"))
+    figure = backtest.figure()
     assert list_overlaps(figure) == []
     (panel,) = figure.axes
     names = [label.get_text() for label in panel.get_yticklabels()]

@@ -1,4 +1,4 @@
-"""The words and bars of a funnel, without Spark."""
+"""The text and bars of the coverage funnel, without Spark."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from matchrec.explain.coverage import (
 
 
 @pytest.mark.parametrize(
-    ("reason", "awaited", "said"),
+    ("reason", "awaited", "expected"),
     [
         (Reason.FALSE, ("B",), "B's condition was false"),
         (Reason.FALSE, ("B", "C"), "the conditions of B, C were false"),
@@ -28,8 +28,8 @@ from matchrec.explain.coverage import (
         (Reason.ANCHORED, (), "^ or $ did not hold"),
     ],
 )
-def test_reasons_in_words(reason: Reason, awaited: tuple[str, ...], said: str) -> None:
-    assert str(RunEnding(reason, awaited, 1, 1)) == said
+def test_reasons_in_words(reason: Reason, awaited: tuple[str, ...], expected: str) -> None:
+    assert str(RunEnding(reason, awaited, 1, 1)) == expected
 
 
 def occurrence(number: int, came: int, *endings: RunEnding) -> OccurrenceCoverage:
@@ -40,14 +40,14 @@ def occurrence(number: int, came: int, *endings: RunEnding) -> OccurrenceCoverag
 
 
 def make_funnel(nearest: NearestStart | None = None, held: int = 10) -> ClauseCoverage:
-    """Return a thousand rows without a match, one of which came to A."""
+    """Return the coverage of a thousand rows without a match; one of them reached A."""
     figures = Figures(rows=1000, partitions=1, largest_partition=1000, rows_held=held)
-    places = (
+    occurrences = (
         occurrence(0, 1000, RunEnding(Reason.FALSE, ("A",), 2, 999)),
         occurrence(1, 1, RunEnding(Reason.OUT_OF_WINDOW, ("B",), 1, 1)),
         occurrence(2, 0),
     )
-    return ClauseCoverage("A B", figures, places, nearest)
+    return ClauseCoverage("A B", figures, occurrences, nearest)
 
 
 def test_one_row_of_many_still_has_a_bar_and_decides_what_is_said() -> None:
@@ -79,7 +79,7 @@ def test_a_search_that_looks_far_is_remarked() -> None:
 def test_a_picture_has_the_pattern_for_a_title() -> None:
     clause = ClauseCoverage("`<` $A $B", Figures(), (occurrence(0, 0),), None)
     first, second = draw([make_funnel(), clause]).axes
-    assert [one.get_title(loc="left") for one in (first, second)] == [
+    assert [panel.get_title(loc="left") for panel in (first, second)] == [
         f"{pattern}: starting rows that reached each variable" for pattern in ("A B", "`<` $A $B")
     ]
     assert "`&lt;` $A $B" in Coverage({1: clause}).svg()

@@ -1,4 +1,4 @@
-"""A server in place of an engine, which notes the calls that it gets."""
+"""A server that stands in for an engine, and records the calls that it gets."""
 
 from __future__ import annotations
 

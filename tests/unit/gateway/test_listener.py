@@ -1,4 +1,4 @@
-"""Where a gateway listens: what it checks before it starts."""
+"""The address of a gateway, and the checks before it starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a gateway chooses the engine behind it."""
+"""The choice of the engine behind a gateway."""
 
 from __future__ import annotations
 

@@ -14,12 +14,12 @@ from matchrec.jit.views import share_with_python
 
 
 @kernel
-def added(one: int, function: Any) -> int:
-    return int(function(one, 2, 3))
+def added(number: int, function: Any) -> int:
+    return int(function(number, 2, 3))
 
 
-def weighted(one: int, two: int, three: int) -> int:
-    return one + 10 * two + 100 * three
+def weighted(first: int, second: int, third: int) -> int:
+    return first + 10 * second + 100 * third
 
 
 @pytest.mark.parametrize("kind", [make_callback, make_pointer])

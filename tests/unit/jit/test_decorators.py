@@ -1,4 +1,4 @@
-"""What numba makes of kernels, and what kernels ask of numba."""
+"""Kernels as numba compiles them: their types, options and calls."""
 
 from __future__ import annotations
 
@@ -78,14 +78,14 @@ def test_arrays_that_may_be_written_to_are_no_other_ones() -> None:
     fixed = np.array([1, 2, 3])
     fixed.flags.writeable = False
     with use_shortcuts(replace(ALL, max_python_steps=0)):
-        assert [doubled(one).tolist() for one in (fixed, np.array([4]))] == [[2, 4, 6], [8]]
+        assert [doubled(numbers).tolist() for numbers in (fixed, np.array([4]))] == [[2, 4, 6], [8]]
     assert len(doubled.compiled) == 1
 
 
 def test_no_reference_is_counted() -> None:
-    """Counting those of the arrays that kernels pass on makes searches 3 to 10 times as slow.
+    """Counting references of arrays that kernels pass on makes searches 3 to 10 times as slow.
 
-    The option that says so is `_nrt`, of which numba's documentation does not speak.
+    The option `_nrt` turns it off. It is not in numba's documentation.
     """
     compiled = make_dispatcher(copy_with_parts(multiplied.function), multiplied.options)
     compiled(Record(np.array([1, 2]), 2), np.array([6]))

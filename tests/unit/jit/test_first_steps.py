@@ -127,17 +127,17 @@ def take(monkeypatch: pytest.MonkeyPatch) -> Iterator[Take]:
     """Allow Python a number of steps of `add_all`; then its function stands for machine code."""
     compiled: list[int] = []
 
-    def call_compiled(own: Kernel, _types: object, arguments: tuple[Any, ...]) -> Any:
+    def call_compiled(kernel: Kernel, _types: object, arguments: tuple[Any, ...]) -> Any:
         compiled.append(int(arguments[1].next))
         token = first_steps.CURRENT_RUN.set(None)  # machine code has no stopping points
         try:
-            return own.function(*arguments)
+            return kernel.function(*arguments)
         finally:
             first_steps.CURRENT_RUN.reset(token)
 
     def allow_steps(number: int) -> None:
-        def allow(own: Kernel, types: Any, _least: int) -> int:
-            return max(0, number - own.steps_by_python[types])
+        def allow(kernel: Kernel, types: Any, _least: int) -> int:
+            return max(0, number - kernel.steps_by_python[types])
 
         monkeypatch.setattr(StoppableKernel, "allow_steps", allow)
         add_all.steps_by_python.clear()
@@ -164,7 +164,7 @@ def test_machine_code_goes_on_wherever_python_stops(take: Any, steps: int) -> No
 
 
 def test_python_goes_on_where_it_stopped(monkeypatch: pytest.MonkeyPatch, take: Any) -> None:
-    """As it does when numba has been loaded, and the kernel turns out not to be kept."""
+    """This happens when numba has been loaded, and the kernel is not on disk."""
     take(0)
     allowed = iter([1, 2, 5, 3, 9])
     monkeypatch.setattr(StoppableKernel, "allow_steps", lambda *_: next(allowed))
@@ -259,10 +259,10 @@ def test_each_thread_counts_its_own_steps(take: Any) -> None:
                     return status
             return DONE
 
-        own: Kernel = StoppableKernel(add, {})
-        own.call_compiled = lambda _types, arguments: arguments[1].next  # type: ignore[assignment]
+        kernel: Kernel = StoppableKernel(add, {})
+        kernel.call_compiled = lambda _types, arguments: arguments[1].next  # type: ignore[assignment]
         progress = make_progress()
-        return own(make_numbers(1, last), progress, np.zeros(1, np.int64)), int(progress.total)
+        return kernel(make_numbers(1, last), progress, np.zeros(1, np.int64)), int(progress.total)
 
     take(5)  # a point and a test, and a point and `last` tests, and a point
     with ThreadPoolExecutor(4) as threads:
@@ -317,9 +317,9 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> LateKernel[..., Any]:
     """A kernel that is neither compiled nor kept, in a process that has loaded numba."""
     import numba  # noqa: F401
 
-    own: LateKernel[..., Any] = LinearKernel(add_up.function, add_up.options)
-    monkeypatch.setattr(own, "is_on_disk", lambda _: False)
-    return own
+    kernel: LateKernel[..., Any] = LinearKernel(add_up.function, add_up.options)
+    monkeypatch.setattr(kernel, "is_on_disk", lambda _: False)
+    return kernel
 
 
 THREE = np.array([5, 6, 7])

@@ -1,4 +1,4 @@
-"""What only kernels call: known to numba when the first kernel is compiled, and not before."""
+"""Functions that only kernels call are compiled with the first kernel, and not before."""
 
 from __future__ import annotations
 

@@ -337,7 +337,7 @@ def test_files_are_for_us_alone_whatever_the_umask(list_files: ListFiles) -> Non
 @pytest.mark.night  # starts a program
 @as_root
 def test_root_does_not_use_the_cache_of_another_user(tmp_path: Path) -> None:
-    """As with `sudo` that keeps HOME."""
+    """This happens with a `sudo` that keeps HOME."""
     source = write_source(tmp_path / "installed")
     home = tmp_path / "home"
     (source / "__pycache__").write_text("")  # nothing can be stored next to the source

@@ -1,4 +1,4 @@
-"""Reads of matches that share their rows, against the reads of the same matches written out."""
+"""Reads of matches that share their rows give what the same matches give without sharing."""
 
 from dataclasses import replace
 
@@ -88,8 +88,8 @@ def test_chains_are_read_as_the_rows_written_out(
     offset = data.draw(st.integers(0, 3))
     navigation = Navigation(variable, end, offset, distance)
     valid = np.array(data.draw(st.lists(st.booleans(), min_size=rows, max_size=rows)))
-    whole = st.integers(-(2**63), 2**63 - 1)
-    integers = np.array(data.draw(st.lists(whole, min_size=rows, max_size=rows)), np.int64)
+    any_integer = st.integers(-(2**63), 2**63 - 1)
+    integers = np.array(data.draw(st.lists(any_integer, min_size=rows, max_size=rows)), np.int64)
     words = np.stack([integers, integers[::-1]], axis=1)
     some = st.sampled_from(FLOATS)
     floats = order_floats(np.array(data.draw(st.lists(some, min_size=rows, max_size=rows))))
@@ -135,8 +135,8 @@ def test_a_row_is_searched_once_for_each_state(text: str) -> None:
     chunks = list(
         search(SearchAlgorithm("backtracking"), replace(query.task(), wants_chains=True), rows)
     )
-    assert sum(int(found.offsets[-1]) for found in chunks) > 20 * rows.rows
-    searched = sum(len(found.rows) for found in chunks if found.rows is not None)
+    assert sum(int(chunk.offsets[-1]) for chunk in chunks) > 20 * rows.rows
+    searched = sum(len(chunk.rows) for chunk in chunks if chunk.rows is not None)
     # each chunk begins with the rows of a match that the one before has seen
     assert searched <= 51 * (rows.rows + 51 * len(chunks)) if "50" in text else 4 * rows.rows
 

@@ -1,4 +1,4 @@
-"""Rows that come out of matches and what navigation reads on them, on arrays worked out by hand."""
+"""Output rows of matches, and navigation in them, over arrays worked out by hand."""
 
 import numpy as np
 import pytest

@@ -17,9 +17,9 @@ from matchrec.worker.gather import FILL
 
 def test_every_class_of_reads_is_filled() -> None:
     classes = {
-        found
-        for _, found in inspect.getmembers(reads, inspect.isclass)
-        if issubclass(found, Read) and found not in (Read, ReadFact)
+        read_class
+        for _, read_class in inspect.getmembers(reads, inspect.isclass)
+        if issubclass(read_class, Read) and read_class not in (Read, ReadFact)
     }
     assert classes == FILL.keys()
 

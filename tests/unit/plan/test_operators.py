@@ -1,4 +1,4 @@
-"""The table of operators: every name in it is computed somewhere, and its facts agree."""
+"""The table of operators: each name is computed somewhere, and its facts agree."""
 
 from __future__ import annotations
 
@@ -70,7 +70,9 @@ def test_a_form_consists_of_other_operators(name: str) -> None:
 def test_every_kernel_operation_has_an_entry() -> None:
     arithmetic = {operator.value for operator in ArithmeticOperator}
     assert find_operator_names(OperatorKind.ARITHMETIC) == arithmetic | {"DIV", "NEG"}
-    assert find_operator_names(OperatorKind.COMPARISON) == {one.value for one in Comparison}
+    assert find_operator_names(OperatorKind.COMPARISON) == {
+        comparison.value for comparison in Comparison
+    }
     assert find_operator_names(OperatorKind.LOGIC) == {
         BasicOperator.AND.value,
         BasicOperator.OR.value,

@@ -1,4 +1,4 @@
-"""Which variables always have a row before another one."""
+"""Variables that always have a row before another variable."""
 
 import pytest
 

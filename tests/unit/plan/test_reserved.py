@@ -1,4 +1,4 @@
-"""Reserved words: what is documented is what is refused."""
+"""The reserved words of the docs are the words that are rejected."""
 
 from __future__ import annotations
 

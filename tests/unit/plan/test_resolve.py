@@ -1,4 +1,4 @@
-"""One way to write a column."""
+"""Names of columns are resolved to one spelling."""
 
 import pytest
 

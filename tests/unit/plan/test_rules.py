@@ -1,4 +1,4 @@
-"""Rules over plans that no text stands behind, as other front ends make them."""
+"""Rules over plans that other front ends make, without the text of a clause."""
 
 from __future__ import annotations
 
@@ -211,8 +211,8 @@ def test_each_rule_refuses_in_its_own_words(
     rule: rules.PlanRule, plan: MatchPlan, message: str
 ) -> None:
     for part, choices, other in rules.RULES:
-        found = getattr(plan, part)
-        if other is not rule and (found in choices if choices else found):
+        value = getattr(plan, part)
+        if other is not rule and (value in choices if choices else value):
             other(plan)
     with pytest.raises(MatchRecognizeError) as raised:
         rules.check_plan(plan)

@@ -1,4 +1,4 @@
-"""Warnings about clauses that run: `warnings.txt`, each read."""
+"""Warnings about clauses that run: the records of `warnings.txt`."""
 
 from __future__ import annotations
 
@@ -26,8 +26,11 @@ def list_warnings(clause: str) -> tuple[MatchRecognizeWarning, ...]:
 
 
 def answer(clause: str) -> str:
-    found = list_warnings(clause)
-    return "\n".join(f"{type(one).__name__}: {with_source(one, Source(clause))}" for one in found)
+    clause_warnings = list_warnings(clause)
+    return "\n".join(
+        f"{type(warning).__name__}: {with_source(warning, Source(clause))}"
+        for warning in clause_warnings
+    )
 
 
 def test_warnings(request: pytest.FixtureRequest) -> None:
@@ -51,7 +54,7 @@ def test_every_kind_of_warning_about_a_clause_has_a_record() -> None:
 
 
 @pytest.mark.parametrize(
-    "rest",
+    "clause_end",
     [
         "PATTERN (STRT DOWN+ UP+) DEFINE DOWN AS price < PREV(price), UP AS price > PREV(price)",
         "PATTERN (A X*? B) DEFINE A AS price > 1, B AS price > 2",
@@ -91,8 +94,8 @@ def test_every_kind_of_warning_about_a_clause_has_a_record() -> None:
         "PATTERN (A B2 B3) DEFINE A AS price > 1",
     ],
 )
-def test_what_may_be_meant_raises_no_warning(rest: str) -> None:
-    assert list_warnings(f"PARTITION BY sym ORDER BY ts {rest}") == ()
+def test_what_may_be_meant_raises_no_warning(clause_end: str) -> None:
+    assert list_warnings(f"PARTITION BY sym ORDER BY ts {clause_end}") == ()
 
 
 def test_a_warning_survives_pickling() -> None:

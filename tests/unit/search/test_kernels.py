@@ -1,4 +1,4 @@
-"""The small kernels, compiled once more so that Python can call them."""
+"""Small kernels, compiled so that Python can call them."""
 
 import numpy as np
 
@@ -113,9 +113,9 @@ def test_compacting_keeps_what_runs_and_the_best_match_reach() -> None:
     assert nodes[:3].tolist() == [[7, -1], [9, 0], [6, 1]]
     assert runs[0, :, layout.RUN_NODE].tolist() == [2, 3]
     assert progress.best_node == 1
-    taken = np.zeros(4, np.int32)
-    build_kernel(unwind)(nodes, 2, layout.NODE_CHOICE, taken, 1, 3)
-    assert taken.tolist() == [0, 7, 9, 6]
+    variables = np.zeros(4, np.int32)
+    build_kernel(unwind)(nodes, 2, layout.NODE_CHOICE, variables, 1, 3)
+    assert variables.tolist() == [0, 7, 9, 6]
 
 
 def list_classes(kind: type[layout.Record]) -> set[type[layout.Record]]:

@@ -1,4 +1,4 @@
-"""Numbers that kernels pack into one, in Python: what is unpacked is what was packed."""
+"""Numbers that kernels pack into one number are unpacked to the same numbers."""
 
 from __future__ import annotations
 

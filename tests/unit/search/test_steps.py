@@ -93,39 +93,39 @@ def test_each_partition_has_its_own_steps(algorithm: SearchAlgorithm) -> None:
 
 @algorithms
 def test_steps_of_a_partition_in_pieces_add_up(algorithm: SearchAlgorithm) -> None:
-    asked = make_task("A A", {"A": SOME}, 100)
+    task = make_task("A A", {"A": SOME}, 100)
     rows = make_ones(40)
     frontier = Frontier.create(rows.starts, edge=40)
-    list(search(algorithm, asked, replace(rows, frontier=frontier)))
+    list(search(algorithm, task, replace(rows, frontier=frontier)))
     assert 40 <= frontier.steps[0] <= 80
     again = replace(rows, frontier=Frontier.create(rows.starts, steps=90))
     with pytest.raises(RunFailure, match="too_many_steps"):
-        list(search(algorithm, asked, again))
+        list(search(algorithm, task, again))
 
 
 @algorithms
 def test_python_takes_no_more_steps_than_it_may(algorithm: SearchAlgorithm) -> None:
-    """However many ways there are; compiled code goes on from where Python has come to."""
+    """The limit holds for any number of ways. Compiled code goes on where Python has stopped."""
     many = make_task("(A | B){11} C | A", {"A": SOME, "B": SOME, "C": NEVER}, None)
     most = 30
-    with python_takes_steps(most) as taken:
-        found = algorithm.choose(many).search(many, make_ones(12))
-        assert sum(chunk.count for chunk in found) == 12
-    assert [steps.total() for steps in taken.values() if steps] == [most]
+    with python_takes_steps(most) as steps_by_kernel:
+        chunks = algorithm.choose(many).search(many, make_ones(12))
+        assert sum(chunk.count for chunk in chunks) == 12
+    assert [steps.total() for steps in steps_by_kernel.values() if steps] == [most]
 
 
 @algorithms
 def test_python_takes_no_longer_than_it_may(algorithm: SearchAlgorithm) -> None:
-    """Conditions on the data are no steps, and may still be asked of many ways."""
-    asked, second = make_task("A", {}, None), STEPS_PER_SECOND
+    """Conditions on the data are not steps, but there may be many ways that test them."""
+    task, second = make_task("A", {}, None), STEPS_PER_SECOND
     clock = mock.patch(
         "matchrec.jit.first_steps.thread_time", side_effect=itertools.count(0, 0.375)
     )
     no_estimate = mock.patch("matchrec.jit.first_steps.STEPS_BEFORE_ESTIMATE", MANY)
-    with python_takes_steps(second) as taken, clock, no_estimate:
-        found = algorithm.choose(asked).search(asked, make_ones(12))
-        assert sum(chunk.count for chunk in found) == 12
-    assert [steps.total() for steps in taken.values() if steps] == [4 * 0.375 * second]
+    with python_takes_steps(second) as steps_by_kernel, clock, no_estimate:
+        chunks = algorithm.choose(task).search(task, make_ones(12))
+        assert sum(chunk.count for chunk in chunks) == 12
+    assert [steps.total() for steps in steps_by_kernel.values() if steps] == [4 * 0.375 * second]
 
 
 @algorithms
@@ -144,7 +144,7 @@ def test_what_is_repeated_after_python_is_counted_once(
 
 
 def count_evaluations(algorithm: SearchAlgorithm, most: int) -> int:
-    """Return how many conditions a search has counted of which Python takes the first steps."""
+    """Return the number of steps that a search counts if Python takes the first ones."""
     many = make_task("(A | B){4} C | A", {"A": SOME, "B": SOME, "C": NEVER}, None)
     rows = make_ones(12)
     frontier = Frontier.create(rows.starts)
@@ -155,8 +155,8 @@ def count_evaluations(algorithm: SearchAlgorithm, most: int) -> int:
 
 @algorithms
 def test_conditions_on_the_data_are_no_steps(algorithm: SearchAlgorithm) -> None:
-    found = list(search(algorithm, make_task("(A | B)+ C", {}, 1), make_ones(100)))
-    assert sum(chunk.count for chunk in found) == 1
+    chunks = list(search(algorithm, make_task("(A | B)+ C", {}, 1), make_ones(100)))
+    assert sum(chunk.count for chunk in chunks) == 1
 
 
 @pytest.mark.parametrize(
@@ -177,23 +177,23 @@ def test_conditions_on_the_data_are_no_steps(algorithm: SearchAlgorithm) -> None
 def test_time(
     pattern: str, run_conditions: dict[str, RunExpression], backtracking: str, breadth_first: str
 ) -> None:
-    asked = make_task(pattern, run_conditions, None)
-    assert classify_time(asked, "backtracking").startswith(backtracking)
-    assert classify_time(asked, "breadth_first").startswith(breadth_first)
+    task = make_task(pattern, run_conditions, None)
+    assert classify_time(task, "backtracking").startswith(backtracking)
+    assert classify_time(task, "breadth_first").startswith(breadth_first)
 
 
 def test_python_needs_no_compiled_arithmetic(monkeypatch: pytest.MonkeyPatch) -> None:
     """B holds if x > 2 * MIN(x) - 1, over the rows 1, 1, 3, 1, 1, 3."""
     monkeypatch.setattr(callbacks, "compile_for_c", None)
     least = RunAggregate(Reduction.MIN, None, 0, Kind.INTEGER)
-    two, one = Constant(2, Kind.INTEGER), Constant(1, Kind.INTEGER)
+    two, one_constant = Constant(2, Kind.INTEGER), Constant(1, Kind.INTEGER)
     double = Arithmetic(ArithmeticOperator.MULTIPLY, (two, least), Kind.INTEGER)
-    bound = Arithmetic(ArithmeticOperator.SUBTRACT, (double, one), Kind.INTEGER)
+    bound = Arithmetic(ArithmeticOperator.SUBTRACT, (double, one_constant), Kind.INTEGER)
     rising = build_operation(Comparison.GREATER, ReadValue(0, Kind.INTEGER), bound)
     rows = replace(make_ones(6), columns=np.array([[1, 1, 3, 1, 1, 3]]))
     with python_takes_steps(MANY):
         # Not `tasks.contiguous.search`, which in a full run lets machine code search, too.
         planned_task = make_task("A+? B", {"B": rising}, None)
-        (found,) = ALGORITHMS["backtracking"].choose(planned_task).search(planned_task, rows)
-    assert found.start.tolist() == [0, 3]
-    assert found.offsets.tolist() == [0, 3, 6]
+        (matches,) = ALGORITHMS["backtracking"].choose(planned_task).search(planned_task, rows)
+    assert matches.start.tolist() == [0, 3]
+    assert matches.offsets.tolist() == [0, 3, 6]

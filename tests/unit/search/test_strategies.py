@@ -1,4 +1,4 @@
-"""The strategies: each has a file that explains it, and a page has the table of all of them."""
+"""Each search strategy has a file that explains it, and a row in the table of a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counters that cannot be read yet, or not at all. An observation of PySpark is a stand-in."""
+"""Counters that cannot be read yet, or not at all. PySpark's observation is a stand-in."""
 
 from __future__ import annotations
 

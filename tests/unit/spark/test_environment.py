@@ -1,4 +1,4 @@
-"""Checks of the machine, against programs that pretend to be Java or Python."""
+"""Checks of the machine, with programs that pretend to be Java or Python."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def test_worker_of_another_version(tmp_path: Path) -> None:
 
 def test_worker_without_what_the_match_needs(tmp_path: Path) -> None:
     worker = program(tmp_path, "python3", f'exec {sys.executable} -S "$@"')
-    said = str(environment.find_interpreter_problem(worker))
-    assert said.startswith("lacks ")
-    assert said.endswith("numba, numpy, pandas, pyarrow")
+    problem = str(environment.find_interpreter_problem(worker))
+    assert problem.startswith("lacks ")
+    assert problem.endswith("numba, numpy, pandas, pyarrow")
 
 
 def test_a_worker_that_can_do_the_work(tmp_path: Path) -> None:

@@ -40,8 +40,8 @@ MANY_RUNS = ("runs that multiply",)  # over rows for which there is room
 @pytest.mark.larger
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, and limits that are kept")
 def test_a_worker_keeps_to_its_room() -> None:
-    """The worker runs in a process of its own, whose address space is limited."""
-    cases = [str(one) for case in WITHIN for one in case]
+    """The worker runs in a separate process with a limited address space."""
+    cases = [str(value) for case in WITHIN for value in case]
     command = [sys.executable, "-m", "tests.tasks.worker_memory", str(MORE), *cases]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
@@ -52,15 +52,15 @@ def test_a_worker_keeps_to_its_room() -> None:
 def test_small_calls_and_batches_hold_the_same_rows(
     monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    whole = [*run_worker(compile_kind(kind), *FEW)]
+    expected = [*run_worker(compile_kind(kind), *FEW)]
     monkeypatch.setattr(batches, "BYTES_PER_SEARCH", 4_000)
     in_calls = [*run_worker(compile_kind(kind), *FEW)]
     monkeypatch.setattr(row_sizes, "BYTES_PER_BATCH", 2_000)
     divided = [*run_worker(compile_kind(kind), *FEW)]
-    if whole:
-        assert pa.Table.from_batches(in_calls).equals(pa.Table.from_batches(whole))
-        assert pa.Table.from_batches(divided).equals(pa.Table.from_batches(whole))
-        assert len(divided) > len(whole) or pa.Table.from_batches(whole).nbytes < 2_000
+    if expected:
+        assert pa.Table.from_batches(in_calls).equals(pa.Table.from_batches(expected))
+        assert pa.Table.from_batches(divided).equals(pa.Table.from_batches(expected))
+        assert len(divided) > len(expected) or pa.Table.from_batches(expected).nbytes < 2_000
 
 
 @pytest.mark.parametrize("kind", BEYOND)
@@ -137,9 +137,11 @@ def test_memory_is_kept_unless_the_environment_says_otherwise(
     if mebibytes > 32 and platform.libc_ver()[1] < "2.35":
         pytest.skip("blocks as large are none of its heap")
     others = {name: value for name, value in os.environ.items() if not is_of_glibc(name)}
-    given = others | ({variable: ""} if variable else {})
+    environment = others | ({variable: ""} if variable else {})
     command = [sys.executable, "-c", FAULTS, str(mebibytes << 20)]
-    ran = subprocess.run(command, env=given, cwd=ROOT, capture_output=True, text=True, check=True)
+    ran = subprocess.run(
+        command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True
+    )
     pages = 20 * (mebibytes << 20) // 4096  # of one block in each round
     assert (int(ran.stdout) < pages // 10) is not bool(variable)
 
@@ -159,13 +161,16 @@ def test_arrow_takes_its_memory_there_unless_the_environment_says_otherwise(
 ) -> None:
     others = {name: value for name, value in os.environ.items() if not is_of_glibc(name)}
     others.pop(ARROWS_POOL, None)
-    given = others | ({ARROWS_POOL: pool} if pool else {})
+    environment = others | ({ARROWS_POOL: pool} if pool else {})
     command = [sys.executable, "-c", POOL]
-    ran = subprocess.run(command, env=given, cwd=ROOT, capture_output=True, text=True, check=True)
+    ran = subprocess.run(
+        command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True
+    )
     assert ran.stdout.strip() == expected
 
 
 def is_of_glibc(variable: str) -> bool:
+    """Return whether glibc reads an environment variable."""
     return variable.startswith(("MALLOC_", "GLIBC_"))
 
 

@@ -1,4 +1,4 @@
-"""A worker that computes conditions over neighbours itself, beside regular expressions."""
+"""A worker computes conditions over neighbouring rows, and finds what regular expressions find."""
 
 from __future__ import annotations
 
@@ -39,36 +39,40 @@ NULLS = "PATTERN (A B) DEFINE A AS NEXT(x) IS NULL OR PREV(x) IS NULL, B AS B.x 
 ALGORITHMS = ("backtracking", "breadth_first")
 
 
-def planned(text: str) -> MatchPlan:
+def make_plan(text: str) -> MatchPlan:
+    """Return the plan of a clause from PATTERN on."""
     return lower_clause(
         parse_clause(f"PARTITION BY k ORDER BY t MEASURES FIRST(t) AS s, LAST(t) AS e {text}")
     )
 
 
-def linked(
+def compile_query(
     text: str,
     algorithm: str = "auto",
     types: dict[str, ValueType] | None = None,
     *,
     ansi: bool = False,
 ) -> CompiledQuery:
+    """Compile a query whose rows the worker sorts."""
     columns = InputColumns(("k", "t", "x", "y", "name"))
-    split = split_plan(planned(text), columns, str, scope=RowScope.WORKER)
+    split = split_plan(make_plan(text), columns, str, scope=RowScope.WORKER)
     assert split.reason_for_spark_sort is None
-    known = {build_row_column(written(name)): one for name, one in (types or {}).items()}
-    found = {column: known.get(column, BIGINT) for column in split.columns}
-    return link(split, found, algorithm, ansi=ansi)
+    known_types = {
+        build_row_column(write_column(name)): type_ for name, type_ in (types or {}).items()
+    }
+    column_types = {column: known_types.get(column, BIGINT) for column in split.columns}
+    return link(split, column_types, algorithm, ansi=ansi)
 
 
-def written(name: str) -> str:
-    """Return a column's name as it is written; any other text is itself."""
+def write_column(name: str) -> str:
+    """Return the name of a column in backticks; any other text stays the same."""
     return f"`{name}`" if name.isidentifier() else name
 
 
-def batches(
+def make_batches(
     compiled_query: CompiledQuery, partitions: list[list[int]], size: int
 ) -> Iterator[pa.RecordBatch]:
-    """Sorted rows as they cross: partitions of values of x, which Spark's conditions look at."""
+    """Yield sorted rows as the worker gets them, given the values of x in each partition."""
     rows = [(k, t, x) for k, values in enumerate(partitions) for t, x in enumerate(values)]
     named = {"`k`": 0, "`t`": 1, "`x`": 2}
     tests = {"`x` > 1": lambda x: x > 1}
@@ -77,7 +81,10 @@ def batches(
         for column in compiled_query.sent_columns.columns
     ]
     bits = [
-        sum(tests[one.text](x) << bit for bit, one in enumerate(compiled_query.row_conditions, 1))
+        sum(
+            tests[condition.text](x) << bit
+            for bit, condition in enumerate(compiled_query.row_conditions, 1)
+        )
         | (t == 0)
         for _, t, x in rows
     ]
@@ -85,25 +92,29 @@ def batches(
     yield from pa.table([*columns, pa.array(bits)], [*names, "__bits0"]).to_batches(size)
 
 
-def found_by(
+def find_matches(
     compiled_query: CompiledQuery, partitions: list[list[int]], size: int
 ) -> list[list[int]]:
-    """First and last row of each match, by its partition."""
+    """Return the partition, the first and the last row of each match that the worker finds."""
     matching = QueryWorker(
         pickle.loads(pickle.dumps(compiled_query)), TaskInput(rows_per_call=size)
     )
-    found = list(matching.run(batches(compiled_query, partitions, size)))
-    reads = [[value for batch in found for value in batch.column(i).to_pylist()] for i in range(3)]
+    outputs = list(matching.run(make_batches(compiled_query, partitions, size)))
+    reads = [
+        [value for batch in outputs for value in batch.column(i).to_pylist()] for i in range(3)
+    ]
     return sorted(map(list, zip(*reads, strict=True)))
 
 
-def letters(text: str, values: list[int]) -> str:
-    """What each row satisfies, computed from the conditions of a query."""
+def classify_rows(text: str, values: list[int]) -> str:
+    """Return a letter for each row that says which conditions of a query it satisfies."""
 
     def at(row: int) -> int | None:
+        """Return the value of a row; None if there is no such row."""
         return values[row] if 0 <= row < len(values) else None
 
     def letter(row: int, x: int) -> str:
+        """Return the letter of a row."""
         before, after, second = at(row - 1), at(row + 1), at(row + 2)
         if text == V_SHAPE:
             return "-" if before is None else "D" if x < before else "U" if x > before else "-"
@@ -115,15 +126,16 @@ def letters(text: str, values: list[int]) -> str:
     return "".join(letter(row, x) for row, x in enumerate(values))
 
 
-# of NULLS: A at an end of the partition, B at one where x <= PREV(x, 2), C that in the middle
+# NULLS: A at an end of the partition, B there if x <= PREV(x, 2), C in the middle if that holds
 EXPRESSIONS = {V_SHAPE: "[-DU]D+U+", AHEAD: "AB+", NULLS: "[AB][BC]"}
 
 
-def expected(text: str, partitions: list[list[int]]) -> list[list[int]]:
+def find_by_expression(text: str, partitions: list[list[int]]) -> list[list[int]]:
+    """Return the partition, the first and the last row of each match of a regular expression."""
     return sorted(
-        [k, one.start(), one.end() - 1]
+        [k, match.start(), match.end() - 1]
         for k, values in enumerate(partitions)
-        for one in re.finditer(EXPRESSIONS[text], letters(text, values))
+        for match in re.finditer(EXPRESSIONS[text], classify_rows(text, values))
     )
 
 
@@ -137,17 +149,17 @@ def expected(text: str, partitions: list[list[int]]) -> list[list[int]]:
 def test_pieces_of_partitions_have_the_matches_of_the_whole(
     text: str, algorithm: str, partitions: list[list[int]], size: int
 ) -> None:
-    compiled_query = linked(text, algorithm)
-    assert found_by(compiled_query, partitions, size) == expected(text, partitions)
-    assert found_by(compiled_query, partitions, 100) == expected(text, partitions)
+    compiled_query = compile_query(text, algorithm)
+    assert find_matches(compiled_query, partitions, size) == find_by_expression(text, partitions)
+    assert find_matches(compiled_query, partitions, 100) == find_by_expression(text, partitions)
 
 
 def test_equal_conditions_are_one_bit_and_sparks_part_of_them_another() -> None:
     text = """PATTERN (S (A | B | C)+) DEFINE A AS x < PREV(x), B AS B.x < PREV(B.x) AND x > 1,
         C AS x > LAST(S.x) AND C.x < PREV(C.x)"""
-    compiled_query = linked(text)
+    compiled_query = compile_query(text)
     assert [condition.text for condition in compiled_query.row_conditions] == ["`x` > 1"]
-    assert [one.row_condition for one in compiled_query.nearby] == [None, 0]
+    assert [condition.row_condition for condition in compiled_query.nearby] == [None, 0]
     assert [condition.row_condition for condition in compiled_query.task.conditions] == [
         None,
         1,
@@ -162,11 +174,11 @@ def test_equal_conditions_are_one_bit_and_sparks_part_of_them_another() -> None:
 
 
 def test_to_an_engine_they_look_only_at_the_data() -> None:
-    compiled_query = linked(V_SHAPE)
+    compiled_query = compile_query(V_SHAPE)
     assert compiled_query.task.reads_only_data
     assert compiled_query.strategy.name(compiled_query.task) == "memoised"
     assert compiled_query.row_filters == ()
-    explained = str(ExplainedClause(planned(V_SHAPE), compiled_query))
+    explained = str(ExplainedClause(make_plan(V_SHAPE), compiled_query))
     assert (
         "computed by the workers before the search\n"
         "  bit 0 = `x` < PREV(`x`)\n"
@@ -194,11 +206,11 @@ def test_to_an_engine_they_look_only_at_the_data() -> None:
 def test_arithmetic_with_constants_is_computed_where_the_column_is(
     condition: str, type_: ValueType, crossing: set[str]
 ) -> None:
-    """A quotient stays Spark's, and what decimals and floats are rounded to."""
+    """Spark still computes quotients, and the rounding of decimals and floats."""
     types = {"x": type_, "y": type_, "0.5": build_decimal_type(1, 1), "1": INT, "2": INT}
-    own = ("`x` + 0.5", "`x` - 0.5", "2 * `x` + 0.5", "`x` + 1", "`x` * 2 - 1", "`x` / 2")
-    types |= dict.fromkeys((*own, "`x` + exp(0)"), type_)
-    compiled_query = linked(f"PATTERN (A B) DEFINE B AS {condition}", types=types)
+    texts = ("`x` + 0.5", "`x` - 0.5", "2 * `x` + 0.5", "`x` + 1", "`x` * 2 - 1", "`x` / 2")
+    types |= dict.fromkeys((*texts, "`x` + exp(0)"), type_)
+    compiled_query = compile_query(f"PATTERN (A B) DEFINE B AS {condition}", types=types)
     assert {show_column(column) for column in compiled_query.sent_columns.columns} == crossing | {
         "`k`",
         "`t`",
@@ -206,7 +218,7 @@ def test_arithmetic_with_constants_is_computed_where_the_column_is(
 
 
 def test_what_is_of_several_rows_and_not_known_needs_spark() -> None:
-    plan = planned("PATTERN (A) DEFINE A AS x > 1 AND levenshtein(name, PREV(name)) > 1")
+    plan = make_plan("PATTERN (A) DEFINE A AS x > 1 AND levenshtein(name, PREV(name)) > 1")
     split = split_plan(plan, InputColumns(("k", "t", "x", "name")), str, scope=RowScope.WORKER)
     assert split.reason_for_spark_sort == (
         "only the engine can compute levenshtein(`name`, PREV(`name`)), which reads several rows"
@@ -225,15 +237,15 @@ def test_what_spark_computes_otherwise_or_faster_is_refused(
     condition: str, types: dict[str, ValueType]
 ) -> None:
     with pytest.raises(MatchRecognizeUnsupportedError, match="only the engine can compute"):
-        linked(f"PATTERN (A) DEFINE A AS {condition}", types=types)
+        compile_query(f"PATTERN (A) DEFINE A AS {condition}", types=types)
 
 
 def test_a_number_that_is_too_large_is_told_with_its_row() -> None:
     """The number is in the third row of the second partition, which no match reaches."""
     large = 2**63 - 1
-    compiled_query = linked("PATTERN (^ A) DEFINE A AS x + PREV(x) > 1", ansi=True)
+    compiled_query = compile_query("PATTERN (^ A) DEFINE A AS x + PREV(x) > 1", ansi=True)
     with pytest.raises(MatchRecognizeRunError) as raised:
-        found_by(compiled_query, [[1, 2], [1, 2, large]], 2)
+        find_matches(compiled_query, [[1, 2], [1, 2, large]], 2)
     assert (dict(raised.value.partition), raised.value.row_number) == ({"k": 1}, 3)
-    wraps = linked("PATTERN (^ A) DEFINE A AS x + PREV(x) > 1")
-    assert found_by(wraps, [[1, 2], [1, 2, large]], 2) == []
+    wraps = compile_query("PATTERN (^ A) DEFINE A AS x + PREV(x) > 1")
+    assert find_matches(wraps, [[1, 2], [1, 2, large]], 2) == []

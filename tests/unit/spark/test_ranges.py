@@ -1,4 +1,4 @@
-"""Stretches that are kept, and ranges of them: no match lies in two, or in a stretch left out."""
+"""Stretches of rows that are kept, and ranges of them: each match is in one range."""
 
 from __future__ import annotations
 
@@ -22,34 +22,36 @@ def test_what_a_match_may_have_is_in_one_range(
     rows: list[tuple[int, int, int]], window: int, parts: int, first: int, least: int
 ) -> None:
     width = -(-window // parts)
-    known: dict[tuple[int, int], list[int]] = {}
-    for one, place, bits in rows:
-        known.setdefault((one, int(place / width)), []).append(bits)  # as DIV does, towards 0
-    order = sorted(known)
-    found = RangeWorker(parts, NEEDED, first, least).find_ranges(
+    bits_by_stretch: dict[tuple[int, int], list[int]] = {}
+    for key, position, bits in rows:
+        bits_by_stretch.setdefault((key, int(position / width)), []).append(
+            bits
+        )  # as DIV does, towards 0
+    order = sorted(bits_by_stretch)
+    numbers = RangeWorker(parts, NEEDED, first, least).find_ranges(
         Stretches(
-            np.array([one for one, _ in order]),
-            np.array([place for _, place in order]),
-            np.array([int(np.bitwise_or.reduce(known[one])) for one in order]),
-            np.array([len(known[one]) for one in order]),
+            np.array([key for key, _ in order]),
+            np.array([position for _, position in order]),
+            np.array([int(np.bitwise_or.reduce(bits_by_stretch[key])) for key in order]),
+            np.array([len(bits_by_stretch[key]) for key in order]),
         )
     )
-    ranges = dict(zip(order, found.tolist(), strict=True))
-    for one, begin, bits in rows:
-        inside = [row for row in rows if row[0] == one and begin <= row[1] < begin + window]
+    ranges = dict(zip(order, numbers.tolist(), strict=True))
+    for key, begin, bits in rows:
+        inside = [row for row in rows if row[0] == key and begin <= row[1] < begin + window]
         for _, end, _ in inside:
             run = [row for row in inside if row[1] <= end]
             has_all = int(np.bitwise_or.reduce([row[2] for row in run])) & NEEDED == NEEDED
             if has_all and bits & first == first:
-                its = {ranges[one, int(row[1] / width)] for row in run}
-                assert len(its) == 1
-                assert its != {-1}
+                range_numbers = {ranges[key, int(row[1] / width)] for row in run}
+                assert len(range_numbers) == 1
+                assert range_numbers != {-1}
 
 
 def test_a_range_has_so_many_rows_and_ends_where_it_can() -> None:
-    places = np.arange(6) * 10
-    stretches = Stretches(0 * places, places, 0 * places, 0 * places + 4)
+    positions = np.arange(6) * 10
+    stretches = Stretches(0 * positions, positions, 0 * positions, 0 * positions + 4)
     assert RangeWorker(2, 0, 0, 8).find_ranges(stretches).tolist() == [0, 0, 1, 1, 2, 2]
-    together = Stretches(0 * places, np.arange(6), 0 * places, 0 * places + 4)
+    together = Stretches(0 * positions, np.arange(6), 0 * positions, 0 * positions + 4)
     assert RangeWorker(2, 0, 0, 8).find_ranges(together).tolist() == [0] * 6
     assert RangeWorker(2, 6, 2, 8).find_ranges(together).tolist() == [-1] * 6

@@ -1,4 +1,4 @@
-"""Rule sets without Spark: where bits are, how partitions are divided, what is one slot."""
+"""Rule sets without Spark: the layout of bits, the division of partitions, shared slots."""
 
 from __future__ import annotations
 
@@ -60,13 +60,15 @@ def test_words_have_the_bits_of_the_columns_without_the_first(conditions: int) -
     chosen = Random(conditions)
     rows = [[chosen.random() < 0.5 for _ in range(conditions)] for _ in range(20)]
     columns = {
-        wire.name_bits(one): pa.array([number_of([True, *row][first : first + 62]) for row in rows])
-        for one, first in enumerate(range(0, conditions + 1, 62))
+        wire.name_bits(word): pa.array(
+            [number_of([True, *row][first : first + 62]) for row in rows]
+        )
+        for word, first in enumerate(range(0, conditions + 1, 62))
     }
     words = unpack_conditions(pa.table(columns), conditions, conditions + 3)
     assert words.shape == (20, -(-(conditions + 3) // 64))
     numbers = (number_of(row) for row in rows)
-    assert [sum(int(one) << 64 * i for i, one in enumerate(row)) for row in words] == [*numbers]
+    assert [sum(int(word) << 64 * i for i, word in enumerate(row)) for row in words] == [*numbers]
 
 
 def number_of(flags: list[bool]) -> int:

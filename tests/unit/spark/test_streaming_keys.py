@@ -1,4 +1,4 @@
-"""Keys of a bucket: which are equal, and values of several keys in flat arrays."""
+"""Keys of a bucket: equal keys get the same number, and flat arrays hold values of several keys."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from tests.tasks.selection import build_task, make_query
 
 
 def test_keys_are_numbered_as_they_first_come() -> None:
-    codes = [encode_equal(pa.array(one)) for one in (["b", None, "b", "a", None], [1, 1, 2, 1, 1])]
+    codes = [
+        encode_equal(pa.array(values)) for values in (["b", None, "b", "a", None], [1, 1, 2, 1, 1])
+    ]
     number, first = number_rows(codes)
     assert number.tolist() == [0, 1, 2, 3, 1]
     assert first.tolist() == [0, 1, 2, 3]
@@ -38,32 +40,32 @@ def test_a_struct_that_is_null_is_none_whose_fields_are() -> None:
 
 def test_values_of_some_keys_in_another_order() -> None:
     values = ByKey(np.array([1, 2, 3, 4]), np.array([2, 0, 1, 1]))
-    taken = values.take(np.array([3, 1, 0, 0]))
-    assert taken.values.tolist() == [4, 1, 2, 1, 2]
-    assert taken.sizes.tolist() == [1, 0, 2, 2]
-    assert [one.tolist() for one in values.split()] == [[1, 2], [], [3], [4]]
-    both = values.append(taken).take(np.array([4, 0]))
+    chosen = values.take(np.array([3, 1, 0, 0]))
+    assert chosen.values.tolist() == [4, 1, 2, 1, 2]
+    assert chosen.sizes.tolist() == [1, 0, 2, 2]
+    assert [part.tolist() for part in values.split()] == [[1, 2], [], [3], [4]]
+    both = values.append(chosen).take(np.array([4, 0]))
     assert both.values.tolist() == [4, 1, 2]
     assert list_positions(np.array([5, 0]), np.array([2, 3])).tolist() == [5, 6, 0, 1, 2]
 
 
 def test_rows_of_one_key_are_found_among_those_of_several() -> None:
     """Rows of extremes are found, too. An extreme that is not known has no row."""
-    asked = (
+    totals = (
         Total("min", "first", frozenset([0]), 0, is_float=False),
         Total("sum", "first", frozenset([0]), 0, is_float=False),
     )
-    own = replace(
+    task = replace(
         build_task(make_query("A+", EventSelection.SKIP_TILL_ANY_MATCH)),
-        totals=TaskTotals(asked, Grouping.END),
+        totals=TaskTotals(totals, Grouping.END),
     )
-    words = np.zeros((2, layout.count_words(len(asked))), np.int64)
+    words = np.zeros((2, layout.count_words(len(totals))), np.int64)
     extreme, added = layout.locate_total(0), layout.locate_total(1)
     words[0, extreme + layout.KNOWN + 2] = words[:, added + layout.KNOWN + 2] = 1
     words[:, extreme + layout.VALUE + layout.ROW] = words[:, added + layout.VALUE + layout.ROW] = 2
-    found = make_one_row_matches(np.zeros(2, np.int64), np.array([3, 4]), np.zeros(2, np.int16))
-    there = shift_to_partition(own, replace(found, totals=words), 6, 100)
-    assert (there.partition.tolist(), there.start.tolist()) == ([6, 6], [103, 104])
-    assert there.totals is not None
-    assert there.totals[:, extreme + layout.VALUE + layout.ROW].tolist() == [102, 2]
-    assert there.totals[:, added + layout.VALUE + layout.ROW].tolist() == [2, 2]
+    matches = make_one_row_matches(np.zeros(2, np.int64), np.array([3, 4]), np.zeros(2, np.int16))
+    shifted = shift_to_partition(task, replace(matches, totals=words), 6, 100)
+    assert (shifted.partition.tolist(), shifted.start.tolist()) == ([6, 6], [103, 104])
+    assert shifted.totals is not None
+    assert shifted.totals[:, extreme + layout.VALUE + layout.ROW].tolist() == [102, 2]
+    assert shifted.totals[:, added + layout.VALUE + layout.ROW].tolist() == [2, 2]

@@ -1,4 +1,4 @@
-"""Plans whose rows cannot come little by little."""
+"""Plans that cannot run over a stream of rows."""
 
 from __future__ import annotations
 

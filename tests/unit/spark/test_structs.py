@@ -1,4 +1,4 @@
-"""Structs are put together from columns that have crossed."""
+"""Structs are built from columns that the worker has got."""
 
 from __future__ import annotations
 

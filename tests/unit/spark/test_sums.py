@@ -1,4 +1,4 @@
-"""Sums of our own as Sail reads them."""
+"""Sums that Sail computes with our own expressions."""
 
 from __future__ import annotations
 

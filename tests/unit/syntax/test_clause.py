@@ -1,4 +1,4 @@
-"""The clause: its print parses back, its words stay free for names, and every message."""
+"""The clause: its printed text parses back, its words may be names, and every error message."""
 
 from __future__ import annotations
 
@@ -199,8 +199,8 @@ WORDS = (
 )
 
 
-def outcome(written: str) -> Span:
-    """Return the place of the clause, or that of the error."""
+def find_span(written: str) -> Span:
+    """Return the span of the clause, or of the error."""
     try:
         clause = parse_clause(written)
         lower_clause(clause)
@@ -212,8 +212,8 @@ def outcome(written: str) -> Span:
 @settings(max_examples=examples(500), deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join))
 def test_any_words_are_a_clause_or_a_placed_error(written: str) -> None:
-    place = outcome(written)
-    assert 0 <= place.start <= place.end <= max(1, len(written))
+    span = find_span(written)
+    assert 0 <= span.start <= span.end <= max(1, len(written))
 
 
 def message(written: str) -> str:
@@ -261,9 +261,9 @@ def test_double_quotes_name_where_no_string_can_stand() -> None:
 def test_two_double_quotes_in_a_name_are_one() -> None:
     (token,) = read_tokens('"a""b"', Dialect.QUOTED_NAMES).tokens
     assert (token.kind, token.name, token.span) == (TokenKind.QUOTED, 'a"b', Span(0, 6))
-    assert [one.kind for one in read_tokens('r"a"', Dialect.QUOTED_NAMES).tokens] == [
-        TokenKind.STRING
-    ]
+    assert [
+        other_token.kind for other_token in read_tokens('r"a"', Dialect.QUOTED_NAMES).tokens
+    ] == [TokenKind.STRING]
 
 
 def test_double_quotes_name_everywhere_where_the_dialect_says_so() -> None:

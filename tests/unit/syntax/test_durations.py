@@ -1,4 +1,4 @@
-"""Lengths of windows that are Python values: what they mean, and how they are written."""
+"""Lengths of windows given as Python values: their meaning, and their SQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clause → plan: defaults, semantics, normalized names."""
+"""Plans of clauses: defaults, semantics and normalized names."""
 
 from __future__ import annotations
 
@@ -83,18 +83,18 @@ def test_every_part() -> None:
 
 def list_semantics(clause: str) -> list[Semantics]:
     """Return the semantics of every reference in the measures and their operands."""
-    found = []
+    result = []
     for measure in plan(clause).measures:
         for node in walk_scalar(measure.value):
             for reference in node.references:
                 match reference:
                     case Aggregate(semantics=seen):
-                        found.append(seen)
+                        result.append(seen)
                     case MatchValue():
                         pass
                     case _:
-                        found.append(reference.navigation.semantics)
-    return found
+                        result.append(reference.navigation.semantics)
+    return result
 
 
 @pytest.mark.parametrize("prefix", ["", "RUNNING ", "FINAL "])

@@ -1,4 +1,4 @@
-"""Whole queries: which relation each clause applies to, what Spark is given, every message."""
+"""Queries: the relation of each clause, the SQL for Spark, and every error message."""
 
 from __future__ import annotations
 
@@ -62,8 +62,10 @@ def answer(given_text: str) -> str:
             f"{short(site.view.name)}{alias}: {text(select_from(query, site, '...'))}",
             f"    {clause}",
         ]
-    around = re.sub(r"[ \n]*<(#\d+)>[ \n]*", r" <\1> ", text(write_outer_query(query))).rstrip()
-    return "\n".join([*lines, around if query.sites else text(write_outer_query(query))])
+    outer_query = re.sub(
+        r"[ \n]*<(#\d+)>[ \n]*", r" <\1> ", text(write_outer_query(query))
+    ).rstrip()
+    return "\n".join([*lines, outer_query if query.sites else text(write_outer_query(query))])
 
 
 def message(given_text: str) -> str:
@@ -94,14 +96,16 @@ def lay_out(template: Template) -> str:
 
 
 def check_all_else_is_in_its_place(query: QueryNode) -> None:
-    given_text, around = query.source.text, lay_out(write_outer_query(query))
-    assert len(around) == len(given_text)
+    """Assert that the text outside of clauses keeps its position in the outer query."""
+    given_text = query.source.text
+    outer_query = lay_out(write_outer_query(query))
+    assert len(outer_query) == len(given_text)
     holes = [site.replaced for site in query.sites] + [span for _, span in query.frames]
     holes += query.positional_parameters
-    for place, character in enumerate(given_text):
-        if not any(hole.start <= place < hole.end for hole in holes):
-            assert around[place] == character
-        assert (around[place] == "\n") == (character == "\n")
+    for index, character in enumerate(given_text):
+        if not any(hole.start <= index < hole.end for hole in holes):
+            assert outer_query[index] == character
+        assert (outer_query[index] == "\n") == (character == "\n")
 
 
 @pytest.mark.parametrize("given_text", QUERIES)
@@ -114,14 +118,18 @@ def test_a_relation_by_itself_is_in_its_place(given_text: str) -> None:
     query = parse_sql(given_text, FRAMES)
     for site in query.sites:
         rows = lay_out(write_relation_query(query, site))
-        inside = [one.replaced for one in query.sites if site.relation.contains(one.replaced)]
+        inside = [
+            inner_site.replaced
+            for inner_site in query.sites
+            if site.relation.contains(inner_site.replaced)
+        ]
         inside += [*(span for _, span in query.frames), *query.positional_parameters]
-        for place in range(site.relation.start, site.relation.end):
-            if not any(hole.start <= place < hole.end for hole in inside):
-                assert rows[place] == given_text[place]
+        for index in range(site.relation.start, site.relation.end):
+            if not any(hole.start <= index < hole.end for hole in inside):
+                assert rows[index] == given_text[index]
         before, after = rows[: site.relation.start], rows[site.relation.end :]
         is_selected = "".join(before.split()).endswith("SELECT*FROM")
-        assert is_selected or after.startswith(" SELECT *")  # where FROM is the first word
+        assert is_selected or after.startswith(" SELECT *")  # if FROM is the first word
 
 
 @pytest.mark.parametrize("given_text", QUERIES)
@@ -185,12 +193,12 @@ def test_frames_in_a_clauses_subqueries_are_filled_apart() -> None:
 def test_positional_parameters_keep_their_place_when_the_text_is_cut_up() -> None:
     written = "SELECT ? FROM t MATCH_RECOGNIZE (MEASURES x + ? AS y PATTERN (A)) WHERE y > ?"
     query = parse_sql(written)
-    places = [place for place, character in enumerate(written) if character == "?"]
-    assert [parameter.start for parameter in query.positional_parameters] == places
-    around = [piece for piece in write_outer_query(query) if isinstance(piece, Replacement)]
-    assert around == [Replacement(f":_matchrec_{places[at]}", 1) for at in (0, 2)]
+    indices = [index for index, character in enumerate(written) if character == "?"]
+    assert [parameter.start for parameter in query.positional_parameters] == indices
+    outer_query = [piece for piece in write_outer_query(query) if isinstance(piece, Replacement)]
+    assert outer_query == [Replacement(f":_matchrec_{indices[at]}", 1) for at in (0, 2)]
     measure = lower_clause(query.sites[0].clause).measures[0].value
-    assert f" + :_matchrec_{places[1]}" in measure.pieces
+    assert f" + :_matchrec_{indices[1]}" in measure.pieces
 
 
 @pytest.mark.parametrize(
@@ -293,8 +301,8 @@ CLAUSE = "t MATCH_RECOGNIZE (PATTERN (A B) DEFINE A AS x > 1)"
     ],
 )
 def test_what_asks_for_all_rows_of_a_clause(query: str, alias: str | None) -> None:
-    found = match_plain_select(write_outer_query(parse_sql(query)))
-    assert (found[1] if found else "not alone") == alias
+    result = match_plain_select(write_outer_query(parse_sql(query)))
+    assert (result[1] if result else "not alone") == alias
 
 
 @pytest.mark.parametrize(

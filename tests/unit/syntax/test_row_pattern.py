@@ -1,4 +1,4 @@
-"""The PATTERN grammar: what is printed parses back, spans, and every message."""
+"""The PATTERN grammar: printed patterns parse back, spans are right, and every error message."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def grow(parts: tuple[RowPattern, ...]) -> tuple[RowPattern, ...]:
 
 
 def test_all_small_trees_print_and_parse_back() -> None:
-    one = grow(LEAVES)
-    two = (*grow(one[::5]), *(make_concatenation((a, b)) for a in one for b in LEAVES))
-    for tree in (*LEAVES, LOWER, *one, *two):
+    small = grow(LEAVES)
+    larger = (*grow(small[::5]), *(make_concatenation((a, b)) for a in small for b in LEAVES))
+    for tree in (*LEAVES, LOWER, *small, *larger):
         assert parse_row_pattern(show_pattern(tree)) == tree
 
 
@@ -114,11 +114,11 @@ def outcome(text: str) -> RowPattern | Span:
 @settings(max_examples=examples(300), deadline=None)
 @given(st.text(alphabet='AB(){}|*+?,^$-` 12"PERMUTE', max_size=14))
 def test_any_text_is_a_pattern_or_a_placed_error(text: str) -> None:
-    found = outcome(text)
-    if isinstance(found, Span):
-        assert 0 <= found.start <= found.end <= len(text)
+    result = outcome(text)
+    if isinstance(result, Span):
+        assert 0 <= result.start <= result.end <= len(text)
     else:
-        assert parse_row_pattern(show_pattern(found)) == found
+        assert parse_row_pattern(show_pattern(result)) == result
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What is written for Sail in the query around a clause."""
+"""Parts of a query around a clause that are rewritten for Sail."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ WRITTEN = {
 
 @pytest.mark.parametrize(("text", "written"), WRITTEN.items(), ids=WRITTEN.keys())
 def test_what_is_written(text: str, written: str | None) -> None:
-    found = text
-    for span, spelling in sorted(find_spellings(text), key=lambda one: -one[0].start):
-        found = f"{found[: span.start]}{spelling}{found[span.end :]}"
-    assert found == (text if written is None else written)
+    result = text
+    for span, spelling in sorted(find_spellings(text), key=lambda item: -item[0].start):
+        result = f"{result[: span.start]}{spelling}{result[span.end :]}"
+    assert result == (text if written is None else written)
 
 
 @pytest.mark.parametrize("nulls", ["", "INCLUDE NULLS ", "EXCLUDE NULLS "])

@@ -1,4 +1,4 @@
-"""What a query uses of a clause's rows, told from its words."""
+"""The parts of a clause's rows that a query uses, found from its text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Row pattern windows: what stands in their place, and how conditions keep to frames."""
+"""Row pattern windows: the SQL that replaces them, and conditions that stay in the frame."""
 
 from __future__ import annotations
 
@@ -152,10 +152,10 @@ def test_a_frame_of_so_many_rows_limits_the_match() -> None:
 def test_a_frame_whose_length_is_a_column_limits_every_variable() -> None:
     window = "MEASURES LAST(x) AS m ROWS BETWEEN CURRENT ROW AND y FOLLOWING"
     plan = plan_of(f"{window} PATTERN (A B) DEFINE B AS x > 1 OR x < 0")
-    found = conditions(plan)
+    conditions_by_variable = conditions(plan)
     limit = "count(*) + -1 <= FIRST(CASE WHEN (y) >= 0 THEN (y) ELSE raise_error("
-    assert found["A"].startswith(limit)
-    assert found["B"].startswith(f"(x > 1 OR x < 0) AND ({limit}")
+    assert conditions_by_variable["A"].startswith(limit)
+    assert conditions_by_variable["B"].startswith(f"(x > 1 OR x < 0) AND ({limit}")
 
 
 def test_seek_passes_as_few_rows_over_as_can_be() -> None:

@@ -1,4 +1,4 @@
-"""Ranks of values, however often each of them is there; arrays that share memory, and no pandas."""
+"""Ranks of values, also of repeated ones; arrays that share memory; no use of pandas."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def test_equal_values_have_one_rank(
     def key(value: object) -> object:
         return value.encode() if isinstance(value, str) else value
 
-    known = sorted({key(value) for value in values if value is not None})  # type: ignore[type-var]
-    expected = [None if value is None else known.index(key(value)) + 1 for value in values]
+    distinct = sorted({key(value) for value in values if value is not None})  # type: ignore[type-var]
+    expected = [None if value is None else distinct.index(key(value)) + 1 for value in values]
     assert ranks(pa.array(values, kind)).to_pylist() == expected
     assert ranks(pa.array([None, None], kind)).to_pylist() == [None, None]
     assert ranks(pa.array([], kind)).to_pylist() == []

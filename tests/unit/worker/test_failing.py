@@ -1,4 +1,4 @@
-"""How a worker fails, and what comes of its words."""
+"""Errors of a worker: their messages, and the fields that survive Spark's own text."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def test_fields_come_back_from_any_text_around_them() -> None:
     with pytest.raises(MatchRecognizeRunError) as caught:
         list(failing.report_errors(divided))
     text = f"[X] Job aborted:\n{caught.value} SQLSTATE: 39000\n\tat org.apache {{}}"
-    found = MatchRecognizeRunError.from_exception(RuntimeError(text))
-    assert found is not None
-    assert str(found) == str(division_by_zero(variable="B", location=PLACE))
-    assert (found.partition, found.row_number) == ({"k": "a"}, 3)
+    error = MatchRecognizeRunError.from_exception(RuntimeError(text))
+    assert error is not None
+    assert str(error) == str(division_by_zero(variable="B", location=PLACE))
+    assert (error.partition, error.row_number) == ({"k": "a"}, 3)
 
 
 def test_an_error_in_the_chain_is_found() -> None:

@@ -1,4 +1,4 @@
-"""What is loaded to plan a plain query: nothing that only its workers, or other queries, need."""
+"""Modules that are loaded to plan a plain query: none that only workers or other queries need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steps of a worker, apart from what cases show."""
+"""The steps of a worker that cases do not show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which conditions on the order column are windows, and what of a condition is left."""
+"""Conditions on the order column that become a window, and the conditions that remain."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ QUERY = "SELECT * FROM e MATCH_RECOGNIZE (ORDER BY {} ALL ROWS PER MATCH PATTERN
 COLUMNS = InputColumns(("ts", "kind"))
 
 
-def planned(
+def make_plan(
     pattern: str, define: str, type_: ValueType = BIGINT, order: str = "ts", zone: bool = True
 ) -> MatchPlan:
     """Return the plan with its window. zone: whether it has one offset."""
@@ -39,11 +39,11 @@ def planned(
     return split_plan(plan, COLUMNS, str, find_order_type=lambda _: OrderType(type_, zone)).plan
 
 
-def window(plan: MatchPlan) -> Distance | None:
+def find_window(plan: MatchPlan) -> Distance | None:
     return None if plan.within is None else plan.within.distance
 
 
-def left(plan: MatchPlan) -> dict[str, str]:
+def show_conditions(plan: MatchPlan) -> dict[str, str]:
     return {
         definition.variable: show_scalar(definition.condition) for definition in plan.definitions
     }
@@ -51,16 +51,20 @@ def left(plan: MatchPlan) -> dict[str, str]:
 
 def test_what_a_window_implies_is_no_condition_any_more() -> None:
     bound = "ts - V.ts <= 1800"
-    plan = planned(
+    plan = make_plan(
         "V X*? C Y*? P",
         f"V AS kind = 'v', C AS kind = 'c' AND C.{bound}, P AS P.{bound} AND kind = 'p', "
         f"X AS X.{bound}, Y AS Y.ts >= V.ts AND Y.{bound}",
     )
-    assert left(plan) == {"V": "`kind` = 'v'", "C": "`kind` = 'c'", "P": "`kind` = 'p'"}
-    found = window(plan)
-    assert found is not None
-    assert (found.limit, found.first_must_be_inside, found.text) == (1800, False, "at most 1800")
-    assert found.variables == ("C", "P", "X", "Y")
+    assert show_conditions(plan) == {"V": "`kind` = 'v'", "C": "`kind` = 'c'", "P": "`kind` = 'p'"}
+    condition_window = find_window(plan)
+    assert condition_window is not None
+    assert (
+        condition_window.limit,
+        condition_window.first_must_be_inside,
+        condition_window.text,
+    ) == (1800, False, "at most 1800")
+    assert condition_window.variables == ("C", "P", "X", "Y")
 
 
 @pytest.mark.parametrize(
@@ -82,10 +86,10 @@ def test_what_a_window_implies_is_no_condition_any_more() -> None:
     ],
 )
 def test_forms_of_a_bound(type_: ValueType, bound: str, limit: float) -> None:
-    plan = planned("A B+", f"B AS {bound}", type_)
-    found = window(plan)
-    assert found is not None
-    assert (found.limit, left(plan)) == (limit, {})
+    plan = make_plan("A B+", f"B AS {bound}", type_)
+    condition_window = find_window(plan)
+    assert condition_window is not None
+    assert (condition_window.limit, show_conditions(plan)) == (limit, {})
 
 
 @pytest.mark.parametrize(
@@ -110,21 +114,21 @@ def test_forms_of_a_bound(type_: ValueType, bound: str, limit: float) -> None:
     ],
 )
 def test_what_is_no_window(type_: ValueType, bound: str) -> None:
-    assert window(planned("A B+", f"B AS {bound}", type_)) is None
+    assert find_window(make_plan("A B+", f"B AS {bound}", type_)) is None
 
 
 @pytest.mark.parametrize(
-    ("bound", "found"),
+    ("bound", "limit"),
     [
         ("B.ts - A.ts <= INTERVAL '1' HOUR", None),  # local times go back
         ("B.ts <= A.ts + INTERVAL '1' HOUR", HOUR),
         ("B.ts <= A.ts + INTERVAL '1' DAY", None),  # of 23 to 25 hours
     ],
 )
-def test_clocks_that_are_changed(bound: str, found: int | None) -> None:
-    plan = planned("A B+", f"B AS {bound}", INSTANT, zone=False)
-    assert (window(plan) is None, found) == (found is None, found)
-    assert found is None or window(plan).limit == found  # type: ignore[union-attr]
+def test_clocks_that_are_changed(bound: str, limit: int | None) -> None:
+    plan = make_plan("A B+", f"B AS {bound}", INSTANT, zone=False)
+    assert (find_window(plan) is None, limit) == (limit is None, limit)
+    assert limit is None or find_window(plan).limit == limit  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -138,32 +142,35 @@ def test_clocks_that_are_changed(bound: str, found: int | None) -> None:
     ],
 )
 def test_rows_that_no_condition_bounds(pattern: str, define: str, order: str) -> None:
-    assert window(planned(pattern, define, order=order)) is None
+    assert find_window(make_plan(pattern, define, order=order)) is None
 
 
 def test_the_widest_window_of_the_last_variables() -> None:
-    plan = planned("A B+ C?", "B AS B.ts - A.ts <= 2, C AS C.ts < A.ts + 4")
-    assert left(plan) == {"B": "B.`ts` - A.`ts` <= 2"}
-    assert window(plan) is not None
-    assert window(plan).limit == 3  # type: ignore[union-attr]
+    plan = make_plan("A B+ C?", "B AS B.ts - A.ts <= 2, C AS C.ts < A.ts + 4")
+    assert show_conditions(plan) == {"B": "B.`ts` - A.`ts` <= 2"}
+    assert find_window(plan) is not None
+    assert find_window(plan).limit == 3  # type: ignore[union-attr]
 
 
 def test_a_first_row_that_must_lie_in_its_own_window() -> None:
-    found = window(planned("A+", "A AS ts - FIRST(ts) <= 2"))
-    assert found is not None
-    assert found.first_must_be_inside
-    plan = planned("(A | B) C*", "A AS ts - FIRST(ts) <= 2, C AS ts - FIRST(ts) <= 2")
-    found = window(plan)
-    assert found is not None
-    assert (found.first_must_be_inside, left(plan)) == (False, {"A": "`ts` - FIRST(`ts`) <= 2"})
+    condition_window = find_window(make_plan("A+", "A AS ts - FIRST(ts) <= 2"))
+    assert condition_window is not None
+    assert condition_window.first_must_be_inside
+    plan = make_plan("(A | B) C*", "A AS ts - FIRST(ts) <= 2, C AS ts - FIRST(ts) <= 2")
+    condition_window = find_window(plan)
+    assert condition_window is not None
+    assert (condition_window.first_must_be_inside, show_conditions(plan)) == (
+        False,
+        {"A": "`ts` - FIRST(`ts`) <= 2"},
+    )
 
 
 def test_forms_along_a_double_do_not_mix() -> None:
     define = "B AS B.ts - A.ts <= 2, C AS C.ts <= A.ts + 2"
-    assert window(planned("A (B | C)", define, DOUBLE)) is None
-    found = window(planned("A B? C", define, DOUBLE))
-    assert found is not None
-    assert found.forms == (DistanceForm.SUM,)
-    found = window(planned("A (B | C)", define, INT))
-    assert found is not None
-    assert found.forms == (DistanceForm.DIFFERENCE, DistanceForm.SUM)
+    assert find_window(make_plan("A (B | C)", define, DOUBLE)) is None
+    condition_window = find_window(make_plan("A B? C", define, DOUBLE))
+    assert condition_window is not None
+    assert condition_window.forms == (DistanceForm.SUM,)
+    condition_window = find_window(make_plan("A (B | C)", define, INT))
+    assert condition_window is not None
+    assert condition_window.forms == (DistanceForm.DIFFERENCE, DistanceForm.SUM)

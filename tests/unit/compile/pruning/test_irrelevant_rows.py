@@ -1,4 +1,4 @@
-"""Rows that satisfy no condition: where they may be left out, matches are the same without them."""
+"""Rows that satisfy no condition: if they may be left out, the matches are the same."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ def test_rows_without_a_part_in_a_match_count_all_the_same(text: str) -> None:
     assert not fillers_take_any_row(parse_row_pattern(text))
 
 
-def found(
+def list_matches(
     pattern: RowPattern, rows: list[str], skip: AfterMatchSkip, loops: Collection[str] = ()
 ) -> list[object]:
-    """Return matches as their numbers and what their rows are mapped to, those of fillers left out.
+    """Return the number of each match, and the variables of its rows without fillers.
 
-    A row is its number and the variables that it may be mapped to, as in `7AB`; any row is X, Y,
-    but of `loops`, which have conditions as all variables do then.
+    A row is written as its number and the variables that it may be mapped to, as in `7AB`. Any row
+    may be mapped to the fillers X and Y, unless they are in `loops` and so have conditions, too.
     """
     free = () if loops else FILLERS
 
@@ -110,7 +110,9 @@ def test_matches_are_the_same_without_them(
     skip = AfterMatchSkip(SkipTo.PAST_LAST_ROW if past_last else SkipTo.NEXT_ROW)
     rows = [f"{i}{variables}" for i, variables in enumerate(bits)]
     relevant = [row for row, variables in zip(rows, bits, strict=True) if variables]
-    assert found(pattern, relevant, skip) == found(pattern, rows, skip), show_pattern(pattern)
+    assert list_matches(pattern, relevant, skip) == list_matches(pattern, rows, skip), show_pattern(
+        pattern
+    )
 
 
 CONDITIONED = st.lists(
@@ -130,9 +132,11 @@ def test_matches_are_the_same_without_what_loops_with_conditions_take(
         return
     skip = AfterMatchSkip(SkipTo.PAST_LAST_ROW if past_last else SkipTo.NEXT_ROW)
     numbered = [f"{i}{variables}" for i, variables in enumerate(rows)]
-    matters = [not loops <= set(one) or bool(set(one) & {*names} - loops) for one in rows]
+    matters = [not loops <= set(row) or bool(set(row) & {*names} - loops) for row in rows]
     relevant = [row for row, kept in zip(numbered, matters, strict=True) if kept]
-    assert found(pattern, relevant, skip, loops) == found(pattern, numbered, skip, loops)
+    assert list_matches(pattern, relevant, skip, loops) == list_matches(
+        pattern, numbered, skip, loops
+    )
 
 
 def test_loops_that_leave_a_run_where_it_was() -> None:
@@ -206,10 +210,10 @@ def test_a_loop_that_reads_another_row_leaves_none_out(scope: RowScope) -> None:
     assert not split_plan(plan, InputColumns(()), str, scope=scope).row_filters
 
 
-def left_out_of_stages(calls: str, skip: str = "", *, timeouts: bool = False) -> str:
-    """Return the conditions of which a row must satisfy one."""
-    found = split_pattern(Question(calls, skip, timeouts, ())).row_filters
-    return " ".join(sorted(show_column(one) for one in found))
+def show_stage_filters(calls: str, skip: str = "", *, timeouts: bool = False) -> str:
+    """Return the filters of a pattern. A relevant row satisfies at least one of them."""
+    filters = split_pattern(Question(calls, skip, timeouts, ())).row_filters
+    return " ".join(sorted(show_column(column) for column in filters))
 
 
 @pytest.mark.parametrize(
@@ -224,7 +228,7 @@ def left_out_of_stages(calls: str, skip: str = "", *, timeouts: bool = False) ->
     ],
 )
 def test_rows_that_every_run_skips(calls: str, tests: str) -> None:
-    assert left_out_of_stages(calls) == tests
+    assert show_stage_filters(calls) == tests
 
 
 @pytest.mark.parametrize(
@@ -242,11 +246,11 @@ def test_rows_that_every_run_skips(calls: str, tests: str) -> None:
     ],
 )
 def test_rows_that_a_run_may_not_skip_or_that_end_something(calls: str) -> None:
-    assert not left_out_of_stages(calls)
+    assert not show_stage_filters(calls)
 
 
 def test_rows_that_may_decide_what_times_out_first() -> None:
     calls = "begin(a).followed_by(b).within(3)"
-    assert left_out_of_stages(calls, timeouts=True)
-    assert left_out_of_stages(calls, "to next")
-    assert not left_out_of_stages(calls, "to next", timeouts=True)
+    assert show_stage_filters(calls, timeouts=True)
+    assert show_stage_filters(calls, "to next")
+    assert not show_stage_filters(calls, "to next", timeouts=True)

@@ -31,8 +31,8 @@ TABLES: dict[str, tuple[Mapping[object, object], set[object]]] = {
 
 @pytest.mark.parametrize("name", TABLES)
 def test_each_has_an_entry(name: str) -> None:
-    table, wanted = TABLES[name]
-    assert set(table) == wanted
+    table, expected = TABLES[name]
+    assert set(table) == expected
 
 
 def test_each_step_of_stages_has_dependencies() -> None:
@@ -42,7 +42,7 @@ def test_each_step_of_stages_has_dependencies() -> None:
 
 def test_every_shortcut_has_a_switch() -> None:
     switches = {field.name for field in dataclasses.fields(Shortcuts) if field.default is True}
-    assert {one.value for one in Shortcut} <= switches
+    assert {shortcut.value for shortcut in Shortcut} <= switches
 
 
 def test_every_dependency_but_one_is_proven_for_some_shortcut() -> None:
@@ -68,5 +68,5 @@ def test_dependencies(text: str) -> None:
     clause = f"ORDER BY t MEASURES LAST(x) AS x AFTER MATCH SKIP TO NEXT ROW {text}"
     (site,) = parse_sql(f"SELECT * FROM t MATCH_RECOGNIZE ({clause})").sites
     plan = lower_clause(site.clause)
-    found = find_dependencies(plan, compile_pattern(plan).follow)
-    assert {dependency.dependency for dependency in found} == DEPENDENCIES[text]
+    dependencies = find_dependencies(plan, compile_pattern(plan).follow)
+    assert {dependency.dependency for dependency in dependencies} == DEPENDENCIES[text]

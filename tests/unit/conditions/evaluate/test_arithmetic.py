@@ -1,4 +1,4 @@
-"""Arithmetic of kernels, compiled and run by Python, against exact integers of Python."""
+"""Arithmetic of kernels, compiled and in Python, gives what exact integers give."""
 
 import math
 
@@ -56,7 +56,7 @@ def integer_operation(operator: int, left: int, right: int, bits: int, ansi: int
 
 def float_operation(operator: int, left: float, right: float, ansi: int) -> tuple[float, int]:
     function = ARITHMETIC + operator + ANSI * ansi
-    bits = (int(np.float64(one).view(np.int64)) for one in (left, right))
+    bits = (int(np.float64(operand).view(np.int64)) for operand in (left, right))
     value, answer = answered(function, *bits)
     return float(np.int64(value).view(np.float64)), answer
 
@@ -137,7 +137,9 @@ def test_floats_follow_ieee_elsewhere() -> None:
 
 
 def holding(compared, left, right) -> set[Comparison]:
-    return {one for one in Comparison if compared(COMPARISONS[one], left, right)}
+    return {
+        comparison for comparison in Comparison if compared(COMPARISONS[comparison], left, right)
+    }
 
 
 SAME = {

@@ -42,15 +42,15 @@ def test_live_are_those_that_some_path_reads() -> None:
         steps = [tuple(random_step(random) for _ in range(random.randrange(6))) for _ in range(3)]
         moves = [Move(*(random.randrange(n) for n in (4, 3, 4, 3))) for _ in range(8)]
         reads = [frozenset(random.sample(range(8), random.randrange(3))) for _ in range(3)]
-        asked = [random.sample(range(3), random.randrange(2)) for _ in range(4)]
-        live = [set().union(*map(reads.__getitem__, asks)) for asks in asked]
+        questions = [random.sample(range(3), random.randrange(2)) for _ in range(4)]
+        live = [set().union(*map(reads.__getitem__, asks)) for asks in questions]
         for move in moves * 64:
             needed = reads[move.test] | live[move.target]
             for step in reversed(steps[move.variable]):
                 if not needed.isdisjoint(step.writes):
                     needed = needed.difference(step.writes).union(step.reads)
             live[move.source] |= needed
-        assert find_live_registers(moves, steps, reads, asked) == live, seed
+        assert find_live_registers(moves, steps, reads, questions) == live, seed
 
 
 def random_step(random: Random) -> RegisterStep:

@@ -1,4 +1,4 @@
-"""What ends a call of a kernel to Python: a kernel itself lets nothing through."""
+"""Errors in calls from a kernel to Python: the kernel itself lets none of them through."""
 
 from __future__ import annotations
 

@@ -23,9 +23,9 @@ from matchrec.jit.callbacks import make_pointer
 from tests.quick.scale import examples
 
 
-def round_in_python(value: Value, type_: ValueType, places: int, *, ansi: bool = True) -> Value:
+def round_in_python(value: Value, type_: ValueType, digits: int, *, ansi: bool = True) -> Value:
     """Return a value that the Python function of ROUND has rounded."""
-    use = FunctionUse((type_,), (str(places),), ansi)
+    use = FunctionUse((type_,), (str(digits),), ansi)
     return load_functions()["ROUND"].build(use)(value)
 
 
@@ -42,7 +42,7 @@ def bits_to_float(bits: int) -> float:
 
 
 @pytest.mark.parametrize(
-    ("value", "places", "expected"),
+    ("value", "digits", "expected"),
     [
         (0.15, 1, 0.2),
         (1.005, 2, 1.01),
@@ -55,8 +55,8 @@ def bits_to_float(bits: int) -> float:
         (inf, 2, inf),
     ],
 )
-def test_a_float_is_rounded_as_it_is_written(value: float, places: int, expected: float) -> None:
-    assert round_in_python(value, DOUBLE, places) == expected
+def test_a_float_is_rounded_as_it_is_written(value: float, digits: int, expected: float) -> None:
+    assert round_in_python(value, DOUBLE, digits) == expected
 
 
 def test_other_numbers_keep_their_type_or_lose_places() -> None:
@@ -77,20 +77,20 @@ def test_other_numbers_keep_their_type_or_lose_places() -> None:
     | st.decimals(-100, 100, places=7).map(float),
     st.integers(-6, 9),
 )
-def test_compiled_rounding_is_exact_or_left_to_python(value: float, places: int) -> None:
+def test_compiled_rounding_is_exact_or_left_to_python(value: float, digits: int) -> None:
     number = [*MathFunction].index(MathFunction.ROUND)
-    bits = make_pointer(compute)(number, float_to_bits(value), float_to_bits(float(places)))
-    assert bits == NO_RESULT or bits_to_float(bits) == round_in_python(value, DOUBLE, places)
+    bits = make_pointer(compute)(number, float_to_bits(value), float_to_bits(float(digits)))
+    assert bits == NO_RESULT or bits_to_float(bits) == round_in_python(value, DOUBLE, digits)
 
 
 def test_only_what_is_near_a_middle_or_large_is_left_to_python() -> None:
     number = [*MathFunction].index(MathFunction.ROUND)
     values = [(0.14, 1), (1.006, 2), (-2.4, 0), (1234567.891, 2), (161.0, -1)]
-    for value, places in values:
-        bits = make_pointer(compute)(number, float_to_bits(value), float_to_bits(float(places)))
-        assert bits_to_float(bits) == round_in_python(value, DOUBLE, places)
-    for value, places in [(0.15, 1), (2.0**50, 0), (inf, 0), (nan, 0)]:
-        bits = make_pointer(compute)(number, float_to_bits(value), float_to_bits(float(places)))
+    for value, digits in values:
+        bits = make_pointer(compute)(number, float_to_bits(value), float_to_bits(float(digits)))
+        assert bits_to_float(bits) == round_in_python(value, DOUBLE, digits)
+    for value, digits in [(0.15, 1), (2.0**50, 0), (inf, 0), (nan, 0)]:
+        bits = make_pointer(compute)(number, float_to_bits(value), float_to_bits(float(digits)))
         assert bits == NO_RESULT
 
 

@@ -1,4 +1,4 @@
-"""Arithmetic of many integers at once against Python's, which has no width."""
+"""Arithmetic of many integers at once gives what exact integers of Python give."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def test_results_wrap_at_their_width(pairs: list[tuple[int, int]], bits: int) ->
 def test_remainder_has_the_sign_of_the_left_side(pairs: list[tuple[int, int]]) -> None:
     pairs = [(left, right or 1) for left, right in pairs]
     expected = [abs(a) % abs(b) * (1 if a >= 0 else -1) for a, b in pairs]
-    found = compute_pairs(ArithmeticOperator.REMAINDER, pairs, 64)
-    assert found == [(value, False) for value in expected]
+    result = compute_pairs(ArithmeticOperator.REMAINDER, pairs, 64)
+    assert result == [(value, False) for value in expected]
 
 
 @settings(deadline=None)
@@ -67,8 +67,8 @@ def test_remainder_has_the_sign_of_the_left_side(pairs: list[tuple[int, int]]) -
 def test_quotients_are_rounded_half_away_from_zero(pairs: list[tuple[int, int]]) -> None:
     pairs = [(left, right or 1) for left, right in pairs]
     expected = [divide_rounded(left, right) for left, right in pairs]
-    found = compute_pairs(ArithmeticOperator.DIVIDE, pairs, 64)
-    assert found == [
+    result = compute_pairs(ArithmeticOperator.DIVIDE, pairs, 64)
+    assert result == [
         (wrap_around(value, 64), wrap_around(value, 64) != value) for value in expected
     ]
 
@@ -111,11 +111,11 @@ def test_sums_and_differences_wrap_whatever_the_limits_of_a_column_are(
     for operator, results in exact.items():
         total = Arithmetic(operator, (left, right), Kind.INTEGER, bits, is_null_on_error=True)
         with np.errstate(all="ignore"):
-            found = vectors.evaluate(total, np.ones(len(pairs), np.bool_))
-        is_valid = np.broadcast_to(found.valid, len(pairs)).tolist()
+            result = vectors.evaluate(total, np.ones(len(pairs), np.bool_))
+        is_valid = np.broadcast_to(result.valid, len(pairs)).tolist()
         assert is_valid == [wrap_around(result, bits) == result for result in results]
         fitting = [result for result in results if wrap_around(result, bits) == result]
-        assert found.values[np.array(is_valid)].tolist() == fitting
+        assert result.values[np.array(is_valid)].tolist() == fitting
 
 
 def test_nan_of_infinite_numbers_is_the_greatest() -> None:

@@ -1,4 +1,4 @@
-"""Greedy loops of Flink as conditions of what follows them."""
+"""Greedy loops of Flink become conditions of the variables after them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""SASE+ and Patterns as SQL, and SQL as that of another product: texts, notes and refusals."""
+"""Conversion of SASE+ and Patterns to SQL, and of SQL to other products: texts, notes, errors."""
 
 from pathlib import Path
 from typing import Any
@@ -15,19 +15,19 @@ from tests.unit import golden_text
 SASE = "PATTERN SEQ(A a, B b) WHERE strict_contiguity { [k] AND b.x > a.x }"
 
 
-def answer(given: str) -> str:
-    head, _, text = given.partition("\n")
+def answer(record_text: str) -> str:
+    head, _, text = record_text.partition("\n")
     read, write, *options = head.split()
-    told = dict(option.split("=") for option in options)
+    options_by_name = dict(option.split("=") for option in options)
     try:
         return matchrec.transpile(
             text,
             read=read,
             write=write,
             events="t",
-            order_by=told.get("order", ()),
-            partition_by=told.get("partition", ()),
-            type_column=told.get("type", "event_type"),
+            order_by=options_by_name.get("order", ()),
+            partition_by=options_by_name.get("partition", ()),
+            type_column=options_by_name.get("type", "event_type"),
         ).text
     except MatchRecognizeError as error:
         return str(error)
@@ -67,8 +67,8 @@ def test_a_pattern_has_no_language_to_be_read_in() -> None:
 def test_on_the_command_line(tmp_path: Path) -> None:
     file = tmp_path / "query.sase"
     file.write_text("PATTERN SEQ(A a) RETURN a.x")
-    told = ["--read", "sase", "--write", "spark", "--order-by", "ts", "--order-by", "n"]
-    result = invoke("transpile", str(file), *told, "--events", "t", "--type-column", "kind")
+    arguments = ["--read", "sase", "--write", "spark", "--order-by", "ts", "--order-by", "n"]
+    result = invoke("transpile", str(file), *arguments, "--events", "t", "--type-column", "kind")
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout == (
         "SELECT * FROM t MATCH_RECOGNIZE (\n"
@@ -90,17 +90,19 @@ def test_a_window_between_neighbours_is_refused() -> None:
 def test_a_language_that_is_read_and_not_written(write: Any) -> None:
     with pytest.raises(
         matchrec.MatchRecognizePlanError, match=f"unknown value `{write}` for `write`"
-    ) as told:
+    ) as raised:
         matchrec.transpile(Pattern.begin("a"), write=write, order_by="ts")
-    assert "must be one of spark, standard, databricks" in str(told.value)
-    assert "SASE+ and Patterns can be read, but not written" in str(told.value)
+    assert "must be one of spark, standard, databricks" in str(raised.value)
+    assert "SASE+ and Patterns can be read, but not written" in str(raised.value)
 
 
 def test_a_measure_that_may_read_another_one_is_noted() -> None:
     text = """SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts
         MEASURES A.x AS p, p + 1 AS q, LAST(p) AS r PATTERN (A B) DEFINE B AS x > 1)"""
-    found = matchrec.transpile(text, write="oracle")
-    (note,) = [each for each in found.notes if "earlier measure" in each.message]
+    translation = matchrec.transpile(text, write="oracle")
+    (note,) = [
+        candidate for candidate in translation.notes if "earlier measure" in candidate.message
+    ]
     assert text[note.span.start :].startswith("p + 1")
 
 

@@ -1,4 +1,4 @@
-"""Railroad diagrams: what stands in them, and that they are SVG."""
+"""Railroad diagrams are SVG, and show the texts and lines of a pattern."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from matchrec.syntax.row_pattern import parse_row_pattern
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def texts(svg: str, tag: str = "text") -> list[str]:
-    return [one.text or "" for one in ElementTree.fromstring(svg).iter(f"{SVG}{tag}")]
+def list_texts(svg: str, tag: str = "text") -> list[str]:
+    return [element.text or "" for element in ElementTree.fromstring(svg).iter(f"{SVG}{tag}")]
 
 
 @pytest.mark.parametrize(
-    ("pattern", "found"),
+    ("pattern", "expected"),
     [
         ("A B", ["A", "B"]),
         ("A | B", ["A", "B"]),
@@ -33,23 +33,23 @@ def texts(svg: str, tag: str = "text") -> list[str]:
         ("() A", ["A"]),
     ],
 )
-def test_row_pattern(pattern: str, found: list[str]) -> None:
-    assert sorted(texts(draw_row_pattern(parse_row_pattern(pattern), {}))) == sorted(found)
+def test_row_pattern(pattern: str, expected: list[str]) -> None:
+    assert sorted(list_texts(draw_row_pattern(parse_row_pattern(pattern), {}))) == sorted(expected)
 
 
-def lines(pattern: str) -> int:
-    """Return how many pieces of line a picture has."""
+def count_lines(pattern: str) -> int:
+    """Return the number of line segments in a picture."""
     svg = draw_row_pattern(parse_row_pattern(pattern), {})
     return sum(1 for _ in ElementTree.fromstring(svg).iter(f"{SVG}path"))
 
 
 def test_what_may_be_left_out_has_a_way_around_it() -> None:
-    assert lines("A*") > lines("A+") > lines("A")
+    assert count_lines("A*") > count_lines("A+") > count_lines("A")
 
 
 def test_a_variable_shows_its_condition() -> None:
     svg = draw_row_pattern(parse_row_pattern("A B"), {"A": "`x` < 1 & 2"})
-    assert set(texts(svg, "title")) == {"`x` < 1 & 2", "every row"}
+    assert set(list_texts(svg, "title")) == {"`x` < 1 & 2", "every row"}
 
 
 def test_a_pattern_of_stages_says_what_may_be_skipped() -> None:
@@ -66,7 +66,7 @@ def test_a_pattern_of_stages_says_what_may_be_skipped() -> None:
     )
     html = pattern._repr_html_()
     svg = html[html.index("<svg") : html.index("</svg>") + 6]
-    assert texts(svg, "title") == [
+    assert list_texts(svg, "title") == [
         "(x > 1) AND (y < 2)",
         "every event",
         "every event",
@@ -74,9 +74,9 @@ def test_a_pattern_of_stages_says_what_may_be_skipped() -> None:
         "every event",
         "every event",
     ]
-    said = ["directly after", "any later one", "the next one, until done", "up to the next one"]
-    assert sorted({text for text in texts(svg) if text in said}) == sorted(said)
-    assert "no n" in texts(svg)
+    labels = ["directly after", "any later one", "the next one, until done", "up to the next one"]
+    assert sorted({text for text in list_texts(svg) if text in labels}) == sorted(labels)
+    assert "no n" in list_texts(svg)
     assert "Pattern.begin(&#x27;a&#x27;)" in html
 
 

@@ -1,4 +1,4 @@
-"""Whether each conjunct holds, from what Spark says of it and the engine of the whole."""
+"""The truth of each conjunct, from the values of Spark and the outcome of the search."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_condition_is_taken_apart() -> None:
 def test_values_that_do_not_give_the_answer_are_not_shown(
     outcome: Outcome, first: str | None, second: str | None, expected: tuple[str | None, ...]
 ) -> None:
-    own = split_into_parts(lower_clause(parse_clause(CLAUSE))).conjuncts["B"]
+    conjuncts = split_into_parts(lower_clause(parse_clause(CLAUSE))).conjuncts["B"]
     values: list[str | None] = [""] * 100
-    values[own[0].truth or 0], values[own[1].truth or 0] = first, second
-    assert find_truths(asked(outcome), own, values) == expected
+    values[conjuncts[0].truth or 0], values[conjuncts[1].truth or 0] = first, second
+    assert find_truths(asked(outcome), conjuncts, values) == expected

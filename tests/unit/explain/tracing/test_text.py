@@ -1,4 +1,4 @@
-"""A long attempt is folded where the outcomes stay, never where they change."""
+"""The text of a long attempt leaves out rows only while the outcomes stay the same."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def make_attempt(rows: int) -> AttemptStory:
 
 def test_the_rows_where_the_outcomes_change_are_shown() -> None:
     shown = choose_lines(make_attempt(ROWS))
-    assert [(one.row, one.variable, one.folded) for one in shown] == [
+    assert [(line.row, line.variable, line.folded) for line in shown] == [
         (1, "DOWN", TURN - 2),
         (TURN, "DOWN", 0),
         (TURN + 1, "DOWN", 0),

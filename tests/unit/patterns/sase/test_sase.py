@@ -1,4 +1,4 @@
-"""SASE+ text → plan, and every message."""
+"""SASE+ texts: their plans, and every error message."""
 
 from __future__ import annotations
 
@@ -103,8 +103,8 @@ def test_a_disjunction_of_many_conjunctions_stays_whole() -> None:
         pairs = " OR ".join(["(a.x = 1 AND b.x = 2)"] * number)
         plan = compiled(f"PATTERN SEQ(* a, * b) WHERE skip_till_next_match {{ {pairs} }}")
         condition = plan.definitions[-1].condition
-        whole = isinstance(condition, Operation) and condition.operator == "OR"
-        return 1 if whole else len(condition.operands)  # type: ignore[union-attr]
+        is_whole = isinstance(condition, Operation) and condition.operator == "OR"
+        return 1 if is_whole else len(condition.operands)  # type: ignore[union-attr]
 
     assert MOST_CLAUSES == 2**5
     assert parts(5) == 2**5 - 1  # the one on a alone is a condition of a
@@ -145,8 +145,8 @@ def outcome(text: str) -> Span:
 def test_any_words_are_a_query_or_a_placed_error(words: str, started: bool) -> None:
     before = "PATTERN SEQ(Stock+ a[], S b) WHERE skip_till_next_match { " if started else ""
     text = before + words + (" }" if started else "")
-    place = outcome(text)
-    assert 0 <= place.start <= place.end <= len(text) + 1
+    span = outcome(text)
+    assert 0 <= span.start <= span.end <= len(text) + 1
 
 
 ATOMS = st.sampled_from(["a.x = 1", "b.x = 2", "a.y < b.y", "b.y IS NULL", "c.x = 3", "f(c.x)"])
@@ -155,7 +155,7 @@ CONDITIONS = st.recursive(
     lambda inner: st.one_of(
         inner.map("NOT ({})".format),
         st.tuples(inner, st.sampled_from(["AND", "OR"]), inner).map(
-            lambda one: "({} {} {})".format(*one)
+            lambda words: "({} {} {})".format(*words)
         ),
     ),
     max_leaves=6,
@@ -192,9 +192,16 @@ def logic(operator: str, values: list[bool | None]) -> bool | None:
 def test_conjuncts_mean_what_was_written(text: str, data: st.DataObject) -> None:
     reader = EventReader(read_text(text))
     reader.components = parse("PATTERN SEQ(* a, * b, * c)").components
-    whole = reader.read_expression()
-    atoms = {atom(one) for one in walk_scalar(whole) if not is_logic(one)}
-    facts: Facts = {one: data.draw(st.sampled_from([True, False, None])) for one in sorted(atoms)}
-    parts = split_into_conjuncts(whole)
-    assert logic("AND", [value(part, facts) for part in parts]) == value(whole, facts)
+    expression = reader.read_expression()
+    atoms = {
+        atom(part_of_expression)
+        for part_of_expression in walk_scalar(expression)
+        if not is_logic(part_of_expression)
+    }
+    facts: Facts = {
+        part_of_expression: data.draw(st.sampled_from([True, False, None]))
+        for part_of_expression in sorted(atoms)
+    }
+    parts = split_into_conjuncts(expression)
+    assert logic("AND", [value(part, facts) for part in parts]) == value(expression, facts)
     assert all(not is_logic(part) or part.operator != "AND" for part in parts)  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""Files of sorting: where they are, and that none is left however a stream ends."""
+"""Files of sorting: their folder, and that none of them is left, however a stream ends."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def make_batches(count: int = 20) -> Iterator[pa.RecordBatch]:
         yield pa.record_batch([order, pa.array([0] * 100)], ["o", wire.FIRST_BITS])
 
 
-def open_files(folder: Path) -> list[str]:
+def list_open_files(folder: Path) -> list[str]:
     """Return the files of a folder that this process has open, also those without a name."""
-    found = []
-    for one in Path("/proc/self/fd").iterdir():
+    paths = []
+    for path in Path("/proc/self/fd").iterdir():
         with suppress(FileNotFoundError):  # of the folder itself
-            found.append(str(one.readlink()))
-    return [one for one in found if one.startswith(str(folder))]
+            paths.append(str(path.readlink()))
+    return [path for path in paths if path.startswith(str(folder))]
 
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="no list of open files")
@@ -60,32 +60,32 @@ def test_files_are_where_the_system_has_them(monkeypatch: pytest.MonkeyPatch) ->
 
 @needs_proc
 def test_files_have_no_names_and_are_closed_at_the_end(local: Path) -> None:
-    found = sort_batches(make_batches(), SORTING, ROWS, BUDGET)
-    next(found)
-    assert open_files(local)
+    batches = sort_batches(make_batches(), SORTING, ROWS, BUDGET)
+    next(batches)
+    assert list_open_files(local)
     assert [*local.iterdir()] == []
-    assert sum(batch.num_rows for batch in found) < 2000
-    assert open_files(local) == []
+    assert sum(batch.num_rows for batch in batches) < 2000
+    assert list_open_files(local) == []
 
 
 @needs_proc
 def test_files_are_closed_when_the_consumer_stops(local: Path) -> None:
-    found = sort_batches(make_batches(), SORTING, ROWS, BUDGET)
-    next(found)
-    found.close()  # type: ignore[attr-defined]
-    assert open_files(local) == []
+    batches = sort_batches(make_batches(), SORTING, ROWS, BUDGET)
+    next(batches)
+    batches.close()  # type: ignore[attr-defined]
+    assert list_open_files(local) == []
 
 
 @needs_proc
 def test_files_are_closed_when_rows_fail(local: Path) -> None:
     def failing() -> Iterator[pa.RecordBatch]:
         yield from make_batches()
-        assert open_files(local)
+        assert list_open_files(local)
         raise KeyError
 
     with pytest.raises(KeyError):
         next(sort_batches(failing(), SORTING, ROWS, BUDGET))
-    assert open_files(local) == []
+    assert list_open_files(local) == []
 
 
 def test_a_full_disk_is_said(local: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,7 +128,7 @@ def test_a_folder_that_is_gone_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path
 
 @needs_proc
 def test_a_folder_that_goes_while_rows_are_sorted(local: Path) -> None:
-    """Its files have no names, so they stay; further ones are where the system has them."""
+    """Files without a name stay. New files are in the folder of the system."""
     (inside := local / "inside").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SPARK_LOCAL_DIRS", str(inside))
@@ -138,8 +138,8 @@ def test_a_folder_that_goes_while_rows_are_sorted(local: Path) -> None:
             inside.rmdir()
             yield from make_batches(10)
 
-        found = pa.Table.from_batches(sort_batches(removing(), SORTING, ROWS, BUDGET))
-    assert found["o"].to_pylist() == sorted([*range(1, 1001)] * 2)
+        result = pa.Table.from_batches(sort_batches(removing(), SORTING, ROWS, BUDGET))
+    assert result["o"].to_pylist() == sorted([*range(1, 1001)] * 2)
 
 
 def test_few_files_are_open_at_a_time(local: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,11 +149,11 @@ def test_few_files_are_open_at_a_time(local: Path, monkeypatch: pytest.MonkeyPat
     def watched() -> Iterator[pa.RecordBatch]:
         nonlocal most
         for batch in make_batches(40):
-            most = max(most, len(open_files(local)))
+            most = max(most, len(list_open_files(local)))
             yield batch
 
-    found = pa.Table.from_batches(sort_batches(watched(), SORTING, ROWS, BUDGET))
-    assert found["o"].to_pylist() == [*range(1, 4001)]
+    result = pa.Table.from_batches(sort_batches(watched(), SORTING, ROWS, BUDGET))
+    assert result["o"].to_pylist() == [*range(1, 4001)]
     assert 0 < most <= 9
 
 

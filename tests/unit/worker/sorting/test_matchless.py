@@ -22,19 +22,20 @@ PLAIN = Sorting(("k", "j"), ())
 
 
 def make_table(keys: list[object], others: list[object], bits: list[int]) -> pa.Table:
-    """Return rows of partitions; each bit is that of a condition."""
+    """Return rows of partitions. A bit says whether a row satisfies a condition."""
     packed = pa.array([bit << 1 for bit in bits], pa.int64())
-    places = pa.array(range(len(keys)), pa.int64())
+    positions = pa.array(range(len(keys)), pa.int64())
     return pa.table(
-        {"k": pa.array(keys), "j": pa.array(others), wire.name_bits(0): packed, "p": places}
+        {"k": pa.array(keys), "j": pa.array(others), wire.name_bits(0): packed, "p": positions}
     )
 
 
 def keep_needed(rows: pa.Table, *conditions: int) -> list[int]:
-    found: list[int] = drop_matchless_partitions(rows, replace(PLAIN, needed=conditions))[
+    """Return the positions of the rows that are kept."""
+    result: list[int] = drop_matchless_partitions(rows, replace(PLAIN, needed=conditions))[
         "p"
     ].to_pylist()
-    return found
+    return result
 
 
 @pytest.fixture(autouse=True)
@@ -83,13 +84,13 @@ def test_random_rows_of_whole_partitions_stay() -> None:
         rows = make_table(keys, others, bits)
         pairs = list(zip(keys, others, strict=True))
         have = {pair for pair, bit in zip(pairs, bits, strict=True) if bit}
-        found = keep_needed(rows, 0)
-        assert {place for place, pair in enumerate(pairs) if pair in have} <= set(found)
-        assert found == sorted(found)
+        result = keep_needed(rows, 0)
+        assert {position for position, pair in enumerate(pairs) if pair in have} <= set(result)
+        assert result == sorted(result)
 
 
 @pytest.mark.parametrize(
-    ("pattern", "wanted"),
+    ("pattern", "expected"),
     [
         ("A", "A"),
         ("A B* C", "AC"),
@@ -102,16 +103,16 @@ def test_random_rows_of_whole_partitions_stay() -> None:
         ("A B | A C", "A"),
     ],
 )
-def test_which_variables_a_match_needs(pattern: str, wanted: str) -> None:
+def test_which_variables_a_match_needs(pattern: str, expected: str) -> None:
     folding = compile_for_output(parse_row_pattern(pattern), ("A", "B", "C")).folding
 
     def maps(choice: Choice, variable: int) -> bool:
         return choice.variable == variable
 
     names = {"A": 0, "B": 1, "C": 2}
-    found = [
+    result = [
         name
         for name, number in names.items()
-        if needs_marked_choice(folding, lambda choice, own=number: maps(choice, own))  # type: ignore[misc]
+        if needs_marked_choice(folding, lambda choice, variable=number: maps(choice, variable))  # type: ignore[misc]
     ]
-    assert "".join(found) == wanted
+    assert "".join(result) == expected

@@ -38,7 +38,7 @@ def test_rows_come_in_order(case: Rows, most: int) -> None:
     check(case, result, most)
 
 
-def check(case: Rows, found: list[pa.RecordBatch], most: int) -> None:
+def check(case: Rows, result: list[pa.RecordBatch], most: int) -> None:
     """Check that the rows are complete, marked, and in the order of the reference.
 
     A batch of a single partition may have twice as many rows as a batch of several.

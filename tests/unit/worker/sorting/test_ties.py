@@ -1,4 +1,4 @@
-"""Ties of sorted rows: against the reference's order, and which of them may change a result."""
+"""Ties of sorted rows are counted as in the reference, unless they cannot change a result."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Heard:
         self.ties.add(ties)
 
     def number(self) -> int:
-        return sum(one.number for one in self.ties.take().values())
+        return sum(ties.number for ties in self.ties.take().values())
 
 
 def count_watched(sorting: wire.Sorting) -> tuple[wire.Sorting, Heard]:
@@ -48,19 +48,19 @@ def count_watched(sorting: wire.Sorting) -> tuple[wire.Sorting, Heard]:
     return replace(sorting, watch=TieWatch("query", heard, "ORDER BY", columns)), heard
 
 
-def count_ties(given_rows: Rows) -> int:
-    """Return by the reference how many rows equal the row before in keys and order."""
-    expected = sort_rows(given_rows.keys, given_rows.order, given_rows.count)
-    by = [*given_rows.keys, *given_rows.order]
-    values = [[make_key(one.values[row]) for one in by] for row in expected]
-    return sum(one == other for one, other in pairwise(values))
+def count_ties(case: Rows) -> int:
+    """Return the number of rows that equal the row before in keys and order, by the reference."""
+    expected = sort_rows(case.keys, case.order, case.count)
+    by = [*case.keys, *case.order]
+    values = [[make_key(value.values[row]) for value in by] for row in expected]
+    return sum(value == other for value, other in pairwise(values))
 
 
 @settings(max_examples=examples(160), deadline=None)
-@given(given_rows=rows(), copies=st.sampled_from([1, 2, 40]), hashed=st.sampled_from([1, 1 << 15]))
-def test_ties_are_counted(given_rows: Rows, copies: int, hashed: int) -> None:
+@given(case=rows(), copies=st.sampled_from([1, 2, 40]), hashed=st.sampled_from([1, 1 << 15]))
+def test_ties_are_counted(case: Rows, copies: int, hashed: int) -> None:
     """Each row differs from all others in its number."""
-    many = given_rows.times(copies) if given_rows.count else given_rows
+    many = case.times(copies) if case.count else case
     sorting, heard = count_watched(many.sorting)
     with use_shortcuts(Shortcuts(min_rows_to_hash=hashed)):
         _ = [*sort_batches(iter(many.batches), sorting, rows_per_batch=1 << 18)]
@@ -68,18 +68,18 @@ def test_ties_are_counted(given_rows: Rows, copies: int, hashed: int) -> None:
 
 
 @settings(max_examples=examples(48), deadline=None)
-@given(given_rows=rows(), budget=st.integers(0, 2000), at_once=st.integers(2, 4))
-def test_ties_are_counted_once_through_files(given_rows: Rows, budget: int, at_once: int) -> None:
-    sorting, heard = count_watched(given_rows.sorting)
+@given(case=rows(), budget=st.integers(0, 2000), at_once=st.integers(2, 4))
+def test_ties_are_counted_once_through_files(case: Rows, budget: int, at_once: int) -> None:
+    sorting, heard = count_watched(case.sorting)
     with patch.object(spilling, "SPILLS_PER_MERGE", at_once):
-        _ = [*sort_batches(iter(given_rows.batches), sorting, 16, budget)]
-    assert heard.number() == count_ties(given_rows)
+        _ = [*sort_batches(iter(case.batches), sorting, 16, budget)]
+    assert heard.number() == count_ties(case)
 
 
 @settings(max_examples=examples(8), deadline=None)
-@given(given_rows=rows().filter(lambda one: one.count), budget=st.sampled_from([2000, 50_000]))
-def test_ties_of_thousands_of_rows(given_rows: Rows, budget: int) -> None:
-    many = given_rows.times(copies_of(given_rows.count))
+@given(case=rows().filter(lambda case: case.count), budget=st.sampled_from([2000, 50_000]))
+def test_ties_of_thousands_of_rows(case: Rows, budget: int) -> None:
+    many = case.times(copies_of(case.count))
     sorting, heard = count_watched(many.sorting)
     _ = [*sort_batches(iter(many.batches), sorting, 128, budget)]
     assert heard.number() == count_ties(many)
@@ -129,7 +129,10 @@ def test_an_example_names_the_partition_and_the_order() -> None:
 
 
 def test_a_worker_adds_up_what_it_reports() -> None:
-    elsewhere, one = TiesParameter(f"not {identify_process()}"), TiedRows(2, "ORDER BY", "at = 1")
-    found = elsewhere.addInPlace(elsewhere.zero({}), {"q": one})
-    found = elsewhere.addInPlace(found, {"q": replace(one, example="at = 3"), "r": one})
-    assert found == {"q": replace(one, number=4), "r": one}
+    elsewhere, tied_rows = (
+        TiesParameter(f"not {identify_process()}"),
+        TiedRows(2, "ORDER BY", "at = 1"),
+    )
+    total = elsewhere.addInPlace(elsewhere.zero({}), {"q": tied_rows})
+    total = elsewhere.addInPlace(total, {"q": replace(tied_rows, example="at = 3"), "r": tied_rows})
+    assert total == {"q": replace(tied_rows, number=4), "r": tied_rows}
