@@ -78,6 +78,7 @@ def glucose(generator: random.Random) -> Rows:
 
 
 def clicks(generator: random.Random) -> Rows:
+    """Draw clicks on pages."""
     pages = ("product", "cart", "pay", "help")
     return [
         (key, at, generator.choice(pages))

@@ -38,9 +38,11 @@ class HypothesisChooser:
     draw: Any
 
     def choice(self, options: Sequence[Any]) -> Any:
+        """Return one of the options."""
         return self.draw(st.sampled_from(options))
 
     def randint(self, least: int, most: int) -> int:
+        """Return an integer from `least` to `most`, both included."""
         return self.draw(st.integers(least, most))
 
 

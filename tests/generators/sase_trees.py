@@ -57,6 +57,7 @@ class Literal(Tree):
         return "NULL" if self.written is None else repr(self.written).replace("True", "TRUE")
 
     def value(self, _: Bindings) -> Value:
+        """Return the value for the events selected so far."""
         return self.written
 
 
@@ -72,6 +73,7 @@ class Attribute(Tree):
         return f"{self.variable}{self.index.replace('a', self.variable)}.{self.column}"
 
     def value(self, bindings: Bindings) -> Value:
+        """Return the value for the events selected so far."""
         events = bindings[self.variable]
         position = {"": -1, "[1]": 0, "[i]": -1, "[i-1]": -2, "[a.LEN]": -1}[self.index]
         return events[position][self.column]
@@ -91,6 +93,7 @@ class Aggregate(Tree):
         return f"{self.function}({self.variable}{self.index}{column})"
 
     def value(self, bindings: Bindings) -> Value:
+        """Return the value for the events selected so far."""
         events = bindings[self.variable]
         if self.index == "[..i-1]":
             events = events[:-1]
@@ -116,6 +119,7 @@ class Length(Tree):
         return f"{self.variable}.LEN"
 
     def value(self, bindings: Bindings) -> Value:
+        """Return the value for the events selected so far."""
         return len(bindings[self.variable])
 
 
@@ -131,9 +135,11 @@ class Calculated(Tree):
         return f"({self.left} {self.symbol} {self.right})"
 
     def operands(self) -> tuple[Tree, ...]:
+        """Return the direct parts of this expression."""
         return self.left, self.right
 
     def value(self, bindings: Bindings) -> Value:
+        """Return the value for the events selected so far."""
         left, right = self.left.value(bindings), self.right.value(bindings)
         return None if left is None or right is None else ARITHMETIC[self.symbol](left, right)
 
@@ -149,9 +155,11 @@ class Percentage(Tree):
         return f"{self.percent}%*{self.base}"
 
     def operands(self) -> tuple[Tree, ...]:
+        """Return the direct parts of this expression."""
         return (self.base,)
 
     def value(self, bindings: Bindings) -> Value:
+        """Return the value for the events selected so far."""
         value = self.base.value(bindings)
         return None if value is None else float(Fraction(self.percent, 100) * value)
 
@@ -168,9 +176,11 @@ class Comparison(Tree):
         return f"{self.left} {self.symbol} {self.right}"
 
     def operands(self) -> tuple[Tree, ...]:
+        """Return the direct parts of this expression."""
         return self.left, self.right
 
     def value(self, bindings: Bindings) -> Value:
+        """Return the value for the events selected so far."""
         left, right = self.left.value(bindings), self.right.value(bindings)
         if self.symbol == "<=>":
             return left == right
@@ -190,9 +200,11 @@ class Membership(Tree):
         return f"{self.tested} {'NOT ' * self.negated}IN ({members})"
 
     def operands(self) -> tuple[Tree, ...]:
+        """Return the direct parts of this expression."""
         return (self.tested,)
 
     def value(self, bindings: Bindings) -> Value:
+        """Return the value for the events selected so far."""
         value = self.tested.value(bindings)
         if value is None:
             return None
@@ -214,9 +226,11 @@ class Between(Tree):
         return f"{self.tested} {'NOT ' * self.negated}BETWEEN {self.least} AND {self.most}"
 
     def operands(self) -> tuple[Tree, ...]:
+        """Return the direct parts of this expression."""
         return self.tested, self.least, self.most
 
     def value(self, bindings: Bindings) -> Value:
+        """Return the value for the events selected so far."""
         above = Comparison(">=", self.tested, self.least).value(bindings)
         below = Comparison("<=", self.tested, self.most).value(bindings)
         inside = conjunction([above, below])
@@ -236,9 +250,11 @@ class NullTest(Tree):
         return f"{self.tested} IS {'NOT ' * self.negated}NULL"
 
     def operands(self) -> tuple[Tree, ...]:
+        """Return the direct parts of this expression."""
         return (self.tested,)
 
     def value(self, bindings: Bindings) -> Value:
+        """Return the value for the events selected so far."""
         return (self.tested.value(bindings) is None) is not self.negated
 
 
@@ -252,9 +268,11 @@ class Not(Tree):
         return f"NOT ({self.inner})"
 
     def operands(self) -> tuple[Tree, ...]:
+        """Return the direct parts of this expression."""
         return (self.inner,)
 
     def value(self, bindings: Bindings) -> Value:
+        """Return the value for the events selected so far."""
         value = self.inner.value(bindings)
         return None if value is None else not value
 
@@ -269,9 +287,11 @@ class And(Tree):
         return " AND ".join(f"({part})" for part in self.parts)
 
     def operands(self) -> tuple[Tree, ...]:
+        """Return the direct parts of this expression."""
         return self.parts
 
     def value(self, bindings: Bindings) -> Value:
+        """Return the value for the events selected so far."""
         return conjunction([part.value(bindings) for part in self.parts])
 
 
@@ -285,9 +305,11 @@ class Or(Tree):
         return " OR ".join(f"({part})" for part in self.parts)
 
     def operands(self) -> tuple[Tree, ...]:
+        """Return the direct parts of this expression."""
         return self.parts
 
     def value(self, bindings: Bindings) -> Value:
+        """Return the value for the events selected so far."""
         values = [part.value(bindings) for part in self.parts]
         if True in values:
             return True

@@ -26,6 +26,7 @@ from matchrec.plan.pattern import show_pattern
 
 
 def show_navigation(navigation: Navigation, read: str) -> str:
+    """Return a navigation around a column as text."""
     variable = f"{navigation.variable}." if navigation.variable is not None else ""
     plain = Navigation(navigation.variable) == navigation
     text = f"{variable}{read}"
@@ -38,6 +39,7 @@ def show_navigation(navigation: Navigation, read: str) -> str:
 
 
 def show_reference(reference: Reference) -> str:
+    """Return a reference as text."""
     match reference:
         case ColumnReference(navigation, argument):
             return f"[{show_navigation(navigation, argument)}]"
@@ -50,6 +52,7 @@ def show_reference(reference: Reference) -> str:
 
 
 def show_aggregate(aggregate: Aggregate) -> str:
+    """Return an aggregate as text."""
     variable = "" if aggregate.variable is None else f" of {aggregate.variable}"
     arguments = ", ".join(map(show_term, aggregate.arguments)) if aggregate.arguments else "*"
     ordering = ", ".join(f"{show_term(term)} {word}".strip() for term, word in aggregate.ordering)
@@ -86,6 +89,7 @@ def show_plan(plan: MatchPlan) -> str:
 
 
 def _lines(plan: MatchPlan) -> Iterator[str]:
+    """Yield the lines of a plan."""
     yield f"pattern: {show_pattern(plan.pattern)}"
     for subset in plan.subsets:
         yield f"subset: {subset.name} = ({', '.join(subset.members)})"
@@ -112,6 +116,7 @@ def _lines(plan: MatchPlan) -> Iterator[str]:
 
 
 def _absence(absence: Absence) -> str:
+    """Return an absence as text."""
     after = f" after {' | '.join(absence.after)}" if absence.after else ""
     before = f" before {' | '.join(absence.before)}" if absence.before else ""
     return f"absent: {absence.variable}{after}{before}"

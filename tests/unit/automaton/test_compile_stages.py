@@ -15,6 +15,7 @@ VARIABLES = (*NAMES, "A", "B", "C")
 
 
 def single(name: str, contiguity: Contiguity = RELAXED, **fields: object) -> RepeatedPart:
+    """Return a part with a single stage."""
     return RepeatedPart(SingleStage(name, name.upper()), contiguity, **fields)  # type: ignore[arg-type]
 
 

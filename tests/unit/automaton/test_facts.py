@@ -11,6 +11,7 @@ from tests.tasks import compiled
 
 
 def folded(text: str) -> Folded:
+    """Return the choices of a row pattern."""
     return compiled.list_folded_choices(parse_row_pattern(text))
 
 

@@ -17,6 +17,7 @@ GOLDEN = Path(__file__).parent / "programs"
 
 
 def show_choices(folded: Folded, names: tuple[str, ...]) -> str:
+    """Return the choices of a folded program as text."""
     lines = []
     for state, choices in enumerate(folded):
         lines.append(str(state))
@@ -33,6 +34,7 @@ def show_choices(folded: Folded, names: tuple[str, ...]) -> str:
 
 
 def describe(text: str) -> str:
+    """Return a pattern, its program and its choices as text."""
     pattern = parse_row_pattern(text)
     names = list_variable_names(pattern)
     program = compile_program(pattern, names)

@@ -30,18 +30,20 @@ ON_THE_RUN = "MEASURES A.t AS s PATTERN (A (B | C)* D) DEFINE D AS x > A.x"
 ALL = MatchOutput.ALL
 
 
-def planned(text: str, output: MatchOutput = MatchOutput.PREFERRED) -> MatchPlan:
+def make_plan(text: str, output: MatchOutput = MatchOutput.PREFERRED) -> MatchPlan:
+    """Return the plan of a clause."""
     query = f"SELECT * FROM events MATCH_RECOGNIZE (PARTITION BY k ORDER BY t {text})"
     return replace(lower_clause(parse_sql(query).sites[0].clause), output=output)
 
 
-def linked(plan: MatchPlan) -> CompiledQuery:
+def compile_plan(plan: MatchPlan) -> CompiledQuery:
+    """Compile a plan whose columns are bigint."""
     split = split_plan(plan, COLUMNS, str)
     return link(split, dict.fromkeys(split.columns, BIGINT), "auto", ansi=False)
 
 
 PLANS = pytest.mark.parametrize(
-    "plan", [planned(FUNNEL), planned(SCAN), planned(ON_THE_RUN), planned(SCAN, ALL)]
+    "plan", [make_plan(FUNNEL), make_plan(SCAN), make_plan(ON_THE_RUN), make_plan(SCAN, ALL)]
 )
 
 
@@ -51,13 +53,13 @@ def test_the_pattern_is_compiled_and_folded_once(plan: MatchPlan) -> None:
         mock.patch.object(nfa, "compile_program", wraps=nfa.compile_program) as compiling,
         mock.patch.object(nfa, "fold", wraps=nfa.fold) as folding,
     ):
-        linked(plan)
+        compile_plan(plan)
     assert (compiling.call_count, folding.call_count) == (1, 1)
 
 
 @PLANS
 def test_a_worker_compiles_nothing_again(plan: MatchPlan) -> None:
-    received = pickle.loads(pickle.dumps(linked(plan)))
+    received = pickle.loads(pickle.dumps(compile_plan(plan)))
     kernel_input.build_task_arrays.cache_clear()
     with mock.patch.object(nfa, "fold", side_effect=AssertionError):
         first = kernel_input.compile_task(received.task, 1)
@@ -73,19 +75,19 @@ def few_choices(monkeypatch: pytest.MonkeyPatch) -> int:
 
 @pytest.mark.parametrize("output", [MatchOutput.PREFERRED, ALL])
 def test_too_many_choices_are_refused(few_choices: int, output: MatchOutput) -> None:
-    plan = planned("MEASURES A.t AS s PATTERN ((A? B?){100}) DEFINE A AS x = 1", output)
+    plan = make_plan("MEASURES A.t AS s PATTERN ((A? B?){100}) DEFINE A AS x = 1", output)
     with pytest.raises(MatchRecognizePlanError, match=f"over {few_choices:,} choices"):
         split_plan(plan, COLUMNS, str)
 
 
 def test_choices_after_acceptances_are_not_limited(few_choices: int) -> None:
     """A query for all matches has as many choices. Up to an acceptance, a state has one."""
-    plan = planned("MEASURES A.t AS s PATTERN ((A??){70}) DEFINE A AS x = 1", ALL)
+    plan = make_plan("MEASURES A.t AS s PATTERN ((A??){70}) DEFINE A AS x = 1", ALL)
     assert sum(map(len, split_plan(plan, COLUMNS, str).pattern.folding.choices)) > few_choices
 
 
 def test_columns_that_nobody_uses_are_typed_but_not_computed() -> None:
-    plan = planned("MEASURES A.t AS s, sum(A.x) AS total PATTERN (A) DEFINE A AS x = 1")
+    plan = make_plan("MEASURES A.t AS s, sum(A.x) AS total PATTERN (A) DEFINE A AS x = 1")
     resolved = resolve_query(plan, COLUMNS, str, use=ResultUse(frozenset({"s"})))
     query = split_query(resolved)
     assert [output.name for output in query.all_outputs] == ["k", "s", "total"]
@@ -98,5 +100,5 @@ def test_columns_that_nobody_uses_are_typed_but_not_computed() -> None:
 
 
 def test_rows_have_a_column_if_nobody_uses_any() -> None:
-    resolved = resolve_query(planned(SCAN), COLUMNS, str, use=ResultUse(frozenset()))
+    resolved = resolve_query(make_plan(SCAN), COLUMNS, str, use=ResultUse(frozenset()))
     assert [output.name for output in resolved.outputs] == ["k"]

@@ -22,6 +22,7 @@ LARGEST = Decimal(10**38 - 1)
 
 
 def accumulate(name: str, type_: ValueType, *values: Value, **settings: bool) -> Value:
+    """Return the aggregate of some values, which are added one by one."""
     rows = AGGREGATES[name].begin(AggregateUse((type_,), **settings))
     for value in values:
         rows.add(value)
@@ -121,9 +122,11 @@ class Chains:
     }
 
     def find_list_before(self, number: int) -> int:
+        """Return the number of the list without the last row."""
         return self.rows[number][0]
 
     def read_last_row(self, number: int) -> tuple[float]:
+        """Return the arguments of the last row of a list."""
         return (self.rows[number][1],)
 
 

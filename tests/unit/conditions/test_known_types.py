@@ -37,6 +37,7 @@ TYPES = {
 
 
 def parse_measure(text: str) -> Scalar:
+    """Return the expression of a measure."""
     plan = lower_clause(
         parse_clause(f"ORDER BY t MEASURES {text} AS x PATTERN (A) DEFINE A AS TRUE")
     )
@@ -44,6 +45,7 @@ def parse_measure(text: str) -> Scalar:
 
 
 def find_leaf_type(leaf: Reference | str) -> ValueType | None:
+    """Return the type of a column or literal; None if it is unknown."""
     if isinstance(leaf, ColumnReference):
         return TYPES.get(leaf.argument)
     return TYPES.get(leaf) if isinstance(leaf, str) else None

@@ -61,11 +61,13 @@ def typed(
     return typer.type_condition(step), typer
 
 
-def operator_of(expression: RunExpression) -> object:
+def find_operator(expression: RunExpression) -> object:
+    """Return the operator of an expression; None if it is not an operation."""
     return expression.operator if isinstance(expression, RunOperation) else None
 
 
 def compared(condition: str) -> RunOperation:
+    """Return the typed comparison of a condition."""
     expression, _ = typed(condition)
     assert isinstance(expression, RunOperation)
     return expression
@@ -134,12 +136,12 @@ def test_an_integer_beside_a_float_is_widened() -> None:
     expression = compared("d > FIRST(A.i)")
     assert isinstance(expression.operands[0], ReadValue)
     assert expression.operands[0].kind is Kind.FLOATING
-    assert operator_of(expression.operands[1]) is BasicOperator.WIDEN
+    assert find_operator(expression.operands[1]) is BasicOperator.WIDEN
 
 
 @pytest.mark.parametrize("condition", ["f + A.f = A.f", "-(f * A.f) = A.f", "round(f - A.f) = A.f"])
 def test_floats_are_rounded_to_32_bits(condition: str) -> None:
-    assert BasicOperator.NARROW in set(map(operator_of, walk_expression(typed(condition)[0])))
+    assert BasicOperator.NARROW in set(map(find_operator, walk_expression(typed(condition)[0])))
 
 
 @pytest.mark.parametrize(
@@ -147,21 +149,21 @@ def test_floats_are_rounded_to_32_bits(condition: str) -> None:
     ["f / A.f = A.f", "f % A.f = A.f", "f + A.d = A.f", "f + A.i = A.f", "f + sum(A.f) = 1"],
 )
 def test_what_is_exact_or_double_is_not_rounded(condition: str) -> None:
-    assert BasicOperator.NARROW not in set(map(operator_of, walk_expression(typed(condition)[0])))
+    assert BasicOperator.NARROW not in set(map(find_operator, walk_expression(typed(condition)[0])))
 
 
 def test_an_integer_beside_a_float_is_rounded_without_ansi() -> None:
     expression, _ = typed("b = A.f", ansi=False)
     assert isinstance(expression, RunOperation)
-    assert operator_of(expression.operands[0]) is BasicOperator.NARROW
-    assert operator_of(compared("b = A.f").operands[0]) is BasicOperator.WIDEN
+    assert find_operator(expression.operands[0]) is BasicOperator.NARROW
+    assert find_operator(compared("b = A.f").operands[0]) is BasicOperator.WIDEN
 
 
 @pytest.mark.parametrize("condition", ["greatest(d, A.f, A.b) > 1", "d IN (A.b, A.f)"])
 @pytest.mark.parametrize("ansi", [False, True])
 def test_three_types_are_brought_to_double_at_once(condition: str, ansi: bool) -> None:
     assert BasicOperator.NARROW not in set(
-        map(operator_of, walk_expression(typed(condition, ansi=ansi)[0]))
+        map(find_operator, walk_expression(typed(condition, ansi=ansi)[0]))
     )
 
 
@@ -267,7 +269,7 @@ def test_strings_are_compared_by_rank() -> None:
 
 def test_between_and_in_are_comparisons() -> None:
     between, _ = typed("b BETWEEN FIRST(A.i) AND LAST(A.b)")
-    assert operator_of(between) is BasicOperator.AND
+    assert find_operator(between) is BasicOperator.AND
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def write_differences() -> str:
     text = ""
     for topic, rows in read_topics():
         lines = "".join(lines_of(rows))
-        titles = head("in the query", "what differs", "write", names=READ)
+        titles = write_head("in the query", "what differs", "write", names=READ)
         text += f"\n### {topic}\n\n{titles}{lines}"
     return text + "\n"
 
@@ -74,7 +74,7 @@ def lines_of(rows: list[Difference]) -> Iterator[str]:
         answer = "error" if first.is_rejected else "warning"
         marks = [answer if first.products & {product, "others"} else "" for product in READ]
         escaped = [re.sub(r"([|*])", r"\\\1", cell) for cell in (first.sentence, first.replacement)]
-        yield line_of(names, *escaped, *marks)
+        yield write_line(names, *escaped, *marks)
 
 
 def name_of(row: Difference) -> str:
@@ -92,23 +92,25 @@ def name_of(row: Difference) -> str:
 
 def write_limits() -> str:
     """Return the table of the parts of a clause that products lack."""
-    text = "\n" + head("the query has", "write", names=WRITTEN)
+    text = "\n" + write_head("the query has", "write", names=WRITTEN)
     for _, words, products, *cure in read_table("matchrec.dialects", "limits.txt"):
         lacking = products.split()
         marks = [
             "error" if name in lacking else "note" if f"({name})" in lacking else ""
             for name in WRITTEN
         ]
-        text += line_of(words.replace("|", r"\|"), "".join(cure), *marks)
+        text += write_line(words.replace("|", r"\|"), "".join(cure), *marks)
     return text + "\n"
 
 
-def head(*titles: str, names: dict[str, str]) -> str:
+def write_head(*titles: str, names: dict[str, str]) -> str:
+    """Return the first two lines of a Markdown table."""
     columns = [*titles, *names.values()]
-    return line_of(*columns) + f"|{'---|' * len(titles)}{':-:|' * len(names)}\n"
+    return write_line(*columns) + f"|{'---|' * len(titles)}{':-:|' * len(names)}\n"
 
 
-def line_of(*cells: str) -> str:
+def write_line(*cells: str) -> str:
+    """Return a line of a Markdown table."""
     return re.sub(r"\|  (?=\|)", "| ", f"| {' | '.join(cells)} |\n")
 
 

@@ -9,6 +9,7 @@ from matchrec.source import Span
 
 @st.composite
 def texts_with_edits(draw: st.DrawFn) -> tuple[str, list[Edit]]:
+    """Draw a text and edits of it."""
     text = draw(st.text("abc \n", max_size=30))
     old_spans = sorted(draw(st.lists(st.integers(0, len(text)), max_size=8, unique=True)))
     spans = [Span(a, b) for a, b in zip(old_spans[::2], old_spans[1::2], strict=False)]

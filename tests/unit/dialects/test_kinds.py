@@ -114,6 +114,7 @@ ARITHMETIC = [
 
 
 def look_up(column: exp.Column) -> ValueKind | None:
+    """Return the kind of a column."""
     return COLUMNS.get(column.name)
 
 

@@ -37,6 +37,7 @@ LABELS = AxisLabels(
 
 
 def make_series(times: Iterable[Any], values: Iterable[Any]) -> Series:
+    """Return a series in which all rows are matched."""
     listed = list(times)
     return Series(listed, list(values), [True] * len(listed))
 
@@ -221,6 +222,7 @@ class DrawnBacktest(Backtest):
     """A back-test whose incidents and matches are known."""
 
     def _collect_drawn(self) -> tuple[list[DrawnSpan], list[DrawnSpan]]:
+        """Return the incidents and the matches to draw."""
         spans = [
             DrawnSpan(f"{LONG} {number}", at, at + timedelta(minutes=number), overlaps=False)
             for number, at in enumerate(TIMES["minutes"] * 2)
@@ -262,6 +264,7 @@ def test_texts_of_coverage_do_not_overlap() -> None:
 
 
 def make_story(*lines: Line) -> Story:
+    """Return a story with one attempt."""
     attempt = AttemptStory(1, f"row 1 ({LONG} = 7): no match", lines, ("got no further",))
     return Story(("PATTERN (A B)",), "at", ("no match",), (attempt,))
 

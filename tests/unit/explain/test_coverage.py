@@ -32,7 +32,8 @@ def test_reasons_in_words(reason: Reason, awaited: tuple[str, ...], expected: st
     assert str(RunEnding(reason, awaited, 1, 1)) == expected
 
 
-def occurrence(number: int, came: int, *endings: RunEnding) -> OccurrenceCoverage:
+def make_occurrence(number: int, came: int, *endings: RunEnding) -> OccurrenceCoverage:
+    """Return the coverage of an occurrence."""
     ended = sum(ending.count for ending in endings)
     return OccurrenceCoverage(
         number, "AB"[number - 1] if number else None, came, ended, endings, ()
@@ -43,9 +44,9 @@ def make_funnel(nearest: NearestStart | None = None, held: int = 10) -> ClauseCo
     """Return the coverage of a thousand rows without a match; one of them reached A."""
     figures = Figures(rows=1000, partitions=1, largest_partition=1000, rows_held=held)
     occurrences = (
-        occurrence(0, 1000, RunEnding(Reason.FALSE, ("A",), 2, 999)),
-        occurrence(1, 1, RunEnding(Reason.OUT_OF_WINDOW, ("B",), 1, 1)),
-        occurrence(2, 0),
+        make_occurrence(0, 1000, RunEnding(Reason.FALSE, ("A",), 2, 999)),
+        make_occurrence(1, 1, RunEnding(Reason.OUT_OF_WINDOW, ("B",), 1, 1)),
+        make_occurrence(2, 0),
     )
     return ClauseCoverage("A B", figures, occurrences, nearest)
 
@@ -77,7 +78,7 @@ def test_a_search_that_looks_far_is_remarked() -> None:
 
 
 def test_a_picture_has_the_pattern_for_a_title() -> None:
-    clause = ClauseCoverage("`<` $A $B", Figures(), (occurrence(0, 0),), None)
+    clause = ClauseCoverage("`<` $A $B", Figures(), (make_occurrence(0, 0),), None)
     first, second = draw([make_funnel(), clause]).axes
     assert [panel.get_title(loc="left") for panel in (first, second)] == [
         f"{pattern}: starting rows that reached each variable" for pattern in ("A B", "`<` $A $B")
@@ -89,7 +90,7 @@ def test_the_rows_of_a_loop_have_lines_and_bars_and_no_tick_marks() -> None:
     false = RunEnding(Reason.FALSE, ("A",), 1, 2)
     loop = (LoopCoverage(1, 9, ()), LoopCoverage(2, 9, (false,)), LoopCoverage(3, 7, ()))
     a = OccurrenceCoverage(1, "A", 9, 2, (false,), (), loop)
-    clause = ClauseCoverage("A{3}", Figures(rows=9, partitions=1), (occurrence(0, 9), a), None)
+    clause = ClauseCoverage("A{3}", Figures(rows=9, partitions=1), (make_occurrence(0, 9), a), None)
     assert show_funnel(clause, PYTHON).splitlines()[5:10] == [
         "  tried   9 ████████████████████",
         "  A       9 ████████████████████",

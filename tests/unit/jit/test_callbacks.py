@@ -14,34 +14,36 @@ from matchrec.jit.views import share_with_python
 
 
 @kernel
-def added(number: int, function: Any) -> int:
+def call_function(number: int, function: Any) -> int:
+    """Call a function with a number, 2 and 3."""
     return int(function(number, 2, 3))
 
 
-def weighted(first: int, second: int, third: int) -> int:
+def weight_and_add(first: int, second: int, third: int) -> int:
+    """Return a sum that tells its three arguments apart."""
     return first + 10 * second + 100 * third
 
 
 @pytest.mark.parametrize("kind", [make_callback, make_pointer])
 def test_a_kernel_calls_python_and_compiled_functions_alike(kind: Callable[..., Any]) -> None:
-    assert added(1, kind(weighted)) == 321
+    assert call_function(1, kind(weight_and_add)) == 321
 
 
 def test_a_compiled_function_is_found_again() -> None:
-    assert compile_for_c(weighted) is compile_for_c(weighted)
+    assert compile_for_c(weight_and_add) is compile_for_c(weight_and_add)
 
 
 def test_a_kernel_is_compiled_once_for_all_functions() -> None:
     assert (
-        describe_type(make_pointer(weighted))
+        describe_type(make_pointer(weight_and_add))
         == describe_type(NO_CALLBACK)
-        == describe_type(make_callback(weighted))
+        == describe_type(make_callback(weight_and_add))
     )
 
 
 def test_machine_code_and_python_get_functions_of_their_own() -> None:
-    pointer = make_callback(lambda *_: 5, compiled=lambda: make_pointer(weighted))
+    pointer = make_callback(lambda *_: 5, compiled=lambda: make_pointer(weight_and_add))
     assert pointer(1, 2, 3) == 5
     assert share_with_python(pointer)(1, 2, 3) == 5
     assert not isinstance(share_with_python(pointer), type(pointer)), "it calls the function itself"
-    assert added(1, pointer) == 321
+    assert call_function(1, pointer) == 321

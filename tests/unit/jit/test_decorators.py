@@ -20,12 +20,14 @@ class Record(NamedTuple):
 
 @kernel
 def counted(progress, numbers):
+    """Count numbers in a record."""
     for _ in range(numbers.shape[0]):
         progress.last += 1
 
 
 @inner
 def total_of(numbers):
+    """Return the sum of some numbers."""
     total = 0
     for index in range(numbers.shape[0]):
         total += numbers[index]
@@ -34,11 +36,13 @@ def total_of(numbers):
 
 @inlined
 def half_of(record):
+    """Return the sum of the first half of the numbers."""
     return total_of(record.numbers[: record.numbers.shape[0] // 2])
 
 
 @kernel
 def multiplied(record, others):
+    """Multiply the numbers of a record, and return the sum of others."""
     if others is None:
         return half_of(record) * record.factor
     return total_of(others)
@@ -46,16 +50,19 @@ def multiplied(record, others):
 
 @kernel
 def halved(bits):
+    """Return the bits of half of a float."""
     return float_to_bits(bits_to_float(bits) / 2)
 
 
 @allocating
 def doubled(numbers):
+    """Return the numbers times 2."""
     return numbers * 2
 
 
 @kernel
 def quotient(number, divisor):
+    """Return a quotient."""
     return number / divisor
 
 

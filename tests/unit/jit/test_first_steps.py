@@ -45,16 +45,19 @@ class Numbers(NamedTuple):
 @stopping_point(lambda _, progress: progress.next)
 @inner
 def has_number(numbers, progress):
+    """Return whether a number is left."""
     return progress.next < numbers.shape[0]
 
 
 def uncount(number, progress):
+    """Take back some tests."""
     progress.tests -= number
 
 
 @stopping_test(uncount)
 @inner
 def must_stop(progress):
+    """Return whether the limit of tests is exceeded."""
     progress.tests += 1
     return progress.tests > progress.limit
 
@@ -74,6 +77,7 @@ def add_number(numbers, progress, work):
 
 @stoppable_kernel
 def add_all(numbers, progress, work):
+    """Add the numbers that are left, each with one test."""
     while has_number(numbers, progress):
         if add_number(numbers, progress, work) != DONE:
             return STOPPED
@@ -82,22 +86,26 @@ def add_all(numbers, progress, work):
 
 @linear_kernel
 def negate(record):
+    """Negate the numbers of a record."""
     for index in range(record.numbers.shape[0]):
         record.numbers[index] = -record.numbers[index]
 
 
 @allocating
 def halve(numbers):
+    """Return half of each number."""
     return numbers // 2
 
 
 @optional_kernel
 def sort(numbers):
+    """Sort the numbers."""
     numbers.sort()
 
 
 @linear_kernel
 def add_up(numbers):
+    """Return the sum of some numbers."""
     total = 0
     for index in range(numbers.shape[0]):
         total += numbers[index]

@@ -19,26 +19,31 @@ sys.exit("numba" in sys.modules)
 
 @inner
 def doubled(number):
+    """Return a number times 2."""
     return number * 2
 
 
 @inner
 def quadrupled(number):
+    """Return a number times 4."""
     return doubled(doubled(number))
 
 
 @inner
 def floor(number):
+    """Return the floor of a number."""
     return math.floor(number)
 
 
 @kernel
 def floored(number):
+    """Return the floor of a number, by another function."""
     return floor(number)
 
 
 @kernel
 def changed(number):
+    """Return a number times 6, by two other functions."""
     return quadrupled(number) + doubled(number)
 
 

@@ -58,6 +58,7 @@ FRACTIONS = [0.1, -0.2, 1e16, 1.0, 3e-17, -7.3]
 
 @st.composite
 def searches(draw: st.DrawFn) -> tuple[Query, Partitions]:
+    """Draw a query whose matches can share rows, and rows."""
     pattern = parse_row_pattern(draw(st.sampled_from(TEXTS)))
     row = st.sets(st.sampled_from(VARIABLES)).map(frozenset)
     words = draw(st.lists(st.lists(row, min_size=1, max_size=9).map(tuple), min_size=1, max_size=3))

@@ -39,7 +39,8 @@ PARTITIONS = Partitions(
 MEMBERS = {"A": frozenset({A}), "B": frozenset({B}), "U": frozenset({A, B})}
 
 
-def reader(rows: OutputRows) -> MatchReader:
+def make_reader(rows: OutputRows) -> MatchReader:
+    """Return a reader of the matches."""
     return MatchReader(MATCHES, rows, PARTITIONS, MEMBERS)
 
 
@@ -66,8 +67,8 @@ def test_empty_matches_may_be_omitted() -> None:
 def test_unmatched_rows_are_in_no_match_and_not_in_an_empty_one() -> None:
     rows = find_unmatched_rows(find_matched_rows(MATCHES, ROWS), PARTITIONS)
     assert rows.row.tolist() == [0, 7]
-    assert reader(rows).find_match_numbers().tolist() == [-1, -1]
-    assert reader(rows).find_positions(Navigation("A")).tolist() == [-1, -1]
+    assert make_reader(rows).find_match_numbers().tolist() == [-1, -1]
+    assert make_reader(rows).find_positions(Navigation("A")).tolist() == [-1, -1]
 
 
 RUNNING, FINAL = Semantics.RUNNING, Semantics.FINAL
@@ -89,11 +90,11 @@ RUNNING, FINAL = Semantics.RUNNING, Semantics.FINAL
     ],
 )
 def test_navigation(navigation: Navigation, on_each_row: list[int]) -> None:
-    assert reader(ALL_ROWS).find_positions(navigation).tolist() == on_each_row
+    assert make_reader(ALL_ROWS).find_positions(navigation).tolist() == on_each_row
 
 
 def test_classifiers() -> None:
-    read = reader(ALL_ROWS)
+    read = make_reader(ALL_ROWS)
     assert read.find_classifiers(Navigation()).tolist() == [A, A, -1, B, B]
     assert read.find_classifiers(Navigation(physical_offset=-1)).tolist() == [-1, B, -1, -1, B]
     following = Navigation(physical_offset=1, semantics=RUNNING)
@@ -103,7 +104,7 @@ def test_classifiers() -> None:
 def test_aggregates() -> None:
     values = np.array([0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0])
     valid = np.array([True] * 6 + [False] + [True])
-    read = AggregateReader(reader(ALL_ROWS), None, valid)
+    read = AggregateReader(make_reader(ALL_ROWS), None, valid)
     sums = sum_values(values, read.counted, read.links)
     assert sums[find_total_rows(read.reader, RUNNING)[[0, 1, 3, 4]]].tolist() == [
         1.0,
@@ -120,16 +121,16 @@ def test_aggregates() -> None:
 def test_counts_of_all_rows() -> None:
     """A match of three rows, one without rows, and one of two; then the counts of B alone."""
     every_row = np.ones(ROWS, np.bool_)
-    read = AggregateReader(reader(ALL_ROWS), None, every_row)
+    read = AggregateReader(make_reader(ALL_ROWS), None, every_row)
     assert read.count_values(RUNNING).tolist() == [1, 3, 0, 1, 2]
     assert read.count_values(FINAL).tolist() == [3, 3, 0, 2, 2]
-    read_b = AggregateReader(reader(ALL_ROWS), "B", every_row)
+    read_b = AggregateReader(make_reader(ALL_ROWS), "B", every_row)
     assert read_b.count_values(FINAL).tolist() == [1, 1, 0, 2, 2]
 
 
 def test_an_integer_sum_that_overflows_names_its_row() -> None:
     values = np.full(ROWS, 2**62)
-    read = AggregateReader(reader(ONE_ROW), None, np.ones(ROWS, np.bool_))
+    read = AggregateReader(make_reader(ONE_ROW), None, np.ones(ROWS, np.bool_))
     with pytest.raises(RunFailure) as caught:
         read.sum_integers(values, ansi=True)
     assert caught.value.row == 2

@@ -22,10 +22,12 @@ INPUT = InputColumns(("sym", "ts", "price"), "t")
 
 
 def list_warnings(clause: str) -> tuple[MatchRecognizeWarning, ...]:
+    """Return the warnings for a clause."""
     return find_warnings(resolve(lower_clause(parse_clause(clause)), INPUT))
 
 
 def answer(clause: str) -> str:
+    """Return the class and message of each warning for a clause."""
     clause_warnings = list_warnings(clause)
     return "\n".join(
         f"{type(warning).__name__}: {with_source(warning, Source(clause))}"

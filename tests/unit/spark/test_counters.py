@@ -40,6 +40,7 @@ def make_counters(observation: Observation) -> matchrec.Counters:
 
 @pytest.fixture(autouse=True)
 def wait_only_shortly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `repr` wait only a moment for an action."""
     monkeypatch.setattr(module, "PRINT_TIMEOUT", 0.01)
     monkeypatch.setattr(module, "REPR_TIMEOUT", 0.01)
 

@@ -24,6 +24,7 @@ def program(folder: Path, name: str, script: str) -> str:
 
 @pytest.fixture(autouse=True)
 def nothing_remembered() -> None:
+    """Forget the interpreters that other tests have checked."""
     environment.find_interpreter_problem.cache_clear()
 
 

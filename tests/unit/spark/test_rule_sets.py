@@ -61,17 +61,18 @@ def test_words_have_the_bits_of_the_columns_without_the_first(conditions: int) -
     rows = [[chosen.random() < 0.5 for _ in range(conditions)] for _ in range(20)]
     columns = {
         wire.name_bits(word): pa.array(
-            [number_of([True, *row][first : first + 62]) for row in rows]
+            [pack_flags([True, *row][first : first + 62]) for row in rows]
         )
         for word, first in enumerate(range(0, conditions + 1, 62))
     }
     words = unpack_conditions(pa.table(columns), conditions, conditions + 3)
     assert words.shape == (20, -(-(conditions + 3) // 64))
-    numbers = (number_of(row) for row in rows)
+    numbers = (pack_flags(row) for row in rows)
     assert [sum(int(word) << 64 * i for i, word in enumerate(row)) for row in words] == [*numbers]
 
 
-def number_of(flags: list[bool]) -> int:
+def pack_flags(flags: list[bool]) -> int:
+    """Return the number whose bits are some flags."""
     return sum(1 << bit for bit, flag in enumerate(flags) if flag)
 
 

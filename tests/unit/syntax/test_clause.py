@@ -145,7 +145,8 @@ SKIPS = st.one_of(
 )
 
 
-def several(items: st.SearchStrategy[object], least: int = 0) -> st.SearchStrategy[object]:
+def draw_several(items: st.SearchStrategy[object], least: int = 0) -> st.SearchStrategy[object]:
+    """Draw up to three items."""
     return st.lists(items, min_size=least, max_size=3).map(tuple)
 
 
@@ -170,19 +171,19 @@ WINDOWS = st.lists(
 ).map(tuple)
 CLAUSES = st.builds(
     MatchRecognize,
-    pattern=several(NAMES.map(Variable), 2).map(Concatenation) | NAMES.map(Variable),
-    partition_by=several(st.builds(PartitionKey, EXPRESSIONS, st.none() | NAMES)),
-    order_by=several(
+    pattern=draw_several(NAMES.map(Variable), 2).map(Concatenation) | NAMES.map(Variable),
+    partition_by=draw_several(st.builds(PartitionKey, EXPRESSIONS, st.none() | NAMES)),
+    order_by=draw_several(
         st.builds(SortKey, EXPRESSIONS, st.none() | st.booleans(), st.none() | st.booleans())
     ),
-    measures=several(st.builds(NamedExpression, EXPRESSIONS, NAMES, st.just(NOWHERE))),
+    measures=draw_several(st.builds(NamedExpression, EXPRESSIONS, NAMES, st.just(NOWHERE))),
     rows_per_match=st.none() | st.sampled_from(CLAUSE_CHOICES),
     partial=st.none() | PARTIAL,
     after_match=st.none() | SKIPS,
     search=st.none() | st.sampled_from(InitialOrSeek),
     windows=WINDOWS,
-    subsets=several(st.builds(Subset, NAMES, several(NAMES, 1))),
-    definitions=several(st.builds(NamedExpression, EXPRESSIONS, NAMES, st.just(NOWHERE))),
+    subsets=draw_several(st.builds(Subset, NAMES, draw_several(NAMES, 1))),
+    definitions=draw_several(st.builds(NamedExpression, EXPRESSIONS, NAMES, st.just(NOWHERE))),
 ).map(without_partial)
 
 
@@ -216,7 +217,8 @@ def test_any_words_are_a_clause_or_a_placed_error(written: str) -> None:
     assert 0 <= span.start <= span.end <= max(1, len(written))
 
 
-def message(written: str) -> str:
+def find_message(written: str) -> str:
+    """Return the message of the error for a clause."""
     with pytest.raises(MatchRecognizeError) as raised, locate_errors(Source(written)):
         lower_clause(parse_clause(written))
     return str(raised.value)
@@ -224,7 +226,7 @@ def message(written: str) -> str:
 
 def test_messages(request: pytest.FixtureRequest) -> None:
     update = bool(request.config.getoption("--update", default=False))
-    golden_text.check(HERE / "clause_errors.txt", message, update)
+    golden_text.check(HERE / "clause_errors.txt", find_message, update)
 
 
 def test_what_messages_say_to_write_is_read() -> None:

@@ -39,6 +39,7 @@ ALL_ROWS = "ALL ROWS PER MATCH"
 
 
 def plan(clause: str) -> MatchPlan:
+    """Return the plan of a clause."""
     return lower_clause(parse_clause(clause))
 
 

@@ -30,8 +30,9 @@ HERE = Path(__file__).parent
 FRAMES = ("df", "users", "first")
 
 
-def text(template: Template) -> str:
-    return "".join(map(shown, template))
+def write_text(template: Template) -> str:
+    """Return a template as text."""
+    return "".join(map(write_piece, template))
 
 
 def select_from(query: QueryNode, site: Site, select_list: str) -> Template:
@@ -40,13 +41,15 @@ def select_from(query: QueryNode, site: Site, select_list: str) -> Template:
     return write_select((select_list,), write_relation(query, site), with_clauses)
 
 
-def shown(piece: str | View | Replacement) -> str:
+def write_piece(piece: str | View | Replacement) -> str:
+    """Return a piece of a template as text."""
     if isinstance(piece, View):
-        return f"<{short(piece.name)}>"
+        return f"<{shorten_name(piece.name)}>"
     return piece if isinstance(piece, str) else piece.text
 
 
-def short(name: str) -> str:
+def shorten_name(name: str) -> str:
+    """Return a short name for a view."""
     return name.replace("match_recognize_", "#")
 
 
@@ -59,16 +62,17 @@ def answer(given_text: str) -> str:
         alias = f" qualified by {site.relation_alias}" if site.relation_alias else ""
         clause = " ".join(write_clause(site.clause).split())
         lines += [
-            f"{short(site.view.name)}{alias}: {text(select_from(query, site, '...'))}",
+            f"{shorten_name(site.view.name)}{alias}: {write_text(select_from(query, site, '...'))}",
             f"    {clause}",
         ]
     outer_query = re.sub(
-        r"[ \n]*<(#\d+)>[ \n]*", r" <\1> ", text(write_outer_query(query))
+        r"[ \n]*<(#\d+)>[ \n]*", r" <\1> ", write_text(write_outer_query(query))
     ).rstrip()
-    return "\n".join([*lines, outer_query if query.sites else text(write_outer_query(query))])
+    return "\n".join([*lines, outer_query if query.sites else write_text(write_outer_query(query))])
 
 
-def message(given_text: str) -> str:
+def find_message(given_text: str) -> str:
+    """Return the message of the error for a query."""
     with pytest.raises(MatchRecognizeError) as raised:
         parse_sql(given_text, FRAMES)
     return str(raised.value)
@@ -81,7 +85,7 @@ def test_queries(request: pytest.FixtureRequest) -> None:
 
 def test_messages(request: pytest.FixtureRequest) -> None:
     update = bool(request.config.getoption("--update", default=False))
-    golden_text.check(HERE / "query_errors.txt", message, update)
+    golden_text.check(HERE / "query_errors.txt", find_message, update)
 
 
 QUERIES = [record.given for record in golden_text.read(HERE / "queries.txt")]

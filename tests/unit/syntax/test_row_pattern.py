@@ -65,6 +65,7 @@ def test_all_small_trees_print_and_parse_back() -> None:
 
 
 def trees() -> st.SearchStrategy[RowPattern]:
+    """Draw row patterns."""
     names = st.text(min_size=1, max_size=6).map(Variable)
     leaves = st.one_of(st.sampled_from((*LEAVES, LOWER)), names)
     bounds = st.tuples(st.integers(0, 9), st.integers(1, 9) | st.none()).filter(
@@ -173,7 +174,8 @@ def test_depth_is_limited_in_plain_words() -> None:
         parse_row_pattern(f"({deep})")
 
 
-def message(text: str) -> str:
+def find_message(text: str) -> str:
+    """Return the message of the error for a pattern."""
     with pytest.raises(MatchRecognizeError) as raised, locate_errors(Source(text)):
         parse_row_pattern(text)
     return str(raised.value)
@@ -181,4 +183,4 @@ def message(text: str) -> str:
 
 def test_messages(request: pytest.FixtureRequest) -> None:
     update = bool(request.config.getoption("--update", default=False))
-    golden_text.check(HERE / "row_pattern_errors.txt", message, update)
+    golden_text.check(HERE / "row_pattern_errors.txt", find_message, update)

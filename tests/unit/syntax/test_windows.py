@@ -37,6 +37,8 @@ def select_from(query: QueryNode, site: Site, select_list: str) -> Template:
 
 
 def write_text(template: Template) -> str:
+    """Return a template as text."""
+
     def written(piece: str | View | Replacement) -> str:
         if isinstance(piece, Replacement):
             return piece.text
@@ -45,13 +47,15 @@ def write_text(template: Template) -> str:
     return "".join(map(written, template))
 
 
-def plan_of(window: str, select: str = "m OVER w") -> MatchPlan:
+def make_plan(window: str, select: str = "m OVER w") -> MatchPlan:
+    """Return the plan of a window."""
     (site,) = parse_sql(f"SELECT {select} FROM t WINDOW w AS (ORDER BY x {window})").sites
     assert site.calls is not None
     return lower_window(site.clause, site.calls)
 
 
-def conditions(plan: MatchPlan) -> dict[str, str]:
+def show_conditions(plan: MatchPlan) -> dict[str, str]:
+    """Return the conditions of a plan as text, by variable."""
     return {
         definition.variable: render(definition.condition, show_reference)
         for definition in plan.definitions
@@ -59,6 +63,7 @@ def conditions(plan: MatchPlan) -> dict[str, str]:
 
 
 def with_columns(query: QueryNode, *names: str) -> QueryNode:
+    """Return a query whose blocks have some columns."""
     return replace(query, blocks=tuple(replace(block, columns=names) for block in query.blocks))
 
 
@@ -140,28 +145,30 @@ TWO = "MEASURES LAST(x) AS m ROWS BETWEEN CURRENT ROW AND 2 FOLLOWING"
     ],
 )
 def test_conditions_see_the_rows_of_the_frame_only(window: str, expected: str) -> None:
-    assert conditions(plan_of(window))["B"].replace("B.", "") == expected
+    assert show_conditions(make_plan(window))["B"].replace("B.", "") == expected
 
 
 def test_a_frame_of_so_many_rows_limits_the_match() -> None:
-    plan = plan_of(f"{TWO} PATTERN (A B) DEFINE B AS x > 1")
+    plan = make_plan(f"{TWO} PATTERN (A B) DEFINE B AS x > 1")
     assert plan.within_rows == 3
-    assert conditions(plan) == {"B": "x > 1"}
+    assert show_conditions(plan) == {"B": "x > 1"}
 
 
 def test_a_frame_whose_length_is_a_column_limits_every_variable() -> None:
     window = "MEASURES LAST(x) AS m ROWS BETWEEN CURRENT ROW AND y FOLLOWING"
-    plan = plan_of(f"{window} PATTERN (A B) DEFINE B AS x > 1 OR x < 0")
-    conditions_by_variable = conditions(plan)
+    plan = make_plan(f"{window} PATTERN (A B) DEFINE B AS x > 1 OR x < 0")
+    conditions_by_variable = show_conditions(plan)
     limit = "count(*) + -1 <= FIRST(CASE WHEN (y) >= 0 THEN (y) ELSE raise_error("
     assert conditions_by_variable["A"].startswith(limit)
     assert conditions_by_variable["B"].startswith(f"(x > 1 OR x < 0) AND ({limit}")
 
 
 def test_seek_passes_as_few_rows_over_as_can_be() -> None:
-    plan = plan_of(f"{UNBOUNDED} SEEK PATTERN (A | B+) DEFINE B AS x > FIRST(x)", "count(*) OVER w")
+    plan = make_plan(
+        f"{UNBOUNDED} SEEK PATTERN (A | B+) DEFINE B AS x > FIRST(x)", "count(*) OVER w"
+    )
     assert show_pattern(plan.pattern) == "`before the match`*? (A | B+)"
-    assert conditions(plan) == {"B": "x > FIRST(`the match`.x)"}
+    assert show_conditions(plan) == {"B": "x > FIRST(`the match`.x)"}
     (count,) = [measure for measure in plan.measures if measure.has_value_without_match]
     assert render(count.value, show_reference) == "count(`the match`.*)"
 
@@ -219,10 +226,10 @@ def test_what_is_no_row_pattern_window_stays_sparks() -> None:
 )
 def test_what_belongs_to_the_clause_in_from_is_refused(window: str, message: str) -> None:
     with pytest.raises(MatchRecognizeError, match=message):
-        plan_of(window)
+        make_plan(window)
 
 
 def test_a_stream_has_no_windows_with_patterns() -> None:
-    plan = plan_of(f"{UNBOUNDED} PATTERN (A B) DEFINE A AS x > 1")
+    plan = make_plan(f"{UNBOUNDED} PATTERN (A B) DEFINE A AS x > 1")
     with pytest.raises(MatchRecognizeError, match="PATTERN in a window"):
         check_plan(plan)

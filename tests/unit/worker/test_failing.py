@@ -28,22 +28,25 @@ class Unloadable:
 
 
 def fail(error: Exception) -> None:
+    """Raise an error."""
     raise error
 
 
-def no_memory() -> Iterator[int]:
+def run_out_of_memory() -> Iterator[int]:
+    """Raise a MemoryError."""
     yield 1
     raise MemoryError
 
 
-def divided() -> Iterator[int]:
+def divide_by_zero() -> Iterator[int]:
+    """Raise the error of a division by zero."""
     yield 1
     raise division_by_zero(variable="B", location=PLACE)
 
 
 def test_fields_come_back_from_any_text_around_them() -> None:
     with pytest.raises(MatchRecognizeRunError) as caught:
-        list(failing.report_errors(divided))
+        list(failing.report_errors(divide_by_zero))
     text = f"[X] Job aborted:\n{caught.value} SQLSTATE: 39000\n\tat org.apache {{}}"
     error = MatchRecognizeRunError.from_exception(RuntimeError(text))
     assert error is not None
@@ -91,13 +94,13 @@ def test_libraries_without_room(monkeypatch: pytest.MonkeyPatch, error: Exceptio
 def test_rows_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "find_limit", lambda: LIMIT)
     with pytest.raises(MatchRecognizeRunError, match=r"spark\.executor\.pyspark\.memory"):
-        list(failing.report_errors(no_memory))
+        list(failing.report_errors(run_out_of_memory))
 
 
 def test_a_machine_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "find_limit", lambda: None)
     with pytest.raises(MatchRecognizeRunError, match="its machine or container has no more"):
-        list(failing.report_errors(no_memory))
+        list(failing.report_errors(run_out_of_memory))
 
 
 def test_a_missing_package_is_not_taken_for_missing_memory(monkeypatch: pytest.MonkeyPatch) -> None:

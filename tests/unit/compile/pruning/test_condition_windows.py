@@ -40,10 +40,12 @@ def make_plan(
 
 
 def find_window(plan: MatchPlan) -> Distance | None:
+    """Return the window that the conditions of a plan form."""
     return None if plan.within is None else plan.within.distance
 
 
 def show_conditions(plan: MatchPlan) -> dict[str, str]:
+    """Return the conditions of a plan as text, by variable."""
     return {
         definition.variable: show_scalar(definition.condition) for definition in plan.definitions
     }

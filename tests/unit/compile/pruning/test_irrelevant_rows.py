@@ -28,6 +28,7 @@ FILLERS = frozenset("XY")
 
 
 def fillers_take_any_row(pattern: RowPattern) -> bool:
+    """Return whether the fillers of a pattern can take any row."""
     names = list_variable_names(pattern)
     return can_always_take_row(
         list_folded_choices(pattern),

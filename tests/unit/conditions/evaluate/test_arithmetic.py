@@ -51,17 +51,19 @@ INTEGERS = st.one_of(EDGES, st.just(NO_RESULT), st.integers(LEAST, MOST), st.int
 def integer_operation(operator: int, left: int, right: int, bits: int, ansi: int) -> Answered:
     """Value and answer; without a value, 0."""
     function = ARITHMETIC + operator + ANSI * ansi + BITS * bits
-    return answered(function, left, right)
+    return compute_integers(function, left, right)
 
 
-def float_operation(operator: int, left: float, right: float, ansi: int) -> tuple[float, int]:
+def compute_floats(operator: int, left: float, right: float, ansi: int) -> tuple[float, int]:
+    """Return the result of an operation on floats, and the answer of the kernel."""
     function = ARITHMETIC + operator + ANSI * ansi
     bits = (int(np.float64(operand).view(np.int64)) for operand in (left, right))
-    value, answer = answered(function, *bits)
+    value, answer = compute_integers(function, *bits)
     return float(np.int64(value).view(np.float64)), answer
 
 
-def answered(function: int, left: int, right: int) -> Answered:
+def compute_integers(function: int, left: int, right: int) -> Answered:
+    """Return the result of a function, 0 if it has none, and the answer of the kernel."""
     compiled = make_pointer(compute_arithmetic)
     answer = compiled(function + WHY, left, right)
     value = compiled(function, left, right)
@@ -74,12 +76,14 @@ def answered(function: int, left: int, right: int) -> Answered:
 
 
 @kernel
-def compared_integers(comparison, left, right):
+def compare_integers(comparison, left, right):
+    """Return whether a comparison of integers holds."""
     return compare(comparison, order_of_integers(left, right))
 
 
 @kernel
-def compared_floats(comparison, left, right):
+def compare_floats(comparison, left, right):
+    """Return whether a comparison of floats holds."""
     return compare(comparison, order_of_floats(left, right))
 
 
@@ -113,30 +117,31 @@ def test_quotients_are_rounded_half_away_from_zero(left, right, ansi) -> None:
 
 
 def test_what_only_tries_is_null() -> None:
-    assert answered(ARITHMETIC + NULL_ON_ERROR + DIVIDE + BITS * 64, LEAST, -1)[1] == NULL
+    assert compute_integers(ARITHMETIC + NULL_ON_ERROR + DIVIDE + BITS * 64, LEAST, -1)[1] == NULL
     tried = ARITHMETIC + NULL_ON_ERROR
-    assert answered(tried + PLUS + BITS * 32, 2**31 - 1, 1)[1] == NULL
-    assert answered(tried + DIVIDE + BITS * 64, 1, 0)[1] == NULL
-    assert answered(tried + TIMES + BITS * 8, 11, 11) == (121, VALUE)
+    assert compute_integers(tried + PLUS + BITS * 32, 2**31 - 1, 1)[1] == NULL
+    assert compute_integers(tried + DIVIDE + BITS * 64, 1, 0)[1] == NULL
+    assert compute_integers(tried + TIMES + BITS * 8, 11, 11) == (121, VALUE)
 
 
 @pytest.mark.parametrize("operator", [DIVIDE, REMAINDER])
 def test_division_by_zero_is_an_error_under_ansi_and_null_otherwise(operator: int) -> None:
     assert integer_operation(REMAINDER, 1, 0, 64, 1)[1] == DIVISION_BY_ZERO
     assert integer_operation(REMAINDER, 1, 0, 64, 0)[1] == NULL
-    assert float_operation(operator, 1.0, 0.0, 1)[1] == DIVISION_BY_ZERO
-    assert float_operation(operator, 1.0, -0.0, 0)[1] == NULL
+    assert compute_floats(operator, 1.0, 0.0, 1)[1] == DIVISION_BY_ZERO
+    assert compute_floats(operator, 1.0, -0.0, 0)[1] == NULL
 
 
 def test_floats_follow_ieee_elsewhere() -> None:
-    assert float_operation(DIVIDE, 1.0, 4.0, 1) == (0.25, VALUE)
-    assert float_operation(REMAINDER, -5.5, 2.0, 1) == (-1.5, VALUE)
-    assert float_operation(TIMES, 1e300, 1e300, 1) == (INFINITY, VALUE)
-    assert math.isnan(float_operation(MINUS, INFINITY, INFINITY, 1)[0])
-    assert math.isnan(float_operation(REMAINDER, INFINITY, 2.0, 1)[0])
+    assert compute_floats(DIVIDE, 1.0, 4.0, 1) == (0.25, VALUE)
+    assert compute_floats(REMAINDER, -5.5, 2.0, 1) == (-1.5, VALUE)
+    assert compute_floats(TIMES, 1e300, 1e300, 1) == (INFINITY, VALUE)
+    assert math.isnan(compute_floats(MINUS, INFINITY, INFINITY, 1)[0])
+    assert math.isnan(compute_floats(REMAINDER, INFINITY, 2.0, 1)[0])
 
 
-def holding(compared, left, right) -> set[Comparison]:
+def list_true_comparisons(compared, left, right) -> set[Comparison]:
+    """Return the comparisons that hold for two values."""
     return {
         comparison for comparison in Comparison if compared(COMPARISONS[comparison], left, right)
     }
@@ -166,9 +171,9 @@ AFTER = {Comparison.NOT_EQUAL, Comparison.GREATER, Comparison.GREATER_OR_EQUAL}
 def test_nan_equals_nan_and_is_the_greatest(
     left: float, right: float, expected: set[Comparison]
 ) -> None:
-    assert holding(compared_floats, left, right) == expected
+    assert list_true_comparisons(compare_floats, left, right) == expected
 
 
 def test_integers_compare_over_their_whole_range() -> None:
-    assert holding(compared_integers, np.int64(LEAST), np.int64(MOST)) == BEFORE
-    assert holding(compared_integers, np.int64(MOST), np.int64(MOST)) == SAME
+    assert list_true_comparisons(compare_integers, np.int64(LEAST), np.int64(MOST)) == BEFORE
+    assert list_true_comparisons(compare_integers, np.int64(MOST), np.int64(MOST)) == SAME

@@ -54,6 +54,7 @@ def test_live_are_those_that_some_path_reads() -> None:
 
 
 def random_step(random: Random) -> RegisterStep:
+    """Draw a step over a few registers."""
     operation = random.choice(
         [op.SET_ROW, op.COPY, op.COPY_AT, op.SET_AT, op.ADD_ONE, op.SUM_INTEGER]
     )

@@ -17,6 +17,7 @@ class Calls(PythonCalls):
         self.ends: list[BaseException | None] = []
 
     def compute(self, *_: int) -> int:
+        """Compute the result of a call."""
         if (end := self.ends.pop(0)) is not None:
             raise end
         return VALUE

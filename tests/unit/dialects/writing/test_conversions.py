@@ -16,6 +16,7 @@ SASE = "PATTERN SEQ(A a, B b) WHERE strict_contiguity { [k] AND b.x > a.x }"
 
 
 def answer(record_text: str) -> str:
+    """Return the translation of a record, or the message of its error."""
     head, _, text = record_text.partition("\n")
     read, write, *options = head.split()
     options_by_name = dict(option.split("=") for option in options)

@@ -14,6 +14,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def list_texts(svg: str, tag: str = "text") -> list[str]:
+    """Return the texts of all elements with a tag."""
     return [element.text or "" for element in ElementTree.fromstring(svg).iter(f"{SVG}{tag}")]
 
 

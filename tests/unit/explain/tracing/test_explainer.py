@@ -16,7 +16,8 @@ CLAUSE = """
 """
 
 
-def asked(outcome: Outcome) -> Trial:
+def make_trial(outcome: Outcome) -> Trial:
+    """Return a trial with an outcome."""
     return Trial(row=1, variable=1, condition_variable=1, outcome=outcome, previous=0, depth=1)
 
 
@@ -46,4 +47,4 @@ def test_values_that_do_not_give_the_answer_are_not_shown(
     conjuncts = split_into_parts(lower_clause(parse_clause(CLAUSE))).conjuncts["B"]
     values: list[str | None] = [""] * 100
     values[conjuncts[0].truth or 0], values[conjuncts[1].truth or 0] = first, second
-    assert find_truths(asked(outcome), conjuncts, values) == expected
+    assert find_truths(make_trial(outcome), conjuncts, values) == expected

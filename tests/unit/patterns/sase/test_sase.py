@@ -25,30 +25,33 @@ from tests.unit.plan_text import show_plan, show_reference
 HERE = Path(__file__).parent
 
 
-def compiled(text: str) -> MatchPlan:
+def compile_text(text: str) -> MatchPlan:
+    """Return the plan of a query."""
     return compile_sase(text, Streams(("ts",)))
 
 
-def message(text: str) -> str:
+def find_message(text: str) -> str:
+    """Return the message of the error for a query."""
     with pytest.raises(MatchRecognizeError) as raised:
-        compiled(text)
+        compile_text(text)
     return str(raised.value)
 
 
 def test_plans(request: pytest.FixtureRequest) -> None:
     update = bool(request.config.getoption("--update", default=False))
-    golden_text.check(HERE / "plans.txt", lambda text: show_plan(compiled(text)), update)
+    golden_text.check(HERE / "plans.txt", lambda text: show_plan(compile_text(text)), update)
 
 
 def test_messages(request: pytest.FixtureRequest) -> None:
     update = bool(request.config.getoption("--update", default=False))
-    golden_text.check(HERE / "errors.txt", message, update)
+    golden_text.check(HERE / "errors.txt", find_message, update)
 
 
 QUERIES = [record.given for record in golden_text.read(HERE / "plans.txt")]
 
 
-def expressions(plan: MatchPlan) -> list[Scalar]:
+def list_expressions(plan: MatchPlan) -> list[Scalar]:
+    """Return the conditions and measures of a plan."""
     conditions = [definition.condition for definition in plan.definitions]
     return [*conditions, *(measure.value for measure in plan.measures)]
 
@@ -57,7 +60,7 @@ def expressions(plan: MatchPlan) -> list[Scalar]:
 def test_every_reference_has_the_span_of_its_identifier(text: str) -> None:
     """Spark's complaint about a column is shown where the column was written."""
     source = Source(text)
-    for scalar in expressions(compiled(text)):
+    for scalar in list_expressions(compile_text(text)):
         for reference in scalar.references:
             assert reference.span is not None
             assert 0 <= reference.span.start < reference.span.end <= len(source.text)
@@ -66,7 +69,7 @@ def test_every_reference_has_the_span_of_its_identifier(text: str) -> None:
 @pytest.mark.parametrize("text", QUERIES)
 def test_every_condition_can_be_split(text: str) -> None:
     """Spark and the engine find among them all that the front end writes."""
-    plan = compiled(text)
+    plan = compile_text(text)
     assert [condition.variable for condition in split_conditions(plan)] == [
         definition.variable for definition in plan.definitions
     ]
@@ -74,7 +77,7 @@ def test_every_condition_can_be_split(text: str) -> None:
 
 def test_what_looks_at_one_event_is_the_users_text() -> None:
     text = "PATTERN SEQ(S a) RETURN upper( a . `my name`||'--' ) /* c */ -- d\n IN ('x','y') AS z"
-    (measure,) = compiled(text).measures
+    (measure,) = compile_text(text).measures
     written = render(measure.value, lambda _: "?")
     assert written == "upper( ?||'--' ) /* c */ -- d\n IN ('x','y')"
 
@@ -101,7 +104,7 @@ def test_arguments_of_the_caller() -> None:
 def test_a_disjunction_of_many_conjunctions_stays_whole() -> None:
     def parts(number: int) -> int:
         pairs = " OR ".join(["(a.x = 1 AND b.x = 2)"] * number)
-        plan = compiled(f"PATTERN SEQ(* a, * b) WHERE skip_till_next_match {{ {pairs} }}")
+        plan = compile_text(f"PATTERN SEQ(* a, * b) WHERE skip_till_next_match {{ {pairs} }}")
         condition = plan.definitions[-1].condition
         is_whole = isinstance(condition, Operation) and condition.operator == "OR"
         return 1 if is_whole else len(condition.operands)  # type: ignore[union-attr]
@@ -114,12 +117,12 @@ def test_a_disjunction_of_many_conjunctions_stays_whole() -> None:
 def test_deep_nesting_is_an_error_with_a_place() -> None:
     deep = "(" * 5000 + "a.x" + ")" * 5000
     with pytest.raises(MatchRecognizeError, match="too deeply nested"):
-        compiled(f"PATTERN SEQ(S a) WHERE skip_till_next_match {{ {deep} = 1 }}")
+        compile_text(f"PATTERN SEQ(S a) WHERE skip_till_next_match {{ {deep} = 1 }}")
 
 
 def test_parentheses_right_inside_of_others() -> None:
     deep = "(" * 400 + "a.x" + ")" * 400
-    plan = compiled(f"PATTERN SEQ(S a) WHERE skip_till_next_match {{ {deep} = 1 }}")
+    plan = compile_text(f"PATTERN SEQ(S a) WHERE skip_till_next_match {{ {deep} = 1 }}")
     assert [definition.variable for definition in plan.definitions] == ["a"]
 
 
@@ -134,7 +137,7 @@ WORDS = (
 def outcome(text: str) -> Span:
     """Return the whole of a query, or the place of its error."""
     try:
-        compiled(text)
+        compile_text(text)
     except MatchRecognizeError as error:
         return error.span or Span(-1, -1)
     return Span(0, len(text))
@@ -164,21 +167,24 @@ Facts = dict[str, bool | None]
 
 
 def is_logic(scalar: Scalar) -> bool:
+    """Return whether an expression is AND, OR or NOT."""
     return isinstance(scalar, Operation) and scalar.operator in ("AND", "OR", "NOT")
 
 
-def atom(scalar: Scalar) -> str:
+def show_atom(scalar: Scalar) -> str:
+    """Return the text of a condition without logic."""
     return render(scalar, show_reference).strip("()")
 
 
 def value(scalar: Scalar, facts: Facts) -> bool | None:
     """Three-valued logic over atoms."""
     if not isinstance(scalar, Operation) or not is_logic(scalar):
-        return facts[atom(scalar)]
-    return logic(scalar.operator, [value(operand, facts) for operand in scalar.operands])
+        return facts[show_atom(scalar)]
+    return compute_logic(scalar.operator, [value(operand, facts) for operand in scalar.operands])
 
 
-def logic(operator: str, values: list[bool | None]) -> bool | None:
+def compute_logic(operator: str, values: list[bool | None]) -> bool | None:
+    """Return the value of AND or OR."""
     if operator == "NOT":
         return None if values[0] is None else not values[0]
     decisive = operator == "OR"
@@ -194,7 +200,7 @@ def test_conjuncts_mean_what_was_written(text: str, data: st.DataObject) -> None
     reader.components = parse("PATTERN SEQ(* a, * b, * c)").components
     expression = reader.read_expression()
     atoms = {
-        atom(part_of_expression)
+        show_atom(part_of_expression)
         for part_of_expression in walk_scalar(expression)
         if not is_logic(part_of_expression)
     }
@@ -203,5 +209,5 @@ def test_conjuncts_mean_what_was_written(text: str, data: st.DataObject) -> None
         for part_of_expression in sorted(atoms)
     }
     parts = split_into_conjuncts(expression)
-    assert logic("AND", [value(part, facts) for part in parts]) == value(expression, facts)
+    assert compute_logic("AND", [value(part, facts) for part in parts]) == value(expression, facts)
     assert all(not is_logic(part) or part.operator != "AND" for part in parts)  # type: ignore[union-attr]

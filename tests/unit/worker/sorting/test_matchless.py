@@ -40,6 +40,7 @@ def keep_needed(rows: pa.Table, *conditions: int) -> list[int]:
 
 @pytest.fixture(autouse=True)
 def always() -> Iterator[None]:
+    """Look for needed rows even if few rows could be dropped."""
     with use_shortcuts(Shortcuts(needed_rows_one_in=1)):
         yield
 

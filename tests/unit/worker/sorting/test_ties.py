@@ -30,22 +30,25 @@ from tests.unit.worker.sorting.values import Rows, rows
 
 
 @dataclass
-class Heard:
+class TieCollector:
     """A channel that keeps what is reported."""
 
     ties: ReportedTies = field(default_factory=ReportedTies)
 
     def report(self, ties: TiesOfQueries) -> None:
+        """Add the ties of a sort."""
         self.ties.add(ties)
 
     def number(self) -> int:
+        """Return the number of ties so far."""
         return sum(ties.number for ties in self.ties.take().values())
 
 
-def count_watched(sorting: wire.Sorting) -> tuple[wire.Sorting, Heard]:
-    heard = Heard()
+def watch_ties(sorting: wire.Sorting) -> tuple[wire.Sorting, TieCollector]:
+    """Return a sorting that reports its ties, and the collector of them."""
+    collector = TieCollector()
     columns = tuple((column.name, column.name) for column in sorting.columns)
-    return replace(sorting, watch=TieWatch("query", heard, "ORDER BY", columns)), heard
+    return replace(sorting, watch=TieWatch("query", collector, "ORDER BY", columns)), collector
 
 
 def count_ties(case: Rows) -> int:
@@ -61,28 +64,28 @@ def count_ties(case: Rows) -> int:
 def test_ties_are_counted(case: Rows, copies: int, hashed: int) -> None:
     """Each row differs from all others in its number."""
     many = case.times(copies) if case.count else case
-    sorting, heard = count_watched(many.sorting)
+    sorting, collector = watch_ties(many.sorting)
     with use_shortcuts(Shortcuts(min_rows_to_hash=hashed)):
         _ = [*sort_batches(iter(many.batches), sorting, rows_per_batch=1 << 18)]
-    assert heard.number() == count_ties(many)
+    assert collector.number() == count_ties(many)
 
 
 @settings(max_examples=examples(48), deadline=None)
 @given(case=rows(), budget=st.integers(0, 2000), at_once=st.integers(2, 4))
 def test_ties_are_counted_once_through_files(case: Rows, budget: int, at_once: int) -> None:
-    sorting, heard = count_watched(case.sorting)
+    sorting, collector = watch_ties(case.sorting)
     with patch.object(spilling, "SPILLS_PER_MERGE", at_once):
         _ = [*sort_batches(iter(case.batches), sorting, 16, budget)]
-    assert heard.number() == count_ties(case)
+    assert collector.number() == count_ties(case)
 
 
 @settings(max_examples=examples(8), deadline=None)
 @given(case=rows().filter(lambda case: case.count), budget=st.sampled_from([2000, 50_000]))
 def test_ties_of_thousands_of_rows(case: Rows, budget: int) -> None:
     many = case.times(copies_of(case.count))
-    sorting, heard = count_watched(many.sorting)
+    sorting, collector = watch_ties(many.sorting)
     _ = [*sort_batches(iter(many.batches), sorting, 128, budget)]
-    assert heard.number() == count_ties(many)
+    assert collector.number() == count_ties(many)
 
 
 NAN = float("nan")
@@ -106,26 +109,26 @@ NAN = float("nan")
 def test_a_tie_counts_if_its_rows_differ(values: pa.Array, number: int) -> None:
     table = pa.table({"at": [1, 1], "other": [5, 5], "value": values})
     item = wire.SortColumn("at", descending=False, nulls_first=True)
-    sorting, heard = count_watched(wire.Sorting((), (item,)))
+    sorting, collector = watch_ties(wire.Sorting((), (item,)))
     _ = [*sort_batches(iter(table.to_batches()), sorting, 16)]
-    assert heard.number() == number
+    assert collector.number() == number
 
 
 @pytest.mark.parametrize(("bits", "number"), [([2, 2], 0), ([2, 4], 1), ([3, 2], 0)])
 def test_conditions_differ_but_for_the_first_bit(bits: list[int], number: int) -> None:
     table = pa.table({"at": [1, 1], wire.FIRST_BITS: np.array(bits)})
     item = wire.SortColumn("at", descending=False, nulls_first=True)
-    sorting, heard = count_watched(wire.Sorting((), (item,)))
+    sorting, collector = watch_ties(wire.Sorting((), (item,)))
     _ = [*sort_batches(iter(table.to_batches()), sorting, 16)]
-    assert heard.number() == number
+    assert collector.number() == number
 
 
 def test_an_example_names_the_partition_and_the_order() -> None:
     table = pa.table({"key": ["b", "a", "b"], "at": [2, None, 2], "value": [1, 2, 3]})
     item = wire.SortColumn("at", descending=False, nulls_first=True)
-    sorting, heard = count_watched(wire.Sorting(("key",), (item,)))
+    sorting, collector = watch_ties(wire.Sorting(("key",), (item,)))
     _ = [*sort_batches(iter(table.to_batches()), sorting, 16)]
-    assert heard.ties.take() == {"query": TiedRows(1, "ORDER BY", "key = 'b', at = 2")}
+    assert collector.ties.take() == {"query": TiedRows(1, "ORDER BY", "key = 'b', at = 2")}
 
 
 def test_a_worker_adds_up_what_it_reports() -> None:
