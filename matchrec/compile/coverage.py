@@ -147,7 +147,6 @@ def observe_tests(query: SplitQuery) -> CoverageQuery:
         scope=query.scope,
         origins=query.origins,
         conjuncts=query.conjuncts,
-        sends_all_rows=True,
         occurrences=occurrences,
         tests=tests,
         tie=tie,

@@ -139,8 +139,6 @@ class SplitQuery(ResolvedQuery):
     # What the tests that Spark computes consist of, joined by AND, if that is known. Their types
     # can be found from it.
     conjuncts: Mapping[RowColumn, tuple[Scalar, ...]] = field(default_factory=dict)
-    # Whether all rows are sent, even those that no match needs.
-    sends_all_rows: bool = False
 
     @cached_property
     def row_conditions(self) -> tuple[RowColumn, ...]:
@@ -216,18 +214,6 @@ class SplitQuery(ResolvedQuery):
             for conjunct in split_conjuncts(definition.condition)
             if conjunct not in conjuncts_of_run
         )
-
-    def prune(self) -> SplitQuery:
-        """Return the query with filters, so that irrelevant rows are not sent.
-
-        There are none if all rows are needed, as conditions on neighbouring rows do.
-        """
-        reads_neighbours = any(condition.nearby_test is not None for condition in self.conditions)
-        has_row_condition = any(condition.row_test is not None for condition in self.conditions)
-        if self.sends_all_rows or reads_neighbours or not has_row_condition:
-            return replace(self, row_filters=())
-        filters = find_row_filters(self.plan, self.pattern, self.conditions)
-        return replace(self, row_filters=filters)
 
     def compute_unused_outputs(self) -> SplitQuery:
         """Return the query of the columns that nobody uses, instead of those that are used."""
@@ -309,18 +295,23 @@ def split_query(query: ResolvedQuery, scope: RowScope = RowScope.SPARK) -> Split
     else:
         pattern = query.pattern
         conditions = split_conditions(plan, scope)
-    split = SplitQuery(
+    reads_neighbours = any(condition.nearby_test is not None for condition in conditions)
+    has_row_condition = any(condition.row_test is not None for condition in conditions)
+    row_filters: tuple[RowColumn, ...] = ()
+    if has_row_condition and not reads_neighbours:  # neighbouring rows may be any rows
+        row_filters = find_row_filters(plan, pattern, conditions)
+    return SplitQuery(
         plan=plan,
         written_plan=query.written_plan,
         pattern=pattern,
         outputs=query.outputs,
         all_outputs=query.all_outputs,
         conditions=conditions,
+        row_filters=row_filters,
         scope=scope,
         origins=find_origins(plan, conditions, query.all_outputs),
         conjuncts=find_conjuncts(plan, conditions),
     )
-    return split.prune()
 
 
 def find_windows(
@@ -553,7 +544,7 @@ def build_compiled_query(
     conditions: TypedConditions,
     joined: JoinedQueries,
     algorithm: str,
-    shared_columns: tuple[RowColumn, ...] = (),
+    earlier_columns: tuple[RowColumn, ...] = (),
 ) -> CompiledQuery:
     """Return the compiled query of a query whose conditions are typed.
 
@@ -563,14 +554,15 @@ def build_compiled_query(
         joined: all queries that share the rows.
         algorithm: "auto" or the name of an algorithm. An algorithm that cannot run the plan is an
             error. It is never replaced by another one.
-        shared_columns: the columns that are sent for other rules. `CompiledQuery.sent_columns` has
-            them first, and then the columns that only this query needs.
+        earlier_columns: the columns that are sent for all queries and for those compiled before
+            this one. `CompiledQuery.sent_columns` has them first, and then the columns that only
+            this query needs.
 
     Raises:
         MatchRecognizeError: the algorithm cannot run the plan, or a measure is not supported.
     """
     plan = query.plan
-    outputs, collector = build_result_columns(query, conditions, shared_columns)
+    outputs, collector = build_result_columns(query, conditions, earlier_columns)
     task = build_task(query, conditions, joined)
     totalled: tuple[TotalledColumn, ...] = ()
     if plan.totals is not None:
@@ -607,14 +599,14 @@ def build_compiled_query(
 
 
 def build_result_columns(
-    query: SplitQuery, conditions: TypedConditions, shared_columns: tuple[RowColumn, ...]
+    query: SplitQuery, conditions: TypedConditions, earlier_columns: tuple[RowColumn, ...]
 ) -> tuple[tuple[ResultColumn, ...], ReadCollector]:
     """Turn the output columns of a query into SQL over reads.
 
     Args:
         query: the query.
         conditions: its conditions, typed.
-        shared_columns: the columns that are sent for other rules.
+        earlier_columns: see `build_compiled_query`.
 
     Returns:
         The output columns, and the collector of all that they read. Nothing is added to it later.
@@ -622,7 +614,7 @@ def build_result_columns(
     Raises:
         MatchRecognizeError: a measure is not supported.
     """
-    indices = {column: index for index, column in enumerate(shared_columns)}
+    indices = {column: index for index, column in enumerate(earlier_columns)}
     collector = ReadCollector(query.plan, conditions.types, indices, conditions.session)
     outputs = tuple(build_result_column(output, collector) for output in query.outputs)
     return outputs, collector

@@ -274,7 +274,7 @@ def split_rules(
             reader = scope or expect_scope(request, resolved_query, purpose)
             query = split_query(resolved_query, reader)
             if needs_all_rows(request, query, rule):
-                query = replace(query, sends_all_rows=True, row_filters=())
+                query = replace(query, row_filters=())
             if purpose is Purpose.COVERAGE:
                 from matchrec.compile.coverage import observe_tests
 
@@ -440,18 +440,18 @@ def build_compiled_rules(
     check_types(request, joined)
     unused = None
     compiled_queries = []
-    sent_columns = joined.shared_columns
+    earlier_columns = joined.shared_columns
     for rule, query, typed in zip(request.rules, joined.queries, conditions, strict=True):
         with request.locate_rule_errors(rule):
             if request.event_columns is not None:
                 check_dividing_columns(query, typed)
             if query.unused_outputs:
                 unused = compile_rule(
-                    request, query.compute_unused_outputs(), typed, joined, sent_columns
+                    request, query.compute_unused_outputs(), typed, joined, earlier_columns
                 )
-            compiled_query = compile_rule(request, query, typed, joined, sent_columns)
+            compiled_query = compile_rule(request, query, typed, joined, earlier_columns)
         compiled_queries.append(compiled_query)
-        sent_columns = compiled_query.sent_columns.columns
+        earlier_columns = compiled_query.sent_columns.columns
     return CompiledRules(
         request=request,
         purpose=purpose,
@@ -492,7 +492,7 @@ def compile_rule(
     query: SplitQuery,
     conditions: TypedConditions,
     joined: JoinedQueries,
-    shared_columns: tuple[RowColumn, ...],
+    earlier_columns: tuple[RowColumn, ...],
 ) -> CompiledQuery:
     """Return the compiled query of one rule.
 
@@ -501,14 +501,14 @@ def compile_rule(
         query: the query of the rule.
         conditions: its conditions, typed.
         joined: the queries of all rules.
-        shared_columns: the columns that are sent for other rules: see `build_compiled_query`.
+        earlier_columns: see `build_compiled_query`.
 
     Raises:
         MatchRecognizeError: the options or a stream do not allow this rule.
     """
     options = request.options
     compiled_query = build_compiled_query(
-        query, conditions, joined, options.algorithm, shared_columns
+        query, conditions, joined, options.algorithm, earlier_columns
     )
     if request.is_stream:
         from matchrec.spark.streaming.prepare import check_compiled_query
