@@ -34,7 +34,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quote_name, quote_string
 from matchrec.search.kernels.nearest_runs import NOTED_PARTS
 from matchrec.spark.coverage import list_attempts
-from matchrec.spark.request import Options, is_streaming
+from matchrec.spark.request import Options, Purpose, is_streaming
 from matchrec.spark.types import normalize_columns, normalize_value
 
 if TYPE_CHECKING:
@@ -264,7 +264,8 @@ def find_attempts(clause: Clause, plan: MatchPlan) -> Attempts:
     """
     options = Options(sort=clause.options.sort, max_steps=clause.options.max_steps)
     try:
-        query, task, rows = list_attempts(clause.build_request(plan, options))
+        request = clause.build_request(plan, options, purpose=Purpose.COVERAGE)
+        query, task, rows = list_attempts(request)
     except MatchRecognizeUnsupportedError as error:
         # The matches can be compared all the same.
         return UnknownAttempts(error.message)

@@ -11,7 +11,7 @@ from matchrec.plan.match_plan import EVERYTHING, MatchPlan, ResultUse
 from matchrec.source import Source
 from matchrec.spark.clause_result import ClauseResult, build_clause_result
 from matchrec.spark.relation import Relation
-from matchrec.spark.request import MatchRequest, Options, Rule, find_input_columns
+from matchrec.spark.request import MatchRequest, Options, Purpose, Rule, find_input_columns
 from matchrec.syntax.nodes import Site
 
 
@@ -26,11 +26,6 @@ class Clause:
     language: Language | None = None  # None for SQL
     site: Site | None = None  # where it is in a SQL query; None if it is the whole query
     searched: MatchPlan | None = None  # the plan that `why` and `coverage` explain, if not `plan`
-
-    @property
-    def input_alias(self) -> str | None:
-        """Return the name that qualifies the columns of the input; None if it has none."""
-        return None if self.site is None else self.site.relation_alias
 
     @property
     def use(self) -> ResultUse:
@@ -57,11 +52,27 @@ class Clause:
         return build_clause_result(self.build_request(plan, self.options))
 
     def build_request(
-        self, plan: MatchPlan, options: Options, use: ResultUse = EVERYTHING
+        self,
+        plan: MatchPlan,
+        options: Options,
+        use: ResultUse = EVERYTHING,
+        purpose: Purpose = Purpose.RESULT,
     ) -> MatchRequest:
-        """Return a request about the same rows with another plan, rewritten for the session."""
-        columns = find_input_columns(self.relation, self.input_alias)
-        return MatchRequest((Rule("", plan),), self.relation, columns, options, use).rewrite_rules()
+        """Return a request for a plan over the rows of the clause, rewritten for the session.
+
+        Args:
+            plan: the plan of the clause, or another one.
+            options: how it runs.
+            use: what is used of its result.
+            purpose: what it is compiled for.
+
+        Raises:
+            MatchRecognizeError: the plan or the input is wrong.
+        """
+        alias = None if self.site is None else self.site.relation_alias
+        columns = find_input_columns(self.relation, alias)
+        rules = (Rule("", plan),)
+        return MatchRequest(rules, self.relation, columns, options, use, purpose).rewrite_rules()
 
     def find_searched_plan(self, call: str) -> MatchPlan:
         """Return the plan that `why`, `coverage` and the like explain.

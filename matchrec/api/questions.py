@@ -20,7 +20,7 @@ from matchrec.plan.match_plan import MatchPlan, drop_output_options
 from matchrec.plan.show import show_scalar
 from matchrec.search.matches import RunFailure
 from matchrec.spark.coverage import count_starting_rows
-from matchrec.spark.request import Options
+from matchrec.spark.request import Options, Purpose
 from matchrec.spark.tracing import Target, collect_partition, compute_measures
 
 
@@ -30,7 +30,8 @@ def cover(clause: Clause) -> ClauseCoverage:
     use = clause.use
     if use.columns is None and not plan.measures:
         use = replace(use, columns=frozenset())  # coverage needs no column of the result
-    return summarise(count_starting_rows(clause.build_request(plan, clause.options, use)))
+    request = clause.build_request(plan, clause.options, use, Purpose.COVERAGE)
+    return summarise(count_starting_rows(request))
 
 
 def explain_partition(clause: Clause, target: Target, limit: int) -> Why:
@@ -63,7 +64,8 @@ def explain_partition(clause: Clause, target: Target, limit: int) -> Why:
     # collected in order: nobody sorts or packs rows for workers, counters would stay empty, and the
     # search that exceeds `max_steps` is often the one to explain.
     options = Options(algorithm=clause.options.algorithm)
-    request = clause.build_request(drop_output_options(plan, parts.measures), options)
+    searched_plan = drop_output_options(plan, parts.measures)
+    request = clause.build_request(searched_plan, options, purpose=Purpose.TRACE)
     partition = collect_partition(request, target)
     task = partition.compiled_query.task
     strategy = partition.compiled_query.strategy

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from functools import cached_property, partial
 from itertools import chain
 
@@ -85,17 +84,6 @@ from matchrec.plan.resolve import InputColumns, resolve
 from matchrec.search.strategies import choose
 from matchrec.search.task import AbsenceCondition, Condition, NearbyCondition, StageOptions, Task
 from matchrec.shortcuts import current_shortcuts
-
-
-class Purpose(Enum):
-    """What a query is compiled for."""
-
-    # The rows of its result.
-    RESULT = "result"
-    # Figures of how far each starting row comes: see `compile.coverage`.
-    COVERAGE = "coverage"
-    # The search of one partition, all of whose rows are shown: see `spark.tracing`.
-    TRACE = "trace"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ mistake in the query is reported when the user writes it. `api.clause.Clause.eva
 1. `compile_query` compiles the plan to a `CompiledQuery`, and prepares the rows in Spark.
    `check_unused` lets Spark check the columns that nobody uses.
 2. `cut_partitions` cuts large partitions into ranges if that is possible and pays.
-3. `CompiledRules.send` writes the query of the rows that are sent to the workers.
+3. `Preparation.send` writes the query of the rows that are sent to the workers.
 4. `match_rows` lets workers match these rows. They return what the output reads of the matches.
 5. `project` lets Spark compute the columns of the result over these reads.
 
@@ -157,7 +157,7 @@ def match_and_project(compiled: CompiledRules) -> ClauseResult:
     request = compiled.request
     (query,) = compiled.queries
     (compiled_query,) = compiled.compiled_queries
-    sent_rows = compiled.send(compiled_query.sent_columns.columns)
+    sent_rows = compiled.preparation.send(compiled_query.sent_columns.columns)
     schema = build_read_schema(compiled_query, sent_rows.fields)
     matched = match_rows(compiled, compiled_query, sent_rows, schema)
     token = sent_rows.task_input.token

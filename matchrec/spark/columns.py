@@ -45,7 +45,7 @@ from typing_extensions import Self
 
 from matchrec.compile.columns import ComputedValue
 from matchrec.compile.compiled_query import Sorter
-from matchrec.compile.steps import JoinedQueries, Purpose
+from matchrec.compile.steps import JoinedQueries
 from matchrec.conditions.row_column import (
     FramedAggregate,
     RowColumn,
@@ -249,7 +249,7 @@ class Preparation(ABC):
         return dict(zip(columns, row_fields, strict=False))  # the fields of bits follow
 
     def build_task_input(
-        self, columns: RowColumns, planned: tuple[PlannedColumn, ...], token: str, _purpose: Purpose
+        self, columns: RowColumns, planned: tuple[PlannedColumn, ...], token: str
     ) -> TaskInput:
         """Return how rows with these columns reach a worker, and what it does to them first.
 
@@ -257,7 +257,6 @@ class Preparation(ABC):
             columns: the columns.
             planned: see `TaskInput`.
             token: see `TaskInput`.
-            _purpose: what the rows are sent for.
         """
         orders = self.list_order_columns(self.name_columns(columns))
         sent_names = {wire.name_column(index) for index in range(len(columns))}
@@ -281,7 +280,7 @@ class Preparation(ABC):
         """Return whether partitions are not cut into ranges only because the query has counters."""
         return False
 
-    def send(self, columns: RowColumns, purpose: Purpose) -> SentRows:
+    def send(self, columns: RowColumns) -> SentRows:
         """Return the rows with these columns, as workers will get them. Nothing is sent yet.
 
         If the engine's error would not name the expression that failed, the rows get a token, by
@@ -289,7 +288,6 @@ class Preparation(ABC):
 
         Args:
             columns: the columns.
-            purpose: what the rows are sent for.
 
         Raises:
             MatchRecognizeUnsupportedError: the rows are a stream, and pandas would alter a column.
@@ -299,7 +297,7 @@ class Preparation(ABC):
         planned = self.plan_columns(rows, columns)
         encoded_rows = encode_columns(rows)
         token = self.backend.watch_rows(encoded_rows, self.relation, self.joined.queries)
-        task_input = self.build_task_input(columns, planned, token, purpose)
+        task_input = self.build_task_input(columns, planned, token)
         return SentRows(encoded_rows, fields, task_input)
 
     def find_rows(self, columns: RowColumns) -> DataFrame:
@@ -479,6 +477,8 @@ class SortedPreparation(Preparation):
 class UnsortedPreparation(Preparation):
     """A preparation whose rows the workers sort. Rows with equal keys come to the same task."""
 
+    # Whether the workers count rows that the order does not tell apart: see `spark.ties`.
+    watches_ties: bool = False
     # How partitions are cut into ranges, or why they are not.
     ranges: Ranges | WholePartitions = WholePartitions()
 
@@ -587,15 +587,12 @@ class UnsortedPreparation(Preparation):
         }
 
     def build_task_input(
-        self, columns: RowColumns, planned: tuple[PlannedColumn, ...], token: str, purpose: Purpose
+        self, columns: RowColumns, planned: tuple[PlannedColumn, ...], token: str
     ) -> TaskInput:
-        """Return how a worker sorts rows with these columns, and puts structs together.
-
-        For a result, the workers count rows that the order does not tell apart: see `spark.ties`.
-        """
+        """Return how a worker sorts rows with these columns, and puts structs together."""
         names = self.name_all_parts(columns)
         sorting = self.build_sorting(names)
-        if purpose is Purpose.RESULT:
+        if self.watches_ties:
             watch = watch_ties(self.relation.runner.spark, self.plan, sorting)
             sorting = replace(sorting, watch=watch)
         if isinstance(self.ranges, Ranges):

@@ -24,7 +24,6 @@ from matchrec.compile.compiled_query import WORKERS_SORT, CompiledQuery, Sorter
 from matchrec.compile.rule_set import join_rule_queries
 from matchrec.compile.steps import (
     JoinedQueries,
-    Purpose,
     RejectedCondition,
     ResolvedQuery,
     SplitQuery,
@@ -49,9 +48,8 @@ from matchrec.plan.expression import Aggregate
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.shortcuts import current_shortcuts
 from matchrec.spark.columns import Preparation, SortedPreparation, UnsortedPreparation
-from matchrec.spark.request import MatchRequest, Rule
+from matchrec.spark.request import MatchRequest, Purpose, Rule
 from matchrec.spark.session import QUERY_ERRORS
-from matchrec.spark.transport import SentRows
 from matchrec.spark.types import sorts_exactly, to_value_type
 
 
@@ -60,7 +58,6 @@ class CompiledRules:
     """The rules of a request, compiled, and the query in Spark that computes their rows."""
 
     request: MatchRequest
-    purpose: Purpose
     # Computes the columns and bits of all rules in Spark.
     preparation: Preparation
     # The typed conditions and the compiled query of each rule, in the order of the rules.
@@ -80,15 +77,8 @@ class CompiledRules:
         """Return the types of the columns of all rules."""
         return self.conditions[0].types
 
-    def send(self, columns: tuple[RowColumn, ...]) -> SentRows:
-        """Return the rows with these columns, as workers will get them. Nothing is sent yet.
 
-        Raises as `Preparation.send`.
-        """
-        return self.preparation.send(columns, self.purpose)
-
-
-def compile_query(request: MatchRequest, purpose: Purpose = Purpose.RESULT) -> CompiledRules:
+def compile_query(request: MatchRequest) -> CompiledRules:
     """Compile the rules of a request. Runs no job.
 
     1. Resolve names, compile row patterns, and drop output columns that nobody uses.
@@ -104,8 +94,7 @@ def compile_query(request: MatchRequest, purpose: Purpose = Purpose.RESULT) -> C
     typed once more, for Spark. `build_compiled_rules` takes steps 5 to 7.
 
     Args:
-        request: the rules, their input and their options.
-        purpose: what the rules are compiled for.
+        request: the rules, their input, their options and their purpose.
 
     Raises:
         MatchRecognizeError: a rule is wrong or not supported, or the workers must sort and cannot.
@@ -113,18 +102,18 @@ def compile_query(request: MatchRequest, purpose: Purpose = Purpose.RESULT) -> C
     if request.is_stream:
         check_stream(request)
     resolved_queries = resolve_rules(request)
-    joined = split_rules(request, resolved_queries, purpose)
-    sorter = choose_sorter(request, joined, purpose)
+    joined = split_rules(request, resolved_queries)
+    sorter = choose_sorter(request, joined)
     if sorter is None or not sorter.spark_reads_neighbours:
         preparation = prepare_rows(request, joined, sorter)
-        conditions = type_rules_for_workers(request, preparation, purpose)
+        conditions = type_rules_for_workers(request, preparation)
         if not isinstance(conditions, RejectedCondition):
-            return build_compiled_rules(request, purpose, preparation, conditions)
+            return build_compiled_rules(request, preparation, conditions)
         sorter = choose_spark_for_neighbours(request, conditions.reason)
-    joined = split_rules(request, resolved_queries, purpose, RowScope.SPARK)
+    joined = split_rules(request, resolved_queries, RowScope.SPARK)
     preparation = prepare_rows(request, joined, sorter)
     conditions = type_rules(request, preparation)
-    return build_compiled_rules(request, purpose, preparation, conditions)
+    return build_compiled_rules(request, preparation, conditions)
 
 
 # 1. Resolve.
@@ -170,7 +159,7 @@ def resolve_rules(request: MatchRequest) -> tuple[ResolvedQuery, ...]:
 # 2. Choose who sorts the rows of each partition.
 
 
-def choose_sorter(request: MatchRequest, joined: JoinedQueries, purpose: Purpose) -> Sorter | None:
+def choose_sorter(request: MatchRequest, joined: JoinedQueries) -> Sorter | None:
     """Choose who sorts the rows, and who computes conditions that read neighbouring rows.
 
     This decides by the options, the form of the conditions, and the types of keys and order. The
@@ -179,7 +168,6 @@ def choose_sorter(request: MatchRequest, joined: JoinedQueries, purpose: Purpose
     Args:
         request: the rules and their relation.
         joined: the rules, split for whoever is expected to read neighbouring rows.
-        purpose: what the rules are compiled for.
 
     Returns:
         The choice with its reason; None for a stream, whose events arrive in the order of their
@@ -190,7 +178,7 @@ def choose_sorter(request: MatchRequest, joined: JoinedQueries, purpose: Purpose
     """
     if request.is_stream:
         return None
-    if purpose is Purpose.TRACE:
+    if request.purpose is Purpose.TRACE:
         return Sorter(is_worker=False, reason="the rows of one partition are shown")
     if request.sends_pandas:
         # Pandas would alter some columns that only conditions on neighbouring rows read.
@@ -236,9 +224,9 @@ def choose_spark_for_neighbours(request: MatchRequest, reason: str) -> Sorter:
 # 3. Split conditions.
 
 
-def expect_scope(request: MatchRequest, query: ResolvedQuery, purpose: Purpose) -> RowScope:
+def expect_scope(request: MatchRequest, query: ResolvedQuery) -> RowScope:
     """Return who can be expected to read neighbouring rows for the conditions of a rule."""
-    if purpose is Purpose.TRACE:
+    if request.purpose is Purpose.TRACE:
         return RowScope.SPARK
     if not request.is_stream:
         return RowScope.WORKER if current_shortcuts().neighbours else RowScope.SEARCH
@@ -248,22 +236,15 @@ def expect_scope(request: MatchRequest, query: ResolvedQuery, purpose: Purpose) 
 
 
 def split_rules(
-    request: MatchRequest,
-    resolved_queries: Sequence[ResolvedQuery],
-    purpose: Purpose,
-    scope: RowScope | None = None,
+    request: MatchRequest, resolved_queries: Sequence[ResolvedQuery], scope: RowScope | None = None
 ) -> JoinedQueries:
-    """Split the conditions of all rules.
+    """Split the conditions of all rules, and join what Spark computes for them.
 
     Args:
         request: the rules.
         resolved_queries: their resolved queries.
-        purpose: what the rules are compiled for.
         scope: who reads neighbouring rows. None if nobody has been chosen yet; then it is whoever
             can be expected to: see `expect_scope`.
-
-    Returns:
-        the split queries, and what Spark computes for all of them.
 
     Raises:
         MatchRecognizeError: a rule is wrong, whatever the types of its columns are.
@@ -271,24 +252,47 @@ def split_rules(
     queries = []
     for rule, resolved_query in zip(request.rules, resolved_queries, strict=True):
         with request.locate_rule_errors(rule):
-            reader = scope or expect_scope(request, resolved_query, purpose)
-            query = split_query(resolved_query, reader)
-            if needs_all_rows(request, query, rule):
-                query = replace(query, row_filters=())
-            if purpose is Purpose.COVERAGE:
-                from matchrec.compile.coverage import observe_tests
-
-                query = observe_tests(query)
-        queries.append(query)
+            reader = scope or expect_scope(request, resolved_query)
+            queries.append(split_rule(request, rule, resolved_query, reader))
     if request.is_stream:
         from matchrec.spark.streaming.prepare import check_queries
 
         check_queries(request, queries)
+    return join_rules(request, queries)
+
+
+def split_rule(
+    request: MatchRequest, rule: Rule, resolved_query: ResolvedQuery, scope: RowScope
+) -> SplitQuery:
+    """Split the conditions of a rule, for the purpose of the request.
+
+    Args:
+        request: the rules.
+        rule: the rule.
+        resolved_query: its resolved query.
+        scope: who reads neighbouring rows.
+
+    Raises:
+        MatchRecognizeError: the rule is wrong, whatever the types of its columns are.
+    """
+    query = split_query(resolved_query, scope)
+    if needs_all_rows(request, query, rule):
+        query = replace(query, row_filters=())
+    if request.purpose is Purpose.COVERAGE:
+        from matchrec.compile.coverage import observe_tests
+
+        return observe_tests(query)
+    return query
+
+
+def join_rules(request: MatchRequest, queries: Sequence[SplitQuery]) -> JoinedQueries:
+    """Return what Spark computes for the split queries of all rules together."""
     if request.event_columns is not None:
         return join_rule_queries(queries, request.event_columns)
-    joined = join_query(queries[0])
+    (query,) = queries
+    joined = join_query(query)
     # A trace also has the rows that the query would not send.
-    return replace(joined, filters=()) if purpose is Purpose.TRACE else joined
+    return replace(joined, filters=()) if request.purpose is Purpose.TRACE else joined
 
 
 def needs_all_rows(request: MatchRequest, query: SplitQuery, rule: Rule) -> bool:
@@ -334,9 +338,13 @@ def build_preparation(
         from matchrec.spark.streaming.prepare import EventPreparation
 
         return EventPreparation(request.relation, joined)
-    preparation_class = UnsortedPreparation if sorter.is_worker else SortedPreparation
     key_filters = find_key_filters(joined.plan, request)
-    return preparation_class(request.relation, joined, key_filters, sorter)
+    if sorter.is_worker:
+        watches_ties = request.purpose is Purpose.RESULT
+        return UnsortedPreparation(
+            request.relation, joined, key_filters, sorter, watches_ties=watches_ties
+        )
+    return SortedPreparation(request.relation, joined, key_filters, sorter)
 
 
 def find_key_filters(plan: MatchPlan, request: MatchRequest) -> tuple[str, ...]:
@@ -384,7 +392,7 @@ def type_rules(request: MatchRequest, preparation: Preparation) -> tuple[TypedCo
 
 
 def type_rules_for_workers(
-    request: MatchRequest, preparation: Preparation, purpose: Purpose
+    request: MatchRequest, preparation: Preparation
 ) -> tuple[TypedConditions, ...] | RejectedCondition:
     """Type the conditions of all rules, or return one that the workers cannot compute.
 
@@ -398,7 +406,7 @@ def type_rules_for_workers(
     try:
         return type_rules(request, preparation)
     except MatchRecognizeUnsupportedError as error:
-        if purpose is Purpose.TRACE or not request.may_spark_read_neighbours:
+        if request.purpose is Purpose.TRACE or not request.may_spark_read_neighbours:
             raise
         return RejectedCondition(error.message)
 
@@ -423,10 +431,7 @@ def depends_on_settings(query: SplitQuery) -> bool:
 
 
 def build_compiled_rules(
-    request: MatchRequest,
-    purpose: Purpose,
-    preparation: Preparation,
-    conditions: tuple[TypedConditions, ...],
+    request: MatchRequest, preparation: Preparation, conditions: tuple[TypedConditions, ...]
 ) -> CompiledRules:
     """Return the compiled rules of a request, whose conditions are typed.
 
@@ -454,7 +459,6 @@ def build_compiled_rules(
         earlier_columns = compiled_query.sent_columns.columns
     return CompiledRules(
         request=request,
-        purpose=purpose,
         preparation=preparation,
         conditions=conditions,
         compiled_queries=tuple(compiled_queries),

@@ -9,7 +9,6 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import types as spark_types
 
 from matchrec.compile import coverage
-from matchrec.compile.steps import Purpose
 from matchrec.errors.inspection import method_not_for_stream
 from matchrec.spark.compile import compile_query
 from matchrec.spark.request import MatchRequest
@@ -102,7 +101,7 @@ def follow_starting_rows(
     """Let a worker follow the starting rows of a query. Runs no job.
 
     Args:
-        request: has one rule: the query.
+        request: has one rule: the query. It is made for coverage.
         make_worker: makes the worker, from the schema of its rows and the way in which it gets
             Spark's.
         schema_of: returns the schema of the worker's rows, from the fields of the columns that are
@@ -118,12 +117,12 @@ def follow_starting_rows(
     coverage.check_coverable(rule.plan)
 
     with silence_analysis(), request.locate_rule_errors(rule):
-        compiled = compile_query(request, Purpose.COVERAGE)
+        compiled = compile_query(request)
         (query,) = compiled.queries
-        assert isinstance(query, coverage.CoverageQuery)
+        assert isinstance(query, coverage.CoverageQuery), "the request is made for coverage"
         (compiled_query,) = compiled.compiled_queries
         task = coverage.build_coverage_task(query, compiled_query)
-        sent_rows = compiled.send(compiled_query.sent_columns.columns)
+        sent_rows = compiled.preparation.send(compiled_query.sent_columns.columns)
         name = f"match_recognize_coverage[PATTERN ({compiled_query.pattern})]"
         schema = schema_of(task, sent_rows.fields)
         cover_worker = make_worker(task, build_output_schema(schema), sent_rows.task_input)

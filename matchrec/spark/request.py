@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, get_args
 
@@ -142,9 +143,20 @@ class Rule:
             yield
 
 
+class Purpose(Enum):
+    """What the rules of a request are compiled for."""
+
+    # The rows of their results.
+    RESULT = "result"
+    # Figures of how far each starting row comes: see `compile.coverage`.
+    COVERAGE = "coverage"
+    # The search of one partition, all of whose rows are shown: see `spark.tracing`.
+    TRACE = "trace"
+
+
 @dataclass(frozen=True)
 class MatchRequest:
-    """Rules over a relation, and how they are run."""
+    """Rules over a relation, how they are run, and what for."""
 
     rules: tuple[Rule, ...]
     relation: Relation
@@ -153,6 +165,7 @@ class MatchRequest:
     options: Options
     # What the query around the clause uses of the result.
     use: ResultUse = EVERYTHING
+    purpose: Purpose = Purpose.RESULT
     # The columns that the events of matches have, if this is a rule set; None for a single query.
     event_columns: tuple[str, ...] | None = None
     # What happens if a rule of a set fails in a partition.

@@ -21,7 +21,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 
 from matchrec.compile.compiled_query import CompiledQuery
-from matchrec.compile.steps import Purpose
 from matchrec.conditions.row_column import RowColumn, build_row_column
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import inspection as errors
@@ -106,7 +105,7 @@ def collect_partition(request: MatchRequest, target: Target) -> CollectedPartiti
     """Collect the partition of a target. Runs jobs.
 
     Args:
-        request: has one rule: the clause.
+        request: has one rule: the clause. It is made for a trace.
         target: the partition and the row.
 
     Raises:
@@ -117,7 +116,7 @@ def collect_partition(request: MatchRequest, target: Target) -> CollectedPartiti
         raise errors.method_not_for_stream(call="`why`")
     (rule,) = request.rules
     with silence_analysis(), request.locate_rule_errors(rule):
-        compiled = compile_query(request, Purpose.TRACE)
+        compiled = compile_query(request)
         return PartitionCollector(request, compiled, target).collect()
 
 
@@ -169,7 +168,7 @@ class PartitionCollector:
         target_tests = self.build_target_tests()
         preparation = self.compiled.preparation.with_key_filters(self.key_tests)
         columns = (*search_columns, *order_texts, *target_tests, *query.row_filters)
-        sent = preparation.send(columns, Purpose.TRACE)
+        sent = preparation.send(columns)
         table = collect_table(sent.rows)
         if not table.num_rows:
             raise self.explain_no_rows()

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 import matchrec
 from matchrec.api import backtest
 from matchrec.explain.coverage import Reason
+from matchrec.spark.request import Purpose
 
 HIGH = """PARTITION BY k ORDER BY at MEASURES count(*) AS n AFTER MATCH SKIP TO NEXT ROW
     PATTERN (HIGH{2}) DEFINE HIGH AS load > 8 AND load < 100"""
@@ -148,7 +149,8 @@ def test_attempts_are_what_coverage_counts(
     with prepared._parsing(prepared.options) as parsed:
         clause = parsed.find_clause(1)
         plan = backtest.build_plan_of_matches(clause)
-        split, task, attempts = backtest.list_attempts(clause.build_request(plan, clause.options))
+        request = clause.build_request(plan, clause.options, purpose=Purpose.COVERAGE)
+        split, task, attempts = backtest.list_attempts(request)
         words = backtest.KnownAttempts(split, task, attempts, plan)
     collected = attempts.toDF("k", "first", "last", *backtest.NOTED).collect()
     failed = [attempt for attempt in collected if attempt.remaining is not None]

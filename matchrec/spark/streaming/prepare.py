@@ -29,7 +29,7 @@ from pyspark.sql.types import StructType
 
 from matchrec.compile.columns import find_dividing_columns
 from matchrec.compile.compiled_query import CompiledQuery
-from matchrec.compile.steps import Purpose, SplitQuery
+from matchrec.compile.steps import SplitQuery
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.run_condition import PythonAggregate
 from matchrec.errors import streams
@@ -110,12 +110,11 @@ class EventPreparation(Preparation):
             raise streams.missing_watermark(first_item.span, order=first_item.text)
         return frame.filter(f"{wire.EVENT_TIME} IS NOT NULL")
 
-    def send(self, columns: RowColumns, _: Purpose) -> SentRows:
+    def send(self, columns: RowColumns) -> SentRows:
         """Return the events with these columns, encoded for pandas.
 
         Args:
             columns: the columns.
-            _: not used, since the events of a stream are only sent for results.
 
         Raises:
             MatchRecognizeUnsupportedError: pandas would alter a column.
