@@ -41,7 +41,7 @@ from typing import TypeGuard
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
 from pyspark.sql.types import LongType, StructField, StructType
-from typing_extensions import Self
+from typing_extensions import Self, override
 
 from matchrec.compile.columns import ComputedValue
 from matchrec.compile.compiled_query import Sorter
@@ -348,18 +348,20 @@ class Preparation(ABC):
             for field, arrow_field in zip(fields, schema, strict=True)
         )
 
-    def name_columns(
-        self, columns: RowColumns, conditions: RowColumns | None = None, texts: Iterable[str] = ()
+    def name_columns(self, columns: RowColumns) -> ColumnNames:
+        """Return the names of everything that Spark computes for these columns and the bits."""
+        return self.build_names(columns, self.joined.conditions)
+
+    def build_names(
+        self, columns: RowColumns, conditions: RowColumns, texts: Iterable[str] = ()
     ) -> ColumnNames:
         """Return the names of everything that is computed over one row or read on another one.
 
         Args:
             columns: the columns that are sent.
-            conditions: the row conditions; None for all conditions of the queries.
+            conditions: the conditions that are computed.
             texts: other SQL texts over one row.
         """
-        if conditions is None:
-            conditions = self.joined.conditions
         all_columns = (*columns, *conditions)
         inner = {
             column.text: wire.name_column(index)
@@ -436,7 +438,7 @@ class SortedPreparation(Preparation):
         # The first bit marks the first row of a partition, which only the window tells.
         packed_before = pack_bit_columns(["FALSE", *tests_before], wire.name_bits)
         packed_texts = [packed.sql for packed in packed_before]
-        names = self.name_columns(columns, conditions_of_several_rows, packed_texts)
+        names = self.build_names(columns, conditions_of_several_rows, packed_texts)
         tests_after = [
             "FALSE" if condition.reads_one_row else names.write_column(condition)
             for condition in conditions
@@ -492,7 +494,7 @@ class UnsortedPreparation(Preparation):
 
         Irrelevant rows are left out.
         """
-        names = self.name_all_parts(columns)
+        names = self.name_columns(columns)
         items = self.select_unpacked(columns)
         conditions = self.joined.conditions
         if conditions or not items:
@@ -505,7 +507,7 @@ class UnsortedPreparation(Preparation):
 
         Each value is sent once: the fields of a struct of columns are sent instead of the struct.
         """
-        names = self.name_all_parts(columns)
+        names = self.name_columns(columns)
         items = [
             item
             for item, column in zip(names.select_sent(columns), columns, strict=True)
@@ -525,7 +527,7 @@ class UnsortedPreparation(Preparation):
         if isinstance(self.ranges, Ranges):
             return None
         items = self.select_unpacked(columns)
-        texts = {name: text for text, name in self.name_all_parts(columns).inner.items()}
+        texts = {name: text for text, name in self.name_columns(columns).inner.items()}
         known_fields = self.relation.known_fields
         fields = []
         for item in items:
@@ -556,7 +558,7 @@ class UnsortedPreparation(Preparation):
 
     def run_query(self, query: Template, columns: RowColumns) -> DataFrame:
         """Return the rows of a query. All rows of a partition are in one task, in any order."""
-        names = self.name_all_parts(columns)
+        names = self.name_columns(columns)
         rows = super().run_query(query, columns)
         shuffle_keys = [self.write_key(names, key.text) for key in self.plan.keys]
         if isinstance(self.ranges, Ranges):
@@ -590,7 +592,7 @@ class UnsortedPreparation(Preparation):
         self, columns: RowColumns, planned: tuple[PlannedColumn, ...], token: str
     ) -> TaskInput:
         """Return how a worker sorts rows with these columns, and puts structs together."""
-        names = self.name_all_parts(columns)
+        names = self.name_columns(columns)
         sorting = self.build_sorting(names)
         if self.watches_ties:
             watch = watch_ties(self.relation.runner.spark, self.plan, sorting)
@@ -626,7 +628,7 @@ class UnsortedPreparation(Preparation):
 
     def find_structs(self, columns: RowColumns) -> tuple[Struct, ...]:
         """Return the structs that the workers put together from their fields."""
-        inner = self.name_all_parts(columns).inner
+        inner = self.name_columns(columns).inner
         return tuple(
             Struct(
                 name=wire.name_column(index),
@@ -637,16 +639,17 @@ class UnsortedPreparation(Preparation):
             if column.fields
         )
 
-    def name_all_parts(self, columns: RowColumns) -> ColumnNames:
-        """Return the names of everything that is computed, including the fields of structs."""
+    @override
+    def name_columns(self, columns: RowColumns) -> ColumnNames:
+        """Return the names of everything that Spark computes, including the fields of structs."""
         if columns not in self._names:
             field_texts = find_field_texts(columns)
-            self._names[columns] = self.name_columns(columns, texts=field_texts)
+            self._names[columns] = self.build_names(columns, self.joined.conditions, field_texts)
         return self._names[columns]
 
     @cached_property
     def _names(self) -> dict[RowColumns, ColumnNames]:
-        """The results of `name_all_parts`, which is called several times for the same columns."""
+        """The results of `name_columns`, which is called several times for the same columns."""
         return {}
 
 

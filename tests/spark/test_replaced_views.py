@@ -194,6 +194,19 @@ def test_a_struct_with_other_fields(spark: SparkSession, new: str, new_type: str
     )
 
 
+def test_a_column_of_events(spark: SparkSession) -> None:
+    """The columns of events are sent one by one, and the error names the one that changed.
+
+    `v` is in no condition, so only the events have it.
+    """
+    create_view(spark, "k, ts, CAST(v AS STRING) AS v", "(1, 1, 10), (1, 2, 20)")
+    pattern = matchrec.Pattern.begin("a").where("ts > 1")
+    kept = matchrec.match_pattern(spark.table(VIEW), pattern, order_by="ts")
+    kept = kept.selectExpr("a[0].v AS v")
+    create_view(spark, "k, ts, v", "(1, 1, 10), (1, 2, 20)")
+    check_kept(kept, "column `v` is int, and was string when the query was built", [("20",)])
+
+
 @pytest.mark.usefixtures("old")
 def test_two_clauses_in_one_query(spark: SparkSession) -> None:
     kept = matchrec.sql(
