@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NoReturn, get_args
@@ -264,35 +264,33 @@ class RulesReader:
             content = written.content
             with name_rule_in_errors(written.name):
                 if isinstance(content, Pattern):
-                    rule, frame = self.read_pattern(written.name, content, frame)
+                    rule, frame = self.read_pattern(written, content, frame)
                 elif IS_SASE.match(content):
-                    rule = self.read_sase(written.name, content, written.values)
+                    rule = self.read_sase(written, content)
                 else:
-                    rule = self.read_clause(written.name, content, written.values)
-            rules.append(replace(rule, version=written.version))
+                    rule = self.read_clause(written, content)
+            rules.append(rule)
         return tuple(rules), frame
 
-    def read_sase(self, name: str, text: str, values: Mapping[str, str]) -> Rule:
+    def read_sase(self, written: WrittenRule, text: str) -> Rule:
         """Return the rule of a SASE+ text.
 
         Args:
-            name: the name of the rule.
-            text: the text.
-            values: the values of its parameters, as SQL.
+            written: the rule as the user wrote it.
+            text: its text.
         """
-        source = fill_parameters(Source(text), values)
+        source = fill_parameters(Source(text), written.values)
         plan = self.events.lower_sase(source, self.type_column, MatchOutput.ALL)
-        return Rule(name, plan, source, SASE)
+        return Rule(written.name, plan, source, SASE, written.version)
 
-    def read_clause(self, name: str, text: str, values: Mapping[str, str]) -> Rule:
+    def read_clause(self, written: WrittenRule, text: str) -> Rule:
         """Return the rule of a clause of SQL.
 
         Args:
-            name: the name of the rule.
+            written: the rule as the user wrote it.
             text: the clause.
-            values: the values of its parameters, as SQL.
         """
-        node, source = parse_clause_in_dialect(self.events.df, text, self.dialect, values)
+        node, source = parse_clause_in_dialect(self.events.df, text, self.dialect, written.values)
         with locate_errors(source):
             reject_keys_and_order(node)
             plan = lower_clause(self.add_keys_and_order(node))
@@ -300,7 +298,7 @@ class RulesReader:
         if summarizes_matches and not plan.measures and not plan.partition_by:
             # A DataFrame needs a column.
             plan = replace(plan, measures=(make_measure("match_number", MATCH_NUMBER),))
-        return Rule(name, plan, source)
+        return Rule(written.name, plan, source, version=written.version)
 
     def add_keys_and_order(self, node: MatchRecognize) -> MatchRecognize:
         """Return a clause with the PARTITION BY and ORDER BY that all rules share."""
@@ -308,22 +306,31 @@ class RulesReader:
         order = [SortKey(read_tokens(text)) for text in self.events.order_by]
         return replace(node, partition_by=tuple(keys), order_by=tuple(order))
 
-    def read_pattern(self, name: str, pattern: Pattern, frame: DataFrame) -> tuple[Rule, DataFrame]:
+    def read_pattern(
+        self, written: WrittenRule, pattern: Pattern, frame: DataFrame
+    ) -> tuple[Rule, DataFrame]:
         """Return the rule of a Pattern, and the rows with a column for each condition as a Column.
 
         Args:
-            name: the name of the rule.
-            pattern: the Pattern.
+            written: the rule as the user wrote it.
+            pattern: its Pattern.
             frame: the rows, with the columns of the rules before this one.
         """
         # The hash keeps the columns of several rules apart, whichever rules a call has.
-        prefix = f"{sha256(name.encode()).hexdigest()[:8]}_"
+        prefix = f"{sha256(written.name.encode()).hexdigest()[:8]}_"
         stages, conditions = name_columns(pattern.stages, prefix)
         lowered = lower_over(self.events, replace(pattern, stages=stages))
         with locate_errors(lowered.source, PATTERN_CALLS):
             frame = add_conditions(frame, conditions)
         column_texts = tuple(str(column) for column in conditions.values())
-        rule = Rule(name, lowered.plan, lowered.source, PATTERN_CALLS, columns=column_texts)
+        rule = Rule(
+            name=written.name,
+            plan=lowered.plan,
+            source=lowered.source,
+            language=PATTERN_CALLS,
+            version=written.version,
+            columns=column_texts,
+        )
         return rule, frame
 
 

@@ -46,8 +46,8 @@ class LinkedRule:
     # The indices of columns by which this rule divides the partitions of the set further.
     dividing_columns: tuple[int, ...]
     version: Version
-    # Over a stream, a digest of everything that the search depends on.
-    identity: str = ""
+    # Over a stream, a digest of everything that the search depends on; else empty.
+    identity: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ class RuleSet:
     row_conditions: tuple[RowColumn, ...]
     # Filters. A row is sent if it passes at least one of them; all rows are sent if there are none.
     row_filters: tuple[RowColumn, ...]
-    # Whether some rule has a version that is valid for some time only.
-    has_versions: bool = False
+    # Whether the user passed versions of some rule, so that results name the version of a row.
+    has_versions: bool
 
     @property
     def bits(self) -> int:
@@ -131,12 +131,15 @@ def join_filters(queries: Sequence[SplitQuery]) -> tuple[RowColumn, ...]:
     return tuple(dict.fromkeys(filters))
 
 
-def build_rule_set(
+def build_rule_set(  # noqa: PLR0913 -- the parts of a `RuleSet`
     names: Sequence[str],
     joined: JoinedQueries,
     compiled_queries: Sequence[CompiledQuery],
     event_columns: Iterable[str],
-    versions: Mapping[str, Version],
+    versions: Sequence[Version],
+    identities: Sequence[str],
+    *,
+    has_versions: bool,
 ) -> RuleSet:
     """Join rules that were compiled one after the other, over the columns of those before.
 
@@ -146,7 +149,9 @@ def build_rule_set(
         compiled_queries: what each rule was compiled to, in their order. The last one has all
             columns.
         event_columns: the names of the columns that the events of a match have.
-        versions: the versions of the rules that have some, by the names of the rules.
+        versions: the version of each rule.
+        identities: the identity of each rule: see `LinkedRule`.
+        has_versions: whether the user passed versions of some rule.
     """
     columns = compiled_queries[-1].sent_columns.columns
     indices = {column: index for index, column in enumerate(columns)}
@@ -160,9 +165,12 @@ def build_rule_set(
             name=name,
             compiled_query=compiled_query,
             dividing_columns=find_indices(find_dividing_columns(query.plan)),
-            version=versions.get(name, Version(name)),
+            version=version,
+            identity=identity,
         )
-        for name, query, compiled_query in zip(names, joined.queries, compiled_queries, strict=True)
+        for name, query, compiled_query, version, identity in zip(
+            names, joined.queries, compiled_queries, versions, identities, strict=True
+        )
     )
     return RuleSet(
         rules=rules,
@@ -172,5 +180,5 @@ def build_rule_set(
         events={name: indices[build_row_column(quote_name(name))] for name in event_columns},
         row_conditions=joined.conditions,
         row_filters=joined.filters,
-        has_versions=bool(versions),
+        has_versions=has_versions,
     )

@@ -206,7 +206,7 @@ def choose_spark(request: MatchRequest, reason: str) -> Sorter:
         MatchRecognizeUnsupportedError: the workers must sort, because the user asked for it or
             because rules are valid for some time only.
     """
-    if request.has_versions:
+    if request.has_timed_rules:
         raise rule_versions_need_workers(reason=reason)
     if request.workers_must_sort:
         raise worker_cannot_sort_rows(reason=reason)

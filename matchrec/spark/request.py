@@ -214,7 +214,7 @@ class MatchRequest:
         return is_streaming(self.relation.rows)
 
     @property
-    def has_versions(self) -> bool:
+    def has_timed_rules(self) -> bool:
         """Return whether some rule is valid for only a part of the time."""
         return any(
             rule.version is not None and not rule.version.covers_all_time for rule in self.rules
@@ -231,9 +231,10 @@ class MatchRequest:
     def may_spark_read_neighbours(self) -> bool:
         """Return whether Spark may sort the rows and compute conditions on neighbouring rows.
 
-        With versions of rules it may not, but `compile.choose_spark` says so with a better message.
+        It may not with rules that are valid for some time only, but `compile.choose_spark` says so
+        with a better message.
         """
-        return not self.is_stream and (self.has_versions or not self.workers_must_sort)
+        return not self.is_stream and (self.has_timed_rules or not self.workers_must_sort)
 
     @property
     def engine_must_sort(self) -> bool:

@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, StructField, StructType
 
 from matchrec.compile import rule_set as rules
-from matchrec.compile.rule_set import RuleSet
+from matchrec.compile.rule_set import RuleSet, Version
 from matchrec.compile.steps import SplitQuery
 from matchrec.conditions.row_column import show_column
 from matchrec.errors.rule_sets import (
@@ -170,17 +170,19 @@ def build_rule_set(request: MatchRequest) -> BuiltRuleSet:
         check_shared_plan(request)
         check_may_stay_whole(request, "rules share the rows of a partition")
         compiled = compile_query(request)
+        versions = [rule.version or Version(rule.name) for rule in request.rules]
+        identities = [""] * len(versions)
+        if request.is_stream:
+            identities = compute_identities(compiled, versions)
         rule_set = rules.build_rule_set(
             names=[rule.name for rule in request.rules],
             joined=compiled.preparation.joined,
             compiled_queries=compiled.compiled_queries,
             event_columns=request.event_columns,
-            versions={
-                rule.name: rule.version for rule in request.rules if rule.version is not None
-            },
+            versions=versions,
+            identities=identities,
+            has_versions=any(rule.version is not None for rule in request.rules),
         )
-        if request.is_stream:
-            rule_set = with_identities(compiled, rule_set)
         rows, slots = match_rules(compiled, rule_set)
         return BuiltRuleSet(rows, request, rule_set, slots, compiled)
 
@@ -198,21 +200,20 @@ def check_shared_plan(request: MatchRequest) -> None:
         _ = request.relation.select(texts).schema  # which is when Spark analyses them
 
 
-def with_identities(compiled: CompiledRules, rule_set: RuleSet) -> RuleSet:
-    """Return a set in which each rule has an identity.
+def compute_identities(compiled: CompiledRules, versions: Sequence[Version]) -> list[str]:
+    """Return the identity of each rule: a digest of everything that its search depends on.
 
-    It is a digest of everything that the searches of the rule depend on. Other rules do not change
-    it. So the state of a stream knows which rules are still the same.
+    Other rules do not change it. So the state of a stream knows which rules are still the same.
     """
     request = compiled.request
-    linked_rules = []
-    for rule, linked, query, conditions in zip(
-        request.rules, rule_set.rules, compiled.queries, compiled.conditions, strict=True
+    identities = []
+    for rule, version, query, conditions in zip(
+        request.rules, versions, compiled.queries, compiled.conditions, strict=True
     ):
         column_types = [(show_column(column), compiled.types[column]) for column in query.columns]
         identity = digest(
-            linked.version.rule,
-            linked.version.since,
+            version.rule,
+            version.since,
             query.written_plan,
             rule.columns,
             query.plan,
@@ -221,8 +222,8 @@ def with_identities(compiled: CompiledRules, rule_set: RuleSet) -> RuleSet:
             request.ansi,
             request.options.algorithm,
         )
-        linked_rules.append(replace(linked, identity=identity[:IDENTITY_DIGITS]))
-    return replace(rule_set, rules=tuple(linked_rules))
+        identities.append(identity[:IDENTITY_DIGITS])
+    return identities
 
 
 def match_rules(compiled: CompiledRules, rule_set: RuleSet) -> tuple[DataFrame, Slots]:
