@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from matchrec.explain.charts.plot import Plot as Plot
     from matchrec.explain.charts.sweep import Sweep as Sweep
     from matchrec.explain.clause import ExplainedClause as ExplainedClause
-    from matchrec.explain.coverage import ClauseCoverage as ClauseCoverage
+    from matchrec.explain.clause_coverage import ClauseCoverage as ClauseCoverage
     from matchrec.explain.coverage import Coverage as Coverage
     from matchrec.explain.explanation import Explanation as Explanation
     from matchrec.explain.tracing.why import Why as Why
@@ -95,7 +95,8 @@ _HOMES = {
     "matchrec.explain.charts.plot": ("Plot",),
     "matchrec.explain.charts.sweep": ("Sweep",),
     "matchrec.explain.clause": ("ExplainedClause",),
-    "matchrec.explain.coverage": ("ClauseCoverage", "Coverage"),
+    "matchrec.explain.clause_coverage": ("ClauseCoverage",),
+    "matchrec.explain.coverage": ("Coverage",),
     "matchrec.explain.explanation": ("Explanation",),
     "matchrec.explain.tracing.why": ("Why",),
     "matchrec.gateway.serve": ("Gateway", "serve"),

@@ -9,7 +9,8 @@ from matchrec.automaton.compile import compile_pattern
 from matchrec.compile.negation import find_negation_tests
 from matchrec.compile.pruning.condition_windows import replace_gaps_by_conditions
 from matchrec.errors.run.location import RowLocation
-from matchrec.explain.coverage import ClauseCoverage, summarise
+from matchrec.explain.clause_coverage import ClauseCoverage
+from matchrec.explain.coverage_summary import summarise
 from matchrec.explain.tracing.condition_parts import WriteExpression, split_into_parts
 from matchrec.explain.tracing.explainer import Explainer, choose_trials, make_matches_of_trials
 from matchrec.explain.tracing.story import StoryWriter, TracedRows

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.api import backtest
-from matchrec.explain.coverage import Reason
+from matchrec.explain.clause_coverage import Reason
 from matchrec.spark.request import Purpose
 
 HIGH = """PARTITION BY k ORDER BY at MEASURES count(*) AS n AFTER MATCH SKIP TO NEXT ROW

@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 import matchrec
 from matchrec.api.inputs import build_relation
 from matchrec.errors import MatchRecognizePlanError, MatchRecognizeUnsupportedError
-from matchrec.explain.coverage import draw
+from matchrec.explain.funnel import draw
 from matchrec.spark.coverage import build_counts_schema, follow_starting_rows
 from matchrec.spark.request import MatchRequest, Options, Rule, find_input_columns
 from matchrec.syntax.grammar import parse_clause

@@ -23,8 +23,8 @@ from matchrec.explain.charts.backtest import Backtest, DrawnSpan
 from matchrec.explain.charts.plot import draw_lanes, draw_lines
 from matchrec.explain.charts.series import MatchSpan, Series
 from matchrec.explain.charts.sweep import Sweep
-from matchrec.explain.coverage import ClauseCoverage, OccurrenceCoverage, Reason, RunEnding
-from matchrec.explain.coverage import draw as draw_coverage
+from matchrec.explain.clause_coverage import ClauseCoverage, OccurrenceCoverage, Reason, RunEnding
+from matchrec.explain.funnel import draw as draw_coverage
 from matchrec.explain.pictures.figures import keep_texts, make_figure
 from matchrec.explain.tracing.story import AttemptStory, Line, Story
 from matchrec.explain.tracing.why import draw_story

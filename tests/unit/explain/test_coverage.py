@@ -6,16 +6,15 @@ import pytest
 
 from matchrec.compile.coverage import Figures, NearestStart
 from matchrec.errors.language import PYTHON
-from matchrec.explain.coverage import (
+from matchrec.explain.clause_coverage import (
     ClauseCoverage,
-    Coverage,
     LoopCoverage,
     OccurrenceCoverage,
     Reason,
     RunEnding,
-    draw,
-    show_funnel,
 )
+from matchrec.explain.coverage import Coverage
+from matchrec.explain.funnel import draw, show_funnel
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,133 @@
+"""The coverage of a clause in numbers: how many starting rows reached each variable of PATTERN.
+
+`explain.coverage_summary` computes it from what the workers have counted. `explain.funnel` shows it
+as text and as a picture.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from matchrec.compile.coverage import Figures, NearestStart
+
+
+class Reason(Enum):
+    """Why a run came no nearer to a match, in the order of `search.kernels.nearest_runs`."""
+
+    FALSE = "{}'s condition was false"
+    NO_ROW = "the partition ended before {}"
+    OUT_OF_WINDOW = "the window ended before {}"
+    ANCHORED = "^ or $ did not hold"
+    FORBIDDEN = "a forbidden row came before {}"
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnding:
+    """Some runs that ended for the same reason."""
+
+    reason: Reason
+    awaited: tuple[str, ...]  # the variables that would have brought the runs nearer to a match
+    remaining: int  # how many rows a match still needed, at least
+    count: int  # the number of runs
+
+    def __str__(self) -> str:
+        if self.reason is Reason.FALSE and len(self.awaited) != 1:
+            return f"the conditions of {', '.join(self.awaited)} were false"
+        return self.reason.value.format(" or ".join(self.awaited) or "the end of the match")
+
+
+@dataclass(frozen=True, slots=True)
+class FalsePart:
+    """A part of a condition that has several parts, and how often it was not true.
+
+    Everything that depends on the run is one part. It counts if all other parts were true.
+    """
+
+    variable: str
+    text: str
+    count: int  # the number of runs
+
+
+@dataclass(frozen=True, slots=True)
+class LoopCoverage:
+    """The starting rows that reached a number of rows in a loop, such as two rows of `A{5,}`."""
+
+    # The number of rows.
+    rows: int
+    # How many starting rows reached this number.
+    reached: int
+    # What ended the runs that did not reach the next number of rows.
+    stop_reasons: tuple[RunEnding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OccurrenceCoverage:
+    """The starting rows that reached an occurrence of a variable in PATTERN."""
+
+    # Its index in PATTERN, from 1; 0 is the start, before any row.
+    number: int
+    # The name of the variable; None at the start.
+    variable: str | None
+    # How many starting rows have a row there: in their match, or in their nearest run.
+    reached: int
+    # How many of these began no match, and their nearest run had its last row there.
+    stopped: int
+    # What ended these runs, and the parts of conditions that were not true. In both, the most
+    # frequent one comes first.
+    stop_reasons: tuple[RunEnding, ...]
+    false_parts: tuple[FalsePart, ...]
+    # If the occurrence is a loop that needs several rows: how many starting rows reached one row of
+    # it, two rows, and so on to the number that it needs, or only some of these numbers.
+    loop: tuple[LoopCoverage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseCoverage:
+    """How far the starting rows of one clause came, from `Coverage.clauses`.
+
+    Attributes:
+        pattern: the row pattern as text.
+        figures: the numbers of `rows`, `partitions` and `matches`, and others.
+        occurrences: the start, before any row, then each variable in the order of PATTERN. Each has
+            a `variable`, and the numbers of starting rows that `reached` it and `stopped` there.
+        nearest: the starting row without a match that came nearest to a match; None if there is no
+            such row.
+        selects: whether rows may be skipped, or all matches are needed. Then `figures.matches`
+            counts the rows that begin a match.
+        asked_for_ranges: whether the options ask for ranges, which partitions are not cut into.
+
+    >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
+    >>> clause = matchrec.query(ticks, '''
+    ...     ORDER BY day MEASURES COUNT(*) AS days
+    ...     PATTERN (FALL RISE) DEFINE FALL AS price < PREV(price), RISE AS price > 100
+    ... ''').coverage().clauses[1]
+    >>> [(place.variable, place.reached) for place in clause.occurrences]
+    [(None, 4), ('FALL', 2), ('RISE', 0)]
+    """
+
+    pattern: str
+    figures: Figures
+    occurrences: tuple[OccurrenceCoverage, ...]
+    nearest: NearestStart | None
+    selects: bool = False
+    asked_for_ranges: bool = False
+
+    @property
+    def tried(self) -> int:
+        """Return the number of rows from which a match was sought.
+
+        The other rows are inside of matches.
+        """
+        return self.occurrences[0].reached
+
+    @property
+    def without_match(self) -> int:
+        """Return the number of starting rows that were tried and began no match."""
+        return self.tried - self.figures.matches
+
+    @property
+    def summary(self) -> str:
+        """Return in one line how many of the starting rows begin a match."""
+        begin = f"{self.figures.matches:,} of {self.tried:,} starting rows begin a match"
+        return f"{self.pattern}, {begin}"
