@@ -84,15 +84,30 @@ def write_number(number: Fraction) -> str:
     >>> write_number(Fraction("12345678901234567.5")), write_number(Fraction("1e-60"))
     ('12345678901234567.5', '1e-60')
     """
-    scale = next((n for n in range(MOST_DIGITS + 1) if 10**n % number.denominator == 0), None)
+    scale = find_scale(number)
     if scale is None:
         return repr(float(number))
-    digits = str(abs(number.numerator) * 10**scale // number.denominator).zfill(scale + 1)
-    if len(digits) > MOST_DIGITS and scale:
+    unscaled = abs(number.numerator) * 10**scale // number.denominator
+    digits = str(unscaled).zfill(scale + 1)  # at least one digit before the point
+    is_too_long_for_decimal = scale > 0 and len(digits) > MOST_DIGITS
+    if is_too_long_for_decimal:
         return repr(float(number))
     sign = "-" if number < 0 else ""
-    point = len(digits) - scale
-    return sign + digits[:point] + ("." + digits[point:] if scale else "")
+    if scale == 0:
+        return f"{sign}{digits}"
+    return f"{sign}{digits[:-scale]}.{digits[-scale:]}"
+
+
+def find_scale(number: Fraction) -> int | None:
+    """Return how many digits after the point write a number exactly; None if a DECIMAL has fewer.
+
+    >>> find_scale(Fraction("2.50")), find_scale(Fraction(7)), find_scale(Fraction(1, 3))
+    (1, 0, None)
+    """
+    for scale in range(MOST_DIGITS + 1):
+        if 10**scale % number.denominator == 0:
+            return scale
+    return None
 
 
 def read_positive_duration(
@@ -117,13 +132,13 @@ def read_positive_duration(
     'INTERVAL 90 SECOND'
     """
     duration = read_duration(value, call, span)
-    if duration is not None and counted_in and not duration.is_time:
+    if duration is None:
+        raise errors.not_a_duration(span, call=call, value=describe_value(value))
+    if counted_in is not None and not duration.is_time:
         microseconds = duration.amount * find_microseconds(counted_in, call, span)
         duration = Duration(is_time=True, amount=microseconds)
-    has_part_of_microsecond = (
-        duration is not None and duration.is_time and duration.amount.denominator > 1
-    )
-    if duration is None or has_part_of_microsecond:
+    has_part_of_microsecond = duration.is_time and duration.amount.denominator > 1
+    if has_part_of_microsecond:
         raise errors.not_a_duration(span, call=call, value=describe_value(value))
     if duration.amount <= 0:
         raise errors.not_a_positive_duration(span, call=call, value=value)
@@ -132,32 +147,49 @@ def read_positive_duration(
     return duration
 
 
-def build_interval(
-    value: object, call: str, span: Span, text: str, counted_in: str | None
-) -> RowExpression:
+@dataclass(frozen=True, slots=True)
+class WrittenDuration:
+    """A value after WITHIN, and the words around it in the query.
+
+    In `WITHIN INTERVAL :gap MINUTES` they are INTERVAL and the unit MINUTES.
+    """
+
+    # The value of the constant or parameter.
+    value: object
+    # The constant or parameter as the query has it.
+    text: str
+    # Whether INTERVAL is before it.
+    has_interval_word: bool = False
+    # The unit of time after it.
+    unit: str | None = None
+
+
+def build_interval(written: WrittenDuration, call: str, span: Span) -> RowExpression:
     """Return a value after WITHIN as Spark SQL.
 
     Args:
-        value: the value, such as the value of a parameter.
+        written: the value and the words around it.
         call: the call or the clause with the value, for messages.
         span: the location that an error shows.
-        text: the text of the value or parameter in the query.
-        counted_in: the unit after it, "" if there is none; None without the word INTERVAL.
 
     Raises:
         MatchRecognizeError: the value is not a positive duration, or INTERVAL has no unit.
 
-    >>> build_interval("INTERVAL '1 12' DAY TO HOUR", "WITHIN", Span(0, 4), ":gap", None).text
+    >>> written = WrittenDuration(90, ":gap", has_interval_word=True, unit="SECONDS")
+    >>> build_interval(written, "WITHIN", Span(0, 4)).text
+    'INTERVAL 90 SECOND'
+    >>> written = WrittenDuration("INTERVAL '1 12' DAY TO HOUR", ":gap")
+    >>> build_interval(written, "WITHIN", Span(0, 4)).text
     "INTERVAL '1 12' DAY TO HOUR"
     """
+    value = written.value
     fields = INTERVAL_WITH_FIELDS.fullmatch(value) if isinstance(value, str) else None
     if fields:
         return RowExpression(f"INTERVAL {fields[1]}", span, is_constant=True)
-    duration = read_positive_duration(value, call, span, counted_in)
-    has_interval_word = counted_in is not None
-    if has_interval_word and not duration.is_time:
+    duration = read_positive_duration(value, call, span, written.unit)
+    if written.has_interval_word and not duration.is_time:
         unit = "MINUTE, or pass '10 minutes'"
-        raise interval_without_unit(span, number=text, where="WITHIN", unit=unit)
+        raise interval_without_unit(span, number=written.text, where="WITHIN", unit=unit)
     return duration.build_expression(span)
 
 
@@ -165,6 +197,9 @@ def read_duration(value: Any, call: str, span: Span | None) -> Duration | None:
     """Return a value as a duration; None if it is not a duration.
 
     The duration may be zero or negative, and may have a part of a microsecond.
+
+    >>> str(read_duration("INTERVAL '1' HOUR 30 minutes", "within", None))
+    '90 minutes'
 
     Args:
         value: the value.
@@ -186,10 +221,12 @@ def read_duration(value: Any, call: str, span: Span | None) -> Duration | None:
     if number:
         return Duration(is_time=False, amount=Fraction(number[1]))
     text = re.sub(r"^\s*INTERVAL\b", "", value, flags=re.IGNORECASE).strip()
-    if text[:1] == text[-1:] == "'":
+    is_quoted_as_a_whole = text[:1] == text[-1:] == "'"
+    if is_quoted_as_a_whole:
         text = text[1:-1]
-    amounts = list(AMOUNT.finditer(text))
-    if not amounts or "".join(amount[0] for amount in amounts) != text:
+    amounts = list(AMOUNT.finditer(text))  # of `1 hour 30 minutes`: `1 hour ` and `30 minutes`
+    covers_text = "".join(amount[0] for amount in amounts) == text
+    if not amounts or not covers_text:
         return None
     microseconds = Fraction(0)
     for amount in amounts:

@@ -31,7 +31,7 @@ from matchrec.plan.pattern import RowPattern
 from matchrec.plan.text import NONDETERMINISTIC, is_reserved
 from matchrec.source import Origin, Source, Span
 from matchrec.syntax import nodes
-from matchrec.syntax.durations import build_interval, is_length_of_time
+from matchrec.syntax.durations import WrittenDuration, build_interval, is_length_of_time
 from matchrec.syntax.expressions.reader import ClausePart, split_items
 from matchrec.syntax.row_pattern import make_symbol_outside_error, parse_row_pattern, read_parameter
 from matchrec.syntax.sections import (
@@ -91,20 +91,20 @@ def _read_window(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode
         interval_end = end - 4
     if interval_end == start:
         raise errors.empty_part(span, part="WITHIN")
+    has_interval_word = clause.key(start) == "INTERVAL"
     unit: str | None = None
-    if clause.key(start) == "INTERVAL":
-        last = clause.key(interval_end - 1)
-        unit = last if last in UNITS_OF_TIME else ""
-    interval = _read_interval(clause, start, interval_end, unit)
-    parameter_start = start if unit is None else start + 1
-    parameter_end = interval_end - 1 if unit else interval_end
+    if has_interval_word and clause.key(interval_end - 1) in UNITS_OF_TIME:
+        unit = clause.key(interval_end - 1)
+    value_start = start + 1 if has_interval_word else start
+    value_end = interval_end if unit is None else interval_end - 1
     return nodes.WindowNode(
-        interval=interval,
+        interval=_read_interval(clause, start, interval_end, unit),
         span=span,
         between_rows=is_between_rows,
         after=clause[end - 3].variable if has_variables else None,
         to=clause[end - 1].variable if has_variables else None,
-        parameter=read_parameter(clause.tokens[parameter_start:parameter_end]),
+        parameter=read_parameter(clause.tokens[value_start:value_end]),
+        has_interval_word=has_interval_word,
         unit=unit,
         interval_span=clause.span(start, interval_end),
     )
@@ -133,7 +133,7 @@ def _read_interval(clause: ClauseTokens, start: int, end: int, unit: str | None)
         clause: the tokens of the clause.
         start: its first token.
         end: the token after it.
-        unit: None without the word INTERVAL, "" without a unit at the end.
+        unit: the unit of time at its end, if it begins with INTERVAL.
 
     Raises:
         MatchRecognizeError: the interval is written without INTERVAL, or it is not a length of
@@ -144,19 +144,23 @@ def _read_interval(clause: ClauseTokens, start: int, end: int, unit: str | None)
         raise errors.missing_interval(interval.full_span, text=interval.text)
     if end - start == 1:
         reject_unit_in_number(clause[start])
-    has_interval = unit is not None
-    has_unit = bool(unit)
-    last = clause[end - 1 - has_unit]  # the last token before the unit
-    value = last.text
-    if last.is_string:
-        value = last.text[1:-1].replace("\\'", "'")
-    is_single_token = end - start == 1 + has_interval + has_unit
+    has_interval_word = clause.key(start) == "INTERVAL"
+    value_start = start + 1 if has_interval_word else start
+    value_end = end if unit is None else end - 1
+    token = clause[value_end - 1]
+    value = token.text
+    if token.is_string:
+        value = token.text[1:-1].replace("\\'", "'")
     has_letters = any(character.isalpha() for character in value)
-    is_text = last.is_string and (not unit or has_letters)
-    is_constant_without_unit = last.is_constant and unit == ""
-    if not is_single_token or not (is_text or is_constant_without_unit):
+    is_text = token.is_string and (unit is None or has_letters)
+    lacks_unit = token.is_constant and has_interval_word and unit is None
+    is_single_token = value_end - value_start == 1
+    if not is_single_token or not (is_text or lacks_unit):
         return interval
-    length = build_interval(value, "WITHIN", interval.full_span, last.text, unit)
+    duration = WrittenDuration(
+        value, text=token.text, has_interval_word=has_interval_word, unit=unit
+    )
+    length = build_interval(duration, "WITHIN", interval.full_span)
     return read_tokens(length.text, offset=interval.offset)
 
 

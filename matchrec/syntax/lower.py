@@ -37,7 +37,7 @@ from matchrec.plan.clauses import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.rules import check_plan
 from matchrec.syntax import nodes
-from matchrec.syntax.durations import build_interval, read_positive_duration
+from matchrec.syntax.durations import WrittenDuration, build_interval, read_positive_duration
 from matchrec.syntax.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.syntax.expressions.reader import ClausePart, Scope
 from matchrec.syntax.row_pattern import ParameterValues, fill_bounds, look_up_value, read_number
@@ -345,15 +345,17 @@ def _read_interval(window: nodes.WindowNode, values: ParameterValues) -> RowExpr
     parameter = window.parameter
     if parameter is None:
         return parse_row_expression(window.interval, ClausePart.WITHIN)
-    has_interval_word = window.unit is not None
-    if has_interval_word:
+    if window.has_interval_word:
         value = look_up_value(parameter, values)
     else:
         value = values.get(parameter.name)
     call = f"{parameter.text} in WITHIN"
-    is_length = has_interval_word or isinstance(value, str | timedelta)
+    is_length = window.has_interval_word or isinstance(value, str | timedelta)
     if is_length and not is_column(value):
-        return build_interval(value, call, window.interval.full_span, parameter.text, window.unit)
+        duration = WrittenDuration(
+            value, text=parameter.text, has_interval_word=window.has_interval_word, unit=window.unit
+        )
+        return build_interval(duration, call, window.interval.full_span)
     name = read_tokens(parameter.text, offset=window.interval.offset)
     read = parse_row_expression(name, ClausePart.WITHIN)
     if not is_number(value):

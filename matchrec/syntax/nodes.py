@@ -74,7 +74,8 @@ class WindowNode:
     rows: int | None = None
     # The parameter that is written instead of the number or the length.
     parameter: Parameter | None = None
-    # The unit after INTERVAL and a parameter, "" if there is none; None without INTERVAL.
+    # Whether the length begins with the word INTERVAL, and the unit of time at its end.
+    has_interval_word: bool = False
     unit: str | None = None
     # Where the length is written.
     interval_span: Span = field(compare=False, default=Span(0, 0))
