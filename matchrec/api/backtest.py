@@ -37,6 +37,7 @@ from matchrec.search.kernels.nearest_runs import NOTED_PARTS
 from matchrec.spark.coverage import list_attempts
 from matchrec.spark.request import Options, Purpose, is_streaming
 from matchrec.spark.types import normalize_columns, normalize_value
+from matchrec.worker.cover import ATTEMPT_NOTES
 
 if TYPE_CHECKING:
     from pyspark.sql import GroupedData
@@ -49,8 +50,6 @@ OVERLAPS = (
     " AND (label.__end IS NULL OR span.__low <= label.__end)"
 )
 Key = str | Sequence[str] | None  # the argument `key` of `Query.backtest`
-# The columns of an attempt after its keys and ends, see `AttemptWorker`.
-NOTED = ("remaining", "choice", "reason", "rows", "parts")
 
 
 def backtest(clause: Clause, labels: DataFrame, key: Key, ends: tuple[str, str]) -> Backtest:
@@ -266,11 +265,11 @@ def find_attempts(clause: Clause, plan: MatchPlan) -> Attempts:
     options = Options(sort=clause.options.sort, max_steps=clause.options.max_steps)
     try:
         request = clause.build_request(plan, options, purpose=Purpose.COVERAGE)
-        query, task, rows = list_attempts(request)
+        attempts = list_attempts(request)
     except MatchRecognizeUnsupportedError as error:
         # The matches can be compared all the same.
         return UnknownAttempts(error.message)
-    return KnownAttempts(query, task, rows, plan)
+    return KnownAttempts(attempts.query, attempts.task, attempts.rows, plan)
 
 
 @dataclass(frozen=True)
@@ -300,7 +299,7 @@ class KnownAttempts(Attempts):
 
     query: CoverageQuery
     task: CoverageTask
-    # One row for each starting row: its partition, its ends, and the columns `NOTED`.
+    # One row for each starting row: its partition, its ends, and its notes.
     rows: DataFrame
     # The plan of the matches.
     plan: MatchPlan
@@ -308,7 +307,7 @@ class KnownAttempts(Attempts):
     @override
     def find_facts(self, comparison: LabelComparison) -> list[tuple[str, DataFrame]]:
         """Return the best attempt at each incident, and the partitions that have rows."""
-        rows = comparison.add_span(self.rows, NOTED)
+        rows = comparison.add_span(self.rows, ATTEMPT_NOTES)
         if self.task.needs_event_selection:
             # A match that is left out is an attempt that lacked no row.
             rows = rows.withColumn("remaining", expr("coalesce(remaining, 0L)"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, Row
@@ -17,13 +18,38 @@ from matchrec.spark.substitutes import write_text
 from matchrec.spark.transport import Worker, build_output_schema
 from matchrec.spark.types import make_struct_type
 from matchrec.worker import wire
-from matchrec.worker.cover import AttemptWorker, CoverageWorker, sum_coverage
+from matchrec.worker.cover import ATTEMPT_NOTES, AttemptWorker, CoverageWorker, sum_coverage
 from matchrec.worker.query_worker import TaskInput
 
-# The number of BIGINT columns in which `AttemptWorker` returns what it notes of a starting row.
-NOTED = 5
-
 OutputFields = Sequence[spark_types.StructField]
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedQuery:
+    """A query whose starting rows workers follow, and the rows that the workers return."""
+
+    query: coverage.CoverageQuery
+    task: coverage.CoverageTask
+    # The output of the workers. No job has run for it.
+    rows: DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class TaskCounts:
+    """The row that `CoverageWorker` returns for one task."""
+
+    # The counts as one array: see `worker.cover.flatten_counts`.
+    counters: list[int]
+    # How many rows the nearest run still needed; None if no starting row was without a match.
+    remaining: int | None
+    # The values that name the starting row of that run, as texts; None for NULL.
+    names: tuple[str | None, ...]
+
+    @classmethod
+    def create(cls, row: Row) -> TaskCounts:
+        """Return the counts in a row of the columns of `build_counts_schema`."""
+        counters, remaining, *names = row
+        return cls(counters, remaining, tuple(names))
 
 
 def count_starting_rows(request: MatchRequest) -> coverage.CountedCoverage:
@@ -37,24 +63,37 @@ def count_starting_rows(request: MatchRequest) -> coverage.CountedCoverage:
     """
     if request.is_stream:
         raise method_not_for_stream(call="coverage")
-    query, task, rows = follow_starting_rows(request, CoverageWorker, build_counts_schema)
-    # the columns that name a row are collected as texts: PySpark has no value for some of Spark's
-    count_columns, naming_fields = rows.columns[:2], rows.schema.fields[2:]
+    followed = follow_starting_rows(request, CoverageWorker, build_counts_schema)
+    counts_by_task = collect_counts(followed.rows)
+    figures, counts = sum_coverage(followed.task, (task.counters for task in counts_by_task))
+    return coverage.CountedCoverage(
+        query=followed.query,
+        task=followed.task,
+        figures=figures,
+        counts=counts,
+        nearest=find_nearest_start(request, followed, counts_by_task),
+        asked_for_ranges=request.must_cut_partitions,
+    )
+
+
+def collect_counts(rows: DataFrame) -> list[TaskCounts]:
+    """Collect the rows of `CoverageWorker`. Runs a job.
+
+    The columns that name a starting row become texts, because PySpark has no value for some of
+    Spark's types.
+    """
+    count_columns = [wire.COUNTERS, wire.ROW_NUMBER]
     naming_texts = [
-        f"{write_text(field.name, field.dataType)} AS {field.name}" for field in naming_fields
+        f"{write_text(field.name, field.dataType)} AS {field.name}"
+        for field in rows.schema.fields
+        if field.name not in count_columns
     ]
     task_rows = rows.selectExpr(*count_columns, *naming_texts).collect()
-    figures, counts = sum_coverage(task, (row[0] for row in task_rows))
-    nearest = find_nearest_start(request, query, task, task_rows)
-    asked_for_ranges = request.must_cut_partitions
-    return coverage.CountedCoverage(query, task, figures, counts, nearest, asked_for_ranges)
+    return [TaskCounts.create(row) for row in task_rows]
 
 
 def find_nearest_start(
-    request: MatchRequest,
-    query: coverage.CoverageQuery,
-    task: coverage.CoverageTask,
-    task_rows: Sequence[Row],
+    request: MatchRequest, followed: FollowedQuery, counts_by_task: Sequence[TaskCounts]
 ) -> coverage.NearestStart | None:
     """Return the starting row whose run needed the fewest rows, of those that began no match.
 
@@ -62,26 +101,27 @@ def find_nearest_start(
 
     Args:
         request: the query and its input.
-        query: the query.
-        task: its task.
-        task_rows: one row for each task: its counts, how many rows the nearest run needed, and the
-            texts that name the starting row.
+        followed: the query as it was compiled.
+        counts_by_task: what the workers have counted.
     """
-    candidates = [row for row in task_rows if row[1] is not None]
+    candidates = [
+        (task.remaining, tuple(text or "" for text in task.names), task.names)
+        for task in counts_by_task
+        if task.remaining is not None
+    ]
     if not candidates:
         return None
-    nearest = min(candidates, key=lambda row: (row[1], *(text or "" for text in row[2:])))
-    keys = [name for name, _ in task.compiled_query.sent_columns.keys]
-    names = [*keys, *(output.name for output in query.outputs)]
-    shown_names = [request.columns.find_by_text(name) or name for name in names]
-    values = list(zip(shown_names, nearest[2:], strict=True))
-    partition, order = dict(values[: len(keys)]), dict(values[len(keys) :])
-    return coverage.NearestStart(nearest[1], partition, order)
+    remaining, _, values = min(candidates, key=lambda candidate: candidate[:2])
+    keys = [name for name, _ in followed.task.compiled_query.sent_columns.keys]
+    orders = [output.name for output in followed.query.outputs]
+    shown_names = [request.columns.find_by_text(name) or name for name in (*keys, *orders)]
+    named_values = list(zip(shown_names, values, strict=True))
+    return coverage.NearestStart(
+        remaining, partition=dict(named_values[: len(keys)]), order=dict(named_values[len(keys) :])
+    )
 
 
-def list_attempts(
-    request: MatchRequest,
-) -> tuple[coverage.CoverageQuery, coverage.CoverageTask, DataFrame]:
+def list_attempts(request: MatchRequest) -> FollowedQuery:
     """Return a row for each starting row of a query, see `AttemptWorker`. Runs no job.
 
     Args:
@@ -96,19 +136,16 @@ def list_attempts(
 def follow_starting_rows(
     request: MatchRequest,
     make_worker: Callable[[coverage.CoverageTask, pa.Schema, TaskInput], Worker],
-    schema_of: Callable[[coverage.CoverageTask, OutputFields], spark_types.StructType],
-) -> tuple[coverage.CoverageQuery, coverage.CoverageTask, DataFrame]:
+    build_schema: Callable[[coverage.CoverageTask, OutputFields], spark_types.StructType],
+) -> FollowedQuery:
     """Let a worker follow the starting rows of a query. Runs no job.
 
     Args:
         request: has one rule: the query. It is made for coverage.
-        make_worker: makes the worker, from the schema of its rows and the way in which it gets
-            Spark's.
-        schema_of: returns the schema of the worker's rows, from the fields of the columns that are
-            sent to it.
-
-    Returns:
-        the query, its task, and the rows of the worker.
+        make_worker: makes the worker, from its task, the schema of its output, and the form in
+            which rows reach it.
+        build_schema: returns the schema of the worker's output, from its task and the fields of the
+            columns that are sent to it.
 
     Raises:
         MatchRecognizeError: the query is wrong, or coverage does not support it.
@@ -124,10 +161,10 @@ def follow_starting_rows(
         task = coverage.build_coverage_task(query, compiled_query)
         sent_rows = compiled.preparation.send(compiled_query.sent_columns.columns)
         name = f"match_recognize_coverage[PATTERN ({compiled_query.pattern})]"
-        schema = schema_of(task, sent_rows.fields)
-        cover_worker = make_worker(task, build_output_schema(schema), sent_rows.task_input)
-        rows = sent_rows.run(cover_worker, schema, name)
-        return query, task, request.runner.analyse(rows)
+        schema = build_schema(task, sent_rows.fields)
+        worker = make_worker(task, build_output_schema(schema), sent_rows.task_input)
+        rows = request.runner.analyse(sent_rows.run(worker, schema, name))
+        return FollowedQuery(query, task, rows)
 
 
 def build_counts_schema(
@@ -135,8 +172,8 @@ def build_counts_schema(
 ) -> spark_types.StructType:
     """Return the schema of `CoverageWorker`.
 
-    Its columns are the counts, how many rows the nearest run needed, and what names its starting
-    row.
+    Its columns are the counts, how many rows the nearest run still needed, and the values that name
+    the starting row of that run.
 
     Args:
         task: the task.
@@ -154,14 +191,14 @@ def build_attempt_schema(
 ) -> spark_types.StructType:
     """Return the schema of `AttemptWorker`.
 
-    Its columns are what names the partition, the order on the first and on the last row of the
-    attempt, and the numbers that are noted.
+    Its columns are the partition keys, the first ORDER BY key on the first and on the last row of
+    the attempt, and the notes.
 
     Args:
         task: the task.
         fields: the fields of the columns that are sent to the worker.
     """
-    naming_types = [fields[column].dataType for column in task.first_naming_columns]
-    order_type = naming_types[-1]
-    types = [*naming_types, order_type, *[spark_types.LongType()] * NOTED]
+    *key_types, order_type = [fields[column].dataType for column in task.first_naming_columns]
+    note_types = [spark_types.LongType() for _ in ATTEMPT_NOTES]
+    types = [*key_types, order_type, order_type, *note_types]
     return make_struct_type({wire.name_read(index): type_ for index, type_ in enumerate(types)})

@@ -28,6 +28,11 @@ from matchrec.worker.encode import encode_partitions
 from matchrec.worker.match import check_and_locate
 from matchrec.worker.query_worker import TaskInput
 
+# What `AttemptWorker` notes of the nearest run of a starting row, in the order of its columns: how
+# many rows a match still needed, the last choice of the run (0 for none), the reason why it ended,
+# its number of rows, and a bit for each part of a condition that was not true.
+ATTEMPT_NOTES = ("remaining", "choice", "reason", "rows", "parts")
+
 # How many rows the nearest run still needed, then the values that name its starting row, each as an
 # array of one value. None if there is no such run.
 Nearest = list[pa.Array] | None
@@ -165,20 +170,20 @@ class AttemptWorker:
         last_rows = np.maximum(notes[:, nearest_runs.NOTE_ROW] - 1, starts)
         last_rows = np.where(has_no_notes, starts, last_rows)
         choice = notes[:, nearest_runs.NOTE_CHOICE]
-        note_columns = (
-            notes[:, nearest_runs.NOTE_REMAINING],
-            choice,
-            notes[:, nearest_runs.NOTE_REASON],
-            last_rows - starts + (choice > 0),  # the number of rows of the run
-            notes[:, nearest_runs.NOTE_PARTS],
-        )
+        note_columns = {
+            "remaining": notes[:, nearest_runs.NOTE_REMAINING],
+            "choice": choice,
+            "reason": notes[:, nearest_runs.NOTE_REASON],
+            "rows": last_rows - starts + (choice > 0),
+            "parts": notes[:, nearest_runs.NOTE_PARTS],
+        }
         *keys, order = [
             take_column(piece.table, wire.name_column(index))
             for index in self.task.first_naming_columns
         ]
         columns = [key.take(pa.array(starts)) for key in keys]
         columns += [order.take(pa.array(rows)) for rows in (starts, last_rows)]
-        columns += [pa.array(note_column, mask=has_no_notes) for note_column in note_columns]
+        columns += [pa.array(note_columns[name], mask=has_no_notes) for name in ATTEMPT_NOTES]
         return make_batch(columns, self.schema)
 
 

@@ -150,9 +150,9 @@ def test_attempts_are_what_coverage_counts(
         clause = parsed.find_clause(1)
         plan = backtest.build_plan_of_matches(clause)
         request = clause.build_request(plan, clause.options, purpose=Purpose.COVERAGE)
-        split, task, attempts = backtest.list_attempts(request)
-        words = backtest.KnownAttempts(split, task, attempts, plan)
-    collected = attempts.toDF("k", "first", "last", *backtest.NOTED).collect()
+        attempts = backtest.list_attempts(request)
+        words = backtest.KnownAttempts(attempts.query, attempts.task, attempts.rows, plan)
+    collected = attempts.rows.toDF("k", "first", "last", *backtest.ATTEMPT_NOTES).collect()
     failed = [attempt for attempt in collected if attempt.remaining is not None]
     ended: Counter[tuple[str | None, str]] = Counter()
     for attempt in failed:
@@ -165,7 +165,7 @@ def test_attempts_are_what_coverage_counts(
             counted[occurrence.variable, str(stop_reason)] += stop_reason.count
     assert ended == counted
     assert len(collected) == covered.figures.rows
-    if task.needs_event_selection:
+    if attempts.task.needs_event_selection:
         assert len(collected) - len(failed) == covered.figures.matches
 
 

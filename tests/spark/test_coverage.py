@@ -201,8 +201,8 @@ def test_spark_only_shuffles(spark: SparkSession, capsys: pytest.CaptureFixture[
     plan = lower_clause(parse_clause(SORTED_CLAUSE.format(order="day")))
     relation = build_relation(spark.table("covered_visits"))
     request = MatchRequest((Rule("", plan),), relation, find_input_columns(relation), Options())
-    _, _, rows = follow_starting_rows(request, CoverageWorker, build_counts_schema)
-    rows.explain()
+    followed = follow_starting_rows(request, CoverageWorker, build_counts_schema)
+    followed.rows.explain()
     printed_plan = capsys.readouterr().out
     assert printed_plan.count("Exchange") == 1
     assert "Sort" not in printed_plan
