@@ -73,7 +73,7 @@ from matchrec.spark.types import is_nested, normalize_value
 from matchrec.worker import wire
 from matchrec.worker.query_worker import TaskInput
 from matchrec.worker.wire import (
-    OrderColumns,
+    OrderColumn,
     PlannedColumn,
     SelectItem,
     SortColumn,
@@ -260,13 +260,13 @@ class Preparation(ABC):
         """
         orders = self.list_order_columns(self.name_columns(columns))
         sent_names = {wire.name_column(index) for index in range(len(columns))}
-        are_sent = {name for _, name in orders} <= sent_names
+        are_sent = all(key.name in sent_names for key in orders)
         return TaskInput(planned=planned, token=token, orders=orders if are_sent else ())
 
-    def list_order_columns(self, names: ColumnNames) -> OrderColumns:
+    def list_order_columns(self, names: ColumnNames) -> tuple[OrderColumn, ...]:
         """Return the ORDER BY keys with the names of their columns."""
         texts = [item.expression.text for item in self.plan.order_by]
-        return tuple((text, names.inner[text]) for text in texts)
+        return tuple(OrderColumn(text, names.inner[text]) for text in texts)
 
     def show_ranges(self) -> str:
         """Describe whether partitions are cut into ranges.
@@ -595,8 +595,8 @@ class UnsortedPreparation(Preparation):
         names = self.name_columns(columns)
         sorting = self.build_sorting(names)
         if self.watches_ties:
-            watch = watch_ties(self.relation.runner.spark, self.plan, sorting)
-            sorting = replace(sorting, watch=watch)
+            tie_watch = watch_ties(self.relation.runner.spark, self.plan, sorting)
+            sorting = replace(sorting, tie_counter=tie_watch)
         if isinstance(self.ranges, Ranges):
             sorting = replace(sorting, keys=(*sorting.keys, wire.RANGE))
         return TaskInput(

@@ -44,7 +44,7 @@ from matchrec.worker.encode import encode_partitions
 from matchrec.worker.gather import Gatherer
 from matchrec.worker.python_values import read_value_at
 from matchrec.worker.windows import check_ends_of_windows
-from matchrec.worker.wire import OrderColumns
+from matchrec.worker.wire import OrderColumn
 
 # Matches that share their rows.
 
@@ -110,7 +110,7 @@ def locate_row(
     table: pa.Table,
     row: int,
     row_number: int | None,
-    orders: OrderColumns = (),
+    orders: tuple[OrderColumn, ...] = (),
 ) -> RowLocation:
     """Return the location of a row: the keys of its partition, and its number in the partition.
 
@@ -125,7 +125,7 @@ def locate_row(
         name: read_value_at(table, wire.name_column(index), row)
         for name, index in compiled_query.sent_columns.keys
     }
-    order = {text: read_value_at(table, name, row) for text, name in orders}
+    order = {key.text: read_value_at(table, key.name, row) for key in orders}
     return RowLocation(keys, row_number, bool(compiled_query.row_filters), order=order)
 
 
@@ -134,7 +134,7 @@ def locate_row_of_piece(
     row: int,
     piece: Piece,
     partitions: Partitions,
-    orders: OrderColumns,
+    orders: tuple[OrderColumn, ...],
 ) -> RowLocation:
     """Return the location of a row of a piece, given its position in the table of the piece."""
     row_number: int | None = None
@@ -148,7 +148,10 @@ def locate_row_of_piece(
 
 @contextmanager
 def check_and_locate(
-    compiled_query: CompiledQuery, piece: Piece, partitions: Partitions, orders: OrderColumns = ()
+    compiled_query: CompiledQuery,
+    piece: Piece,
+    partitions: Partitions,
+    orders: tuple[OrderColumn, ...] = (),
 ) -> Iterator[None]:
     """Check the windows of a piece, and name the row of a RunFailure that is raised inside.
 
@@ -197,7 +200,7 @@ class PieceWorker:
     # Makes the batches of the output; None if the output consists of the reads of the query.
     output: BatchMaker | None = None
     # The ORDER BY keys whose values errors show.
-    orders: OrderColumns = ()
+    orders: tuple[OrderColumn, ...] = ()
 
     def run(self, pieces: Iterator[Piece]) -> Iterator[pa.RecordBatch]:
         """Yield the output of all pieces, then the batch of the counters if there are any.

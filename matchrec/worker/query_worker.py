@@ -14,7 +14,7 @@ from matchrec.compile.compiled_query import CompiledQuery, Lookaround
 from matchrec.shortcuts import current_shortcuts
 from matchrec.worker import wire
 from matchrec.worker.failing import hold_garbage_collection
-from matchrec.worker.wire import OrderColumns, PlannedColumn, Sorting, Struct
+from matchrec.worker.wire import OrderColumn, PlannedColumn, Sorting, Struct
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,7 +28,7 @@ class TaskInput:
     """The form in which the rows of a task reach its worker. Picklable.
 
     `spark.columns` makes it together with the query of the rows. The worker of a query adds
-    `Sorting.needed`.
+    `Sorting.needed_conditions`.
     """
 
     # How the worker must sort the rows; None if the engine has sorted them.
@@ -45,13 +45,13 @@ class TaskInput:
     # Empty if the session analyses a query only once, so that they cannot differ.
     planned: tuple[PlannedColumn, ...] = ()
     # The ORDER BY keys, whose values errors show; empty if a key is not sent.
-    orders: OrderColumns = ()
+    orders: tuple[OrderColumn, ...] = ()
 
     def read_pieces(
         self,
         batches: Batches,
         lookaround: Lookaround | None,
-        needed: tuple[int, ...] = (),
+        needed_conditions: tuple[int, ...] = (),
         never_null: Collection[str] = (),
     ) -> Iterator[Piece]:
         """Check and sort the rows of a task, and yield them in pieces for the search.
@@ -59,7 +59,7 @@ class TaskInput:
         Args:
             batches: the rows of the task.
             lookaround: see `batches.split_into_pieces`.
-            needed: see `Sorting.needed`.
+            needed_conditions: see `Sorting.needed_conditions`.
             never_null: see `planned.check_batches`.
 
         Raises:
@@ -74,7 +74,7 @@ class TaskInput:
         if self.planned:
             batches = check_batches(batches, self.planned, never_null)
         if self.sorting is not None:
-            sorting = replace(self.sorting, needed=needed)
+            sorting = replace(self.sorting, needed_conditions=needed_conditions)
             batches = sort_batches(batches, sorting, self.rows_per_call, task_count=self.task_count)
         return split_into_pieces(
             batches, lookaround, rows_per_call=self.rows_per_call, structs=self.structs
@@ -98,11 +98,12 @@ class QueryWorker:
             from matchrec.worker.match import PieceWorker
 
         # counters count all rows, so no partition may be dropped
-        needed = self.compiled_query.needed if self.counted_schema is None else ()
+        has_counters = self.counted_schema is not None
+        needed_conditions = () if has_counters else self.compiled_query.needed
         reads = self.compiled_query.reads
         never_null = {wire.name_column(read.column) for read in reads if isinstance(read, ReadRow)}
         lookaround = self.compiled_query.lookaround
-        pieces = self.task_input.read_pieces(batches, lookaround, needed, never_null)
+        pieces = self.task_input.read_pieces(batches, lookaround, needed_conditions, never_null)
         worker = PieceWorker(
             self.compiled_query, Tally(self.counted_schema), orders=self.task_input.orders
         )

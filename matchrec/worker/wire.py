@@ -219,13 +219,13 @@ class Sorting:
 
     # The columns of the partition keys. Here NULL equals NULL.
     keys: tuple[str, ...]
-    # The order within each partition.
+    # How rows are sorted in each partition.
     order: tuple[SortColumn, ...]
     # Indices of row conditions that Spark computes. A partition without a row for each of them may
     # be dropped.
-    needed: tuple[int, ...] = ()
+    needed_conditions: tuple[int, ...] = ()
     # Counts the rows that the order does not tell apart; None to leave them uncounted.
-    watch: TieCounter | None = None
+    tie_counter: TieCounter | None = None
 
     @property
     def columns(self) -> tuple[SortColumn, ...]:
@@ -234,8 +234,11 @@ class Sorting:
         return (*keys, *self.order)
 
 
-# The SQL text of each ORDER BY key, and the name of its column in the batches.
-OrderColumns = tuple[tuple[str, str], ...]
+class OrderColumn(NamedTuple):
+    """The column of an ORDER BY key, from which errors read the key of a row."""
+
+    text: str  # the key in SQL
+    name: str  # the name of the column in the batches
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +272,12 @@ def returns_result(compiled_query: CompiledQuery) -> bool:
 
 
 def name_output(compiled_query: CompiledQuery) -> list[str]:
-    """Return the names of the output columns of the workers."""
+    """Return the names of the output columns of the workers.
+
+    If the only output is `LAST(B.price) AS top`, they are `["top"]`. If it is
+    `LAST(B.price) - FIRST(A.price) AS rise`, which Spark computes from two reads, they are
+    `["__r0", "__r1"]`.
+    """
     if returns_result(compiled_query):
         return [output.name for output in compiled_query.outputs]
     return [name_read(index) for index in range(len(compiled_query.reads))]

@@ -29,9 +29,10 @@ from matchrec.worker.wire import Sorting
 def drop_matchless_partitions(table: pa.Table, sorting: Sorting) -> pa.Table:
     """Drop the rows of partitions that cannot have a match.
 
-    Partitions with a row for each condition of `sorting.needed` are kept. Others may be kept, too.
+    Partitions with a row for each condition of `sorting.needed_conditions` are kept. Others may be
+    kept, too.
     """
-    for condition in sorting.needed:
+    for condition in sorting.needed_conditions:
         if are_too_many(read_flags(table.slice(0, SAMPLE_ROWS), condition)):
             continue  # the first rows mostly show this already
         is_needed = read_flags(table, condition).astype(np.bool_)

@@ -83,7 +83,7 @@ def sort_table(
     sorting: Sorting,
     *,
     in_any_order: bool = False,
-    watch: TieCounter | None = None,
+    tie_counter: TieCounter | None = None,
 ) -> pa.Table:
     """Sort the rows of a table. Bit 0 of the first column of bits marks the first of a partition.
 
@@ -93,14 +93,14 @@ def sort_table(
         table: rows. Each column must be one array.
         sorting: what they are sorted by.
         in_any_order: whether partitions may come in any order.
-        watch: counts the ties.
+        tie_counter: counts the ties.
     """
     if not table.num_rows:
         return table
     order = find_order(table, sorting, in_any_order=in_any_order)
     table = take_in_order(table, order, sorting)
-    if watch is not None:
-        watch.count(table, order.words.find_ties())
+    if tie_counter is not None:
+        tie_counter.count(table, order.words.find_ties())
     return mark_partitions(table, order.starts_partition)
 
 

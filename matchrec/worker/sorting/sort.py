@@ -183,7 +183,7 @@ def sort_held_rows(held: list[pa.RecordBatch], sorting: Sorting) -> pa.Table:
     """
     table = drop_matchless_partitions(take_all(held), sorting)
     table = encode_repeated_texts(table, sorting)
-    return sort_table(table, sorting, in_any_order=True, watch=sorting.watch)
+    return sort_table(table, sorting, in_any_order=True, tie_counter=sorting.tie_counter)
 
 
 def take_all(held: list[pa.RecordBatch]) -> pa.Table:
@@ -248,7 +248,7 @@ class Spills:
         self.levels = [spills]
         while len(spills) > SPILLS_PER_MERGE:
             spills[-SPILLS_PER_MERGE:] = [self.merge_to_one(spills[-SPILLS_PER_MERGE:])]
-        yield from merge(spills, self.sorting, self.sorting.watch)
+        yield from merge(spills, self.sorting, self.sorting.tie_counter)
 
     def merge_to_one(self, spills: list[IO[bytes]]) -> IO[bytes]:
         """Merge consecutive spills to one, and close them."""
@@ -269,14 +269,15 @@ class Spills:
 
 
 def merge(
-    spills: Sequence[IO[bytes]], sorting: Sorting, watch: TieCounter | None = None
+    spills: Sequence[IO[bytes]], sorting: Sorting, tie_counter: TieCounter | None = None
 ) -> Iterator[pa.Table]:
     """Yield the rows of spills in order, with the first row of each partition marked.
 
     Args:
         spills: the spills, in the order in which their rows came.
         sorting: what the rows are sorted by.
-        watch: counts the ties, also between the last row of a table and the first of the next.
+        tie_counter: counts the ties, also between the last row of a table and the first row of the
+            next one.
     """
     heads = [Head(read_spill(spill)) for spill in spills]
     # the row that was yielded last: it shows whether the next row begins a partition
@@ -285,7 +286,7 @@ def merge(
         counts = count_next_rows(heads, sorting)
         next_rows = [head.take(int(count)) for head, count in zip(heads, counts, strict=True)]
         table = pa.Table.from_batches([*last_row, *next_rows]).combine_chunks()
-        table = sort_table(table, sorting, watch=watch)
+        table = sort_table(table, sorting, tie_counter=tie_counter)
         yield table.slice(len(last_row))
         last_row = table.take([table.num_rows - 1]).to_batches()
 

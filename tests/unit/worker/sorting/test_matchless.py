@@ -32,10 +32,9 @@ def make_table(keys: list[object], others: list[object], bits: list[int]) -> pa.
 
 def keep_needed(rows: pa.Table, *conditions: int) -> list[int]:
     """Return the positions of the rows that are kept."""
-    result: list[int] = drop_matchless_partitions(rows, replace(PLAIN, needed=conditions))[
-        "p"
-    ].to_pylist()
-    return result
+    sorting = replace(PLAIN, needed_conditions=conditions)
+    positions: list[int] = drop_matchless_partitions(rows, sorting)["p"].to_pylist()
+    return positions
 
 
 @pytest.fixture(autouse=True)

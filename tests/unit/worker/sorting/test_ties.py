@@ -48,7 +48,9 @@ def watch_ties(sorting: wire.Sorting) -> tuple[wire.Sorting, TieCollector]:
     """Return a sorting that reports its ties, and the collector of them."""
     collector = TieCollector()
     columns = tuple((column.name, column.name) for column in sorting.columns)
-    return replace(sorting, watch=TieWatch("query", collector, "ORDER BY", columns)), collector
+    return replace(
+        sorting, tie_counter=TieWatch("query", collector, "ORDER BY", columns)
+    ), collector
 
 
 def count_ties(case: Rows) -> int:
