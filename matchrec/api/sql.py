@@ -457,7 +457,7 @@ def query(*args: Any, **kwargs: Any) -> Query:
     +----+
     |   2|
     +----+
-    >>> print(falls.why(at=1))
+    >>> print(falls.why(row=1))
     PATTERN (FALL+)
     ...
     >>> print(falls.to_sql("snowflake").text)
