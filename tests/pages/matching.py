@@ -33,12 +33,12 @@ STYLE = """
   text { font: 14px system-ui, sans-serif; fill: #24292f; }
   .small { font-size: 12px; fill: #57606a; }
   .row { fill: none; stroke: #8c959f; }
-  .bar { fill: #0969da; fill-opacity: 0.14; stroke: #0969da; }
+  .bar { fill: #5a9e6f; fill-opacity: 0.18; stroke: #5a9e6f; }
   .rule { stroke: #8c959f; stroke-opacity: 0.5; }
   @media (prefers-color-scheme: dark) {
     text { fill: #e6edf3; }
     .small { fill: #9da7b3; }
-    .bar { stroke: #79c0ff; fill: #79c0ff; }
+    .bar { stroke: #7fc793; fill: #7fc793; }
   }"""
 
 
