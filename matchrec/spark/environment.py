@@ -279,8 +279,8 @@ def explain_unknown_cores(spark: SparkSession) -> str:
     """Return what to do about the number of partitions if `tune` does not know the cores."""
     if is_connect(spark) and find_backend(spark).engine == "Sail":
         return (
-            "Sail does not use it, so there is nothing to do: a query has a task for each core, "
-            "or as many as matchrec.session(cores=...) says"
+            "Sail does not use it, so there is nothing to do: matchrec chooses the number of tasks "
+            "by the cores and the rows"
         )
     return (
         "executors of a cluster may start later, so set it yourself, to 2 to "

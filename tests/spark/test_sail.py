@@ -88,8 +88,8 @@ def test_tune_says_what_to_do_about_the_number_of_partitions(
     partitions = settings["spark.sql.shuffle.partitions"]
     assert not partitions.is_new
     assert partitions.why == (
-        "Sail does not use it, so there is nothing to do: a query has a task for each core, "
-        "or as many as matchrec.session(cores=...) says"
+        "Sail does not use it, so there is nothing to do: matchrec chooses the number of tasks "
+        "by the cores and the rows"
     )
     assert spark.conf.get("spark.sql.shuffle.partitions") == before
 
