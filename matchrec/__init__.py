@@ -3,7 +3,7 @@
     matchrec.session()                       return the running session, or start one
     matchrec.sql(spark, query)               run a query text, as spark.sql takes it
     matchrec.match_recognize(df, clause)     run the text between the parentheses over a DataFrame
-    matchrec.match_sase(df, text, ...)       run a SASE+ text over a DataFrame of events
+    matchrec.match_sase(df, text, ...)       run a SASE+ query over a DataFrame of events
     matchrec.match_pattern(df, pattern, ...) find a Pattern, built by calls, in events
     matchrec.match_rules(df, rules, ...)     run many rules of all three languages in one pass
     matchrec.sweep(df, clause, grid)         run one clause with many values of its parameters

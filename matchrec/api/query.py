@@ -440,7 +440,7 @@ class Query:
         which keeps all digits, or `CAST(count(*) AS DOUBLE)`.
 
         Args:
-            aggregates: the aggregates by the names of their columns in the result. Each is
+            aggregates: a dict that maps columns of the result to aggregates. Each aggregate is
                 `count(*)`, or count, sum, avg, min or max of a measure. None means
                 `{"matches": "count(*)"}`.
             per: the result has one row for each "partition", for each row at which matches begin

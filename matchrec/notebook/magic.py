@@ -122,7 +122,7 @@ class MatchrecMagics(Magics):
         "--events",
         metavar="NAME",
         type=remove_quotes,
-        help="variable with the DataFrame that a clause, a SASE+ text or a Pattern reads",
+        help="variable with the DataFrame that a clause, a SASE+ query or a Pattern reads",
     )
     @argument(
         "--order-by",
@@ -155,7 +155,7 @@ class MatchrecMagics(Magics):
 
         In the query, `:name` stands for the value of the Python variable `name`, and `{name}` for
         the DataFrame in this variable. With --events, the cell holds a clause (the text between
-        the parentheses of MATCH_RECOGNIZE), a SASE+ text, or the name of a Pattern.
+        the parentheses of MATCH_RECOGNIZE), a SASE+ query, or the name of a Pattern.
         """
         if cell is None:
             line, cell = split_line(line)
