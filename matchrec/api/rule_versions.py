@@ -67,9 +67,9 @@ def has_rule_names(value: Any) -> bool:
 
 
 RULES = ArgumentKind(
-    "a dict of clauses, SASE+ texts and Patterns by the names of the rules, or a DataFrame of them",
+    "a dict that maps names to clauses, SASE+ queries or Patterns, or a DataFrame of rules",
     lambda value: has_rule_names(value) or is_dataframe(value) or callable(value),
-    'write rules={"name": "PATTERN (...) DEFINE ..."}, with a text for each name',
+    'write rules={"name": "PATTERN (...) DEFINE ..."}',
 )
 
 

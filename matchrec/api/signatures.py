@@ -126,14 +126,14 @@ FRAME = ArgumentKind(
     converter=convert_frame,
 )
 ARGS = ArgumentKind(
-    "a dict of values by the names of their parameters, or a list with a value for each ?",
+    "a dict that maps parameter names to values, or a list with a value for each ?",
     are_values,
-    'write args={"name": value} for :name, or args=[value] for ?; for a DataFrame, df=df and {df}',
+    'write args={"name": value} for :name, args=[value] for ?, or df=df for a DataFrame {df}',
     converter=convert_values,
     value_kind=VALUE,
 )
 NAMED = ArgumentKind(
-    "a dict of values by the names of their parameters",
+    "a dict that maps parameter names to values",
     lambda value: not isinstance(value, list) and are_values(value),
     'write :name in the clause, and args={"name": value}',
     converter=convert_values,
@@ -177,7 +177,7 @@ EVENTS = ArgumentKind(
 )
 PATTERN = ArgumentKind("a Pattern", is_pattern, 'write matchrec.Pattern.begin("a")...')
 PARTITION = ArgumentKind(
-    "a dict of values by the names of the PARTITION BY columns",
+    "a dict that maps PARTITION BY columns to values",
     make_dict_test(lambda _: True),
     'write partition={"name": value}',
 ).allow_none()
@@ -206,7 +206,7 @@ NAMES = ArgumentKind(
     'write {argument}=("first", "last")',
 )
 AGGREGATES = ArgumentKind(
-    "a dict of aggregates by the names of columns",
+    "a dict that maps column names to aggregates",
     lambda value: make_dict_test(make_class_test(str))(value) and len(value) > 0,
     'write {argument}={"matches": "count(*)"}',
 )

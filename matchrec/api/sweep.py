@@ -83,9 +83,9 @@ CANDIDATES = ArgumentKind(
     'write the values in brackets: grid={"days": [3, 5, 8]}',
 )
 GRID = ArgumentKind(
-    "a dict of lists of values by the names of parameters",
+    "a dict that maps parameter names to lists of values",
     is_grid,
-    'write grid={"days": [3, 5, 8]}, and :days in the clause: a name without a colon, and a list',
+    'write grid={"days": [3, 5, 8]}, without a colon in the key, and :days in the clause',
     converter=convert_grid,
     value_kind=CANDIDATES,
 )

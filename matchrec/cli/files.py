@@ -306,7 +306,7 @@ def read_query(path: str) -> str:
     if path != "-" and not Path(path).is_file():
         if len(path.split()) > 1:
             raise errors.no_such_query(path=shorten(path))
-        raise errors.no_such_file(what="the query", path=path, hint=suggest_nearest_file(path))
+        raise errors.no_such_file(what="the query file", path=path, hint=suggest_nearest_file(path))
     content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     try:
         return content.decode("utf-8-sig")

@@ -225,7 +225,7 @@ class QuerySource:
                     )
                 if module.endswith(".py") and not Path(module).is_file():
                     hint = suggest_nearest_file(module)
-                    raise errors.no_such_file(what="the query", path=module, hint=hint)
+                    raise errors.no_such_file(what="the query file", path=module, hint=hint)
                 return self.path
             text = read_query(self.path) if self.text is None else self.text
         except MatchRecognizeError as error:

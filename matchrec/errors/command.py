@@ -154,7 +154,7 @@ def no_such_file(*, what: str, path: str, hint: str | None, owner: str = "") -> 
     """Return the error for a file that does not exist.
 
     Args:
-        what: "the file" or "the query".
+        what: "the file" or "the query file".
         path: the path.
         hint: what to write instead; None if that is not known.
         owner: whose file it is, such as " of table `t`"; may be empty.
@@ -520,14 +520,14 @@ def unknown_plot_column(
     if lower_names.count(name.lower()) > 1:
         return MatchRecognizePlanError(
             f"column `{name}` in `{option}` of `plot` is ambiguous",
-            notes=(f"columns: {join_names(columns)}",),
+            notes=(f"the columns are: {join_names(columns)}",),
             hint="rename one of these columns in the query",
             code="ambiguous-plot-column",
         )
     near = find_nearest(name, columns)
     return MatchRecognizePlanError(
         f"unknown column `{name}` in `{option}` of `plot`",
-        notes=(f"columns: {join_names(columns)}",),
+        notes=(f"the columns are: {join_names(columns)}",),
         hint=f"write {write_name(near)}" if near else "name one of these",
         code="unknown-plot-column",
     )

@@ -180,7 +180,7 @@ class Surface:
     # How to give a length of time to a parameter.
     length: str = "pass a timedelta, such as timedelta(minutes=10)"
     # What to do with a text that only the call `{name}` takes.
-    clause: str = "pass a clause or a text of SASE+ with its DataFrame, matchrec.{name}(df, ...)"
+    clause: str = "pass a clause or a SASE+ query with its DataFrame, matchrec.{name}(df, ...)"
     # How to say where a match begins and ends.
     ends: str = 'write between=("...", "..."), or match="..." for ALL ROWS PER MATCH'
     # The DataFrames that a query may name besides those that a call passes.
@@ -320,7 +320,7 @@ COMMAND_LINE = Surface(
     parameter="pass --arg {name}=VALUE",
     positional_parameter="write :name instead of it, and pass --arg name=VALUE",
     frame="write {name} without braces, and pass --table {name}=FILE",
-    table="pass --table {name}=FILE for a file that the query is to read as {name}",
+    table="pass --table {name}=FILE",
     own_function="if {name} is your own function, run the query from Python, after "
     "spark.udf.register",
     relation="table",

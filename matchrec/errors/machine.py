@@ -154,11 +154,11 @@ def session_already_runs(*, arguments: Sequence[str], engine: str) -> MatchRecog
         arguments: the names of these arguments.
         engine: a description of the engine of the running session.
     """
-    verb, pronoun = ("does", "it") if len(arguments) == 1 else ("do", "them")
+    verb = "does" if len(arguments) == 1 else "do"
     return MatchRecognizePlanError(
-        f"`{join_names(arguments)}` {verb} not fit the session that is running",
-        notes=(f"it runs on {engine}",),
-        hint=f"remove {pronoun}, or call stop() on the running session first",
+        f"`{join_names(arguments)}` {verb} not fit the running session",
+        notes=(f"the running session is on {engine}",),
+        hint=f"leave out {join_names(arguments)}, or call stop() on the running session first",
         code="session-already-runs",
     )
 

@@ -161,7 +161,7 @@ def duplicate_component_variable(*spans: Span | None, name: str) -> MatchRecogni
     return MatchRecognizePlanError(
         f"two components in PATTERN have the variable `{name}`",
         *spans,
-        notes=("upper and lower case do not make two variables different",),
+        notes=("names of variables ignore case",),
         hint="give one of them another name",
         code="duplicate-component-variable",
     )

@@ -35,9 +35,10 @@ def duplicate_stage(*, name: str, other_name: str) -> MatchRecognizePlanError:
         name: the name of the stage that is appended.
         other_name: the name of the stage that is in the pattern.
     """
+    note = f"`{other_name}` is the same name: stages become columns, whose names ignore case"
     return MatchRecognizePlanError(
-        f"stage `{name}` is in the pattern already",
-        notes=(f"it has `{other_name}`; stages become columns, whose names ignore case",),
+        f"the pattern already has a stage `{name}`",
+        notes=() if name == other_name else (note,),
         hint="give one of them another name",
         code="duplicate-stage",
     )

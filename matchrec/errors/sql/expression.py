@@ -222,7 +222,7 @@ def over_not_allowed(span: Span, *, clause: str) -> MatchRecognizePlanError:
     return MatchRecognizePlanError(
         f"OVER is not allowed in {clause}",
         span,
-        notes=(f"the {words.rows} of the match replace the window",),
+        notes=(f"expressions read the {words.rows} of the match, not a window",),
         hint=f"write {words.calls_on_rows}, or compute it as a column of the input",
         code="over-not-allowed",
         condition="MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION",
@@ -256,7 +256,7 @@ def window_function_not_allowed(
     return MatchRecognizePlanError(
         f"window function {function} is not allowed in {clause}",
         span,
-        notes=(f"the {words.rows} of the match replace the window",),
+        notes=(f"expressions read the {words.rows} of the match, not a window",),
         hint=hint,
         code="window-function-not-allowed",
         condition="MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION",

@@ -472,7 +472,7 @@ def test_two_columns_of_one_name(embedded: Path) -> None:
 
 
 def test_a_query_that_is_not_there() -> None:
-    assert "the query `no.sql` does not exist" in invoke_failing("run", "no.sql")
+    assert "the query file `no.sql` does not exist" in invoke_failing("run", "no.sql")
 
 
 def test_a_file_of_rows_in_the_place_of_the_query(files: Path) -> None:

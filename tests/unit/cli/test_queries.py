@@ -117,7 +117,7 @@ def test_aggregates_in_place_of_matches(clicks: Path) -> None:
         (("streaks.sql", "--order-by", "ts"), "--order-by is not allowed for SQL"),
         (("streaks.sql", "--result", "matches"), "--result is not allowed for SQL"),
         (("streaks.sql", "--clause", "1"), "--clause is not allowed without --aggregate or --per"),
-        (("no.py:pattern", *EVENTS), "the query `no.py` does not exist"),
+        (("no.py:pattern", *EVENTS), "the query file `no.py` does not exist"),
         (("pairs", "--language", "pattern", *EVENTS), "write pairs.py:NAME"),
     ],
 )

@@ -84,9 +84,9 @@ def test_a_session_that_runs_is_returned_if_it_has_the_engine_that_is_asked_for(
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
         matchrec.session(other, memory="123g")
     assert str(refused.value) == (
-        "`engine, memory` do not fit the session that is running [session-already-runs]\n"
-        f"  note: it runs on {describe_engine(spark)}\n"
-        "  help: remove them, or call stop() on the running session first"
+        "`engine, memory` do not fit the running session [session-already-runs]\n"
+        f"  note: the running session is on {describe_engine(spark)}\n"
+        "  help: leave out engine, memory, or call stop() on the running session first"
     )
     with pytest.raises(matchrec.MatchRecognizePlanError, match=r"^`engine` does not fit"):
         matchrec.session(ADDRESS)
@@ -118,8 +118,8 @@ def test_a_call_with_the_same_limits_can_be_repeated(
     assert ran.stdout.splitlines() == [
         "True",
         "True",
-        "`cores` does not fit the session that is running",
-        "`memory` does not fit the session that is running",
+        "`cores` does not fit the running session",
+        "`memory` does not fit the running session",
     ], ran.stderr
 
 
