@@ -16,6 +16,7 @@ from sqlglot import ErrorLevel, Token, TokenType, exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError, UnsupportedError
 
+from matchrec.dialects.operator_groups import parenthesize_chains
 from matchrec.dialects.products import Product
 from matchrec.dialects.rules.by_product import find_rules
 from matchrec.dialects.rules.context import (
@@ -128,7 +129,8 @@ def _parse(text: str, product: Product, functions: FunctionMapping) -> exp.Expr:
         ParseError: it is not one statement or expression, or a function lacks an argument.
         TokenError: its tokens cannot be read.
     """
-    masked = mask_functions(text, tokenize(text, product), functions)
+    grouped = parenthesize_chains(text, tokenize(text, product), product)
+    masked = mask_functions(grouped, tokenize(grouped, product), functions)
     dialect = SqlglotDialect.get_or_raise(product.sqlglot)
     statements = dialect.parser().parse(tokenize(masked, product), masked)
     trees = [tree for tree in statements if tree is not None]
@@ -202,6 +204,7 @@ _PRECEDENCE: tuple[tuple[type[exp.Expr], ...], ...] = (
     (exp.BitwiseOr,),
     (exp.BitwiseXor,),
     (exp.BitwiseAnd,),
+    (exp.BitwiseLeftShift, exp.BitwiseRightShift),
     (exp.Add, exp.Sub, exp.DPipe),
     (exp.Mul, exp.Div, exp.IntDiv, exp.Mod),
     (exp.Neg, exp.BitwiseNot),
@@ -227,8 +230,10 @@ def _parenthesize_operands(
         operand_strength = _STRENGTHS.get(type(operand)) if operand else None
         if operand is None or operand_strength is None or operand_strength > strength:
             continue
-        # `a - b - c` is `(a - b) - c`. One comparison cannot follow another.
+        # `a - b - c` is `(a - b) - c`. One comparison cannot follow another, and `||` is stronger
+        # than `+` in some products and weaker in others.
         keeps_order = name == "this" or isinstance(node, exp.And | exp.Or)
+        keeps_order &= isinstance(operand, exp.DPipe) == isinstance(node, exp.DPipe)
         if operand_strength < strength or strength == _COMPARISON or not keeps_order:
             operand.replace(exp.paren(operand.copy(), copy=False))
     return node

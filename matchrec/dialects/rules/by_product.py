@@ -52,7 +52,11 @@ COMMON: tuple[RewriteRule, ...] = (
 # The rules for expressions that are written for a product, after all others.
 WRITES: dict[str, tuple[RewriteRule, ...]] = {
     "snowflake": (aggregates.rename_prev_and_next, aggregates.note_array_nulls),
-    "oracle": (aggregates.rewrite_first_and_last_value, aggregates.reject_distinct_and_filter),
+    "oracle": (
+        aggregates.rewrite_first_and_last_value,
+        aggregates.reject_distinct_and_filter,
+        oracle.write_bitwise_operator,
+    ),
     "trino": (
         numbers.note_average_of_decimals,
         aggregates.rewrite_first_and_last_value,

@@ -426,6 +426,35 @@ def rewrite_concatenation(node: exp.Concat | exp.DPipe, context: RuleContext) ->
     return exp.Nullif(this=text, expression=exp.Literal.string(""))
 
 
+# What to write in Oracle instead of operators on bits.
+_WITHOUT_BITS: dict[type[exp.Expr], str] = {
+    exp.BitwiseOr: "write x + y - BITAND(x, y) for x | y",
+    exp.BitwiseXor: "write x + y - 2 * BITAND(x, y) for x ^ y",
+    exp.BitwiseNot: "write -1 - x for ~x",
+    exp.BitwiseLeftShift: "write x * POWER(2, n) for a shift by n bits to the left",
+    exp.BitwiseRightShift: "write FLOOR(x / POWER(2, n)) for a shift by n bits to the right",
+}
+
+
+def write_bitwise_operator(
+    node: exp.BitwiseAnd
+    | exp.BitwiseOr
+    | exp.BitwiseXor
+    | exp.BitwiseNot
+    | exp.BitwiseLeftShift
+    | exp.BitwiseRightShift,
+    _: RuleContext,
+) -> exp.Expr:
+    """Rewrite `a & b` to `BITAND(a, b)`. Oracle has no operators on bits.
+
+    Raises:
+        UnsupportedError: it is another operator on bits.
+    """
+    if isinstance(node, exp.BitwiseAnd):
+        return call_function("BITAND", node.this.unnest(), node.expression.unnest())
+    raise UnsupportedError(f"Oracle has no operators on bits: {_WITHOUT_BITS[type(node)]}")
+
+
 # The rules for expressions in Oracle's SQL, in the order in which they are applied.
 READS: tuple[RewriteRule, ...] = (
     distribute_over_and_filter,
