@@ -10,7 +10,7 @@ from matchrec.api.inputs import build_relation
 from matchrec.errors import MatchRecognizePlanError, MatchRecognizeUnsupportedError
 from matchrec.explain.funnel import draw
 from matchrec.spark.coverage import build_counts_schema, follow_starting_rows
-from matchrec.spark.request import MatchRequest, Options, Rule, find_input_columns
+from matchrec.spark.request import MatchRequest, Options, Purpose, Rule, find_input_columns
 from matchrec.syntax.grammar import parse_clause
 from matchrec.syntax.lower import lower_clause
 from matchrec.worker.cover import CoverageWorker
@@ -200,7 +200,13 @@ def test_a_part_is_asked_where_those_before_it_hold(spark: SparkSession, sort: s
 def test_spark_only_shuffles(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
     plan = lower_clause(parse_clause(SORTED_CLAUSE.format(order="day")))
     relation = build_relation(spark.table("covered_visits"))
-    request = MatchRequest((Rule("", plan),), relation, find_input_columns(relation), Options())
+    request = MatchRequest(
+        (Rule("", plan),),
+        relation,
+        find_input_columns(relation),
+        Options(),
+        purpose=Purpose.COVERAGE,
+    )
     followed = follow_starting_rows(request, CoverageWorker, build_counts_schema)
     followed.rows.explain()
     printed_plan = capsys.readouterr().out
