@@ -1,4 +1,4 @@
-"""Where errors point after a form that only one product has, which was translated before."""
+"""Errors point to the right place after a form that only one product has."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from tests.spark.dialects.documented import answer
+from tests.spark.dialects.documented import write_answer
 
 BIGQUERY = """SELECT m.p FROM steps MATCH_RECOGNIZE ( # not )
   ORDER BY ts # '
@@ -46,8 +46,8 @@ FLINK = """SELECT m.p FROM steps MATCH_RECOGNIZE (
 ) AS m WHERE m.q > 0"""
 QUERIES = {"bigquery": BIGQUERY, "snowflake": SNOWFLAKE, "azure": AZURE, "flink": FLINK}
 
-# The text to change, what is written instead, and what the carets are under.
-SLIPS = [
+# The text to replace, a text with a mistake, and the text above the carets.
+MISTAKES = [
     ("LAST(price)", "LAST(prise)", "prise"),
     ("low.price < 100", "low.prise < 100", "prise"),
     ("low.price < 100", "high.price < 100", "high"),
@@ -58,6 +58,7 @@ SLIPS = [
 
 @pytest.fixture(autouse=True, scope="module")
 def steps(spark: SparkSession) -> None:
+    """Create the view `steps`."""
     spark.sql("""
         SELECT 'X' AS sym, ts, ts AS `$rowtime`, price, 'a' AS note FROM VALUES
             (TIMESTAMP'2024-01-01 00:00:01', 120), (TIMESTAMP'2024-01-01 00:00:02', 90),
@@ -66,30 +67,34 @@ def steps(spark: SparkSession) -> None:
     """).createOrReplaceTempView("steps")
 
 
-@pytest.mark.parametrize(("written", "instead", "marked"), SLIPS)
+@pytest.mark.parametrize(("original", "mistake", "marked"), MISTAKES)
 @pytest.mark.parametrize("dialect", QUERIES)
 def test_the_place_of_an_error(
-    spark: SparkSession, dialect: str, written: str, instead: str, marked: str
+    spark: SparkSession, dialect: str, original: str, mistake: str, marked: str
 ) -> None:
     query = QUERIES[dialect]
-    assert query.count(written) == 1
-    query = query.replace(written, instead)
-    offset = query.index(instead) + instead.index(marked)
-    number, before = query.count("\n", 0, offset) + 1, query.rfind("\n", 0, offset) + 1
+    assert query.count(original) == 1
+    query = query.replace(original, mistake)
+    offset = query.index(mistake) + mistake.index(marked)
+    line_number = query.count("\n", 0, offset) + 1
+    line_start = query.rfind("\n", 0, offset) + 1
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with pytest.raises(matchrec.MatchRecognizeError) as caught:
             matchrec.sql(spark, query, dialect=dialect)
     lines = str(caught.value).split("\n")
-    place = f"  line {number}, column {offset - before + 1}"
-    assert place in lines, str(caught.value)
-    shown, carets = lines[lines.index(place) + 1 : lines.index(place) + 3]
+    location = f"  line {line_number}, column {offset - line_start + 1}"
+    assert location in lines, str(caught.value)
+    index = lines.index(location)
+    line, carets = lines[index + 1 : index + 3]
     assert carets.strip("^ ") == ""
-    assert shown[carets.index("^") : len(carets)] == marked
+    assert line[carets.index("^") : len(carets)] == marked
 
 
 @pytest.mark.filterwarnings("ignore::matchrec.warnings.MatchRecognizeWarning")
 def test_comments_in_a_row_pattern(spark: SparkSession) -> None:
-    """The longest match has all rows; PATTERN's empty alternative is shorter."""
-    assert answer(spark, BIGQUERY.replace("price < 100", "price < 500"), "bigquery") == ["130"]
-    assert answer(spark, BIGQUERY.replace("+ /*", "{1,2} /*"), "bigquery") == ["80"]
+    """The longest match has all rows; the empty alternative in PATTERN is shorter."""
+    assert write_answer(spark, BIGQUERY.replace("price < 100", "price < 500"), "bigquery") == [
+        "130"
+    ]
+    assert write_answer(spark, BIGQUERY.replace("+ /*", "{1,2} /*"), "bigquery") == ["80"]

@@ -1,10 +1,11 @@
 """Documented examples of other systems: `examples/PRODUCT.test`, in the format of the case files.
 
-A record begins with `query PAGE, SECTION`, and its query is as the page prints it but for names of
-tables. The head of a file lists its pages, `# page PAGE: title`; `Rules` is none: queries of ours
-for what a page says in words. Rows are those that the page prints unless the note of the record, or
-the head of the file, says by hand. Other lines of a note: `# args: {"name": value}` and
-`# warns: words`, and `# refused: words`, where rows are those of the product.
+A record begins with `query PAGE, SECTION`. Its query is as on the page, except for the names of
+tables. The head of a file lists its pages, `# page PAGE: title`. The page `Rules` does not exist:
+its queries are ours, for what a page says in words. The rows are as on the page, unless the note of
+the record, or the head of the file, says that they were worked out by hand. A note can also have
+the lines `# args: {"name": value}`, `# warns: words`, and `# refused: words`, where the rows are
+those of the product.
 
     MATCHREC_EXAMPLES=1 pytest --collect-only -q tests/spark/dialects/test_documented.py
 """
@@ -30,18 +31,19 @@ RULES = "Rules"
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One record of a product's file."""
+    """A record of the file of a product."""
 
     product: str
     record: QueryRecord
 
     @property
     def page(self) -> str:
+        """Return the page that has the example."""
         return self.record.head.rest.partition(",")[0]
 
     @property
     def args(self) -> dict[str, Any] | None:
-        """The parameters of the query."""
+        """Return the parameters of the query."""
         note = self.record.head.note_of("args")
         return ast.literal_eval(note) if note else None
 
@@ -55,7 +57,7 @@ def list_products() -> list[str]:
 
 
 def find_file(product: str) -> CaseFile:
-    """Return a product's file."""
+    """Return the file of a product."""
     return read_case_file(EXAMPLES / f"{product}.test")
 
 
@@ -67,21 +69,21 @@ def list_examples() -> Iterator[Example]:
 
 
 def read_pages(product: str) -> dict[str, str]:
-    """Page, as records name it → its title."""
+    """Return the title of each page, by the name that records use."""
     return dict(re.findall(r"^# page ([^:\n]+): (.+)$", find_file(product).text, re.MULTILINE))
 
 
 def make_tables(spark: SparkSession, product: str) -> None:
-    """Make the tables of a product's file temporary views."""
+    """Create views of the tables in the file of a product."""
     register_tables(spark, find_file(product))
 
 
 def show_value(value: Any) -> str | None:
-    """Return a value as a case file writes it; a float with the ten digits that products print."""
+    """Return a value as in a case file, a float with the ten digits that products print."""
     return f"{value:.10g}" if isinstance(value, float) else write_value(value)
 
 
-def answer(spark: SparkSession, query: str, dialect: str) -> list[str]:
-    """Return the rows of a query, a line each; NULL is `-`."""
-    found = matchrec.sql(spark, query, dialect=dialect).collect()
-    return [" ".join(show_value(value) or "-" for value in row) for row in found]
+def write_answer(spark: SparkSession, query: str, dialect: str) -> list[str]:
+    """Return each row of a query as a line of text, with `-` for NULL."""
+    rows = matchrec.sql(spark, query, dialect=dialect).collect()
+    return [" ".join(show_value(value) or "-" for value in row) for row in rows]

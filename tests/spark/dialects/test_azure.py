@@ -1,4 +1,4 @@
-"""What of Azure Stream Analytics' SQL is refused; a query is read, never written."""
+"""Queries of Azure Stream Analytics that are rejected. Queries are read, but not written."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MATCH_RECOGNIZE (
 
 
 @pytest.mark.parametrize(
-    ("written", "instead", "message"),
+    ("original", "replacement", "message"),
     [
         ("TIMESTAMP BY time OVER tollBoothId", "", "orders events by their time of arrival"),
         ("(minute, 1)", "(minute)", "LIMIT DURATION is malformed"),
@@ -33,9 +33,11 @@ MATCH_RECOGNIZE (
          "Classifier() AS cars\n    PATTERN (.+", r"`\.` in PATTERN has no name"),
     ],
 )  # fmt: skip
-def test_what_is_refused(spark: SparkSession, written: str, instead: str, message: str) -> None:
-    assert written in BOOTHS
-    query = BOOTHS.replace(written, instead)
+def test_what_is_refused(
+    spark: SparkSession, original: str, replacement: str, message: str
+) -> None:
+    assert original in BOOTHS
+    query = BOOTHS.replace(original, replacement)
     with pytest.raises(matchrec.MatchRecognizeError, match=message):
         matchrec.sql(spark, query, dialect="azure")
     with pytest.raises(matchrec.MatchRecognizeError, match="writing queries for"):

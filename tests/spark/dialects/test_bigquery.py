@@ -1,4 +1,4 @@
-"""What of BigQuery's SQL is refused, and its arrays of queries."""
+"""Expressions of BigQuery that are rejected, and its arrays."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from tests.spark.dialects.documented import answer
+from tests.spark.dialects.documented import write_answer
 
 
 @pytest.mark.parametrize(
@@ -32,4 +32,4 @@ def test_elements_of_arrays(spark: SparkSession) -> None:
           MEASURES ARRAY_AGG(x ORDER BY x DESC) AS xs,
             ARRAY_AGG(STRUCT(x, MATCH_ROW_NUMBER() AS r)) AS steps
           PATTERN (a+) DEFINE a AS x > 0)"""
-    assert answer(spark, query, "bigquery") == ["[3,2,1] 3"]
+    assert write_answer(spark, query, "bigquery") == ["[3,2,1] 3"]

@@ -1,4 +1,4 @@
-"""What Databricks' pages say of patterns and of empty matches."""
+"""Row patterns and empty matches as on the pages of Databricks."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from tests.spark.dialects.documented import answer, make_tables
+from tests.spark.dialects.documented import make_tables, write_answer
 
 
 @pytest.fixture(scope="module", autouse=True)
 def tables(spark: SparkSession) -> None:
-    """The tables of the documented examples."""
+    """Create the tables of the documented examples."""
     make_tables(spark, "databricks")
 
 
 @pytest.mark.parametrize(
-    ("pattern", "found"),
+    ("pattern", "expected"),
     [
         ("^ low high", ["1 2"]),
         ("high low $", ["5 6"]),
@@ -26,12 +26,12 @@ def tables(spark: SparkSession) -> None:
         ("( high | low low )+", ["2 5"]),
     ],
 )
-def test_patterns(spark: SparkSession, pattern: str, found: list[str]) -> None:
-    # the rows are low, high, low, low, high, low
+def test_patterns(spark: SparkSession, pattern: str, expected: list[str]) -> None:
+    # The rows are low, high, low, low, high, low.
     query = f"""SELECT f, l FROM (SELECT tstamp, price IN (12, 9, 11, 8) AS is_low FROM ticker)
         MATCH_RECOGNIZE (ORDER BY tstamp MEASURES FIRST(tstamp) AS f, LAST(tstamp) AS l
         PATTERN ({pattern}) DEFINE low AS is_low, high AS NOT is_low)"""
-    assert answer(spark, query, "databricks") == found
+    assert write_answer(spark, query, "databricks") == expected
 
 
 def test_empty_matches_are_named(spark: SparkSession) -> None:

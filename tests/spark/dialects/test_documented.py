@@ -1,4 +1,4 @@
-"""Each documented example gives the rows that its page prints; the format: `documented.py`."""
+"""Each documented example returns the rows on its page. `documented.py` explains the format."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ EXAMPLES_PAGE = Path(__file__).parents[3] / "docs" / "contributing" / "documente
 def test_example(spark: SparkSession, example: Example) -> None:
     make_tables(spark, example.product)
     record = example.record
-    if words := record.head.note_of("refused"):
-        raised = pytest.raises((matchrec.MatchRecognizeError, AnalysisException), match=words)
+    if message := record.head.note_of("refused"):
+        raised = pytest.raises((matchrec.MatchRecognizeError, AnalysisException), match=message)
         with warnings.catch_warnings(), raised:
             warnings.simplefilter("ignore")
             matchrec.sql(spark, record.sql, example.args, dialect=example.product)
         return
     with warnings.catch_warnings():
-        if words := record.head.note_of("warns"):
-            warnings.filterwarnings("ignore", f".*{words}")
+        if message := record.head.note_of("warns"):
+            warnings.filterwarnings("ignore", f".*{message}")
         frame = matchrec.sql(spark, record.sql, example.args, dialect=example.product)
     rows = [tuple(map(show_value, row)) for row in frame.collect()]
     assert [name.upper() for name in frame.columns] == [name.upper() for name in record.columns]
@@ -53,9 +53,9 @@ def test_example(spark: SparkSession, example: Example) -> None:
 
 def test_each_example_has_a_page_and_a_title_of_its_own() -> None:
     for name in list_products():
-        found = [example for example in ALL if example.product == name]
-        assert {example.page for example in found} - {RULES} == set(read_pages(name))
-        assert len({str(example) for example in found}) == len(found)
+        examples = [example for example in ALL if example.product == name]
+        assert {example.page for example in examples} - {RULES} == set(read_pages(name))
+        assert len({str(example) for example in examples}) == len(examples)
 
 
 def test_the_documentation_counts_the_examples() -> None:

@@ -1,4 +1,4 @@
-"""What of Flink SQL its documented examples do not show, and what Spark lacks."""
+"""Flink SQL that its documented examples do not show, and what Spark lacks."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from tests.spark.dialects.documented import answer, make_tables
+from tests.spark.dialects.documented import make_tables, write_answer
 
 
 @pytest.fixture(scope="module", autouse=True)
 def tables(spark: SparkSession) -> None:
-    """The tables of the documented examples."""
+    """Create the tables of the documented examples, and one more."""
     make_tables(spark, "flink")
     spark.sql("""CREATE OR REPLACE TEMPORARY VIEW Twenties AS SELECT 'ACME' AS symbol, price,
         TIMESTAMP'2011-04-01 10:00:00' + INTERVAL '20' MINUTE * row AS rowtime
@@ -22,7 +22,7 @@ def test_the_time_of_a_match(spark: SparkSession) -> None:
     query = """SELECT DATE_TRUNC('HOUR', t) AS f, p
         FROM Twenties MATCH_RECOGNIZE (ORDER BY rowtime
         MEASURES MATCH_ROWTIME() AS t, B.price AS p PATTERN (A B) DEFINE B AS B.price = 17)"""
-    assert answer(spark, query, "flink") == ["2011-04-01 10:00:00 17"]
+    assert write_answer(spark, query, "flink") == ["2011-04-01 10:00:00 17"]
 
 
 def test_a_cast_to_varchar_cuts(spark: SparkSession) -> None:
@@ -30,14 +30,14 @@ def test_a_cast_to_varchar_cuts(spark: SparkSession) -> None:
         PARTITION BY symbol ORDER BY rowtime MEASURES CAST(LAST(symbol) AS VARCHAR(2)) AS t
         AFTER MATCH SKIP PAST LAST ROW
         PATTERN (A) DEFINE A AS CAST(symbol AS VARCHAR(3)) = 'ACM')"""
-    assert set(answer(spark, query, "flink")) == {"AC A"}
+    assert set(write_answer(spark, query, "flink")) == {"AC A"}
 
 
 def test_the_average_of_integers_is_as_printed_and_noted(spark: SparkSession) -> None:
     query = """SELECT * FROM Nulls MATCH_RECOGNIZE (ORDER BY id MEASURES AVG(A.price) AS a
         AFTER MATCH SKIP PAST LAST ROW PATTERN (A{8,9}) DEFINE A AS TRUE)"""
     with pytest.warns(UserWarning, match="AVG of integers keeps its fraction"):
-        assert answer(spark, query, "flink") == [f"{34 / 7:.10g}"]
+        assert write_answer(spark, query, "flink") == [f"{34 / 7:.10g}"]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_the_average_of_integers_is_as_printed_and_noted(spark: SparkSession) ->
         (
             """SELECT 1 FROM Ticker o JOIN Ticker FOR SYSTEM_TIME AS OF o.rowtime AS r
             ON o.symbol = r.symbol""",
-            "FOR SYSTEM_TIME AS OF",  # which an older sqlglot cannot read
+            "FOR SYSTEM_TIME AS OF",  # older versions of sqlglot cannot parse it
         ),
         (
             """SELECT * FROM Ticker MATCH_RECOGNIZE (

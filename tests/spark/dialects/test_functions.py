@@ -1,8 +1,9 @@
-"""Functions and operators of other products: right, warned of, or refused by name; never otherwise.
+"""Functions and operators of other products have the right value, a warning or an error.
 
-`functions/PRODUCT.txt` has a line each, `expression => value`, where `-` is NULL, or a whole query;
-`warned` and `refused` are no values but answers, and `right` is a query that is neither. The values
-are by the pages of the product; those of Trino were asked of a live server, too.
+A line of `functions/PRODUCT.txt` is `expression => value`, where `-` is NULL, or a whole query.
+Instead of a value, `warned` and `refused` mean a warning or an error, and `right` a query with
+neither. The values are from the pages of the product; those of Trino were also checked on a live
+server.
 """
 
 from __future__ import annotations
@@ -35,28 +36,32 @@ def list_functions(product: str) -> list[tuple[str, str]]:
 
 
 def write_query(text: str) -> str:
-    """Return a query with an expression alone, or the query that the text is."""
+    """Return a query of an expression; a text that is a query stays as it is."""
     return text if text.startswith("SELECT ") else f"SELECT {text} AS v"
 
 
-def answer_to(product: str, text: str) -> str:
-    """Return what a translation says of a text."""
+def classify_translation(product: str, text: str) -> str:
+    """Return `refused`, `warned` or `right` for the translation of a text."""
     try:
-        found = translate_query(write_query(text), PRODUCTS[product], PRODUCTS["spark"])
+        translation = translate_query(write_query(text), PRODUCTS[product], PRODUCTS["spark"])
     except matchrec.MatchRecognizeUnsupportedError:
         return "refused"
-    return "warned" if found.notes else "right"
+    return "warned" if translation.notes else "right"
 
 
 @pytest.mark.one_of(2)
 @pytest.mark.parametrize("product", NAMES)
 def test_values_are_those_of_the_product(spark: SparkSession, product: str) -> None:
-    found = [function for function in list_functions(product) if function[1] not in ANSWERS]
-    items = ",\n".join(f"{text} AS v{number}" for number, (text, _) in enumerate(found))
+    functions = [function for function in list_functions(product) if function[1] not in ANSWERS]
+    items = ",\n".join(f"{text} AS v{number}" for number, (text, _) in enumerate(functions))
     row = matchrec.sql(spark, f"SELECT {items}", dialect=product).first()
     assert row is not None
     values = ["-" if value is None else str(show_value(value)) for value in row]
-    wrong = [(*one, value) for one, value in zip(found, values, strict=True) if one[1] != value]
+    wrong = [
+        (text, expected, value)
+        for (text, expected), value in zip(functions, values, strict=True)
+        if expected != value
+    ]
     assert not wrong
 
 
@@ -65,18 +70,24 @@ def test_what_has_another_value_is_warned_of_or_refused(product: str) -> None:
     answers = [
         (text, value if value in ANSWERS else "right") for text, value in list_functions(product)
     ]
-    assert [(text, answer_to(product, text)) for text, _ in answers] == answers
+    assert [(text, classify_translation(product, text)) for text, _ in answers] == answers
 
 
 def test_each_row_of_the_table_has_a_text() -> None:
-    used = set()
+    used_rows = set()
     for name in NAMES:
         product = PRODUCTS[name]
         for text, _ in list_functions(name):
             tokens = read_product_tokens(write_query(text), product)
-            used |= {id(row) for row, _ in find_differences(tokens, product, PRODUCTS["spark"])}
-    read = [row for row in read_differences() if not any(">" in one for one in row.products)]
-    assert [row for row in read if id(row) not in used] == []
+            used_rows |= {
+                id(row) for row, _ in find_differences(tokens, product, PRODUCTS["spark"])
+            }
+    rows = [
+        row
+        for row in read_differences()
+        if not any(">" in product_name for product_name in row.products)
+    ]
+    assert [row for row in rows if id(row) not in used_rows] == []
 
 
 def test_the_message_names_the_function_its_place_and_a_cure() -> None:

@@ -1,4 +1,4 @@
-"""Days, texts and functions of Oracle beyond its documented examples."""
+"""Days, texts and functions of Oracle that its documented examples do not show."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from pyspark.sql import SparkSession
 
 import matchrec
 from tests.quick.scale import together
-from tests.spark.dialects.documented import answer, make_tables, show_value
+from tests.spark.dialects.documented import make_tables, show_value, write_answer
 
 pytestmark = pytest.mark.one_of(2)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def tables(spark: SparkSession) -> None:
-    """The tables of the documented examples."""
+    """Create the tables of the documented examples."""
     make_tables(spark, "oracle")
 
 
@@ -44,7 +44,11 @@ CONDITIONS = [
 
 
 COLUMNS = (("at", "ntz"), ("ntz", "at"))
-CASES = [(at, *one) for index, one in enumerate(CONDITIONS) for at in COLUMNS[index % 2]]
+CASES = [
+    (column, *condition)
+    for index, condition in enumerate(CONDITIONS)
+    for column in COLUMNS[index % 2]
+]
 
 
 @pytest.mark.parametrize(("at", "condition", "counts"), CASES)
@@ -52,7 +56,7 @@ def test_days_between_dates_with_a_time(
     spark: SparkSession, at: str, condition: str, counts: list[int]
 ) -> None:
     query = WITHIN.format(at=at, measure="0", condition=condition.format(at=at))
-    assert answer(spark, query, "oracle") == [f"{n} 0" for n in counts]
+    assert write_answer(spark, query, "oracle") == [f"{n} 0" for n in counts]
 
 
 FUNCTIONS = [
@@ -79,8 +83,8 @@ FUNCTIONS = [
 def test_functions_of_dates_numbers_and_texts(
     spark: SparkSession, cases: list[tuple[str, str]]
 ) -> None:
-    named = ", ".join(f"{measure} AS m{number}" for number, (measure, _) in enumerate(cases))
-    query = WITHIN.format(at="at", measure=f"{named}, 0", condition="at - PREV(at) < 1")
+    measures = ", ".join(f"{measure} AS m{number}" for number, (measure, _) in enumerate(cases))
+    query = WITHIN.format(at="at", measure=f"{measures}, 0", condition="at - PREV(at) < 1")
     row = matchrec.sql(spark, query, dialect="oracle").first()
     assert row is not None
     assert [show_value(value) or "-" for value in row] == ["3", *(value for _, value in cases), "0"]
@@ -89,8 +93,8 @@ def test_functions_of_dates_numbers_and_texts(
 def test_a_bare_difference_of_timestamps_is_an_interval_and_says_so(spark: SparkSession) -> None:
     query = WITHIN.format(at="at", measure="LAST(at) - FIRST(at)", condition="at - PREV(at) < 1")
     with pytest.warns(UserWarning, match=r"write `\(a - b\) \* 1` for days"):
-        assert answer(spark, query, "oracle") == ["3 6:00:00", "1 0:00:00"]
-    assert answer(
+        assert write_answer(spark, query, "oracle") == ["3 6:00:00", "1 0:00:00"]
+    assert write_answer(
         spark, query.replace("LAST(at) - FIRST(at)", "(LAST(at) - FIRST(at)) * 1"), "oracle"
     ) == ["3 0.25", "1 0"]
 
@@ -103,7 +107,7 @@ def test_the_query_around_a_clause_knows_the_types_of_its_columns(spark: SparkSe
             PATTERN (a b+) DEFINE b AS run_date - PREV(run_date) <= 1) m
     """
     expected = ["2 2018-04-04", "1 2018-04-08", "2 2018-04-16"]
-    assert answer(spark, query, "oracle") == expected
+    assert write_answer(spark, query, "oracle") == expected
 
 
 def test_a_difference_of_unknown_types_is_named(spark: SparkSession) -> None:
@@ -123,14 +127,14 @@ def test_a_clause_over_the_rows_of_another(spark: SparkSession) -> None:
             MEASURES SUM(until - since) AS days, LAST(until) - FIRST(since) AS span
             PATTERN (c d*) DEFINE d AS since - PREV(until) < 3)
     """
-    assert answer(spark, query, "oracle") == ["9 15"]
+    assert write_answer(spark, query, "oracle") == ["9 15"]
 
 
 def test_dates_of_tables_are_known(spark: SparkSession) -> None:
     query = """WITH logins AS (SELECT id, at FROM logins)
         SELECT TRUNC(at) - TRUNC(at - 1/2) AS days, at - 1 AS before FROM logins
         WHERE id = (SELECT MIN(id) FROM logins)"""
-    assert answer(spark, query, "oracle") == ["1 2020-02-29 10:00:00"]
+    assert write_answer(spark, query, "oracle") == ["1 2020-02-29 10:00:00"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Window functions beside MATCH_RECOGNIZE in Snowflake's SQL."""
+"""Window functions and other functions around the clause in Snowflake's SQL."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from tests.spark.dialects.documented import answer, make_tables
+from tests.spark.dialects.documented import make_tables, write_answer
 
 
 @pytest.fixture(scope="module", autouse=True)
 def tables(spark: SparkSession) -> None:
-    """The tables of the documented examples."""
+    """Create the tables of the documented examples."""
     make_tables(spark, "snowflake")
 
 
@@ -21,7 +21,7 @@ def test_window_functions_around_the_clause_stay(spark: SparkSession) -> None:
         MEASURES SUM(price) AS s
         PATTERN (low up) DEFINE low AS price < 31, up AS price > LAG(price))
         ORDER BY company, s"""
-    assert answer(spark, query, "snowflake") == ["ABCD -", "XYZ -", "XYZ 61"]
+    assert write_answer(spark, query, "snowflake") == ["ABCD -", "XYZ -", "XYZ 61"]
 
 
 def test_frames_in_measures_are_refused(spark: SparkSession) -> None:
@@ -34,7 +34,7 @@ def test_frames_in_measures_are_refused(spark: SparkSession) -> None:
 def test_a_column_hides_an_alias_of_its_name_in_where(spark: SparkSession) -> None:
     query = """SELECT LEFT(company, 1) AS company, MAX(price) AS price FROM stock_price_history
         WHERE company = 'XYZ' AND price > 80 GROUP BY ALL"""
-    assert answer(spark, query, "snowflake") == answer(
+    assert write_answer(spark, query, "snowflake") == write_answer(
         spark, "SELECT 'X', MAX(price) FROM stock_price_history WHERE company = 'XYZ'", "spark"
     )
 
@@ -63,7 +63,7 @@ def test_a_column_hides_an_alias_of_its_name_in_where(spark: SparkSession) -> No
 def test_qualify_comes_before_distinct_order_and_limit(
     spark: SparkSession, query: str, rows: list[str]
 ) -> None:
-    assert answer(spark, query, "snowflake") == rows
+    assert write_answer(spark, query, "snowflake") == rows
 
 
 @pytest.mark.parametrize(
@@ -86,10 +86,10 @@ def test_counts_of_a_pivot_are_noted(spark: SparkSession) -> None:
     query = """SELECT * FROM (SELECT company, price FROM stock_price_history)
         PIVOT (COUNT(price) FOR company IN ('ABCD', 'none'))"""
     with pytest.warns(UserWarning, match="COUNT over no rows is NULL in Spark.s PIVOT, and 0"):
-        assert answer(spark, query, "snowflake") == ["10 -"]
+        assert write_answer(spark, query, "snowflake") == ["10 -"]
 
 
 def test_numbers_of_texts(spark: SparkSession) -> None:
     query = """SELECT TO_NUMBER('12.6') AS a, TO_NUMBER('12.64', 10, 1) AS b,
         TRY_TO_NUMBER('x') AS c"""
-    assert answer(spark, query, "snowflake") == ["13 12.6 -"]
+    assert write_answer(spark, query, "snowflake") == ["13 12.6 -"]

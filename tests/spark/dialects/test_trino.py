@@ -1,4 +1,4 @@
-"""What of Trino's SQL means something else in Spark SQL is named, or refused."""
+"""SQL of Trino that means something else in Spark SQL is noted or rejected."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from tests.spark.dialects.documented import answer
+from tests.spark.dialects.documented import write_answer
 
 VALUES = "(VALUES (1, 90), (2, 80), (3, 70), (4, 80)) t(id, value)"
 
 
 def write_query(table: str, clause: str) -> str:
-    """Return a query of all columns."""
+    """Return a query of all columns of a clause."""
     return f"SELECT m.* FROM {table} MATCH_RECOGNIZE (ORDER BY id {clause}) AS m"
 
 
@@ -27,15 +27,15 @@ def test_a_quotient_of_unknown_columns_is_named(spark: SparkSession) -> None:
     query = write_query(VALUES, "MEASURES LAST(value) AS v PATTERN (A+) DEFINE A AS true")
     with pytest.warns(UserWarning, match="the quotient of two integers is an integer in Trino"):
         matchrec.sql(spark, f"SELECT v / n FROM ({query}), (VALUES 2) AS u(n)", dialect="trino")
-    known = f"SELECT v / n FROM ({query}), (SELECT 30 AS n)"
-    assert answer(spark, known, "trino") == ["2"]
+    query_with_types = f"SELECT v / n FROM ({query}), (SELECT 30 AS n)"
+    assert write_answer(spark, query_with_types, "trino") == ["2"]
 
 
 def test_an_average_of_decimals_is_named(spark: SparkSession) -> None:
     query = write_query(VALUES, "MEASURES avg(value {}) AS x PATTERN (A+) DEFINE A AS true")
     with pytest.warns(UserWarning, match="AVG of decimals keeps their number of digits in Trino"):
         matchrec.sql(spark, query.format("* 1.5"), dialect="trino")
-    assert answer(spark, query.format("* 1"), "trino") == ["80"]
+    assert write_answer(spark, query.format("* 1"), "trino") == ["80"]
 
 
 def test_a_key_that_is_written_twice_is_named(spark: SparkSession) -> None:
@@ -45,7 +45,7 @@ def test_a_key_that_is_written_twice_is_named(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize(
-    ("measure", "words"),
+    ("measure", "message"),
     [
         ("FINAL abs(LAST(value))", "FINAL is not allowed before abs"),
         ("FINAL round(sum(value))", "FINAL is not allowed before round"),
@@ -55,10 +55,12 @@ def test_a_key_that_is_written_twice_is_named(spark: SparkSession) -> None:
         ),
     ],
 )
-def test_final_stands_before_what_sees_rows(spark: SparkSession, measure: str, words: str) -> None:
-    """FINAL is placed as in Trino."""
+def test_final_stands_before_what_sees_rows(
+    spark: SparkSession, measure: str, message: str
+) -> None:
+    """FINAL is allowed in the same positions as in Trino."""
     clause = "MEASURES {} AS x ALL ROWS PER MATCH PATTERN (A+) DEFINE A AS true"
-    with pytest.raises(matchrec.MatchRecognizeError, match=words):
+    with pytest.raises(matchrec.MatchRecognizeError, match=message):
         matchrec.sql(spark, write_query(VALUES, clause.format(measure)), dialect="trino")
 
 

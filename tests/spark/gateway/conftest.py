@@ -16,7 +16,7 @@ from tests.spark.gateway.connecting import TICKS, NewClient, connect
 
 @pytest.fixture(scope="module")
 def gateway(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[Gateway]:
-    """A gateway in front of the server of the tests' session."""
+    """Return a gateway in front of the server of the tests' session."""
     if request.config.getoption("--on") == "spark":
         pytest.skip("a classic session of Spark has no server")
     # With this variable, PySpark would stop the server of `remote("local")` with the first client.
@@ -29,7 +29,7 @@ def gateway(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[Gat
 
 @pytest.fixture
 def new_client(gateway: Gateway) -> Iterator[NewClient]:
-    """Returns further clients, each with a session of its own. They end with the test."""
+    """Return a function that makes clients with their own sessions. They end with the test."""
     clients: list[Any] = []
 
     def make() -> SparkSession:
@@ -46,5 +46,5 @@ def new_client(gateway: Gateway) -> Iterator[NewClient]:
 
 @pytest.fixture
 def client(new_client: NewClient) -> SparkSession:
-    """A client of the gateway."""
+    """Return a client of the gateway."""
     return new_client()

@@ -1,4 +1,4 @@
-"""Clients of a gateway for tests, which are PySpark's, over a channel of their own."""
+"""Clients of a gateway for tests: PySpark's clients, each with its own channel."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ NewClient = Callable[[], SparkSession]
 
 
 def connect(address: str, session: str | None = None) -> Any:
-    """Return a client with a session of its own, or with the id of another client's session.
+    """Return a client with a new session, or with the session of another client.
 
     Args:
-        address: the address of a server, to which parameters may be added.
-        session: the id of the session.
+        address: the address of a server, with parameters or without.
+        session: the id of the other client's session.
     """
     separator = ";" if "/;" in address else "/;"
     # For `remote("local")`, PySpark has made a token, which it sends without TLS only to localhost.
     address = address.replace("127.0.0.1", "localhost")
-    # The constructor makes no session the active one of this program.
+    # Unlike the builder, the constructor does not make its session the active one.
     return ConnectSession(f"{address}{separator}user_id=reader;session_id={session or uuid4()}")

@@ -1,4 +1,4 @@
-"""Calls other than queries through the gateway, and what happens if a part of the chain ends.
+"""Calls other than queries through the gateway, and servers that end or check who calls.
 
 Expected rows are worked out by hand.
 """
@@ -34,13 +34,13 @@ SLOW = "(SELECT max(id % 7) AS day, 1 AS price FROM range(1000000000000))"
 
 @pytest.fixture
 def on_spark(request: pytest.FixtureRequest) -> bool:
-    """Whether the engine is Spark."""
+    """Return whether the engine is Spark."""
     return bool(request.config.getoption("--on") == "connect")
 
 
 @pytest.fixture
 def table(client: SparkSession) -> Iterator[str]:
-    """The name of a table that does not exist yet."""
+    """Return the name of a table that does not exist yet, and drop it at the end."""
     name = f"table_{uuid4().hex}"
     yield name
     client.sql(f"DROP TABLE IF EXISTS {name}")
@@ -84,13 +84,15 @@ def test_a_script_without_a_clause_passes(client: SparkSession, on_spark: bool) 
 
 
 def test_statements_of_one_session_may_run_at_once(client: SparkSession) -> None:
-    def ask(number: int) -> list[Any]:
+    def run_query(number: int) -> list[Any]:
         """Return the rows of a query that differs from those of the other threads."""
         shifted = FALLS.replace("LAST(price)", f"LAST(price) + {number}")
         return [tuple(row) for row in client.sql(shifted).collect()]
 
     with ThreadPoolExecutor(12) as threads:
-        assert list(threads.map(ask, range(12))) == [[(2, 70 + number)] for number in range(12)]
+        assert list(threads.map(run_query, range(12))) == [
+            [(2, 70 + number)] for number in range(12)
+        ]
 
 
 # Sessions, artifacts, interrupts, streams.
@@ -117,6 +119,7 @@ def test_an_artifact_reaches_the_workers(client: Any, on_spark: bool, tmp_path: 
 
     @sf.udf("int")
     def doubled(price):  # type: ignore[no-untyped-def]
+        """Return twice the price, by a function of the module."""
         from doubling_of_the_test import double  # type: ignore[import-not-found]
 
         return double(price)
@@ -129,11 +132,11 @@ def test_an_artifact_reaches_the_workers(client: Any, on_spark: bool, tmp_path: 
 
 @pytest.mark.parametrize("query", ["SELECT * FROM {}", "CREATE TABLE {table} AS SELECT * FROM {}"])
 def test_a_query_is_interrupted_by_its_tag(client: Any, table: str, query: str) -> None:
-    """What runs while the gateway plans, as CREATE TABLE AS does, has the client's tag as well."""
+    """A statement that runs while the gateway plans, such as CREATE TABLE AS, has the tag, too."""
     slow = query.format(FALLS.removeprefix("SELECT * FROM ").replace("ticks", SLOW), table=table)
     errors: list[Exception] = []
 
-    def ask() -> None:
+    def run_query() -> None:
         """Run the query until it is interrupted."""
         client.addTag("slow")
         try:
@@ -141,7 +144,7 @@ def test_a_query_is_interrupted_by_its_tag(client: Any, table: str, query: str) 
         except Exception as error:  # noqa: BLE001 -- whatever the engine raises
             errors.append(error)
 
-    thread = threading.Thread(target=ask)
+    thread = threading.Thread(target=run_query)
     thread.start()
     for _ in range(60):
         assert isinstance(client.interruptTag("another"), list)
@@ -195,7 +198,7 @@ def test_a_stream_runs_through_the_gateway(client: Any, on_spark: bool, tmp_path
 
 
 def test_a_view_that_a_client_has_replaced_stays(gateway: Gateway) -> None:
-    """The planner may have forgotten the session, or another gateway may have prepared it."""
+    """The gateway may have forgotten the session, or another gateway may have prepared it."""
 
     def prepare(spark: SparkSession) -> None:
         """Make the view of each session."""
@@ -212,7 +215,7 @@ def test_a_view_that_a_client_has_replaced_stays(gateway: Gateway) -> None:
         client.stop()
 
 
-# Servers that end, and servers that check who calls.
+# Servers that end, and servers that need a token.
 
 
 def test_clients_go_on_after_a_restart_of_the_gateway(gateway: Gateway, on_spark: bool) -> None:
@@ -235,7 +238,8 @@ def test_a_session_whose_server_needs_tls_and_a_token_is_served(
     gateway: Gateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server is another gateway."""
-    certificate, key = HERE / "localhost.pem", HERE / "localhost.key"
+    certificate = HERE / "localhost.pem"
+    key = HERE / "localhost.key"
     # The program trusts the certificate, as with GRPC_DEFAULT_SSL_ROOTS_FILE_PATH.
     trusting = partial(grpc.ssl_channel_credentials, certificate.read_bytes())
     monkeypatch.setattr(grpc, "ssl_channel_credentials", trusting)

@@ -1,7 +1,7 @@
 """Clients of Spark Connect that do not have matchrec use the clause through the gateway.
 
-Expected rows are worked out by hand. The client is PySpark's, over a channel of its own; its
-session is not the one of the gateway.
+Expected rows are worked out by hand. The clients are PySpark's, with their own channels; their
+sessions are not the session of the gateway.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from matchrec.gateway.serve import Gateway
 from tests.spark.gateway.connecting import FALL, FALLS, TICKS, NewClient, connect
 
 HERE = Path(__file__).parent
-# PySpark 3.5 sends no Columns and DataFrames with a text, has other internal classes, asks for no
-# details of errors, and has no ANSI mode by default.
+# PySpark 3.5 cannot send Columns and DataFrames with a query, has other internal classes, does not
+# ask for details of errors, and is not in ANSI mode by default.
 since_spark_4 = pytest.mark.skipif(pyspark.__version__ < "4", reason="PySpark 3.5 lacks it")
 
 
@@ -70,7 +70,7 @@ def test_the_result_is_a_dataframe_like_any_other(client: SparkSession) -> None:
     assert falls.columns == ["first_day", "lowest"]
     days = falls.where(falls.lowest > 60).select((falls["first_day"] + 1).alias("next"))
     assert days.collect() == [(3,)]
-    # Ids of the client's plans, by which it refers to columns, and those of the gateway's differ.
+    # The client refers to columns by ids of its plans, which differ from those of the gateway.
     ticks = client.table("ticks")
     joined = ticks.join(falls, ticks.day == falls.first_day).select(ticks.price, falls.lowest)
     assert joined.collect() == [(80, 70)]
@@ -106,7 +106,7 @@ def test_a_clause_inside_a_larger_plan_is_replaced(client: Any) -> None:
     from pyspark.sql.connect.dataframe import DataFrame
     from pyspark.sql.connect.plan import SQL
 
-    falls = DataFrame(SQL(FALLS), client)  # no command: the text itself is in the plan
+    falls = DataFrame(SQL(FALLS), client)  # not a command: the query is inside the plan
     assert falls.where("lowest > 60").collect() == FALL
     assert falls.unionAll(falls).count() == 2
     assert falls.columns == ["first_day", "lowest"]
@@ -129,7 +129,7 @@ def test_explain_shows_how_the_clause_runs(client: SparkSession) -> None:
     ((text,),) = client.sql(f"-- how\nexplain extended {FALLS}").collect()
     assert text.startswith("row pattern\n  DOWN+\n")
     ((text,),) = client.sql("EXPLAIN SELECT 'MATCH_RECOGNIZE' FROM ticks").collect()
-    assert "row pattern" not in text  # it is the engine's own
+    assert "row pattern" not in text  # it is the plan of the engine
 
 
 def test_explain_parses_the_statement_once(
@@ -138,17 +138,19 @@ def test_explain_parses_the_statement_once(
     texts: list[str] = []
     parse = SqlText.parse
 
-    def count(front_end: SqlText, dialect: str, options: matchrec.Options) -> ParsedQuery:
+    def record_parse(front_end: SqlText, dialect: str, options: matchrec.Options) -> ParsedQuery:
+        """Record the text, and parse it."""
         texts.append(front_end.text)
         return parse(front_end, dialect, options)
 
-    monkeypatch.setattr(SqlText, "parse", count)
+    monkeypatch.setattr(SqlText, "parse", record_parse)
     client.sql(f"EXPLAIN {FALLS}").collect()
     assert texts == [FALLS]
 
 
 def test_options_are_settings_of_the_session(new_client: NewClient) -> None:
-    client, other = new_client(), new_client()
+    client = new_client()
+    other = new_client()
     foreign = FALLS.replace("FIRST(day) AS first_day", "'a' || 'b' AS first_day, FIRST(day) AS d")
     assert client.sql("SET matchrec.dialect = snowflake").collect() == [
         ("matchrec.dialect", "snowflake")
@@ -158,8 +160,8 @@ def test_options_are_settings_of_the_session(new_client: NewClient) -> None:
     assert "breadth-first" in text or "breadth_first" in text
     # Snowflake puts NULL last, and Spark first.
     rows = "SELECT * FROM VALUES (1), (NULL), (2) AS t(n)"
-    for each in (client, other):
-        each.sql(f"CREATE TEMP VIEW numbers AS {rows}")
+    for client_or_other in (client, other):
+        client_or_other.sql(f"CREATE TEMP VIEW numbers AS {rows}")
     first = """SELECT * FROM numbers MATCH_RECOGNIZE (
         ORDER BY n MEASURES FIRST(n) AS first_number PATTERN (ALL_ROWS+) DEFINE ALL_ROWS AS TRUE)"""
     assert client.sql(first).collect() == [(1,)]
@@ -236,7 +238,8 @@ def test_a_failure_in_a_worker_names_partition_and_row(client: SparkSession) -> 
 
 
 def test_sessions_see_only_their_own_views(new_client: NewClient) -> None:
-    first, second = new_client(), new_client()
+    first = new_client()
+    second = new_client()
     second.sql(
         "CREATE OR REPLACE TEMP VIEW ticks AS SELECT * FROM VALUES (1, 9), (2, 8) AS t(day, price)"
     )
@@ -300,15 +303,15 @@ def test_an_answer_is_repeated_until_it_is_released(gateway: Gateway, client: An
         responses = call("ExecutePlan", request)
         assert len(responses) == 2
         last = proto.ExecutePlanResponse.FromString(responses[0]).response_id
-        again = proto.ReattachExecuteRequest(**head, user_context=user)
-        assert call("ReattachExecute", again) == responses
-        again.last_response_id = last
-        assert call("ReattachExecute", again) == responses[1:]
+        reattach = proto.ReattachExecuteRequest(**head, user_context=user)
+        assert call("ReattachExecute", reattach) == responses
+        reattach.last_response_id = last
+        assert call("ReattachExecute", reattach) == responses[1:]
         release = proto.ReleaseExecuteRequest(**head, user_context=user)
         release.release_all.SetInParent()
         call("ReleaseExecute", release)
         with pytest.raises(grpc.RpcError):
-            call("ReattachExecute", again)
+            call("ReattachExecute", reattach)
 
 
 def test_the_gateway_tells_its_health(gateway: Gateway) -> None:
@@ -320,7 +323,8 @@ def test_the_gateway_tells_its_health(gateway: Gateway) -> None:
 
 
 def test_a_token_is_required_over_tls(spark: SparkSession, gateway: Gateway) -> None:
-    certificate, key = str(HERE / "localhost.pem"), str(HERE / "localhost.key")
+    certificate = str(HERE / "localhost.pem")
+    key = str(HERE / "localhost.key")
     with matchrec.serve(
         engine=gateway.engine, port=0, token="secret", tls_cert=certificate, tls_key=key
     ) as guarded:

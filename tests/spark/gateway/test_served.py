@@ -1,4 +1,4 @@
-"""`matchrec serve` as a program of its own, in front of Sail and of Spark, and foreign clients."""
+"""`matchrec serve` as a program in front of Sail and of Spark, with clients that lack matchrec."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ JARS = Path(pyspark.__file__).parent / "jars"
 def address(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
-    """The address of a gateway whose sessions have the table `stocks`."""
+    """Return the address of a gateway whose sessions have the table `stocks`."""
     folder = tmp_path_factory.mktemp("served")
     table = folder / "stocks.csv"
     table.write_text("day,price\n1,90\n2,80\n3,70\n4,95\n", encoding="utf-8")
@@ -70,7 +70,7 @@ def run_gateway(
 
 
 def run(*command: str) -> str:
-    """Return what a program prints."""
+    """Return the output of a program."""
     result = subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stderr
     return result.stdout
@@ -104,8 +104,8 @@ def test_a_program_in_java(address: str, tmp_path: Path) -> None:
 
 
 def test_many_clients_at_once_see_their_own_rows(address: str) -> None:
-    def ask(number: int) -> list[Any]:
-        """Return the rows of a client whose view has a price of its own."""
+    def run_query(number: int) -> list[Any]:
+        """Return the rows of a client whose view has prices that others do not have."""
         client: Any = connect(address)
         try:
             client.sql(
@@ -117,23 +117,23 @@ def test_many_clients_at_once_see_their_own_rows(address: str) -> None:
             client.stop()
 
     with ThreadPoolExecutor(64) as threads:
-        results = list(threads.map(ask, range(64)))
+        results = list(threads.map(run_query, range(64)))
     assert results == [[(2, number - 1)] * 3 for number in range(64)]
 
 
 def test_a_slow_reader_holds_no_other_client(address: str) -> None:
     slow: Any = connect(address)
     rows = slow.range(20_000_000).toLocalIterator()
-    next(rows)  # and then no further row
+    next(rows)  # it reads no other row
     other: Any = connect(address)
     done = threading.Event()
 
-    def ask() -> None:
+    def run_query() -> None:
         """Run a query of the other client."""
         assert other.sql(FALLS.replace("ticks", "stocks")).collect() == [(2, 70)]
         done.set()
 
-    threading.Thread(target=ask, daemon=True).start()
+    threading.Thread(target=run_query, daemon=True).start()
     assert done.wait(60)
     rows.close()
     slow.stop()
@@ -168,14 +168,14 @@ def test_an_engine_may_need_tls_and_a_token_and_may_end(tmp_path: Path) -> None:
             *("--engine", f"{address}/;use_ssl=true;token=secret"),
             GRPC_DEFAULT_SSL_ROOTS_FILE_PATH=certificate,
         ) as (_, line):
-            assert line.endswith(f"in front of {address}\n")  # without the token
+            assert line.endswith(f"in front of {address}\n")  # the token is not printed
             client: Any = connect(line.split()[2].rstrip(","))
             client.sql(f"CREATE TEMP VIEW ticks AS SELECT * FROM {TICKS}")
             assert client.sql(FALLS).collect() == FALL
             engine.kill()
             engine.wait()
-            for ask in (lambda: client.sql(FALLS), lambda: client.range(3).collect()):
+            for call in (lambda: client.sql(FALLS), lambda: client.range(3).collect()):
                 began = monotonic()
                 with pytest.raises(PySparkException, match="the gateway cannot reach the engine"):
-                    ask()
+                    call()
                 assert monotonic() - began < 60
