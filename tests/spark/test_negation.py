@@ -1,4 +1,4 @@
-"""NOT of a Pattern, and what `transpile` makes of it in SQL, find the same matches."""
+"""NOT in a Pattern finds the same matches as the SQL that `transpile` makes of it."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ PATTERNS = (
 )
 
 
-def random_patterns(count: int) -> Iterator[Pattern]:
-    """Yield random patterns with a NOT that SQL can say."""
+def draw_patterns(count: int) -> Iterator[Pattern]:
+    """Yield random patterns with a NOT that can be converted to SQL."""
     number = SEED
     while count:
         calls = draw_question(Random(number)).calls
@@ -46,6 +46,7 @@ def random_patterns(count: int) -> Iterator[Pattern]:
 
 @pytest.fixture(scope="module")
 def streams(spark: SparkSession) -> DataFrame:
+    """Create the view `streams` of 40 random streams, and return it."""
     random = Random(SEED)
     events = [
         {**read_event(word, number), "p": str(stream)}
@@ -59,23 +60,25 @@ def streams(spark: SparkSession) -> DataFrame:
 
 
 def find_times(frame: DataFrame) -> Counter[tuple[str, int, int]]:
+    """Return how often each key has a match from a start to an end."""
     return Counter(map(tuple, frame.select("p", "start_time", "end_time").collect()))
 
 
-def assert_same(streams: DataFrame, pattern: Pattern) -> None:
+def check_same_matches(streams: DataFrame, pattern: Pattern) -> None:
+    """Check that a pattern and its SQL have the same matches."""
     text = matchrec.transpile(pattern, events="streams", order_by="n", partition_by="p").text
-    found = find_times(matchrec.sql(streams.sparkSession, text))
-    assert found == find_times(
+    matches_of_sql = find_times(matchrec.sql(streams.sparkSession, text))
+    assert matches_of_sql == find_times(
         matchrec.match_pattern(streams, pattern, order_by="n", partition_by="p")
     ), text
 
 
 @pytest.mark.parametrize("calls", some_of(PATTERNS))
 def test_sql_finds_what_detect_does(streams: DataFrame, calls: str) -> None:
-    assert_same(streams, build_pattern(calls, Pattern))
+    check_same_matches(streams, build_pattern(calls, Pattern))
 
 
 @pytest.mark.slow
 def test_random_patterns_find_the_same(streams: DataFrame) -> None:
-    for pattern in random_patterns(examples(3)):
-        assert_same(streams, pattern)
+    for pattern in draw_patterns(examples(3)):
+        check_same_matches(streams, pattern)

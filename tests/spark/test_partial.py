@@ -1,4 +1,4 @@
-"""Runs that time out in SQL: the same as of `match_pattern`, and what else reads such a clause."""
+"""Unfinished matches in SQL are the timed-out runs of `match_pattern`."""
 
 from __future__ import annotations
 
@@ -32,35 +32,36 @@ SQL = """
 
 @pytest.fixture(scope="module")
 def events(spark: SparkSession) -> DataFrame:
-    chooser = random.Random(7)
-    rows = [(key, chooser.choice("aabbcd"), 2 * i) for key in "xyz" for i in range(14)]
+    """Return random events for three keys."""
+    generator = random.Random(7)
+    rows = [(key, generator.choice("aabbcd"), 2 * i) for key in "xyz" for i in range(14)]
     return spark.createDataFrame(rows, "key string, kind string, second int")
 
 
 @pytest.mark.parametrize("name", some_of(list(PATTERNS)))
 def test_the_rows_of_detect(events: DataFrame, name: str) -> None:
     pattern = PATTERNS[name].within(8)
-    streams = {"order_by": "second", "partition_by": "key"}
-    text = matchrec.transpile(pattern, events="{events}", **streams).text
+    keys = {"order_by": "second", "partition_by": "key"}
+    text = matchrec.transpile(pattern, events="{events}", **keys).text
     text = text.replace(
         " AS end_time\n",
         " AS end_time, MATCH_TIMEOUT() AS timed_out_at,\n"
         "    MATCH_NUMBER() AS number ONE ROW PER MATCH SHOW TIMEOUT MATCHES\n",
     )
-    found = matchrec.sql(events.sparkSession, text, events=events)
-    expected = matchrec.match_pattern(events, pattern, **streams, timeouts=True)
+    matches = matchrec.sql(events.sparkSession, text, events=events)
+    expected = matchrec.match_pattern(events, pattern, **keys, timeouts=True)
     expected = expected.selectExpr("key", "start_time", "end_time", "timed_out_at", "match_number")
-    rows = Counter(map(tuple, found.collect()))
+    rows = Counter(map(tuple, matches.collect()))
     assert rows == Counter(map(tuple, expected.collect()))
     assert any(row[-1] is None for row in rows)
 
 
 def test_a_run_of_a_rule_set_has_no_number(events: DataFrame) -> None:
     clause = SQL.replace("PARTITION BY key ORDER BY second", "")
-    found = matchrec.match_rules(
+    result = matchrec.match_rules(
         events, {"late": clause}, order_by="second", partition_by="key", event_columns=["kind"]
     )
-    for row in found.matches.collect():
+    for row in result.matches.collect():
         assert (row.match_number is None) == (row.events[-1].kind != "b")
 
 
@@ -75,10 +76,10 @@ def test_why_and_coverage_are_those_of_the_matches(spark: SparkSession, events: 
     covered = [
         str(
             matchrec.query(
-                spark, f"SELECT * FROM {{events}} MATCH_RECOGNIZE ({one})", events=events
+                spark, f"SELECT * FROM {{events}} MATCH_RECOGNIZE ({clause})", events=events
             ).coverage()
         )
-        for one in (SQL, plain)
+        for clause in (SQL, plain)
     ]
     assert covered[0] == covered[1]
 

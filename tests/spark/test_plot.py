@@ -1,4 +1,4 @@
-"""`plot`: where matches lie by their columns, what of long series is drawn, pages."""
+"""`plot` finds the ends of matches, draws a part of long series, and makes pages."""
 
 from __future__ import annotations
 
@@ -21,27 +21,36 @@ RISES = """PARTITION BY sym ORDER BY day {measures} {rows}
     PATTERN (LOW UP+) DEFINE UP AS price > PREV(price)"""
 
 
-def day(number: int) -> date:
+def add_days(number: int) -> date:
+    """Return the day `number` days after the first one."""
     return FIRST + timedelta(days=number)
 
 
 @pytest.fixture(scope="module")
 def prices(spark: SparkSession) -> DataFrame:
+    """Return the prices of X and Y on six days."""
     rows = [
-        (sym, day(at), float(one)) for sym, all_ in PRICES.items() for at, one in enumerate(all_)
+        (sym, add_days(number), float(price))
+        for sym, prices_of_sym in PRICES.items()
+        for number, price in enumerate(prices_of_sym)
     ]
     return spark.createDataFrame(rows, "sym string, day date, price double")
 
 
-EXPECTED = {("X", day(0), day(2)), ("X", day(3), day(5)), ("Y", day(3), day(4))}
+EXPECTED = {
+    ("X", add_days(0), add_days(2)),
+    ("X", add_days(3), add_days(5)),
+    ("Y", add_days(3), add_days(4)),
+}
 
 
-def make_charted(matches: DataFrame, data: DataFrame, **named: Any) -> ChartSource:
-    return ChartSource(matches, data, x="day", y="price", by="sym", **named)
+def make_source(matches: DataFrame, data: DataFrame, **arguments: Any) -> ChartSource:
+    """Return the source of a chart of prices."""
+    return ChartSource(matches, data, x="day", y="price", by="sym", **arguments)
 
 
 @pytest.mark.parametrize(
-    ("measures", "rows", "named"),
+    ("measures", "rows", "arguments"),
     [
         ("FIRST(day) AS first_day, LAST(day) AS last_day", "ONE ROW PER MATCH", {}),
         ("FIRST(day) AS low, LAST(day) AS high", "", {"between": ("low", "HIGH")}),
@@ -49,19 +58,24 @@ def make_charted(matches: DataFrame, data: DataFrame, **named: Any) -> ChartSour
         ("MATCH_NUMBER() AS n", "ALL ROWS PER MATCH", {"match": "n"}),
     ],
 )
-def test_matches_of_sql(prices: DataFrame, measures: str, rows: str, named: dict[str, str]) -> None:
+def test_matches_of_sql(
+    prices: DataFrame, measures: str, rows: str, arguments: dict[str, str]
+) -> None:
     clause = RISES.format(measures=f"MEASURES {measures}", rows=rows)
-    found = make_charted(matchrec.match_recognize(prices, clause), prices, **named)
-    spans = found.run_sql(found.match_spans).collect()
+    source = make_source(matchrec.match_recognize(prices, clause), prices, **arguments)
+    spans = source.run_sql(source.match_spans).collect()
     assert {(span.series, span.first, span.last) for span in spans} == EXPECTED
 
 
 def test_a_page_has_the_rows_of_its_series(prices: DataFrame) -> None:
     matches = prices.selectExpr("sym", "day AS start_day", "day AS end_day").where("price > 8.5")
-    page = make_charted(matches, prices).read_page(1, 6)
-    assert page.spans == (MatchSpan("Y", day(0), day(0)), MatchSpan("X", day(5), day(5)))
+    page = make_source(matches, prices).read_page(1, 6)
+    assert page.spans == (
+        MatchSpan("Y", add_days(0), add_days(0)),
+        MatchSpan("X", add_days(5), add_days(5)),
+    )
     assert list(page.series) == ["X", "Y"]
-    assert page.series["X"].times == [day(at) for at in range(6)]
+    assert page.series["X"].times == [add_days(number) for number in range(6)]
     assert page.series["X"].values == PRICES["X"]
 
 
@@ -70,15 +84,13 @@ def test_matches_that_are_arrays_of_events(prices: DataFrame) -> None:
         matchrec.Pattern.begin("low").where("price < 4").followed_by("high").where("price > 8")
     )
     matches = matchrec.match_pattern(prices, pattern, order_by="day", partition_by="sym")
-    page = make_charted(matches, prices).read_page(1, 6)
-    assert page.spans == (MatchSpan("X", day(3), day(5), (day(3), day(5))),)
+    page = make_source(matches, prices).read_page(1, 6)
+    assert page.spans == (MatchSpan("X", add_days(3), add_days(5), (add_days(3), add_days(5))),)
     text = """PATTERN SEQ(ANY a, ANY b)
         WHERE skip_till_next_match(a, b) { [sym] AND a.price < 4 AND b.price > 8 }"""
     events = prices.selectExpr("*", "'ANY' AS event_type")
     assert (
-        make_charted(matchrec.match_sase(events, text, order_by="day"), prices)
-        .read_page(1, 6)
-        .spans
+        make_source(matchrec.match_sase(events, text, order_by="day"), prices).read_page(1, 6).spans
         == page.spans
     )
 
@@ -91,18 +103,18 @@ def test_a_picture_is_saved_and_shown(prices: DataFrame, tmp_path: Path) -> None
     assert repr(plot) == "<Plot: 3 matches in 2 series, page 1 of 1>"
     assert 'src="data:image/png;base64,' in plot._repr_html_()
     plot.save(tmp_path / "rises.svg")
-    drawn = (tmp_path / "rises.svg").read_text()
-    assert drawn.count('id="match-') == 3
-    assert 'id="match-Y-2024-01-04-2024-01-05"' in drawn
+    svg = (tmp_path / "rises.svg").read_text()
+    assert svg.count('id="match-') == 3
+    assert 'id="match-Y-2024-01-04-2024-01-05"' in svg
 
 
 def test_dollars_in_names_are_no_formula(spark: SparkSession, tmp_path: Path) -> None:
     data = spark.sql("SELECT '$x_1$' AS k, id AS t, id AS `$v$` FROM range(3)")
     matches = spark.sql("SELECT '$x_1$' AS k, 1L AS start_t, 2L AS end_t")
     draw(ChartSource(matches, data, "t", "$v$", "k"), 1, 6).save(tmp_path / "dollars.svg")
-    drawn = (tmp_path / "dollars.svg").read_text()
-    assert ">$x_1$: 1 match</text>" in drawn
-    assert ">$v$</text>" in drawn
+    svg = (tmp_path / "dollars.svg").read_text()
+    assert ">$x_1$: 1 match</text>" in svg
+    assert ">$v$</text>" in svg
 
 
 def test_texts_are_drawn_on_lanes(spark: SparkSession) -> None:
@@ -114,10 +126,12 @@ def test_texts_are_drawn_on_lanes(spark: SparkSession) -> None:
 
 
 def test_bytes_are_no_letters(spark: SparkSession) -> None:
-    rows = [(bytearray(key), day(at), 1.0) for key in (b"\xfe", b"\xff") for at in range(2)]
+    rows = [
+        (bytearray(key), add_days(number), 1.0) for key in (b"\xfe", b"\xff") for number in range(2)
+    ]
     data = spark.createDataFrame(rows, "sym binary, day date, price double")
     matches = data.selectExpr("sym", "day AS start_day", "day AS end_day")
-    page = make_charted(matches, data).read_page(1, 6)
+    page = make_source(matches, data).read_page(1, 6)
     assert set(page.series) == {"X'FE'", "X'FF'"}
     assert {span.series for span in page.spans} == {"X'FE'", "X'FF'"}
 
@@ -128,14 +142,14 @@ def test_series_come_in_pages(spark: SparkSession) -> None:
         "SELECT '{1}' AS k, 1L AS start_t, 2L AS end_t FROM range(0) UNION ALL "
         "SELECT CAST(id AS STRING), id, id + 5 FROM range(4)"
     )
-    drawn = ChartSource(matches, data, "t", "v", "k")
-    page = drawn.read_page(2, 3)
+    source = ChartSource(matches, data, "t", "v", "k")
+    page = source.read_page(2, 3)
     assert (list(page.series), page.number, page.pages) == (["3"], 2, 2)
     assert page.spans == (MatchSpan("3", 3, 8),)
     with pytest.raises(
         matchrec.MatchRecognizePlanError, match="unknown page 3 of `plot`: there are 2"
     ):
-        drawn.read_page(3, 3)
+        source.read_page(3, 3)
     assert len(ChartSource(matches.limit(0), data, "t", "v", "k").read_page(1, 9).series) == 5
 
 
@@ -164,16 +178,17 @@ def test_both_zeros_are_one_series(spark: SparkSession) -> None:
     )
     clause = """PARTITION BY k ORDER BY t MEASURES FIRST(t) AS first_t, LAST(t) AS last_t
         PATTERN (A DOWN) DEFINE DOWN AS v < PREV(v)"""
-    of_sql = make_charted_by_key(matchrec.match_recognize(data, clause), data)
+    page_of_sql = read_page_by_key(matchrec.match_recognize(data, clause), data)
     pattern = matchrec.Pattern.begin("a").next("down").where("v < last(a.v)")
     events = matchrec.match_pattern(data, pattern, order_by="t", partition_by="k")
-    of_events = make_charted_by_key(events.select("a", "down"), data)
-    for page in (of_sql, of_events):
+    page_of_events = read_page_by_key(events.select("a", "down"), data)
+    for page in (page_of_sql, page_of_events):
         assert {name: line.values for name, line in page.series.items()} == {"0.0": [9, 8]}
         assert [(span.series, span.first, span.last) for span in page.spans] == [("0.0", 1, 2)]
 
 
-def make_charted_by_key(matches: DataFrame, data: DataFrame) -> Page:
+def read_page_by_key(matches: DataFrame, data: DataFrame) -> Page:
+    """Return the first page of a chart with a series for each key."""
     return ChartSource(matches, data, "t", "v", "k").read_page(1, 6)
 
 
@@ -193,31 +208,35 @@ def test_a_row_at_infinity_is_not_drawn(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns", "named", "message"),
+    ("columns", "arguments", "message"),
     [
         ("sym, day AS low", {}, "the result has no columns that say where a match begins"),
-        ("sym, day", {"between": ("dai", "day")}, "unknown column `dai` in `between` of `plot`"),
+        (
+            "sym, day",
+            {"between": ("dai", "add_days")},
+            "unknown column `dai` in `between` of `plot`",
+        ),
         ("day AS first_day, day AS last_day", {}, "no column `sym`, which `by` of `plot` names"),
     ],
 )
 def test_what_cannot_be_drawn_is_said(
-    prices: DataFrame, columns: str, named: dict[str, Any], message: str
+    prices: DataFrame, columns: str, arguments: dict[str, Any], message: str
 ) -> None:
     matches = prices.selectExpr(*columns.split(", "))
     with pytest.raises(matchrec.MatchRecognizePlanError, match=message):
-        draw(ChartSource(matches, prices, "day", "price", "sym", **named), 1, 6)
+        draw(ChartSource(matches, prices, "day", "price", "sym", **arguments), 1, 6)
 
 
 @pytest.mark.parametrize(
-    ("named", "message"),
+    ("arguments", "message"),
     [
         ({"x": "dai", "y": "price"}, "unknown column `dai` in `x` of `plot`"),
         ({"x": "sym", "y": "price"}, "column `sym` in `x` of `plot` has type string"),
-        ({"x": "day", "y": "prices"}, "write price"),
+        ({"x": "add_days", "y": "prices"}, "write price"),
     ],
 )
 def test_columns_of_the_rows_are_checked(
-    prices: DataFrame, named: dict[str, Any], message: str
+    prices: DataFrame, arguments: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match=message):
-        draw(ChartSource(prices, prices, **named), 1, 6)
+        draw(ChartSource(prices, prices, **arguments), 1, 6)

@@ -1,4 +1,4 @@
-"""Progress: what Spark tells while a query runs."""
+"""`progress` shows the tasks or the rows of a query while it runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CLAUSE = "PARTITION BY k ORDER BY t MEASURES count(*) AS n PATTERN (A B+) DEFINE
 
 @pytest.fixture
 def rows(spark: SparkSession) -> DataFrame:
-    """Two partitions, each with two rises."""
+    """Return two partitions with two rises each."""
     rows = [(key, t, v) for key in "xy" for t, v in enumerate([1, 2, 0, 1, 2])]
     return spark.createDataFrame(rows, "k string, t int, v int")
 
@@ -34,6 +34,7 @@ def make_slow_task(
     """Return a function that passes batches on after some seconds, so that its task can be seen."""
 
     def wait(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the batches after a pause."""
         time.sleep(seconds)
         yield from batches
 
@@ -57,17 +58,17 @@ def test_a_query_inside_returns_its_rows(spark: SparkSession, rows: DataFrame) -
 
 
 def test_tasks_are_seen_while_they_run(spark: SparkSession) -> None:
-    seconds = 5 if is_connect(spark) else 0.6  # a server tells it every other second
+    seconds = 5 if is_connect(spark) else 0.6  # a server reports every two seconds
     frame = spark.range(0, 2, 1, 2).mapInArrow(make_slow_task(seconds), "id bigint")
     with watch_tasks(spark) as tasks:
         assert tasks() == Tasks()
         with run_in_thread(frame) as query:
-            most = Tasks()
-            while most.all == 0 and query.is_alive():
-                most = tasks()
+            seen_tasks = Tasks()
+            while seen_tasks.all == 0 and query.is_alive():
+                seen_tasks = tasks()
                 time.sleep(0.02)
-    assert most.all == 2
-    assert 0 <= most.done <= 2
+    assert seen_tasks.all == 2
+    assert 0 <= seen_tasks.done <= 2
 
 
 def test_rows_are_counted_where_workers_run_in_this_program(
@@ -82,13 +83,13 @@ def test_rows_are_counted_where_workers_run_in_this_program(
 def test_a_terminal_shows_the_progress(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown = StringIO()
-    console = Console(file=shown, force_terminal=True, width=100)
+    output = StringIO()
+    console = Console(file=output, force_terminal=True, width=100)
     monkeypatch.setattr("matchrec.spark.actions.find_console", lambda: console)
     with matchrec.progress(spark):
         spark.range(0, 2, 1, 2).mapInArrow(make_slow_task(1.3), "id bigint").collect()
-    assert "no task yet, 0 s" in shown.getvalue()
-    assert ", 1 s" in shown.getvalue()
+    assert "no task yet, 0 s" in output.getvalue()
+    assert ", 1 s" in output.getvalue()
 
 
 def test_a_file_shows_nothing(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
@@ -103,15 +104,15 @@ def test_a_line_says_the_share_of_tasks_or_the_rows() -> None:
 
 
 def test_a_server_tells_the_stages_of_a_query_until_it_is_done() -> None:
-    told = ReportedTasks()
+    reported = ReportedTasks()
     stages = [
         SimpleNamespace(num_tasks=4, num_completed_tasks=4),
         SimpleNamespace(num_tasks=6, num_completed_tasks=1),
     ]
-    told(stages=stages, inflight_tasks=2, operation_id="1", done=False)
-    assert told.tasks() == Tasks(5, 10)
-    told(stages=stages, inflight_tasks=0, operation_id="1", done=True)
-    assert told.tasks() == Tasks()
+    reported(stages=stages, inflight_tasks=2, operation_id="1", done=False)
+    assert reported.tasks() == Tasks(5, 10)
+    reported(stages=stages, inflight_tasks=0, operation_id="1", done=True)
+    assert reported.tasks() == Tasks()
 
 
 def test_arguments_are_checked() -> None:

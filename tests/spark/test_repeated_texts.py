@@ -1,4 +1,4 @@
-"""Texts that repeat have a dictionary in the workers, which no result shows."""
+"""Workers use a dictionary for texts that repeat, and the results are the same."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ORDER = "PARTITION BY k ORDER BY ts"
 
 @pytest.fixture
 def steps(spark: SparkSession) -> DataFrame:
-    """Two keys. The events of the first one are a, a, b, NULL, b, b."""
+    """Return rows of two keys. The events of the first key are a, a, b, NULL, b, b."""
     return spark.sql(
         """VALUES (1, 1, 'a', 'x'), (1, 2, 'a', 'a'), (1, 3, 'b', 'b'), (1, 4, NULL, 'b'),
             (1, 5, 'b', NULL), (1, 6, 'b', 'b'), (2, 1, 'ab', 'ab'), (2, 2, 'abc', 'a'),
@@ -24,7 +24,7 @@ def steps(spark: SparkSession) -> DataFrame:
 
 
 def list_rows(steps: DataFrame, clause: str, shortcuts: Shortcuts) -> list[str]:
-    """Return the rows of a clause as texts."""
+    """Return the rows of a clause as text, sorted."""
     with use_shortcuts(shortcuts):
         return sorted(map(str, matchrec.match_recognize(steps, f"{ORDER} {clause}").collect()))
 
@@ -34,12 +34,12 @@ def test_equal_neighbours(steps: DataFrame) -> None:
         PATTERN (A B*) DEFINE B AS event = PREV(event)"""
     with use_shortcuts(ALWAYS):
         rows = matchrec.match_recognize(steps.where("k = 1"), clause).collect()
-    found = sorted((row.ts, row.event, row.n) for row in rows)
-    assert found == [(1, "a", 2), (3, "b", 1), (4, None, 1), (5, "b", 2)]
+    matches = sorted((row.ts, row.event, row.n) for row in rows)
+    assert matches == [(1, "a", 2), (3, "b", 1), (4, None, 1), (5, "b", 2)]
 
 
 def test_two_columns_are_compared(steps: DataFrame) -> None:
-    """Their dictionaries differ."""
+    """The two columns have different dictionaries."""
     clause = f"""{ORDER} MEASURES A.ts AS s, LAST(ts) AS e
         PATTERN (A B+) DEFINE B AS place = PREV(event)"""
     with use_shortcuts(ALWAYS):

@@ -1,4 +1,4 @@
-"""Statements around a clause, parameters, and what only calls can show."""
+"""Statements around a clause run, with parameters in all parts, or are rejected with a hint."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ pytestmark = pytest.mark.one_of(2)
 FALLS = """ticks MATCH_RECOGNIZE (PARTITION BY sym ORDER BY ts MEASURES LAST(price) AS low
   PATTERN (A D+) DEFINE D AS price < PREV(price))"""
 EXPECTED = [("X", 80), ("Y", 4)]
-DATABRICKS = "MATCH_RECOGNIZE_"
+CONDITION_PREFIX = "MATCH_RECOGNIZE_"
 
 
 @pytest.fixture(autouse=True)
 def tables(spark: SparkSession) -> Iterator[None]:
+    """Create the view `ticks`, and drop the table `lows` at the end."""
     rows = [("X", 1, 90), ("X", 2, 80), ("X", 3, 85), ("Y", 1, 10), ("Y", 2, 5), ("Y", 3, 4)]
     frame = spark.createDataFrame(rows, "sym string, ts int, price int")
     frame.createOrReplaceTempView("ticks")
@@ -29,6 +30,7 @@ def tables(spark: SparkSession) -> Iterator[None]:
 
 
 def list_rows(spark: SparkSession, query: str) -> list[tuple[object, ...]]:
+    """Return the rows of a query, sorted."""
     return sorted(tuple(row) for row in spark.sql(query).collect())
 
 
@@ -57,7 +59,7 @@ def test_insert_with_ctes_and_columns(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize(
-    ("statement", "cure"),
+    ("statement", "hint"),
     [
         ("CREATE GLOBAL TEMP VIEW g AS SELECT * FROM {}", "createGlobalTempView"),
         ("BEGIN SELECT * FROM {}; END", "one by one"),
@@ -65,11 +67,11 @@ def test_insert_with_ctes_and_columns(spark: SparkSession) -> None:
     ],
 )
 def test_what_is_not_kept_is_refused_with_a_cure(
-    spark: SparkSession, statement: str, cure: str
+    spark: SparkSession, statement: str, hint: str
 ) -> None:
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError) as caught:
         matchrec.sql(spark, statement.format(FALLS))
-    assert cure in str(caught.value.hint)
+    assert hint in str(caught.value.hint)
 
 
 def test_explain_takes_no_script(spark: SparkSession) -> None:
@@ -123,9 +125,9 @@ def test_named_parameters_in_every_part(spark: SparkSession) -> None:
       WHERE price > :least) MATCH_RECOGNIZE (PARTITION BY p ORDER BY ts + :shift
       MEASURES LAST(price) + :more AS x PATTERN (A D+) DEFINE D AS price < PREV(price) - :drop)
       WHERE x > :least"""
-    given = {"tag": "t", "end": "!", "least": 4, "shift": 1, "more": 100, "drop": 4}
+    args = {"tag": "t", "end": "!", "least": 4, "shift": 1, "more": 100, "drop": 4}
     expected = [("X!", 180, "t"), ("Y!", 105, "t")]
-    assert sorted(tuple(row) for row in matchrec.sql(spark, query, given).collect()) == expected
+    assert sorted(tuple(row) for row in matchrec.sql(spark, query, args).collect()) == expected
 
 
 @pytest.mark.filterwarnings("ignore::matchrec.warnings.ReluctantEndWarning")
@@ -134,9 +136,9 @@ def test_positional_parameters_in_every_part(spark: SparkSession) -> None:
       WHERE price > ?) MATCH_RECOGNIZE (PARTITION BY p ORDER BY ts + ?
       MEASURES LAST(price) + ? AS x PATTERN (A D+?) DEFINE D AS price < PREV(price) - ?)
       WHERE x > ?"""
-    given = ["t", "!", 4, 1, 100, 4, 4]
+    args = ["t", "!", 4, 1, 100, 4, 4]
     expected = [("X!", 180, "t"), ("Y!", 105, "t")]
-    assert sorted(tuple(row) for row in matchrec.sql(spark, query, given).collect()) == expected
+    assert sorted(tuple(row) for row in matchrec.sql(spark, query, args).collect()) == expected
 
 
 def test_a_missing_table_is_sparks_error(spark: SparkSession) -> None:
@@ -158,7 +160,7 @@ def test_condition_names(spark: SparkSession, definitions: str, condition: str |
     clause = f"(ORDER BY ts MEASURES 1 AS x PATTERN (A) DEFINE {definitions})"
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
         matchrec.sql(spark, f"SELECT * FROM ticks MATCH_RECOGNIZE {clause}")
-    expected = condition and DATABRICKS + condition
+    expected = condition and CONDITION_PREFIX + condition
     assert caught.value.condition == expected
     assert pickle.loads(pickle.dumps(caught.value)).condition == expected
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)

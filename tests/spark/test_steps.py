@@ -1,4 +1,4 @@
-"""`max_steps`: the error a user sees, and what is refused."""
+"""`max_steps` limits how often conditions are evaluated."""
 
 from __future__ import annotations
 
@@ -8,32 +8,33 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 
-HOPELESS = """PARTITION BY k ORDER BY t MEASURES count(*) AS n PATTERN ((A | B)+ C)
+EXPENSIVE = """PARTITION BY k ORDER BY t MEASURES count(*) AS n PATTERN ((A | B)+ C)
     DEFINE A AS sum(v) > 0, B AS sum(v) > -1, C AS sum(v) < 0"""
 
 
 @pytest.fixture
 def rows(spark: SparkSession) -> DataFrame:
+    """Return 60 rows with two keys."""
     return spark.range(60).selectExpr("id % 2 AS k", "id AS t", "1 AS v")
 
 
 @pytest.mark.parametrize("algorithm", ["backtracking", "breadth_first"])
 def test_the_error_names_partition_and_row(rows: DataFrame, algorithm: str) -> None:
     one_key = rows.where("k = 1")
-    asked = matchrec.match_recognize(
-        one_key, HOPELESS, options=matchrec.Options(algorithm=algorithm, max_steps=1000)
+    matches = matchrec.match_recognize(
+        one_key, EXPENSIVE, options=matchrec.Options(algorithm=algorithm, max_steps=1000)
     )
     with pytest.raises(PythonException) as error:
-        asked.collect()
+        matches.collect()
     assert "evaluated more than 1,000 times in a partition" in str(error.value)
     assert "would begin in the partition with `k` = 1, row 1" in str(error.value)
     assert "max_steps" in str(error.value)
 
 
-@pytest.mark.parametrize("most", [0, -3, True, 1e9, "many"])
-def test_what_is_no_number_of_steps(rows: DataFrame, most: object) -> None:
+@pytest.mark.parametrize("max_steps", [0, -3, True, 1e9, "many"])
+def test_what_is_no_number_of_steps(rows: DataFrame, max_steps: object) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match="a whole number, 1 or more"):
-        matchrec.match_recognize(rows, HOPELESS, options=matchrec.Options(max_steps=most))  # type: ignore[arg-type]
+        matchrec.match_recognize(rows, EXPENSIVE, options=matchrec.Options(max_steps=max_steps))  # type: ignore[arg-type]
 
 
 def test_event_selection_has_no_steps(rows: DataFrame) -> None:
@@ -46,18 +47,18 @@ def test_event_selection_has_no_steps(rows: DataFrame) -> None:
 def test_an_enabled_session_keeps_to_it(spark: SparkSession, rows: DataFrame) -> None:
     matchrec.enable(spark, options=matchrec.Options(max_steps=1000))
     try:
-        asked = spark.sql(f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({HOPELESS})", rows=rows)
+        matches = spark.sql(f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({EXPENSIVE})", rows=rows)
         with pytest.raises(PythonException, match="more than 1,000 times"):
-            asked.collect()
+            matches.collect()
     finally:
         matchrec.disable(spark)
 
 
 def test_explain_says_how_time_grows(rows: DataFrame) -> None:
     rows.createOrReplaceTempView("steps")
-    hopeless = str(
+    explanation = str(
         matchrec.query(
-            rows.sparkSession, f"SELECT * FROM steps MATCH_RECOGNIZE ({HOPELESS})"
+            rows.sparkSession, f"SELECT * FROM steps MATCH_RECOGNIZE ({EXPENSIVE})"
         ).explain()
     )
-    assert "time: can grow exponentially with W, so max_steps can limit it; W is" in hopeless
+    assert "time: can grow exponentially with W, so max_steps can limit it; W is" in explanation

@@ -1,4 +1,4 @@
-"""A text that was planned before is not sent again; what it reads may have changed all the same."""
+"""Queries with the same text are planned once, but each one reads the current rows and types."""
 
 from __future__ import annotations
 
@@ -17,55 +17,56 @@ QUERY = """SELECT * FROM changing MATCH_RECOGNIZE (ORDER BY n
 
 @pytest.fixture
 def changing(spark: SparkSession) -> Iterator[None]:
+    """Drop the view `changing` at the end."""
     yield
     spark.catalog.dropTempView("changing")
 
 
-def of_values(spark: SparkSession, *values: object, kind: str = "INT") -> None:
+def create_view(spark: SparkSession, *values: object, kind: str = "INT") -> None:
+    """Create the view `changing` with a row for each value."""
     rows = spark.createDataFrame(list(enumerate(values)), f"n INT, v {kind}")
     rows.createOrReplaceTempView("changing")
 
 
 def find_matches(spark: SparkSession) -> list[tuple[int, int]]:
+    """Return the matches of QUERY, sorted."""
     return sorted(tuple(row) for row in matchrec.sql(spark, QUERY).collect())
 
 
 @pytest.mark.usefixtures("changing")
 def test_each_query_reads_the_rows_of_its_time(spark: SparkSession) -> None:
-    of_values(spark, 1, 2, 3)
+    create_view(spark, 1, 2, 3)
     assert find_matches(spark) == [(0, 3)]
-    of_values(spark, 1, 2, 0, 5, 4)
+    create_view(spark, 1, 2, 0, 5, 4)
     assert find_matches(spark) == [(0, 2), (2, 4)]
 
 
 @pytest.mark.usefixtures("changing")
 def test_columns_of_other_types_are_seen(spark: SparkSession) -> None:
-    of_values(spark, 10, 9, 8)
+    create_view(spark, 10, 9, 8)
     assert find_matches(spark) == []
-    of_values(spark, "10", "9", "8", kind="STRING")
+    create_view(spark, "10", "9", "8", kind="STRING")
     assert find_matches(spark) == [(0, 2)]
     spark.sql("SELECT 1 AS n, 2 AS w").createOrReplaceTempView("changing")
     with pytest.raises(matchrec.MatchRecognizePlanError, match=r"\bv\b"):
         find_matches(spark)
-    of_values(spark, 10, 11)
+    create_view(spark, 10, 11)
     assert find_matches(spark) == [(0, 2)]
 
 
 @pytest.mark.usefixtures("changing")
 def test_a_type_that_the_schema_does_not_tell_is_seen(spark: SparkSession) -> None:
-    """A session may take a CASE for the type of its first value: here both columns for an INT."""
-    of_values(spark, 0, 0)
+    """Some sessions give a CASE the type of its first value, so that both views have an INT."""
+    create_view(spark, 0, 0)
     assert find_matches(spark) == []
-    chosen = "CASE WHEN n = 0 THEN 0 ELSE 0.5D END AS v"
-    spark.sql(f"SELECT n, {chosen} FROM VALUES (0), (1) AS t(n)").createOrReplaceTempView(
-        "changing"
-    )
+    case = "CASE WHEN n = 0 THEN 0 ELSE 0.5D END AS v"
+    spark.sql(f"SELECT n, {case} FROM VALUES (0), (1) AS t(n)").createOrReplaceTempView("changing")
     assert find_matches(spark) == [(0, 2)]
 
 
 @pytest.mark.usefixtures("changing")
 def test_a_mistake_is_told_each_time(spark: SparkSession) -> None:
-    of_values(spark, 1, 2)
+    create_view(spark, 1, 2)
     for _ in range(3):
         with pytest.raises((PySparkException, matchrec.MatchRecognizeError), match=r"(?i)not"):
             matchrec.sql(
@@ -77,8 +78,8 @@ def test_a_mistake_is_told_each_time(spark: SparkSession) -> None:
 
 @pytest.mark.usefixtures("changing")
 def test_a_mistake_in_another_aggregate_is_told_when_the_query_is_made(spark: SparkSession) -> None:
-    """The result of the other one, with the same columns, was planned before."""
-    of_values(spark, 1, 2)
+    """A query with the same columns and a valid aggregate was planned before."""
+    create_view(spark, 1, 2)
     matchrec.sql(spark, QUERY.replace("LAST(B.n) + 1", "sum(B.v)")).collect()
     with pytest.raises((PySparkException, matchrec.MatchRecognizeError), match="sum"):
         matchrec.sql(spark, QUERY.replace("LAST(B.n) + 1", "sum(array(B.v))"))
@@ -86,22 +87,24 @@ def test_a_mistake_in_another_aggregate_is_told_when_the_query_is_made(spark: Sp
 
 @pytest.mark.usefixtures("changing")
 def test_results_of_one_text_are_apart(spark: SparkSession) -> None:
-    of_values(spark, 1, 2, 0, 5)
-    first, second = matchrec.sql(spark, QUERY), matchrec.sql(spark, QUERY)
+    create_view(spark, 1, 2, 0, 5)
+    first = matchrec.sql(spark, QUERY)
+    second = matchrec.sql(spark, QUERY)
     joined = first.join(second, first["a"] < second["a"]).select(first["b"], second["b"])
     assert [tuple(row) for row in joined.collect()] == [(2, 4)]
 
 
 @pytest.mark.usefixtures("changing")
 def test_queries_beside_each_other(spark: SparkSession) -> None:
-    of_values(spark, *(n % 7 for n in range(700)))
+    create_view(spark, *(n % 7 for n in range(700)))
     results: list[DataFrame] = []
 
-    def ask(measure: int) -> None:
+    def run_queries(measure: int) -> None:
+        """Make four results of a query."""
         text = QUERY.replace("+ 1", f"+ {measure}")
         results.extend(matchrec.sql(spark, text) for _ in range(4))
 
-    threads = [Thread(target=ask, args=(one % 3,)) for one in range(6)]
+    threads = [Thread(target=run_queries, args=(number % 3,)) for number in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -111,8 +114,8 @@ def test_queries_beside_each_other(spark: SparkSession) -> None:
 
 @pytest.mark.usefixtures("changing")
 def test_only_what_asks_is_sent_once(spark: SparkSession) -> None:
-    """A statement that does something does it each time."""
-    of_values(spark, 1, 2)
+    """A statement that creates a view does so each time."""
+    create_view(spark, 1, 2)
     for times in (1, 2):
         matchrec.sql(
             spark,
