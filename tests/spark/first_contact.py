@@ -1,8 +1,8 @@
-"""A program whose workers Spark would run with another interpreter: its first query works.
+"""Run a first query although Spark would start its workers with another interpreter.
 
     python first_contact.py [connect | TRANSPORT ...]
 
-Prints what came out, and the interpreter that a function of the user's own would run on.
+Prints the rows, and the interpreter with which a function of the user would run.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ warnings.simplefilter("ignore")
 
 
 def main() -> None:
-    """One query of each kind that makes functions."""
+    """Run one query of each kind that needs Python functions."""
     builder = SparkSession.builder.config("spark.ui.enabled", "false")
     connect = sys.argv[1:] == ["connect"]
     spark = (builder.remote("local[1]") if connect else builder.master("local[1]")).getOrCreate()

@@ -1,6 +1,6 @@
-"""Windows that would end after the last value of their order column's type, whatever the mode.
+"""Windows may end after the last value of the type of their order column.
 
-What SQL shows is in `cases/clause/within.test` and `gaps.test`, under ANSI mode.
+`cases/clause/within.test` and `gaps.test` show it in SQL, in ANSI mode.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MATCHED = "MEASURES FIRST(k) AS f, LAST(k) AS l"
 
 @pytest.fixture(params=["true", "false"])
 def far(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[DataFrame]:
-    """Rows at the end of BIGINT, with ANSI mode and without."""
+    """Return rows at the end of BIGINT, with ANSI mode and without."""
     with settings(spark, ansi__enabled=request.param):
         yield spark.createDataFrame(ROWS, "k bigint, e string, n bigint")
 

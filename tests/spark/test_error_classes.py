@@ -1,4 +1,4 @@
-"""What the engine refuses around a clause has the engine's class of error and one of matchrec's."""
+"""An error of the engine around a clause has the engine's class and a class of matchrec."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CLAUSE = """MATCH_RECOGNIZE (ORDER BY ts MEASURES LAST(price) AS p
   PATTERN (A B+) DEFINE B AS price < PREV(price))"""
 
 # The query, the text under the carets, and the code.
-REFUSED = {
+REJECTED = {
     "a missing table": ("SELECT * FROM nosuch {}", "nosuch", "unknown-table"),
     "PREV in SELECT": ("SELECT PREV(p) FROM ticks {}", "PREV", "unknown-function"),
     "an unknown column": ("SELECT q FROM ticks {}", "q", "unknown-column"),
@@ -32,10 +32,11 @@ REFUSED = {
 
 @pytest.fixture(autouse=True)
 def ticks(spark: SparkSession) -> None:
+    """Create the view `ticks`."""
     spark.sql("SELECT 1 AS ts, 90 AS price").createOrReplaceTempView("ticks")
 
 
-@pytest.mark.parametrize(("query", "marked", "code"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize(("query", "marked", "code"), REJECTED.values(), ids=REJECTED)
 def test_a_refusal_is_caught_by_both_classes(
     spark: SparkSession, query: str, marked: str, code: str
 ) -> None:
@@ -49,7 +50,7 @@ def test_a_refusal_is_caught_by_both_classes(
     assert type(error).__name__ in {base.__name__ for base in type(error).__mro__[1:]}
     assert error.span is not None
     assert query[error.span.start : error.span.end].startswith(marked)
-    first_line = error.message.partition("\n")[0]  # Spark's own sentence may have more lines
+    first_line = error.message.partition("\n")[0]  # a sentence of Spark can have more lines
     assert str(error).startswith(f"{first_line} [{code}]\n")
     assert error.code == code
     assert "nosuch" not in marked or "nosuch" in error.message
@@ -68,9 +69,9 @@ def test_the_help_is_the_hint(spark: SparkSession) -> None:
 
 def test_a_failure_of_the_run_is_no_refusal(spark: SparkSession) -> None:
     clause = "MATCH_RECOGNIZE (ORDER BY ts MEASURES 'x' AS p PATTERN (A) DEFINE A AS price > 1)"
-    found = matchrec.sql(spark, f"SELECT assert_true(p = 'y') FROM ticks {clause}")
+    rows = matchrec.sql(spark, f"SELECT assert_true(p = 'y') FROM ticks {clause}")
     with pytest.raises(PySparkException) as caught:
-        found.collect()
+        rows.collect()
     assert not isinstance(caught.value, matchrec.MatchRecognizeError)
 
 
@@ -112,7 +113,7 @@ def test_the_line_and_the_column_of_an_error(spark: SparkSession) -> None:
 
 @pytest.mark.parametrize("name", [name for name in matchrec.__all__ if name.endswith("Error")])
 def test_help_shows_only_what_users_need(name: str) -> None:
-    """Every public name of an error is one that its documentation explains."""
+    """An error has only public names that its documentation explains."""
     error_class = getattr(matchrec, name)
     names = {name for base in error_class.__mro__[:-4] for name in vars(base) if name[0] != "_"}
     assert names <= {

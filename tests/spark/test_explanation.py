@@ -1,4 +1,4 @@
-"""What an explanation says of event selection, in the words of the paper, and of windows."""
+"""An explanation describes event selection in the words of the paper, and windows."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ WITHIN 3600"""
 
 @pytest.fixture(scope="module")
 def stock(spark: SparkSession) -> DataFrame:
+    """Return an empty table of prices."""
     return spark.createDataFrame(
         [], "symbol string, ts int, event_type string, price double, volume int"
     )
@@ -39,23 +40,23 @@ def read_sections(explanation: matchrec.Explanation) -> dict[str, list[str]]:
 def explain_query(
     stock: DataFrame, text: str = RISING, **options: Any
 ) -> tuple[dict[str, list[str]], matchrec.Explanation]:
-    """Return the lines of each section, and all."""
-    how = matchrec.Options(**options)
-    explanation = matchrec.query(stock, text, order_by="ts", options=how).explain()
+    """Return the lines of each section, and the explanation."""
+    options_of_query = matchrec.Options(**options)
+    explanation = matchrec.query(stock, text, order_by="ts", options=options_of_query).explain()
     return read_sections(explanation), explanation
 
 
 def read_edges(sections: dict[str, list[str]]) -> dict[str, str]:
-    """Return formulas by edge, as "1 proceed -> 2"; of conditions the last conjunct."""
-    found = {}
+    """Return the formula of each edge, such as "1 proceed -> 2": its last conjunct."""
+    formulas = {}
     state = ""
     for line in sections["program"]:
         if line.startswith("    "):
             edge, _, formula = line.strip().partition(" if ")
-            found[f"{state} {edge}"] = formula.split(" AND ")[-1]
+            formulas[f"{state} {edge}"] = formula.split(" AND ")[-1]
         else:
             state = line.split()[0]
-    return found
+    return formulas
 
 
 def test_query_3_has_the_edges_of_the_paper(stock: DataFrame) -> None:
@@ -73,7 +74,7 @@ def test_query_3_has_the_edges_of_the_paper(stock: DataFrame) -> None:
 
 
 def test_query_3_has_the_value_vector_of_the_paper(stock: DataFrame) -> None:
-    """It lacks only `symbol`, which divides the partitions."""
+    """Only `symbol` is missing, because it is a key of the partitions."""
     sections, _ = explain_query(stock)
     assert sections["value vector V of a run"] == [
         "V1 = 0.8*`volume` on the last row of a; read by b",
@@ -198,8 +199,10 @@ def test_conditions_that_are_a_window(spark: SparkSession) -> None:
             X AS X.ts - V.ts <= 1800 AND X.kind <> 'c')""",
     ).explain()
     sections = read_sections(explanation)
-    found, tested = sections["window"]
-    assert found.endswith("at most 1800 after the first row, by `ts` (from the conditions of C, X)")
+    window, tested = sections["window"]
+    assert window.endswith(
+        "at most 1800 after the first row, by `ts` (from the conditions of C, X)"
+    )
     assert tested == "every edge has this test, as `in the window`"
     assert sections["conditions"] == [
         "V: bit 0",

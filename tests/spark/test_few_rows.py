@@ -1,4 +1,4 @@
-"""An input of few rows is one task on Sail, if its plan tells how many rows it has at most."""
+"""On Sail, a query over few rows has one task, if the plan of its input limits their number."""
 
 from __future__ import annotations
 
@@ -26,22 +26,24 @@ CLAUSE = """PARTITION BY k ORDER BY n MEASURES count(*) AS size PATTERN (A+)
 
 @pytest.fixture(autouse=True)
 def _only_on_sail(request: pytest.FixtureRequest) -> None:
+    """Skip the test unless it runs on Sail."""
     if request.config.getoption("--on") != "sail":
         pytest.skip("Spark chooses the number of tasks")
 
 
 def make_table(rows: int) -> pa.Table:
+    """Return a table of rows with three keys."""
     return pa.table({"k": [n % 3 for n in range(rows)], "n": list(range(rows))})
 
 
 def count_tasks(rows: DataFrame) -> int | None:
     """Return how many tasks a query over these rows has."""
     backend = find_backend(rows.sparkSession)
-    backend.find_fields(rows, None)  # as when a query is planned
+    backend.find_fields(rows, None)  # as in the planning of a query
     return backend.count_tasks(rows)
 
 
-# What changes the rows, and whether there are still few of them.
+# Functions that change the rows, and whether the number of rows is still known to be small.
 CHANGES: dict[str, tuple[Callable[[DataFrame], DataFrame], bool]] = {
     "as they are": (lambda rows: rows, True),
     "columns": (lambda rows: rows.selectExpr("k", "n + 1 AS n"), True),
@@ -55,16 +57,16 @@ CHANGES: dict[str, tuple[Callable[[DataFrame], DataFrame], bool]] = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_few_rows_in_memory(spark: SparkSession, change: str) -> None:
-    changed, are_few = CHANGES[change]
-    rows = changed(spark.createDataFrame(make_table(FEW)))
+    change_rows, are_few = CHANGES[change]
+    rows = change_rows(spark.createDataFrame(make_table(FEW)))
     assert count_tasks(rows) == (1 if are_few else 3)  # for two cores
 
 
 @pytest.mark.parametrize("change", ["as they are", "filtered", "joined"])
 def test_few_rows_in_files(spark: SparkSession, tmp_path: Path, change: str) -> None:
     parquet.write_table(make_table(FEW - 100), tmp_path / "rows.parquet")
-    changed, are_few = CHANGES[change]
-    assert count_tasks(changed(spark.read.parquet(str(tmp_path)))) == (1 if are_few else 3)
+    change_rows, are_few = CHANGES[change]
+    assert count_tasks(change_rows(spark.read.parquet(str(tmp_path)))) == (1 if are_few else 3)
 
 
 def test_few_rows_in_files_and_many_in_memory(spark: SparkSession, tmp_path: Path) -> None:
@@ -86,7 +88,7 @@ def test_a_plan_that_is_not_known(spark: SparkSession) -> None:
 
 
 def test_a_frame_is_not_kept(spark: SparkSession) -> None:
-    """PySpark's `inputFiles` keeps it."""
+    """PySpark's `inputFiles` would keep the DataFrame in memory."""
     rows: Any = spark.range(3)
     plan = ref(rows._plan)
     assert estimate_input_rows(rows) == 0
@@ -96,12 +98,12 @@ def test_a_frame_is_not_kept(spark: SparkSession) -> None:
 
 
 def test_a_view_that_grows(spark: SparkSession) -> None:
-    """A DataFrame that was planned for few rows gets many: one task reads them all."""
+    """A DataFrame that was planned for few rows reads many rows in one task."""
     spark.createDataFrame(make_table(30)).createOrReplaceTempView("growing")
     query = f"SELECT * FROM growing MATCH_RECOGNIZE ({CLAUSE})"
-    kept = matchrec.sql(spark, query)
-    assert sorted(map(tuple, kept.collect())) == [(0, 10), (1, 10), (2, 10)]
+    planned_before = matchrec.sql(spark, query)
+    assert sorted(map(tuple, planned_before.collect())) == [(0, 10), (1, 10), (2, 10)]
     spark.createDataFrame(make_table(90_000)).createOrReplaceTempView("growing")
-    for result in (kept, matchrec.sql(spark, query)):
+    for result in (planned_before, matchrec.sql(spark, query)):
         assert sorted(map(tuple, result.collect())) == [(k, 30_000) for k in range(3)]
     spark.catalog.dropTempView("growing")

@@ -1,4 +1,4 @@
-"""What is advised to users of other engines: Spark lacks the name, and what to write runs."""
+"""The hints for functions of other engines work, and Spark does not have these functions."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ ROW = """SELECT 6 AS x, 2 AS y, '1000' AS s, DATE'2024-01-31' AS d, array(1, 2) 
   TIMESTAMP'2024-01-31 13:00:00' AS t2"""
 
 
-def list_examples(cure: str) -> list[str]:
-    """Return the expressions of a cure, without what is said about them."""
-    parts = re.sub(r"^write |, with .*| for a number", "", cure).split(", or ")
-    assert all(re.match(r"[\w'(]", part) for part in parts), cure
+def list_examples(hint: str) -> list[str]:
+    """Return the expressions in a hint."""
+    parts = re.sub(r"^write |, with .*| for a number", "", hint).split(", or ")
+    assert all(re.match(r"[\w'(]", part) for part in parts), hint
     return parts
 
 
-WRITTEN = sorted(
-    {example for cure, _ in read_hints().values() for example in list_examples(cure)}
+EXAMPLES = sorted(
+    {example for hint, _ in read_hints().values() for example in list_examples(hint)}
     - {"explode(a)"}
 )
 OTHER_ARGUMENTS = {name[:-1] for name in read_hints() if name.endswith("(")}
 
 
-def measure(spark: SparkSession, expressions: list[str]) -> None:
-    """Run a query that measures the expressions; its rows are dropped."""
-    measures = ", ".join(f"{one} AS m{i}" for i, one in enumerate(expressions))
+def run_measures(spark: SparkSession, expressions: list[str]) -> None:
+    """Run a query with the expressions in MEASURES, and drop its rows."""
+    measures = ", ".join(f"{expression} AS m{i}" for i, expression in enumerate(expressions))
     query = f"""SELECT * FROM ({ROW}) MATCH_RECOGNIZE (
       ORDER BY t MEASURES {measures} ALL ROWS PER MATCH PATTERN (A) DEFINE A AS x > 0)"""
     matchrec.sql(spark, query).write.format("noop").mode("overwrite").save()
@@ -41,9 +41,9 @@ def measure(spark: SparkSession, expressions: list[str]) -> None:
 @pytest.mark.slow
 def test_every_cure_runs(spark: SparkSession) -> None:
     before = spark.conf.get("spark.sql.ansi.enabled")
-    spark.conf.set("spark.sql.ansi.enabled", "false")  # '1000' is no time
+    spark.conf.set("spark.sql.ansi.enabled", "false")  # one example casts '1000' to a time
     try:
-        measure(spark, WRITTEN)
+        run_measures(spark, EXAMPLES)
     finally:
         spark.conf.set("spark.sql.ansi.enabled", before)
 
@@ -51,7 +51,7 @@ def test_every_cure_runs(spark: SparkSession) -> None:
 @pytest.mark.parametrize("function", ["lookup", "cnt", "condA"])
 def test_a_name_like_no_other_has_no_cure(spark: SparkSession, function: str) -> None:
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
-        measure(spark, [f"{function}(x)"])
+        run_measures(spark, [f"{function}(x)"])
     assert caught.value.hint == (
         f"if {function} is your own function, register it with spark.udf.register"
     )
@@ -61,7 +61,7 @@ OF_SPARK_4 = {"DAYNAME", "LISTAGG", "MONTHNAME", "NULLIFZERO", "STRING_AGG", "ZE
 
 
 def test_spark_has_none_of_the_names(spark: SparkSession) -> None:
-    known = {str(row[0]).upper() for row in spark.sql("SHOW FUNCTIONS").collect()}
-    since = set(OF_SPARK_4) if pyspark.__version__ >= "4" else set()
-    assert known & set(read_hints()) == since
-    assert known | {"DATEADD"} >= OTHER_ARGUMENTS
+    functions_of_spark = {str(row[0]).upper() for row in spark.sql("SHOW FUNCTIONS").collect()}
+    expected = set(OF_SPARK_4) if pyspark.__version__ >= "4" else set()
+    assert functions_of_spark & set(read_hints()) == expected
+    assert functions_of_spark | {"DATEADD"} >= OTHER_ARGUMENTS

@@ -1,4 +1,4 @@
-"""Programs whose environment leads Spark to another interpreter than their own."""
+"""Queries run even if the environment makes Spark choose another Python interpreter."""
 
 from __future__ import annotations
 
@@ -19,19 +19,21 @@ ANSWERS = ["[Row(a=1)]", "2"]
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of a virtual environment without any package."""
+    """Return the interpreter of a virtual environment without packages."""
     folder = tmp_path_factory.mktemp("bare")
     venv.create(folder, symlinks=True)
     return folder / "bin" / "python3"
 
 
 def run_program(bare: Path, *arguments: str, **changed: str) -> list[str]:
-    """Return what the program prints where `bare` is the first python3 on PATH."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYSPARK_")}
-    path = os.pathsep.join([str(bare.parent), kept["PATH"]])
+    """Return the output of the program if `bare` is the first python3 on PATH."""
+    variables = {
+        name: value for name, value in os.environ.items() if not name.startswith("PYSPARK_")
+    }
+    path = os.pathsep.join([str(bare.parent), variables["PATH"]])
     result = subprocess.run(
         [sys.executable, str(PROGRAM), *arguments],
-        env={**kept, "PATH": path, **changed},
+        env={**variables, "PATH": path, **changed},
         capture_output=True,
         text=True,
         check=False,
@@ -42,7 +44,7 @@ def run_program(bare: Path, *arguments: str, **changed: str) -> list[str]:
 
 
 def test_another_python3_on_path(bare: Path) -> None:
-    """The user's own functions keep what Spark has chosen for them."""
+    """The user's own functions keep the interpreter that Spark has chosen."""
     assert run_program(bare, "pandas") == [*ANSWERS, "python3"]
 
 
@@ -50,9 +52,9 @@ def test_pyspark_python_that_cannot_do_the_work(bare: Path) -> None:
     assert run_program(bare, "arrow", PYSPARK_PYTHON=str(bare)) == [*ANSWERS, str(bare)]
 
 
-if find_spec("grpc"):  # what Spark Connect needs comes with an extra of PySpark
+if find_spec("grpc"):  # an extra of PySpark installs what Spark Connect needs
 
     def test_a_server_of_connect_in_the_program(bare: Path) -> None:
-        """Its workers' interpreter is settled when it starts, so it is an error with the cure."""
+        """The server has already chosen an interpreter, so there is an error with a hint."""
         (message,) = run_program(bare, "connect")
         assert f"Spark would run its Python workers with `{bare}`, which lacks " in message

@@ -1,4 +1,4 @@
-"""`- n` of a DECIMAL: Sail 0.7.2 computes it wrong without ANSI mode."""
+"""`- n` of a DECIMAL is right, although Sail 0.7.2 computes it wrong without ANSI mode."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def test_conditions(spark: SparkSession, condition: str, lengths: list[int], ans
     assert [row["length"] for row in rows] == lengths
 
 
-# Text that Sail computes as it is written, and its value in the only match.
-HIDDEN: dict[str, Any] = {
+# Expressions that Sail computes unchanged, and their values in the only match.
+UNCHANGED: dict[str, Any] = {
     "FIRST(-n)": Decimal("-0.50"),
     "FIRST(CAST(-n AS DOUBLE))": -0.5,
     "transform(array(n), x -> -x)": [Decimal("-3.50")],
@@ -76,7 +76,7 @@ HIDDEN: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("ansi", ["true", "false"])
-@pytest.mark.parametrize(("measure", "value"), HIDDEN.items(), ids=HIDDEN.keys())
+@pytest.mark.parametrize(("measure", "value"), UNCHANGED.items(), ids=UNCHANGED.keys())
 def test_arguments_and_lambdas(spark: SparkSession, measure: str, value: Any, ansi: str) -> None:
     query = f"""SELECT * FROM {ROWS} MATCH_RECOGNIZE (ORDER BY id MEASURES {measure} AS m
         PATTERN (A+)

@@ -1,4 +1,4 @@
-"""The error of an engine for the clause if matchrec is not enabled. The FAQ quotes it."""
+"""Without `enable`, the engine rejects the clause with the error that the FAQ quotes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ REST_OF_QUERY = {
 
 
 def test_the_faq_has_the_error_of_the_engine(spark: SparkSession) -> None:
-    """Users who search for the message should find the FAQ. Spark 3 prints no SQLSTATE."""
+    """Users who search for the message find the FAQ. Spark 3 prints no SQLSTATE."""
     matchrec.disable(spark)
     is_new = tuple(map(int, pyspark.__version__.split(".")[:2])) >= (4, 3)
     engines = {"Spark", "Spark since 4.3" if is_new else "Spark before 4.3"}
@@ -37,8 +37,10 @@ def test_the_faq_has_the_error_of_the_engine(spark: SparkSession) -> None:
     rows = [row for row in ROW.finditer(FAQ.read_text("utf-8")) if row["engine"] in engines]
     assert rows
     for row in rows:
-        rest = next(rest for end, rest in REST_OF_QUERY.items() if row["begin"].endswith(end))
+        continuation = next(
+            text for end, text in REST_OF_QUERY.items() if row["begin"].endswith(end)
+        )
         with pytest.raises((AnalysisException, IllegalArgumentException)) as raised:
-            spark.sql(row["begin"] + rest).collect()
-        words = row["error"].removesuffix("...").partition(". SQLSTATE")[0]
-        assert str(raised.value).strip().startswith(words)
+            spark.sql(row["begin"] + continuation).collect()
+        message = row["error"].removesuffix("...").partition(". SQLSTATE")[0]
+        assert str(raised.value).strip().startswith(message)

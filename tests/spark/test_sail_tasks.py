@@ -1,4 +1,4 @@
-"""The tasks of a query on Sail: their number follows the input, and no row depends on it."""
+"""On Sail, the number of tasks follows the size of the input, and no row depends on it."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ ROWS = 6_000
 
 @pytest.fixture(autouse=True)
 def _only_on_sail(request: pytest.FixtureRequest) -> None:
+    """Skip the test unless it runs on Sail."""
     if request.config.getoption("--on") != "sail":
         pytest.skip("Spark chooses the number of tasks")
 
@@ -55,7 +56,7 @@ def test_rows_that_are_in_no_file_are_not_estimated(spark: SparkSession) -> None
 
 
 def test_a_dataframe_is_not_kept(spark: SparkSession, tmp_path: Path) -> None:
-    """PySpark's own `inputFiles` keeps it for ever."""
+    """PySpark's `inputFiles` would keep the DataFrame in memory."""
     folder = write_files(tmp_path / "rows", ROWS)
     rows = spark.read.parquet(folder)
     assert sizes.estimate_input_rows(rows) == pytest.approx(ROWS, rel=0.05)
@@ -84,7 +85,7 @@ def test_a_large_input_has_more_tasks(
         assert session.count_tasks(rows) == pytest.approx(tasks, abs=1)
 
 
-# Keys as SQL of `id`, and as a function of it.
+# Keys as SQL over `id`, and as functions of it.
 KEYS: dict[str, tuple[str, Callable[[int], object]]] = {
     "four keys": ("id % 4", lambda id_: id_ % 4),
     "one key": ("1", lambda _: 1),
@@ -105,12 +106,12 @@ RISES = """PARTITION BY k ORDER BY t MEASURES A.t AS a, B.t AS b AFTER MATCH SKI
     PATTERN (A B) DEFINE B AS x > PREV(x)"""
 
 
-def find_rises(key_of: Callable[[int], object]) -> list[tuple[int, int]]:
-    """Return the pairs of neighbours of one key of which the second has the greater x."""
+def find_rises(find_key: Callable[[int], object]) -> list[tuple[int, int]]:
+    """Return the pairs of neighbouring rows with one key whose second row has the greater x."""
     rises = []
     row_before: dict[object, int] = {}
     for row in range(ROWS):
-        key = key_of(row)
+        key = find_key(row)
         before = row_before.get(key)
         if before is not None and row * 7 % 11 > before * 7 % 11:
             rises.append((before, row))
@@ -128,11 +129,11 @@ def test_rows_do_not_depend_on_the_number_of_tasks(
     rows_per_task: int,
 ) -> None:
     monkeypatch.setattr(backend, "ROWS_PER_TASK", rows_per_task)
-    text, key_of = KEYS[key]
+    text, find_key = KEYS[key]
     rows = spark.read.parquet(write_files(tmp_path / "rows", ROWS))
     rows = rows.selectExpr(f"{text} AS k", "id AS t", "id * 7 % 11 AS x")
-    found = matchrec.match_recognize(rows, RISES).select("a", "b").collect()
-    assert sorted(map(tuple, found)) == find_rises(key_of)
+    matches = matchrec.match_recognize(rows, RISES).select("a", "b").collect()
+    assert sorted(map(tuple, matches)) == find_rises(find_key)
 
 
 def test_no_rows_have_no_matches(

@@ -1,9 +1,9 @@
-"""Messages of SASE+ queries that need the DataFrame, whole, with the caret in the user's own text.
+"""Messages of SASE+ queries that depend on the DataFrame, with the caret in the user's text.
 
-Those that the text alone shows are in tests/unit/patterns/sase/errors.txt; the situations that
-users meet most are here again, to show that they come through `matchrec.match_sase` unchanged.
-sase_errors.txt: query and message; lines `name: value` before PATTERN are arguments of
-`match_sase`.
+`tests/unit/patterns/sase/errors.txt` has the messages that depend only on the text. The most
+frequent ones are also here, to show that `matchrec.match_sase` passes them on unchanged. Each
+record of `sase_errors.txt` is a query and its message; lines `name: value` before PATTERN are
+arguments of `match_sase`.
 """
 
 from __future__ import annotations
@@ -26,20 +26,21 @@ SCHEMA = """ts int, day date, at timestamp, event_type string, name string, x in
 
 @pytest.fixture(scope="module")
 def events(spark: SparkSession) -> DataFrame:
+    """Return an empty table of events."""
     return spark.createDataFrame([], SCHEMA)
 
 
-def read_message(events: DataFrame, given: str) -> str:
-    """Return the message of a query with its arguments before it."""
-    before, pattern, behind = given.partition("PATTERN")
+def read_message(events: DataFrame, record: str) -> str:
+    """Return the message of a query, which may have arguments before it."""
+    argument_lines, pattern, rest_of_query = record.partition("PATTERN")
     arguments: dict[str, Any] = {"order_by": "ts"}
-    for line in before.splitlines():
+    for line in argument_lines.splitlines():
         name, _, value = line.partition(": ")
         arguments[name] = value if value else ()
     options = {name: arguments.pop(name) for name in OPTION_NAMES & arguments.keys()}
     try:
         arguments["options"] = matchrec.Options(**options)
-        matchrec.match_sase(events, pattern + behind, **arguments)
+        matchrec.match_sase(events, pattern + rest_of_query, **arguments)
     except matchrec.MatchRecognizeError as error:
         return str(error)
     return "no error"
@@ -48,5 +49,5 @@ def read_message(events: DataFrame, given: str) -> str:
 def test_messages(events: DataFrame, request: pytest.FixtureRequest) -> None:
     update = bool(request.config.getoption("--update", default=False))
     golden_text.check(
-        HERE / "sase_errors.txt", lambda given: read_message(events, given), update, some_of
+        HERE / "sase_errors.txt", lambda record: read_message(events, record), update, some_of
     )

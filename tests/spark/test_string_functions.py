@@ -1,4 +1,4 @@
-"""Functions of strings that Sail 0.7.2 computes differently: the values are Spark's."""
+"""Functions of strings that Sail 0.7.2 computes differently have Spark's values."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ MEASURES: dict[str, Any] = {
     "initcap(B.s)": "A-bc Def_g",
     "initcap(upper(A.s))": "Abc",
     "initcap(C.s)": None,
-    # As Java writes a DOUBLE.
+    # A DOUBLE is written as in Java.
     "CAST(A.x AS STRING)": "1.0E7",
     "CAST(-A.x AS STRING)": "-1.0E7",
     "CAST(B.x AS STRING)": "-Infinity",
@@ -86,8 +86,8 @@ def test_conditions(spark: SparkSession, condition: str) -> None:
     assert [row["f"] for row in matchrec.sql(spark, query).collect()] == [1]
 
 
-# Text that the engine computes as it is written, and its value in the only match.
-HIDDEN: dict[str, Any] = {
+# Expressions that the engine computes unchanged, and their values in the only match.
+UNCHANGED: dict[str, Any] = {
     "FIRST(left(s, -1))": "",
     "FIRST(substring(s, -5, 4))": "ab",
     "FIRST(substring(s FROM -5 FOR 4))": "ab",
@@ -96,7 +96,7 @@ HIDDEN: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(("measure", "value"), HIDDEN.items(), ids=HIDDEN.keys())
+@pytest.mark.parametrize(("measure", "value"), UNCHANGED.items(), ids=UNCHANGED.keys())
 def test_arguments_and_lambdas(spark: SparkSession, measure: str, value: Any) -> None:
     query = f"""SELECT * FROM {ROWS} MATCH_RECOGNIZE (ORDER BY id MEASURES {measure} AS m
         PATTERN (A B) DEFINE B AS true)"""

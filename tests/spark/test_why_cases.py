@@ -1,12 +1,11 @@
-"""Queries of the case files, traced in all of their partitions.
+"""`why` explains all partitions of the queries in the case files.
 
-Every sixteenth of them in a full run, all of them with
+A full run takes every sixteenth query; this command takes all of them:
 
     MATCHREC_FULL=1 MATCHREC_EXAMPLES=1 pytest tests/spark/test_why_cases.py
 
-That a trace finds the engine's matches `why` asserts itself. Here what it says of conditions is
-looked at as well: the truth that Spark finds for conjuncts gives the engine's answer, so each of
-them is known.
+`why` itself checks that its trace finds the matches of the engine. These tests also check that each
+condition is explained with its values.
 """
 
 from __future__ import annotations
@@ -21,15 +20,16 @@ from pyspark.sql import SparkSession
 
 import matchrec
 from matchrec.api.dialects import parse_query
-from matchrec.spark import tracing as partition
+from matchrec.spark import tracing
 from tests.cases.case_file import CaseFile, QueryRecord
 from tests.cases.test_queries import FILES, place, register_tables
 from tests.quick.scale import LONG_RUN, PART
 
-STRUCT = "{"  # how a partition by a struct begins, which cannot be named
+STRUCT = "{"  # the first character of a struct, which cannot name a partition
 
 
 def list_records() -> Iterator[Any]:
+    """Yield the queries with their files."""
     cases = [(file, record) for file in FILES for record in file.queries]
     for file, record in cases if LONG_RUN is not None else cases[::PART]:
         if not record.head.note_of("gap"):
@@ -46,28 +46,27 @@ def test_traces_of_queries(
     record: QueryRecord,
 ) -> None:
     mark_refused_on_sail(request, record)
-    monkeypatch.setattr(partition, "MOST_KEYS", 100)
+    monkeypatch.setattr(tracing, "MOST_KEYS", 100)
     register_tables(spark, file)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         sites = parse_query(spark, record.sql, None, {}, "spark").sites
         clauses = [number for number, site in enumerate(sites, 1) if site.calls is None]
-        for answer in (
-            one for clause in clauses for one in list_answers(spark, record.sql, clause)
-        ):
-            assert_known(answer)
+        for clause in clauses:
+            for answer in list_answers(spark, record.sql, clause):
+                check_conditions(answer)
 
 
 def mark_refused_on_sail(request: pytest.FixtureRequest, record: QueryRecord) -> None:
-    """Let a query be refused on Sail if its record says that Sail differs there."""
+    """Expect an error on Sail if the record says that Sail differs."""
     reason = record.head.note_of("sail")
     if reason and request.config.getoption("--on") == "sail":
-        refusals = (matchrec.MatchRecognizeError, PySparkException)
-        request.applymarker(pytest.mark.xfail(reason=reason, raises=refusals, strict=False))
+        errors = (matchrec.MatchRecognizeError, PySparkException)
+        request.applymarker(pytest.mark.xfail(reason=reason, raises=errors, strict=False))
 
 
 def list_answers(spark: SparkSession, query: str, clause: int) -> Iterator[matchrec.Why]:
-    """Yield what `why` says of each partition of a clause."""
+    """Yield the answer of `why` for each partition of a clause."""
     try:
         yield matchrec.query(spark, query).why(clause=clause, limit=100)
     except matchrec.MatchRecognizePlanError as error:
@@ -75,13 +74,14 @@ def list_answers(spark: SparkSession, query: str, clause: int) -> Iterator[match
             return
         if "there are several" not in error.message:
             raise
-        for note in (one for one in error.notes[1:] if STRUCT not in one):
+        for note in (note for note in error.notes[1:] if STRUCT not in note):
             pairs = (part.split(" = ", 1) for part in note.strip().split(", "))
             values = {name: None if value == "NULL" else value for name, value in pairs}
             yield matchrec.query(spark, query).why(partition=values, clause=clause, limit=100)
 
 
-def assert_known(answer: matchrec.Why) -> None:
+def check_conditions(answer: matchrec.Why) -> None:
+    """Check that each condition is explained."""
     assert answer.text
     assert answer.svg()
     for attempt in answer.story.attempts:
