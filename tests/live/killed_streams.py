@@ -36,7 +36,13 @@ from pyspark.sql import DataFrame
 import matchrec
 from matchrec import Pattern
 from tests.conftest import start_small_session
-from tests.spark.test_clauses_over_streams import LONGEST, PAIRS, RISES, build_query, totals
+from tests.spark.test_clauses_over_streams import (
+    LONGEST,
+    PAIRS,
+    RISES,
+    aggregate_matches,
+    build_query,
+)
 from tests.spark.test_rule_sets_over_streams import RULES, build_query_of_rules
 from tests.spark.test_streaming import AND_NO_MORE, SCHEMA, Event, Feed, Query
 
@@ -135,7 +141,7 @@ QUERIES: tuple[Query, ...] = (
     *map(build_query, (RISES, PAIRS, LONGEST)),
     match_rules,
     match_changing_rules,
-    totals,
+    aggregate_matches,
     build_query(UNANSWERED),
     match_silence,
     *map(make_pattern_query, (AND_NO_MORE, STEPS, SOON)),

@@ -101,6 +101,7 @@ def match_verbose(output: str) -> Read:
     """Return a function that finds matches and returns them with all their events."""
 
     def read(frame: DataFrame, query: str) -> DataFrame:
+        """Return the matches."""
         return matchrec.match_sase(
             frame, query, order_by=["ts", "place"], partition_by="stream", output=output
         )

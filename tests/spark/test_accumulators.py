@@ -133,10 +133,10 @@ def draw_value(source: random.Random, type_: str) -> Value:
         case "float":
             return source.choice([0.5, -0.0, 0.0, 3.25, 0.10000000149011612])
         case "decimal":
-            places = int(type_.rstrip(")").partition(",")[2])
-            digits = {2: 10**4, 6: 10**17, 4: 10**29}[places]
+            scale = int(type_.rstrip(")").partition(",")[2])
+            digits = {2: 10**4, 6: 10**17, 4: 10**29}[scale]
             return build_decimal(
-                source.choice([frequent, source.randrange(-digits, digits)]), places
+                source.choice([frequent, source.randrange(-digits, digits)]), scale
             )
         case "string":
             return source.choice(["", "a", "b", "é", "zz", "𐏿", "￿"])

@@ -18,7 +18,7 @@ from pyspark.sql import functions as sql
 
 import matchrec
 from matchrec import AfterMatch, Pattern
-from matchrec.api import totals as api_totals
+from matchrec.api import aggregate_matches as api_totals
 from tests.quick.scale import examples, some_of
 from tests.spark.test_streaming import Event, Feed, draw_pieces, list_events, run_long_stream
 from tests.tasks.stream_pieces import Group, Streamed, read_times
@@ -128,6 +128,7 @@ def test_matches_as_values_come_out_of_a_stream(feed: Feed) -> None:
     """The same streaming query expands them to rows."""
 
     def query(events: DataFrame) -> DataFrame:
+        """Return the rows of all matches."""
         clause = """PARTITION BY k ORDER BY ts, x
             MEASURES MATCHED_ROWS() AS found, LAST(ts) AS ended
             PATTERN (A {- B -} C+) DEFINE A AS v = 'a', B AS v = 'b', C AS v = 'c' AND x > A.x"""
@@ -157,6 +158,7 @@ def make_failing_sink(result: Path, attempt: str) -> Callable[[DataFrame, int], 
     """Return a sink that can fail before or after it writes. Over Connect, the server runs it."""
 
     def write(rows: DataFrame, batch: int) -> None:
+        """Write a batch, or fail."""
         random = Random(f"{attempt} {batch}")
         fails = random.random() < 0.4
         if fails and random.random() < 0.5:
@@ -305,26 +307,29 @@ ALL_MATCHES = """PARTITION BY k ORDER BY ts, x
 TOTALS = {"matches": "count(*)", "rows": "sum(n)", "most": "max(s)", "first": "min(f)"}
 
 
-def totals(events: DataFrame) -> DataFrame:
+def aggregate_matches(events: DataFrame) -> DataFrame:
     """Return aggregates over all matches that end with an event."""
     return matchrec.query(events, ALL_MATCHES).aggregate(TOTALS, per="end")
 
 
-@pytest.mark.slow  # it compiles: the rows are those of tests/unit/spark/test_streaming_keys.py
+# Slow because it compiles; tests/unit/spark/test_streaming_keys.py has the same rows.
+@pytest.mark.slow
 def test_totals_of_several_keys_in_pieces(spark: SparkSession) -> None:
-    """An extreme is the value of a row, whose place is another one beside rows of other keys."""
-    rnd = Random(4)
+    """Minimum and maximum are values of rows, whose index differs if there are rows of other keys."""
+    generator = Random(4)
     rows = [
-        (key, second, rnd.choice("abc"), rnd.randrange(50))
+        (key, second, generator.choice("abc"), generator.randrange(50))
         for key in range(8)
-        for second in [*sorted(rnd.choices(range(100, 180), k=14)), 1900]
+        for second in [*sorted(generator.choices(range(100, 180), k=14)), 1900]
     ]
     with patch.object(api_totals, "is_streaming", return_value=True):
-        streamed = Streamed(totals, list_events(spark, rows), "ts")
-    for frame in streamed.buckets(rnd):
+        streamed = Streamed(aggregate_matches, list_events(spark, rows), "ts")
+    for frame in streamed.buckets(generator):
         expected = sorted(map(repr, streamed.at_once(frame)))
-        found = streamed.in_pieces(frame, draw_pieces(read_times(frame), rnd), Group())
-        assert sorted(map(repr, found)) == expected != []
+        rows_of_pieces = streamed.in_pieces(
+            frame, draw_pieces(read_times(frame), generator), Group()
+        )
+        assert sorted(map(repr, rows_of_pieces)) == expected != []
 
 
 @pytest.mark.once
@@ -335,7 +340,7 @@ def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
         spark, lambda frame: matchrec.match_recognize(frame, clause), "abbb"
     )
     assert most < 10_000
-    assert not group.exists, "a partition that waits for nothing is forgotten"
+    assert not group.exists, "the state of a partition without open runs is dropped"
 
 
 @pytest.mark.once
@@ -345,13 +350,16 @@ def test_what_is_kept_is_explained_and_warned_of(spark: SparkSession) -> None:
         "ORDER BY timestamp MEASURES count(*) AS n PATTERN ({}) {} DEFINE UP AS value > PREV(value)"
     )
 
-    def kept(pattern: str, within: str = "") -> str:
+    def explain_state(pattern: str, within: str = "") -> str:
+        """Return what `explain` says about the state of a stream."""
         text = f"SELECT * FROM {{rate}} MATCH_RECOGNIZE ({clause.format(pattern, within)})"
         return str(matchrec.query(spark, text, rate=rate).explain()).partition("\nstream\n")[2]
 
-    assert "at most 4 rows" in kept("UP{4}")
-    assert "the search has not finished with, and 1 row before them" in kept("UP+")
-    assert "ends when the watermark passes its end" in kept("UP+", "WITHIN INTERVAL 1 MINUTE")
+    assert "at most 4 rows" in explain_state("UP{4}")
+    assert "the search has not finished with, and 1 row before them" in explain_state("UP+")
+    assert "ends when the watermark passes its end" in explain_state(
+        "UP+", "WITHIN INTERVAL 1 MINUTE"
+    )
     with pytest.warns(matchrec.warnings.UnboundedStateWarning, match="line 1, column 52"):
         matchrec.match_recognize(rate, clause.format("UP+", ""))
     with warnings.catch_warnings():
@@ -380,16 +388,16 @@ def test_a_second_clause_is_refused_by_name(spark: SparkSession, query: str) -> 
 
 
 def test_an_enabled_session_streams(spark: SparkSession) -> None:
-    rate = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
-    rate.createOrReplaceTempView("rate_of_stream")
+    stream = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
+    stream.createOrReplaceTempView("rate_of_stream")
     matchrec.enable(spark)
     try:
-        found = spark.sql("""
+        result = spark.sql("""
             SELECT word, n + 1 AS more FROM rate_of_stream MATCH_RECOGNIZE (
                 ORDER BY timestamp MEASURES LAST(value) AS n PATTERN (A B) DEFINE B AS value > 1)
             JOIN VALUES (3, 'three') AS words(number, word) ON n = number WHERE n < 9""")
     finally:
         matchrec.disable(spark)
         spark.catalog.dropTempView("rate_of_stream")
-    assert found.isStreaming
-    assert found.dtypes == [("word", "string"), ("more", "bigint")]
+    assert result.isStreaming
+    assert result.dtypes == [("word", "string"), ("more", "bigint")]

@@ -28,6 +28,7 @@ def shared() -> Iterator[list[bool]]:
     chain_matches = match.request_chains
 
     def record_search(*arguments: object) -> Task:
+        """Note whether the matches of a search share rows."""
         task = chain_matches(*arguments)  # type: ignore[arg-type]
         shares_rows.append(task.wants_chains)
         return task

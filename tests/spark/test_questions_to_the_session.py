@@ -54,14 +54,17 @@ def count_messages(spark: SparkSession) -> Iterator[list[str]]:
     messages: list[str] = []
 
     def record_analyse(self: Any, method: str, **arguments: Any) -> Any:
+        """Note the message, and send it."""
         messages.append(method)
         return analyse(self, method, **arguments)
 
     def record_fetch(self: Any, *arguments: Any, **named: Any) -> Any:
+        """Note the message, and send it."""
         messages.append("execute")
         return fetch(self, *arguments, **named)
 
     def record_get_configs(self: Any, *names: str) -> Any:
+        """Note the message, and send it."""
         messages.append("config")
         return get_configs(self, *names)
 

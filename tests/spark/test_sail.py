@@ -560,6 +560,7 @@ def test_rows_of_which_the_last_are_long(
     create = spark.createDataFrame
 
     def measure(*args: Any) -> Any:
+        """Note the size of the rows, and send them."""
         frame = create(*args)
         sizes.append(sent_rows.count_bytes(frame._plan))
         return frame

@@ -349,7 +349,7 @@ def test_windows(
 
 
 def test_an_event_without_a_time_is_in_no_window(spark: SparkSession) -> None:
-    """Its distance to all events is unknown, even to itself. Other matches are not affected."""
+    """The distance to such an event is unknown, even to itself. Other matches are not affected."""
     rows = [(None, "A", 1), (None, "B", 2), (1, "B", 3), (2, "A", 4), (3, "B", 5)]
     frame = spark.createDataFrame(rows, "ts int, event_type string, n int")
 
@@ -430,6 +430,7 @@ def test_expressions_are_those_of_sql(spark: SparkSession) -> None:
         b.x & 4 = 4 AND exists(array(b.x), x -> x > .5) {} }} RETURN b.ts, b.x::string AS text"""
 
     def find_matches(also: str) -> list[tuple[object, ...]]:
+        """Return the matches with a further condition."""
         return sorted(
             map(tuple, matchrec.match_sase(frame, query.format(also), order_by="ts").collect())
         )

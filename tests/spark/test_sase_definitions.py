@@ -1,8 +1,8 @@
-"""SASE+ by worked examples: strategies, Kleene plus, negation, NULL, windows, output.
+"""Worked examples of SASE+: strategies, Kleene plus, negation, NULL, windows and output.
 
-All matches were found by hand from the definitions, not taken from a run. Where an example is a
-row of a table of the specification, the comment above names it. `sase_streams` says how streams are
-written.
+All matches were found by hand from the definitions, not taken from a run. If an example is a row of
+a table of the specification, the comment above it names the table. `sase_streams` explains how
+streams are written.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ KLEENE = [
     Worked(
         "PATTERN SEQ(A a, B+ b[]) WHERE strict_contiguity {}", {"a b1 b2 c b3": "a b1, a b1 b2"}
     ),
-    # what closes a Kleene plus, at the end of the match and in its middle
+    # a closing condition of a Kleene plus, at the end of the match and in its middle
     Worked(
         "PATTERN SEQ(A a, B+ b[]) WHERE skip_till_any_match { b[b.LEN].x > b[1].x }",
         {"a b1=2 b2=1 b3=3": "a b1 b3, a b2 b3, a b1 b2 b3", "a b=1": ""},
@@ -151,7 +151,7 @@ NEGATION = [
         "PATTERN SEQ(~(C c), A a, ~(D d)) WITHIN 3 EVENTS",
         {"c a": "", "c e e a": "a", "a e d": "", "a e e d": "a", "c e a": ""},
     ),
-    # several in a row: none of them
+    # several in a row: none of them may occur
     Worked("PATTERN SEQ(A a, ~(C c), ~(D d), B b)", {"a d b": "", "a c b": "", "a e b": "a b"}),
     # predicates of the negated event, with events before and behind it
     Worked(
@@ -192,7 +192,7 @@ NULLS_AND_WINDOWS = [
         "{ a[i].x > avg(a[..i-1].x) OR a[i].x IS NULL }",
         {"a1=1 a2=? a3=2": "a1, a1 a2, a1 a2 a3, a2, a3"},
     ),
-    # D1: what lies exactly that far behind the first event is outside
+    # D1: an event exactly at the length of the window is outside
     Worked(
         "PATTERN SEQ(A a, B b) WHERE skip_till_any_match {} WITHIN 3",
         {"a@1 b1@3 b2@4": "a b1", "a@1 b@1": "a b", "b@1 a@1": ""},
@@ -201,7 +201,7 @@ NULLS_AND_WINDOWS = [
         "PATTERN SEQ(A a, B b) WHERE skip_till_any_match {} WITHIN 3 EVENTS",
         {"a b1 b2 b3": "a b1, a b2", "a c c b": ""},
     ),
-    # a run ends with its window, so a later event is not even irrelevant
+    # a run ends with its window, and does not skip later events
     Worked(
         "PATTERN SEQ(A+ a[]) WHERE skip_till_next_match {} WITHIN 2",
         {"a1@1 a2@2 a3@3": "a1, a1 a2, a2, a2 a3, a3"},
@@ -209,13 +209,13 @@ NULLS_AND_WINDOWS = [
 ]
 
 NON_OVERLAPPING = [
-    # D9: the first to complete, of these the one that starts first; then on behind its end
+    # D9: the match that completes first, among these the one that starts first; then after its end
     Worked(
         "PATTERN SEQ(A a, B b) WHERE skip_till_any_match {}",
         {"a1 a2 b1 b2 a3 b3": "a1 b1, a3 b3", "a1 b1 b2": "a1 b1"},
         "non_overlapping",
     ),
-    # of equal starts the one with the least positions
+    # among equal starts, the one with the least positions
     Worked(
         "PATTERN SEQ(A+ a[], B b) WHERE skip_till_any_match {}",
         {"a1 a2 b": "a1 a2 b"},
@@ -243,7 +243,7 @@ NON_OVERLAPPING = [
         {"a1 a2 a3": "a1, a2, a3"},
         "non_overlapping",
     ),
-    # a match that a negation removes is in nobody's way
+    # a match that a negation removes does not prevent others
     Worked(
         "PATTERN SEQ(A a, ~(C c), B b) WHERE skip_till_any_match {}",
         {"a1 c a2 b1 b2": "a2 b1", "a1 c b1 a2 b2": "a2 b2"},
@@ -256,7 +256,7 @@ ALL = STRATEGIES + KLEENE + NEGATION + NULLS_AND_WINDOWS
 
 @pytest.fixture(autouse=True)
 def interpreted(spark: SparkSession) -> Iterator[None]:
-    """Many small queries in one job are faster without generated code."""
+    """Run Spark's queries without compiling them, which is faster for many small ones."""
     with settings(spark, **INTERPRETED):
         yield
 
@@ -276,8 +276,10 @@ def test_non_overlapping_matches(spark: SparkSession) -> None:
 
 
 def test_least_positions_where_an_event_can_be_mapped_in_two_ways(spark: SparkSession) -> None:
-    """All matches end with c, for only b[] = b2 a b3 c has 4 events; of those that begin with b1 it
-    comes before b1 b2 b3 c, whose b[] is c.
+    """The first match that begins with b1 is the one with the least positions.
+
+    All matches end with c, because only b[] = b2 a b3 c has 4 events. This match comes before
+    b1 b2 b3 c, whose b[] is c.
     """
     case = Worked(
         "PATTERN SEQ(B+ a[], ANY+ b[]) WHERE skip_till_next_match { b.LEN = 4 OR b[1].x = 0 }",

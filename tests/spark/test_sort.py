@@ -142,6 +142,7 @@ def test_a_mistake_is_no_reason_for_another_sort(
     sorts: list[str] = []
 
     def record_choice(*arguments: object) -> object:
+        """Note that Spark's sort is tried."""
         sorts.append("Spark")
         return choose_spark(*arguments)  # type: ignore[arg-type]
 

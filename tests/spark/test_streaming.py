@@ -368,6 +368,8 @@ def test_rows_that_are_kept_have_the_values_of_their_parameters(
         PATTERN (A B C) DEFINE B AS {condition}, C AS v = 'c') {where}"""
 
     def digest_query(n: int) -> str:
+        """Return the digest of the query with a value."""
+
         def query(events: DataFrame) -> DataFrame:
             return matchrec.sql(spark, text, {"n": n}, rows=events)
 
@@ -396,6 +398,7 @@ def test_a_stream_takes_no_more_memory_than_it_may(
     rows = [("p", 100 + i, "b" if i else "a", 2**i) for i in range(16)]
 
     def count_matches(pattern: Pattern) -> int:
+        """Return the number of matches, or raise the error."""
         streamed = Streamed(
             lambda df: match_pattern(df, pattern, partition_by="k"), list_events(spark, rows), "ts"
         )

@@ -238,7 +238,8 @@ def test_whether_a_value_of_another_row_is_null(spark: SparkSession, case: Case)
 def test_condition_on_the_run(typed: DataFrame, cases: Cases) -> None:
     """The rows are low, NULL, high, low; each one is compared with the first."""
 
-    def all_compare(*names: str) -> bool:
+    def has_match(*names: str) -> bool:
+        """Return whether the rows compare with the first one as expected."""
         null = " AND ".join(f"({name} = A.{name}) IS NULL" for name in names)
         above = " AND ".join(f"{name} > A.{name}" for name in names)
         equal = " AND ".join(f"{name} = A.{name}" for name in names)
@@ -248,7 +249,7 @@ def test_condition_on_the_run(typed: DataFrame, cases: Cases) -> None:
 
     names = [case.name for case in cases if case.comparable]
     if names:
-        assert all_compare(*names), [name for name in names if not all_compare(name)]
+        assert has_match(*names), [name for name in names if not has_match(name)]
 
 
 def test_zeros_and_nan_are_grouped_and_compared_as_in_spark(spark: SparkSession) -> None:

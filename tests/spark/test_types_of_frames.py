@@ -28,7 +28,7 @@ RISES = CLAUSE.format("v")
 @pytest.mark.parametrize("form", ["uint{}", "UInt{}", "uint{}[pyarrow]"])
 @pytest.mark.parametrize("kind", HIGH)
 def test_unsigned_integers_of_pandas(spark: SparkSession, form: str, kind: str) -> None:
-    """As a signed type of the same size, 200 would be -56, and the rise would be a fall."""
+    """In a signed type of the same size, 200 would be -56, and the rise would be a fall."""
     high = HIGH[kind]
     bits = kind.removeprefix("uint")
     rows = pd.DataFrame({"t": [1, 2, 3], "v": pd.array([100, high - 1, high], form.format(bits))})

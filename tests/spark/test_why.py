@@ -82,7 +82,7 @@ row 1 (day = 2024-01-01): no match
 
 
 def test_what_would_fail_is_not_asked(spark: SparkSession) -> None:
-    """As in the query, a part that can fail is evaluated only if those before it are true."""
+    """A part that can fail is evaluated only if those before it are true, as in the query."""
     rows = [(1, "n", "7"), (2, "n", "8"), (3, "t", "9"), (4, "t", "none")]
     frame = spark.createDataFrame(rows, "k int, kind string, v string")
     why = matchrec.query(
@@ -507,7 +507,7 @@ def test_the_cure_for_a_partition_whose_key_is_null(spark: SparkSession) -> None
 def test_bytes_are_shown_as_sql_writes_them(
     spark: SparkSession, value: str, shown: str, names: list[str | bytes]
 ) -> None:
-    """As text, bytes that are not UTF-8 would fail on Sail, and be indistinguishable on Spark."""
+    """Bytes that are not UTF-8 cannot be texts on Sail, and all look the same on Spark."""
     first = value.format("X'00FF'")
     second = value.format("X'00FE'")
     rows = spark.range(1, 3).selectExpr("id", f"IF(id = 1, {first}, {second}) AS v")

@@ -79,7 +79,8 @@ CLAUSE = """SELECT * FROM {} MATCH_RECOGNIZE (PARTITION BY k ORDER BY t MEASURES
     PATTERN (A B) DEFINE B AS {})"""
 FAILURES = (PySparkException, Py4JJavaError)
 STEP = 1 if LONG_RUN else 16 if FULL else 64  # a run tests every n-th call
-ENGINE, KEY = "auto", build_row_column("k")
+ENGINE = "auto"
+KEY = build_row_column("k")
 
 
 @dataclass(frozen=True)
