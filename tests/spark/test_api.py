@@ -53,7 +53,7 @@ def test_sql_in_the_session_that_runs(
     assert sorted(matchrec.sql(spark, query, {"n": 7}, rows=steps).collect()) == expected
 
 
-def test_a_query_has_what_people_call_on_a_dataframe(
+def test_a_query_has_methods_of_a_dataframe(
     spark: SparkSession, steps: DataFrame, capsys: pytest.CaptureFixture[str]
 ) -> None:
     query = matchrec.query(steps, CLAUSE)
@@ -138,7 +138,7 @@ def test_named_and_positional_arguments(spark: SparkSession, steps: DataFrame) -
         matchrec.sql(spark, positional, [10])
 
 
-def test_a_query_without_the_clause_is_sparks_alone(spark: SparkSession) -> None:
+def test_a_query_without_the_clause_goes_to_spark(spark: SparkSession) -> None:
     assert matchrec.sql(spark, "SELECT :x AS match_recognize", {"x": 1}).collect() == [Row(1)]
     assert str(matchrec.query(spark, "SELECT 1").explain()).startswith("no MATCH_RECOGNIZE clause")
 
@@ -180,9 +180,7 @@ def test_explain_shows_every_stage(spark: SparkSession, steps: DataFrame) -> Non
     assert escape(text) in html
 
 
-def test_spark_errors_of_the_rest_of_the_query_are_sparks(
-    spark: SparkSession, steps: DataFrame
-) -> None:
+def test_errors_around_the_clause_come_from_spark(spark: SparkSession, steps: DataFrame) -> None:
     with pytest.raises(AnalysisException, match="nowhere"):
         matchrec.sql(spark, f"SELECT nowhere FROM steps MATCH_RECOGNIZE ({CLAUSE})")
     with pytest.raises(AnalysisException, match="no_table"):
@@ -214,7 +212,7 @@ def test_mistakes_are_errors_with_a_place(
     assert "^" in text
 
 
-def test_what_the_query_does_not_use_stays_behind(spark: SparkSession, steps: DataFrame) -> None:
+def test_unused_measures_and_partitions_are_pruned(spark: SparkSession, steps: DataFrame) -> None:
     clause = """{t} MATCH_RECOGNIZE (PARTITION BY k ORDER BY t
         MEASURES LAST(v) AS high, count(*) AS days, CLASSIFIER() AS c
         PATTERN (A B+) DEFINE B AS v > PREV(v))"""
@@ -236,7 +234,7 @@ def test_what_the_query_does_not_use_stays_behind(spark: SparkSession, steps: Da
     ("measure", "message"),
     [("nothing(LAST(v))", "nothing"), ("LAST(array(v)) + 1", "MEASURES"), ("LAST(w)", "`w`")],
 )
-def test_an_unused_measure_is_checked_all_the_same(
+def test_an_unused_measure_is_checked(
     spark: SparkSession, steps: DataFrame, measure: str, message: str
 ) -> None:
     query = f"""SELECT n FROM {{t}} MATCH_RECOGNIZE (ORDER BY t MEASURES count(*) AS n,
@@ -268,7 +266,7 @@ def test_all_rows_of_a_clause_need_no_view(spark: SparkSession, steps: DataFrame
     assert sorted(matches.select("m.b", "a").collect()) == [(3, 1), (5, 4)]
 
 
-def test_what_a_dataframe_has_names_the_dataframe(steps: DataFrame) -> None:
+def test_an_unknown_attribute_suggests_the_dataframe(steps: DataFrame) -> None:
     query: Any = matchrec.query(steps, CLAUSE)
     with pytest.raises(
         AttributeError, match=r"a Query has no `filter`; write \.to_df\(\)\.filter$"
@@ -284,7 +282,7 @@ def test_what_a_dataframe_has_names_the_dataframe(steps: DataFrame) -> None:
     assert not hasattr(query, "nothing")
 
 
-def test_a_call_of_flink_names_the_call_of_a_pattern() -> None:
+def test_a_method_name_of_flink_is_corrected() -> None:
     pattern: Any = matchrec.Pattern.begin("a")
     for call, name in {"followedBy": "followed_by", "oneOrMore": "one_or_more"}.items():
         with pytest.raises(AttributeError, match=f"a Pattern has no `{call}`; write .{name}$"):
@@ -292,7 +290,7 @@ def test_a_call_of_flink_names_the_call_of_a_pattern() -> None:
     assert not hasattr(pattern, "nothing")
 
 
-def test_an_argument_of_nearly_the_name(steps: DataFrame) -> None:
+def test_a_misspelt_argument_is_corrected(steps: DataFrame) -> None:
     query: Any = matchrec.query(steps, CLAUSE)
     with pytest.raises(AttributeError, match=r"has no `to_pandas`; write \.toPandas$"):
         query.to_pandas()

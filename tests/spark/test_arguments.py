@@ -254,7 +254,7 @@ def test_the_message_names_all() -> None:
     )
 
 
-def test_a_word_that_is_nearly_right(spark: SparkSession) -> None:
+def test_a_misspelt_option_value_is_corrected(spark: SparkSession) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
         matchrec.Options(algorithm="backtraking")  # type: ignore[arg-type]
     assert str(refused.value) == (
@@ -264,7 +264,7 @@ def test_a_word_that_is_nearly_right(spark: SparkSession) -> None:
     )
 
 
-def test_what_does_not_fit_the_signature_is_pythons(spark: SparkSession) -> None:
+def test_a_call_that_does_not_fit_the_signature_is_a_type_error(spark: SparkSession) -> None:
     with pytest.raises(TypeError, match="order_by"):
         matchrec.match_pattern(spark.range(1), Pattern.begin("a"))  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="algoritm"):
@@ -275,7 +275,7 @@ def test_what_does_not_fit_the_signature_is_pythons(spark: SparkSession) -> None
         matchrec.Options(algoritm="auto")  # type: ignore[call-arg]
 
 
-def test_what_stands_in_place_of_an_argument_that_is_left_out() -> None:
+def test_a_query_in_place_of_the_session_is_rejected() -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
         matchrec.enable("SELECT 1")  # type: ignore[arg-type]
     assert str(refused.value).startswith(
@@ -285,7 +285,7 @@ def test_what_stands_in_place_of_an_argument_that_is_left_out() -> None:
     )
 
 
-def test_a_field_of_options_is_no_argument(spark: SparkSession) -> None:
+def test_an_option_is_not_an_argument(spark: SparkSession) -> None:
     clause = "ORDER BY id PATTERN (A) DEFINE A AS id >= 0"
     df = spark.range(1)
     calls: dict[str, Callable[..., object]] = {
@@ -303,7 +303,7 @@ def test_a_field_of_options_is_no_argument(spark: SparkSession) -> None:
         )
 
 
-def test_sessions_and_dataframes_are_told_by_what_they_can_do(spark: SparkSession) -> None:
+def test_wrapped_sessions_and_dataframes_are_accepted(spark: SparkSession) -> None:
     class Wrapper:
         """A wrapper of an object of Spark, such as some vendors make."""
 
@@ -411,7 +411,7 @@ FRAMES = {
 
 
 @pytest.mark.parametrize("hint", FRAMES)
-def test_a_frame_where_rows_of_spark_are_wanted(spark: SparkSession, hint: str) -> None:
+def test_a_frame_of_another_library_is_rejected(spark: SparkSession, hint: str) -> None:
     frame: Any = FRAMES[hint]
     df = spark.range(1)
     calls = (
@@ -435,7 +435,7 @@ def test_a_frame_of_pandas_on_spark() -> None:
         matchrec.explode_matches(frame)
 
 
-def test_a_query_and_a_clause_taken_for_each_other(spark: SparkSession) -> None:
+def test_a_query_in_place_of_a_clause_is_rejected(spark: SparkSession) -> None:
     clause = "-- all\nORDER BY id MEASURES A.id AS x PATTERN (A) DEFINE A AS id >= 0"
     with pytest.raises(MatchRecognizeError, match=r"pass a whole query to matchrec\.sql"):
         matchrec.match_recognize(spark.range(1), f"SELECT * FROM t MATCH_RECOGNIZE ({clause})")
@@ -452,7 +452,7 @@ def test_a_query_without_a_session_and_without_rows(spark: SparkSession) -> None
         assert refused.value.message == "`spark` or `df` of `query` is None"
 
 
-def test_a_thread_that_asks_quietly_leaves_others_their_log() -> None:
+def test_a_thread_silences_only_its_own_log() -> None:
     logger = find_analysis_logger()
     line = logging.makeLogRecord({"msg": "an analysis has failed"})
     silence = silence_analysis()

@@ -182,27 +182,27 @@ def test_other_refusals(
         assert write_location(until_first, marked)[0] in str(error).split("\n")
 
 
-def test_the_whole_query_is_shown_by_its_first_line(spark: SparkSession) -> None:
+def test_an_error_of_a_union_shows_the_first_line(spark: SparkSession) -> None:
     query = f"SELECT * FROM {CLAUSE} m UNION ALL SELECT 1"
     error = catch_error(spark, query)
     assert str(error).split("\n")[1:4] == write_location(query, "SELECT * FROM t MATCH_RECOGNIZE (")
     assert "3 columns" in str(error) or "2 columns" in str(error)
 
 
-def test_a_frame_before_the_clause_moves_no_place(spark: SparkSession, frame: Any) -> None:
+def test_a_frame_before_the_clause_keeps_the_location(spark: SparkSession, frame: Any) -> None:
     query = f"SELECT *\nFROM {{f}} x JOIN {CLAUSE} m ON x.g = m.nosuch"
     error = catch_error(spark, query, f=frame)
     assert str(error).split("\n")[1:4] == write_location(query, "m.nosuch")
 
 
-def test_a_frame_is_called_what_the_user_calls_it(spark: SparkSession, frame: Any) -> None:
+def test_columns_have_no_internal_qualifier(spark: SparkSession, frame: Any) -> None:
     query = f"SELECT nosuch FROM {{f}} JOIN {CLAUSE} m WHERE nosuch > 1"
     error = catch_error(spark, query, f=frame)
     assert "`m`.`g`" in str(error)
     assert str(error).split("\n")[1:4] == write_location(query, "nosuch")
 
 
-def test_parameters_keep_the_place(spark: SparkSession) -> None:
+def test_parameters_keep_the_location(spark: SparkSession) -> None:
     query = f"SELECT ? AS long_name, ? AS b, nosuch FROM {CLAUSE} m WHERE g = ?"
     error = catch_error(spark, query, ["a long text, longer than the parameter", 1, "a"])
     assert str(error).split("\n")[1:4] == write_location(query, "nosuch")
@@ -219,7 +219,7 @@ def test_positional_parameters_in_the_input_and_around(spark: SparkSession) -> N
     assert [tuple(row) for row in rows] == [(1, "a", 11)]
 
 
-def test_a_syntax_error_that_spark_alone_sees(spark: SparkSession) -> None:
+def test_a_syntax_error_of_spark_has_no_internal_words(spark: SparkSession) -> None:
     query = f"SELECT * FROM {CLAUSE} m LIMIT 3 OFFSET 'x' ROWS"
     with pytest.raises((ParseException, AnalysisException, matchrec.MatchRecognizeError)) as caught:
         matchrec.sql(spark, query)
@@ -250,7 +250,7 @@ def test_enabled(spark: SparkSession) -> None:
         "SELECT *\nFROM {} m WHERE 1 / (bottom - bottom) > 1",
     ],
 )
-def test_an_error_of_the_rows_is_at_its_place(spark: SparkSession, query: str) -> None:
+def test_a_run_time_error_has_its_location(spark: SparkSession, query: str) -> None:
     query = query.format(CLAUSE)
     start = query.index("1 / (bottom - bottom)")
     line = query[:start].count("\n") + 1

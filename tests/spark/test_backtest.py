@@ -91,7 +91,7 @@ def test_each_kind_of_incident(spark: SparkSession, rows: DataFrame) -> None:
     assert repr(result) == "<Backtest of incidents in b, e>"
 
 
-def test_lanes_of_numbers_stand_by_their_values(spark: SparkSession, rows: DataFrame) -> None:
+def test_lanes_of_numbers_are_sorted_by_value(spark: SparkSession, rows: DataFrame) -> None:
     labels = make_labels(spark, ("10", 1, 9), ("9", 1, 9), ("-1", 1, 9))
     result = matchrec.query(rows.where("k = 'nobody'"), HIGH).backtest(labels, start="b", end="e")
     (panel,) = result.figure().axes
@@ -117,7 +117,7 @@ def test_incidents_of_all_partitions(spark: SparkSession, rows: DataFrame) -> No
     assert "<svg" in result.svg()
 
 
-def test_nothing_at_all(spark: SparkSession, rows: DataFrame) -> None:
+def test_no_incidents_and_no_matches(spark: SparkSession, rows: DataFrame) -> None:
     without_rows = matchrec.query(rows.where("k = 'x'"), HIGH)
     result = without_rows.backtest(make_labels(spark), start="b", end="e")
     assert str(result).splitlines() == [
@@ -142,7 +142,7 @@ QUERIES: list[tuple[Any, dict[str, Any]]] = [
 
 @pytest.mark.night  # compiles a search that no other test uses
 @pytest.mark.parametrize(("query", "arguments"), QUERIES[1:])
-def test_attempts_are_what_coverage_counts(
+def test_attempts_equal_the_counts_of_coverage(
     rows: DataFrame, query: Any, arguments: dict[str, Any]
 ) -> None:
     prepared = matchrec.query(rows.selectExpr("*", "'E' AS event_type"), query, **arguments)
@@ -179,9 +179,7 @@ def count_overlapping(ends: Sequence[Any], spans: list[tuple[Any, Any]]) -> int:
 
 @pytest.mark.slow  # compiles a search that no other test uses
 @pytest.mark.parametrize(("query", "arguments"), [QUERIES[0], QUERIES[4]])
-def test_hits_are_those_of_the_matches(
-    spark: SparkSession, query: Any, arguments: dict[str, Any]
-) -> None:
+def test_hits_overlap_matches(spark: SparkSession, query: Any, arguments: dict[str, Any]) -> None:
     rows = spark.sql(
         "SELECT CAST(id % 5 AS STRING) AS k, CAST(id AS INT) AS at, 'E' AS event_type,"
         " CAST(abs(hash(id)) % 4 AS INT) + 6 AS load FROM range(200)"
@@ -219,7 +217,7 @@ def test_hits_are_those_of_the_matches(
         assert row.incidents == count_overlapping(ends, list(incidents.get(row[0], ()))), row
 
 
-def test_what_coverage_cannot_tell_is_said(spark: SparkSession, rows: DataFrame) -> None:
+def test_a_miss_without_attempts_has_a_reason(spark: SparkSession, rows: DataFrame) -> None:
     labels = make_labels(spark, ("a", 1, 4), ("b", 5, 9))
     longest = "PARTITION BY k ORDER BY at PATTERN (H+) LONGEST MATCH DEFINE H AS load > 8"
     result = matchrec.query(rows, longest).backtest(labels, start="b", end="e")
@@ -264,7 +262,9 @@ def test_labels_of_pandas_have_times_where_the_order_has_dates(spark: SparkSessi
     assert query.backtest(labels, start="b", end="e").score.hits == 1
 
 
-def test_what_else_is_refused(spark: SparkSession, rows: DataFrame) -> None:
+def test_labels_or_queries_without_columns_are_rejected(
+    spark: SparkSession, rows: DataFrame
+) -> None:
     labels = make_labels(spark)
     query = matchrec.query(rows, HIGH)
     with pytest.raises(matchrec.MatchRecognizePlanError, match="has no column `k`, by which"):

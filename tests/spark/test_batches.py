@@ -32,7 +32,7 @@ def end_search(piece: Piece) -> None:
     piece.frontier.start[-1] = min(piece.frontier.edge[-1], piece.table.num_rows)
 
 
-def test_what_is_decided_is_let_go() -> None:
+def test_decided_rows_are_dropped() -> None:
     """The search decides all rows before the edge."""
     decided = 0
     largest = 0
@@ -52,7 +52,7 @@ def test_what_is_decided_is_let_go() -> None:
     assert largest <= 2_100
 
 
-def test_what_is_undecided_doubles() -> None:
+def test_a_piece_of_undecided_rows_doubles() -> None:
     sizes = [
         piece.table.num_rows
         for piece in split_into_pieces(
@@ -62,13 +62,13 @@ def test_what_is_undecided_doubles() -> None:
     assert sizes == [2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 100_000]
 
 
-def test_partitions_that_must_be_whole_are() -> None:
+def test_a_partition_can_be_kept_in_one_piece() -> None:
     (piece,) = split_into_pieces(make_batches([100_000], 100), None, rows_per_call=1_000)
     assert piece.table.num_rows == 100_000
     assert not piece.frontier.is_incomplete
 
 
-def test_small_partitions_come_together_and_large_ones_by_themselves() -> None:
+def test_small_partitions_share_a_piece_and_large_ones_do_not() -> None:
     sizes = [300, 300, 5_000, 10, 10]
     pieces = []
     for piece in split_into_pieces(make_batches(sizes, 70), Lookaround(0, 0), rows_per_call=1_000):

@@ -86,7 +86,7 @@ KEYS = """
 
 @pytest.mark.slow
 @pytest.mark.parametrize("partition", [f"PARTITION BY {KEYS}, k, k", ""])
-def test_equal_keys_are_those_of_a_table(feed: Feed, partition: str) -> None:
+def test_keys_are_equal_as_over_a_table(feed: Feed, partition: str) -> None:
     """Keys are NULL, NaN, zeros and structs; some are repeated, or there are none."""
     query = build_query(
         f"""SELECT a, b FROM {{events}} MATCH_RECOGNIZE ({partition} ORDER BY ts, x, k
@@ -124,7 +124,7 @@ def test_windows_of_rows_end_with_rows(feed: Feed, selection: str) -> None:
 
 
 @pytest.mark.slow
-def test_matches_as_values_come_out_of_a_stream(feed: Feed) -> None:
+def test_matched_rows_of_a_stream_are_expanded(feed: Feed) -> None:
     """The same streaming query expands them to rows."""
 
     def query(events: DataFrame) -> DataFrame:
@@ -192,7 +192,7 @@ def run_with_failures(feed: Feed, query: Callable[[DataFrame], DataFrame], seed:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(examples(1)))
-def test_nothing_is_lost_or_doubled_by_failures(feed: Feed, seed: int) -> None:
+def test_failures_neither_lose_nor_repeat_rows(feed: Feed, seed: int) -> None:
     random = Random(seed)
     query = build_query((RISES, PAIRS, LONGEST)[seed % 3])
     second = 100
@@ -315,7 +315,7 @@ def aggregate_matches(events: DataFrame) -> DataFrame:
 # Slow because it compiles; tests/unit/spark/test_streaming_keys.py has the same rows.
 @pytest.mark.slow
 def test_totals_of_several_keys_in_pieces(spark: SparkSession) -> None:
-    """Minimum and maximum are values of rows, whose index differs if there are rows of other keys."""
+    """A minimum or maximum is the value of a row, whose index depends on the rows of other keys."""
     generator = Random(4)
     rows = [
         (key, second, generator.choice("abc"), generator.randrange(50))
@@ -344,7 +344,7 @@ def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
 
 
 @pytest.mark.once
-def test_what_is_kept_is_explained_and_warned_of(spark: SparkSession) -> None:
+def test_the_state_is_explained_and_can_warn(spark: SparkSession) -> None:
     rate = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
     clause = (
         "ORDER BY timestamp MEASURES count(*) AS n PATTERN ({}) {} DEFINE UP AS value > PREV(value)"
@@ -377,7 +377,7 @@ def test_what_is_kept_is_explained_and_warned_of(spark: SparkSession) -> None:
             ORDER BY n MEASURES A.n AS m PATTERN (A) DEFINE A AS n > 2)""",
     ],
 )
-def test_a_second_clause_is_refused_by_name(spark: SparkSession, query: str) -> None:
+def test_a_second_clause_over_a_stream_is_rejected(spark: SparkSession, query: str) -> None:
     rate = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
     clause = """{rate} MATCH_RECOGNIZE (
         ORDER BY timestamp MEASURES LAST(value) AS n PATTERN (A B) DEFINE B AS value > 1)"""

@@ -53,7 +53,7 @@ def test_event_selection_counts_runs_and_buffer(events: DataFrame, transport: st
     assert counters.values() == values  # a second action does not count
 
 
-def test_counters_come_beside_arrays_of_events(events: DataFrame) -> None:
+def test_counters_of_a_pattern_with_arrays_of_events(events: DataFrame) -> None:
     counters = matchrec.Counters()
     pattern = matchrec.Pattern.begin("a").where("event_type = 'A'").next("b")
     matches = matchrec.match_pattern(
@@ -72,7 +72,7 @@ def test_counters_show_themselves(events: DataFrame) -> None:
     assert ">buffer nodes</td>" in counters._repr_html_()
 
 
-def test_tasks_add_up_and_the_most_alive_are_of_one(spark: SparkSession, events: DataFrame) -> None:
+def test_tasks_add_up_except_for_the_most_live_runs(spark: SparkSession, events: DataFrame) -> None:
     of_one_task = matchrec.Counters()
     of_several_tasks = matchrec.Counters()
     assert find_sequences(events, counters=of_one_task).count() == 21
@@ -161,7 +161,7 @@ def test_values_before_an_action(events: DataFrame) -> None:
         counters.values(timeout=0.1)
 
 
-def test_nothing_in_the_plan_without_counters(
+def test_the_plan_has_no_metrics_without_counters(
     events: DataFrame, capsys: pytest.CaptureFixture[str]
 ) -> None:
     find_sequences(events).explain(mode="extended")

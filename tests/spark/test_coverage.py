@@ -79,7 +79,7 @@ def test_a_funnel_by_hand(spark: SparkSession) -> None:
     assert bars.datavalues.tolist() == [8, 4, 3, 1, 1]
 
 
-def test_all_that_a_run_awaits_is_named(spark: SparkSession) -> None:
+def test_all_conditions_that_stopped_a_run_are_named(spark: SparkSession) -> None:
     """There is no cart and no P. The last of the four views in partition 1 has no next row."""
     query = FUNNEL.replace("(V C P)", "(PERMUTE(V+, C, P))").replace(
         "FROM covered_visits", "FROM (SELECT * FROM covered_visits WHERE page <> 'cart')"
@@ -133,7 +133,7 @@ def test_a_loop_says_how_many_rows_were_reached(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize("loop", ["UP+", "(UP{3} X)*", "PERMUTE(UP{3}, X)", "UP UP UP"])
-def test_rows_of_other_loops_are_not_told_apart(spark: SparkSession, loop: str) -> None:
+def test_rows_of_other_loops_are_not_distinguished(spark: SparkSession, loop: str) -> None:
     (clause,) = matchrec.query(spark, RISES.replace("{loop}", loop)).coverage().clauses.values()
     assert [occurrence.loop for occurrence in clause.occurrences] == [()] * len(clause.occurrences)
 
@@ -172,7 +172,7 @@ def run_coverage(spark: SparkSession, order: str, sort: str) -> object:
     return matchrec.query(spark, query, options=matchrec.Options(sort=sort)).coverage().clauses
 
 
-def test_both_sort_alike(spark: SparkSession) -> None:
+def test_coverage_does_not_depend_on_who_sorts(spark: SparkSession) -> None:
     """If only Spark can sort, it does. Two of the ten visits are on one day."""
     by_workers = run_coverage(spark, "day, page DESC NULLS LAST", "worker")
     assert by_workers == run_coverage(spark, "day, page DESC NULLS LAST", "engine")
@@ -184,7 +184,9 @@ def test_both_sort_alike(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize("sort", ["worker", "engine"])
-def test_a_part_is_asked_where_those_before_it_hold(spark: SparkSession, sort: str) -> None:
+def test_a_part_is_evaluated_only_if_those_before_it_are_true(
+    spark: SparkSession, sort: str
+) -> None:
     """Otherwise it would divide by zero: x is 0 on the second of four days."""
     query = """SELECT * FROM (SELECT day, day - 2 AS x FROM VALUES (1), (2), (3), (4) AS t(day))
         MATCH_RECOGNIZE (ORDER BY day MEASURES B.day AS last PATTERN (A B)
@@ -228,7 +230,9 @@ def test_no_rows(spark: SparkSession) -> None:
         ("(V C) LONGEST MATCH", "coverage is not supported for LONGEST MATCH"),
     ],
 )
-def test_what_is_refused_by_name(spark: SparkSession, pattern: str, message: str) -> None:
+def test_patterns_without_coverage_are_rejected(
+    spark: SparkSession, pattern: str, message: str
+) -> None:
     clause = f"ORDER BY day MEASURES V.day AS d PATTERN {pattern} DEFINE V AS page = 'view'"
     query = f"SELECT * FROM covered_visits MATCH_RECOGNIZE ({clause})"
     with pytest.raises(MatchRecognizeUnsupportedError, match=message):

@@ -92,7 +92,7 @@ def catch_error_lines(spark: SparkSession, query: str) -> list[str]:
 
 
 @pytest.mark.parametrize("query", NOTES_AND_HINTS)
-def test_a_column_that_the_clause_has_not(spark: SparkSession, query: str) -> None:
+def test_an_unknown_column_has_notes_and_hints(spark: SparkSession, query: str) -> None:
     lines = catch_error_lines(spark, query)
     carets = next(index for index, line in enumerate(lines) if re.fullmatch(r" *\^+", line))
     assert lines[carets + 1 :] == NOTES_AND_HINTS[query]
@@ -130,7 +130,7 @@ UNGROUPED = {
 
 
 @pytest.mark.parametrize("query", UNGROUPED)
-def test_groups_in_plain_words(
+def test_errors_about_groups_have_no_internal_words(
     spark: SparkSession, request: pytest.FixtureRequest, query: str
 ) -> None:
     message = "\n".join(catch_error_lines(spark, query))
@@ -191,7 +191,7 @@ REFUSED: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("query", REFUSED)
-def test_what_to_write_for_a_refusal(spark: SparkSession, query: str) -> None:
+def test_a_rejected_query_has_a_hint(spark: SparkSession, query: str) -> None:
     part, hint = REFUSED[query]
     with pytest.raises(matchrec.MatchRecognizeError) as refused:
         matchrec.sql(spark, query.format(CLAUSE)).collect()
@@ -203,7 +203,7 @@ def test_what_to_write_for_a_refusal(spark: SparkSession, query: str) -> None:
         assert re.fullmatch(part, error.source.text_at(error.span))
 
 
-def test_a_refusal_without_a_help_of_its_own(
+def test_an_error_without_a_specific_hint_has_a_general_one(
     spark: SparkSession, request: pytest.FixtureRequest
 ) -> None:
     """There is a general hint on Sail. On Spark, its message allows a specific hint."""
@@ -261,7 +261,7 @@ def check_refused_on_sail(
     return refused.value
 
 
-def test_a_table_that_is_nearly_there(spark: SparkSession) -> None:
+def test_a_misspelt_table_is_corrected(spark: SparkSession) -> None:
     with pytest.raises(PySparkException, match=r"write clicks$"):
         matchrec.sql(spark, f"SELECT * FROM {CLAUSE.replace('clicks', 'cliks')}")
 

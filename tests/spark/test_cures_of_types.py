@@ -79,13 +79,15 @@ def write_query(*conditions: str) -> str:
 
 
 @pytest.mark.parametrize(("condition", "hint"), [correction[:2] for correction in CORRECTIONS])
-def test_what_is_refused(spark: SparkSession, condition: str, hint: str) -> None:
+def test_a_condition_of_two_types_is_rejected_with_a_hint(
+    spark: SparkSession, condition: str, hint: str
+) -> None:
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
         matchrec.sql(spark, write_query(condition))
     assert hint in str(caught.value.hint)
 
 
-def test_every_cure_runs(spark: SparkSession) -> None:
+def test_corrected_conditions_run(spark: SparkSession) -> None:
     [row] = matchrec.sql(
         spark, write_query(*(correction[2] for correction in CORRECTIONS))
     ).collect()
@@ -106,7 +108,9 @@ CORRECTIONS_OF_ONE_ROW = [
 
 
 @pytest.mark.parametrize("case", CORRECTIONS_OF_ONE_ROW)
-def test_what_is_refused_of_one_row(spark: SparkSession, case: tuple[str, str, str]) -> None:
+def test_a_condition_of_one_row_is_rejected_with_a_hint(
+    spark: SparkSession, case: tuple[str, str, str]
+) -> None:
     condition, hint, corrected = case
     args = {"list": ["2", "3"]} if ":list" in condition else {}
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
@@ -116,7 +120,7 @@ def test_what_is_refused_of_one_row(spark: SparkSession, case: tuple[str, str, s
 
 
 @pytest.mark.parametrize("name", ["any", "some", "bool_or", "every", "bool_and"])
-def test_aggregates_of_truth_values_take_no_others(spark: SparkSession, name: str) -> None:
+def test_boolean_aggregates_reject_other_types(spark: SparkSession, name: str) -> None:
     """Internally they are MIN and MAX of booleans, but they must not accept other types."""
     clause = "MATCH_RECOGNIZE (ORDER BY id MEASURES {} AS c PATTERN (A+) DEFINE A AS {})"
     for measure, condition in ((f"{name}(i)", "TRUE"), ("1", f"s = {name}(A.s)")):

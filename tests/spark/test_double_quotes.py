@@ -43,7 +43,7 @@ def test_names_in_a_query(spark: SparkSession, ticks: DataFrame, algorithm: str)
     ) == [("X", 5, 8, "X")]
 
 
-def test_a_column_in_double_quotes_comes_out_once(spark: SparkSession, ticks: DataFrame) -> None:
+def test_a_column_in_double_quotes_is_output_once(spark: SparkSession, ticks: DataFrame) -> None:
     query = """SELECT * FROM ticks MATCH_RECOGNIZE (PARTITION BY "sym" ORDER BY "t s"
       MEASURES 1 AS "one" ALL ROWS PER MATCH PATTERN (A) DEFINE A AS "my price" = 6)"""
     matches = matchrec.sql(spark, query)

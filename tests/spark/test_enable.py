@@ -99,7 +99,7 @@ def test_options_of_the_last_enable_are_those_of_all(spark: SparkSession) -> Non
         matchrec.disable(spark)
 
 
-def test_another_application_is_left_alone(
+def test_another_application_is_not_enabled(
     installed_session: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(installed, "find_application", lambda _: "another one")
@@ -108,7 +108,7 @@ def test_another_application_is_left_alone(
         installed_session.sql(QUERY).collect()
 
 
-def test_who_wraps_it_afterwards_stays(
+def test_a_later_wrapper_of_sql_is_kept(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from functools import wraps
@@ -135,7 +135,7 @@ def test_who_wraps_it_afterwards_stays(
     matchrec.disable(spark)
 
 
-def test_nothing_is_left_behind(spark: SparkSession) -> None:
+def test_disable_restores_sql(spark: SparkSession) -> None:
     before = type(spark).sql
     matchrec.disable(spark)
     matchrec.enable(spark)
@@ -145,7 +145,7 @@ def test_nothing_is_left_behind(spark: SparkSession) -> None:
     assert type(spark).sql is before
 
 
-def test_a_name_of_the_query_that_is_no_table(installed_session: SparkSession) -> None:
+def test_a_value_that_is_not_a_table_is_rejected(installed_session: SparkSession) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match=r"`x` of .* is of type object"):
         installed_session.sql(QUERY, x=object())
     with pytest.raises(matchrec.MatchRecognizePlanError, match=r"`args` of .* is 3"):

@@ -83,7 +83,7 @@ def test_more_rows(spark: SparkSession, tmp_path: Path) -> None:
         assert count_tasks(spark.createDataFrame(make_table(1))) == 3
 
 
-def test_a_plan_that_is_not_known(spark: SparkSession) -> None:
+def test_a_dataframe_that_was_not_planned_has_all_tasks(spark: SparkSession) -> None:
     assert find_backend(spark).count_tasks(spark.createDataFrame(make_table(1))) == 3
 
 

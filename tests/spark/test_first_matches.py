@@ -91,7 +91,7 @@ def test_forms_with_more_than_matches_have_no_first_ones(rows: DataFrame) -> Non
         matchrec.Pattern.begin(STAGES)
 
 
-def test_it_is_converted_where_matches_are_counted_alike(rows: DataFrame) -> None:
+def test_sase_converts_to_sql_and_a_pattern_does_not(rows: DataFrame) -> None:
     query = matchrec.query(rows, EVENTS, order_by="id")
     as_sql = query.to_sql().text
     assert "ALL MATCHES FIRST 2 MATCHES" in " ".join(as_sql.split())
@@ -100,7 +100,7 @@ def test_it_is_converted_where_matches_are_counted_alike(rows: DataFrame) -> Non
 
 
 @pytest.mark.night  # compiles a search that no other test uses
-def test_questions_look_at_all_matches(rows: DataFrame) -> None:
+def test_why_and_coverage_count_all_matches(rows: DataFrame) -> None:
     clause = """PARTITION BY k ORDER BY id AFTER MATCH SKIP TO NEXT ROW
         PATTERN (A B) FIRST 1 MATCHES DEFINE B AS v > A.v"""
     query = matchrec.query(rows, clause)

@@ -39,7 +39,7 @@ def run_measures(spark: SparkSession, expressions: list[str]) -> None:
 
 
 @pytest.mark.slow
-def test_every_cure_runs(spark: SparkSession) -> None:
+def test_all_examples_of_hints_run(spark: SparkSession) -> None:
     before = spark.conf.get("spark.sql.ansi.enabled")
     spark.conf.set("spark.sql.ansi.enabled", "false")  # one example casts '1000' to a time
     try:
@@ -49,7 +49,7 @@ def test_every_cure_runs(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize("function", ["lookup", "cnt", "condA"])
-def test_a_name_like_no_other_has_no_cure(spark: SparkSession, function: str) -> None:
+def test_an_unknown_name_may_be_a_function_of_the_user(spark: SparkSession, function: str) -> None:
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
         run_measures(spark, [f"{function}(x)"])
     assert caught.value.hint == (

@@ -79,7 +79,7 @@ def test_a_measure_is_not_taken_for_a_column_of_the_rows(prices: DataFrame) -> N
         ),
     ],
 )
-def test_what_has_no_rows_is_said(
+def test_results_without_matched_rows_are_rejected(
     prices: DataFrame, column: str | None, measures: str, message: str
 ) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match=message):

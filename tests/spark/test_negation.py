@@ -74,7 +74,7 @@ def check_same_matches(streams: DataFrame, pattern: Pattern) -> None:
 
 
 @pytest.mark.parametrize("calls", some_of(PATTERNS))
-def test_sql_finds_what_detect_does(streams: DataFrame, calls: str) -> None:
+def test_sql_finds_the_matches_of_a_pattern(streams: DataFrame, calls: str) -> None:
     check_same_matches(streams, build_pattern(calls, Pattern))
 
 

@@ -290,7 +290,7 @@ def test_a_wrong_argument_is_refused(
     assert "run %%matchrec? to list the arguments" in output
 
 
-def test_a_warning_is_told_without_the_line_that_gave_it(
+def test_a_warning_has_no_line_of_python(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with warnings.catch_warnings():
@@ -345,7 +345,7 @@ def test_advice_on_a_partition_is_in_options(
     assert "write --partition v=" in run_failing_cell(shell, f"%%matchrec --why\n{query}", capsys)
 
 
-def test_what_spark_cannot_compute_is_shown_as_it_was_written(
+def test_a_failing_expression_is_shown_as_written(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
     query = "SELECT * FROM {steps} " + CLAUSE.format("\nDEFINE A AS 10 / (v - 5) > 2")

@@ -156,7 +156,7 @@ def test_the_length_of_a_frame(spark: SparkSession, length: str, args: Any) -> N
 
 
 @pytest.mark.parametrize("value", [None, 1.5, -1, "2"])
-def test_what_is_no_length_of_a_frame(spark: SparkSession, value: Any) -> None:
+def test_an_invalid_length_of_a_frame_is_rejected(spark: SparkSession, value: Any) -> None:
     message, location, _, caret, *_ = catch_message(spark, write_frame(":k"), {"k": value})
     assert "the length of a frame, is" in message
     assert location == "  line 3, column 63"
@@ -266,7 +266,9 @@ def test_functions_without_args_say_so(steps: DataFrame, parameter: str) -> None
     assert message in str(caught.value)
 
 
-def test_what_looks_like_a_parameter(spark: SparkSession, steps: DataFrame) -> None:
+def test_the_field_of_a_struct_type_is_not_a_parameter(
+    spark: SparkSession, steps: DataFrame
+) -> None:
     query = NAMED.replace("SELECT a", "SELECT CAST(named_struct('x', a) AS STRUCT<x: INT>).x")
     result = matchrec.sql(spark, query, {"low": 1, "high": 0}, t=steps)
     assert result.collect() == [Row(x=1)]
@@ -367,7 +369,7 @@ def test_the_offset_of_a_navigation(spark: SparkSession, offset: str) -> None:
 
 
 @pytest.mark.parametrize("value", [-1, "x", True, None, 1.5, 2**40])
-def test_what_is_no_offset(steps: DataFrame, value: Any) -> None:
+def test_an_invalid_offset_is_rejected(steps: DataFrame, value: Any) -> None:
     clause = "ORDER BY t MEASURES PREV(t, :k) AS m PATTERN (A)"
     with pytest.raises(matchrec.MatchRecognizePlanError, match="the offset of PREV in MEASURES"):
         matchrec.match_recognize(steps, clause, {"k": value})
@@ -438,7 +440,7 @@ def test_a_window_of_rows(spark: SparkSession) -> None:
             matchrec.match_recognize(rows, named, {"w": wrong})
 
 
-def test_a_window_that_a_misplaced_parameter_says(spark: SparkSession) -> None:
+def test_within_after_the_clause_is_rejected(spark: SparkSession) -> None:
     query = "SELECT * FROM range(3) MATCH_RECOGNIZE (ORDER BY id PATTERN (A)) WITHIN :w ROWS"
     with pytest.raises(
         matchrec.MatchRecognizeParseError, match="WITHIN is not allowed after the closing"
@@ -602,7 +604,7 @@ def test_a_table_of_arrow_without_rows_has_its_types(spark: SparkSession) -> Non
 
 
 @pytest.mark.parametrize("transport", ["auto", "arrow", "pandas"])
-def test_the_cure_of_a_frame_without_rows(spark: SparkSession, transport: str) -> None:
+def test_a_frame_without_rows_and_with_a_schema_runs(spark: SparkSession, transport: str) -> None:
     rows = spark.createDataFrame(EMPTY, "v int")
     clause = "ORDER BY v MEASURES sum(v) AS s, FIRST(v) AS f PATTERN (A) DEFINE A AS v > FIRST(v)"
     options = matchrec.Options(transport=transport)
@@ -630,7 +632,7 @@ def test_a_name_that_the_query_does_not_have(spark: SparkSession, name: str, hin
 
 
 @pytest.mark.parametrize("written", ["{least}", "':least'"])
-def test_a_value_that_nothing_fills_in(
+def test_a_name_in_braces_or_quotes_is_not_a_parameter(
     spark: SparkSession, request: pytest.FixtureRequest, written: str
 ) -> None:
     if written == "':least'" and request.config.getoption("--on") != "sail":
@@ -642,7 +644,9 @@ def test_a_value_that_nothing_fills_in(
     assert matchrec.sql(spark, query.replace(written, ":least"), {"least": 1}).collect() == [(2,)]
 
 
-def test_a_table_that_is_nearly_there_beside_values(spark: SparkSession, steps: DataFrame) -> None:
+def test_a_misspelt_table_is_corrected_in_a_query_with_values(
+    spark: SparkSession, steps: DataFrame
+) -> None:
     steps.createOrReplaceTempView("stairs")
     with pytest.raises(PySparkException, match=r"write stairs$"):
         matchrec.sql(spark, NAMED.replace("{t}", "stars"), {"low": 5, "high": 1})

@@ -39,7 +39,7 @@ def events(spark: SparkSession) -> DataFrame:
 
 
 @pytest.mark.parametrize("name", some_of(list(PATTERNS)))
-def test_the_rows_of_detect(events: DataFrame, name: str) -> None:
+def test_sql_has_the_rows_of_match_pattern(events: DataFrame, name: str) -> None:
     pattern = PATTERNS[name].within(8)
     keys = {"order_by": "second", "partition_by": "key"}
     text = matchrec.transpile(pattern, events="{events}", **keys).text
@@ -84,7 +84,7 @@ def test_why_and_coverage_are_those_of_the_matches(spark: SparkSession, events: 
     assert covered[0] == covered[1]
 
 
-def test_explain_says_what_comes_out_and_what_partitions_are_kept_for(
+def test_explain_names_the_output_and_why_partitions_are_kept(
     spark: SparkSession, events: DataFrame
 ) -> None:
     query = f"SELECT * FROM {{events}} MATCH_RECOGNIZE ({SQL})"

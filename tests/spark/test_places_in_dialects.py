@@ -69,7 +69,7 @@ def steps(spark: SparkSession) -> None:
 
 @pytest.mark.parametrize(("original", "mistake", "marked"), MISTAKES)
 @pytest.mark.parametrize("dialect", QUERIES)
-def test_the_place_of_an_error(
+def test_an_error_has_its_location(
     spark: SparkSession, dialect: str, original: str, mistake: str, marked: str
 ) -> None:
     query = QUERIES[dialect]

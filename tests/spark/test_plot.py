@@ -108,7 +108,7 @@ def test_a_picture_is_saved_and_shown(prices: DataFrame, tmp_path: Path) -> None
     assert 'id="match-Y-2024-01-04-2024-01-05"' in svg
 
 
-def test_dollars_in_names_are_no_formula(spark: SparkSession, tmp_path: Path) -> None:
+def test_dollars_in_names_are_drawn_as_written(spark: SparkSession, tmp_path: Path) -> None:
     data = spark.sql("SELECT '$x_1$' AS k, id AS t, id AS `$v$` FROM range(3)")
     matches = spark.sql("SELECT '$x_1$' AS k, 1L AS start_t, 2L AS end_t")
     draw(ChartSource(matches, data, "t", "$v$", "k"), 1, 6).save(tmp_path / "dollars.svg")
@@ -125,7 +125,7 @@ def test_texts_are_drawn_on_lanes(spark: SparkSession) -> None:
     assert [text.get_text() for text in panel.texts] == ["{0}", "{1}", "{2}", "{3}"]
 
 
-def test_bytes_are_no_letters(spark: SparkSession) -> None:
+def test_bytes_are_shown_in_hexadecimal(spark: SparkSession) -> None:
     rows = [
         (bytearray(key), add_days(number), 1.0) for key in (b"\xfe", b"\xff") for number in range(2)
     ]
@@ -193,7 +193,7 @@ def read_page_by_key(matches: DataFrame, data: DataFrame) -> Page:
 
 
 @pytest.mark.parametrize("x", ["CAST(NULL AS INT)", "DOUBLE('NaN')", "DOUBLE('-Infinity')"])
-def test_without_a_row_that_has_a_place_the_picture_is_empty(spark: SparkSession, x: str) -> None:
+def test_a_picture_without_finite_rows_is_empty(spark: SparkSession, x: str) -> None:
     data = spark.sql(f"SELECT {x} AS t, 1 AS v")
     matches = spark.sql("SELECT 1 AS first_t, 2 AS last_t FROM range(0)")
     plot = draw(ChartSource(matches, data, "t", "v"), 1, 6)
@@ -219,7 +219,7 @@ def test_a_row_at_infinity_is_not_drawn(spark: SparkSession) -> None:
         ("day AS first_day, day AS last_day", {}, "no column `sym`, which `by` of `plot` names"),
     ],
 )
-def test_what_cannot_be_drawn_is_said(
+def test_results_that_cannot_be_drawn_are_rejected(
     prices: DataFrame, columns: str, arguments: dict[str, Any], message: str
 ) -> None:
     matches = prices.selectExpr(*columns.split(", "))

@@ -103,7 +103,7 @@ def test_a_line_says_the_share_of_tasks_or_the_rows() -> None:
     assert str(Tasks(rows=1200)) == "1,200 rows read"
 
 
-def test_a_server_tells_the_stages_of_a_query_until_it_is_done() -> None:
+def test_a_server_reports_stages_until_the_query_is_done() -> None:
     reported = ReportedTasks()
     stages = [
         SimpleNamespace(num_tasks=4, num_completed_tasks=4),

@@ -101,7 +101,7 @@ def test_a_plain_query_asks_about_its_input_only(spark: SparkSession, columns: s
 @pytest.mark.usefixtures("on_sail")
 @pytest.mark.parametrize("condition", ["v >= 10.5", "is_odd", "NOT (v < 15.5D OR s = 'x')"])
 @pytest.mark.parametrize("measure", ["2 * LAST(v) - FIRST(n)", "LAST(v) > 12 AND LAST(is_odd)"])
-def test_tests_and_sums_are_not_asked_about(
+def test_types_of_comparisons_and_sums_need_no_message(
     spark: SparkSession, condition: str, measure: str
 ) -> None:
     """Sail gets 10.5D for 10.5, because it would compare a DOUBLE and a decimal as decimals."""
@@ -122,7 +122,7 @@ def test_tests_and_sums_are_not_asked_about(
 
 
 @pytest.mark.usefixtures("on_sail")
-def test_another_value_is_no_other_text(spark: SparkSession) -> None:
+def test_another_value_needs_no_other_messages(spark: SparkSession) -> None:
     query = RISES.format(low=":low")
     matchrec.sql(spark, query, {"low": 1})
     with count_messages(spark) as messages:
@@ -178,14 +178,14 @@ def test_texts_and_dates_as_values(spark: SparkSession) -> None:
         assert collect_rows(result) == ([] if match is None else [(match,)]), value
 
 
-def test_a_marker_in_a_text_is_none(spark: SparkSession) -> None:
+def test_a_colon_in_a_string_is_not_a_parameter(spark: SparkSession) -> None:
     """The colon and the question mark in the text are not parameters."""
     query = RISES.format(low="12 AND ':low ?' <> 'x'")
     assert collect_rows(matchrec.sql(spark, query)) == [(3, 4)]
     assert collect_rows(matchrec.sql(spark, query.replace("12", ":low"), {"low": 12})) == [(3, 4)]
 
 
-def test_a_value_beside_the_clause(spark: SparkSession) -> None:
+def test_a_value_outside_the_clause(spark: SparkSession) -> None:
     query = f"{RISES.format(low=':low')} WHERE b > :least AND a < :most"
     result = matchrec.sql(spark, query, {"low": 10, "least": 2, "most": 9})
     assert collect_rows(result) == [(3, 4)]
@@ -217,7 +217,7 @@ def test_numbers_of_all_types_are_compared(spark: SparkSession) -> None:
     assert collect_rows(joined) == [(1,), (2,), (3,)]
 
 
-def test_a_number_beside_a_text_is_left_to_the_session(spark: SparkSession) -> None:
+def test_the_session_compares_a_number_with_a_text(spark: SparkSession) -> None:
     """The session converts the text to a number."""
     create_view(spark, "(1, 1, '10'), (1, 2, '8')")
     query = f"""SELECT * FROM {VIEW} MATCH_RECOGNIZE (ORDER BY n MEASURES A.n AS a PATTERN (A)

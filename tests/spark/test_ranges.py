@@ -181,7 +181,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_cut_says_why(rows: DataFrame, name: str) -> None:
+def test_a_query_that_cannot_be_cut_has_a_reason(rows: DataFrame, name: str) -> None:
     clause, reason = REFUSED[name]
     order = "timestamp_seconds(t)" if name == "months" else "t"
     with pytest.raises(MatchRecognizeError) as refused:
@@ -192,7 +192,7 @@ def test_what_cannot_be_cut_says_why(rows: DataFrame, name: str) -> None:
     assert 'Options(sort="auto")' in str(refused.value)
 
 
-def test_what_only_spark_sorts_is_not_cut(rows: DataFrame) -> None:
+def test_an_order_that_only_spark_sorts_is_not_cut(rows: DataFrame) -> None:
     clause = "ORDER BY t, array(x) MEASURES LAST(id) AS l PATTERN (A) WITHIN 5"
     with pytest.raises(MatchRecognizeError, match="only the engine can sort by"):
         find_matches(rows, clause, "ranges")
@@ -204,14 +204,14 @@ def test_rules_are_not_cut(rows: DataFrame) -> None:
         matchrec.match_rules(rows, {"a": "PATTERN (A) WITHIN 5"}, order_by="t", options=options)
 
 
-def test_a_small_input_is_not_cut_unasked(spark: SparkSession) -> None:
+def test_a_small_input_is_not_cut_by_default(spark: SparkSession) -> None:
     clause = "ORDER BY id MEASURES LAST(id) AS l PATTERN (A B) WITHIN 5"
     query = f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({clause})"
     text = str(matchrec.query(spark, query, rows=spark.range(9)).explain())
     assert "one task searches a whole partition, because the input is small" in text
 
 
-def test_a_large_table_is(spark: SparkSession) -> None:
+def test_a_large_table_is_cut_by_default(spark: SparkSession) -> None:
     with use_shortcuts(replace(SMALL_RANGES, min_bytes_to_cut=1)):
         check_large_table(spark)
 

@@ -83,7 +83,7 @@ def list_operators(frame: DataFrame) -> list[str]:
 
 
 @pytest.mark.larger
-def test_rules_of_all_languages_give_what_they_give_alone(ticks: DataFrame) -> None:
+def test_each_rule_of_a_set_has_the_rows_of_its_query(ticks: DataFrame) -> None:
     soon = Pattern.begin("a").where(sql.col("kind") == "a")
     soon = soon.followed_by("b").where(sql.col("price") < 85)
     again = (
@@ -110,7 +110,7 @@ def test_rules_of_all_languages_give_what_they_give_alone(ticks: DataFrame) -> N
     together.unpersist()
 
 
-def test_events_of_patterns_cross_as_their_columns(ticks: DataFrame) -> None:
+def test_events_of_patterns_are_sent_as_columns(ticks: DataFrame) -> None:
     rules = {"falls": Pattern.begin("a").where("price > 80").next("b").where("price < 85")}
     result = matchrec.match_rules(ticks, rules, **STREAMS)
     assert "struct(" not in print_plan(result.rows)
@@ -167,7 +167,7 @@ TOO_LARGE = """MEASURES count(*) AS n PATTERN (A B+)
     DEFINE B AS sum(B.big) > 0 AND B.day > FIRST(A.day)"""
 
 
-def test_a_failing_rule_is_named_and_may_leave_the_others_alone(ticks: DataFrame) -> None:
+def test_a_failing_rule_is_named_and_others_can_continue(ticks: DataFrame) -> None:
     big = "IF(sym = 'Y', 9223372036854775807, 1) AS big"
     rules = {"v": V, "sums": TOO_LARGE}
     with settings(ticks.sparkSession, ansi__enabled="true"):
@@ -247,7 +247,7 @@ def test_spark_sorts_once_where_a_rule_needs_it(ticks: DataFrame) -> None:
         matchrec.match_rules(ticks, rules, **STREAMS, options=matchrec.Options(sort="worker"))
 
 
-def test_rules_find_the_same_whoever_sorts(ticks: DataFrame) -> None:
+def test_matches_do_not_depend_on_who_sorts(ticks: DataFrame) -> None:
     rules = {"v": V, "falls": FALLS, "same": SAME_USER}
     results = [
         matchrec.match_rules(
@@ -262,7 +262,7 @@ def test_rules_find_the_same_whoever_sorts(ticks: DataFrame) -> None:
     assert sorted_by_worker == sorted_by_engine != [Counter(), Counter()]
 
 
-def test_rows_stay_behind_that_no_rule_needs(ticks: DataFrame) -> None:
+def test_rows_that_no_rule_needs_are_not_sent(ticks: DataFrame) -> None:
     first = "price > 90"
     second = "kind = 'b' AND price < 5"
     template = "PATTERN SEQ(ANY x, ANY y) WHERE skip_till_next_match {{ x.{} AND y.{} }}"
@@ -437,7 +437,7 @@ def test_the_clauses_of_case_files_as_rules(spark: SparkSession, group: Group) -
         assert rows[name] == Counter(record.rows), record.sql
 
 
-def test_rows_that_stay_behind_change_no_result(ticks: DataFrame) -> None:
+def test_rows_that_are_not_sent_change_no_result(ticks: DataFrame) -> None:
     pair = "PATTERN SEQ(ANY x, ANY y) WHERE skip_till_next_match { x.price > 4 AND y.price < 4 }"
     rules: dict[str, Any] = {"pair": pair, "dear": Pattern.begin("a").where("price > 90")}
     result = matchrec.match_rules(ticks, rules, **STREAMS)

@@ -82,7 +82,7 @@ def draw_events(generator: random.Random, keys: list[str | None]) -> list[tuple[
 
 
 @pytest.mark.parametrize("seed", batches(3))
-def test_any_pieces_give_what_the_whole_gives(spark: SparkSession, seed: int) -> None:
+def test_random_pieces_give_the_rows_of_a_batch_query(spark: SparkSession, seed: int) -> None:
     generator = random.Random(seed)
     rows = draw_events(generator, [*"pqr", None])
     events = list_events(spark, sorted(rows, key=lambda row: row[1] + generator.choice((0, 0, 3))))
@@ -115,7 +115,7 @@ def run_in_two_pieces(streamed: StreamedRules, group: Group) -> list[dict[str, A
 
 
 @pytest.mark.once
-def test_a_failing_rule_is_named_and_may_leave_the_others_alone(spark: SparkSession) -> None:
+def test_a_failing_rule_is_named_and_others_can_continue(spark: SparkSession) -> None:
     seconds = [("p", 1, "a", 0), ("p", 2, "b", 1), ("p", 3, "a", 5), ("p", 30, "a", 1)]
     events = list_events(
         spark, [*seconds, ("p", 40, "a", 9), ("p", 41, "b", 0), ("p", 900, "z", 7)]
@@ -170,7 +170,7 @@ def read_rate(spark: SparkSession) -> DataFrame:
 
 
 @pytest.mark.once
-def test_what_is_kept_is_explained_and_warned_of(spark: SparkSession) -> None:
+def test_the_state_is_explained_and_can_warn(spark: SparkSession) -> None:
     rules = {
         "bounded": RULES["rises"],
         "next": RULES["strict"],
@@ -241,7 +241,7 @@ MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
 
 @pytest.mark.once
 @pytest.mark.parametrize("name", MESSAGES)
-def test_what_cannot_stream_is_refused_by_name(spark: SparkSession, name: str) -> None:
+def test_rules_that_cannot_stream_are_rejected(spark: SparkSession, name: str) -> None:
     call, message = MESSAGES[name]
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
         call(read_rate(spark))

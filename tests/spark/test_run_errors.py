@@ -87,7 +87,7 @@ def test_from_every_way_to_the_worker(
         check_error(catch_error(frame.collect))
 
 
-def test_values_that_json_lacks_come_as_text(spark: SparkSession) -> None:
+def test_values_without_a_json_type_are_texts(spark: SparkSession) -> None:
     keys = "DATE'2026-01-02' AS day, timestamp'+12000-01-01 00:00:00' AS far, X'00FF' AS bytes"
     frame = spark.range(2).selectExpr("CAST(id - 1 AS INT) AS id", *keys.split(", "))
     clause = CLAUSE.replace("key, id % 1", "day, far, bytes")
@@ -100,7 +100,7 @@ def test_values_that_json_lacks_come_as_text(spark: SparkSession) -> None:
     assert run_error.partition["bytes"] == repr(b"\x00\xff")
 
 
-def test_a_long_key_is_cut_in_the_message_and_whole_in_the_field(spark: SparkSession) -> None:
+def test_a_long_key_is_shortened_only_in_the_message(spark: SparkSession) -> None:
     frame = spark.range(2).selectExpr("CAST(id - 1 AS INT) AS id", "repeat('x', 9999) AS key")
     with settings(spark, ansi__enabled="true"):
         error = catch_error(matchrec.match_recognize(frame, CLAUSE).collect)
@@ -134,14 +134,14 @@ def test_from_a_stream(spark: SparkSession, tmp_path: Path) -> None:
         assert (run_error.partition, run_error.row_number) == ({}, 2)
 
 
-def test_errors_of_others_are_none(spark: SparkSession) -> None:
+def test_other_errors_have_no_run_error(spark: SparkSession) -> None:
     with settings(spark, ansi__enabled="true"):
         error_of_spark = catch_error(spark.range(1).selectExpr("1 / id").collect)
     for error in (error_of_spark, ValueError("x")):
         assert MatchRecognizeRunError.from_exception(error) is None
 
 
-def test_a_udf_is_not_asked_of_a_row_that_no_match_lacks(spark: SparkSession) -> None:
+def test_a_udf_does_not_get_null_from_a_variable_with_a_row(spark: SparkSession) -> None:
     # double(None) would raise. A has a row in each match, so the function gets only numbers.
     spark.udf.register("double", lambda x: x + x, "int")
     frame = spark.createDataFrame([(1, 1), (2, 3), (3, 4)], "k int, x int")
@@ -207,7 +207,7 @@ def catch_clause_error(
 
 @pytest.mark.filterwarnings("ignore:toPandas attempted")
 @pytest.mark.parametrize("action", ACTIONS)
-def test_what_spark_computes_is_shown_as_it_was_written(
+def test_a_failing_expression_is_shown_as_written(
     spark: SparkSession, zeros: DataFrame, action: str
 ) -> None:
     clause = "ORDER BY id MEASURES COUNT(*) AS n\nPATTERN (A+)\n  DEFINE A AS 10/A.b > 2"
@@ -224,7 +224,7 @@ def test_what_spark_computes_is_shown_as_it_was_written(
     ]
 
 
-def test_a_place_is_found_in_a_long_condition(spark: SparkSession, zeros: DataFrame) -> None:
+def test_a_failing_part_is_found_in_a_long_condition(spark: SparkSession, zeros: DataFrame) -> None:
     tests = "b < 9 AND id < 99 AND b > -1 AND b < 7"
     clause = f"ORDER BY id MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS {tests}\n AND "
     lines = show_error(catch_clause_error(spark, zeros, f"{clause}10 / b > 2 AND {tests}"))
@@ -275,7 +275,7 @@ def test_a_measure_and_an_aggregate(spark: SparkSession, zeros: DataFrame) -> No
     assert lines[3].index("^") == lines[2].index("10 / (A.b - 3)")
 
 
-def test_sql_of_ours_says_what_a_measure_reads(spark: SparkSession, zeros: DataFrame) -> None:
+def test_a_failing_measure_is_shown_as_written(spark: SparkSession, zeros: DataFrame) -> None:
     measure = "10 / LAST(A.b - length('{a} /* ? */') + 11 - 2) AS q"
     clause = f"ORDER BY id MEASURES {measure} PATTERN (A+) DEFINE A AS b >= 0"
     error = catch_clause_error(spark, zeros, clause)
@@ -337,7 +337,7 @@ def test_a_text_with_a_newline_in_it(spark: SparkSession) -> None:
     assert any(line.strip() == "^" * len("CAST(s AS INT)") for line in lines)
 
 
-def test_sql_of_others_is_not_ours(spark: SparkSession, zeros: DataFrame) -> None:
+def test_an_error_of_plain_sql_has_no_run_error(spark: SparkSession, zeros: DataFrame) -> None:
     clause = "ORDER BY id MEASURES COUNT(*) AS n PATTERN (A) DEFINE A AS 10 / b > 2"
     catch_clause_error(spark, zeros, clause)
     with settings(spark, ansi__enabled="true"):

@@ -68,7 +68,7 @@ def test_values_of_every_kind_come_through_unaltered(berlin: SparkSession, trans
     ]
 
 
-def test_pandas_refuses_by_name_what_it_would_alter(spark: SparkSession) -> None:
+def test_pandas_rejects_columns_that_it_would_alter(spark: SparkSession) -> None:
     frame = spark.createDataFrame([("k", 1, [1])], "k string, t int, list array<int>")
     with pytest.raises(
         matchrec.MatchRecognizeUnsupportedError, match="column `list` of type array"
@@ -215,7 +215,7 @@ def test_more_conditions_than_one_word_has_bits(spark: SparkSession) -> None:
     assert matchrec.match_recognize(frame, clause).collect() == [Row(n=130)]
 
 
-def test_nullability_is_what_spark_says_of_the_same_expression(spark: SparkSession) -> None:
+def test_nullability_is_that_of_the_same_expression_in_spark(spark: SparkSession) -> None:
     frame = spark.range(3).selectExpr("id % 2 AS k", "id AS t", "nullif(id, 1) AS x")
     clause = """PARTITION BY k ORDER BY t
         MEASURES count(*) AS n, MATCH_NUMBER() + 1 AS m, sum(t) AS s, coalesce(LAST(x), 0L) AS x
@@ -230,7 +230,7 @@ def test_nullability_is_what_spark_says_of_the_same_expression(spark: SparkSessi
     }
 
 
-def test_an_aggregate_of_sparks_own_leaves_nullability_alone(spark: SparkSession) -> None:
+def test_an_aggregate_of_spark_keeps_the_nullability_of_others(spark: SparkSession) -> None:
     frame = spark.range(3).selectExpr("id AS t", "-0.0D AS z", "map(1, 2) AS o")
     clause = """ORDER BY t MEASURES count(*) AS n, collect_list(t) AS ts ALL ROWS PER MATCH
         PATTERN (A+) DEFINE A AS t >= 0"""

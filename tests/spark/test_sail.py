@@ -41,7 +41,7 @@ PROBES = {
 
 
 @pytest.mark.parametrize("probe", PROBES)
-def test_a_session_is_asked(
+def test_probes_tell_sail_from_spark(
     spark: SparkSession, request: pytest.FixtureRequest, probe: str
 ) -> None:
     on_sail = request.config.getoption("--on") == "sail"
@@ -66,7 +66,7 @@ REQUESTS_FOR_COUNTERS = [
 ]
 
 
-def test_counters_are_refused_by_the_name_of_what_asks_for_them(
+def test_an_error_names_the_option_that_needs_counters(
     spark: SparkSession, request: pytest.FixtureRequest
 ) -> None:
     if request.config.getoption("--on") != "sail":
@@ -104,7 +104,7 @@ UNPLANNED = {
 
 
 @pytest.mark.parametrize("query", UNPLANNED)
-def test_what_has_no_plan_is_refused_before_it_runs(
+def test_a_query_that_sail_cannot_plan_is_rejected(
     spark: SparkSession, request: pytest.FixtureRequest, query: str
 ) -> None:
     clause = "{rows} MATCH_RECOGNIZE (ORDER BY id MEASURES A.id AS id PATTERN (A) DEFINE A AS TRUE)"
@@ -238,7 +238,7 @@ def count_rows_of_task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordB
     yield pa.RecordBatch.from_pydict({"rows": [rows]})
 
 
-def test_clauses_in_one_another_are_read_or_refused(spark: SparkSession) -> None:
+def test_nested_clauses_run_up_to_a_depth(spark: SparkSession) -> None:
     """PySpark 4 and later send a limited number of nested clauses to Sail, unless there is a view.
 
     Spark plans any number, and so does Sail with PySpark 3.5.
@@ -278,7 +278,7 @@ CALLS_OVER_A_STREAM: dict[str, Callable[[DataFrame], object]] = {
 
 @pytest.mark.parametrize("with_watermark", [False, True])
 @pytest.mark.parametrize("call", CALLS_OVER_A_STREAM)
-def test_a_stream_is_refused_by_name(
+def test_streams_are_rejected(
     spark: SparkSession, request: pytest.FixtureRequest, call: str, with_watermark: bool
 ) -> None:
     if request.config.getoption("--on") != "sail":
@@ -302,7 +302,7 @@ CALL_ERRORS = {
 
 
 @pytest.mark.parametrize("call", CALL_ERRORS)
-def test_what_a_call_lacks_is_said_in_plain_words(
+def test_an_error_about_arguments_is_in_plain_words(
     spark: SparkSession, request: pytest.FixtureRequest, call: str
 ) -> None:
     if request.config.getoption("--on") != "sail":
@@ -317,7 +317,7 @@ def test_what_a_call_lacks_is_said_in_plain_words(
     assert clause[span.start : span.end] == call
 
 
-def test_a_long_name_is_a_column_that_is_not_there(spark: SparkSession) -> None:
+def test_a_long_unknown_column_is_shortened(spark: SparkSession) -> None:
     name = "x" * 5000
     with pytest.raises(matchrec.MatchRecognizePlanError, match=r"unknown column `x{75}[.]{3}` in"):
         matchrec.match_recognize(spark.range(3), f"MEASURES {name} AS n PATTERN (A)")
@@ -545,7 +545,7 @@ def test_numbers_and_texts_in_one_column(
 
 
 @pytest.mark.parametrize("library", ["pandas", "pyarrow"])
-def test_rows_of_which_the_last_are_long(
+def test_long_rows_are_sent_in_small_messages(
     spark: SparkSession,
     request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
@@ -679,7 +679,7 @@ def test_spellings_that_sail_does_not_read(
         assert [tuple(row) for row in matchrec.sql(spark, query).collect()] == rows
 
 
-def test_places_after_another_spelling(spark: SparkSession) -> None:
+def test_an_error_points_into_the_text_as_written(spark: SparkSession) -> None:
     """The caret is under the user's word, although Sail gets a longer text."""
     query = f"SELECT * FROM {TICKS} {RISES} time JOIN {TICKS} AS user ON time.low = nowhere"
     with pytest.raises(PySparkException) as caught:

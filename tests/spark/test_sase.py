@@ -40,7 +40,7 @@ def interpreted(spark: SparkSession) -> Iterator[None]:
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_matches_of_which_nothing_is_read(
+def test_matches_whose_events_are_not_returned(
     spark: SparkSession, algorithm: str, transport: str
 ) -> None:
     text = "PATTERN SEQ(ANY a) RETURN 1 AS one"
@@ -168,7 +168,7 @@ def test_stock_trend(stocks: DataFrame, transport: str) -> None:
     assert find_trends(stocks.where("e <= 5")) == []
 
 
-def test_a_worker_gives_matches_in_the_order_in_which_they_complete(stocks: DataFrame) -> None:
+def test_matches_are_in_the_order_in_which_they_complete(stocks: DataFrame) -> None:
     rows = matchrec.match_sase(stocks, TREND + RETURNED, order_by="ts").collect()
     assert rows == [R1, R2, R3]
 
@@ -224,7 +224,7 @@ def test_the_backtracking_engine_has_no_shared_buffer(stocks: DataFrame) -> None
         )
 
 
-def test_unwound_the_matches_are_those_of_the_verbose_form(stocks: DataFrame) -> None:
+def test_the_graph_expands_to_all_matches(stocks: DataFrame) -> None:
     graph = matchrec.match_sase(stocks, TREND, order_by="ts", output="graph")
     verbose = matchrec.match_sase(stocks, TREND, order_by="ts").select("a", "b").collect()
     unwound = matchrec.explode_graph(graph).select("a", "b").collect()
@@ -236,7 +236,7 @@ def test_unwound_the_matches_are_those_of_the_verbose_form(stocks: DataFrame) ->
     ]
 
 
-def test_a_part_of_the_graph_is_unwound_by_itself(stocks: DataFrame) -> None:
+def test_a_part_of_the_graph_can_be_expanded(stocks: DataFrame) -> None:
     """The matches that end before e8 remain: R1 and R2."""
     graph = matchrec.match_sase(stocks, TREND, order_by="ts", output="graph").where("event.e < 8")
     assert sorted(len(row.a) for row in matchrec.explode_graph(graph).collect()) == [2, 5]

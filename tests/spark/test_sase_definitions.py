@@ -288,7 +288,7 @@ def test_least_positions_where_an_event_can_be_mapped_in_two_ways(spark: SparkSe
     assert collect_matches(spark, [case], match_verbose("non_overlapping")) == [case.expected()]
 
 
-def test_compressed_and_unwound_they_are_the_same(spark: SparkSession) -> None:
+def test_the_graph_expands_to_all_matches(spark: SparkSession) -> None:
     cases = some_of(ALL[::2])
     results = collect_matches(spark, cases, match_graph)
     for case, matches in zip(cases, results, strict=True):

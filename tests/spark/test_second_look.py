@@ -89,7 +89,7 @@ def test_the_smallest_part(spark: SparkSession, rows: DataFrame, define: str) ->
     assert error.hint
 
 
-def test_a_value_beside_that_of_another_row(spark: SparkSession, rows: DataFrame) -> None:
+def test_a_comparison_with_a_text_of_another_row(spark: SparkSession, rows: DataFrame) -> None:
     """The text is converted to a number for the row before, so no expression over one row fails."""
     clause = "ORDER BY n MEASURES count(*) AS k PATTERN (A) DEFINE A AS v > NEXT(s)"
     with settings(spark, ansi__enabled="true"):
@@ -117,7 +117,7 @@ def test_a_key_and_a_measure(spark: SparkSession, rows: DataFrame) -> None:
     assert find_marked(of_measure) == "1 / (LAST(v) - 2)"
 
 
-def test_a_measure_beside_the_end_of_a_window(spark: SparkSession, rows: DataFrame) -> None:
+def test_a_measure_in_a_query_with_match_timeout(spark: SparkSession, rows: DataFrame) -> None:
     """Sail does not have the function with which Spark computes MATCH_TIMEOUT."""
     clause = """ORDER BY n MEASURES MATCH_TIMEOUT() AS due, 10 / (LAST(A.v) - 2) AS x
         ONE ROW PER MATCH SHOW TIMEOUT MATCHES PATTERN (A B) WITHIN 5
@@ -138,7 +138,9 @@ def test_in_a_query_and_in_a_rule(spark: SparkSession, rows: DataFrame) -> None:
         assert find_marked(error) == "10 / (v - 2)"
 
 
-def test_what_fails_around_the_clause_is_not_of_it(spark: SparkSession, rows: DataFrame) -> None:
+def test_an_error_around_the_clause_has_no_location_in_it(
+    spark: SparkSession, rows: DataFrame
+) -> None:
     with settings(spark, ansi__enabled="true"):
         clause = "ORDER BY n MEASURES v AS k PATTERN (A) DEFINE A AS v > 0"
         output_fails = matchrec.match_recognize(rows, clause).selectExpr("1 / (k - 2) AS q")
@@ -151,9 +153,7 @@ def test_what_fails_around_the_clause_is_not_of_it(spark: SparkSession, rows: Da
             assert re.search("by zero", str(caught.value), re.IGNORECASE)
 
 
-def test_nobody_looks_for_a_value_where_the_text_is_wrong(
-    spark: SparkSession, rows: DataFrame
-) -> None:
+def test_a_syntax_error_needs_no_second_look(spark: SparkSession, rows: DataFrame) -> None:
     query = f"SELCT * FROM {{rows}} MATCH_RECOGNIZE ({FAILING})"
     with (
         settings(spark, ansi__enabled="true"),
@@ -179,7 +179,7 @@ def test_rows_are_read_again_only_where_something_fails(
 
 @pytest.mark.filterwarnings("ignore:toPandas attempted")
 @pytest.mark.parametrize("action", ACTIONS)
-def test_the_error_of_a_worker_has_nothing_twice(spark: SparkSession, action: str) -> None:
+def test_the_error_of_a_worker_repeats_nothing(spark: SparkSession, action: str) -> None:
     rows = spark.createDataFrame([("X", 1), ("X", 2)], "sym string, day int")
     clause = """PARTITION BY sym ORDER BY day MEASURES LAST(B.day) AS day
         AFTER MATCH SKIP TO B PATTERN (A B?) DEFINE B AS FALSE"""

@@ -62,7 +62,7 @@ def find_sorter(df: DataFrame, clause: str, **options: Any) -> str:
 
 
 @pytest.mark.parametrize("order", some_of(tuple(ORDERS)))
-def test_both_sort_alike(rows: DataFrame, order: str) -> None:
+def test_the_result_does_not_depend_on_who_sorts(rows: DataFrame, order: str) -> None:
     clause = ORDERS[order] + CHANGES
     by_workers = collect_rows(rows, clause, "worker")
     assert by_workers
@@ -83,7 +83,7 @@ def test_no_rows(rows: DataFrame) -> None:
     assert collect_rows(rows.where("FALSE"), ORDERS["doubles"] + CHANGES, "worker") == []
 
 
-def test_rows_that_no_match_contains_stay_behind(rows: DataFrame) -> None:
+def test_rows_that_no_match_contains_are_not_sent(rows: DataFrame) -> None:
     clause = "PARTITION BY k ORDER BY id MEASURES A.id AS a PATTERN (A) DEFINE A AS i = 3"
     assert collect_rows(rows, clause, "worker") == collect_rows(rows, clause, "engine") != []
 
@@ -96,7 +96,7 @@ def test_spark_only_shuffles(rows: DataFrame, capsys: pytest.CaptureFixture[str]
     assert "Window" not in plan
 
 
-def test_auto_is_the_workers(rows: DataFrame) -> None:
+def test_the_workers_sort_by_default(rows: DataFrame) -> None:
     assert find_sorter(rows, ORDERS["doubles"] + CHANGES).startswith("sorted by the workers")
     line = find_sorter(rows, ORDERS["doubles"] + CHANGES, sort="engine")
     assert line == "sorted by the engine: the option sort is engine"
@@ -135,7 +135,7 @@ REASONS = {
 
 
 @pytest.mark.parametrize("condition", ["pirce > 1", "neg(i) > 1", "s > 1 AND i - FIRST(A.s) > 0"])
-def test_a_mistake_is_no_reason_for_another_sort(
+def test_a_wrong_query_is_not_tried_with_another_sort(
     rows: DataFrame, monkeypatch: pytest.MonkeyPatch, condition: str
 ) -> None:
     """Such a query is rejected at once, except for types, which are tried with Spark's sort."""
@@ -154,7 +154,7 @@ def test_a_mistake_is_no_reason_for_another_sort(
 
 
 @pytest.mark.parametrize("reason_name", some_of(tuple(REASONS)))
-def test_what_only_spark_sorts(rows: DataFrame, reason_name: str) -> None:
+def test_spark_sorts_if_only_it_can(rows: DataFrame, reason_name: str) -> None:
     clause, reason = REASONS[reason_name]
     line = find_sorter(rows, clause)
     assert line.startswith("sorted by the engine: ")
@@ -165,7 +165,7 @@ def test_what_only_spark_sorts(rows: DataFrame, reason_name: str) -> None:
     assert "sort" in refused.value.hint
 
 
-def test_pandas_is_sparks(rows: DataFrame) -> None:
+def test_the_workers_do_not_sort_pandas(rows: DataFrame) -> None:
     clause = ORDERS["doubles"] + CHANGES
     with pytest.raises(MatchRecognizeError, match="pandas"):
         matchrec.match_recognize(

@@ -66,7 +66,7 @@ def test_insert_with_ctes_and_columns(spark: SparkSession) -> None:
         ('EXECUTE IMMEDIATE "SELECT * FROM {}"', "pass the query itself"),
     ],
 )
-def test_what_is_not_kept_is_refused_with_a_cure(
+def test_unsupported_statements_are_rejected_with_a_hint(
     spark: SparkSession, statement: str, hint: str
 ) -> None:
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError) as caught:

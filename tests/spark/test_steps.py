@@ -32,7 +32,7 @@ def test_the_error_names_partition_and_row(rows: DataFrame, algorithm: str) -> N
 
 
 @pytest.mark.parametrize("max_steps", [0, -3, True, 1e9, "many"])
-def test_what_is_no_number_of_steps(rows: DataFrame, max_steps: object) -> None:
+def test_an_invalid_number_of_steps_is_rejected(rows: DataFrame, max_steps: object) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match="a whole number, 1 or more"):
         matchrec.match_recognize(rows, EXPENSIVE, options=matchrec.Options(max_steps=max_steps))  # type: ignore[arg-type]
 
@@ -44,7 +44,7 @@ def test_event_selection_has_no_steps(rows: DataFrame) -> None:
         matchrec.match_recognize(rows, clause, options=matchrec.Options(max_steps=9))
 
 
-def test_an_enabled_session_keeps_to_it(spark: SparkSession, rows: DataFrame) -> None:
+def test_an_enabled_session_has_the_limit(spark: SparkSession, rows: DataFrame) -> None:
     matchrec.enable(spark, options=matchrec.Options(max_steps=1000))
     try:
         matches = spark.sql(f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({EXPENSIVE})", rows=rows)

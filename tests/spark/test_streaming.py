@@ -153,7 +153,7 @@ def test_sase_without_partitions(feed: Feed) -> None:
     assert feed.rows() == feed.at_once(query)
 
 
-def test_matches_of_which_nothing_is_read(feed: Feed) -> None:
+def test_matches_whose_events_are_not_returned(feed: Feed) -> None:
     def query(events: DataFrame) -> DataFrame:
         text = "PATTERN SEQ(a x, b y) WITHIN 9 seconds RETURN 'hit' AS tag"
         return matchrec.match_sase(events, text, order_by="ts", type_column="v")
@@ -165,7 +165,9 @@ def test_matches_of_which_nothing_is_read(feed: Feed) -> None:
 
 
 @pytest.mark.parametrize("skip", [AfterMatch.NO_SKIP, AfterMatch.SKIP_PAST_LAST_EVENT])
-def test_any_pieces_give_what_the_whole_gives(spark: SparkSession, skip: AfterMatch) -> None:
+def test_random_pieces_give_the_rows_of_a_batch_query(
+    spark: SparkSession, skip: AfterMatch
+) -> None:
     pattern = (
         Pattern.begin("a")
         .where("v = 'a'")
@@ -238,7 +240,7 @@ def test_windows_between_neighbours_end_by_the_clock(spark: SparkSession) -> Non
         assert timed_out
 
 
-def test_a_run_out_of_its_window_between_neighbours_is_let_go(spark: SparkSession) -> None:
+def test_a_run_after_its_window_between_neighbours_is_dropped(spark: SparkSession) -> None:
     soon = Pattern.begin("a").where("v = 'a'").followed_by("b").where("v = 'b'")
     soon = soon.within("2 seconds", "previous_to_current")
     streamed = Streamed(
@@ -258,7 +260,7 @@ def test_a_run_out_of_its_window_between_neighbours_is_let_go(spark: SparkSessio
     assert not group.exists
 
 
-def test_a_row_comes_out_with_the_watermark_that_reaches_it(spark: SparkSession) -> None:
+def test_a_row_is_output_when_the_watermark_reaches_it(spark: SparkSession) -> None:
     """The watermark stays at the time of the row, so Spark must call again without new rows."""
     any_a = Pattern.begin("a").where("v = 'a'")
     streamed = Streamed(
@@ -419,7 +421,7 @@ def test_a_stream_takes_no_more_memory_than_it_may(
     assert count_matches(pattern) == (2**15 - 1 if pattern is EACH_WAY else 0)
 
 
-def test_a_state_that_is_too_large_says_so(
+def test_a_state_that_is_too_large_is_an_error(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = [(f"p{i}", 100 + i, "a", 1) for i in range(2000)]
@@ -517,7 +519,9 @@ SEQ = "PATTERN SEQ(a x, b y) WHERE skip_till_any_match(x, y) { x.x < y.x } WITHI
         ),
     ],
 )
-def test_what_cannot_stream(spark: SparkSession, query: Query, message: str) -> None:
+def test_queries_that_cannot_stream_are_rejected(
+    spark: SparkSession, query: Query, message: str
+) -> None:
     stream = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
     columns = ("'k' AS k", "timestamp AS ts", "'a' AS v", "CAST(value AS INT) AS x")
     with pytest.raises(MatchRecognizeError) as caught:

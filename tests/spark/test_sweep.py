@@ -125,7 +125,7 @@ def test_a_path_or_a_type_is_no_parameter() -> None:
         ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": [1, [2]]}, r"rule `x = \[2\]`"),
     ],
 )
-def test_what_is_wrong_is_said(
+def test_wrong_grids_are_rejected(
     spark: SparkSession, clause: str, grid: dict[str, list[object]], message: str
 ) -> None:
     with pytest.raises(matchrec.MatchRecognizeError, match=message) as raised:

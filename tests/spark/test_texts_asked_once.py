@@ -42,7 +42,7 @@ def test_each_query_reads_the_rows_of_its_time(spark: SparkSession) -> None:
 
 
 @pytest.mark.usefixtures("changing")
-def test_columns_of_other_types_are_seen(spark: SparkSession) -> None:
+def test_columns_of_other_types_are_noticed(spark: SparkSession) -> None:
     create_view(spark, 10, 9, 8)
     assert find_matches(spark) == []
     create_view(spark, "10", "9", "8", kind="STRING")
@@ -55,7 +55,7 @@ def test_columns_of_other_types_are_seen(spark: SparkSession) -> None:
 
 
 @pytest.mark.usefixtures("changing")
-def test_a_type_that_the_schema_does_not_tell_is_seen(spark: SparkSession) -> None:
+def test_a_type_that_the_schema_hides_is_noticed(spark: SparkSession) -> None:
     """Some sessions give a CASE the type of its first value, so that both views have an INT."""
     create_view(spark, 0, 0)
     assert find_matches(spark) == []
@@ -65,7 +65,7 @@ def test_a_type_that_the_schema_does_not_tell_is_seen(spark: SparkSession) -> No
 
 
 @pytest.mark.usefixtures("changing")
-def test_a_mistake_is_told_each_time(spark: SparkSession) -> None:
+def test_a_mistake_is_an_error_each_time(spark: SparkSession) -> None:
     create_view(spark, 1, 2)
     for _ in range(3):
         with pytest.raises((PySparkException, matchrec.MatchRecognizeError), match=r"(?i)not"):
@@ -77,7 +77,7 @@ def test_a_mistake_is_told_each_time(spark: SparkSession) -> None:
 
 
 @pytest.mark.usefixtures("changing")
-def test_a_mistake_in_another_aggregate_is_told_when_the_query_is_made(spark: SparkSession) -> None:
+def test_a_mistake_in_another_aggregate_is_found_in_planning(spark: SparkSession) -> None:
     """A query with the same columns and a valid aggregate was planned before."""
     create_view(spark, 1, 2)
     matchrec.sql(spark, QUERY.replace("LAST(B.n) + 1", "sum(B.v)")).collect()
@@ -95,7 +95,7 @@ def test_results_of_one_text_are_apart(spark: SparkSession) -> None:
 
 
 @pytest.mark.usefixtures("changing")
-def test_queries_beside_each_other(spark: SparkSession) -> None:
+def test_queries_of_several_threads(spark: SparkSession) -> None:
     create_view(spark, *(n % 7 for n in range(700)))
     results: list[DataFrame] = []
 
@@ -113,7 +113,7 @@ def test_queries_beside_each_other(spark: SparkSession) -> None:
 
 
 @pytest.mark.usefixtures("changing")
-def test_only_what_asks_is_sent_once(spark: SparkSession) -> None:
+def test_a_statement_that_creates_a_view_runs_each_time(spark: SparkSession) -> None:
     """A statement that creates a view does so each time."""
     create_view(spark, 1, 2)
     for times in (1, 2):

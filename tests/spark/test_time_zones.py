@@ -58,7 +58,7 @@ def test_the_hour_is_the_session_s(spark: SparkSession, events: str) -> None:
     assert sorted(map(tuple, matches)) == [(row, h, h) for row, h in hours if h in (1, 22)]
 
 
-def test_what_is_between_two_rows_is_told_by_clocks(spark: SparkSession, events: str) -> None:
+def test_differences_follow_the_clock(spark: SparkSession, events: str) -> None:
     """Clocks go back at 6:00 UTC, on row 30: by the clock, a day later is 23 hours later."""
     matches = matchrec.sql(
         spark,
@@ -110,7 +110,7 @@ def read_warning_in_docs() -> tuple[str, str]:
     return shown, shown.splitlines()[2].strip()
 
 
-def test_days_in_hours_are_told(
+def test_days_of_24_hours_give_a_warning(
     spark: SparkSession, events: str, request: pytest.FixtureRequest
 ) -> None:
     """Sail warns that it adds 24 hours where Spark adds a day. There is no warning below a day."""

@@ -154,7 +154,7 @@ def test_built_matches_give_what_the_search_gives(spark: SparkSession, per: str)
         ),
     ],
 )
-def test_what_no_run_carries_builds_each_match(
+def test_other_aggregates_are_computed_from_built_matches(
     spark: SparkSession, aggregate: str, reason: str
 ) -> None:
     query = matchrec.query(spark.table("t"), CLAUSE)
@@ -216,7 +216,7 @@ def test_without_arguments_matches_are_counted(
     assert sum(row.matches for row in totals.collect()) == matches > 0
 
 
-def test_casts_that_are_not_carried_out(spark: SparkSession) -> None:
+def test_unsupported_casts_are_rejected(spark: SparkSession) -> None:
     query = matchrec.query(spark.table("t"), CLAUSE)
     for aggregate, supported in (
         ("CAST(sum(d) AS DECIMAL(38, 0))", "CAST(sum(d) AS DECIMAL(38, 2))"),
@@ -236,7 +236,9 @@ def test_casts_that_are_not_carried_out(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize(("rows", "matches"), [(20, 2**20 - 1), (100, 2**63 - 1024)])
-def test_counters_count_what_is_not_built(spark: SparkSession, rows: int, matches: int) -> None:
+def test_counters_count_matches_that_are_not_built(
+    spark: SparkSession, rows: int, matches: int
+) -> None:
     counters = matchrec.Counters()
     options = matchrec.Options(counters=counters)
     aggregates = {"c": "CAST(count(*) AS DOUBLE)"}
@@ -298,7 +300,7 @@ MOST = 2**63 - 1
 @pytest.mark.parametrize("enabled", ["true", "false"])
 @pytest.mark.parametrize("per", ["partition", "end"])
 @pytest.mark.parametrize("algorithm", ["auto", "backtracking"])
-def test_matches_that_come_to_too_much_are_an_error(
+def test_a_sum_that_is_too_large_is_an_error(
     spark: SparkSession, algorithm: str, per: str, enabled: str
 ) -> None:
     rows = spark.range(3).selectExpr("0 AS id", f"{MOST}L AS x")  # all matches end at equal rows
@@ -317,7 +319,7 @@ def test_matches_that_come_to_too_much_are_an_error(
 
 
 @pytest.mark.parametrize("enabled", ["true", "false"])
-def test_decimals_that_come_to_too_much_are_an_error(spark: SparkSession, enabled: str) -> None:
+def test_a_sum_of_decimals_that_is_too_large_is_an_error(spark: SparkSession, enabled: str) -> None:
     rows = spark.range(30).selectExpr("id", "CAST(9e37 AS DECIMAL(38, 0)) AS x")
     query = matchrec.query(rows, EACH)  # too many digits for the search, so matches are built
     with ansi_mode(spark, enabled):
@@ -568,7 +570,7 @@ def test_matches_that_not_rules_out_are_not_counted(
         ("A+ A+ SKIP TILL NEXT MATCH", "PATTERN has several ways to map the same rows to the same"),
     ],
 )
-def test_why_not_needs_the_matches(spark: SparkSession, pattern: str, reason: str) -> None:
+def test_explain_says_why_not_needs_matches(spark: SparkSession, pattern: str, reason: str) -> None:
     row_pattern, _, selection = pattern.partition(" SKIP")
     words = f"SKIP{selection}" if selection else ""
     clause = f"""ORDER BY id PATTERN ({row_pattern}) {words} ALL MATCHES
@@ -649,7 +651,7 @@ def test_rows_that_only_a_match_finds(events: DataFrame, text: str, reason: str)
         query.aggregate()
 
 
-def test_what_is_no_aggregate_is_refused(events: DataFrame) -> None:
+def test_other_expressions_are_rejected(events: DataFrame) -> None:
     query = matchrec.query(events, ALL_PAIRS, order_by="ts", partition_by="k")
     for aggregates, message in (
         ({"x": "median(n)"}, "`median\\(n\\)` is not an aggregate over matches"),
@@ -666,7 +668,7 @@ def test_what_is_no_aggregate_is_refused(events: DataFrame) -> None:
 
 
 @pytest.mark.parametrize("name", ["K", "ts"])
-def test_an_aggregate_is_not_called_as_a_column_of_groups(events: DataFrame, name: str) -> None:
+def test_an_aggregate_with_the_name_of_a_key_is_rejected(events: DataFrame, name: str) -> None:
     query = matchrec.query(events, ALL_PAIRS, order_by="ts", partition_by="k")
     with pytest.raises(matchrec.MatchRecognizeError, match=f"would have two columns `{name}`"):
         query.aggregate({name: "count(*)"}, per="end")
@@ -675,7 +677,7 @@ def test_an_aggregate_is_not_called_as_a_column_of_groups(events: DataFrame, nam
 
 
 @pytest.mark.parametrize("per", ["start", "end"])
-def test_a_measure_may_be_called_as_what_rows_are_sorted_by(events: DataFrame, per: str) -> None:
+def test_a_measure_can_have_the_name_of_the_order(events: DataFrame, per: str) -> None:
     text = (
         ALL_PAIRS.partition("RETURN")[0] + "RETURN b.v AS ts, a[1].ts AS first_ts, b.ts AS last_ts"
     )
@@ -687,7 +689,7 @@ def test_a_measure_may_be_called_as_what_rows_are_sorted_by(events: DataFrame, p
 
 
 @pytest.mark.parametrize("output", ["non_overlapping", "graph"])
-def test_what_is_aggregated_is_what_comes_out(events: DataFrame, output: str) -> None:
+def test_aggregates_are_over_the_output_matches(events: DataFrame, output: str) -> None:
     query = matchrec.query(
         events, ALL_PAIRS.partition("RETURN")[0], order_by="ts", partition_by="k", output=output
     )
@@ -710,7 +712,7 @@ def test_explain_says_how_an_aggregate_is_run(events: DataFrame) -> None:
     assert "aggregates over all matches" not in query.explain().text
 
 
-def test_a_window_is_not_asked_about(spark: SparkSession) -> None:
+def test_a_window_with_a_pattern_is_rejected(spark: SparkSession) -> None:
     query = """SELECT id, n OVER w FROM t WINDOW w AS (PARTITION BY k ORDER BY id
         MEASURES count(*) AS n ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING
         PATTERN (A+) DEFINE A AS v > 3)"""

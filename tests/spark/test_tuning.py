@@ -40,7 +40,7 @@ def collect_warnings(*frames: DataFrame, clause: str = CLAUSE) -> list[str]:
     return [str(warning.message) for warning in warned if warning.category is UntunedSessionWarning]
 
 
-def test_both_are_set_and_the_result_says_what_and_why(plain: SparkSession) -> None:
+def test_both_settings_are_set_and_reported(plain: SparkSession) -> None:
     report = matchrec.tune(plain)
     assert [plain.conf.get(name) for name in (MAX_BYTES, PARTITIONS)] == [UNLIMITED, "16"]
     assert repr(report) == str(report) == report.text
@@ -54,7 +54,7 @@ def test_both_are_set_and_the_result_says_what_and_why(plain: SparkSession) -> N
 
 
 @pytest.mark.parametrize("values", [{MAX_BYTES: "128m"}, {PARTITIONS: "7"}, {PARTITIONS: "200"}])
-def test_what_somebody_has_set_stays(plain: SparkSession, values: dict[str, str]) -> None:
+def test_a_setting_of_the_user_is_kept(plain: SparkSession, values: dict[str, str]) -> None:
     ((name, value),) = values.items()
     plain.conf.set(name, value)
     before = plain.conf.get(name)
@@ -67,7 +67,7 @@ def test_what_somebody_has_set_stays(plain: SparkSession, values: dict[str, str]
     assert all(setting.is_new for setting in settings.values() if setting.name != name)
 
 
-def test_once_more_changes_nothing(plain: SparkSession) -> None:
+def test_a_second_call_changes_nothing(plain: SparkSession) -> None:
     matchrec.tune(plain)
     assert not any(setting.is_new for setting in matchrec.tune(plain).settings)
 
@@ -87,7 +87,7 @@ def test_only_one_machine_has_cores_that_are_known(master: str | None, cores: in
     assert environment.count_local_cores(Session({"spark.master": master})) == cores  # type: ignore[arg-type]
 
 
-def test_partitions_of_a_cluster_and_of_many_cores_stay() -> None:
+def test_partitions_are_kept_on_clusters_and_many_cores() -> None:
     for master, why in (
         ("yarn", "executors of a cluster may start later, so set it yourself, to 2 to 8 times"),
         ("local[64]", "enough for 512"),
@@ -99,7 +99,7 @@ def test_partitions_of_a_cluster_and_of_many_cores_stay() -> None:
         assert not partitions.is_new
 
 
-def test_a_session_that_cannot_set_them_is_left_alone() -> None:
+def test_a_session_with_fixed_settings_is_unchanged() -> None:
     session = Session({"spark.master": "local[2]"}, {PARTITIONS: "200"}, fixed=True)
     limit, partitions = environment.choose_settings(session)  # type: ignore[arg-type]
     assert (limit.is_new, partitions.is_new) == (False, False)
@@ -140,7 +140,7 @@ class Session:
         return name in self.defaults and not self.fixed
 
 
-def test_a_session_is_told_once(plain: SparkSession) -> None:
+def test_a_session_gets_one_warning(plain: SparkSession) -> None:
     frame = plain.range(3)
     (message,) = collect_warnings(frame, frame)
     assert message == (
@@ -151,7 +151,7 @@ def test_a_session_is_told_once(plain: SparkSession) -> None:
     assert not collect_warnings(frame)
 
 
-def test_not_after_tune_nor_where_it_is_switched_off(plain: SparkSession) -> None:
+def test_no_warning_after_tune_or_if_it_is_ignored(plain: SparkSession) -> None:
     matchrec.tune(plain)
     assert not collect_warnings(plain.range(3))
     environment._checked_applications.clear()
@@ -162,7 +162,7 @@ def test_not_after_tune_nor_where_it_is_switched_off(plain: SparkSession) -> Non
         matchrec.match_recognize(plain.range(3), CLAUSE)
 
 
-def test_not_at_a_query_that_may_have_long_values(plain: SparkSession) -> None:
+def test_no_warning_for_long_values(plain: SparkSession) -> None:
     rows = plain.range(3).selectExpr("id", "'a note' AS note", "array(id) AS several")
     for value in ("note", "several"):
         assert not collect_warnings(rows, clause=CLAUSE.replace("COUNT(*)", f"LAST({value})"))
@@ -187,7 +187,7 @@ def test_rules_are_queries_too(plain: SparkSession) -> None:
     assert [warning.filename for warning in warned] == [__file__]
 
 
-def test_a_stream_is_no_such_query(plain: SparkSession) -> None:
+def test_a_stream_gives_no_warning(plain: SparkSession) -> None:
     stream = plain.readStream.format("rate").load().withWatermark("timestamp", "1 minute")
     assert not collect_warnings(
         stream, clause="ORDER BY timestamp MEASURES 1 AS m PATTERN (A B) DEFINE A AS value > 9"

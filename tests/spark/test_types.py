@@ -415,7 +415,7 @@ def test_sums_of_many_digits_that_are_not_too_large(spark: SparkSession) -> None
     assert [row.s for row in rows] == [0, Decimal("-" + NINES), 0, Decimal("-" + NINES)]
 
 
-def test_what_is_compared_with_a_char_is_padded(spark: SparkSession) -> None:
+def test_a_text_is_padded_for_a_comparison_with_a_char(spark: SparkSession) -> None:
     """Spark pads it: a value 'a' of type CHAR(4) is 'a   ', and `k = 'a'` is true."""
     spark.sql("CREATE TABLE padded (k CHAR(4), c CHAR(3), n INT) USING parquet")
     spark.sql("INSERT INTO padded VALUES ('a', 'x', 1), ('a', 'y', 2), ('b', 'x', 1)")
@@ -488,7 +488,7 @@ def write_pair_condition(condition: str) -> str:
 
 
 @pytest.mark.parametrize("key", ["PARTITION BY v ORDER BY n", "ORDER BY v"])
-def test_a_place_on_a_map_is_no_key(spark: SparkSession, key: str) -> None:
+def test_a_geometry_cannot_be_a_key(spark: SparkSession, key: str) -> None:
     geometry = "ST_GeomFromWKB(X'0101000000000000000000F03F0000000000000040')"
     try:
         frame = spark.sql(f"SELECT 1 AS n, {geometry} AS v")

@@ -132,7 +132,7 @@ ORDERS = """VALUES (1, 'o'), (2, 'x'), (3, 'p'), (4, 'o'), (5, 'x'), (20, 'o'), 
     AS orders(ts, kind)"""
 
 
-def test_a_negation_at_the_end_and_what_to_write(spark: SparkSession) -> None:
+def test_a_negation_at_the_end_and_its_correction(spark: SparkSession) -> None:
     """Order 1 is paid at 3, order 4 is not paid, and order 20 is paid at once."""
     clause = """ORDER BY ts MEASURES O.ts AS at PATTERN (O NOT PAID) {} WITHIN 7
         DEFINE O AS kind = 'o', PAID AS kind = 'p'"""
@@ -144,7 +144,7 @@ def test_a_negation_at_the_end_and_what_to_write(spark: SparkSession) -> None:
     assert [row.at for row in matchrec.match_recognize(orders, suggested).collect()] == [4]
 
 
-def test_a_loop_at_the_end_and_what_to_write(spark: SparkSession) -> None:
+def test_a_loop_at_the_end_and_its_correction(spark: SparkSession) -> None:
     """Five rows of kind a are within 10 of the first one, with other rows between them."""
     clause = """ORDER BY ts MEASURES LAST(ts) AS last, count(*) AS n PATTERN (A{{3,}}) {} WITHIN 10
         DEFINE A AS kind = 'a'"""
@@ -203,7 +203,7 @@ def collect_ties(action: Callable[[], object]) -> list[warnings.WarningMessage]:
     ]
 
 
-def test_ties_are_told_once_for_each_query(ticks: DataFrame) -> None:
+def test_ties_give_one_warning_per_query(ticks: DataFrame) -> None:
     falls = matchrec.match_recognize(ticks, FALLS)
     (warning,) = collect_ties(falls.collect)
     assert warning.filename == __file__
@@ -226,7 +226,9 @@ def test_ties_are_told_once_for_each_query(ticks: DataFrame) -> None:
         lambda rows: rows.write.format("noop").mode("overwrite").save(),
     ],
 )
-def test_every_action_tells(ticks: DataFrame, action: Callable[[DataFrame], object]) -> None:
+def test_all_actions_warn_about_ties(
+    ticks: DataFrame, action: Callable[[DataFrame], object]
+) -> None:
     falls = matchrec.match_recognize(ticks, FALLS)
     assert len(collect_ties(lambda: action(falls))) == 1
 
@@ -249,7 +251,7 @@ def test_ties_as_errors_and_switched_off(ticks: DataFrame) -> None:
         _ = matchrec.match_recognize(ticks, FALLS).collect()
 
 
-def test_other_languages_and_rules_tell_ties(ticks: DataFrame) -> None:
+def test_other_languages_and_rules_warn_about_ties(ticks: DataFrame) -> None:
     pattern = Pattern.begin("a").next("b").where("price < last(a.price)")
     matches = matchrec.match_pattern(ticks, pattern, order_by="ts", partition_by="sym")
     (warning,) = collect_ties(matches.collect)

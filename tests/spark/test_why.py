@@ -81,7 +81,7 @@ row 1 (day = 2024-01-01): no match
     assert "39 &gt; 40.7 is false" in answer._repr_html_()
 
 
-def test_what_would_fail_is_not_asked(spark: SparkSession) -> None:
+def test_a_part_that_would_fail_is_not_evaluated(spark: SparkSession) -> None:
     """A part that can fail is evaluated only if those before it are true, as in the query."""
     rows = [(1, "n", "7"), (2, "n", "8"), (3, "t", "9"), (4, "t", "none")]
     frame = spark.createDataFrame(rows, "k int, kind string, v string")
@@ -132,7 +132,7 @@ def test_a_window_between_rows_is_a_condition(spark: SparkSession) -> None:
     )
 
 
-def test_the_matches_and_what_came_furthest(spark: SparkSession) -> None:
+def test_matches_and_the_attempts_that_came_furthest(spark: SparkSession) -> None:
     answer = matchrec.query(spark, V_SHAPE).why(partition={"TICKER": "AAPL"}, limit=2)
     assert answer.story.results == ("match 1: rows 4 to 7: STRT DOWN{2} UP",)
     titles = [attempt.title for attempt in answer.story.attempts]
@@ -172,7 +172,7 @@ def test_a_row_inside_an_earlier_match(spark: SparkSession) -> None:
         ({"clause": 2}, "[unknown-clause]\n  note: the query has:\n        1: why_ticks AS v"),
     ],
 )
-def test_what_is_asked_about_what_is_not_there(
+def test_an_unknown_partition_or_row_is_an_error(
     spark: SparkSession, arguments: dict[str, object], message: str
 ) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
@@ -449,7 +449,7 @@ def test_a_stream_is_refused(spark: SparkSession) -> None:
         ),
     ],
 )
-def test_a_value_that_is_none_of_its_column(
+def test_a_value_of_the_wrong_type_is_rejected(
     spark: SparkSession, arguments: dict[str, Any], message: str, example: str
 ) -> None:
     key = "price" if "partition" in arguments else "ticker"
@@ -462,7 +462,7 @@ def test_a_value_that_is_none_of_its_column(
     assert note.startswith(f"  note: a value of {example}")
 
 
-def test_a_key_or_an_order_that_holds_others_is_named_by_its_text(spark: SparkSession) -> None:
+def test_a_nested_key_is_named_by_its_text(spark: SparkSession) -> None:
     for value, text in (("array(1, 2)", "[1, 2]"), ("named_struct('a', 1)", "{1}")):
         rows = spark.sql(f"VALUES ({value}, 1), ({value}, 2) AS t(k, day)")
         ups = "PARTITION BY k ORDER BY day PATTERN (A+) DEFINE A AS day > 0"
@@ -475,7 +475,7 @@ def test_a_key_or_an_order_that_holds_others_is_named_by_its_text(spark: SparkSe
         assert "row 1" in str(matchrec.query(rows, ordered_by_value).why(row=(text, 1)))
 
 
-def test_the_cure_for_a_partition_whose_key_is_a_number(spark: SparkSession) -> None:
+def test_the_hint_names_a_partition_with_a_number(spark: SparkSession) -> None:
     rows = spark.sql("VALUES (34, 'b', 1), (7, 'a', 1) AS t(k, s, day)")
     ups = "PARTITION BY k, s ORDER BY day PATTERN (A) DEFINE A AS day > 0"
     with pytest.raises(MatchRecognizeError, match=r'partition={"k": 7, "s": "a"}'):
@@ -485,7 +485,7 @@ def test_the_cure_for_a_partition_whose_key_is_a_number(spark: SparkSession) -> 
     assert len(matchrec.query(rows, ups).why(partition={"k": 7, "s": "a"}).story.results) == 1
 
 
-def test_the_cure_for_a_partition_whose_key_is_null(spark: SparkSession) -> None:
+def test_the_hint_names_a_partition_with_null(spark: SparkSession) -> None:
     rows = spark.sql("VALUES (CAST(NULL AS STRING), 1), ('x', 1) AS t(k, day)")
     ups = "PARTITION BY k ORDER BY day PATTERN (A) DEFINE A AS day > 0"
     with pytest.raises(MatchRecognizeError, match=r'partition={"k": None}'):

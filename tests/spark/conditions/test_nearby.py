@@ -171,7 +171,7 @@ def compute_in_worker(compiled_query: CompiledQuery, prepared: Prepared) -> list
 
 
 @pytest.mark.parametrize("batch", range(-(-CONDITIONS // BATCH)))
-def test_the_worker_computes_what_sparks_window_does(spark: SparkSession, batch: int) -> None:
+def test_the_worker_computes_conditions_as_spark_does(spark: SparkSession, batch: int) -> None:
     random = Random(SEED + batch)
     texts = [ConditionGenerator(random).draw_condition() for _ in range(min(CONDITIONS, BATCH))]
     conditions = {

@@ -112,9 +112,7 @@ def test_functions_of_two_rows(spark: SparkSession, numbers: str) -> None:
     assert find_true_in_patterns(spark, numbers, conditions) == expected
 
 
-def test_what_java_prescribes_is_the_same_to_the_last_bit(
-    spark: SparkSession, numbers: str
-) -> None:
+def test_exact_functions_agree_to_the_last_bit(spark: SparkSession, numbers: str) -> None:
     """The columns have Spark's values. `0 * A.t` makes matchrec compute the functions itself."""
     spark.table(numbers).selectExpr(
         "*",

@@ -33,7 +33,7 @@ MATCH_RECOGNIZE (
          "Classifier() AS cars\n    PATTERN (.+", r"`\.` in PATTERN has no name"),
     ],
 )  # fmt: skip
-def test_what_is_refused(
+def test_unsupported_queries_are_rejected(
     spark: SparkSession, original: str, replacement: str, message: str
 ) -> None:
     assert original in BOOTHS

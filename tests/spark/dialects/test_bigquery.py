@@ -19,7 +19,9 @@ from tests.spark.dialects.documented import write_answer
         ("FIRST(MATCH_NUMBER() + x, 1)", r"MATCH_NUMBER\(\) in the argument of FIRST"),
     ],
 )
-def test_what_is_refused(spark: SparkSession, expression: str, message: str) -> None:
+def test_unsupported_expressions_are_rejected(
+    spark: SparkSession, expression: str, message: str
+) -> None:
     query = f"""SELECT * FROM (SELECT 1 AS x) MATCH_RECOGNIZE (
         ORDER BY x MEASURES {expression} AS m PATTERN (a) DEFINE a AS TRUE)"""
     with pytest.raises(matchrec.MatchRecognizeError, match=message):

@@ -69,6 +69,8 @@ def test_the_average_of_integers_is_as_printed_and_noted(spark: SparkSession) ->
         ),
     ],
 )
-def test_what_spark_lacks_is_refused_by_name(spark: SparkSession, query: str, message: str) -> None:
+def test_functions_that_spark_lacks_are_rejected(
+    spark: SparkSession, query: str, message: str
+) -> None:
     with pytest.raises(matchrec.MatchRecognizeError, match=message):
         matchrec.sql(spark, query, dialect="flink")

@@ -66,7 +66,7 @@ def test_values_are_those_of_the_product(spark: SparkSession, product: str) -> N
 
 
 @pytest.mark.parametrize("product", NAMES)
-def test_what_has_another_value_is_warned_of_or_refused(product: str) -> None:
+def test_functions_with_other_values_are_warned_of_or_rejected(product: str) -> None:
     answers = [
         (text, value if value in ANSWERS else "right") for text, value in list_functions(product)
     ]
@@ -90,7 +90,7 @@ def test_each_row_of_the_table_has_a_text() -> None:
     assert [row for row in rows if id(row) not in used_rows] == []
 
 
-def test_the_message_names_the_function_its_place_and_a_cure() -> None:
+def test_the_message_has_a_location_and_a_hint() -> None:
     query = "SELECT * FROM t MATCH_RECOGNIZE (MEASURES TIME_SLICE(x, 2, 'DAY') AS m PATTERN (A))"
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError) as raised:
         translate_query(query, PRODUCTS["snowflake"], PRODUCTS["spark"])

@@ -153,7 +153,7 @@ def test_dates_of_tables_are_known(spark: SparkSession) -> None:
         ("CAST(at AS DATE)", r"this CAST(.|\n)*or TRUNC\(x\) for the day"),
     ],
 )
-def test_what_spark_lacks_is_refused_by_name(
+def test_functions_that_spark_lacks_are_rejected(
     spark: SparkSession, measure: str, message: str
 ) -> None:
     query = f"""SELECT * FROM runs MATCH_RECOGNIZE (
@@ -170,7 +170,7 @@ def test_what_spark_lacks_is_refused_by_name(
         ("INITCAP(name)", "in Spark, only spaces separate words"),
     ],
 )
-def test_what_is_refused_around_the_clause(
+def test_functions_around_the_clause_are_rejected(
     spark: SparkSession, expression: str, message: str
 ) -> None:
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match=message):

@@ -55,7 +55,7 @@ def test_a_key_that_is_written_twice_is_named(spark: SparkSession) -> None:
         ),
     ],
 )
-def test_final_stands_before_what_sees_rows(
+def test_final_is_allowed_only_before_functions_of_rows(
     spark: SparkSession, measure: str, message: str
 ) -> None:
     """FINAL is allowed in the same positions as in Trino."""
