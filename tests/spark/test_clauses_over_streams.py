@@ -18,7 +18,7 @@ from pyspark.sql import functions as sql
 
 import matchrec
 from matchrec import AfterMatch, Pattern
-from matchrec.api import aggregate_matches as api_totals
+from matchrec.api import totals as api_totals
 from tests.quick.scale import examples, some_of
 from tests.spark.test_streaming import Event, Feed, draw_pieces, list_events, run_long_stream
 from tests.tasks.stream_pieces import Group, Streamed, read_times

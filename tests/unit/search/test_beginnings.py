@@ -42,7 +42,7 @@ def test_rows_with_which_no_match_can_begin(
     task = Query(parse_row_pattern(text), run_conditions=run_conditions).task()
     a, b, c = 1, 2, 4
     rows = make_partitions(np.array([a, b, c, b, 0, a, b, a]), 4, np.arange(8))
-    arrays = prepare_input(task, rows, selects=False)
+    arrays = prepare_input(task, rows, for_event_selection=False)
     may_begin = find_possible_beginnings(task, arrays)
     assert " ".join("X" if is_possible else "." for is_possible in may_begin) == expected
 
@@ -54,7 +54,7 @@ def test_a_row_whose_search_takes_steps_is_passed_over_by_its_first_row_alone() 
     rows = make_partitions(np.array([a, b, 0, a, 0, 0, 0, a]), 2, np.arange(8))
     limited = replace(plain, max_steps=9)
     for task, expected in ((plain, "X . . . . . . X"), (limited, "X . . X . . . X")):
-        arrays = prepare_input(task, rows, selects=False)
+        arrays = prepare_input(task, rows, for_event_selection=False)
         may_begin = find_possible_beginnings(task, arrays)
         assert " ".join("X" if is_possible else "." for is_possible in may_begin) == expected
 
@@ -71,7 +71,7 @@ def test_rows_with_which_no_match_can_begin_are_told_by_any_bits(first: int) -> 
     words = np.array([a, b, c, b, 0, a, b, a], object)
     both = np.array([[word & (2**64 - 1), word >> 64] for word in words.tolist()], np.uint64)
     rows = replace(make_partitions(np.zeros(8), 4), satisfied=both)
-    arrays = prepare_input(task, rows, selects=False)
+    arrays = prepare_input(task, rows, for_event_selection=False)
     may_begin = find_possible_beginnings(task, arrays)
     assert " ".join("X" if is_possible else "." for is_possible in may_begin) == "X . . . . . . X"
 
@@ -83,7 +83,7 @@ def show_beginnings(query: Query, rows: str, edge: int | None = None) -> str:
     if edge is not None:
         frontier = Frontier.create(partitions.starts, edge=edge)
         partitions = replace(partitions, frontier=frontier)
-    may_begin = find_possible_beginnings(task, prepare_input(task, partitions, selects=False))
+    may_begin = find_possible_beginnings(task, prepare_input(task, partitions, for_event_selection=False))
     return "".join("X" if is_possible else "." for is_possible in may_begin)
 
 
@@ -128,7 +128,7 @@ def test_a_row_whose_search_may_evaluate_a_condition_is_not_passed_over() -> Non
     rows = make_partitions(np.array([1, 1, 2, 1, 1, 0, 0, 0]), 8, np.arange(8))
     limited = replace(plain.task(), max_steps=9)
     for task, expected in ((plain.task(), "X......."), (limited, "")):
-        may_begin = find_possible_beginnings(task, prepare_input(task, rows, selects=False))
+        may_begin = find_possible_beginnings(task, prepare_input(task, rows, for_event_selection=False))
         assert "".join("X" if is_possible else "." for is_possible in may_begin) == expected
 
 
