@@ -140,20 +140,20 @@ def test_around_a_clause(spark: SparkSession, keywords: list[str], name: str) ->
 @pytest.mark.parametrize("name", INPUT_QUERIES)
 def test_in_the_input_of_a_clause(spark: SparkSession, keywords: list[str], name: str) -> None:
     query = INPUT_QUERIES[name]
-    refused = [
+    rejected = [
         word
         for word in list_words(keywords, INPUT_QUERIES, name)
         if is_spark_sql(spark, query.format(k=word, clause=""))
         and not is_valid_query(spark, query.format(k=word, clause=CLAUSE))
     ]
-    assert not {*refused} - (AFTER_RELATION if name == WITHOUT_AS else set())
+    assert not {*rejected} - (AFTER_RELATION if name == WITHOUT_AS else set())
 
 
 @pytest.mark.parametrize(("number", "expression"), [*enumerate(EXPRESSIONS)])
 def test_in_an_expression(
     spark: SparkSession, keywords: list[str], number: int, expression: str
 ) -> None:
-    refused = []
+    rejected = []
     words = sorted(set(keywords) - AMBIGUOUS - CURRENT)
     for word in choose_words(words, number, 6):
         text = expression.format(k=word)
@@ -163,7 +163,7 @@ def test_in_an_expression(
         try:
             (measure,) = lower_clause(parse_sql(query).sites[0].clause).measures
         except MatchRecognizeError:
-            refused.append(word)
+            rejected.append(word)
             continue
         columns = [
             reference
@@ -171,8 +171,8 @@ def test_in_an_expression(
             if isinstance(reference, ColumnReference)
         ]
         if word not in {column.argument.split(".")[0] for column in columns}:
-            refused.append(word)
-    assert not refused
+            rejected.append(word)
+    assert not rejected
 
 
 @pytest.mark.parametrize(
@@ -197,8 +197,8 @@ def test_in_a_part_of_a_clause(
     assert len(column_names) > 400
     query = f"SELECT * FROM t MATCH_RECOGNIZE ({part} PATTERN (A B))"
     words = choose_words(column_names, number)
-    refused = [word for word in words if not is_valid_query(spark, query.format(k=word))]
-    assert not refused
+    rejected = [word for word in words if not is_valid_query(spark, query.format(k=word))]
+    assert not rejected
 
 
 def test_all_of_them_in_one_query(spark: SparkSession, keywords: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""Aggregates of overlapping matches are exact, although not computed for each match anew."""
+"""Aggregates of overlapping matches are exact, although they share the work for their rows."""
 
 from __future__ import annotations
 

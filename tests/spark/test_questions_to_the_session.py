@@ -1,4 +1,4 @@
-"""A session is asked only for what is not known yet, and changes in it are seen.
+"""A session gets messages only for what is not known yet, and changes in it are noticed.
 
 Tests on Sail count the messages that a client sends.
 """
@@ -198,7 +198,7 @@ CONSTANTS = ["2", "2.5", "-2", "999999999999999999", "999999999999999999.9999999
 
 
 def test_numbers_of_all_types_are_compared(spark: SparkSession) -> None:
-    """The session is not asked about these comparisons. Plain SQL gives the same rows."""
+    """These comparisons need no message to the session. Plain SQL gives the same rows."""
     columns = ", ".join(f"CAST(n AS {kind}) AS c_{kind}" for kind in NUMBERS)
     rows = spark.sql(f"SELECT n, {columns} FROM VALUES (1), (2), (3) AS t(n)")
     rows.createOrReplaceTempView(VIEW)

@@ -38,7 +38,7 @@ def catch_error(action: Callable[[], object]) -> Exception:
 
 @pytest.fixture
 def failing(spark: SparkSession) -> DataFrame:
-    """Return rows of which the second one divides by zero. The key needs escapes."""
+    """Return two rows; the second one divides by zero, and the key needs escapes."""
     return spark.createDataFrame([(-1, 'é"\n\\'), (0, 'é"\n\\')], "id int, key string")
 
 
@@ -183,7 +183,7 @@ HINT = (
 
 @pytest.fixture
 def zeros(spark: SparkSession) -> DataFrame:
-    """Return rows of which one divides by zero."""
+    """Return rows; the third one divides by zero."""
     return spark.createDataFrame(ROWS, "id int, b int")
 
 

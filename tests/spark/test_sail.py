@@ -328,7 +328,7 @@ def test_a_folder_without_files(
 ) -> None:
     """Sail reads such a folder as a table without columns. Spark's reader raises an error."""
     if request.config.getoption("--on") != "sail":
-        pytest.skip("Spark refuses it when it reads")
+        pytest.skip("Spark rejects it when it reads")
     rows = spark.read.parquet(str(tmp_path))
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
         matchrec.match_recognize(rows, "ORDER BY ts PATTERN (A) DEFINE A AS x > 1")
@@ -538,7 +538,7 @@ def test_numbers_and_texts_in_one_column(
     spark: SparkSession, request: pytest.FixtureRequest
 ) -> None:
     if request.config.getoption("--on") == "spark":
-        pytest.skip("PySpark makes texts of the numbers, with a warning of its own")
+        pytest.skip("PySpark converts the numbers to texts, and warns")
     rows = pd.DataFrame({"t": range(3), "v": [1, None, "x"]})
     with pytest.raises(matchrec.MatchRecognizePlanError, match=r"row 2, .*'x' with type str"):
         matchrec.match_recognize(rows, LAST_VALUE)

@@ -1,7 +1,7 @@
 """The queries of the SASE+ paper have the matches that the paper describes.
 
 All expected matches were found by hand. Those of Query 3 are in the worked example of the
-specification; comments beside the streams explain those of Queries 1 and 2.
+specification; comments at the streams explain those of Queries 1 and 2.
 """
 
 from __future__ import annotations

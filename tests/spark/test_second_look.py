@@ -38,7 +38,7 @@ FAILING = "ORDER BY n MEASURES count(*) AS k PATTERN (A) DEFINE A AS 10 / (v - 2
 
 @pytest.fixture
 def rows(spark: SparkSession) -> DataFrame:
-    """Return two rows, of which the second one makes expressions fail."""
+    """Return two rows; the second one makes expressions fail."""
     return spark.createDataFrame([(1, 3, "7"), (2, 2, "home")], "n int, v int, s string")
 
 

@@ -1,8 +1,8 @@
 """Each type of Spark works as a key, as a navigated value, as a measure and as a column.
 
-Each type has two values, `low` before `high`, besides NULL, which is first. The rows of a result
-are worked out by hand, and the values are read from the table. A test has a column of each type;
-in a full run, it is also run for each type alone.
+Each type has NULL and two values; NULL is before `low`, and `low` before `high`. The rows of a
+result are worked out by hand, and the values are read from the table. A test has a column of each
+type; in a full run, it is also run for each type alone.
 """
 
 from __future__ import annotations
