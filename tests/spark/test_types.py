@@ -346,7 +346,7 @@ def test_types_that_arrow_lacks_come_through_aggregates(frame_not_in_arrow: Data
 def test_an_aggregate_that_a_type_does_not_have_is_refused(frame_not_in_arrow: DataFrame) -> None:
     for call in ("sum(a)", *(["max(calendar)", "sum(calendar)"] if KNOWS_CALENDAR else [])):
         clause = f"ORDER BY i MEASURES {call} AS x PATTERN (A) DEFINE A AS i > 0"
-        with pytest.raises(matchrec.MatchRecognizePlanError, match="Spark refuses"):
+        with pytest.raises(matchrec.MatchRecognizePlanError, match="Spark rejects"):
             matchrec.match_recognize(frame_not_in_arrow, clause)
 
 
