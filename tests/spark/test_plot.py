@@ -211,11 +211,7 @@ def test_a_row_at_infinity_is_not_drawn(spark: SparkSession) -> None:
     ("columns", "arguments", "message"),
     [
         ("sym, day AS low", {}, "the result has no columns that say where a match begins"),
-        (
-            "sym, day",
-            {"between": ("dai", "add_days")},
-            "unknown column `dai` in `between` of `plot`",
-        ),
+        ("sym, day", {"between": ("dai", "day")}, "unknown column `dai` in `between` of `plot`"),
         ("day AS first_day, day AS last_day", {}, "no column `sym`, which `by` of `plot` names"),
     ],
 )
@@ -232,7 +228,7 @@ def test_results_that_cannot_be_drawn_are_rejected(
     [
         ({"x": "dai", "y": "price"}, "unknown column `dai` in `x` of `plot`"),
         ({"x": "sym", "y": "price"}, "column `sym` in `x` of `plot` has type string"),
-        ({"x": "add_days", "y": "prices"}, "write price"),
+        ({"x": "day", "y": "prices"}, "write price"),
     ],
 )
 def test_columns_of_the_rows_are_checked(
