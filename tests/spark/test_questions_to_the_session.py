@@ -10,10 +10,13 @@ from contextlib import contextmanager
 from datetime import date
 from decimal import Decimal
 from itertools import product
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
@@ -96,6 +99,20 @@ def test_a_plain_query_asks_about_its_input_only(spark: SparkSession, columns: s
         with count_messages(spark) as messages:
             matchrec.sql(spark, text)
         assert messages == FEWEST_MESSAGES
+
+
+@pytest.mark.usefixtures("on_sail")
+def test_a_plan_names_the_files_of_an_input(spark: SparkSession, tmp_path: Path) -> None:
+    parquet.write_table(
+        pa.table({"k": [1, 1, 1], "n": [1, 2, 3], "v": [10, 20, 15]}), tmp_path / "rows.parquet"
+    )
+    spark.read.parquet(str(tmp_path)).createOrReplaceTempView(VIEW)
+    query = RISES.format(low=10)
+    matchrec.sql(spark, query)
+    with counting_messages(spark) as messages:
+        found = matchrec.sql(spark, query)
+    assert messages == FEWEST[:-1]
+    assert rows_of(found) == [(1, 2)]
 
 
 @pytest.mark.usefixtures("on_sail")

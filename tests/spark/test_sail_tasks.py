@@ -74,6 +74,33 @@ def test_a_missing_file_is_no_error(spark: SparkSession, tmp_path: Path) -> None
     assert sizes.estimate_input_rows(rows) == 0
 
 
+def planned_files(spark: SparkSession, *folders: str) -> list[Path]:
+    """The files that the plan of all rows of some folders names, in the order of their paths."""
+    rows = spark.read.parquet(folders[0])
+    for folder in folders[1:]:
+        rows = rows.union(spark.read.parquet(folder))
+    plan = rows._explain_string(extended=True)  # type: ignore[operator] -- of Connect
+    return sorted(sizes.find_planned_files(plan))
+
+
+def test_a_plan_names_files(spark: SparkSession, tmp_path: Path) -> None:
+    """Also those whose names have signs that a plan writes otherwise, but not one of very many."""
+    one = write_files(tmp_path / "a [0], {b} #%41 ü", ROWS, files=2)
+    assert planned_files(spark, one) in ([], sorted(Path(one).iterdir()))
+    other = write_files(tmp_path / "with a space", ROWS)
+    assert planned_files(spark, other) == sorted(Path(other).iterdir())
+    third = write_files(tmp_path / "third", ROWS, files=1)
+    both = [*Path(other).iterdir(), *Path(third).iterdir()]
+    assert planned_files(spark, other, third) == sorted(both)
+    many = write_files(tmp_path / "many", ROWS, files=90)
+    assert planned_files(spark, many) == []
+    for path in Path(third).iterdir():
+        path.rename(path.with_suffix(".moved"))
+    plan = f"DataSourceExec: file_groups={{1 group: [[{third[1:]}/0.parquet]]}}"
+    assert sizes.find_planned_files(plan) == []
+    assert sizes.find_planned_files(plan.replace(".parquet", ".moved")) == [Path(third) / "0.moved"]
+
+
 def test_a_large_input_has_more_tasks(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,7 +4,7 @@ The estimate is only good enough to choose a number of tasks: it counts all rows
 an input reads, also those that a filter drops. It does not read files on other machines.
 
 Sail's plan of an input shows what the input reads: see `remember_plan`. The server is asked for the
-names of files only if the plan may read files.
+names of files only if the plan may read files and does not name all of them.
 """
 
 from __future__ import annotations
@@ -31,6 +31,12 @@ BYTES_PER_LINE = 64
 OPERATOR = re.compile(r"^ *(\w+Exec)\b(?:.*statistics=\[Rows=(\w+)(?:\((\d+)\))?)?", re.MULTILINE)
 FILES = "file_groups="
 IN_MEMORY = re.compile(r"partition_sizes=\[([\d, ]*)\]")
+
+# In an operator that reads files: their names in groups, what is between two names, and after a
+# name the bytes that are read of the file.
+FILE_GROUPS = re.compile(r"file_groups=\{\d+ groups?: \[\[(.*?)\]\]\}")
+BETWEEN_FILES = re.compile(r"\]?, \[?")
+BYTE_RANGE = re.compile(r":\d+\.\.\d+$")
 
 # Operators whose output has no more rows than all of their inputs together.
 NOT_ADDING_ROWS = {
@@ -111,18 +117,41 @@ def count_rows_in_memory(plan: str) -> int | None:
 def estimate_input_rows(rows: DataFrame) -> int:
     """Return about how many rows the files of an input have; 0 without files, or if not known.
 
-    The server is asked for the names of the files, unless the plan of the input reads only rows in
-    memory.
+    The server is asked for the names of the files, unless the plan of the input names all files or
+    reads only rows in memory.
     """
     plan: str = vars(rows).get(PLAN, "")
     if FILES not in plan and adds_no_rows(plan):
         return 0
     try:
-        paths = list_local_files(ask_for_files(rows))
+        paths = find_planned_files(plan) or list_local_files(ask_for_files(rows))
         sizes = [path.stat().st_size for path in paths]
         return round(sum(sizes) * estimate_rows_per_byte(paths))
     except (PySparkException, ArrowException, OSError):
         return 0
+
+
+def find_planned_files(plan: str) -> list[Path]:
+    """Return the files that a plan reads, each once; none if some are not known or not here.
+
+    Sail's plan names only the first files of each group, and only the first groups. It leaves out
+    where the files are, so one that is missing on this machine may be on another one.
+
+    >>> plan = "DataSourceExec: file_groups={2 groups: [[%s:0..9], [%s:9..20]]}, file_type=parquet"
+    >>> find_planned_files(plan % (__file__, __file__)) == [Path(__file__)]
+    True
+    >>> find_planned_files("DataSourceExec: file_groups={9 groups: [[a.parquet], ...]}")
+    []
+    """
+    scans = FILE_GROUPS.findall(plan)
+    if len(scans) < plan.count(FILES):
+        return []  # groups are left out
+    files = dict[Path, None]()  # an ordered set
+    for groups in scans:
+        for name in BETWEEN_FILES.split(groups):
+            files[Path("/", unquote(BYTE_RANGE.sub("", name)))] = None
+    # `...`, written for files that are left out, is no file.
+    return list(files) if all(path.is_file() for path in files) else []
 
 
 def ask_for_files(rows: DataFrame) -> list[str]:
