@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from matchrec.conditions.functions.comparisons import find_representative, make_rank_key
 from matchrec.conditions.functions.function import (
@@ -46,7 +46,7 @@ from matchrec.conditions.types import (
 
 AggregateState = Any  # what an aggregate keeps of the rows so far
 OrderingKey = Any  # can be compared with other ordering keys
-AddRow = Callable[..., AggregateState]  # returns the state after a row, from the state and values
+AddRow = Callable[..., AggregateState]  # see `Accumulator.step`
 FindAggregateType = Callable[[AggregateUse], ValueType | None]  # None: the arguments do not fit
 
 
@@ -56,7 +56,8 @@ class Accumulator:
 
     # What the aggregate keeps of these rows. The type depends on the aggregate.
     state: AggregateState
-    # Returns the state after one more row, from the state and the arguments of the aggregate.
+    # Returns the state after one more row, from the state and the arguments of the aggregate. A
+    # list or a dictionary may be changed and returned: only this accumulator has it.
     step: AddRow
     # Returns the aggregate of the rows so far, from the state.
     finish: Callable[[AggregateState], Value]
@@ -177,13 +178,20 @@ def find_sort_key(type_: ValueType) -> Callable[[Value], OrderingKey]:
     return lambda value: value
 
 
-# Aggregates that return the value of one row. Their state is None until they have chosen a row, and
-# then a tuple whose last element is the value.
+# Aggregates that return the value of one row. Their state is None until they have chosen a row.
 
 
-def read_chosen_value(state: AggregateState) -> Value:
+class ChosenRow(NamedTuple):
+    """The row that an aggregate has chosen so far."""
+
+    value: Value
+    # What is compared to choose the row; None if only the order of the rows decides.
+    key: OrderingKey = None
+
+
+def read_chosen_value(chosen: ChosenRow | None) -> Value:
     """Return the value of the chosen row, or NULL if no row is chosen."""
-    return None if state is None else state[-1]
+    return None if chosen is None else chosen.value
 
 
 def begin_extreme(use: AggregateUse, *, is_largest: bool) -> Accumulator:
@@ -195,17 +203,17 @@ def begin_extreme(use: AggregateUse, *, is_largest: bool) -> Accumulator:
     sort_key = find_sort_key(use.types[-1])
     is_better = operator.gt if is_largest else operator.lt
 
-    def step(best: AggregateState, value: Value, *ordering: Value) -> AggregateState:
-        """Return the better of the best row so far and a new row, as its sort key and value."""
+    def step(best: ChosenRow | None, value: Value, *ordering: Value) -> ChosenRow | None:
+        """Return the better of the best row so far and a new row."""
         has_ordering = bool(ordering)
         compared = ordering[0] if has_ordering else value
         if compared is None:
             return best
-        key = sort_key(compared)
-        if best is None or is_better(key, best[0]):
-            return key, value
-        if has_ordering and key == best[0]:
-            return key, value
+        row = ChosenRow(value, sort_key(compared))
+        if best is None or is_better(row.key, best.key):
+            return row
+        if has_ordering and row.key == best.key:
+            return row
         return best
 
     return Accumulator(None, step, read_chosen_value)
@@ -214,12 +222,13 @@ def begin_extreme(use: AggregateUse, *, is_largest: bool) -> Accumulator:
 def begin_value_at_end(use: AggregateUse, *, is_first: bool) -> Accumulator:
     """Begin FIRST_VALUE or LAST_VALUE, perhaps without NULL values."""
 
-    def step(state: AggregateState, value: Value, *ignore_nulls: Value) -> AggregateState:
-        """Return the first value, or the last one, in a tuple; None if there is no value yet."""
+    def step(chosen: ChosenRow | None, value: Value, *ignore_nulls: Value) -> ChosenRow | None:
+        """Return the first row, or the last one; None if there is no row yet."""
         is_ignored = value is None and (use.ignore_nulls or True in ignore_nulls)
-        if is_ignored or (is_first and state is not None):
-            return state
-        return (value,)
+        is_decided = is_first and chosen is not None
+        if is_ignored or is_decided:
+            return chosen
+        return ChosenRow(value)
 
     return Accumulator(None, step, read_chosen_value)
 
@@ -307,6 +316,14 @@ class TooLargeError(OverflowError):
     """A sum that its type cannot hold."""
 
 
+class RunningTotal(NamedTuple):
+    """The state of a sum or an average."""
+
+    total: Value
+    # The number of values in the total.
+    number: int
+
+
 def begin_total(
     start: Value, add: Callable[[Value, Value], Value], finish: Callable[[Value, int], Value]
 ) -> Accumulator:
@@ -318,19 +335,17 @@ def begin_total(
         finish: returns the aggregate from the total and the number of values.
     """
 
-    def step(state: tuple[Value, int], value: Value) -> tuple[Value, int]:
+    def step(state: RunningTotal, value: Value) -> RunningTotal:
         """Add a value unless it is NULL, and count it."""
         if value is None:
             return state
-        total, count = state
-        return add(total, value), count + 1
+        return RunningTotal(add(state.total, value), state.number + 1)
 
-    def finish_total(state: tuple[Value, int]) -> Value:
+    def finish_total(state: RunningTotal) -> Value:
         """Return the total; NULL if no value was added."""
-        total, count = state
-        return finish(total, count) if count else None
+        return finish(state.total, state.number) if state.number else None
 
-    return Accumulator((start, 0), step, finish_total)
+    return Accumulator(RunningTotal(start, 0), step, finish_total)
 
 
 def keep_total(total: Value, _: int) -> Value:
@@ -417,51 +432,105 @@ def begin_count_if(_: AggregateUse) -> Accumulator:
     return Accumulator(0, lambda count, condition: count + (condition is True), int)
 
 
-# Statistics. Their state begins with the number of rows.
+# Statistics. Numbers of rows are floats, as in Spark.
 
 
-def add_to_moments(state: AggregateState, x: float) -> AggregateState:
-    """Return the state of a variance after one more number.
+class Moments(NamedTuple):
+    """The state of a variance or of a standard deviation.
 
-    That is the count, the average, and the sum of the squared distances from the average.
+    >>> Moments().add(2.0).add(4.0)
+    Moments(rows=2.0, average=3.0, squares=2.0)
     """
-    count, average, squares = state
-    count += 1.0
-    distance = x - average
-    change = distance / count
-    return count, average + change, squares + distance * (distance - change)
+
+    # How many rows have been added.
+    rows: float = 0.0
+    average: float = 0.0
+    # The sum of the squared distances from the average.
+    squares: float = 0.0
+
+    def add(self, x: float) -> Moments:
+        """Return the state after one more number."""
+        rows = self.rows + 1.0
+        distance = x - self.average
+        change = distance / rows
+        squares = self.squares + distance * (distance - change)
+        return Moments(rows, self.average + change, squares)
 
 
-def add_point(state: AggregateState, y: float, x: float) -> AggregateState:
-    """Return the state of regr_slope(y, x) after one more point.
+class PointMoments(NamedTuple):
+    """The state of `regr_slope(y, x)`.
 
-    That is the count, the averages of x and y, the sum of the products of their distances from
-    these, and the sum of the squared distances of x.
+    >>> PointMoments().add(1.0, 2.0).add(5.0, 4.0)  # the points (x=2, y=1) and (x=4, y=5)
+    PointMoments(rows=2.0, average_x=3.0, average_y=3.0, products=4.0, squares_x=2.0)
     """
-    count, average_x, average_y, products, squares = state
-    count += 1.0
-    distance_x = x - average_x
-    average_y += (y - average_y) / count
-    change_x = distance_x / count
-    products += distance_x * (y - average_y)
-    squares += distance_x * (distance_x - change_x)
-    return count, average_x + change_x, average_y, products, squares
+
+    # How many rows have been added.
+    rows: float = 0.0
+    average_x: float = 0.0
+    average_y: float = 0.0
+    # The sum of the products of the distances of x and y from their averages.
+    products: float = 0.0
+    # The sum of the squared distances of x from its average.
+    squares_x: float = 0.0
+
+    def add(self, y: float, x: float) -> PointMoments:
+        """Return the state after one more point."""
+        rows = self.rows + 1.0
+        distance_x = x - self.average_x
+        average_y = self.average_y + (y - self.average_y) / rows
+        change_x = distance_x / rows
+        return PointMoments(
+            rows=rows,
+            average_x=self.average_x + change_x,
+            average_y=average_y,
+            products=self.products + distance_x * (y - average_y),
+            squares_x=self.squares_x + distance_x * (distance_x - change_x),
+        )
+
+
+M = TypeVar("M", Moments, PointMoments)
+
+
+def compute_sample_variance(moments: Moments) -> float:
+    """Return the variance of a sample of at least two numbers."""
+    return moments.squares / (moments.rows - 1.0)
+
+
+def compute_sample_deviation(moments: Moments) -> float:
+    """Return the standard deviation of a sample of at least two numbers."""
+    return compute_root(compute_sample_variance(moments))
+
+
+def compute_population_variance(moments: Moments) -> float:
+    """Return the variance of a whole population."""
+    return moments.squares / moments.rows
+
+
+def compute_population_deviation(moments: Moments) -> float:
+    """Return the standard deviation of a whole population."""
+    return compute_root(compute_population_variance(moments))
+
+
+def compute_slope(moments: PointMoments) -> float | None:
+    """Return the slope of the line that fits the points best; NULL if all have the same x."""
+    return moments.products / moments.squares_x if moments.squares_x else None
 
 
 def build_statistic(
-    evaluate: Callable[[AggregateState], Value],
+    evaluate: Callable[[M], Value],
     *,
-    step: AddRow = add_to_moments,
+    start: M,
+    argument_count: int = 1,
     needs_two_rows: bool = False,
 ) -> AggregateFunction:
     """Return a statistic of numbers, which leaves out rows with NULL.
 
     Args:
         evaluate: returns the statistic from the state after at least one row.
-        step: `add_to_moments` or `add_point`.
+        start: the state without rows.
+        argument_count: how many numbers the statistic takes from a row.
         needs_two_rows: whether a single row has no statistic, as for a sample.
     """
-    state_size, argument_count = (3, 1) if step is add_to_moments else (5, 2)
 
     def find_type(use: AggregateUse) -> ValueType | None:
         """Return DOUBLE if the arguments are as many numbers as the statistic takes."""
@@ -471,18 +540,19 @@ def build_statistic(
     def begin(use: AggregateUse) -> Accumulator:
         """Begin the statistic over no rows."""
 
-        def add(state: AggregateState, *values: Value) -> AggregateState:
+        def add(moments: M, *values: Value) -> M:
             """Add a row unless one of its values is NULL."""
-            return state if None in values else step(state, *map(float, values))
+            if None in values:
+                return moments
+            return moments.add(*[float(value) for value in values])
 
-        def finish(state: AggregateState) -> Value:
+        def finish(moments: M) -> Value:
             """Return the statistic; NULL if it has no value for so few rows."""
-            count = state[0]
-            if needs_two_rows and count == 1.0:
+            if needs_two_rows and moments.rows == 1.0:
                 return math.nan if use.legacy_statistics else None
-            return evaluate(state) if count else None
+            return evaluate(moments) if moments.rows > 0.0 else None
 
-        return Accumulator((0.0,) * state_size, add, finish)
+        return Accumulator(start, add, finish)
 
     return AggregateFunction(find_type, begin)
 
@@ -668,16 +738,14 @@ AGGREGATES: Mapping[str, AggregateFunction] = split_names(
         ),
         "listagg string_agg": AggregateFunction(find_listagg_type, begin_joined_texts, constant=1),
         "stddev stddev_samp std": build_statistic(
-            lambda state: compute_root(state[2] / (state[0] - 1.0)), needs_two_rows=True
+            compute_sample_deviation, start=Moments(), needs_two_rows=True
         ),
-        "stddev_pop": build_statistic(lambda state: compute_root(state[2] / state[0])),
+        "stddev_pop": build_statistic(compute_population_deviation, start=Moments()),
         "variance var_samp": build_statistic(
-            lambda state: state[2] / (state[0] - 1.0), needs_two_rows=True
+            compute_sample_variance, start=Moments(), needs_two_rows=True
         ),
-        "var_pop": build_statistic(lambda state: state[2] / state[0]),
-        "regr_slope": build_statistic(
-            lambda state: state[3] / state[4] if state[4] else None, step=add_point
-        ),
+        "var_pop": build_statistic(compute_population_variance, start=Moments()),
+        "regr_slope": build_statistic(compute_slope, start=PointMoments(), argument_count=2),
         "median": AggregateFunction(require_one_argument(find_median_type), begin_percentile),
         "percentile": AggregateFunction(find_percentile_type, begin_percentile, constant=1),
     }
