@@ -53,13 +53,13 @@ class Constraints:
     stopping_tests: StageNames = ()
     # No edge may read a row that satisfies one of these tests.
     unread_tests: StageNames = ()
-    # The NOTs since the last part. They end the pattern if nothing follows.
+    # The NOTs since the last part. If nothing follows, they end the pattern.
     pending_nots: Nots = ()
     # Number of enclosing groups, counted from the innermost, whose repetition has no row yet.
     empty_groups: int = 0
 
     def add_stopping_tests(self, *tests: str) -> Constraints:
-        """Add tests to `stops`, each once."""
+        """Add tests to `stopping_tests`, each once."""
         return replace(self, stopping_tests=tuple(dict.fromkeys((*self.stopping_tests, *tests))))
 
     def add_unread_tests(self, *tests: str | None) -> Constraints:
@@ -205,6 +205,40 @@ def compile_stages(steps: Steps, variables: StageNames) -> Program:
     ).check()
 
 
+# Keys of states. A state is made once for each key.
+
+
+@dataclass(frozen=True, slots=True)
+class _NotsKey:
+    """The key of a state whose next row must not satisfy some NOTs."""
+
+    nots: Nots
+    constraints: Constraints
+    # The state that follows, or the remaining steps.
+    remaining: RemainingSteps | StateId
+
+
+@dataclass(frozen=True, slots=True)
+class _EndKey:
+    """The key of a state in which a run waits for the end of the pattern."""
+
+    # The NOTs that end the pattern.
+    closing: Nots
+
+
+@dataclass(frozen=True, slots=True)
+class _RepetitionsKey:
+    """The key of a state after some repetitions of a part."""
+
+    repetitions: Repetitions
+    constraints: Constraints
+    # Whether it is the companion without proceed edges, in which a run waits that skips rows.
+    is_companion: bool = False
+
+
+_StateKey = _NotsKey | _EndKey | _RepetitionsKey
+
+
 @dataclass(slots=True)
 class _StageCompiler:
     """A compiler of stages, which makes a state for each key."""
@@ -214,7 +248,7 @@ class _StageCompiler:
     states: list[State] = field(default_factory=lambda: [State(), State()])
     names: list[str] = field(default_factory=lambda: ["end", "stop"])
     # The state of each key for which one has been made.
-    state_by_key: dict[object, StateId] = field(default_factory=dict)
+    state_by_key: dict[_StateKey, StateId] = field(default_factory=dict)
     # States in which a run becomes a match when its window ends.
     completed_by_time: set[StateId] = field(default_factory=set)
     # States whose edges are still to be made. As each waits for its turn, the stack is only as deep
@@ -224,7 +258,7 @@ class _StageCompiler:
     FINAL = 0
     STOP = 1
 
-    def get_state(self, key: object, name: str, edges: Iterator[Edge]) -> StateId:
+    def get_state(self, key: _StateKey, name: str, edges: Iterator[Edge]) -> StateId:
         """Return the state with a key; make it if there is none yet.
 
         Args:
@@ -249,9 +283,15 @@ class _StageCompiler:
         return tuple(self.test_ids[test] for test in dict.fromkeys(tests))
 
     def build_proceed_edge(
-        self, target: StateId, needs: StageNames = (), forbids: StageNames = ()
+        self, target: StateId, *, needs: StageNames = (), forbids: StageNames = ()
     ) -> Edge:
-        """Return a proceed edge."""
+        """Return a proceed edge.
+
+        Args:
+            target: the state to which it leads.
+            needs: the tests that the next row must satisfy.
+            forbids: the tests that the next row must not satisfy.
+        """
         return Edge(
             Action.PROCEED, target, needs=self.find_ids(needs), forbids=self.find_ids(forbids)
         )
@@ -259,7 +299,7 @@ class _StageCompiler:
     def build_stop_edges(self, tests: StageNames) -> Iterator[Edge]:
         """Yield an edge to the stop state for each test."""
         for test in tests:
-            yield self.build_proceed_edge(self.STOP, (test,))
+            yield self.build_proceed_edge(self.STOP, needs=(test,))
 
     def compile_remaining(
         self, remaining: RemainingSteps | Repetitions | None, constraints: Constraints
@@ -300,7 +340,7 @@ class _StageCompiler:
             remaining: the state that follows, or the remaining steps, the first of them the NOT.
         """
         edges = self.build_not_edges(nots, constraints, remaining)
-        return self.get_state((nots, constraints, remaining), nots[0].name, edges)
+        return self.get_state(_NotsKey(nots, constraints, remaining), nots[0].name, edges)
 
     def build_not_edges(
         self, nots: Nots, constraints: Constraints, remaining: RemainingSteps | StateId
@@ -319,7 +359,8 @@ class _StageCompiler:
         closing = constraints.pending_nots
         if not closing:
             return self.FINAL
-        state = self.get_state(("end", closing), closing[-1].name, self.build_end_edges(closing))
+        edges = self.build_end_edges(closing)
+        state = self.get_state(_EndKey(closing), closing[-1].name, edges)
         if closing[-1].only_next:
             return state
         self.completed_by_time.add(state)
@@ -341,7 +382,7 @@ class _StageCompiler:
         for test in near_tests:
             yield Edge(Action.IGNORE, self.FINAL, needs=self.find_ids((test,)))
         tests = (*(event.test for event in closing if not event.only_next), *near_tests)
-        yield Edge(Action.IGNORE, self.state_by_key["end", closing], forbids=self.find_ids(tests))
+        yield Edge(Action.IGNORE, self.state_by_key[_EndKey(closing)], forbids=self.find_ids(tests))
 
     def compile_part(self, repetitions: Repetitions, constraints: Constraints) -> StateId:
         """Return the state of a run after some repetitions of a part."""
@@ -359,12 +400,12 @@ class _StageCompiler:
                 next_row_nots = tuple(event for event in nots if event.only_next)
         if isinstance(part.content, tuple):
             return self.compile_group(repetitions, if_repeated, constraints, next_row_nots)
-        key: tuple[object, ...] = (repetitions, constraints)
+        key = _RepetitionsKey(repetitions, constraints)
         name = part.content.name
         waiting_key = key
         if repetitions.may_leave and repetitions.contiguity is not Contiguity.STRICT:
             # A companion without proceed edges, so that a run that skips rows follows them once.
-            waiting_key = ("companion", *key)
+            waiting_key = replace(key, is_companion=True)
             companion_edges = self.build_stage_edges(repetitions, if_repeated, waiting_key)
             self.get_state(waiting_key, name, companion_edges)
         # What holds for the next row, but not for the rows after a skipped one.
@@ -375,7 +416,7 @@ class _StageCompiler:
         return self.get_state(key, name, edges)
 
     def build_stage_edges(
-        self, repetitions: Repetitions, constraints: Constraints, waiting_key: object
+        self, repetitions: Repetitions, constraints: Constraints, waiting_key: _StateKey
     ) -> Iterator[Edge]:
         """Yield the edges of a single stage that read a row, and those to the stop state.
 
@@ -415,10 +456,10 @@ class _StageCompiler:
         if part.greedy and part.has_choice and part.until is not None:
             # The event that ends a greedy loop may be read by what follows, whatever it satisfies.
             until = (part.until.test,)
-            yield self.build_proceed_edge(
-                self.compile_remaining(repetitions.remaining.skip_first(), constraints), until
-            )
-            yield self.build_proceed_edge(exit_state, (), until)
+            following_steps = repetitions.remaining.skip_first()
+            unrestricted_exit = self.compile_remaining(following_steps, constraints)
+            yield self.build_proceed_edge(unrestricted_exit, needs=until)
+            yield self.build_proceed_edge(exit_state, forbids=until)
         else:
             yield self.build_proceed_edge(exit_state)
 
@@ -465,7 +506,7 @@ class _StageCompiler:
             self.build_entry_edges(body, inside, next_row_nots),
             self.build_exit_edges(repetitions, if_left),
         )
-        return self.get_state((repetitions, if_left), f"({name_part(part)})", edges)
+        return self.get_state(_RepetitionsKey(repetitions, if_left), f"({name_part(part)})", edges)
 
     def build_entry_edges(
         self, body: RemainingSteps, constraints: Constraints, next_row_nots: Nots
