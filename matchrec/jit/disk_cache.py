@@ -84,6 +84,12 @@ class CacheFiles:
             return True
         return all(trust.find_file_fault(file, writers) is None for file in self.find_all())
 
+    def are_undamaged(self) -> bool:
+        """Return whether there is a voucher, and the files are those that it vouches for."""
+        with suppress(OSError):
+            return self.voucher.read_bytes() == self.compute_digests().encode()
+        return False
+
     def compute_digests(self) -> str:
         """Return the content of the voucher: a line for each file, as `sha256sum` writes it."""
         digests = {file.name: hashlib.sha256(file.read_bytes()) for file in self.find_code_files()}
@@ -176,7 +182,8 @@ SOURCE_FOLDERS = ("jit", "automaton", "conditions/evaluate", "search", "output")
 # Files outside of these folders: machine code contains the numbers of the members of their enums.
 ENUM_SOURCES = ("conditions/run_condition.py", "plan/clauses.py")
 
-# The features of the arguments of a call that decide which machine code it needs.
+# The features of the arguments of a call that decide which machine code it needs: see
+# `describe_types`.
 Types = tuple[Any, ...]
 
 # All functions of this process that are kept on disk.
@@ -253,7 +260,8 @@ class CachedFunction(Generic[P, R]):
                 if not prepare_files(self.function, folder, name):
                     print_compiling()
                 compiled.compile(tuple(map(numba.typeof, arguments)))
-                if folder is not None and sum(compiled.stats.cache_misses.values()):
+                has_new_files = sum(compiled.stats.cache_misses.values()) > 0
+                if folder is not None and has_new_files:
                     CacheFiles(folder, name).vouch()
             return compiled
         except OSError:  # the disk is full, or there is a file that must not be used
@@ -271,30 +279,39 @@ class DamagedFilesError(OSError):
 def prepare_files(function: FunctionType, folder: Path | None, name: str) -> bool:
     """Copy or remove the files of a name, and return whether numba will find its code in a folder.
 
-    Files beside the source are copied to the folder. Files that are damaged, and files that another
-    user may have written, are removed.
+    1. Files beside the source are copied to the folder if it has none.
+    2. Files that are damaged, and files that another user may have written, are removed.
 
     Raises:
         DamagedFilesError: such files are still there, and numba would load them.
     """
     if folder is None:
         return False
-    files_there = CacheFiles(folder, name)
-    source_files = CacheFiles(find_source_cache(function), name)
-    may_copy = folder != source_files.folder and not files_there.voucher.exists()
-    if may_copy and is_source_cache_trusted(function, source_files):
-        with suppress(OSError):
-            for file in source_files.find_all():
-                write_file(folder / file.name, file.read_bytes())
-    is_sound = False
-    if files_there.are_trusted(find_writers(function, folder)):
-        with suppress(OSError):
-            is_sound = files_there.voucher.read_bytes() == files_there.compute_digests().encode()
-    if not is_sound:
-        files_there.remove()
-        if files_there.find_all():
-            raise DamagedFilesError(f"{folder} has files of {name} that cannot be removed")
-    return is_sound
+    cache_files = CacheFiles(folder, name)
+    copy_source_cache(function, cache_files)
+    writers = find_writers(function, folder)
+    if cache_files.are_trusted(writers) and cache_files.are_undamaged():
+        return True
+    cache_files.remove()
+    if cache_files.find_all():
+        raise DamagedFilesError(f"{folder} has files of {name} that cannot be removed")
+    return False
+
+
+def copy_source_cache(function: FunctionType, cache_files: CacheFiles) -> None:
+    """Copy the files beside the source of a function to another folder that has none of the name.
+
+    Nothing is copied if another user may have written the files beside the source. What cannot be
+    copied is ignored: the folder then lacks files, and the function is compiled.
+    """
+    source_files = CacheFiles(find_source_cache(function), cache_files.name)
+    if cache_files.folder == source_files.folder or cache_files.voucher.exists():
+        return
+    if not is_source_cache_trusted(function, source_files):
+        return
+    with suppress(OSError):
+        for file in source_files.find_all():
+            write_file(cache_files.folder / file.name, file.read_bytes())
 
 
 def find_writers(function: FunctionType, folder: Path) -> trust.Writers:
