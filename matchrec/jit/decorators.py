@@ -30,9 +30,12 @@ P = ParamSpec("P")
 R = TypeVar("R")
 _F = TypeVar("_F", bound=Callable[..., object])
 
+# The options of functions that Python calls, and of parts, which only kernels call.
 _OPTIONS = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True, "nogil": True}
-_PART = _OPTIONS | {"no_cpython_wrapper": True}
-_SPLICED: set[CodeType] = set()
+_PART_OPTIONS = _OPTIONS | {"no_cpython_wrapper": True}
+
+# The code of all functions that are decorated with `spliced`.
+_SPLICED_CODE: set[CodeType] = set()
 
 
 def kernel(function: Callable[P, R]) -> CachedFunction[P, R]:
@@ -115,7 +118,7 @@ def stopping_test(uncount: Callable[..., None]) -> Callable[[_F], _F]:
 
 def inner(function: _F) -> _F:
     """Compile a function that kernels call. Its code exists once, unless it is small."""
-    return KernelPart(function, _PART)  # type: ignore[return-value]
+    return KernelPart(function, _PART_OPTIONS)  # type: ignore[return-value]
 
 
 def spliced(function: _F) -> _F:
@@ -126,21 +129,21 @@ def spliced(function: _F) -> _F:
     is an argument of the compiled function, but not if it is read from a record.
     """
     assert isinstance(function, FunctionType)
-    _SPLICED.add(function.__code__)
-    return KernelPart(function, _PART | {"inline": _is_compiled})  # type: ignore[return-value]
+    _SPLICED_CODE.add(function.__code__)
+    return KernelPart(function, _PART_OPTIONS | {"inline": _is_caller_compiled})  # type: ignore[return-value]
 
 
-def _is_compiled(_call: Any, caller: Any, _called: Any) -> bool:
-    """Return whether the function that calls a spliced one is not spliced itself.
+def _is_caller_compiled(_call: Any, caller: Any, _called: Any) -> bool:
+    """Return whether the function that calls a spliced one is compiled, not spliced itself.
 
-    Text is copied only into such a function. If it were copied into other spliced functions before,
-    it would be copied again with each of them.
+    Text is copied only into compiled functions. If it were first copied into other spliced
+    functions, it would be copied again with each of them.
 
     Source: numba's manual, "Notes on Inlining", on cost models.
     """
-    return caller.func_id.code not in _SPLICED
+    return caller.func_id.code not in _SPLICED_CODE
 
 
 def inlined(function: _F) -> _F:
     """Compile a function whose code is optimised again for each caller. Large ones are `inner`."""
-    return KernelPart(function, _PART | {"forceinline": True})  # type: ignore[return-value]
+    return KernelPart(function, _PART_OPTIONS | {"forceinline": True})  # type: ignore[return-value]
