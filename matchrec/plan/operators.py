@@ -104,15 +104,21 @@ class OperationForm:
     """Another operation, whose operands are forms."""
 
     operator: str
-    # None for the operands of the rewritten operation, all of them and in their order.
-    operands: tuple[Form, ...] | None = None
+    operands: tuple[Form, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SameOperandsForm:
+    """Another operation with the operands of the rewritten one, all of them and in their order."""
+
+    operator: str
 
 
 # How an operation is written with other operations. `call` and `call_on_all` make the inner nodes:
 #
 #     NVL2(a, b, c)      call("IF", call("IS NOT NULL", FIRST), SECOND, THIRD)
 #     a NOT IN (b, c)    call("NOT", call_on_all("IN"))
-Form = OperandForm | ZeroForm | OperationForm
+Form = OperandForm | ZeroForm | OperationForm | SameOperandsForm
 
 FIRST = OperandForm(0)
 SECOND = OperandForm(1)
@@ -132,9 +138,9 @@ def call(operator: str, *operands: Form) -> OperationForm:
     return OperationForm(operator, operands)
 
 
-def call_on_all(operator: str) -> OperationForm:
+def call_on_all(operator: str) -> SameOperandsForm:
     """Return the form of an operation with the operands of the rewritten operation."""
-    return OperationForm(operator)
+    return SameOperandsForm(operator)
 
 
 def build_form(
@@ -161,11 +167,13 @@ def build_form(
             return operands[index]
         case ZeroForm():
             return zero
-        case OperationForm(operator, forms) if forms is not None:
-            return combine(operator, *(build_form(part, operands, combine, zero) for part in forms))
-        case OperationForm(operator):
+        case SameOperandsForm(operator):
             return combine(operator, *operands)
-    return form(operands, combine)
+        case OperationForm(operator, operand_forms):
+            inner_operands = [build_form(part, operands, combine, zero) for part in operand_forms]
+            return combine(operator, *inner_operands)
+        case _:
+            return form(operands, combine)
 
 
 def build_coalesce(operands: Sequence[Built], combine: Callable[..., Built]) -> Built:
@@ -206,7 +214,8 @@ def build_extreme(comparison: str) -> Rewriting:
 def build_membership(operands: Sequence[Built], combine: Callable[..., Built]) -> Built:
     """Return `x IN (a, b)` as `x = a OR x = b`."""
     value, *candidates = operands
-    return combine("OR", *(combine("=", value, candidate) for candidate in candidates))
+    comparisons = [combine("=", value, candidate) for candidate in candidates]
+    return combine("OR", *comparisons)
 
 
 def build_case(operands: Sequence[Built], combine: Callable[..., Built]) -> Built:
@@ -214,10 +223,11 @@ def build_case(operands: Sequence[Built], combine: Callable[..., Built]) -> Buil
 
     The operands are a, x, b, y, z. Without ELSE, the last IF has no third operand.
     """
-    condition, result, *others = operands
-    if len(others) > 1:
-        others = [build_case(others, combine)]
-    return combine("IF", condition, result, *others)
+    condition, result, *later_operands = operands
+    has_more_branches = len(later_operands) > 1
+    if has_more_branches:
+        return combine("IF", condition, result, build_case(later_operands, combine))
+    return combine("IF", condition, result, *later_operands)
 
 
 def build_compared_case(comparison: str) -> Rewriting:
@@ -230,10 +240,10 @@ def build_compared_case(comparison: str) -> Rewriting:
 
     def build(operands: Sequence[Built], combine: Callable[..., Built]) -> Built:
         """Return a CASE whose branches are conditions that compare the value."""
-        value, *branches = operands
-        for index in range(0, len(branches) - 1, 2):
-            branches[index] = combine(comparison, value, branches[index])
-        return combine("CASE", *branches)
+        value, *case_operands = operands
+        for index in range(0, len(case_operands) - 1, 2):  # without the operand of ELSE
+            case_operands[index] = combine(comparison, value, case_operands[index])
+        return combine("CASE", *case_operands)
 
     return build
 
