@@ -14,9 +14,12 @@ from math import floor, frexp, inf, isinf, isnan, ldexp, nan
 
 from matchrec.jit.decorators import inner
 
+# A constant as the sum of two floats has the name of the constant with HIGH and LOW.
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _INVERSE_LN2 = 1.44269504088896338700
+# The arguments above and below which `exp` is infinity and zero.
 _LARGEST_EXPONENT, _LEAST_EXPONENT = 7.09782712893383973096e02, -7.45133219101941108420e02
+# The least floats whose upper half of the bits is above that of ln(2) / 2 and that of 1/2.
 _HALF_LN2 = float.fromhex("0x1.62e43p-2")
 _ABOVE_HALF = float.fromhex("0x1.00001p-1")
 
@@ -33,6 +36,7 @@ def exp(x: float) -> float:
         return inf
     if x < _LEAST_EXPONENT:
         return 0.0
+    # The argument is k * ln(2) + (high - low), and high - low is small.
     size, k, high, low = abs(x), 0, x, 0.0
     if size >= _HALF_LN2:
         k = int(_INVERSE_LN2 * x + (0.5 if x > 0 else -0.5))
@@ -60,11 +64,12 @@ def ln(x: float) -> float:
         return x
     if x <= 0:
         return -inf if x == 0 else nan
+    # x is 2**k * mantissa, and the mantissa is between sqrt(2) / 2 and sqrt(2).
     half, exponent = frexp(x)
     k = exponent - 1
     mantissa = 2.0 * half  # 1 <= mantissa < 2
     top = int((mantissa - 1.0) * 1048576.0)  # the first 20 bits of its fraction
-    if top + 0x95F64 >= 0x100000:
+    if top + 0x95F64 >= 0x100000:  # above sqrt(2)
         mantissa = half
         k += 1
     f = mantissa - 1.0
@@ -76,11 +81,11 @@ def ln(x: float) -> float:
     odd = w * (3.999999999940941908e-01 + w * odd_tail)
     even = z * (6.666666666666735130e-01 + w * (2.857142874366239149e-01 + w * even_tail))
     series = even + odd
-    if 0x6147A <= top <= 0x6B851:
+    if 0x6147A <= top <= 0x6B851:  # between about 1.38 and 1.42
         square = 0.5 * f * f
         return k * _LN2_HIGH - ((square - (s * (square + series) + k * _LN2_LOW)) - f)
     correction = s * (f - series)
-    if (top + 2) % 0x100000 < 3:  # near one
+    if (top + 2) % 0x100000 < 3:  # near one: abs(f) < 2**-20
         correction = f * f * (0.5 - 0.33333333333333333 * f)
     return k * _LN2_HIGH - ((correction - k * _LN2_LOW) - f)
 
@@ -146,10 +151,11 @@ def _log2(x: float) -> tuple[float, float]:
     half, exponent = frexp(x)
     n, ax = exponent - 1, 2.0 * half
     top = int((ax - 1.0) * 1048576.0)
+    # x is 2**n * ax. The logarithm of ax is that of ax / base, plus high_k + low_k for the base.
     k, base, high_k, low_k = 0, 1.0, 0.0, 0.0
-    word = 0x3FF00000 | top
-    if top > 0x3988E:
-        if top < 0xBB67A:
+    word = 0x3FF00000 | top  # the upper half of the bits of ax
+    if top > 0x3988E:  # above sqrt(3/2)
+        if top < 0xBB67A:  # below sqrt(3)
             k, base = 1, 1.5
             high_k, low_k = 5.84962487220764160156e-01, 1.35003920212974897128e-08
         else:
@@ -187,7 +193,7 @@ def _log2_series(s: float) -> float:
 @inner
 def _exp2(high: float, low: float, z: float) -> float:
     """Return 2 to the power of high + low; z is their sum."""
-    n = 0
+    n = 0  # the integer nearest to z
     if abs(z) >= _ABOVE_HALF:
         n = int(abs(z) + 0.5)
         n = -n if z < 0 else n
