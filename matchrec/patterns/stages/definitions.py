@@ -61,19 +61,33 @@ def write_window_end(order: str, window: str) -> str:
     return write_sum_or_null(order, f"{window}L" if window.isdigit() else window)
 
 
-def write_conditions(stages: tuple[tree.Stage, ...]) -> tuple[Source, dict[int, int]]:
-    """Write all conditions into one text for messages: `a, where: price > 10`, one on each line.
+@dataclass(frozen=True, slots=True)
+class WrittenConditions:
+    """All conditions of a pattern in one text, to which the spans in messages refer.
 
-    Returns:
-        The text, and the offset of each condition in it by the condition's `id`: equal conditions
-        may occur several times.
+    a, where: price > 10
+    b, until: volume = 0
     """
+
+    source: Source
+    # Where each condition begins in the text, by its `id`, because equal conditions may occur
+    # several times.
+    offsets: dict[int, int]
+
+    def find_offset(self, condition: tree.Test) -> int:
+        """Return where a condition begins in the text."""
+        return self.offsets[id(condition)]
+
+
+def write_conditions(stages: tuple[tree.Stage, ...]) -> WrittenConditions:
+    """Write all conditions of a pattern into one text, one on each line, after their labels."""
     text = ""
     offsets = {}
     for label, condition in label_conditions(stages):
-        offsets[id(condition)] = len(f"{text}{label}: ")
-        text += f"{label}: {condition.expression}\n"
-    return Source(text), offsets
+        text += f"{label}: "
+        offsets[id(condition)] = len(text)
+        text += f"{condition.expression}\n"
+    return WrittenConditions(Source(text), offsets)
 
 
 def label_conditions(stages: tuple[tree.Stage, ...]) -> Iterator[tuple[str, tree.Test]]:
@@ -92,8 +106,8 @@ class TestDefinitions(tree.StepBuilder):
 
     # The pattern and the settings of its query.
     query: PatternQuery
-    # Where each condition begins in the text of all conditions, by its `id`.
-    offsets: dict[int, int]
+    # Its conditions in one text.
+    written: WrittenConditions
     # The definitions so far, by the name of the test.
     definitions: dict[str, clauses.Definition] = field(default_factory=dict)
     # The windows between neighbouring events, by the name of the test.
@@ -109,32 +123,39 @@ class TestDefinitions(tree.StepBuilder):
         """Define the tests that end the loop of a stage, and return their names."""
         if stage.until is None:
             return None
-        ends = self.parse_condition(stage.until)
-        test = self.define(f"{stage.name} until", ends)
-        goes_on = self.define(f"{stage.name} not until", make_complement(ends))
+        ends_loop = self.parse_condition(stage.until)
+        goes_on = make_complement(ends_loop)
+        until_test = self.define(f"{stage.name} until", ends_loop)
+        not_until_test = self.define(f"{stage.name} not until", goes_on)
         if stage.is_group:
-            return Until(test, goes_on)
-        take = join_conditions(
-            "AND", (self.combine_conditions(stage.conditions), make_complement(ends))
-        )
-        return Until(test, goes_on, self.define(f"{stage.name} where, not until", take))
+            return Until(until_test, not_until_test)
+        is_taken = join_conditions("AND", (self.combine_conditions(stage.conditions), goes_on))
+        take_test = self.define(f"{stage.name} where, not until", is_taken)
+        return Until(until_test, not_until_test, take_test)
 
     def name_distance(self, label: str, window: Duration | None) -> str | None:
         """Define the test that a row is too far after the row mapped before it.
 
         Returns:
-            The name of the test, or None if the window of the whole match is not longer, so that it
-            makes the test superfluous.
+            The name of the test. None if there is no window, or if the window of the whole match is
+            not longer, so that it makes the test superfluous.
         """
+        if window is None:
+            return None
         match_window = checks.find_match_window(self.query.pattern.stages)
-        if window is None or (match_window is not None and window >= match_window):
+        is_superfluous = match_window is not None and window >= match_window
+        if is_superfluous:
             return None
         test = self.define(label, make_complement(self.compare_distance(window)))
         self.windows[test] = window
         return test
 
     def compare_distance(self, window: Duration) -> Scalar:
-        """Return the test that the candidate is less than a window after the row before it."""
+        """Return the test that the candidate is less than a window after the row before it.
+
+        A window of 10 gives `(candidate.ts + 0L) - (row_before.ts + 0L) < 10`, and a window of five
+        minutes `candidate.ts < row_before.ts + INTERVAL 5 MINUTE`.
+        """
         order = self.query.order[0]
         candidate = Navigation(CANDIDATE)
         row_before = Navigation()
@@ -155,7 +176,7 @@ class TestDefinitions(tree.StepBuilder):
         return tuple(self.build_neighbour_window(test, self.windows[test]) for test in tests)
 
     def build_neighbour_window(self, test: str, length: Duration) -> NeighbourWindow:
-        """Return the window of a test and of a length."""
+        """Return the window between neighbouring events that a test checks."""
         last_row = Navigation(end=End.LAST, semantics=Semantics.FINAL)
         end_sql = write_window_end(self.query.order_by[0], length.sql)
         return NeighbourWindow(
@@ -206,7 +227,7 @@ class TestDefinitions(tree.StepBuilder):
 
     def parse_condition(self, test: tree.Test) -> Scalar:
         """Return a condition as an expression over the candidate and over stages."""
-        tokens = read_tokens(test.expression, self.query.dialect, self.offsets[id(test)])
+        tokens = read_tokens(test.expression, self.query.dialect, self.written.find_offset(test))
         return bind_condition(parse_scalar(tokens, self.scope), self.spellings)
 
     @cached_property

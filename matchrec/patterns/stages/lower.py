@@ -72,9 +72,9 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
     pattern = query.pattern
     checks.check_end(pattern.stages)
     check_skip_target(query)
-    source, offsets = write_conditions(pattern.stages)
-    with locate_errors(source, PATTERN_CALLS):
-        tests = TestDefinitions(query, offsets)
+    written = write_conditions(pattern.stages)
+    with locate_errors(written.source, PATTERN_CALLS):
+        tests = TestDefinitions(query, written)
         steps = tests.build_steps(pattern.stages)
         match_window = checks.find_match_window(pattern.stages)
         skip = None
@@ -102,7 +102,7 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
             ),
         )
         check_plan(plan)
-        return plan, source
+        return plan, written.source
 
 
 def check_skip_target(query: PatternQuery) -> None:
