@@ -165,17 +165,22 @@ def pair_brackets(tokens: Sequence[Token]) -> dict[int, int]:
     Brackets that do not pair up are left out. A `]` or `}` that does not close the innermost
     bracket closes nothing. A `)` closes the innermost parenthesis, so brackets that are open inside
     of it have no closing one.
+
+    The tokens `( a [ )` give `{0: 3}`, and `( ] )` gives `{0: 2}`.
     """
     pairs: dict[int, int] = {}
     unclosed: list[int] = []  # a stack of indices
     for index, token in enumerate(tokens):
         if token.key in OPENING:
             unclosed.append(index)
-        elif token.key == ")" and any(tokens[opening].key == "(" for opening in unclosed):
+            continue
+        if token.key == ")" and any(tokens[opening].key == "(" for opening in unclosed):
             while tokens[unclosed[-1]].key != "(":
                 unclosed.pop()
-            pairs[unclosed.pop()] = index
-        elif token.key in CLOSING and unclosed and OPENING[tokens[unclosed[-1]].key] == token.key:
+        closes_innermost = (
+            token.key in CLOSING and unclosed and OPENING[tokens[unclosed[-1]].key] == token.key
+        )
+        if closes_innermost:
             pairs[unclosed.pop()] = index
     return pairs
 
@@ -300,10 +305,14 @@ def read_interval_amount(words: Iterable[str]) -> Amount | None:
     >>> read_interval_amount(["'1 DAY'"]).is_days, read_interval_amount(["1", "MONTH"])
     (True, None)
     """
-    numbers_and_units = " ".join(word.strip("'\"") for word in words).split()
+    unquoted_text = " ".join(word.strip("'\"") for word in words)
+    numbers_and_units = unquoted_text.split()  # such as 1, HOUR, 30, MINUTES
     numbers = [read_amount(word) for word in numbers_and_units[::2]]
     units = [word.upper().removesuffix("S") for word in numbers_and_units[1::2]]
-    if not numbers_and_units or len(numbers) != len(units) or not MICROSECONDS.keys() >= set(units):
+    if not numbers or len(numbers) != len(units):
+        return None
+    has_only_exact_units = all(unit in MICROSECONDS for unit in units)
+    if not has_only_exact_units:
         return None
     microseconds = Fraction(0)
     for number, unit in zip(numbers, units, strict=True):
@@ -402,9 +411,11 @@ def tokenize_sql(dialect: type[SqlglotDialect], text: str) -> list[SqlglotToken]
         return tokens
     for index, (token, next_token) in enumerate(pairwise(tokens)):
         types = token.token_type, next_token.token_type
-        if types == (TokenType.WINDOW, TokenType.L_PAREN):  # a function, not the clause
+        is_window_function = types == (TokenType.WINDOW, TokenType.L_PAREN)  # not the clause
+        is_table_named_output = types == (TokenType.INTO, TokenType.RETURNING)
+        if is_window_function:
             tokens[index] = rename_token(token, TokenType.VAR, token.text)
-        elif types == (TokenType.INTO, TokenType.RETURNING):  # a table called `output`
+        elif is_table_named_output:
             tokens[index + 1] = rename_token(next_token, TokenType.VAR, next_token.text)
     return tokens
 
