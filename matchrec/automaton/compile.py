@@ -16,15 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial, reduce
-from graphlib import CycleError, TopologicalSorter
 from itertools import permutations
-from operator import or_
 
 from typing_extensions import assert_never
 
-from matchrec.automaton.facts import FollowSets, find_states_worth_remembering, find_targets
-from matchrec.automaton.folding import Folding, find_reachable, fold
+from matchrec.automaton.compiled_pattern import CompiledPattern
+from matchrec.automaton.folding import fold
 from matchrec.automaton.program import (
     GUARD_END,
     GUARD_START,
@@ -55,33 +52,7 @@ from matchrec.plan.pattern import (
     simplify,
 )
 
-# Ignore edges: which rows a run may skip, by event selection strategy.
-#
-# A run waits in the states to which a mapped row leads. Under skip till any match it may skip every
-# row there; under skip till next match every row that it does not have to take: in a loop over one
-# variable a row that the loop could take again, elsewhere a row that any way on could take. The
-# starting state has no ignore edge, so a match begins with a mapped row.
-#
-# Source: SASE+, "Query compilation", step 3, and the constrained proceed edges of step 6.
-
-
-def add_ignore_edges(program: Program, selection: EventSelection) -> Program:
-    """Add the ignore edges of an event selection strategy, least preferred in their states."""
-    if selection is EventSelection.STRICT_CONTIGUITY:
-        return program
-    mapping_actions = (Action.BEGIN, Action.TAKE)
-    waiting_states = {
-        edge.target
-        for state in program.states
-        for edge in state.edges
-        if edge.action in mapping_actions and edge.target != program.final
-    }
-    states = list(program.states)
-    for number in waiting_states:
-        states[number] = State((*states[number].edges, Edge(Action.IGNORE, number)))
-    return replace(program, states=tuple(states)).check()
-
-
+# The most states of a program.
 MOST_STATES = 20_000
 
 
@@ -99,6 +70,17 @@ def compile_program(
 
     Raises:
         MatchRecognizePlanError: quantifiers or PERMUTE make the program too large.
+
+    >>> a, b = Variable("A"), Variable("B")
+    >>> print(compile_program(Concatenation((Quantified(a, 1, None), b)), ("A", "B")))
+    0 start
+        begin A -> 1
+    1
+        take A -> 1
+        proceed -> 2
+    2
+        begin B -> 3
+    3 final
     """
     compiler = _PatternCompiler(pattern, {name: number for number, name in enumerate(variables)})
     final = compiler.add_state()
@@ -121,6 +103,42 @@ class _Continuations:
     empty: StateId
 
 
+# Keys of compiled parts. Two parts with equal keys have the same state. A part is identified by its
+# `id`, so that equal parts at different places of the pattern have states of their own.
+
+
+@dataclass(frozen=True, slots=True)
+class _NodeKey:
+    """The key of the state that matches a part."""
+
+    node_id: int
+    then: _Continuations
+    excluded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _PermutationKey:
+    """The key of the state before the last parts of a PERMUTE."""
+
+    node_id: int
+    # The indices of the parts that are still missing.
+    missing: frozenset[int]
+    then: _Continuations
+    excluded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _LoopKey:
+    """The key of the state between two iterations of an unbounded loop."""
+
+    node_id: int
+    exit_state: StateId
+    excluded: bool
+
+
+_PartKey = _NodeKey | _PermutationKey | _LoopKey
+
+
 @dataclass(frozen=True, slots=True)
 class _PatternCompiler:
     """A compiler of the parts of one row pattern, back to front.
@@ -133,8 +151,8 @@ class _PatternCompiler:
     variable_ids: dict[str, int]
     # All states so far.
     states: list[State] = field(default_factory=list)
-    # The state of each part that is compiled already, by the part and its continuations.
-    compiled: dict[tuple[object, ...], StateId] = field(default_factory=dict)
+    # The state of each part that is compiled already.
+    compiled: dict[_PartKey, StateId] = field(default_factory=dict)
     # Whether rows are matched inside an exclusion.
     excluded: bool = False
 
@@ -155,7 +173,7 @@ class _PatternCompiler:
 
     def compile_node(self, node: RowPattern, then: _Continuations) -> StateId:
         """Return the state that matches `node` and goes on at `then`."""
-        key = ("node", id(node), then, self.excluded)
+        key = _NodeKey(id(node), then, self.excluded)
         if key not in self.compiled:
             self.compiled[key] = self._compile_new(node, then)
         return self.compiled[key]
@@ -203,42 +221,57 @@ class _PatternCompiler:
         return self._compile_last_required(part, then, then)
 
     def _compile_permutation(
-        self, node: Permutation, left: frozenset[int], then: _Continuations
+        self, node: Permutation, missing: frozenset[int], then: _Continuations
     ) -> StateId:
-        """Return the state before the parts still `left`, tried in lexicographic order of position.
+        """Return the state before the missing parts, tried in lexicographic order of position.
 
-        Orders that begin with the same part share it only if rows can match it in one way: `b a c |
-        b c a` tries all ways of b before `a c`, and then all of them again before `c a`. So
-        variables need one state for each set of missing parts, which is 2^n states instead of n!.
+        Args:
+            node: the PERMUTE.
+            missing: the indices of the parts that a run has not matched yet.
+            then: the continuations after the last part.
         """
-        if not left:
+        if not missing:
             return then.empty
-        key = ("permutation", id(node), left, then, self.excluded)
+        key = _PermutationKey(id(node), missing, then, self.excluded)
         if key not in self.compiled:
-            edges = []
-            for chosen in sorted(left):
-                others = left - {chosen}
-                if len(others) < 2 or _matches_in_one_way(node.parts[chosen]):
-                    edges.append(self._build_permutation_edge(node, others, chosen, then))
-                    continue
-                for order in permutations(sorted(others)):
-                    parts = [node.parts[index] for index in (chosen, *order)]
-                    edges.append(_build_proceed_edge(self._compile_sequence(parts, then)))
+            edges = [
+                edge
+                for next_part in sorted(missing)
+                for edge in self._build_permutation_edges(node, missing, next_part, then)
+            ]
             self.compiled[key] = self.add_state(*edges)
         return self.compiled[key]
 
-    def _build_permutation_edge(
-        self, node: Permutation, others: frozenset[int], chosen: int, then: _Continuations
+    def _build_permutation_edges(
+        self, node: Permutation, missing: frozenset[int], next_part: int, then: _Continuations
+    ) -> list[Edge]:
+        """Return the edges to the orders of the missing parts that begin with one of them.
+
+        These orders share their first part only if rows can match it in one way: `b a c | b c a`
+        tries all ways of b before `a c`, and then all of them again before `c a`. So variables need
+        one state for each set of missing parts, which is 2^n states instead of n!.
+        """
+        others = missing - {next_part}
+        if len(others) < 2 or _matches_in_one_way(node.parts[next_part]):
+            return [self._build_shared_permutation_edge(node, next_part, others, then)]
+        edges = []
+        for order_of_others in permutations(sorted(others)):
+            parts = [node.parts[index] for index in (next_part, *order_of_others)]
+            edges.append(_build_proceed_edge(self._compile_sequence(parts, then)))
+        return edges
+
+    def _build_shared_permutation_edge(
+        self, node: Permutation, next_part: int, others: frozenset[int], then: _Continuations
     ) -> Edge:
-        """Return the edge to the chosen part, from which the others follow in any order."""
-        part = node.parts[chosen]
-        after = self._compile_permutation(
-            node, others, _Continuations(then.consumed, then.consumed)
-        )
+        """Return the edge to a part from which the others follow in any order."""
+        part = node.parts[next_part]
+        after_row = _Continuations(then.consumed, then.consumed)
+        others_after_row = self._compile_permutation(node, others, after_row)
         if isinstance(part, Variable):
-            return self.build_begin_edge(part, after)
-        empty = self._compile_permutation(node, others, then)
-        return _build_proceed_edge(self.compile_node(part, _Continuations(after, empty)))
+            return self.build_begin_edge(part, others_after_row)
+        others_without_row = self._compile_permutation(node, others, then)
+        state = self.compile_node(part, _Continuations(others_after_row, others_without_row))
+        return _build_proceed_edge(state)
 
     def _compile_quantified(self, node: Quantified, then: _Continuations) -> StateId:
         """Compile required iterations, then optional ones; the last one is compiled first."""
@@ -251,13 +284,14 @@ class _PatternCompiler:
                 after = self._compile_optional_iteration(node, after, then)
         if node.least > 0:
             after = self._compile_last_required(node.part, after, then)
-        for _ in range(node.least - 1):  # an empty iteration counts, and the next one runs
+        for _ in range(node.least - 1):
+            # An empty iteration counts, and the next one runs.
             after = self._compile_before(node.part, after)
         return after.empty
 
     def _compile_loop(self, node: Quantified, exit_state: StateId) -> StateId:
         """Return the state between two iterations of an unbounded loop that has consumed a row."""
-        key = ("loop", id(node), exit_state, self.excluded)
+        key = _LoopKey(id(node), exit_state, self.excluded)
         if key not in self.compiled:
             loop = self.add_state()
             self.compiled[key] = loop  # before the part is compiled, which leads back to it
@@ -342,96 +376,34 @@ def _order_edges(node: Quantified, again: Edge, leave: Edge) -> tuple[Edge, Edge
     return (again, leave) if node.greedy else (leave, again)
 
 
-# The row pattern of a plan, compiled: its program, the program folded, and facts about them.
+# Ignore edges: which rows a run may skip, by event selection strategy.
 #
-# It is made once for a query, right after `plan.resolve`. Pruning, the choice of the algorithm,
-# lookaround and cost read its facts. The search makes its arrays from the folding.
+# A run waits in the states to which a mapped row leads. Under skip till any match it may skip every
+# row there; under skip till next match every row that it does not have to take: in a loop over one
+# variable a row that the loop could take again, elsewhere a row that any way on could take. The
+# starting state has no ignore edge, so a match begins with a mapped row.
+#
+# Source: SASE+, "Query compilation", step 3, and the constrained proceed edges of step 6.
 
 
-# A program with more states counts as ambiguous without a search, because the search takes the
-# square of the number of states.
-MOST_SEARCHED = 60
+def add_ignore_edges(program: Program, selection: EventSelection) -> Program:
+    """Add the ignore edges of an event selection strategy, least preferred in their states."""
+    if selection is EventSelection.STRICT_CONTIGUITY:
+        return program
+    mapping_actions = (Action.BEGIN, Action.TAKE)
+    waiting_states = {
+        edge.target
+        for state in program.states
+        for edge in state.edges
+        if edge.action in mapping_actions and edge.target != program.final
+    }
+    states = list(program.states)
+    for number in waiting_states:
+        states[number] = State((*states[number].edges, Edge(Action.IGNORE, number)))
+    return replace(program, states=tuple(states)).check()
 
 
-@dataclass(frozen=True)
-class CompiledPattern:
-    """A program and its folding, which says what a row does to a run in each state.
-
-    Facts are computed when they are first read. It can be pickled, so that workers need not fold
-    the program again. The hash does not visit every edge.
-    """
-
-    program: Program
-    folding: Folding
-
-    def __hash__(self) -> int:
-        return hash((self.program, len(self.folding.choices)))
-
-    @cached_property
-    def longest(self) -> int | None:
-        """Return the number of rows of the longest match, None if there is no bound."""
-        folded = self.folding.choices
-        targets_by_state = {state: find_targets(folded, state) for state in range(len(folded))}
-        longest: dict[int, int] = {}
-        try:
-            # Each state comes after all states to which it leads.
-            for state in TopologicalSorter(targets_by_state).static_order():
-                lengths = (longest[target] + 1 for target in targets_by_state[state])
-                longest[state] = max(lengths, default=0)
-        except CycleError:
-            return None
-        return max(longest[state] for state in range(self.folding.start_count))
-
-    @cached_property
-    def is_deterministic(self) -> bool:
-        """Return whether every state has at most one way out, stopping included.
-
-        Conditions are unknown here, so two variables may hold for the same row.
-        """
-        return all(len(choices) <= 1 for choices in self.folding.choices)
-
-    @cached_property
-    def is_exponentially_ambiguous(self) -> bool:
-        """Return whether the number of ways over k rows may grow exponentially with k.
-
-        It does if two different ways of equal length lead from a state back to itself. Conditions
-        are unknown here, so any variables may hold for the same row. If two choices of a state lead
-        back to it, after m and n rows, there are such ways: the first choice n times and the second
-        one m times. A program with more than MOST_SEARCHED states counts as ambiguous.
-
-        Source: Weber and Seidl, "On the degree of ambiguity of finite automata", criterion EDA.
-        """
-        folded = self.folding.choices
-        if len(folded) > MOST_SEARCHED:
-            return True
-        list_targets = partial(find_targets, folded)
-        reached = [set(find_reachable([state], list_targets)) for state in range(len(folded))]
-        for state, choices in enumerate(folded):
-            leads_back = [
-                choice.target is not None and state in reached[choice.target] for choice in choices
-            ]
-            if sum(leads_back) > 1:
-                return True
-        return False
-
-    @cached_property
-    def has_shared_states(self) -> bool:
-        """Return whether two runs that begin with different rows can be in one state at one row.
-
-        They cannot for `A B C D`: the state says how far a run is from its first row.
-        """
-        return any(find_states_worth_remembering(self.folding.choices))
-
-    @cached_property
-    def guards(self) -> int:
-        """Return the guards of all choices, as one set of bits."""
-        guards = (choice.guard for choices in self.folding.choices for choice in choices)
-        return reduce(or_, guards, 0)
-
-    @cached_property
-    def follow(self) -> FollowSets:
-        """Return which variables begin and end matches, and which follow each other."""
-        return FollowSets.compute(self.folding)
+# From a plan to its compiled pattern.
 
 
 def compile_pattern(plan: MatchPlan) -> CompiledPattern:

@@ -27,7 +27,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, count
 
-from matchrec.automaton.compile import CompiledPattern, compile_program
+from matchrec.automaton.compile import compile_program
+from matchrec.automaton.compiled_pattern import CompiledPattern
 from matchrec.automaton.facts import find_least_rows
 from matchrec.automaton.folding import (
     ACCEPT,

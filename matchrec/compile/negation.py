@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from matchrec.automaton.compile import CompiledPattern
+from matchrec.automaton.compiled_pattern import CompiledPattern
 from matchrec.automaton.facts import find_least_mapped
 from matchrec.automaton.folding import (
     ANCHORS,

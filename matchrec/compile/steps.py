@@ -23,7 +23,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
 
-from matchrec.automaton.compile import CompiledPattern, compile_pattern
+from matchrec.automaton.compile import compile_pattern
+from matchrec.automaton.compiled_pattern import CompiledPattern
 from matchrec.automaton.facts import needs_marked_choice
 from matchrec.automaton.folding import Choice
 from matchrec.compile.columns import (

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from matchrec.automaton.compile import CompiledPattern
+from matchrec.automaton.compiled_pattern import CompiledPattern
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.run_condition import (
     PythonExpression,

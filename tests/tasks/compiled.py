@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from matchrec.automaton.compile import CompiledPattern, compile_program
+from matchrec.automaton.compile import compile_program
+from matchrec.automaton.compiled_pattern import CompiledPattern
 from matchrec.automaton.folding import Folded, fold
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import RowPattern, list_variable_names

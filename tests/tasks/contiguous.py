@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.automaton.compile import CompiledPattern
+from matchrec.automaton.compiled_pattern import CompiledPattern
 from matchrec.compile.compiled_query import find_lookaround
 from matchrec.compile.negation import Restriction, Separation
 from matchrec.conditions.run_condition import RunExpression

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from matchrec.automaton.compile import CompiledPattern
+from matchrec.automaton.compiled_pattern import CompiledPattern
 from matchrec.automaton.facts import find_targets
 from matchrec.automaton.folding import Choice, Folded
 from matchrec.automaton.program import VariableId, VariableIds

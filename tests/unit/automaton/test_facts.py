@@ -3,7 +3,8 @@ from graphlib import CycleError
 import pytest
 
 from matchrec.automaton import facts
-from matchrec.automaton.compile import CompiledPattern, compile_program
+from matchrec.automaton.compile import compile_program
+from matchrec.automaton.compiled_pattern import CompiledPattern
 from matchrec.automaton.folding import ACCEPT, Choice, Folded, Folding
 from matchrec.automaton.program import Action, Edge, Program, State
 from matchrec.syntax.row_pattern import parse_row_pattern
