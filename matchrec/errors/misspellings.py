@@ -23,7 +23,7 @@ KEYWORDS = (
 def find_keyword(word: str) -> str | None:
     """Return the part of the clause whose first word `word` probably misspells, or None.
 
-    >>> find_keyword("PARTITON"), find_keyword("DEFIEN"), find_keyword("price")
+    >>> find_keyword("PARTION"), find_keyword("DEFIEN"), find_keyword("price")
     ('PARTITION BY', 'DEFINE', None)
     """
     parts_by_first_word = {part.split()[0]: part for part in KEYWORDS}
@@ -37,7 +37,7 @@ def find_nearest(name: str, known_names: Iterable[str]) -> str | None:
     Two names are near if one of these holds, whatever their case, with hyphens as underscores:
 
     - letters are wrong, missing, too many or swapped with the next one: one letter in a name of
-      three or more, one in four in a longer name;
+      three or more, one in four letters of the longer name;
     - one name begins with the other, and both have three letters or more;
     - they differ only by the number at their ends.
 
@@ -48,9 +48,9 @@ def find_nearest(name: str, known_names: Iterable[str]) -> str | None:
     'P'
     """
     upper = name.upper().replace("-", "_")
-    most = max(len(name) >= 3, len(name) // 4)
     candidates = []
     for known_name in known_names:
+        most = max(len(name) >= 3, max(len(name), len(known_name)) // 4)
         distance = count_misspelt_letters(upper, known_name.upper(), most)
         if distance <= most or is_beginning(upper, known_name.upper()):
             candidates.append((distance, known_name))
