@@ -85,16 +85,16 @@ CLAUSE_TEXT = replace(
 def with_running_session(function: Callable[..., DataFrame]) -> Callable[..., DataFrame]:
     """Let a function with the parameters `spark, query, ...` be called without `spark`.
 
-    If two texts are passed, the first one is a wrong session. It stays the first argument, so that
-    the error says so.
+    If a text is followed by another text or by a session, the text is in the place of the session.
+    It stays the first argument, so that the error says so.
     """
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> DataFrame:
         """Call the function, with the running session if the first argument is a query."""
         if args:
-            has_second_text = len(args) > 1 and isinstance(args[1], str)
-            begins_with_query = isinstance(args[0], str) and not has_second_text
+            is_misplaced = len(args) > 1 and (isinstance(args[1], str) or is_session(args[1]))
+            begins_with_query = isinstance(args[0], str) and not is_misplaced
         else:
             begins_with_query = "query" in kwargs
         if begins_with_query and "spark" not in kwargs:

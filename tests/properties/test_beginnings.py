@@ -32,7 +32,9 @@ COMPILED = Shortcuts(max_python_steps=0)
 def find_beginnings(pattern: RowPattern, rows: Rows) -> list[bool]:
     """Return for each row whether a match may begin with it, according to the moves."""
     query = Query(pattern)
-    arrays = prepare_input(query.task(), rows.partitions(query.variables), for_event_selection=False)
+    arrays = prepare_input(
+        query.task(), rows.partitions(query.variables), for_event_selection=False
+    )
     moves = build_moves(arrays.compiled)
     results = []
     for shortcuts in (IN_PYTHON, COMPILED):

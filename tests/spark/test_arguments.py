@@ -285,6 +285,15 @@ def test_a_query_in_place_of_the_session_is_rejected() -> None:
     )
 
 
+def test_a_query_before_the_session(spark: SparkSession) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
+        matchrec.sql("SELECT 1", spark)  # type: ignore[call-overload]
+    assert str(caught.value).startswith(
+        "`spark` of `sql` is 'SELECT 1', of type str [wrong-argument]\n"
+        "  note: it must be a SparkSession\n"
+    )
+
+
 def test_an_option_is_not_an_argument(spark: SparkSession) -> None:
     clause = "ORDER BY id PATTERN (A) DEFINE A AS id >= 0"
     df = spark.range(1)

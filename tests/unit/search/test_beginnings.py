@@ -83,7 +83,9 @@ def show_beginnings(query: Query, rows: str, edge: int | None = None) -> str:
     if edge is not None:
         frontier = Frontier.create(partitions.starts, edge=edge)
         partitions = replace(partitions, frontier=frontier)
-    may_begin = find_possible_beginnings(task, prepare_input(task, partitions, for_event_selection=False))
+    may_begin = find_possible_beginnings(
+        task, prepare_input(task, partitions, for_event_selection=False)
+    )
     return "".join("X" if is_possible else "." for is_possible in may_begin)
 
 
@@ -128,7 +130,9 @@ def test_a_row_whose_search_may_evaluate_a_condition_is_not_passed_over() -> Non
     rows = make_partitions(np.array([1, 1, 2, 1, 1, 0, 0, 0]), 8, np.arange(8))
     limited = replace(plain.task(), max_steps=9)
     for task, expected in ((plain.task(), "X......."), (limited, "")):
-        may_begin = find_possible_beginnings(task, prepare_input(task, rows, for_event_selection=False))
+        may_begin = find_possible_beginnings(
+            task, prepare_input(task, rows, for_event_selection=False)
+        )
         assert "".join("X" if is_possible else "." for is_possible in may_begin) == expected
 
 
