@@ -95,7 +95,7 @@ def check_new_file(ctx: click.Context, _: click.Parameter, file: Path | None) ->
     help="With --plot: column for the vertical axis, with numbers or texts.",
 )
 @click.option(
-    "--series", metavar="COLUMN", help="With --plot: column whose values are separate lines."
+    "--series", metavar="COLUMN", help="With --plot: column with a series for each of its values."
 )
 @click.option(
     "--between",

@@ -84,7 +84,7 @@ class OccurrenceCoverage:
 
 @dataclass(frozen=True, slots=True)
 class ClauseCoverage:
-    """How far the starting rows of one clause came, from `Coverage.clauses`.
+    """How far the starting rows of one clause got through its pattern, from `Coverage.clauses`.
 
     Attributes:
         pattern: the row pattern as text.
