@@ -453,7 +453,7 @@ SESSION_OPTIONS = combine_options(
     click.option(
         "--header/--no-header",
         default=True,
-        help="Whether the first line of csv files holds column names. [default: --header]",
+        help="Whether the first line of csv files holds the column names. [default: --header]",
     ),
     ENGINE,
     make_repeatable_option(
