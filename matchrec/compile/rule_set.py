@@ -131,7 +131,7 @@ def join_filters(queries: Sequence[SplitQuery]) -> tuple[RowColumn, ...]:
     return tuple(dict.fromkeys(filters))
 
 
-def build_rule_set(  # noqa: PLR0913 -- the parts of a `RuleSet`
+def link_rules(  # noqa: PLR0913 -- the parts of a `RuleSet`
     names: Sequence[str],
     joined: JoinedQueries,
     compiled_queries: Sequence[CompiledQuery],
@@ -141,7 +141,7 @@ def build_rule_set(  # noqa: PLR0913 -- the parts of a `RuleSet`
     *,
     has_versions: bool,
 ) -> RuleSet:
-    """Join rules that were compiled one after the other, over the columns of those before.
+    """Return the set of rules that were compiled one after the other.
 
     Args:
         names: the names of the rules.

@@ -17,8 +17,7 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, StructField, StructType
 
-from matchrec.compile import rule_set as rules
-from matchrec.compile.rule_set import RuleSet, Version
+from matchrec.compile.rule_set import RuleSet, Version, link_rules
 from matchrec.compile.steps import SplitQuery
 from matchrec.conditions.row_column import show_column
 from matchrec.errors.rule_sets import (
@@ -174,7 +173,7 @@ def build_rule_set(request: MatchRequest) -> BuiltRuleSet:
         identities = [""] * len(versions)
         if request.is_stream:
             identities = compute_identities(compiled, versions)
-        rule_set = rules.build_rule_set(
+        rule_set = link_rules(
             names=[rule.name for rule in request.rules],
             joined=compiled.preparation.joined,
             compiled_queries=compiled.compiled_queries,
@@ -183,7 +182,7 @@ def build_rule_set(request: MatchRequest) -> BuiltRuleSet:
             identities=identities,
             has_versions=any(rule.version is not None for rule in request.rules),
         )
-        rows, slots = match_rules(compiled, rule_set)
+        rows, slots = run_rules(compiled, rule_set)
         return BuiltRuleSet(rows, request, rule_set, slots, compiled)
 
 
@@ -226,7 +225,7 @@ def compute_identities(compiled: CompiledRules, versions: Sequence[Version]) -> 
     return identities
 
 
-def match_rules(compiled: CompiledRules, rule_set: RuleSet) -> tuple[DataFrame, Slots]:
+def run_rules(compiled: CompiledRules, rule_set: RuleSet) -> tuple[DataFrame, Slots]:
     """Send the rows to the workers, which run all rules over them.
 
     Returns:
