@@ -105,7 +105,7 @@ class ResolvedQuery:
     @cached_property
     def unused_outputs(self) -> tuple[schema.OutputColumn, ...]:
         """Return the columns of the result that nobody uses."""
-        if self.all_outputs is self.outputs:
+        if self.outputs == self.all_outputs:  # fast, also for thousands of columns
             return ()
         return tuple(output for output in self.all_outputs if output not in self.outputs)
 
@@ -233,39 +233,37 @@ def resolve_query(
     """
     resolved = resolve(plan, columns)
     guarded = guard_reads(resolved)
-    outputs = schema.find_output_columns(guarded, columns, name_expression, use)
+    all_outputs = schema.find_output_columns(guarded, columns, name_expression, use)
+    outputs = choose_outputs(all_outputs, use)
     pattern = compile_pattern(guarded)
-    query = ResolvedQuery(
-        plan=find_windows(guarded, pattern, find_order_type),
-        written_plan=resolved,
+    windowed = find_windows(guarded, pattern, find_order_type)
+    written_plan = resolved
+    if outputs != all_outputs:
+        measures = tuple(measure for measure in windowed.measures if measure in outputs)
+        windowed = replace(windowed, measures=measures)
+        written_plan = replace(resolved, measures=measures)
+    return ResolvedQuery(
+        plan=windowed,
+        written_plan=written_plan,
         pattern=pattern,
         outputs=outputs,
-        all_outputs=outputs,
+        all_outputs=all_outputs,
     )
-    return drop_unused_outputs(query, use)
 
 
-def drop_unused_outputs(query: ResolvedQuery, use: ResultUse) -> ResolvedQuery:
-    """Return the query without the columns and measures that nobody uses.
+def choose_outputs(
+    outputs: tuple[schema.OutputColumn, ...], use: ResultUse
+) -> tuple[schema.OutputColumn, ...]:
+    """Return the columns of the result that are computed: those that are used, but at least one.
 
     Args:
-        query: the query, with all columns of its result.
+        outputs: all columns of the result.
         use: what the query around the clause uses of them.
     """
     if not current_shortcuts().columns:
-        return query
-    used = tuple(output for output in query.outputs if use.reads(output.name))
-    if not used:
-        used = query.outputs[:1]  # rows need a column to be counted
-    if used == query.outputs:
-        return query
-    measures = tuple(measure for measure in query.plan.measures if measure in used)
-    return replace(
-        query,
-        plan=replace(query.plan, measures=measures),
-        written_plan=replace(query.written_plan, measures=measures),
-        outputs=used,
-    )
+        return outputs
+    used = tuple(output for output in outputs if use.reads(output.name))
+    return used or outputs[:1]  # rows need a column to be counted
 
 
 def split_query(query: ResolvedQuery, scope: RowScope = RowScope.SPARK) -> SplitQuery:
