@@ -289,7 +289,7 @@ def cut_partitions(compiled: CompiledRules) -> CompiledRules:
     ranges: Ranges | WholePartitions = WITHOUT_WINDOW
     if request.must_cut_partitions or plan.within is not None:
         ranges = find_ranges(request, plan, compiled.compiled_queries[0])
-    return replace(compiled, preparation=preparation.cut(ranges))
+    return replace(compiled, preparation=preparation.with_ranges(ranges))
 
 
 def describe_range_savings(result: ClauseResult) -> str:
@@ -305,8 +305,8 @@ def describe_range_savings(result: ClauseResult) -> str:
     if isinstance(ranges, WholePartitions):
         return ""
     columns = result.compiled_query.sent_columns.columns
-    all_rows = replace(preparation, ranges=WholePartitions()).dataframe(columns)
-    cut_rows = replace(preparation, ranges=ranges).dataframe(columns)
+    all_rows = replace(preparation, ranges=WholePartitions()).compute_rows(columns)
+    cut_rows = replace(preparation, ranges=ranges).compute_rows(columns)
     range_sizes = [row[1] for row in cut_rows.groupBy(wire.RANGE).count().collect()]
     return show_range_sizes(all_rows.count(), range_sizes)
 

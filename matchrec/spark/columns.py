@@ -216,7 +216,7 @@ class Preparation(ABC):
         """Return the preparation of only those rows that pass these tests of partition columns."""
         return replace(self, key_filters=key_filters, rows=None)
 
-    def dataframe(self, columns: RowColumns) -> DataFrame:
+    def compute_rows(self, columns: RowColumns) -> DataFrame:
         """Return the rows with these columns. Raises one of Spark's `QUERY_ERRORS`."""
         return self.run_query(self.build_query(columns), columns)
 
@@ -304,7 +304,7 @@ class Preparation(ABC):
         """Return the rows with these columns, which may be those that were analysed."""
         if self.rows is not None and columns == tuple(self.fields):
             return self.rows
-        return self.dataframe(columns)
+        return self.compute_rows(columns)
 
     def find_fields(
         self, columns: RowColumns, rows: DataFrame | None = None
@@ -318,7 +318,7 @@ class Preparation(ABC):
         fields = self.fields
         if not fields.keys() >= set(columns):
             if rows is None:
-                rows = self.dataframe(columns)
+                rows = self.compute_rows(columns)
             fields = self.map_fields(self.relation.runner.find_fields(rows), columns)
         return tuple(fields[column] for column in columns)
 
@@ -484,7 +484,7 @@ class UnsortedPreparation(Preparation):
     # How partitions are cut into ranges, or why they are not.
     ranges: Ranges | WholePartitions = WholePartitions()
 
-    def cut(self, ranges: Ranges | WholePartitions) -> UnsortedPreparation:
+    def with_ranges(self, ranges: Ranges | WholePartitions) -> UnsortedPreparation:
         """Return the preparation with partitions cut into ranges, or with the reason against it."""
         rows = self.rows if isinstance(ranges, WholePartitions) else None
         return replace(self, ranges=ranges, rows=rows)

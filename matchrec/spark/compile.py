@@ -326,7 +326,7 @@ def prepare_rows(
         for rule, query in zip(request.rules, joined.queries, strict=True):
             with request.locate_rule_errors(rule):
                 single = replace(preparation, joined=join_query(query), key_filters=())
-                request.runner.analyse(single.dataframe(query.columns))
+                request.runner.analyse(single.compute_rows(query.columns))
         raise
 
 
@@ -338,7 +338,7 @@ def build_preparation(
         from matchrec.spark.streaming.prepare import EventPreparation
 
         return EventPreparation(request.relation, joined)
-    key_filters = find_key_filters(joined.plan, request)
+    key_filters = find_key_filters(request, joined.plan)
     if sorter.is_worker:
         watches_ties = request.purpose is Purpose.RESULT
         return UnsortedPreparation(
@@ -347,7 +347,7 @@ def build_preparation(
     return SortedPreparation(request.relation, joined, key_filters, sorter)
 
 
-def find_key_filters(plan: MatchPlan, request: MatchRequest) -> tuple[str, ...]:
+def find_key_filters(request: MatchRequest, plan: MatchPlan) -> tuple[str, ...]:
     """Return tests on partition columns, as SQL, that the query makes on the result anyway.
 
     Input rows that fail them need not be sent. Floating-point columns have no tests, because rows

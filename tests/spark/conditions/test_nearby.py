@@ -142,7 +142,7 @@ def prepare(spark: SparkSession, split: SplitQuery, columns: Iterable[RowColumn]
     """Return the columns for all rows, sorted."""
     relation = Relation(make_runner(spark), ("awkward",))
     nothing = JoinedQueries((), split.plan, (), ())
-    return SortedPreparation(relation, nothing).dataframe(tuple(columns))
+    return SortedPreparation(relation, nothing).compute_rows(tuple(columns))
 
 
 def link_conditions(
