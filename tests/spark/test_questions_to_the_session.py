@@ -109,10 +109,10 @@ def test_a_plan_names_the_files_of_an_input(spark: SparkSession, tmp_path: Path)
     spark.read.parquet(str(tmp_path)).createOrReplaceTempView(VIEW)
     query = RISES.format(low=10)
     matchrec.sql(spark, query)
-    with counting_messages(spark) as messages:
-        found = matchrec.sql(spark, query)
-    assert messages == FEWEST[:-1]
-    assert rows_of(found) == [(1, 2)]
+    with count_messages(spark) as messages:
+        matches = matchrec.sql(spark, query)
+    assert messages == FEWEST_MESSAGES[:-1]
+    assert collect_rows(matches) == [(1, 2)]
 
 
 @pytest.mark.usefixtures("on_sail")
