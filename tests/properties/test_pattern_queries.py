@@ -20,6 +20,7 @@ import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
 import matchrec
+from matchrec.arguments import PatternOutput
 from matchrec.errors import MatchRecognizeRunError
 from tests.cases.pattern_notation import NAMES, SCHEMA, Question, build_pattern, list_right_lines
 from tests.generators.patterns import draw_question, draw_stream
@@ -42,7 +43,7 @@ class PatternQuery:
     question: Question
     # For each stream, the correct results: a line for each match, or for an error.
     expected: Mapping[str, list[list[str]]]
-    output: matchrec.api.signatures.PatternOutput
+    output: PatternOutput
 
     @cached_property
     def pattern(self) -> matchrec.Pattern:
