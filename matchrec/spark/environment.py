@@ -178,7 +178,7 @@ class TunedSetting:
         why: the reason for the value.
 
     >>> [setting.name for setting in matchrec.tune(spark).settings]
-    ['spark.sql.shuffle.partitions', 'spark.sql.execution.arrow.maxRecordsPerBatch']
+    ['spark.sql.execution.arrow.maxBytesPerBatch', 'spark.sql.shuffle.partitions']
     """
 
     name: str
