@@ -105,12 +105,12 @@ def types_cannot_be_combined(
 def negated_decimal(span: Span) -> MatchRecognizeUnsupportedError:
     """Return the error for `-` before a DECIMAL that Sail would compute wrongly.
 
-    Examples are FIRST(- price) and exists(prices, x -> - x < 0): the engine computes this text
+    Examples are ORDER BY - price and FIRST(- price): the engine computes this text
     exactly as it is written.
     """
     return MatchRecognizeUnsupportedError(
-        "`-` before a DECIMAL in an argument or a lambda is not supported on Sail without ANSI "
-        "mode",
+        "`-` before a DECIMAL in a key, an argument or a lambda is not supported on Sail without "
+        "ANSI mode",
         span,
         notes=("Sail would move the decimal point of the value",),
         hint="write 0 - x instead of - x, or set spark.sql.ansi.enabled to true",
@@ -128,19 +128,37 @@ def string_function_in_argument(span: Span, *, function: str) -> MatchRecognizeU
         function: the function, such as `INITCAP`.
     """
     name = function.lower()
-    note = (
-        "Sail begins a word after any sign, such as a hyphen; Spark begins it after a space"
-        if function == "INITCAP"
-        else "Sail reads a negative start or length in another way than Spark"
-    )
     return MatchRecognizeUnsupportedError(
         f"`{name}` in an argument or a lambda is not supported on Sail",
         span,
-        notes=(note,),
-        hint=f"write {name}(...) around FIRST, LAST, PREV or NEXT instead of inside, or compute it"
-        " in a subquery",
+        notes=(_describe_string_function(function),),
+        hint=f"write {name}(...) around FIRST, LAST, PREV or NEXT instead of inside, or use "
+        'matchrec.session("spark")',
         code="string-function-in-argument",
     )
+
+
+def string_function_in_key(span: Span, *, function: str) -> MatchRecognizeUnsupportedError:
+    """Return the error for a call in a key that Sail would compute wrongly.
+
+    Args:
+        span: the key in PARTITION BY or ORDER BY.
+        function: the function, such as `INITCAP`.
+    """
+    return MatchRecognizeUnsupportedError(
+        f"`{function.lower()}` in PARTITION BY or ORDER BY is not supported on Sail",
+        span,
+        notes=(_describe_string_function(function),),
+        hint='write the key in another way, or use matchrec.session("spark")',
+        code="string-function-in-key",
+    )
+
+
+def _describe_string_function(function: str) -> str:
+    """Return the sentence that says how Sail computes a function of strings."""
+    if function == "INITCAP":
+        return "Sail begins a word after any sign, such as a hyphen; Spark begins it after a space"
+    return "Sail reads a negative start or length in another way than Spark"
 
 
 def wrong_argument_type(span: Span, *, function: str, value: str) -> MatchRecognizeUnsupportedError:

@@ -67,6 +67,31 @@ def test_conditions(spark: SparkSession, condition: str, lengths: list[int], ans
     assert [row["length"] for row in rows] == lengths
 
 
+# Keys of ORDER BY, and whether they negate a decimal. They sort the rows from the last one.
+KEYS = {
+    "-n": True,
+    "CAST(- n AS DOUBLE)": True,
+    "CASE WHEN id >= 0 THEN -(n) END": True,
+    "negative(n) + 1": True,
+    "0 - n": False,
+    "-id, n - 1": False,
+    "-1 * n": False,
+}
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+@pytest.mark.parametrize(("key", "negates"), KEYS.items(), ids=KEYS.keys())
+def test_keys(spark: SparkSession, key: str, negates: bool, ansi: str) -> None:
+    query = f"""SELECT * FROM {ROWS} MATCH_RECOGNIZE (ORDER BY {key}
+        MEASURES array_agg(id) AS ids PATTERN (A+))"""
+    with settings(spark, ansi__enabled=ansi):
+        if find_backend(spark).engine == "Sail" and ansi == "false" and negates:
+            with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="write 0 - x"):
+                matchrec.sql(spark, query)
+        else:
+            assert [row["ids"] for row in matchrec.sql(spark, query).collect()] == [[3, 2, 1, 0]]
+
+
 # Expressions that Sail computes unchanged, and their values in the only match.
 UNCHANGED: dict[str, Any] = {
     "FIRST(-n)": Decimal("-0.50"),

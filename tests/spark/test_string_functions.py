@@ -55,6 +55,11 @@ MEASURES: dict[str, Any] = {
     "A.x || '/' || B.x": "1.0E7/-Infinity",
     "A.x || C.x": None,
     "max(CAST(x AS STRING))": "1.0E7",
+    # A cast neither cuts nor pads the string.
+    "CAST(A.x AS VARCHAR(3))": "1.0E7",
+    "B.x::VARCHAR(3)": "-Infinity",
+    "TRY_CAST(A.x AS CHAR(9))": "1.0E7",
+    "CAST(A.s AS VARCHAR(2))": "abc",
     "CAST(A.n AS STRING)": "-2",
     "CAST(stddev(n) AS STRING)": "4.242640687119285",  # the square root of 18
 }
@@ -105,6 +110,33 @@ def test_arguments_and_lambdas(spark: SparkSession, measure: str, value: Any) ->
             matchrec.sql(spark, query)
     else:
         assert [row["m"] for row in matchrec.sql(spark, query).collect()] == [value]
+
+
+# Keys, and the ids in the order of the key. NULL comes first.
+KEYS: dict[str, list[int]] = {
+    "left(s, -1)": [3, 1, 2],
+    "right(upper(s), -1)": [3, 1, 2],
+    "substring(s, -6, 4) DESC": [1, 2, 3],  # 'a' and ' dEF'
+    "initcap(s) DESC": [1, 2, 3],
+}
+
+
+@pytest.mark.parametrize(("key", "ids"), KEYS.items(), ids=KEYS.keys())
+def test_keys(spark: SparkSession, key: str, ids: list[int]) -> None:
+    query = f"""SELECT * FROM {ROWS} MATCH_RECOGNIZE (ORDER BY {key}, id
+        MEASURES array_agg(id) AS ids PATTERN (A+))"""
+    if find_backend(spark).engine == "Sail":
+        with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="in PARTITION BY or"):
+            matchrec.sql(spark, query)
+    else:
+        assert [row["ids"] for row in matchrec.sql(spark, query).collect()] == [ids]
+
+
+def test_keys_with_the_same_value(spark: SparkSession) -> None:
+    query = f"""SELECT * FROM {ROWS} MATCH_RECOGNIZE (PARTITION BY left(s, 1) AS k
+        ORDER BY right(s, 2) DESC, substring(s, -2) MEASURES array_agg(id) AS ids PATTERN (A+))"""
+    rows = {row["k"]: row["ids"] for row in matchrec.sql(spark, query).collect()}
+    assert rows == {None: [3], "a": [1, 2]}  # 'bc' comes after '_g'
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,14 @@ NEGATION_NAMES = frozenset({"NEG", "NEGATIVE()"})
 AS_NEGATED = DecimalType(38, 10)
 
 
+# A `-` with no operand before it, in front of something that is not a number.
+NEGATION_IN_TEXT = re.compile(
+    r"(?:^|[^\w\s)\]`]|\b(?:AND|BETWEEN|ELSE|IN|NOT|OR|THEN|WHEN))\s*-\s*(?:[^\W\d]|[(`])"
+    r"|\bNEGATIVE\s*\(",
+    re.IGNORECASE,
+)
+
+
 def correct_negations(plan: MatchPlan, relation: Relation) -> MatchPlan:
     """Return the plan with negated decimals written as differences, if the session needs that.
 
@@ -71,13 +79,18 @@ def correct_negations(plan: MatchPlan, relation: Relation) -> MatchPlan:
 def reject_hidden_negations(plan: MatchPlan, relation: Relation) -> None:
     """Check that no decimal is negated where the SQL cannot be changed.
 
-    These places are the arguments of FIRST, LAST, PREV and NEXT, and lambdas.
+    These places are keys, the arguments of FIRST, LAST, PREV and NEXT, and lambdas.
 
     Raises:
         MatchRecognizeUnsupportedError: such a text has a negation and names a column with decimals,
             and the session negates decimals wrongly.
     """
-    hidden = [term for scalar in plan.expressions for term in find_hidden_negations(scalar)]
+    terms = [term for scalar in plan.expressions for term in find_hidden_negations(scalar)]
+    keys = [key for key in plan.sorted_by if NEGATION_IN_TEXT.search(key.text)]
+    hidden = [
+        *((term.span, render(term, render_stand_in)) for term in terms),
+        *((key.span_or_start, key.text) for key in keys),
+    ]
     if not hidden:
         return
     decimals = {
@@ -85,10 +98,10 @@ def reject_hidden_negations(plan: MatchPlan, relation: Relation) -> None:
         for field in relation.rows.schema.fields
         if any(isinstance(part, DecimalType) for part in iterate_types(field.dataType))
     }
-    for term in hidden:
-        words = {word.lower() for word in re.findall(r"\w+", render(term, render_stand_in))}
+    for span, text in hidden:
+        words = {word.lower() for word in re.findall(r"\w+", text)}
         if words & decimals and negates_to_scale_ten(relation.runner.spark):
-            raise errors.negated_decimal(term.span)
+            raise errors.negated_decimal(span)
 
 
 def find_hidden_negations(scalar: Scalar) -> Iterator[Term]:

@@ -51,6 +51,8 @@ WITH_LENGTH = frozenset({"LEFT", "RIGHT"})
 WITH_START = frozenset({"SUBSTRING", "SUBSTR"})
 CAPITALIZED = "INITCAP"
 CASTS = frozenset({"CAST", "TRY_CAST", "STRING"})
+# The types of these casts. Neither engine cuts or pads the text of a cast to VARCHAR(n) or CHAR(n).
+TEXT_TYPE = re.compile(r"STRING|(VARCHAR|CHAR|CHARACTER)\s*\(.*\)")
 
 # The names in the set of an expression's operations.
 FUNCTION_NAMES = frozenset(f"{name}()" for name in (*WITH_LENGTH, *WITH_START, CAPITALIZED))
@@ -74,7 +76,7 @@ def correct_strings(
 
     Raises:
         MatchRecognizeUnsupportedError: such a call is in text that has no structure, such as
-            `FIRST(left(name, -1))`.
+            `FIRST(left(name, -1))` or `PARTITION BY left(name, -1)`.
     """
     spark = relation.runner.spark
     numbers = Doubles(relation, find, inner=True)
@@ -104,9 +106,13 @@ def correct_strings(
 
     for scalar in plan.expressions:
         for term in find_hidden_calls(scalar):
-            for function in find_different_calls(term):
+            for function in find_different_calls(render(term, write_reference)):
                 if is_different(function):
                     raise errors.string_function_in_argument(term.span, function=function)
+    for key in plan.sorted_by:
+        for function in find_different_calls(key.text):
+            if is_different(function):
+                raise errors.string_function_in_key(key.span_or_start, function=function)
     return map_expressions(plan, lambda scalar, _: map_operations(scalar, change))
 
 
@@ -135,8 +141,8 @@ def rewrite_call(operation: Operation) -> Operation | None:
 def list_written(operation: Operation) -> tuple[Scalar, ...]:
     """Return the operands that become strings."""
     match operation:
-        case Operation("CAST" | "TRY_CAST", operands) if operation.words == ("STRING",):
-            return operands
+        case Operation("CAST" | "TRY_CAST", operands):
+            return operands if TEXT_TYPE.fullmatch(" ".join(operation.words)) else ()
         case Operation("STRING" | "||" | "CONCAT", operands):
             return operands
     return ()
@@ -233,12 +239,11 @@ def find_hidden_calls(scalar: Scalar) -> Iterator[Term]:
                 yield from find_hidden_calls(inner)
 
 
-def find_different_calls(term: Term) -> Iterator[str]:
+def find_different_calls(text: str) -> Iterator[str]:
     """Yield the functions in a text whose result may differ, as far as its constants tell.
 
     Lengths and starts that are computed are taken as natural numbers.
     """
-    text = render(term, write_reference)
     for call in CALL.finditer(text):
         offsets = find_commas_and_end(text, call.end())
         function = call["function"].upper()
