@@ -83,7 +83,7 @@ KEYS = {
 @pytest.mark.parametrize(("key", "negates"), KEYS.items(), ids=KEYS.keys())
 def test_keys(spark: SparkSession, key: str, negates: bool, ansi: str) -> None:
     query = f"""SELECT * FROM {ROWS} MATCH_RECOGNIZE (ORDER BY {key}
-        MEASURES array_agg(id) AS ids PATTERN (A+))"""
+        MEASURES array_agg(id) AS ids PATTERN (A+) DEFINE A AS id >= 0)"""
     with settings(spark, ansi__enabled=ansi):
         if find_backend(spark).engine == "Sail" and ansi == "false" and negates:
             with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="write 0 - x"):

@@ -124,7 +124,7 @@ KEYS: dict[str, list[int]] = {
 @pytest.mark.parametrize(("key", "ids"), KEYS.items(), ids=KEYS.keys())
 def test_keys(spark: SparkSession, key: str, ids: list[int]) -> None:
     query = f"""SELECT * FROM {ROWS} MATCH_RECOGNIZE (ORDER BY {key}, id
-        MEASURES array_agg(id) AS ids PATTERN (A+))"""
+        MEASURES array_agg(id) AS ids PATTERN (A+) DEFINE A AS id >= 0)"""
     if find_backend(spark).engine == "Sail":
         with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="in PARTITION BY or"):
             matchrec.sql(spark, query)
@@ -134,7 +134,8 @@ def test_keys(spark: SparkSession, key: str, ids: list[int]) -> None:
 
 def test_keys_with_the_same_value(spark: SparkSession) -> None:
     query = f"""SELECT * FROM {ROWS} MATCH_RECOGNIZE (PARTITION BY left(s, 1) AS k
-        ORDER BY right(s, 2) DESC, substring(s, -2) MEASURES array_agg(id) AS ids PATTERN (A+))"""
+        ORDER BY right(s, 2) DESC, substring(s, -2)
+        MEASURES array_agg(id) AS ids PATTERN (A+) DEFINE A AS id >= 0)"""
     rows = {row["k"]: row["ids"] for row in matchrec.sql(spark, query).collect()}
     assert rows == {None: [3], "a": [1, 2]}  # 'bc' comes after '_g'
 
