@@ -40,7 +40,7 @@ TIME = build_row_column("`t`")
 NUMBER = build_row_column("`n`")
 
 
-@pytest.mark.parametrize("seed", batches(2, each=10 * QUERIES))
+@pytest.mark.parametrize("seed", batches(2, size=10 * QUERIES))
 def test_streams_give_what_is_decided_of_the_oracle(spark: SparkSession, seed: int) -> None:
     batch = random_streams(seed, QUERIES)
     answers = compute_answers(batch)

@@ -68,43 +68,43 @@ def some_of(cases: Sequence[T]) -> Sequence[T]:
     return cases[:: part()]
 
 
-def batches(night: int, each: int = 1) -> range:
+def batches(night: int, size: int = 1) -> range:
     """Return the seeds of the random batches of this run.
 
     A quick run has the first batch, a full run a part of the others.
 
     Args:
         night: the number of batches of a quick run and a night run together.
-        each: the number of examples in a batch, for a long run with a number of examples.
+        size: the number of examples in a batch, for a long run with a number of examples.
     """
     if LONG_RUN is not None:
-        return range(SEED, SEED + max(1, int(LONG_RUN) // each))
+        return range(SEED, SEED + max(1, int(LONG_RUN) // size))
     if not FULL:
         return range(SEED, SEED + 1)
     number = -(-(night - 1) // part())  # rounded up
     return range(SEED + 1, SEED + 1 + number)
 
 
-def is_now(name: str, of: int) -> bool:
-    """Return whether a test runs in this run, if one test in `of` runs in a quick run.
+def is_now(name: str, one_in: int) -> bool:
+    """Return whether a test runs in this run, if one test in `one_in` runs in a quick run.
 
-    A quick run has that one, a full run by day another one, a night run all but that one, and a
-    long run all of them.
+    A quick run has this part of the tests, a full run by day another part, a night run all other
+    tests, and a long run all tests.
     """
     if LONG_RUN is not None:
         return True
-    return is_drawn(name, of, 1) if FULL and not NIGHT else is_drawn(name, of) is not FULL
+    return is_drawn(name, one_in, 1) if FULL and not NIGHT else is_drawn(name, one_in) is not FULL
 
 
-def is_drawn(name: str, of: int, place: int = 0) -> bool:
-    """Return whether a test is drawn, if one in `of` tests is.
+def is_drawn(name: str, one_in: int, index: int = 0) -> bool:
+    """Return whether a test is drawn, if one in `one_in` tests is.
 
     It depends on the name of the test only, so a new test does not change which others are drawn.
 
     Args:
-        place: from 0 to `of` - 1; for each of these, other tests are drawn.
+        index: from 0 to `one_in` - 1; each index draws other tests.
     """
-    return crc32(name.encode()) % of == place
+    return crc32(name.encode()) % one_in == index
 
 
 def together(cases: Sequence[T]) -> Sequence[Sequence[T]]:

@@ -35,7 +35,7 @@ def test_how_much_is_done(
     monkeypatch.setattr(scale, "NIGHT", run == "night")
     monkeypatch.setattr(scale, "LONG_RUN", long_run)
     assert scale.examples(200) == examples
-    assert [seed - scale.SEED for seed in scale.batches(3, each=2)] == batches
+    assert [seed - scale.SEED for seed in scale.batches(3, size=2)] == batches
     assert scale.some_of([*range(7)]) == cases
     assert [number for number in range(7) if scale.is_now(f"case {number}", 3)] == now
     assert len(scale.together([*range(7)])) == groups
