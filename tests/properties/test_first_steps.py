@@ -158,7 +158,7 @@ def test_python_and_compiled_code_take_turns(
 
 
 def test_python_begins_each_kernel() -> None:
-    """So `test_python_and_compiled_code_take_turns` tests all kernels of searches."""
+    """The tasks here use all kernels of searches, so the test above tests all of them."""
     with python_takes_steps(MANY) as steps_by_kernel:
         for windowed in (False, True):
             for search in SEARCHES.values():

@@ -84,7 +84,7 @@ def find_refusal(
 
 
 def link_plan(plan: MatchPlan) -> None:
-    """Compile a plan as far as that is possible without Spark. All columns are bigint."""
+    """Compile a plan without Spark. All columns are bigint."""
     split = split_plan(plan, COLUMNS, lambda _: "key")
     types = dict.fromkeys(split.columns, BIGINT)
     link(split, types | {TRUE_COLUMN: BOOLEAN}, "auto", ansi=True)

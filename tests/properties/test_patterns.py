@@ -55,7 +55,7 @@ def test_both_engines_find_what_the_definitions_say(
         rows_per_batch: the number of rows in a batch.
         matches: the number of matches after which the search decides which of them are output.
         reads_alone: the number of reads of a row after which the runs of all starting rows are
-            followed at once, instead of those of one starting row.
+            followed at once, instead of the runs of one starting row.
     """
     try:
         expected = list_right_lines(question)

@@ -409,7 +409,7 @@ def search_in_pieces(
             call = make_call(
                 totals_task, all_rows, numbers, (len(state.row_numbers), arrived, clock)
             )
-            ranked_call = rank_anew(call, totals_task)
+            ranked_call = change_ranks(call, totals_task)
             chunks, (next_state, _) = search_and_finish(totals_task, state, ranked_call)
             for row, words in chain.from_iterable(map(list_groups, chunks)):
                 number = first_row + int(numbers[row])
@@ -427,10 +427,10 @@ def list_groups(matches: Matches) -> Iterator[tuple[int, IntArray]]:
         yield from zip(matches.start.tolist(), matches.totals, strict=True)
 
 
-def rank_anew(call: SearchCall, totals_task: Task) -> SearchCall:
-    """Return the call with other ranks, in the same order, of values that are only compared.
+def change_ranks(call: SearchCall, totals_task: Task) -> SearchCall:
+    """Return the call with other ranks of values that are only compared, in the same order.
 
-    Each call of a stream has ranks of its own.
+    Each call of a stream has its own ranks.
     """
     assert totals_task.totals is not None
     totals = totals_task.totals.aggregates
