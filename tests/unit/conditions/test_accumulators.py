@@ -132,5 +132,5 @@ class Chains:
 
 def test_lists_that_part_have_results_of_their_own() -> None:
     median = build_list_aggregate(lambda: AGGREGATES["median"].begin(AggregateUse((DOUBLE,))))
-    asked = {number: median(number, Chains()) for number in (1, 2, 3, 4, 0, 2, 1)}
-    assert asked == {0: None, 1: 1.0, 2: 3.0, 3: 4.0, 4: 5.0}
+    medians = {number: median(number, Chains()) for number in (1, 2, 3, 4, 0, 2, 1)}
+    assert medians == {0: None, 1: 1.0, 2: 3.0, 3: 4.0, 4: 5.0}

@@ -30,17 +30,17 @@ def test_the_basic_operations_that_python_computes_are_those_of_the_catalogue() 
 
 def test_the_page_lists_all_functions() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    _, _, rest = text.partition("## Functions in Python\n")
-    table, _, _ = rest.partition("\n## ")
+    _, _, after_title = text.partition("## Functions in Python\n")
+    table, _, _ = after_title.partition("\n## ")
     names = re.findall(r"`([^`]+)`", table.replace("\\|", "|"))
-    listed = {one.lower() for one in names} - {"+", "-", "*", "/"}
+    listed = {name.lower() for name in names} - {"+", "-", "*", "/"}
     signs = find_operator_names(OperatorKind.ARITHMETIC) | COMPARISONS.keys()
-    known = {
+    computed = {
         WRITTEN.get(name, name).lower()
         for name in load_functions().keys() | find_operator_names(OperatorKind.CAST)
         if name not in signs and not name.startswith(OVERLOADS)
     }
-    assert listed - {one.lower() for one in SPECIAL} == known
+    assert listed - {name.lower() for name in SPECIAL} == computed
 
 
 FUNCTIONS_OF_ONE_ROW = """

@@ -46,7 +46,7 @@ def count_calls(queries: QueryFamily, size: int) -> int:
     return pstats.Stats(profile).total_calls  # type: ignore[attr-defined, no-any-return]
 
 
-@pytest.mark.parametrize("queries", some_of(LINEAR), ids=lambda one: one.name)
+@pytest.mark.parametrize("queries", some_of(LINEAR), ids=lambda queries: queries.name)
 def test_twice_the_size_takes_twice_the_calls(queries: QueryFamily) -> None:
     count_calls(queries, SIZE)  # what is remembered is remembered from here on
     once, twice = count_calls(queries, SIZE + 1), count_calls(queries, 2 * SIZE + 2)

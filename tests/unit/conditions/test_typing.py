@@ -53,7 +53,7 @@ def typed(
 ) -> tuple[RunExpression, Typer]:
     """Return the expression of B's condition in PATTERN (A+ B)."""
     plan = lower_clause(parse_clause(f"ORDER BY t PATTERN (A+ B) DEFINE B AS {condition}"))
-    ((step,),) = ([one.run_step] for one in split_conditions(plan))
+    ((step,),) = ([condition_parts.run_step] for condition_parts in split_conditions(plan))
     assert step is not None
     typer = StepTyper(
         {build_row_column(text): type_ for text, type_ in TYPES.items()}, ansi, settings
@@ -96,9 +96,9 @@ def test_what_may_fail_after_a_condition_on_other_rows_is_computed_late(
     value: str, is_deferred: bool
 ) -> None:
     step = guarded_step(value)
-    known = {build_row_column(text): type_ for text, type_ in TYPES.items()}
+    known_types = {build_row_column(text): type_ for text, type_ in TYPES.items()}
     types = {
-        column: known.get(column, TYPES["m" if "m" in column.text else "i"])
+        column: known_types.get(column, TYPES["m" if "m" in column.text else "i"])
         for column in find_step_columns(step)
     }
     typer = StepTyper(types, ansi=True)
@@ -116,9 +116,9 @@ def guarded_step(value: str) -> ColumnRead:
     assert isinstance(step, CombinedStep)
     compared = step.operands[1]
     assert isinstance(compared, CombinedStep)
-    found = compared.operands[0]
-    assert isinstance(found, ColumnRead)
-    return found
+    read = compared.operands[0]
+    assert isinstance(read, ColumnRead)
+    return read
 
 
 def test_integers_stay_integers() -> None:
@@ -246,8 +246,8 @@ def test_what_is_written_is_a_constant_where_a_type_holds_it(
 ) -> None:
     written = parse_row_expression(read_tokens(text), ClausePart.WITHIN)
     column = build_row_column(written.text, written.amount)
-    found = find_constant(ColumnRead(column, None, None, Span(0, 0)), type_)
-    assert (found and found.expression) == (held and Constant(held, type_.kind))
+    constant = find_constant(ColumnRead(column, None, None, Span(0, 0)), type_)
+    assert (constant and constant.expression) == (held and Constant(held, type_.kind))
 
 
 def test_aggregates_have_sparks_types() -> None:

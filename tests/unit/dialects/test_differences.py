@@ -47,18 +47,20 @@ def write_differences() -> str:
 def read_topics() -> Iterator[tuple[str, list[Difference]]]:
     """Yield each comment of one line in differences.txt and the rows below it that are read."""
     rows = iter(read_differences())
-    topic, found = "", list[Difference]()
+    topic = ""
+    differences: list[Difference] = []
     for line in SOURCE.read_text(encoding="utf-8").splitlines():
         if line.startswith("# "):
-            if found:
-                yield topic.capitalize(), found
-            topic, found = line.removeprefix("# "), []
+            if differences:
+                yield topic.capitalize(), differences
+            topic = line.removeprefix("# ")
+            differences = []
         elif line:
             row = next(rows)
             if not any(">" in product for product in row.products):
-                found.append(row)
-    if found:
-        yield topic.capitalize(), found
+                differences.append(row)
+    if differences:
+        yield topic.capitalize(), differences
 
 
 def lines_of(rows: list[Difference]) -> Iterator[str]:

@@ -144,10 +144,10 @@ DIVISIONS = [
 
 @pytest.mark.parametrize(("text", "expected", "notes"), DIVISIONS)
 def test_quotients_of_alternatives(text: str, expected: str, notes: list[str]) -> None:
-    found = matchrec.transpile(f"SELECT {text} AS y FROM t", read="trino", write="spark")
-    assert found.text == f"SELECT {expected} AS y FROM t"
-    assert len(found.notes) == len(notes)
-    for note, beginning in zip(found.notes, notes, strict=True):
+    translation = matchrec.transpile(f"SELECT {text} AS y FROM t", read="trino", write="spark")
+    assert translation.text == f"SELECT {expected} AS y FROM t"
+    assert len(translation.notes) == len(notes)
+    for note, beginning in zip(translation.notes, notes, strict=True):
         assert note.message.startswith(beginning)
 
 
@@ -166,16 +166,16 @@ UNIONS = [
 @pytest.mark.parametrize(("query", "expected", "notes"), UNIONS)
 def test_quotients_of_columns_of_unions(query: str, expected: str, notes: list[str]) -> None:
     text = f"SELECT x / 2 AS y FROM ({query}) AS q"
-    found = matchrec.transpile(text, read="trino", write="spark")
-    assert found.text == f"SELECT {expected} AS y FROM ({query}) AS q"
-    assert len(found.notes) == len(notes)
-    for note, beginning in zip(found.notes, notes, strict=True):
+    translation = matchrec.transpile(text, read="trino", write="spark")
+    assert translation.text == f"SELECT {expected} AS y FROM ({query}) AS q"
+    assert len(translation.notes) == len(notes)
+    for note, beginning in zip(translation.notes, notes, strict=True):
         assert note.message.startswith(beginning)
 
 
 def test_a_recursion_has_the_kinds_of_its_first_query() -> None:
     query = "SELECT 1 AS x UNION ALL SELECT x + 1 FROM r WHERE x < 9"
     text = f"WITH RECURSIVE r AS ({query}) SELECT x / 2 AS y FROM r"
-    found = matchrec.transpile(text, read="trino", write="spark")
-    assert found.text.endswith("SELECT x DIV 2 AS y FROM r")
-    assert not any("quotient" in note.message for note in found.notes)
+    translation = matchrec.transpile(text, read="trino", write="spark")
+    assert translation.text.endswith("SELECT x DIV 2 AS y FROM r")
+    assert not any("quotient" in note.message for note in translation.notes)

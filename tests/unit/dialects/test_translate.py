@@ -202,11 +202,13 @@ QUERIES = [
 
 @pytest.mark.parametrize(("product", "text", "expected"), QUERIES)
 def test_a_query_as_spark_reads_it(product: str, text: str, expected: str) -> None:
-    found = translate_query(text, PRODUCTS[product], SPARK).text
-    assert " ".join(found.split()) == " ".join(expected.split())
+    translation = translate_query(text, PRODUCTS[product], SPARK).text
+    assert " ".join(translation.split()) == " ".join(expected.split())
 
 
-@pytest.mark.parametrize("product", [name for name, one in PRODUCTS.items() if one.is_written])
+@pytest.mark.parametrize(
+    "product", [name for name, product in PRODUCTS.items() if product.is_written]
+)
 def test_there_and_back(product: str) -> None:
     text = (
         "SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts NULLS FIRST\n"
@@ -265,8 +267,8 @@ def test_a_query_of_azure() -> None:
 def test_any_row_in_a_pattern_of_azure(pattern: str, expected: str) -> None:
     clause = f"LIMIT DURATION (day, 1) PATTERN ({pattern}) DEFINE A AS x > 1) AS m"
     query = f"SELECT * FROM i TIMESTAMP BY t OVER k, l MATCH_RECOGNIZE (PARTITION BY l, k {clause}"
-    found = translate_query(query, PRODUCTS["azure"], SPARK).text
-    pattern = found[found.index("PATTERN (") + 9 : found.index(") WITHIN")]
+    translation = translate_query(query, PRODUCTS["azure"], SPARK).text
+    pattern = translation[translation.index("PATTERN (") + 9 : translation.index(") WITHIN")]
     assert " ".join(pattern.split()) == " ".join(expected.split())
 
 
@@ -366,9 +368,9 @@ def test_a_difference_of_unknown_types_names_the_other_product(write: str, other
 
 def test_quotients_of_decimals_have_digits_as_in_trino() -> None:
     text = "PATTERN (A) DEFINE A AS 0.25 * COUNT(*) / 3 > x / 2.0"
-    found = translate_clause(text, PRODUCTS["trino"], PRODUCTS["spark"])
-    assert "CAST(0.25 * COUNT(*) / 3 AS DECIMAL(38, 2)) > x / 2.0" in found.text
-    (note,) = found.notes
+    translation = translate_clause(text, PRODUCTS["trino"], PRODUCTS["spark"])
+    assert "CAST(0.25 * COUNT(*) / 3 AS DECIMAL(38, 2)) > x / 2.0" in translation.text
+    (note,) = translation.notes
     assert note.message.startswith("Trino rounds a quotient of decimals")
     assert text[note.span.start : note.span.end] == "0.25 * COUNT(*) / 3 > x / 2.0"
 

@@ -347,12 +347,12 @@ def test_keys_that_are_expressions(write: str) -> None:
 
 
 def test_an_alternative_of_a_concatenation_in_snowflake() -> None:
-    given = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y NULLS LAST PATTERN ({}))"
-    read = translate_query(given.format("A B | C"), PRODUCTS["snowflake"], PRODUCTS["spark"])
+    template = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y NULLS LAST PATTERN ({}))"
+    read = translate_query(template.format("A B | C"), PRODUCTS["snowflake"], PRODUCTS["spark"])
     assert any("in the documentation of Snowflake" in note.message for note in read.notes)
-    clear = translate_query(given.format("(A B) | C"), PRODUCTS["snowflake"], PRODUCTS["spark"])
+    clear = translate_query(template.format("(A B) | C"), PRODUCTS["snowflake"], PRODUCTS["spark"])
     assert not clear.notes
-    write = translate_query(given.format("A B | C D+"), PRODUCTS["trino"], PRODUCTS["snowflake"])
+    write = translate_query(template.format("A B | C D+"), PRODUCTS["trino"], PRODUCTS["snowflake"])
     assert any("in the documentation of Snowflake" in note.message for note in write.notes)
 
 
@@ -376,7 +376,7 @@ def test_qualify_is_refused_where_there_is_none(write: str) -> None:
 def test_what_spark_would_be_refused_is_noted_for_others() -> None:
     query = "SELECT LEVEL FROM dual CONNECT BY LEVEL < 3"
     notes = translate_query(query, PRODUCTS["oracle"], PRODUCTS["trino"]).notes
-    assert [each for each in notes if "CONNECT BY" in each.message]
+    assert [note for note in notes if "CONNECT BY" in note.message]
 
 
 def test_a_window_of_flink_holds_for_its_last_moment() -> None:
@@ -433,8 +433,8 @@ def test_what_a_product_refuses_by_its_page_is_noted(write: str, notes: list[str
     query = """SELECT x FROM t MATCH_RECOGNIZE (ORDER BY y NULLS LAST MEASURES B.x AS x
         PATTERN (A B C) DEFINE A AS x, B AS B.x > A.x AND FIRST(x) > 1,
         C AS CLASSIFIER() = 'C' AND C.x > B.x)"""
-    translation = [note.message for note in translate_query(query, SPARK, PRODUCTS[write]).notes]
-    assert [one for one in translation if "rejects" in one] == notes
+    messages = [note.message for note in translate_query(query, SPARK, PRODUCTS[write]).notes]
+    assert [message for message in messages if "rejects" in message] == notes
 
 
 @pytest.mark.parametrize(

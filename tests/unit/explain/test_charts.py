@@ -68,9 +68,9 @@ def list_overlaps(figure: Figure) -> list[tuple[str, str]]:
     boxes = [(text.get_text(), text.get_window_extent()) for text in find_texts(figure)]
     return [
         (first, second)
-        for (first, one), (second, other) in combinations(boxes, 2)
-        if min(one.x1, other.x1) - max(one.x0, other.x0) > 1
-        and min(one.y1, other.y1) - max(one.y0, other.y0) > 2
+        for (first, box), (second, other) in combinations(boxes, 2)
+        if min(box.x1, other.x1) - max(box.x0, other.x0) > 1
+        and min(box.y1, other.y1) - max(box.y0, other.y0) > 2
     ]
 
 

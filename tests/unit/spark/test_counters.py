@@ -50,7 +50,7 @@ def test_unused_counters_can_be_printed() -> None:
 
 
 def test_one_thread_waits_for_an_action_however_often_counters_are_shown() -> None:
-    """As in Classic, where `get` waits for an action."""
+    """In Spark Classic `get` waits for an action."""
     action_ends = Event()
 
     def read() -> dict[str, Any]:
@@ -70,7 +70,7 @@ def test_one_thread_waits_for_an_action_however_often_counters_are_shown() -> No
 
 
 def test_an_observation_that_does_not_wait_is_read_again() -> None:
-    """As in Connect, where `get` is empty before an action."""
+    """In Spark Connect `get` is empty before an action."""
     answers = [OBSERVED, {}, {}]
     counters = make_counters(Observation(answers.pop))
     assert str(counters) == f"{NOT_FINISHED}finished"

@@ -20,9 +20,9 @@ SCOPE = Scope(ClausePart.MEASURES, ("A",))
 
 def test_columns_of_a_table_become_a_struct() -> None:
     table = pa.table({"__c0": [1, None], "__x1": ["a", "b"]})
-    found = add_structs(table, (Struct("__c2", ("n", "s"), ("__c0", "__x1")),))
-    assert found.column_names == ["__c0", "__x1", "__c2"]
-    assert found.column("__c2").to_pylist() == [{"n": 1, "s": "a"}, {"n": None, "s": "b"}]
+    result = add_structs(table, (Struct("__c2", ("n", "s"), ("__c0", "__x1")),))
+    assert result.column_names == ["__c0", "__x1", "__c2"]
+    assert result.column("__c2").to_pylist() == [{"n": 1, "s": "a"}, {"n": None, "s": "b"}]
 
 
 def test_a_struct_of_columns_is_told_by_what_reads_it() -> None:

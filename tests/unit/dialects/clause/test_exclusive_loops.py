@@ -38,5 +38,5 @@ CLAUSES = [
 @pytest.mark.parametrize(("clause", "expected"), CLAUSES)
 def test_what_follows_a_loop_is_no_row_of_it(clause: str, expected: str) -> None:
     skip = "AFTER MATCH SKIP PAST LAST ROW "
-    found = translate_clause(skip + clause, PRODUCTS["flink"], PRODUCTS["spark"]).text
-    assert found.replace("`", "") == skip + expected.replace("`", "")
+    translation = translate_clause(skip + clause, PRODUCTS["flink"], PRODUCTS["spark"]).text
+    assert translation.replace("`", "") == skip + expected.replace("`", "")
