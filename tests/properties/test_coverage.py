@@ -199,7 +199,7 @@ def test_random_permutations(
 
 
 @pytest.mark.night  # compiles a search of its own
-def test_whatever_brings_the_nearest_run_nearer_has_ended_it() -> None:
+def test_all_variables_that_would_bring_the_nearest_run_nearer_are_counted() -> None:
     """PERMUTE(A, A | B, B) names A, A, B, B: occurrences 0 to 3. No A is true in a run.
 
     Row `ABC` can be occurrence 2 or 3, and two more rows are needed after it. An order of parts
@@ -262,7 +262,7 @@ def test_more_occurrences_than_a_word_has_bits() -> None:
 
 
 @pytest.mark.night  # compiles a search of its own
-def test_ways_that_multiply_meet_where_conditions_read_the_same() -> None:
+def test_ways_are_merged_if_conditions_read_the_same_from_them() -> None:
     """Each row may be A or B: there are 2^40 ways, but only 40 different counts of A at a row."""
     count = RunAggregate(Reduction.COUNT, "A", None, Kind.INTEGER)
     never = build_operation(Comparison.GREATER, count, Constant(1000, Kind.INTEGER))

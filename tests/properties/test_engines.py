@@ -362,7 +362,7 @@ def test_random_conditions_that_depend_on_the_run(case: tuple[Query, Rows]) -> N
     assert_agreement(*case)
 
 
-def test_what_fails_for_one_match_may_hold_for_the_next() -> None:
+def test_a_condition_may_be_true_only_from_the_second_match_on() -> None:
     """B is false in match 1, so match 1 is C alone. In later matches the loop A+ B matches."""
     later = build_operation(Comparison.GREATER, TriedMatchNumber(), Constant(1, Kind.INTEGER))
     overlapping = replace(

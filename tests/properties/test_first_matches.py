@@ -108,7 +108,7 @@ def test_event_selection(selection: EventSelection, output: MatchOutput) -> None
     run()
 
 
-def test_a_search_ends_with_the_last_match_that_is_asked_for() -> None:
+def test_a_search_ends_with_the_last_requested_match() -> None:
     """The loop over 60 rows has 2 to the power of 60 matches."""
     full_task = build_task(make_query("A+", SELECTIONS[1], MatchOutput.ALL))
     rows = WindowedRows(read_rows(" ".join(["A"] * 60)))

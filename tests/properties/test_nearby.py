@@ -185,7 +185,7 @@ def test_what_the_worker_computes_is_what_the_reference_says(
     assert (satisfied[:, 0] & np.uint64(1)).tolist() == computed
 
 
-def test_rows_whose_neighbours_are_not_here_yet_are_not_asked() -> None:
+def test_rows_without_all_their_neighbours_are_not_tested() -> None:
     """In this piece of a partition, only rows 1 and 2 are searched.
 
     The condition would fail for row 3: it divides by zero.

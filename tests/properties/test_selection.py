@@ -134,7 +134,7 @@ def test_every_prefix_of_a_loop_at_the_end_is_a_match() -> None:
     assert_matches(make_query("A+", ANY), rows, *any_matches)
 
 
-def test_what_may_come_next_may_not_be_skipped() -> None:
+def test_rows_that_the_next_variables_accept_are_not_skipped() -> None:
     assert_matches(make_query("A B? C", NEXT), make_rows("A B C"), "A0 B1 C2")
     assert_matches(make_query("A (B | C D) D", NEXT), make_rows("A C D D"), "A0 C1 D2 D3")
     assert_matches(make_query("A (B C)* D", NEXT), make_rows("A D B C D"), "A0 D1")
@@ -211,7 +211,7 @@ def make_rows_with_integers(text: str, *column: int | None) -> WindowedRows:
     )
 
 
-def test_what_is_so_far_leaves_out_the_current_row() -> None:
+def test_aggregates_so_far_leave_out_the_current_row() -> None:
     so_far = RunAggregate(Reduction.SUM, "A", 0, Kind.INTEGER, excludes_current_row=True)
     current = ReadValue(0, Kind.INTEGER)
     more = {"A": build_operation(Comparison.GREATER, current, so_far)}  # unknown for the first row
@@ -320,7 +320,7 @@ def test_non_overlapping_matches() -> None:
     assert_matches(late, make_rows("A B C"), "B1")
 
 
-def test_what_is_absent_or_does_not_close_is_no_earlier_match() -> None:
+def test_forbidden_and_unclosed_runs_are_not_earlier_matches() -> None:
     middle = replace(
         make_query("A B", ANY, NON_OVERLAPPING), absences=(Absence("N", ("A",), ("B",)),)
     )

@@ -213,7 +213,7 @@ def test_a_row_that_may_not_be_skipped_ends_a_run() -> None:
     assert ended == {(1, "FALSE"): 1, (0, "NO_ROW"): 1, (None, "FALSE"): 1}
 
 
-def test_what_must_not_be_there_ends_a_run() -> None:
+def test_a_forbidden_row_ends_a_run() -> None:
     query = replace(make_query("A B", ANY), absences=(Absence("M", ("A",), ("B",)),))
     reached, ended, starts = cover_rows(query, make_rows("A M B A B"))
     assert reached == {0: 2, 1: 1}
@@ -221,7 +221,7 @@ def test_what_must_not_be_there_ends_a_run() -> None:
     assert starts == [3]
 
 
-def test_ways_that_multiply_meet_where_conditions_read_the_same() -> None:
+def test_ways_are_merged_if_conditions_read_the_same_from_them() -> None:
     """Each B may be taken or skipped: there are 2^40 ways, but only 40 counts of B at a row."""
     count = RunAggregate(Reduction.COUNT, "B", None, Kind.INTEGER)
     never = build_operation(Comparison.GREATER, count, Constant(1000, Kind.INTEGER))
