@@ -69,7 +69,9 @@ def test_twice_the_size_takes_twice_the_calls(queries: QueryFamily) -> None:
         ]
     ),
 )
-def test_what_is_too_large_is_refused_with_its_limit(name: str, size: int, limit: str) -> None:
+def test_a_query_that_is_too_large_is_rejected_with_the_limit(
+    name: str, size: int, limit: str
+) -> None:
     (queries,) = (family for family in list_families() if family.name == name)
     with pytest.raises(MatchRecognizeError, match=limit):
         plan_family(queries, size)
@@ -82,7 +84,7 @@ def test_what_is_too_large_is_refused_with_its_limit(name: str, size: int, limit
         ("conditions: GREATEST of computed values", "over 2,000 operations"),
     ],
 )
-def test_what_grows_by_the_square_is_refused_with_its_limit(
+def test_quadratic_growth_is_rejected_with_the_limit(
     monkeypatch: pytest.MonkeyPatch, name: str, limit: str
 ) -> None:
     """The limits are a hundredth of the real ones, which take seconds to reach."""
@@ -107,6 +109,6 @@ def test_what_grows_by_the_square_is_refused_with_its_limit(
         ]
     ),
 )
-def test_what_is_long_is_not_deep(name: str, size: int) -> None:
+def test_long_queries_can_be_planned(name: str, size: int) -> None:
     (queries,) = (family for family in list_families() if family.name == name)
     plan_family(queries, size)

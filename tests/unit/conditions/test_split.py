@@ -122,7 +122,7 @@ def test_of_rows_that_the_worker_sorts_it_computes_what_reads_neighbours() -> No
         ("avg(x) OVER (ROWS 3 PRECEDING) < PREV(x)", "avg(x) OVER"),
     ],
 )
-def test_what_only_spark_knows_of_neighbours_is_a_column_of_several_rows(
+def test_expressions_over_neighbours_that_only_spark_computes_are_columns(
     condition: str, spark: str | None
 ) -> None:
     split = split_b_for_worker(condition)
@@ -205,7 +205,9 @@ def test_two_positions_are_combined_by_the_engine() -> None:
         ),
     ],
 )
-def test_what_may_fail_is_computed_where_its_guards_hold(condition: str, column: str) -> None:
+def test_expressions_that_may_fail_are_computed_under_their_guards(
+    condition: str, column: str
+) -> None:
     step = split_b(condition).run_step
     assert step is not None
     assert column in [show_column(column_of_step) for column_of_step in find_step_columns(step)]
@@ -248,7 +250,7 @@ def test_what_may_fail_is_computed_where_its_guards_hold(condition: str, column:
         ("name COLLATE UNICODE = 'a'", False),
     ],
 )
-def test_what_is_not_known_may_fail(text: str, fails: bool) -> None:
+def test_unknown_functions_may_fail(text: str, fails: bool) -> None:
     scope = Scope(ClausePart.DEFINE, ("A",))
     assert may_fail(parse_scalar(read_tokens(text), scope).operations) is fails
     (reference,) = parse_scalar(read_tokens(f"LAST(f(x, {text}))"), scope).references
@@ -265,7 +267,7 @@ def test_what_is_not_known_may_fail(text: str, fails: bool) -> None:
         "A.y > x AND CAST(x AS STRING) || 'a' < A.z",
     ],
 )
-def test_what_may_fail_under_a_guard_of_other_rows_may_be_the_engines(condition: str) -> None:
+def test_expressions_under_a_guard_on_other_rows_may_be_deferred(condition: str) -> None:
     step = split_b(condition).run_step
     assert step is not None
     (deferred,) = (read.deferred for read in find_column_reads(step) if read.deferred is not None)
@@ -284,7 +286,7 @@ def test_what_may_fail_under_a_guard_of_other_rows_may_be_the_engines(condition:
         ("A AS x > 0, C AS x < 9 AND z, B AS 1 / U.x < y", UNION),
     ],
 )
-def test_what_may_fail_is_computed_of_rows_that_may_be_the_variables(
+def test_expressions_that_may_fail_are_computed_for_possible_rows(
     definitions: str, expected: str
 ) -> None:
     text = f"ORDER BY t PATTERN (A+ C B) SUBSET U = (A, C) DEFINE {definitions}"

@@ -92,7 +92,7 @@ def compared(condition: str) -> RunOperation:
         ("greatest(i, xs[1])", False),  # an element is Spark's alone
     ],
 )
-def test_what_may_fail_after_a_condition_on_other_rows_is_computed_late(
+def test_expressions_that_may_fail_after_other_conditions_are_deferred(
     value: str, is_deferred: bool
 ) -> None:
     step = guarded_step(value)
@@ -132,7 +132,7 @@ def test_integers_stay_integers() -> None:
     assert expression.operands[1] == Constant(3, Kind.INTEGER)
 
 
-def test_an_integer_beside_a_float_is_widened() -> None:
+def test_an_integer_with_a_float_is_widened() -> None:
     expression = compared("d > FIRST(A.i)")
     assert isinstance(expression.operands[0], ReadValue)
     assert expression.operands[0].kind is Kind.FLOATING
@@ -148,11 +148,11 @@ def test_floats_are_rounded_to_32_bits(condition: str) -> None:
     "condition",
     ["f / A.f = A.f", "f % A.f = A.f", "f + A.d = A.f", "f + A.i = A.f", "f + sum(A.f) = 1"],
 )
-def test_what_is_exact_or_double_is_not_rounded(condition: str) -> None:
+def test_exact_and_double_operands_are_not_rounded(condition: str) -> None:
     assert BasicOperator.NARROW not in set(map(find_operator, walk_expression(typed(condition)[0])))
 
 
-def test_an_integer_beside_a_float_is_rounded_without_ansi() -> None:
+def test_an_integer_with_a_float_is_rounded_without_ansi() -> None:
     expression, _ = typed("b = A.f", ansi=False)
     assert isinstance(expression, RunOperation)
     assert find_operator(expression.operands[0]) is BasicOperator.NARROW
@@ -217,7 +217,7 @@ def test_functions_of_several_rows_are_written_with_basic_ones() -> None:
         typed(condition)
 
 
-def test_a_decimal_literal_beside_a_float_is_a_float() -> None:
+def test_a_decimal_literal_with_a_float_is_a_float() -> None:
     expression, typer = typed("d - FIRST(A.d) > 1.5")
     assert isinstance(expression, RunOperation)
     assert expression.operands[1] == Constant(1.5, Kind.FLOATING)
@@ -241,7 +241,7 @@ def test_a_decimal_literal_beside_a_float_is_a_float() -> None:
         ("rand()", TYPES["d"], None),
     ],
 )
-def test_what_is_written_is_a_constant_where_a_type_holds_it(
+def test_a_literal_is_a_constant_if_its_type_can_hold_it(
     text: str, type_: ValueType, held: int | float | None
 ) -> None:
     written = parse_row_expression(read_tokens(text), ClausePart.WITHIN)
@@ -282,7 +282,7 @@ def test_between_and_in_are_comparisons() -> None:
         "b + sum(A.b)",
     ],
 )
-def test_what_the_engine_cannot_do_is_an_error_that_says_how_to_write_it(condition: str) -> None:
+def test_an_unsupported_operation_raises_an_error_with_advice(condition: str) -> None:
     with pytest.raises(MatchRecognizeError) as caught:
         typed(condition)
     assert caught.value.hint
@@ -298,12 +298,12 @@ def test_what_the_engine_cannot_do_is_an_error_that_says_how_to_write_it(conditi
         "timestamp(greatest(A.day, day)) > ts",
     ],
 )
-def test_what_timestamp_means_is_for_the_session_to_say(condition: str) -> None:
+def test_the_session_decides_the_type_of_timestamp(condition: str) -> None:
     # typeof() of each in Spark 4.1 with that setting
     typed(condition, SessionSettings(timestamp_type="timestamp_ntz"))
 
 
-def test_a_time_zone_that_python_has_not() -> None:
+def test_a_time_zone_that_python_lacks() -> None:
     in_systemv = SessionSettings("systemv/pst8pdt")
     typed("levenshtein(s, A.s) > 2", in_systemv)
     with pytest.raises(MatchRecognizeError, match="needs the time zone `systemv/pst8pdt`"):

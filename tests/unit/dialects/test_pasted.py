@@ -148,7 +148,9 @@ def test_an_integer_of_an_unknown_type_is_noted() -> None:
 
 
 @pytest.mark.parametrize(("product", "query", "marked", "words"), REFUSED)
-def test_what_is_refused_shows_its_place(product: str, query: str, marked: str, words: str) -> None:
+def test_an_error_points_to_the_unsupported_part(
+    product: str, query: str, marked: str, words: str
+) -> None:
     with pytest.raises(MatchRecognizeError, match=words) as raised:
         translate_query(query, PRODUCTS[product], SPARK)
     lines = str(raised.value).split("\n")

@@ -335,7 +335,9 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("read", "write", "text", "message"), REFUSED)
-def test_what_cannot_be_said_is_refused(read: str, write: str, text: str, message: str) -> None:
+def test_constructs_without_a_translation_are_rejected(
+    read: str, write: str, text: str, message: str
+) -> None:
     with pytest.raises(MatchRecognizeError) as raised:
         translate_clause(text, PRODUCTS[read], PRODUCTS[write])
     assert raised.value.message.startswith(message)
@@ -393,7 +395,7 @@ def test_quotients_of_decimals_have_digits_as_in_trino() -> None:
         ("snowflake", "oracle", "PATTERN (A) WITHIN 3 DEFINE A AS x > 1", "Oracle has no WITHIN"),
     ],
 )
-def test_what_the_other_product_lacks_is_named(
+def test_an_error_names_the_feature_that_the_product_lacks(
     read: str, write: str, clause: str, message: str
 ) -> None:
     with pytest.raises(MatchRecognizeError, match=message):

@@ -203,7 +203,7 @@ def test_an_option_of_flink_is_reluctant() -> None:
         ("A B", "A AS x > PREV(x)", "no PREV and NEXT"),
     ],
 )
-def test_what_flink_has_not(pattern: str, define: str, words: str) -> None:
+def test_features_that_flink_lacks_are_rejected(pattern: str, define: str, words: str) -> None:
     with pytest.raises(MatchRecognizeError, match=words):
         translate_to_flink(pattern, define)
 
@@ -223,7 +223,9 @@ def test_what_flink_has_not(pattern: str, define: str, words: str) -> None:
         ),
     ],
 )
-def test_what_measures_of_others_have_not(write: str, text: str, words: str) -> None:
+def test_features_of_measures_that_others_lack_are_rejected(
+    write: str, text: str, words: str
+) -> None:
     with pytest.raises(MatchRecognizeError, match=words):
         translate_measure("spark", write, text)
 
@@ -248,7 +250,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("write", "text", "words"), REFUSED)
-def test_what_others_have_not(write: str, text: str, words: str) -> None:
+def test_functions_that_others_lack_are_rejected(write: str, text: str, words: str) -> None:
     with pytest.raises(MatchRecognizeError, match=words):
         translate_measure("spark", write, text)
 
@@ -316,7 +318,7 @@ def test_the_search_of_a_window_stays(search: str) -> None:
         translate_query(clause, PRODUCTS["spark"], PRODUCTS["trino"])
 
 
-def test_a_second_clause_stands_after_a_subquery() -> None:
+def test_a_second_clause_applies_to_a_subquery() -> None:
     """Only BigQuery allows a clause directly after another clause."""
     first = (
         "MATCH_RECOGNIZE (ORDER BY y NULLS LAST MEASURES LAST(x) AS x PATTERN (A) DEFINE A AS y)"
@@ -373,7 +375,7 @@ def test_qualify_is_refused_where_there_is_none(write: str) -> None:
         translate_query(ROWS, PRODUCTS["snowflake"], PRODUCTS[write])
 
 
-def test_what_spark_would_be_refused_is_noted_for_others() -> None:
+def test_queries_that_spark_rejects_are_noted_for_others() -> None:
     query = "SELECT LEVEL FROM dual CONNECT BY LEVEL < 3"
     notes = translate_query(query, PRODUCTS["oracle"], PRODUCTS["trino"]).notes
     assert [note for note in notes if "CONNECT BY" in note.message]
@@ -407,7 +409,7 @@ def test_a_window_that_is_no_interval_is_refused_for_flink(within: str) -> None:
     ],
 )
 @pytest.mark.parametrize("write", ["spark", "trino"])
-def test_what_is_no_query_is_refused_whatever_is_written(query: str, word: str, write: str) -> None:
+def test_statements_that_are_not_queries_are_rejected(query: str, word: str, write: str) -> None:
     with pytest.raises(MatchRecognizeError) as raised:
         translate_query(query, PRODUCTS["spark"], PRODUCTS[write])
     assert word in str(raised.value)
@@ -428,8 +430,8 @@ def test_what_is_no_query_is_refused_whatever_is_written(query: str, word: str, 
         ("trino", []),
     ],
 )
-def test_what_a_product_refuses_by_its_page_is_noted(write: str, notes: list[str]) -> None:
-    """Each once: also of C there is a column of another variable."""
+def test_documented_limits_of_a_product_are_noted(write: str, notes: list[str]) -> None:
+    """Each limit is noted once, although C also reads a column of another variable."""
     query = """SELECT x FROM t MATCH_RECOGNIZE (ORDER BY y NULLS LAST MEASURES B.x AS x
         PATTERN (A B C) DEFINE A AS x, B AS B.x > A.x AND FIRST(x) > 1,
         C AS CLASSIFIER() = 'C' AND C.x > B.x)"""

@@ -105,7 +105,7 @@ def test_every_binary_operator_of_the_grammar_has_an_entry() -> None:
     assert {name for _, name in BINARY.values()} - OPERATORS.keys() == {">>>"}
 
 
-def test_whether_a_function_fails_is_said_once() -> None:
+def test_no_operator_is_listed_as_a_function_that_never_fails() -> None:
     assert not read_words("NEVER FAILING") & OPERATORS.keys()
 
 

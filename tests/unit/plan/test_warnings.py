@@ -96,7 +96,7 @@ def test_every_kind_of_warning_about_a_clause_has_a_record() -> None:
         "PATTERN (A B2 B3) DEFINE A AS price > 1",
     ],
 )
-def test_what_may_be_meant_raises_no_warning(clause_end: str) -> None:
+def test_plausible_clauses_raise_no_warning(clause_end: str) -> None:
     assert list_warnings(f"PARTITION BY sym ORDER BY ts {clause_end}") == ()
 
 

@@ -229,7 +229,7 @@ def test_messages(request: pytest.FixtureRequest) -> None:
     golden_text.check(HERE / "clause_errors.txt", find_message, update)
 
 
-def test_what_messages_say_to_write_is_read() -> None:
+def test_the_text_that_messages_advise_is_valid() -> None:
     cures = [
         cure.replace("WITHIN", "ORDER BY ts PATTERN (A) WITHIN")
         for record in golden_text.read(HERE / "clause_errors.txt")
@@ -247,7 +247,7 @@ def test_parse_clause_shows_its_text_in_errors() -> None:
         parse_clause("PATTERN (A")
 
 
-def test_double_quotes_name_where_no_string_can_stand() -> None:
+def test_double_quotes_are_names_where_strings_are_not_allowed() -> None:
     in_double_quotes, quote_in_backticks = (
         parse_clause(
             """MEASURES CLASSIFIER('b') AS c AFTER MATCH SKIP TO FIRST 'b'

@@ -144,7 +144,7 @@ def test_an_unqualified_variable_name_is_a_column() -> None:
     )
 
 
-def test_a_plan_without_conditions_can_be_told() -> None:
+def test_a_clause_without_define_has_no_definitions() -> None:
     assert plan("PATTERN (A B)").definitions == ()
 
 

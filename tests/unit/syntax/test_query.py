@@ -304,7 +304,7 @@ CLAUSE = "t MATCH_RECOGNIZE (PATTERN (A B) DEFINE A AS x > 1)"
         (f"SELECT a, current_date FROM {CLAUSE} m", "not alone"),
     ],
 )
-def test_what_asks_for_all_rows_of_a_clause(query: str, alias: str | None) -> None:
+def test_queries_that_select_all_rows_of_a_clause(query: str, alias: str | None) -> None:
     result = match_plain_select(write_outer_query(parse_sql(query)))
     assert (result[1] if result else "not alone") == alias
 
@@ -323,7 +323,7 @@ def test_what_asks_for_all_rows_of_a_clause(query: str, alias: str | None) -> No
         ("ORDER BY x", "t"),
     ],
 )
-def test_what_the_rows_of_a_clause_are_called(behind: str, alias: str) -> None:
+def test_the_alias_of_a_clause(behind: str, alias: str) -> None:
     (site,) = parse_sql(f"SELECT * FROM d.t MATCH_RECOGNIZE (PATTERN (A)) {behind}").sites
     assert site.alias == alias
 

@@ -39,7 +39,7 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize(("text", "written"), WRITTEN.items(), ids=WRITTEN.keys())
-def test_what_is_written(text: str, written: str | None) -> None:
+def test_spellings_for_sail(text: str, written: str | None) -> None:
     result = text
     for span, spelling in sorted(find_spellings(text), key=lambda item: -item[0].start):
         result = f"{result[: span.start]}{spelling}{result[span.end :]}"

@@ -45,7 +45,7 @@ def test_columns_that_are_named_nowhere_are_not_read(query: str, read: str, unre
         f"FROM {CLAUSE} |> WHERE a > 1",
     ],
 )
-def test_what_stands_for_all_columns(query: str) -> None:
+def test_expressions_that_use_all_columns(query: str) -> None:
     assert parse_sql(query).sites[0].use.reads("x")
 
 

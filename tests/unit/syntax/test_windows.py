@@ -148,7 +148,7 @@ def test_conditions_see_the_rows_of_the_frame_only(window: str, expected: str) -
     assert show_conditions(make_plan(window))["B"].replace("B.", "") == expected
 
 
-def test_a_frame_of_so_many_rows_limits_the_match() -> None:
+def test_a_frame_of_a_number_of_rows_limits_the_match() -> None:
     plan = make_plan(f"{TWO} PATTERN (A B) DEFINE B AS x > 1")
     assert plan.within_rows == 3
     assert show_conditions(plan) == {"B": "x > 1"}
@@ -204,7 +204,7 @@ def test_the_rows_of_a_window_keep_the_name_of_their_relation(
     ]
 
 
-def test_what_is_no_row_pattern_window_stays_sparks() -> None:
+def test_plain_windows_stay_windows_of_spark() -> None:
     texts = [
         "SELECT sum(x) OVER (ORDER BY pattern(x)) FROM t",
         "SELECT measures, define, pattern (x), row_number() OVER w FROM t WINDOW w AS (ORDER BY x)",
@@ -224,7 +224,7 @@ def test_what_is_no_row_pattern_window_stays_sparks() -> None:
         (f"{UNBOUNDED} SEEK PATTERN (`the match`) DEFINE `the match` AS x > 1", "a variable"),
     ],
 )
-def test_what_belongs_to_the_clause_in_from_is_refused(window: str, message: str) -> None:
+def test_options_of_the_clause_in_from_are_rejected_in_windows(window: str, message: str) -> None:
     with pytest.raises(MatchRecognizeError, match=message):
         make_plan(window)
 

@@ -51,7 +51,7 @@ def show_conditions(plan: MatchPlan) -> dict[str, str]:
     }
 
 
-def test_what_a_window_implies_is_no_condition_any_more() -> None:
+def test_conditions_that_a_window_implies_are_removed() -> None:
     bound = "ts - V.ts <= 1800"
     plan = make_plan(
         "V X*? C Y*? P",
@@ -115,7 +115,7 @@ def test_forms_of_a_bound(type_: ValueType, bound: str, limit: float) -> None:
         (INSTANT, "B.ts - A.ts <= INTERVAL '1' MONTH"),
     ],
 )
-def test_what_is_no_window(type_: ValueType, bound: str) -> None:
+def test_conditions_that_form_no_window(type_: ValueType, bound: str) -> None:
     assert find_window(make_plan("A B+", f"B AS {bound}", type_)) is None
 
 

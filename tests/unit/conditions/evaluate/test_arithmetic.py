@@ -116,7 +116,7 @@ def test_quotients_are_rounded_half_away_from_zero(left, right, ansi) -> None:
     assert integer_operation(DIVIDE, left, right, 64, int(ansi)) == expected
 
 
-def test_what_only_tries_is_null() -> None:
+def test_try_operations_return_null_for_errors() -> None:
     assert compute_integers(ARITHMETIC + NULL_ON_ERROR + DIVIDE + BITS * 64, LEAST, -1)[1] == NULL
     tried = ARITHMETIC + NULL_ON_ERROR
     assert compute_integers(tried + PLUS + BITS * 32, 2**31 - 1, 1)[1] == NULL

@@ -36,7 +36,7 @@ CLAUSES = [
 
 
 @pytest.mark.parametrize(("clause", "expected"), CLAUSES)
-def test_what_follows_a_loop_is_no_row_of_it(clause: str, expected: str) -> None:
+def test_the_variable_after_a_loop_excludes_rows_of_the_loop(clause: str, expected: str) -> None:
     skip = "AFTER MATCH SKIP PAST LAST ROW "
     translation = translate_clause(skip + clause, PRODUCTS["flink"], PRODUCTS["spark"]).text
     assert translation.replace("`", "") == skip + expected.replace("`", "")

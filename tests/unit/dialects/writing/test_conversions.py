@@ -107,7 +107,7 @@ def test_a_measure_that_may_read_another_one_is_noted() -> None:
     assert text[note.span.start :].startswith("p + 1")
 
 
-def test_what_the_text_would_not_say_is_refused() -> None:
+def test_conditions_that_sql_cannot_express_are_rejected() -> None:
     condition = "any_value(a.x) IGNORE NULLS > 1"
     pattern = Pattern.begin("a").followed_by("b").where(condition)
     with pytest.raises(MatchRecognizeError, match="the condition of `B`") as raised:
