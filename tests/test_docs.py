@@ -176,7 +176,7 @@ def test_pages_are_in_plain_english(page: Path) -> None:
     assert excerpts == [], "say who does what: subject, verb, object"
 
 
-def test_nothing_speaks_of_a_release_that_there_is_not() -> None:
+def test_no_page_installs_from_an_index_without_a_release() -> None:
     by_name = re.compile(r"pip install[^\n`]*[\s'\"]matchrec(?![\w./*-])")
     sources = (ROOT / "matchrec").glob("**/*.py")
     for page in (*PAGES, *sources):

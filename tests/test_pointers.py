@@ -62,7 +62,7 @@ def exists(pointer: str, current_module: Path) -> bool:
 
 
 @pytest.mark.parametrize("path", sorted(MODULES), ids=lambda path: str(path.relative_to(ROOT)))
-def test_what_a_module_says_to_see(path: Path) -> None:
+def test_names_after_see_exist(path: Path) -> None:
     pointers = SEE.findall(path.read_text(encoding="utf-8"))
     assert [pointer for pointer in pointers if not exists(pointer, path)] == []
 

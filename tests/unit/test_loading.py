@@ -41,7 +41,7 @@ def list_loaded(statement: str, packages: Sequence[str]) -> list[str]:
     return result.stdout.split()
 
 
-def test_what_is_loaded_while_java_starts_does_not_import_pyspark() -> None:
+def test_modules_loaded_while_java_starts_do_not_import_pyspark() -> None:
     """Otherwise two threads would import parts of it at once."""
     statement = f"import {', '.join(MODULES_OF_QUERIES)}"
     assert list_loaded(statement, ["pyspark", "pandas", "numpy"]) == ["pandas", "numpy"]

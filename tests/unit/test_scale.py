@@ -21,7 +21,7 @@ from tests.quick import on_engines, scale
         ("", "9", 9, [0, 1, 2, 3], [*range(7)], [*range(7)], 7),
     ],
 )
-def test_how_much_is_done(
+def test_the_amount_of_work_in_each_run(
     monkeypatch: pytest.MonkeyPatch,
     run: str,
     long_run: str | None,

@@ -59,7 +59,9 @@ def test_a_span_over_several_lines_is_shown_by_its_first() -> None:
         ("a\tb ", "x", "    ^"),  # a tab is shown as one space
     ],
 )
-def test_carets_stand_under_what_a_terminal_shows(before: str, marked: str, carets: str) -> None:
+def test_carets_are_under_the_characters_of_a_terminal(
+    before: str, marked: str, carets: str
+) -> None:
     _, shown, drawn = read_excerpt(f"{before}{marked} z", marked)
     assert shown == f"{before}{marked} z".replace("\t", " ")
     assert drawn == carets

@@ -79,7 +79,7 @@ def test_programs_stay_small(text: str, choices: int) -> None:
     assert sum(map(len, folded(text))) < choices
 
 
-def test_what_may_stand_beside_what() -> None:
+def test_follow_sets_list_first_last_and_adjacent_variables() -> None:
     follow_sets = facts.FollowSets.compute(
         compiled.compile_for_output(parse_row_pattern("A B* (C | D)")).folding
     )

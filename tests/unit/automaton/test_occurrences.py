@@ -25,7 +25,9 @@ def compile_query(text: str) -> tuple[Query, Occurrences]:
         ("PERMUTE(A*, B*) C", 0, {"C"}),
     ],
 )
-def test_what_brings_a_first_row_nearer(text: str, after: int, awaited: set[str]) -> None:
+def test_a_starting_row_awaits_the_nearer_variables(
+    text: str, after: int, awaited: set[str]
+) -> None:
     query, occurrences = compile_query(text)
     choices = [choice for state in occurrences.pattern.folding.choices for choice in state]
     first = len(occurrences.pattern.folding.choices[0])

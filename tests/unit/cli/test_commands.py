@@ -27,7 +27,7 @@ pytestmark = pytest.mark.one_of(4)
 STOCKS = ("--table", "t=prices.csv")
 
 
-def test_a_table_has_twenty_rows_or_as_many_as_asked_for(embedded: Path) -> None:
+def test_a_table_has_twenty_rows_or_the_limit(embedded: Path) -> None:
     one_row = invoke("run", "-", *STOCKS, "--limit", "1", stdin=STREAKS + " ORDER BY sym")
     assert one_row.exit_code == 0
     assert one_row.stdout.splitlines() == ["sym  low  high  n", "X     10    12  3"]
@@ -195,7 +195,7 @@ def test_sweep(embedded: Path) -> None:
         ("-c PATTERN(A) --table u=prices.csv --grid n=3", "missing --events for a clause", 2),
     ],
 )
-def test_what_is_wrong_with_a_sweep(embedded: Path, words: str, message: str, code: int) -> None:
+def test_messages_about_a_wrong_sweep(embedded: Path, words: str, message: str, code: int) -> None:
     del embedded
     clause = "ORDER BY ts PATTERN (UP{:n,}) DEFINE UP AS price > PREV(price)"
     stdin = clause if words.startswith("-") and "-c" not in words else None
@@ -419,7 +419,7 @@ def test_a_mistake_in_sase_and_in_a_clause_of_a_file_shows_the_file(embedded: Pa
     assert "\n  clause.sql:2:" in shown
 
 
-def test_a_traceback_is_shown_where_asked_for(embedded: Path) -> None:
+def test_a_traceback_is_shown_on_request(embedded: Path) -> None:
     query = STREAKS.replace("LAST(price)", "LAST(DOWN.price)")
     shown = invoke_failing("run", "-", *STOCKS, "--traceback", stdin=query, code=1)
     assert shown.startswith("Traceback (most recent call last):\n")

@@ -60,7 +60,7 @@ def test_patterns_of_a_file(clicks: Path) -> None:
     assert [line[:9] for line in both] == ["ann,1,1,3", "bob,1,1,2"]
 
 
-def test_what_the_result_of_a_pattern_has(clicks: Path) -> None:
+def test_options_of_the_result_of_a_pattern(clicks: Path) -> None:
     events = read_rows("pairs.py", *EVENTS, "--result", "events")
     assert len(events) == 2  # bob's a and b
     assert all("bob" in line for line in events)
@@ -171,7 +171,7 @@ QUERY = f"SELECT * FROM t MATCH_RECOGNIZE ({REPEATED})"
         ("sweep --events t --grid n=1,2", REPEATED.replace("DEFINE B", "DEFINE"), "DEFINE"),
     ],
 )
-def test_a_mistake_in_a_text_is_said_before_an_engine_starts(
+def test_a_mistake_in_a_text_is_reported_before_an_engine_starts(
     command: str, query: str, sentence: str
 ) -> None:
     result = invoke(*command.split(), "-", stdin=query)

@@ -172,7 +172,7 @@ def test_check_finds_mistakes(query: str, message: str, embedded: Path) -> None:
     assert message in catch_message("check", "-", *SCHEMA, stdin=query)
 
 
-def test_check_takes_warnings_for_mistakes_if_asked(embedded: Path) -> None:
+def test_check_treats_warnings_as_mistakes_on_request(embedded: Path) -> None:
     every_row = STREAKS.partition("DEFINE")[0] + ")"
     shown = invoke("check", "-", *SCHEMA, stdin=every_row)
     assert (shown.exit_code, "has no DEFINE" in shown.stderr) == (0, True)

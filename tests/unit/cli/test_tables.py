@@ -204,7 +204,7 @@ def test_an_empty_folder(files: Path) -> None:
     assert "the file `nothing` of table `t` cannot be read: it is a folder without files" in message
 
 
-def test_a_file_is_replaced_only_where_asked_for(embedded: Path) -> None:
+def test_a_file_is_replaced_only_on_request(embedded: Path) -> None:
     arguments = ("run", "-c", "SELECT 1 AS n", "--output", "n.csv")
     assert invoke(*arguments).exit_code == 0
     again = invoke(*arguments)

@@ -50,7 +50,7 @@ def make_funnel(nearest: NearestStart | None = None, held: int = 10) -> ClauseCo
     return ClauseCoverage("A B", figures, occurrences, nearest)
 
 
-def test_one_row_of_many_still_has_a_bar_and_decides_what_is_said() -> None:
+def test_one_row_of_many_has_a_bar_and_decides_the_text() -> None:
     nearest = NearestStart(1, {"k": "x", "l": None}, {"t": "7"})
     assert show_funnel(make_funnel(nearest), PYTHON).splitlines() == [
         "row pattern",

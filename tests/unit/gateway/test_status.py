@@ -54,7 +54,7 @@ def test_a_parse_error_is_an_analysis_error_too() -> None:
 
 
 @pytest.mark.skipif(pyspark.__version__ < "4", reason="PySpark 3.5 has no such messages")
-def test_only_so_many_long_messages_are_kept() -> None:
+def test_the_number_of_long_messages_is_limited() -> None:
     log = ErrorLog()
     for number in range(status.MOST_DETAILS + 5):
         log.describe(MatchRecognizePlanError(f"{number} " * status.LONGEST_MESSAGE))

@@ -206,7 +206,7 @@ def make_unwritable(folder: Path) -> None:
 
 
 @pytest.mark.night  # starts a program
-def test_beside_the_source(tmp_path: Path) -> None:
+def test_compiled_code_is_stored_next_to_the_source(tmp_path: Path) -> None:
     folder = write_source(tmp_path / "installed")
     assert run_source(folder) == ("18", True)
     assert run_source(folder) == ("18", False)
@@ -286,14 +286,14 @@ def test_places(list_files: ListFiles, tmp_path: Path) -> None:
     assert cache_folder.parent == tmp_path / "cache"
 
 
-def test_what_allocates_is_kept_too(list_files: ListFiles, compiled: list[str]) -> None:
+def test_functions_that_allocate_are_stored_too(list_files: ListFiles, compiled: list[str]) -> None:
     with use_shortcuts(Shortcuts(max_python_steps=0)):
         for number in (3, 5.0):
             assert allocating(halve)(number) == allocating(halve)(number) == number / 2
     assert len(compiled) == 2
 
 
-def test_compiling_is_said_once(
+def test_compiling_is_reported_once(
     list_files: ListFiles, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     disk_cache.print_compiling.cache_clear()

@@ -153,7 +153,7 @@ def test_links_in_a_circle_are_not_trusted(tmp_path: Path) -> None:
 
 
 @as_root
-def test_who_owns_the_sources_may_own_the_folder_beside_them(tmp_path: Path) -> None:
+def test_the_owner_of_the_sources_may_own_the_cache_next_to_them(tmp_path: Path) -> None:
     source = tmp_path / "module.py"
     cache_folder = tmp_path / "__pycache__"
     source.write_text("")
@@ -164,7 +164,7 @@ def test_who_owns_the_sources_may_own_the_folder_beside_them(tmp_path: Path) -> 
     assert find_fault_beside_sources(cache_folder, trust.find_source_writers(source)) is None
 
 
-def test_who_may_write_the_sources_may_write_beside_them(tmp_path: Path) -> None:
+def test_users_that_can_write_the_sources_may_write_the_cache(tmp_path: Path) -> None:
     source = tmp_path / "module.py"
     cache_folder = tmp_path / "__pycache__"
     source.write_text("")
@@ -176,7 +176,7 @@ def test_who_may_write_the_sources_may_write_beside_them(tmp_path: Path) -> None
     assert find_fault_beside_sources(cache_folder, trust.find_source_writers(source)) is None
 
 
-def test_a_link_beside_the_sources_is_not_trusted(tmp_path: Path) -> None:
+def test_a_link_next_to_the_sources_is_not_trusted(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "__pycache__").symlink_to(tmp_path / "elsewhere")
     assert find_fault_beside_sources(tmp_path / "__pycache__", trust.find_own_writers()) is not None
@@ -306,7 +306,7 @@ def test_code_that_was_planted_does_not_run(
 
 
 @as_root
-def test_a_planted_copy_beside_a_read_only_installation_is_not_taken(
+def test_a_planted_copy_next_to_a_read_only_installation_is_not_used(
     list_files: ListFiles, compiled: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     kernel(add_up)(THREE)
@@ -318,7 +318,7 @@ def test_a_planted_copy_beside_a_read_only_installation_is_not_taken(
     assert len(compiled) == 2
 
 
-def test_files_are_for_us_alone_whatever_the_umask(list_files: ListFiles) -> None:
+def test_other_users_cannot_write_files_with_any_umask(list_files: ListFiles) -> None:
     before = os.umask(0)
     try:
         kernel(add_up)(THREE)

@@ -142,7 +142,7 @@ def test_a_row_is_searched_once_for_each_state(text: str) -> None:
     assert searched <= 51 * (rows.rows + 51 * len(chunks)) if "50" in text else 4 * rows.rows
 
 
-def test_what_chains_do_not_answer() -> None:
+def test_reads_that_chains_do_not_support() -> None:
     first = ReadAt(0, Navigation("A", End.FIRST, 2, 3))
     for function in Reduction:
         assert can_read_all_from_chains(

@@ -60,7 +60,7 @@ def test_a_row_whose_search_takes_steps_is_passed_over_by_its_first_row_alone() 
 
 
 @pytest.mark.parametrize("first", [0, 6, 14, 30, 61, 62])
-def test_rows_with_which_no_match_can_begin_are_told_by_any_bits(first: int) -> None:
+def test_conditions_may_have_any_bits(first: int) -> None:
     """The conditions of A, B and C have consecutive bits from `first` on.
 
     No row satisfies a condition with an earlier bit.
@@ -150,7 +150,7 @@ def test_a_row_whose_search_may_evaluate_a_condition_is_not_passed_over() -> Non
         ("A{2,1500} B", None),  # 3 moves of 24 words
     ],
 )
-def test_moves_pay_if_they_stand_for_many_choices(text: str, moves: int | None) -> None:
+def test_moves_are_used_if_they_replace_many_choices(text: str, moves: int | None) -> None:
     found_moves = find_moves(compile_task(make_query(text).task(), 0))
     assert (None if found_moves is None else len(found_moves.table)) == moves
 

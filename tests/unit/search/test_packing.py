@@ -18,7 +18,7 @@ def test_a_mark_has_the_matches_and_what_the_run_may_do(matches: int, blocked: i
 
 
 @pytest.mark.parametrize("rows", [0, 1, 1000])
-def test_how_far_no_acceptance_is_differs_from_any_distance(rows: int) -> None:
+def test_the_distance_without_acceptance_differs_from_all_others(rows: int) -> None:
     noted = distances.pack_too_far(rows)
     assert distances.unpack_too_far(noted) == rows
     assert noted < min(NOT_NOTED, distances.NO_FARTHEST, 0)

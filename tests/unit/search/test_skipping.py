@@ -52,7 +52,7 @@ def test_runs_that_a_match_leaves_no_room_for_are_let_go(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_partitions_come_out_one_after_the_other(algorithm: str) -> None:
+def test_partitions_are_output_one_after_another(algorithm: str) -> None:
     """For each partition, the match is followed by the run that timed out."""
     words = tuple(f"{event}/{key}" for key in "pq" for event in ("a@1", "b@2", "a@3"))
     calls = "begin(a).next(b).within(5)"

@@ -130,7 +130,7 @@ def test_python_takes_no_longer_than_it_may(algorithm: SearchAlgorithm) -> None:
 
 @algorithms
 @pytest.mark.parametrize("most", [1, 10, 40, 100])
-def test_what_is_repeated_after_python_is_counted_once(
+def test_steps_that_compiled_code_repeats_are_counted_once(
     algorithm: SearchAlgorithm, most: int
 ) -> None:
     by_python = count_evaluations(algorithm, MANY)

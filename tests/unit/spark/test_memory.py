@@ -64,7 +64,7 @@ def test_small_calls_and_batches_hold_the_same_rows(
 
 
 @pytest.mark.parametrize("kind", BEYOND)
-def test_what_finds_no_room_says_so(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+def test_a_search_without_enough_memory_says_so(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     monkeypatch.setattr(memory, "WORTH_ASKING", 0)
     monkeypatch.setattr(memory, "find_room", lambda: 50_000)
     monkeypatch.setattr(batches, "BYTES_PER_SEARCH", 4_000)
@@ -93,7 +93,7 @@ def test_rows_that_are_too_large_together_say_so(monkeypatch: pytest.MonkeyPatch
         list(run_worker(compile_kind("arrays"), *FEW))
 
 
-def test_what_is_left_is_the_least_of_all_limits(
+def test_the_memory_left_is_the_smallest_of_all_limits(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     for name, text in {

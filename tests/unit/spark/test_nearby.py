@@ -217,7 +217,7 @@ def test_arithmetic_with_constants_is_computed_where_the_column_is(
     }
 
 
-def test_what_is_of_several_rows_and_not_known_needs_spark() -> None:
+def test_unknown_expressions_over_several_rows_need_spark() -> None:
     plan = make_plan("PATTERN (A) DEFINE A AS x > 1 AND levenshtein(name, PREV(name)) > 1")
     split = split_plan(plan, InputColumns(("k", "t", "x", "name")), str, scope=RowScope.WORKER)
     assert split.reason_for_spark_sort == (
@@ -233,14 +233,14 @@ def test_what_is_of_several_rows_and_not_known_needs_spark() -> None:
         ("x / PREV(x) > 1", {"x": build_decimal_type(7, 2)}),
     ],
 )
-def test_what_spark_computes_otherwise_or_faster_is_refused(
+def test_expressions_that_spark_must_compute_are_rejected(
     condition: str, types: dict[str, ValueType]
 ) -> None:
     with pytest.raises(MatchRecognizeUnsupportedError, match="only the engine can compute"):
         compile_query(f"PATTERN (A) DEFINE A AS {condition}", types=types)
 
 
-def test_a_number_that_is_too_large_is_told_with_its_row() -> None:
+def test_a_number_that_is_too_large_is_reported_with_its_row() -> None:
     """The number is in the third row of the second partition, which no match reaches."""
     large = 2**63 - 1
     compiled_query = compile_query("PATTERN (^ A) DEFINE A AS x + PREV(x) > 1", ansi=True)

@@ -18,7 +18,7 @@ ROWS = st.lists(
 
 
 @given(ROWS, st.integers(1, 12), st.integers(1, 3), st.sampled_from([0, FIRST]), st.integers(1, 9))
-def test_what_a_match_may_have_is_in_one_range(
+def test_all_rows_of_a_match_are_in_one_range(
     rows: list[tuple[int, int, int]], window: int, parts: int, first: int, least: int
 ) -> None:
     width = -(-window // parts)
@@ -48,7 +48,7 @@ def test_what_a_match_may_have_is_in_one_range(
                 assert range_numbers != {-1}
 
 
-def test_a_range_has_so_many_rows_and_ends_where_it_can() -> None:
+def test_a_range_has_enough_rows_and_ends_between_matches() -> None:
     positions = np.arange(6) * 10
     stretches = Stretches(0 * positions, positions, 0 * positions, 0 * positions + 4)
     assert RangeWorker(2, 0, 0, 8).find_ranges(stretches).tolist() == [0, 0, 1, 1, 2, 2]

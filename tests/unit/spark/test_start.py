@@ -35,13 +35,13 @@ def default_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
     return str(request.param)
 
 
-def test_nothing_is_said(default_engine: str) -> None:
+def test_the_default_engine(default_engine: str) -> None:
     assert choose_engine(None, {}) == default_engine
     assert choose_engine(None, {"spark.sql.shuffle.partitions": "3"}) == default_engine
 
 
 @pytest.mark.parametrize("engine", ["sail", "spark", ADDRESS])
-def test_what_is_asked_for_wins(
+def test_the_requested_engine_wins(
     default_engine: str, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SPARK_REMOTE", "sc://elsewhere")
@@ -75,9 +75,7 @@ def test_a_client_takes_no_compressed_answers() -> None:
     assert server.UNCOMPRESSED in channel._channel_options
 
 
-def test_a_session_that_runs_is_returned_if_it_has_the_engine_that_is_asked_for(
-    spark: SparkSession,
-) -> None:
+def test_a_running_session_is_returned_if_it_has_the_requested_engine(spark: SparkSession) -> None:
     engine, other = ("sail", "spark") if runs_on(spark, "sail") else ("spark", "sail")
     assert matchrec.session() is spark
     assert matchrec.session(engine) is spark
@@ -181,7 +179,7 @@ def test_sizes_of_memory_are_read_as_spark_reads_them(size: str, number: int) ->
     assert read_size(size) == number
 
 
-def test_spark_is_not_started_beside_a_server(
+def test_spark_is_not_started_in_addition_to_a_server(
     default_engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """PySpark rejects all of these with messages about its own builder."""
@@ -247,7 +245,7 @@ def test_limits_that_spark_submit_sets_are_not_ignored(
 @pytest.mark.parametrize(
     ("engine", "memory"), [("duckdb", None), (None, "much"), (None, "0g"), (None, "4096")]
 )
-def test_what_is_no_engine_and_no_size(engine: str | None, memory: str | None) -> None:
+def test_unknown_engines_and_sizes_are_rejected(engine: str | None, memory: str | None) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError):
         matchrec.session(engine, memory=memory)
 

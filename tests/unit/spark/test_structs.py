@@ -25,7 +25,7 @@ def test_columns_of_a_table_become_a_struct() -> None:
     assert result.column("__c2").to_pylist() == [{"n": 1, "s": "a"}, {"n": None, "s": "b"}]
 
 
-def test_a_struct_of_columns_is_told_by_what_reads_it() -> None:
+def test_a_struct_of_columns_is_found_from_its_reads() -> None:
     query = PatternQuery(matchrec.Pattern.begin("a"), ("t",), (), ("a", "b`c"))
     events = lower_pattern(query)[0].measures[-1].value.references[0]
     assert isinstance(events, Aggregate)

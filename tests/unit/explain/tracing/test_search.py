@@ -70,7 +70,7 @@ def test_trials_are_in_preferment_order(pattern: str, rows: str, expected: str) 
     assert show_trials(trace_attempt(query, rows), query.variables) == expected
 
 
-def test_what_led_to_no_match_is_not_tried_again() -> None:
+def test_failed_ways_are_not_tried_again() -> None:
     query = make_query("(A | B)+ C")
     attempt = trace_attempt(query, "AB AB")
     assert show_trials(attempt, query.variables) == "A0 A1 A2$ B2$ C2$ B1= C1! B0="

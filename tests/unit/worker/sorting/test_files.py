@@ -88,7 +88,7 @@ def test_files_are_closed_when_rows_fail(local: Path) -> None:
     assert list_open_files(local) == []
 
 
-def test_a_full_disk_is_said(local: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_for_a_full_disk(local: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -100,7 +100,7 @@ def test_a_full_disk_is_said(local: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.slow  # a program of its own
-def test_a_file_that_may_not_grow_is_said(local: Path) -> None:
+def test_the_error_for_a_file_that_may_not_grow(local: Path) -> None:
     """The system's own limit of the size of a file, as a quota of a disk is one."""
     program = (
         "import resource; from tests.unit.worker.sorting.test_files import *\n"
@@ -114,7 +114,7 @@ def test_a_file_that_may_not_grow_is_said(local: Path) -> None:
     assert [*local.iterdir()] == []
 
 
-def test_a_folder_that_is_gone_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_error_for_a_deleted_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The folder still existed when it was chosen."""
     gone = tmp_path / "gone"
     monkeypatch.setattr(spills, "find_folder", lambda: str(gone))

@@ -57,7 +57,7 @@ def test_what_only_seems_to_have_one_stays() -> None:
     assert keep_needed(rows, 0) == [0, 1, 2]  # x 2 has none, but x has, and 2 has
 
 
-def test_keys_that_arrow_tells_apart_are_not_asked() -> None:
+def test_keys_that_arrow_distinguishes_are_not_dropped() -> None:
     rows = make_table([0.0, -0.0, 1.0], [1, 1, 1], [1, 0, 0])
     assert keep_needed(rows, 0) == [0, 1, 2]
 
