@@ -22,7 +22,7 @@ from matchrec.errors.run.location import RowLocation
 from matchrec.errors.wording import shorten
 from matchrec.source import Source, Span, replace_control_characters
 
-# Stands in a hint for what the user wrote at the first span, which is known with the query's text.
+# A placeholder in hints. The user's text at the first span replaces it once the query is known.
 USERS_TEXT = "\N{OBJECT REPLACEMENT CHARACTER}"
 
 
@@ -206,21 +206,21 @@ class MatchRecognizeError(Located, ValueError):
 class MatchRecognizeParseError(MatchRecognizeError):
     """The text of a query cannot be read: its syntax is wrong.
 
-    The attributes are those of `MatchRecognizeError`.
+    It has the attributes of `MatchRecognizeError`.
     """
 
 
 class MatchRecognizePlanError(MatchRecognizeError):
     """The query or the call is wrong, for example because a name is unknown.
 
-    The attributes are those of `MatchRecognizeError`.
+    It has the attributes of `MatchRecognizeError`.
     """
 
 
 class MatchRecognizeUnsupportedError(MatchRecognizeError):
     """The query asks for something that matchrec does not support.
 
-    The attributes are those of `MatchRecognizeError`.
+    It has the attributes of `MatchRecognizeError`.
     """
 
 

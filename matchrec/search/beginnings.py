@@ -39,10 +39,10 @@ from matchrec.search.task import Task
 ROWS_COMPARED = 8
 # Comparing stops when at most one row in FEW_ONE_IN is left.
 FEW_ONE_IN = 16
-# Choices are followed back if a move stands for at least so many of them on average. Otherwise, a
-# search takes hardly more steps than there are moves.
+# Choices are followed back if a move stands for at least this number of them on average.
+# Otherwise, a search takes hardly more steps than there are moves.
 LEAST_CHOICES_PER_MOVE = 4
-# The columns of `layout.Rules.program` of which moves are made.
+# The columns of `layout.Rules.program` from which moves are built.
 COLUMNS_OF_MOVES = [
     layout.SOURCE,
     layout.TARGET,
@@ -51,7 +51,7 @@ COLUMNS_OF_MOVES = [
     layout.CODE,
     layout.CODE_END,
 ]
-# Choices are followed back if all moves of a row change at most so many words, which takes 30 ns.
+# Choices are followed back if all moves of a row change at most this number of words: 30 ns.
 MOST_WORDS_PER_ROW = 32
 
 
@@ -128,7 +128,7 @@ def follow_moves_back(
     Args:
         moves: the moves of the task.
         arrays: the task and its partitions.
-        may_begin: bool[n], the marks. Those of missing rows stay as they are.
+        may_begin: bool[n], the marks. The marks of missing rows do not change.
         known_rows: how many rows are not missing.
     """
     rows = arrays.rows

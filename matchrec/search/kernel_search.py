@@ -1,8 +1,8 @@
 """The base classes of searches: the loop that calls a kernel, enlarges its arrays, reads matches.
 
 A search is a class with a kernel; it is in the file of its kernel. What searches have in common is
-here: `KernelSearch` for all of them, `PathSearch` for those of one run at a time and `BufferSearch`
-for those of all runs at once.
+here: `KernelSearch` for all strategies, `PathSearch` for strategies that follow one run at a time,
+and `BufferSearch` for strategies that follow all runs at once.
 
 A kernel searches all partitions in one call and returns a status when something is full or has
 failed. `KernelSearch.find_matches` then acts on the status and calls the kernel again:
@@ -332,7 +332,8 @@ class KernelSearch(ABC, Generic[W]):
     def shape_registers(self, runs: int) -> Shapes:
         """Return the shape of the registers, which is empty if the search needs none.
 
-        The first line has the registers before the first row. The others have those of each run.
+        The first line has the registers before the first row, and each other line those that a run
+        has.
         """
         if self.arrays.compiled.linked is None and not self.arrays.for_event_selection:
             return {}

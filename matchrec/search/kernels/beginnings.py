@@ -31,7 +31,7 @@ from typing import NamedTuple
 from matchrec.jit.decorators import linear_kernel
 from matchrec.search.partitions import BoolArray, IntArray
 
-# So many states are in a word. The sign bit is left out, because it would be copied by a shift.
+# The number of states in a word. The sign bit is left out, because it would be copied by a shift.
 STATES_PER_WORD = 63
 ALL_STATES = (1 << STATES_PER_WORD) - 1
 

@@ -46,7 +46,7 @@ _SHOWS_WORKER_ERRORS = "_matchrec_shows_worker_errors"
 def watch_java() -> None:
     """Let errors of Java that workers raised have the text that users need, from now on.
 
-    PySpark calls `convert_exception` for each error of Java that becomes one of its own.
+    PySpark calls `convert_exception` for each error of Java that it turns into a Python error.
     """
     from pyspark.errors.exceptions import captured
 

@@ -240,7 +240,7 @@ def find_hidden_calls(scalar: Scalar) -> Iterator[Term]:
 
 
 def find_different_calls(text: str) -> Iterator[str]:
-    """Yield the functions in a text whose result may differ, as far as its constants tell.
+    """Yield the functions in a text whose result may differ, judging by its constants.
 
     Lengths and starts that are computed are taken as natural numbers.
     """
@@ -257,7 +257,7 @@ def write_reference(reference: Reference) -> str:
 
 
 def has_different_value(function: str, text: str, offsets: list[int]) -> bool:
-    """Return whether a call has another value on Sail, as far as its constants tell.
+    """Return whether a call has another value on Sail, judging by its constants.
 
     Args:
         function: the function that is called.

@@ -19,7 +19,7 @@ _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _INVERSE_LN2 = 1.44269504088896338700
 # The arguments above and below which `exp` is infinity and zero.
 _LARGEST_EXPONENT, _LEAST_EXPONENT = 7.09782712893383973096e02, -7.45133219101941108420e02
-# The least floats whose upper half of the bits is above that of ln(2) / 2 and that of 1/2.
+# The least floats whose upper 32 bits are greater than the upper 32 bits of ln(2) / 2 and of 1/2.
 _HALF_LN2 = float.fromhex("0x1.62e43p-2")
 _ABOVE_HALF = float.fromhex("0x1.00001p-1")
 
@@ -151,7 +151,7 @@ def _log2(x: float) -> tuple[float, float]:
     half, exponent = frexp(x)
     n, ax = exponent - 1, 2.0 * half
     top = int((ax - 1.0) * 1048576.0)
-    # x is 2**n * ax. The logarithm of ax is that of ax / base, plus high_k + low_k for the base.
+    # x is 2**n * ax. log(ax) = log(ax / base) + high_k + low_k, the last two for the base.
     k, base, high_k, low_k = 0, 1.0, 0.0, 0.0
     word = 0x3FF00000 | top  # the upper half of the bits of ax
     if top > 0x3988E:  # above sqrt(3/2)
