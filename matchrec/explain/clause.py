@@ -268,7 +268,8 @@ def describe_conditions(plan: MatchPlan, compiled_query: CompiledQuery) -> Itera
     task = compiled_query.task
     negation_tests: tuple[NegationTest, ...] = ()
     if list_negations(plan.pattern):
-        # The compiled query has tests instead of NOTs, so it cannot tell which test belongs to which NOT.
+        # The compiled query has tests instead of NOTs. It cannot tell which test belongs to which
+        # NOT.
         negation_tests = find_negation_tests(plan, compile_pattern(plan))
     texts = show_conditions(plan, (test.definition for test in negation_tests))
     for variable, condition in zip(task.variables, task.conditions, strict=True):
