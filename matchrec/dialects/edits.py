@@ -137,9 +137,9 @@ class TranslationNote:
         is_compensated: whether the query still has the same result when it runs here, because
             matchrec makes up for the difference. Then only a reader of the text has to know it.
 
-    >>> falls = "SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A) WITHIN 3 ROWS DEFINE A AS x > 1)"
-    >>> [note.message for note in matchrec.transpile(falls, write="trino").notes]
-    ['Trino rejects WITHIN']
+    >>> halves = "SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A B) DEFINE B AS x < PREV(x) / 2)"
+    >>> [note.message for note in matchrec.transpile(halves, write="trino").notes]
+    ['the quotient of two integers is an integer in Trino, and has a fraction in Spark SQL']
     """
 
     message: str

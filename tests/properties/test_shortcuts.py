@@ -102,9 +102,9 @@ def forbids_ranges(error: MatchRecognizeError) -> bool:
 
 
 def find_own_message(error: PySparkException) -> str:
-    """Return the line of Spark's error that has our error; the whole text without one."""
-    text = str(error)
-    return next((line for line in text.splitlines() if "matchrec.errors" in line), text)
+    """Return the class and message of a worker's error; the whole text of other errors."""
+    worker_error = matchrec.MatchRecognizeRunError.from_exception(error)
+    return str(error) if worker_error is None else f"{RUN_ERROR}: {worker_error.message}"
 
 
 def draw_case(random: Random, rows: DataFrame) -> Case:

@@ -7,6 +7,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import matchrec
+from matchrec.spark.errors import users_terms
 
 CLAUSE = """MATCH_RECOGNIZE (ORDER BY ts MEASURES LAST(price) AS p
   PATTERN (A B+) DEFINE B AS price < PREV(price))"""
@@ -83,7 +84,8 @@ def catch_message(spark: SparkSession, query: str) -> list[str]:
     return [line for line in str(caught.value).split("\n") if line.startswith(("  note", "  help"))]
 
 
-def test_an_unknown_table_has_help(spark: SparkSession) -> None:
+def test_an_unknown_table_has_help(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(users_terms, "MOST_TABLES", 1000)  # other tests leave tables behind
     [note, hint] = catch_message(spark, f"SELECT * FROM tiks {CLAUSE}")
     assert note.startswith("  note: the session has: ")
     assert "ticks" in note
@@ -94,7 +96,7 @@ def test_an_unknown_table_has_help(spark: SparkSession) -> None:
 
 
 def test_a_file_without_quotes_is_no_table(spark: SparkSession) -> None:
-    [_, hint] = catch_message(spark, f"SELECT * FROM prices.csv {CLAUSE}")
+    *_, hint = catch_message(spark, f"SELECT * FROM prices.csv {CLAUSE}")
     assert hint == (
         "  help: read a file into a DataFrame first, with its header, and write that in braces"
     )
