@@ -105,6 +105,17 @@ def _multiply_rows(rows: float, repetitions: float) -> float:
     return rows * repetitions if rows and repetitions else 0
 
 
+def find_first_variables(pattern: patterns.RowPattern) -> frozenset[str]:
+    """Return the variables to which the first row of a match may be mapped.
+
+    >>> from matchrec.syntax.row_pattern import parse_row_pattern
+    >>> sorted(find_first_variables(parse_row_pattern("A? (B | C)+ D")))
+    ['A', 'B', 'C']
+    """
+    rows_before = count_rows_before(pattern)
+    return frozenset(name for name, count in rows_before.items() if count.least == 0)
+
+
 def always_is_first_row(
     pattern: patterns.RowPattern, members: frozenset[str], *, last_of_members: bool
 ) -> bool:
@@ -124,8 +135,9 @@ def always_is_first_row(
     """
     if patterns.may_be_empty(pattern):
         return False
-    rows_before = count_rows_before(pattern)
-    can_be_first = {name for name, count in rows_before.items() if count.least == 0}
-    if not can_be_first <= members:
+    if not find_first_variables(pattern) <= members:
         return False
-    return not last_of_members or all(rows_before[name].most == 0 for name in members)
+    if not last_of_members:
+        return True
+    rows_before = count_rows_before(pattern)
+    return all(rows_before[name].most == 0 for name in members)

@@ -22,7 +22,7 @@ from matchrec.plan.expression import (
     list_inner_references,
 )
 from matchrec.plan.match_plan import MatchPlan, map_plan_references
-from matchrec.plan.row_counts import count_rows_before
+from matchrec.plan.row_counts import find_first_variables
 
 PASSED = "before the match"
 
@@ -39,9 +39,8 @@ def build_seek_plan(plan: MatchPlan) -> MatchPlan:
     if target:
         # To skip to the first row of a match is an error when the query runs. If rows were passed
         # over, that row would not be the first one any more, and the error would be missed.
-        rows_before = count_rows_before(plan.pattern)
         members = [plan.variables[member] for member in plan.members[target]]
-        if any(rows_before[member].least == 0 for member in members):
+        if not find_first_variables(plan.pattern).isdisjoint(members):
             what = f"AFTER MATCH SKIP TO {target}, which may be the match's first row,"
             raise errors.part_not_allowed_with_seek(plan.after_match.span, what=what)
     for name in (*plan.variables, *plan.unions):

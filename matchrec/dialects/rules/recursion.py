@@ -12,6 +12,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from matchrec.dialects.rules.context import RuleContext
+from matchrec.dialects.rules.visible_columns import reads_table
 
 # The number of levels that a recursion may have. Spark's default is 100, which would be too few
 # for a calendar.
@@ -39,8 +40,5 @@ def rewrite_recursion(node: exp.With, context: RuleContext) -> exp.Expr:
 
 def _reads_itself(definition: exp.CTE) -> bool:
     """Return whether a name in WITH is a union that reads itself."""
-    name = definition.alias.lower()
-    if not isinstance(definition.this, exp.Union):
-        return False
-    tables = definition.this.find_all(exp.Table)
-    return any(table.name.lower() == name and not table.db for table in tables)
+    is_union = isinstance(definition.this, exp.Union)
+    return is_union and reads_table(definition.this, definition.alias.lower())

@@ -120,9 +120,15 @@ def find_kind(node: exp.Expr | None, look_up: ColumnLookup) -> ValueKind | None:
             return find_kind_of_type(node.to)
         case exp.Add() | exp.Sub() | exp.Mul() | exp.Div() | exp.IntDiv() | exp.Mod():
             return _find_kind_of_arithmetic(node, look_up)
-        case exp.Coalesce() | exp.If() | exp.Case() | exp.Greatest() | exp.Least():
-            return _find_kind_of_alternatives(_list_alternatives(node), look_up)
-        case exp.Lag() | exp.Lead():
+        case (
+            exp.Coalesce()
+            | exp.If()
+            | exp.Case()
+            | exp.Greatest()
+            | exp.Least()
+            | exp.Lag()
+            | exp.Lead()
+        ):
             return _find_kind_of_alternatives(_list_alternatives(node), look_up)
         case exp.Anonymous(this=str(name)) if name.upper() == "MOD":
             return _find_kind_of_alternatives(node.expressions, look_up)

@@ -187,7 +187,7 @@ def _list_queries(definition: exp.Expr) -> list[exp.Expr]:
     first, *others = _list_queries_of_union(definition.this)
     if isinstance(definition, exp.CTE):
         own_name = definition.alias.lower()
-        others = [query for query in others if not _reads_table(query, own_name)]
+        others = [query for query in others if not reads_table(query, own_name)]
     return [first, *others]
 
 
@@ -200,7 +200,7 @@ def _list_queries_of_union(query: exp.Expr) -> Iterator[exp.Expr]:
         yield query
 
 
-def _reads_table(query: exp.Expr, name: str) -> bool:
+def reads_table(query: exp.Expr, name: str) -> bool:
     """Return whether a query reads a table of this name, which is in lower case."""
     tables = query.find_all(exp.Table)
     return any(table.name.lower() == name and not table.db for table in tables)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from matchrec.errors import warnings
-from matchrec.plan import pattern as patterns
 from matchrec.plan.clauses import EventSelection
 from matchrec.plan.expression import ColumnReference
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.row_counts import find_first_variables
 from matchrec.plan.warning_rules.references import reads_current_row, show_plain_argument
 
 
@@ -33,25 +33,3 @@ def warn_about_skipped_rows(plan: MatchPlan) -> Iterator[warnings.MatchRecognize
                     selection=plan.selection.value,
                     argument=show_plain_argument(reference),
                 )
-
-
-def find_first_variables(pattern: patterns.RowPattern) -> frozenset[str]:
-    """Return the variables to which the first row of a match may be mapped.
-
-    >>> from matchrec.syntax.row_pattern import parse_row_pattern
-    >>> sorted(find_first_variables(parse_row_pattern("A? (B | C)+ D")))
-    ['A', 'B', 'C']
-    """
-    match pattern:
-        case patterns.Variable(name):
-            return frozenset((name,))
-        case patterns.Concatenation(parts):
-            variables: frozenset[str] = frozenset()
-            for part in parts:
-                variables |= find_first_variables(part)
-                if not patterns.may_be_empty(part):
-                    break
-            return variables
-        case _:
-            parts_below = patterns.list_children(pattern)
-            return frozenset().union(*(find_first_variables(part) for part in parts_below))
