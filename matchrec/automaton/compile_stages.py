@@ -167,6 +167,7 @@ def name_part(part: RepeatedPart) -> str:
     return " ".join(name_part(step) for step in part.content if isinstance(step, RepeatedPart))
 
 
+# The most states of a program of stages.
 MOST_STATES = 5_000
 
 

@@ -54,7 +54,7 @@ def link_totals(
         plan: the plan of the query.
         totals: the aggregates over all matches that it asks for.
         task: the task of the search, without totals.
-        collector: what the output columns read. All of them are listed already.
+        collector: what all output columns read.
 
     Raises:
         MustBuildMatchesError: the matches must be built to compute the totals.

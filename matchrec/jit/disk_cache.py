@@ -299,10 +299,11 @@ def prepare_files(function: FunctionType, folder: Path | None, name: str) -> boo
 
 
 def copy_source_cache(function: FunctionType, cache_files: CacheFiles) -> None:
-    """Copy the files beside the source of a function to another folder that has none of the name.
+    """Copy the files beside the source of a function to another folder.
 
-    Nothing is copied if another user may have written the files beside the source. What cannot be
-    copied is ignored: the folder then lacks files, and the function is compiled.
+    Nothing is copied if the folder has files of this name already, or if another user may have
+    written the files beside the source. What cannot be copied is ignored: the folder then lacks
+    files, and the function is compiled.
     """
     source_files = CacheFiles(find_source_cache(function), cache_files.name)
     if cache_files.folder == source_files.folder or cache_files.voucher.exists():

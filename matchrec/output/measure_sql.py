@@ -8,7 +8,8 @@
 A worker fills a column with each read. Spark computes each `RowAggregate` over the rows of the
 match, which are an array of structs. Its terms are SQL over one of these structs, `MATCH_ROW`:
 
-    stddev(A.price * 2)    the term (f"{MATCH_ROW}.c0", " * 2") over the rows of A
+    stddev(A.price * 2)                  the term ("__e.c0",): workers get `price * 2` as a column
+    stddev(A.price * MATCH_NUMBER())     the term ("__e.c0", " * ", ReadInSql(0))
 """
 
 from __future__ import annotations

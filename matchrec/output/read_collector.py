@@ -469,8 +469,8 @@ class ReadCollector:
 def may_accumulate(plan: MatchPlan, aggregate: Aggregate) -> bool:
     """Return whether workers can add up an aggregate row by row, if its types allow it.
 
-    Among DISTINCT aggregates, only counts can be: the sum of the distinct numbers depends on their
-    order, because doubles are rounded. A count without DISTINCT is a basic aggregate.
+    Among DISTINCT aggregates, they can add up only counts: the sum of the distinct numbers depends
+    on their order, because doubles are rounded. A count without DISTINCT is a basic aggregate.
     """
     is_count = aggregate.function == "count"
     return (

@@ -330,7 +330,10 @@ class ReadIsMatched(ReadFact):
 
 @dataclass(frozen=True, slots=True)
 class ReadKind(ReadFact):
-    """The kind of the match: a match, or a run whose window has ended; see `automaton.program`."""
+    """The kind of the match: a match, or the reason why a run ended without one.
+
+    The last lines of `automaton.program` list the kinds.
+    """
 
     fact_type = NamedType.NUMBER
     shown_as = "the type of the match"

@@ -84,12 +84,13 @@ def compare_first_rows(
     """Unmark rows with which no match can begin; return how many rows are still marked.
 
     For `A B`, a row may begin a match if it satisfies A's row condition and the next row satisfies
-    B's. Rows that are missing may satisfy any condition, and so may the rows of the next partition.
+    B's. Rows that have not arrived yet may satisfy any condition, and so may the rows of the next
+    partition.
 
     Args:
         arrays: the task and its partitions.
         may_begin: bool[n], the marks, which are set for all rows.
-        known_rows: how many rows are not missing.
+        known_rows: how many rows have arrived.
         rows_compared: how many rows at the beginning of a match are compared at most.
     """
     left = len(may_begin)
@@ -128,17 +129,17 @@ def follow_moves_back(
     Args:
         moves: the moves of the task.
         arrays: the task and its partitions.
-        may_begin: bool[n], the marks. The marks of missing rows do not change.
-        known_rows: how many rows are not missing.
+        may_begin: bool[n], the marks. Those of rows that have not arrived yet do not change.
+        known_rows: how many rows have arrived.
     """
     rows = arrays.rows
     viable = np.concatenate([moves.accepting, moves.accepting])
     if (rows.frontier.edge[-1:] != NO_EDGE).any():
-        viable[:] = ALL_STATES  # rows that are missing may satisfy any condition
+        viable[:] = ALL_STATES  # rows that have not arrived yet may satisfy any condition
     mark_beginnings(rows.starts, rows.satisfied, moves, viable, may_begin[:known_rows])
 
 
-# The worker of a stream asks for every key.
+# Cached because the worker of a stream calls this for every key.
 @lru_cache(maxsize=64)
 def find_moves(compiled: CompiledTask) -> Moves | None:
     """Return the moves of a task; None if it would not pay to follow them back."""

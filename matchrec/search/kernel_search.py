@@ -104,7 +104,7 @@ class KernelSearch(ABC, Generic[W]):
     progress: layout.Progress
     progress_class: ClassVar[type[layout.Progress]]
     # Whether the search may pass over rows with which no match can begin: see
-    # `beginnings`. It may if it looks at one starting row after the other.
+    # `search.beginnings`. It may if it looks at one starting row after the other.
     may_skip_starts: ClassVar[bool] = False
 
     def __init__(
@@ -332,8 +332,8 @@ class KernelSearch(ABC, Generic[W]):
     def shape_registers(self, runs: int) -> Shapes:
         """Return the shape of the registers, which is empty if the search needs none.
 
-        The first line has the registers before the first row, and each other line those that a run
-        has.
+        The first line is the registers before the first row. Each other line is the registers of
+        one run.
         """
         if self.arrays.compiled.linked is None and not self.arrays.for_event_selection:
             return {}

@@ -26,8 +26,8 @@ two paths meet. In windows, `distances` is preferred if conditions read only the
 
 *Cost.* Rows x choices. In windows, failures hold only for starting rows whose windows end together,
 so rows x choices x the rows of a window. If conditions read MATCH_NUMBER(), failures hold only
-until the next match, so rows x choices for each match. `search.beginnings` passes over starting
-rows without a match before, so that the choices of `A{5,50} B` rarely count.
+until the next match, so rows x choices for each match. `search.beginnings` rules out starting rows
+without a match before the search, so the many choices of `A{5,50} B` are rarely tried.
 
 Memory: 4 bytes for each row of the path, and a bit for each row that a search reaches and each
 state that can be reached twice. If conditions depend on the run, registers as in `plain`.

@@ -224,7 +224,8 @@ class Task:
         """Return whether overlapping matches can share their rows, and may have rows to share.
 
         They can if the way a match goes on from a row does not depend on where it started. They
-        have if a run may come to a state and row to which another run has come before.
+        may have rows to share if two runs that begin with different rows can be in one state at one
+        row.
         """
         is_preferred = self.output is clauses.MatchOutput.PREFERRED
         depends_on_start = (

@@ -8,9 +8,8 @@ is passed on as it is:
 
 A `Gatherer` has the output rows and the input: it divides them into batches, and looks up values
 and names. A function `fill_...` fills the column of one class of `output.reads`; `FILL` lists these
-functions. If an aggregate needs several steps, the function starts a class for them:
-`worker.match_aggregates.AggregateFiller` for the rows of a match, `worker.totals.TotalFiller` for
-all matches.
+functions. Aggregates need several steps, so they have a class: `worker.match_aggregates` has
+`AggregateFiller` for the rows of a match, `worker.totals` has `TotalFiller` for all matches.
 """
 
 from __future__ import annotations
@@ -80,7 +79,7 @@ class Gatherer:
             events: see `SizeEstimator.find_batch_borders`.
 
         Raises:
-            RunFailure: a row is too large for Arrow, or the rows of a batch are for this machine.
+            RunFailure: a row is too large for Arrow, or a batch is too large for this machine.
         """
         if not self.reader.rows.count:
             return
@@ -210,7 +209,7 @@ def fill_is_matched(gatherer: Gatherer, _: ReadIsMatched) -> pa.Array:
 
 
 def fill_kinds(gatherer: Gatherer, _: ReadKind) -> pa.Array:
-    """Return whether each match is one, or a run whose window has ended."""
+    """Return the kind of each match: a match, or the reason why a run ended without one."""
     reader = gatherer.reader
     assert reader.matches.kind is not None
     return make_array(reader.matches.kind[reader.rows.match])

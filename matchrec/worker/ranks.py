@@ -29,9 +29,9 @@ def rank_columns(
     """Rank the values of the columns that conditions read as ranks.
 
     Returns:
-        The ranks of each such column, by its index in `SentColumns.columns`. Then the values by
-        rank, by the index of the column among the integer columns: only for nested types, and for
-        columns that Python computes with.
+        The ranks of each such column, by its index in `SentColumns.columns`. And the values of each
+        such column in the order of their ranks, by its index among the integer columns. They are
+        left out (an empty list) unless the type is nested or a condition calls Python.
     """
     indices_by_type: dict[object, list[int]] = {}
     for index in sorted(compiled_query.sent_columns.ranked):

@@ -49,7 +49,7 @@ class SizeEstimator:
                 which there is one for each match.
 
         Raises:
-            RunFailure: a row is too large for Arrow, or the rows of a batch are for this machine.
+            RunFailure: a row is too large for Arrow, or a batch is too large for this machine.
         """
         matches = self.reader.matches
         row_count = self.reader.rows.count

@@ -1,6 +1,6 @@
 """The names of matchrec's own columns, from the user's rows to the result.
 
-No other module spells one of these names. `0 ...` stands for a number.
+No other module spells one of these names, except for `__e`. `0 ...` stands for a number.
 
 Before the match    __c0 ...       columns that are sent to the workers; a stream keeps them so
                     __x0 ...       SQL over one row: columns that other columns are made from

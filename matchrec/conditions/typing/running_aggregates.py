@@ -121,9 +121,8 @@ def type_list(typer: Typer, step: RunningAggregate) -> TypedStep:
     )
     condition, *arguments = items_by_variable[0]
     if condition.type.family is not Family.BOOLEAN and condition.type != VOID:
-        assert (
-            aggregate.condition is not None
-        )  # the condition of an aggregate without FILTER is TRUE
+        # The condition of an aggregate without FILTER is TRUE.
+        assert aggregate.condition is not None
         raise filter_not_boolean(
             aggregate.condition.span, function=function, type_name=condition.type.name
         )

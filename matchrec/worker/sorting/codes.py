@@ -38,11 +38,11 @@ SAMPLE_ROWS = 1 << 14
 # The number of first numbers that mostly show that there is no greater unit than 1.
 FEW_NUMBERS = 8
 
-# Texts of at most this many bytes are sorted by their bytes, if most of them differ. Others are
-# ranked first.
+# Texts of at most this many bytes are sorted by their bytes if many of them differ, see
+# `has_many_values`. Other texts are ranked first.
 LONGEST_TEXT = 64
 # Numbers that differ by this much need a second sort beside the numbers of rows, so they are ranked
-# first, unless most of them differ.
+# first, unless many of them differ.
 WIDE = 1 << 44
 
 BYTE_BITS = 8

@@ -8,7 +8,7 @@ up, one key column after the other: a row stays if one of these rows has the sam
 column. With several key columns that may keep more than it must. If rows spill, all of them stay.
 
 Source: Zhu, Huang, Chaudhuri, "High-Performance Row Pattern Recognition Using Joins", PVLDB 16(5),
-2023, on what must be there before anything is matched.
+2023, on rows without which nothing can match.
 """
 
 from __future__ import annotations

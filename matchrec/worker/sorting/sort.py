@@ -124,8 +124,9 @@ def find_cuts(starts: IntArray, rows: int, most: int) -> Iterator[int]:
     """Yield the rows at which batches begin, then the number of rows.
 
     A batch begins where a partition starts, if possible, so that no row of the partition has to
-    wait for the next batch. A partition with more than `most` rows gets batches of twice as many:
-    the first search in it waits for this number of rows, and need not copy the rows of one batch.
+    wait for the next batch. A partition with more than `most` rows gets batches of twice as many.
+    The first search in it waits for this number of rows: if they are one batch, they need not be
+    copied.
 
     >>> list(find_cuts(np.array([0, 3, 5, 6]), rows=20, most=6))
     [0, 6, 18, 20]
