@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
+from typing import NamedTuple
 
 from matchrec.automaton.compile import compile_pattern
 from matchrec.automaton.compiled_pattern import CompiledPattern
@@ -327,10 +328,15 @@ def find_windows(
 # What Spark computes for queries that share one pass over the input.
 
 
-# What identifies a condition that the worker computes: the columns by which its rule divides
-# partitions further, the bit of the part that Spark computes, and the text of the condition. Rules
-# share the bit if all of these are equal.
-NearbyKey = tuple[tuple[RowColumn, ...], int | None, RowColumn]
+class NearbyKey(NamedTuple):
+    """What identifies a condition that the worker computes. Rules share the bit of equal keys."""
+
+    # The columns by which the rule divides partitions further.
+    dividing_columns: tuple[RowColumn, ...]
+    # The bit of the part that Spark computes; None without such a part.
+    spark_bit: int | None
+    # The condition as Spark would compute it.
+    column: RowColumn
 
 
 @dataclass(frozen=True)
@@ -372,7 +378,7 @@ class JoinedQueries:
             dividing_columns = find_dividing_columns(query.plan)
             for condition, test in query.find_nearby_tests():
                 spark_bit = find_spark_bit(condition, self.spark_bits)
-                key = (dividing_columns, spark_bit, test.column)
+                key = NearbyKey(dividing_columns, spark_bit, test.column)
                 bits.setdefault(key, len(self.conditions) + len(bits))
         return bits
 
@@ -481,7 +487,7 @@ def type_nearby_tests(
     conditions: dict[int, NearbyCondition] = {}
     for condition, test in query.find_nearby_tests():
         spark_bit = find_spark_bit(condition, joined.spark_bits)
-        bit = joined.nearby_bits[dividing_columns, spark_bit, test.column]
+        bit = joined.nearby_bits[NearbyKey(dividing_columns, spark_bit, test.column)]
         if bit not in conditions:
             conditions[bit] = NearbyCondition(
                 expression=type_nearby_test(test, typer),
@@ -663,7 +669,7 @@ def build_task(query: SplitQuery, conditions: TypedConditions, joined: JoinedQue
         after_match=plan.after_match,
         selection=plan.selection,
         output=plan.output,
-        absences=tuple(build_absent(plan, absence) for absence in plan.absences),
+        absences=tuple(build_absence_condition(plan, absence) for absence in plan.absences),
         closing_condition=None
         if plan.match_condition is None
         else plan.variables.index(plan.match_condition),
@@ -693,7 +699,7 @@ def find_condition_bits(
     return bits
 
 
-def build_absent(plan: MatchPlan, absence: Absence) -> AbsenceCondition:
+def build_absence_condition(plan: MatchPlan, absence: Absence) -> AbsenceCondition:
     """Return an absence as the search gets it, with the ids of its variables."""
     return AbsenceCondition(
         variable=plan.variables.index(absence.variable),

@@ -44,7 +44,7 @@ from matchrec.worker.arrays import read_integers, take_column, write_batches
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.gather import Gatherer
 from matchrec.worker.match import locate_failures
-from matchrec.worker.windows import check_ends_of_windows
+from matchrec.worker.windows import check_windows
 
 MOST_ROWS = 100_000  # of a partition that is collected
 MOST_KEYS = 5  # partitions that a message lists
@@ -174,7 +174,7 @@ class PartitionCollector:
             raise self.explain_no_rows()
         starts = np.array([0, table.num_rows], np.int64)
         with locate_failures(lambda row: RowLocation(self.target.partition or {}, row + 1)):
-            check_ends_of_windows(compiled_query, table, starts)
+            check_windows(compiled_query, table, starts)
         added = self.read_added_columns(table, len(search_columns), len(sent.fields))
         order_values = self.read_order_values(added.order_texts, table.num_rows)
         rows_before = int(added.is_before.sum())

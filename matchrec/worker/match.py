@@ -43,7 +43,7 @@ from matchrec.worker.decimals import has_exact_sums
 from matchrec.worker.encode import encode_partitions
 from matchrec.worker.gather import Gatherer
 from matchrec.worker.python_values import read_value_at
-from matchrec.worker.windows import check_ends_of_windows
+from matchrec.worker.windows import check_windows
 from matchrec.worker.wire import OrderColumn
 
 # Matches that share their rows.
@@ -163,7 +163,7 @@ def check_and_locate(
         locate_row_of_piece, compiled_query, piece=piece, partitions=partitions, orders=orders
     )
     with locate_failures(locate):
-        check_ends_of_windows(compiled_query, piece.table, piece.starts)
+        check_windows(compiled_query, piece.table, piece.starts)
         yield
 
 

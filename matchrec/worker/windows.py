@@ -160,7 +160,7 @@ def find_ends_at_distance(window: Distance, order: pa.Array, starts: IntArray) -
 # Checks of windows.
 
 
-def check_ends_of_windows(compiled_query: CompiledQuery, table: pa.Table, starts: IntArray) -> None:
+def check_windows(compiled_query: CompiledQuery, table: pa.Table, starts: IntArray) -> None:
     """Check that the end of every window is known and right.
 
     Args:

@@ -230,7 +230,7 @@ class Spills:
         """Sort and spill rows."""
         with _free_sorts:
             sorted_rows = sort_table(table, self.sorting)
-        self.add_to_level(write_spill(iter([sorted_rows]), self.bytes_a_batch), 0)
+        self.add_to_level(write_spill(iter([sorted_rows]), self.bytes_per_batch), 0)
 
     def add_to_level(self, spill: IO[bytes], level: int) -> None:
         """Add a spill to a level, and merge the level if it is full."""
@@ -253,13 +253,13 @@ class Spills:
 
     def merge_to_one(self, spills: list[IO[bytes]]) -> IO[bytes]:
         """Merge consecutive spills to one, and close them."""
-        merged = write_spill(merge(spills, self.sorting), self.bytes_a_batch)
+        merged = write_spill(merge(spills, self.sorting), self.bytes_per_batch)
         for spill in spills:
             spill.close()
         return merged
 
     @property
-    def bytes_a_batch(self) -> int:
+    def bytes_per_batch(self) -> int:
         """Return the size of a batch of a spill. A merge has one batch of each spill in memory."""
         return self.budget // SPILLS_PER_MERGE
 
@@ -357,8 +357,8 @@ def read_spill(spill: IO[bytes]) -> Iterator[pa.RecordBatch]:
         yield from reader
 
 
-def write_spill(tables: Iterator[pa.Table], bytes_a_batch: int) -> IO[bytes]:
-    """Write one or more tables to a file, in batches of about `bytes_a_batch`.
+def write_spill(tables: Iterator[pa.Table], bytes_per_batch: int) -> IO[bytes]:
+    """Write one or more tables to a file, in batches of about `bytes_per_batch`.
 
     Raises:
         MatchRecognizeRunError: the disk is full, or its folder is gone or cannot be written to.
@@ -369,7 +369,7 @@ def write_spill(tables: Iterator[pa.Table], bytes_a_batch: int) -> IO[bytes]:
         first = next(tables)
         with pa.ipc.new_stream(file, first.schema) as writer:
             for table in chain([first], tables):
-                rows = bytes_a_batch * table.num_rows // max(1, table.nbytes)
+                rows = bytes_per_batch * table.num_rows // max(1, table.nbytes)
                 writer.write_table(table, max_chunksize=max(1, rows))
         undo.pop_all()
     return file
