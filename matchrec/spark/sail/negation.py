@@ -8,7 +8,6 @@ value is wrong. Constants are right: they are computed when the query is planned
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 
@@ -16,18 +15,11 @@ from pyspark.errors import PySparkException
 from pyspark.sql.types import DataType, DecimalType
 
 from matchrec.errors import conditions as errors
-from matchrec.plan.expression import (
-    Aggregate,
-    Operation,
-    Scalar,
-    Term,
-    list_terms,
-    map_operations,
-    render,
-)
+from matchrec.plan.expression import Aggregate, Operation, Scalar, map_operations, render
 from matchrec.plan.match_plan import MatchPlan, map_expressions
 from matchrec.spark.errors.diagnose import render_over_all_rows, render_stand_in
 from matchrec.spark.relation import Relation
+from matchrec.spark.sail.hidden_operations import find_hidden_operations
 from matchrec.spark.sail.probes import negates_to_scale_ten
 from matchrec.spark.session import silence_analysis
 from matchrec.spark.types import iterate_types, write_type
@@ -85,7 +77,7 @@ def reject_hidden_negations(plan: MatchPlan, relation: Relation) -> None:
         MatchRecognizeUnsupportedError: such a text has a negation and names a column with decimals,
             and the session negates decimals wrongly.
     """
-    terms = [term for scalar in plan.expressions for term in find_hidden_negations(scalar)]
+    terms = find_hidden_operations(plan, NEGATION_NAMES)
     keys = [key for key in plan.sorted_by if NEGATION_IN_TEXT.search(key.text)]
     hidden = [
         *((term.span, render(term, render_stand_in)) for term in terms),
@@ -102,20 +94,6 @@ def reject_hidden_negations(plan: MatchPlan, relation: Relation) -> None:
         words = {word.lower() for word in re.findall(r"\w+", text)}
         if words & decimals and negates_to_scale_ten(relation.runner.spark):
             raise errors.negated_decimal(span)
-
-
-def find_hidden_negations(scalar: Scalar) -> Iterator[Term]:
-    """Yield the terms whose text, or a column's in it, has a negation."""
-    if isinstance(scalar, Operation):
-        for operand in scalar.operands:
-            yield from find_hidden_negations(operand)
-        return
-    if scalar.operations & NEGATION_NAMES:
-        yield scalar
-    for reference in scalar.references:
-        if isinstance(reference, Aggregate):
-            for inner in list_terms(reference):
-                yield from find_hidden_negations(inner)
 
 
 def find_operand_type(operand: Scalar, relation: Relation) -> DataType | None:

@@ -23,13 +23,11 @@ from matchrec.conditions.types import Family
 from matchrec.errors import conditions as errors
 from matchrec.plan import expression
 from matchrec.plan.expression import (
-    Aggregate,
     ColumnReference,
     Operation,
     Reference,
     Scalar,
     Term,
-    list_terms,
     map_operations,
     render,
 )
@@ -37,6 +35,7 @@ from matchrec.plan.match_plan import MatchPlan, map_expressions
 from matchrec.source import Span
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail.doubles import Doubles
+from matchrec.spark.sail.hidden_operations import find_hidden_operations
 from matchrec.spark.sail.negation import find_operand_type
 from matchrec.spark.sail.probes import (
     begins_words_after_signs,
@@ -104,11 +103,10 @@ def correct_strings(
         changed = rewrite_call(operation)
         return changed if changed is not None and is_different(operation.operator) else operation
 
-    for scalar in plan.expressions:
-        for term in find_hidden_calls(scalar):
-            for function in find_different_calls(render(term, write_reference)):
-                if is_different(function):
-                    raise errors.string_function_in_argument(term.span, function=function)
+    for term in find_hidden_operations(plan, FUNCTION_NAMES):
+        for function in find_different_calls(render(term, write_reference)):
+            if is_different(function):
+                raise errors.string_function_in_argument(term.span, function=function)
     for key in plan.sorted_by:
         for function in find_different_calls(key.text):
             if is_different(function):
@@ -223,20 +221,6 @@ def write_length(text: Scalar, start: Scalar, length: Scalar) -> Operation:
         *(" ELSE ", write_natural(length), " END"),
     )
     return Operation("CASE", parts, span)
-
-
-def find_hidden_calls(scalar: Scalar) -> Iterator[Term]:
-    """Yield the terms whose text, or a column's in it, calls one of these functions."""
-    if isinstance(scalar, Operation):
-        for operand in scalar.operands:
-            yield from find_hidden_calls(operand)
-        return
-    if scalar.operations & FUNCTION_NAMES:
-        yield scalar
-    for reference in scalar.references:
-        if isinstance(reference, Aggregate):
-            for inner in list_terms(reference):
-                yield from find_hidden_calls(inner)
 
 
 def find_different_calls(text: str) -> Iterator[str]:

@@ -1,0 +1,37 @@
+"""Find operations in text that has no structure, where no correction for Sail can rewrite them.
+
+Such text is in the arguments of FIRST, LAST, PREV and NEXT, and in lambdas: the plan of
+`FIRST(- n) > 0` has no negation, but a reference that reads `- n`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+
+from matchrec.plan.expression import Aggregate, Operation, Scalar, Term, list_terms
+from matchrec.plan.match_plan import MatchPlan
+
+
+def find_hidden_operations(plan: MatchPlan, names: Set[str]) -> Iterator[Term]:
+    """Yield the terms whose text, or the text of a column that they read, has an operation.
+
+    Args:
+        plan: the plan, with terms in its conditions and measures and in their aggregates.
+        names: the operations, as they are in `Term.operations`: `NEG`, `LEFT()`.
+    """
+    for scalar in plan.expressions:
+        yield from find_terms_with(scalar, names)
+
+
+def find_terms_with(scalar: Scalar, names: Set[str]) -> Iterator[Term]:
+    """Yield the terms of an expression that `find_hidden_operations` yields."""
+    if isinstance(scalar, Operation):
+        for operand in scalar.operands:
+            yield from find_terms_with(operand, names)
+        return
+    if scalar.operations & names:
+        yield scalar
+    for reference in scalar.references:
+        if isinstance(reference, Aggregate):
+            for inner in list_terms(reference):
+                yield from find_terms_with(inner, names)
