@@ -46,39 +46,42 @@ from matchrec.spark.sail.probes import (
 from matchrec.spark.sail.sums import find_commas_and_end
 
 # Functions with a length, and functions with a start and a length.
-WITH_LENGTH = frozenset({"LEFT", "RIGHT"})
-WITH_START = frozenset({"SUBSTRING", "SUBSTR"})
-CAPITALIZED = "INITCAP"
+LENGTH_FUNCTIONS = frozenset({"LEFT", "RIGHT"})
+SUBSTRING_FUNCTIONS = frozenset({"SUBSTRING", "SUBSTR"})
+INITCAP = "INITCAP"
 CASTS = frozenset({"CAST", "TRY_CAST", "STRING"})
 # The types of these casts. Neither engine cuts or pads the text of a cast to VARCHAR(n) or CHAR(n).
 TEXT_TYPE = re.compile(r"STRING|(VARCHAR|CHAR|CHARACTER)\s*\(.*\)")
 
-# The names in the set of an expression's operations.
-FUNCTION_NAMES = frozenset(f"{name}()" for name in (*WITH_LENGTH, *WITH_START, CAPITALIZED))
+# The names of these functions in `Term.operations`.
+FUNCTION_NAMES = frozenset(
+    f"{name}()" for name in (*LENGTH_FUNCTIONS, *SUBSTRING_FUNCTIONS, INITCAP)
+)
 
 # The beginning of a call, and what is between the arguments of `substring(name FROM 1 FOR 2)`.
 CALL = re.compile(
-    rf"\b(?P<function>{'|'.join((*WITH_LENGTH, *WITH_START, CAPITALIZED))})\s*\(", re.IGNORECASE
+    rf"\b(?P<function>{'|'.join((*LENGTH_FUNCTIONS, *SUBSTRING_FUNCTIONS, INITCAP))})\s*\(",
+    re.IGNORECASE,
 )
 FROM_OR_FOR = re.compile(r"\b(?:FROM|FOR)\b", re.IGNORECASE)
 
 
 def correct_strings(
-    plan: MatchPlan, relation: Relation, find: Callable[[tuple[str, ...]], str | None]
+    plan: MatchPlan, relation: Relation, find_column: Callable[[tuple[str, ...]], str | None]
 ) -> MatchPlan:
     """Return the plan with other SQL for the calls that the session computes differently.
 
     Args:
         plan: the plan.
         relation: the input.
-        find: returns the input's column of a name, which may have several parts, or None.
+        find_column: returns the input's column of a name, which may have several parts, or None.
 
     Raises:
         MatchRecognizeUnsupportedError: such a call is in text that has no structure, such as
             `FIRST(left(name, -1))` or `PARTITION BY left(name, -1)`.
     """
     spark = relation.runner.spark
-    numbers = Doubles(relation, find, inner=True)
+    numbers = Doubles(relation, find_column, inner=True)
 
     def is_floating(scalar: Scalar) -> bool:
         """Return whether the values of an expression are floating-point numbers."""
@@ -89,19 +92,22 @@ def correct_strings(
 
     def is_different(function: str) -> bool:
         """Return whether the session computes some calls of a function differently from Spark."""
-        if function in WITH_LENGTH:
+        if function in LENGTH_FUNCTIONS:
             return counts_from_other_end(spark)
-        if function in WITH_START:
+        if function in SUBSTRING_FUNCTIONS:
             return moves_substrings(spark)
         return begins_words_after_signs(spark)
 
-    def change(operation: Operation) -> Operation:
+    def correct_operation(operation: Operation) -> Operation:
         """Return an operation, with other SQL if the session computes it differently."""
-        floating = {id(operand) for operand in list_written(operation) if is_floating(operand)}
-        if floating and writes_all_digits(spark):
-            return write_digits(operation, floating)
-        changed = rewrite_call(operation)
-        return changed if changed is not None and is_different(operation.operator) else operation
+        text_operands = list_operands_as_text(operation)
+        floating_ids = {id(operand) for operand in text_operands if is_floating(operand)}
+        if floating_ids and writes_all_digits(spark):
+            return write_numbers_as_text(operation, floating_ids)
+        rewritten = rewrite_call(operation)
+        if rewritten is not None and is_different(operation.operator):
+            return rewritten
+        return operation
 
     for term in find_hidden_operations(plan, FUNCTION_NAMES):
         for function in find_different_calls(render(term, write_reference)):
@@ -111,22 +117,22 @@ def correct_strings(
         for function in find_different_calls(key.text):
             if is_different(function):
                 raise errors.string_function_in_key(key.span_or_start, function=function)
-    return map_expressions(plan, lambda scalar, _: map_operations(scalar, change))
+    return map_expressions(plan, lambda scalar, _: map_operations(scalar, correct_operation))
 
 
 def rewrite_call(operation: Operation) -> Operation | None:
     """Return a call with SQL that has Spark's result on every engine; None if it needs no other."""
     match operation:
-        case Operation(operator, (text, length)) if operator in WITH_LENGTH:
+        case Operation(operator, (text, length)) if operator in LENGTH_FUNCTIONS:
             if is_natural(length):
                 return None
             return write_call(operator, (text, write_natural(length)), operation.span)
-        case Operation(operator, (text, start, length)) if operator in WITH_START:
+        case Operation(operator, (text, start, length)) if operator in SUBSTRING_FUNCTIONS:
             if is_natural(start) and is_natural(length):
                 return None
             arguments = (text, start, write_length(text, start, length))
             return write_call(operator, arguments, operation.span)
-        case Operation(operator, (text,)) if operator == CAPITALIZED:
+        case Operation(operator, (text,)) if operator == INITCAP:
             parts = (
                 "array_join(transform(split(lower(",
                 text,
@@ -136,8 +142,8 @@ def rewrite_call(operation: Operation) -> Operation | None:
     return None
 
 
-def list_written(operation: Operation) -> tuple[Scalar, ...]:
-    """Return the operands that become strings."""
+def list_operands_as_text(operation: Operation) -> tuple[Scalar, ...]:
+    """Return the operands that a cast or a concatenation turns into strings."""
     match operation:
         case Operation("CAST" | "TRY_CAST", operands):
             return operands if TEXT_TYPE.fullmatch(" ".join(operation.words)) else ()
@@ -146,29 +152,30 @@ def list_written(operation: Operation) -> tuple[Scalar, ...]:
     return ()
 
 
-def write_digits(operation: Operation, floating: set[int]) -> Operation:
+def write_numbers_as_text(operation: Operation, floating_ids: set[int]) -> Operation:
     """Return an operation that writes floating-point numbers as Spark does.
 
     Args:
         operation: a cast to a string, or a concatenation.
-        floating: the ids of the operands that are floating-point numbers.
+        floating_ids: the ids of the operands that are floating-point numbers.
     """
     if operation.operator in CASTS:
-        return replace(operation, parts=surround_number(*operation.operands))
+        return replace(operation, parts=build_number_cast(*operation.operands))
 
-    def write(operand: Scalar) -> Scalar:
+    def cast_number(operand: Scalar) -> Scalar:
         """Return an operand as a string if it is a floating-point number."""
-        if id(operand) not in floating:
+        if id(operand) not in floating_ids:
             return operand
-        return Operation("CAST", surround_number(operand), operand.span, words=("STRING",))
+        return Operation("CAST", build_number_cast(operand), operand.span, words=("STRING",))
 
-    return operation.map_operands(write)
+    return operation.map_operands(cast_number)
 
 
-def surround_number(number: Scalar) -> tuple[str, Scalar, str]:
-    """Return the parts of a cast of a number to a string.
+def build_number_cast(number: Scalar) -> tuple[str, Scalar, str]:
+    """Return the parts of a cast of a floating-point number to a string, as Spark writes it.
 
-    The string of an array is Spark's, except that NULL is in capitals.
+    The number is written inside of an array, because Sail writes it there as Spark does. NULL is
+    written as the text NULL there.
     """
     return ("NULLIF(trim(BOTH '[]' FROM CAST(array(", number, ") AS STRING)), 'NULL')")
 
@@ -249,10 +256,10 @@ def has_different_value(function: str, text: str, offsets: list[int]) -> bool:
         offsets: where in the text the arguments begin, each comma between them, and the closing
             parenthesis.
     """
-    if function == CAPITALIZED:
+    if function == INITCAP:
         return True
     arguments = [text[start:end] for start, end in pairwise(offsets)]
     if len(arguments) == 1:  # substring(name FROM -5 FOR 4)
         arguments = FROM_OR_FOR.split(arguments[0])
-    has_length = len(arguments) == (2 if function in WITH_LENGTH else 3)
+    has_length = len(arguments) == (2 if function in LENGTH_FUNCTIONS else 3)
     return has_length and any(argument.strip(" ,").startswith("-") for argument in arguments[1:])
