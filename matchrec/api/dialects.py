@@ -39,8 +39,7 @@ from matchrec.spark.errors.users_terms import RewrittenEngineError
 from matchrec.spark.request import NO_OPTIONS
 from matchrec.syntax import tokens as lexing
 from matchrec.syntax.grammar import parse_clause
-from matchrec.syntax.locate import QueryNode, may_have_clause, parse_sql
-from matchrec.syntax.locate import has_clause as has_clause_tokens
+from matchrec.syntax.locate import QueryNode, has_clause, may_have_clause, parse_sql
 from matchrec.syntax.nodes import MatchRecognize
 from matchrec.syntax.spellings import find_spellings
 
@@ -108,7 +107,7 @@ def parse_query(
     return query
 
 
-def has_clause(spark: SparkSession, text: str, dialect: str) -> bool:
+def has_clause_in_dialect(spark: SparkSession, text: str, dialect: str) -> bool:
     """Return whether a query in the SQL of `dialect` has a clause, without parsing the clause.
 
     True also if the text cannot be read: parsing it raises the error.
@@ -123,7 +122,7 @@ def has_clause(spark: SparkSession, text: str, dialect: str) -> bool:
             from matchrec.dialects.translate import read_product_tokens
 
             tokens = read_product_tokens(text, product)
-        return has_clause_tokens(tokens)
+        return has_clause(tokens)
     except MatchRecognizeError:
         return True
 

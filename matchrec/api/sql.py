@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, overload
 from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.api.clause import Clause
-from matchrec.api.dialects import has_clause, parse_clause_in_dialect, parse_query
+from matchrec.api.dialects import has_clause_in_dialect, parse_clause_in_dialect, parse_query
 from matchrec.api.evaluate import ClauseQuery, EngineQuery, ParsedQuery, SqlQuery
 from matchrec.api.inputs import (
     ColumnsOrSql,
@@ -581,7 +581,7 @@ def build_answer(dialect: DialectName, options: Options) -> Answer:
         # Spark checks the arguments of a query without a clause itself.
         query_dialect: DialectName = "spark"
         known_args: Arguments | None = None
-        if has_clause(session, query, dialect):
+        if has_clause_in_dialect(session, query, dialect):
             query_dialect = dialect
             known_args = dict(args) if isinstance(args, Mapping) else args
             ARGS.check("`spark.sql`", "args", known_args)
