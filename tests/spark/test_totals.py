@@ -16,6 +16,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
+from tests.properties.test_queries import settings
 from tests.quick.scale import batches, some_of
 
 MEASURES = """count(*) AS n, sum(A.v) AS s, LAST(B.d) AS d, FIRST(A.s) AS t, sum(A.f) AS x,
@@ -251,17 +252,6 @@ POWERS = """ORDER BY id MEASURES count(*) AS n, LAST(id) AS last
     PATTERN (A+) SKIP TILL ANY MATCH ALL MATCHES DEFINE A AS true"""
 
 
-@contextmanager
-def ansi_mode(spark: SparkSession, enabled: str) -> Iterator[None]:
-    """Set the ANSI mode of the session, and restore it at the end."""
-    before = spark.conf.get("spark.sql.ansi.enabled")
-    spark.conf.set("spark.sql.ansi.enabled", enabled)
-    try:
-        yield
-    finally:
-        spark.conf.set("spark.sql.ansi.enabled", before or "")
-
-
 def aggregate_powers(spark: SparkSession, rows: int, aggregate: str) -> object:
     """Return an aggregate over the matches of POWERS."""
     ((total,),) = matchrec.query(spark.range(rows), POWERS).aggregate({"c": aggregate}).collect()
@@ -271,7 +261,7 @@ def aggregate_powers(spark: SparkSession, rows: int, aggregate: str) -> object:
 @pytest.mark.parametrize("enabled", ["true", "false"])
 def test_a_number_is_exact_or_an_error(spark: SparkSession, enabled: str) -> None:
     decimal = "CAST(count(*) AS DECIMAL(38, 0))"
-    with ansi_mode(spark, enabled):
+    with settings(spark, ansi__enabled=enabled):
         assert aggregate_powers(spark, 63, "count(*)") == 2**63 - 1
         assert aggregate_powers(spark, 120, decimal) == 2**120 - 1
         assert aggregate_powers(spark, 500, "CAST(count(*) AS DOUBLE)") == 2.0**500
@@ -305,7 +295,7 @@ def test_a_sum_that_is_too_large_is_an_error(
 ) -> None:
     rows = spark.range(3).selectExpr("0 AS id", f"{MOST}L AS x")  # all matches end at equal rows
     query = matchrec.query(rows, EACH, options=matchrec.Options(algorithm=algorithm))  # type: ignore[arg-type]
-    with ansi_mode(spark, enabled):
+    with settings(spark, ansi__enabled=enabled):
         for aggregate, expected in (
             ("CAST(sum(x) AS DECIMAL(38, 0))", 3 * MOST),
             ("CAST(sum(x) AS DOUBLE)", float(3 * MOST)),
@@ -322,7 +312,7 @@ def test_a_sum_that_is_too_large_is_an_error(
 def test_a_sum_of_decimals_that_is_too_large_is_an_error(spark: SparkSession, enabled: str) -> None:
     rows = spark.range(30).selectExpr("id", "CAST(9e37 AS DECIMAL(38, 0)) AS x")
     query = matchrec.query(rows, EACH)  # too many digits for the search, so matches are built
-    with ansi_mode(spark, enabled):
+    with settings(spark, ansi__enabled=enabled):
         for aggregate in ("sum(x)", "avg(x)"):
             with pytest.raises(Exception, match=r"is too large for DECIMAL"):
                 query.aggregate({"c": aggregate}).collect()
@@ -335,7 +325,7 @@ def test_a_sum_of_decimals_has_ten_digits_more(spark: SparkSession, enabled: str
     rows = spark.range(41).selectExpr("id", "CAST(9.5 AS DECIMAL(2, 1)) AS x")
     query = matchrec.query(rows, POWERS.replace("LAST(id) AS last", "LAST(x) AS x"))
     matches = 2**41 - 1
-    with ansi_mode(spark, enabled):
+    with settings(spark, ansi__enabled=enabled):
         exact = query.aggregate({"c": "CAST(sum(x) AS DECIMAL(38, 1))"})
         assert exact.collect() == [(Decimal("9.5") * matches,)]
         with pytest.raises(Exception, match=r"is too large for DECIMAL\(12, 1\)"):
@@ -356,7 +346,7 @@ def find_extreme_sum(spark: SparkSession, type_name: str, values: list[str], ext
 
 @pytest.mark.parametrize("enabled", ["true", "false"])
 def test_extremes_of_sums(spark: SparkSession, enabled: str) -> None:
-    with ansi_mode(spark, enabled):
+    with settings(spark, ansi__enabled=enabled):
         assert find_extreme_sum(spark, "BIGINT", ["3", "-4", "5"], "max") == 8
         assert find_extreme_sum(spark, "BIGINT", ["3", "-4", "NULL", "-5"], "min") == -9
         assert find_extreme_sum(spark, "BIGINT", ["9000000000000000000"], "max") == 9 * 10**18
@@ -378,7 +368,10 @@ def test_extremes_of_sums_that_wrap_or_cancel_are_an_error(
         ("DOUBLE", ["'-Infinity'", "5.0", "'Infinity'"], "max", "if a sum is infinite"),
         ("DOUBLE", ["1e308", "1e308", "'-Infinity'"], "max", "if a sum is infinite"),
     ):
-        with ansi_mode(spark, enabled), pytest.raises(Exception, match=message) as caught:
+        with (
+            settings(spark, ansi__enabled=enabled),
+            pytest.raises(Exception, match=message) as caught,
+        ):
             find_extreme_sum(spark, type_name, values, extreme)
         assert matchrec.MatchRecognizeRunError.from_exception(caught.value) is not None
 

@@ -6,8 +6,6 @@ The results are worked out by hand. Doubles are added up in the order of the row
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -16,6 +14,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import matchrec
+from tests.properties.test_queries import settings
 
 FUNCTIONS = ("count", "sum", "avg", "min", "max")
 
@@ -144,17 +143,6 @@ def test_conditions(spark: SparkSession, name: str, way: str) -> None:
 LARGEST = Column("BIGINT", ("9223372036854775807", "1"), ())
 
 
-@contextmanager
-def set_ansi(spark: SparkSession, enabled: str) -> Iterator[None]:
-    """Set ANSI mode while a block runs."""
-    before = spark.conf.get("spark.sql.ansi.enabled")
-    spark.conf.set("spark.sql.ansi.enabled", enabled)
-    try:
-        yield
-    finally:
-        spark.conf.set("spark.sql.ansi.enabled", before or "")
-
-
 def sum_largest(spark: SparkSession, aggregate: str, options: str, condition: str) -> list[object]:
     """Return the sums of integers that BIGINT cannot hold, on the last row of the match."""
     rows = write_rows(LARGEST)
@@ -180,13 +168,13 @@ def wraps_in_ansi_mode(spark: SparkSession) -> bool:
 def test_a_sum_in_measures_that_is_too_large(spark: SparkSession, way: str) -> None:
     aggregate, options = MEASURES[way]
     total = aggregate.format(function="sum")
-    with set_ansi(spark, "true"):
+    with settings(spark, ansi__enabled="true"):
         if way.startswith("engine") and wraps_in_ansi_mode(spark):
             assert sum_largest(spark, total, options, "TRUE") == [-(2**63)]
         else:
             with pytest.raises(PySparkException):
                 sum_largest(spark, total, options, "TRUE")
-    with set_ansi(spark, "false"):
+    with settings(spark, ansi__enabled="false"):
         assert sum_largest(spark, total, options, "TRUE") == [-(2**63)]
 
 
@@ -194,9 +182,9 @@ def test_a_sum_in_measures_that_is_too_large(spark: SparkSession, way: str) -> N
 def test_a_sum_in_define_that_is_too_large(spark: SparkSession, way: str) -> None:
     total = CONDITIONS[way].format(function="sum")
     condition = f"{total} IS NOT NULL"
-    with set_ansi(spark, "true"), pytest.raises(PySparkException, match="too large"):
+    with settings(spark, ansi__enabled="true"), pytest.raises(PySparkException, match="too large"):
         sum_largest(spark, "count(*)", "", condition)
-    with set_ansi(spark, "false"):
+    with settings(spark, ansi__enabled="false"):
         if way == "kernel":  # its registers do not wrap around
             with pytest.raises(PySparkException, match="too large"):
                 sum_largest(spark, "count(*)", "", condition)

@@ -11,29 +11,18 @@ from matchrec.plan.expression import render
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show_pattern
 from matchrec.plan.show import show_reference
-from matchrec.plan.text import Replacement, Template, View, write_select
+from matchrec.plan.text import Replacement, Template, View
 from matchrec.spark.streaming.prepare import check_plan
 from matchrec.syntax.locate import QueryNode, parse_sql
 from matchrec.syntax.lower_windows import lower_window
-from matchrec.syntax.nodes import Site
-from matchrec.syntax.query_pieces import (
-    write_outer_query,
-    write_relation,
-    write_relation_query,
-    write_with_clauses,
-)
+from matchrec.syntax.query_pieces import write_outer_query, write_relation_query
+from tests.unit.syntax.test_query import select_from
 
 QUERY = """SELECT t.*, low OVER w, sum(x) OVER w + 1 AS s
 FROM a.t WHERE x > 0
 WINDOW w AS (ORDER BY x MEASURES LAST(x) AS low
   ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING PATTERN (A+) DEFINE A AS x > 1)
 ORDER BY x"""
-
-
-def select_from(query: QueryNode, site: Site, select_list: str) -> Template:
-    """Return the query of a select list over the relation of a site."""
-    with_clauses = write_with_clauses(query, site)
-    return write_select((select_list,), write_relation(query, site), with_clauses)
 
 
 def write_text(template: Template) -> str:
