@@ -244,7 +244,7 @@ def test_wrong_kinds(spark: SparkSession, function: Callable[..., Any], paramete
             assert len(message) < 600, (name, message)
 
 
-def test_the_message_names_all() -> None:
+def test_the_message_names_method_stage_and_argument() -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
         Pattern.begin("a").times("2")  # type: ignore[arg-type]
     assert str(refused.value) == (
@@ -275,7 +275,7 @@ def test_a_call_that_does_not_fit_the_signature_is_a_type_error(spark: SparkSess
         matchrec.Options(algoritm="auto")  # type: ignore[call-arg]
 
 
-def test_a_query_in_place_of_the_session_is_rejected() -> None:
+def test_a_query_instead_of_the_session_is_rejected() -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
         matchrec.enable("SELECT 1")  # type: ignore[arg-type]
     assert str(refused.value).startswith(
@@ -444,7 +444,7 @@ def test_a_frame_of_pandas_on_spark() -> None:
         matchrec.explode_matches(frame)
 
 
-def test_a_query_in_place_of_a_clause_is_rejected(spark: SparkSession) -> None:
+def test_a_query_instead_of_a_clause_is_rejected(spark: SparkSession) -> None:
     clause = "-- all\nORDER BY id MEASURES A.id AS x PATTERN (A) DEFINE A AS id >= 0"
     with pytest.raises(MatchRecognizeError, match=r"pass a whole query to matchrec\.sql"):
         matchrec.match_recognize(spark.range(1), f"SELECT * FROM t MATCH_RECOGNIZE ({clause})")

@@ -58,7 +58,7 @@ def find_marked(error: MatchRecognizeRunError) -> str:
     return line[carets.index("^") : len(carets)]
 
 
-def test_of_an_aggregate_that_casts_texts(spark: SparkSession, rows: DataFrame) -> None:
+def test_an_aggregate_that_casts_texts_is_shown(spark: SparkSession, rows: DataFrame) -> None:
     """The aggregate is computed for each match, so no expression over one row fails."""
     clause = "ORDER BY n MEASURES 1 + SUM({}) AS k PATTERN (A+) DEFINE A AS v > 0"
     with settings(spark, ansi__enabled="true"):
@@ -70,7 +70,9 @@ def test_of_an_aggregate_that_casts_texts(spark: SparkSession, rows: DataFrame) 
 
 @pytest.mark.filterwarnings("ignore:toPandas attempted")
 @pytest.mark.parametrize("action", ACTIONS)
-def test_of_every_action(spark: SparkSession, rows: DataFrame, action: str) -> None:
+def test_every_action_shows_the_expression(
+    spark: SparkSession, rows: DataFrame, action: str
+) -> None:
     with settings(spark, ansi__enabled="true"):
         matches = matchrec.match_recognize(rows, FAILING).where("k > 0")
         error = catch_failure(lambda: ACTIONS[action](matches))
@@ -80,7 +82,9 @@ def test_of_every_action(spark: SparkSession, rows: DataFrame, action: str) -> N
 
 
 @pytest.mark.parametrize("define", FAILING_PARTS)
-def test_the_smallest_part(spark: SparkSession, rows: DataFrame, define: str) -> None:
+def test_the_smallest_failing_part_is_shown(
+    spark: SparkSession, rows: DataFrame, define: str
+) -> None:
     clause = f"ORDER BY n MEASURES count(*) AS k PATTERN (A) {define}"
     with settings(spark, ansi__enabled="true"):
         error = catch_failure(matchrec.match_recognize(rows, clause).collect)

@@ -196,7 +196,7 @@ def test_a_terminal_shows_carets_in_colour(monkeypatch: pytest.MonkeyPatch) -> N
     ]
 
 
-def test_a_batch_that_is_too_large_has_its_cure() -> None:
+def test_a_batch_that_is_too_large_has_a_hint() -> None:
     lost = "Lost task 0.0: org.apache.arrow.vector.util.OversizedAllocationException: Memory"
     output = failures.explain_spark_error(Exception(f"Job aborted: {lost}"))
     assert output == f"Job aborted: {lost}\n  help: {failures.SMALLER_BATCHES}"

@@ -92,7 +92,7 @@ def test_aggregates_over_the_matches_of_a_clause(clicks: Path) -> None:
     assert (names, sorted(lines)) == ("sym,ts,rows", ["X,3,3", "Y,3,2"])
 
 
-def test_aggregates_in_place_of_matches(clicks: Path) -> None:
+def test_aggregates_instead_of_matches(clicks: Path) -> None:
     (clicks / "any.sase").write_text(
         f"{SASE} ".replace("RETURN", "WHERE skip_till_any_match RETURN")
     )
@@ -206,7 +206,7 @@ def test_a_parameter_that_the_query_does_not_name(embedded: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "cure"),
+    ("arguments", "hint"),
     [
         (("run", "--master", "local[1]"), "write --engine spark --conf spark.master=local[4]"),
         (("transpile", "--to", "trino"), "write --write"),
@@ -216,8 +216,8 @@ def test_a_parameter_that_the_query_does_not_name(embedded: Path) -> None:
         (("run", "-", "data/prices.csv"), "write --table prices=data/prices.csv"),
     ],
 )
-def test_options_of_other_programs(arguments: tuple[str, ...], cure: str) -> None:
-    assert cure in invoke_failing(*arguments, "-", stdin="", code=2)
+def test_options_of_other_programs(arguments: tuple[str, ...], hint: str) -> None:
+    assert hint in invoke_failing(*arguments, "-", stdin="", code=2)
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def test_a_function_that_takes_a_lambda_is_refused_of_several_rows(name: str) ->
         split_conditions(plan)
 
 
-def test_of_one_row_spark_computes_it() -> None:
+def test_a_call_that_reads_one_row_is_computed_by_spark() -> None:
     plan = lower_clause(parse_clause("PATTERN (A B) DEFINE B AS md5(A.x || A.y) = md5(B.x)"))
     ((step,),) = ([condition.run_step] for condition in split_conditions(plan))
     assert isinstance(step, CombinedStep)

@@ -66,7 +66,7 @@ def test_rows_at_a_fixed_distance_are_sparks() -> None:
     ]
 
 
-def test_of_a_stream_spark_computes_the_row_alone() -> None:
+def test_over_a_stream_spark_computes_conditions_on_one_row() -> None:
     """The search reads the neighbouring rows."""
     text = "ORDER BY t PATTERN (A+ B+) DEFINE B AS x > 3 AND x < PREV(x) AND abs(PREV(x)) > 1"
     (split,) = split_conditions(lower_clause(parse_clause(text)), RowScope.SEARCH)
@@ -91,7 +91,7 @@ def split_b_for_worker(condition: str) -> SplitCondition:
     return only
 
 
-def test_of_rows_that_the_worker_sorts_it_computes_what_reads_neighbours() -> None:
+def test_a_worker_that_sorts_computes_conditions_on_neighbours() -> None:
     split = split_b_for_worker("x > 3 AND x < PREV(x) AND abs(PREV(B.x)) > 1 AND x > LAST(A.x)")
     assert split.row_test is not None
     assert split.nearby_test is not None

@@ -95,13 +95,13 @@ def name_of(row: Difference) -> str:
 def write_limits() -> str:
     """Return the table of the parts of a clause that products lack."""
     text = "\n" + write_head("the query has", "write", names=WRITTEN)
-    for _, words, products, *cure in read_table("matchrec.dialects", "limits.txt"):
+    for _, words, products, *replacement in read_table("matchrec.dialects", "limits.txt"):
         lacking = products.split()
         marks = [
             "error" if name in lacking else "note" if f"({name})" in lacking else ""
             for name in WRITTEN
         ]
-        text += write_line(words.replace("|", r"\|"), "".join(cure), *marks)
+        text += write_line(words.replace("|", r"\|"), "".join(replacement), *marks)
     return text + "\n"
 
 

@@ -451,7 +451,7 @@ def test_a_parameter_as_a_bound_is_noted(write: str, is_noted: bool) -> None:
     assert any("bound of a quantifier: write the number" in note for note in notes) is is_noted
 
 
-def test_the_cure_of_a_window_is_one_that_the_product_takes() -> None:
+def test_the_hint_for_a_window_fits_the_product() -> None:
     query = """SELECT x FROM t MATCH_RECOGNIZE (ORDER BY y NULLS LAST MEASURES B.x AS x
         PATTERN (A B) WITHIN INTERVAL '1' HOUR DEFINE B AS x > 1)"""
     with pytest.raises(MatchRecognizeError, match="has no WITHIN") as trino:

@@ -20,7 +20,7 @@ from matchrec.errors.sql.unknown_names import KnownNames, unknown_column
         ("NaN", ["ts"], "write isnan(x) for a test, CAST('NaN' AS DOUBLE) for the value"),
     ],
 )
-def test_the_cure(name: str, columns: list[str], hint: str) -> None:
+def test_an_unknown_column_has_a_hint(name: str, columns: list[str], hint: str) -> None:
     error = unknown_column(name, "DEFINE", KnownNames(tuple(columns), ("A", "B"), {}), None)
     assert (error.hint or "").startswith(hint)
 

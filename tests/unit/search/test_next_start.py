@@ -38,7 +38,7 @@ def compute_next_start(
 
 @pytest.mark.parametrize("is_target", [[True, True], [False, True]], ids=["any row", "rows of B"])
 @pytest.mark.parametrize("apart", [1, 3])
-def test_it_goes_on_some_rows_after_the_first_or_last_target(
+def test_the_search_goes_on_some_rows_after_the_first_or_last_target(
     is_target: list[bool], apart: int
 ) -> None:
     rows = range(10, 10 + 9 * apart, apart)

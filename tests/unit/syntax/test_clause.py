@@ -230,16 +230,16 @@ def test_messages(request: pytest.FixtureRequest) -> None:
 
 
 def test_the_text_that_messages_advise_is_valid() -> None:
-    cures = [
-        cure.replace("WITHIN", "ORDER BY ts PATTERN (A) WITHIN")
+    clauses = [
+        hint.replace("WITHIN", "ORDER BY ts PATTERN (A) WITHIN")
         for record in golden_text.read(HERE / "clause_errors.txt")
-        for cure in re.findall(
+        for hint in re.findall(
             r"(?m)^  help: write (PATTERN \(.*\)|WITHIN INTERVAL .*\d\S* \w+)$", record.expected
         )
     ]
-    assert len(cures) > 8
-    for cure in cures:
-        lower_clause(parse_clause(cure))
+    assert len(clauses) > 8
+    for clause in clauses:
+        lower_clause(parse_clause(clause))
 
 
 def test_parse_clause_shows_its_text_in_errors() -> None:

@@ -35,7 +35,7 @@ def test_steps_that_nothing_depends_on_are_dropped() -> None:
     assert find_dependences(steps) == {1: {0}, 0: frozenset(), 2: {2}}
 
 
-def test_live_are_those_that_some_path_reads() -> None:
+def test_registers_that_some_path_reads_are_live() -> None:
     """The expected sets are found naively: reads move to earlier states until nothing changes."""
     for seed in range(300):
         random = Random(seed)
